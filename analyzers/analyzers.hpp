@@ -1,0 +1,44 @@
+// All analyzers together: what `warplens run` and the API hand to the emulator.
+//
+//   Analysis analysis(module, function, shape);
+//   launch(…, &analysis);                 // the Analysis is an exec::Watcher
+//   Profile profile = analysis.profile();
+//   std::vector<Finding> findings = find_problems(profile);
+#pragma once
+
+#include "analyzers/analyzer.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace warplens::analyzers {
+
+/// Every analyzer, in the order of the report: for `warplens list analyzers`.
+std::span<const AnalyzerInfo* const> analyzers();
+
+/// Watches one launch with every analyzer. `module` and `function` must outlive it.
+class Analysis final : public exec::Watcher {
+public:
+  Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape);
+  ~Analysis() override;
+
+  std::unique_ptr<exec::Shard> make_shard() override;
+  void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
+              const std::vector<exec::InstructionCount>& counts) override;
+
+  /// What was found, after finish(); the same for any number of shards.
+  [[nodiscard]] Profile profile() const;
+
+private:
+  struct Parts;
+  const ir::Module& module_;
+  const ir::Function& function_;
+  std::unique_ptr<Parts> parts_;
+};
+
+inline std::unique_ptr<Analysis> make_all(const ir::Module& module, const ir::Function& function,
+                                          const exec::LaunchShape& shape) {
+  return std::make_unique<Analysis>(module, function, shape);
+}
+
+} // namespace warplens::analyzers

@@ -1,0 +1,80 @@
+#include "analyzers/divergence.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warplens::analyzers {
+
+namespace {
+
+constexpr MetricInfo kMetrics[] = {
+    {"smsp__sass_branch_targets.sum", "branches", "branches executed by a warp"},
+    {"smsp__sass_branch_targets_threads_uniform.sum", "branches", "all active lanes went one way"},
+    {"smsp__sass_branch_targets_threads_divergent.sum", "branches", "active lanes went both ways", 0},
+    {"smsp__sass_average_branch_targets_threads_uniform.pct", "%", "branch efficiency", 100},
+    {"branch", "branches", "branches executed by a warp"},
+    {"divergent_branch", "branches", "active lanes went both ways", 0},
+};
+
+constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "branches executed, and those that split their warp",
+                                kMetrics};
+
+} // namespace
+
+void Divergence::Shard::branch(const exec::Branch& branch) {
+  Row& row = rows_[std::min<std::size_t>(branch.instruction, rows_.size() - 1)];
+  const exec::Mask taken = branch.taken & branch.active;
+  const auto active = static_cast<std::uint32_t>(std::popcount(branch.active));
+  row.executed += branch.count;
+  row.divergent += taken != 0 && taken != branch.active ? branch.count : 0;
+  row.active_lanes += branch.count * active;
+  row.taken_lanes += branch.count * static_cast<std::uint32_t>(std::popcount(taken));
+  active_[active] += branch.count;
+}
+
+const AnalyzerInfo& Divergence::info() const { return kInfo; }
+
+std::unique_ptr<exec::Shard> Divergence::make_shard() { return std::make_unique<Shard>(rows_.size()); }
+
+void Divergence::absorb(exec::Shard& shard) {
+  const auto& own = static_cast<const Shard&>(shard);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    rows_[i].executed += own.rows()[i].executed;
+    rows_[i].divergent += own.rows()[i].divergent;
+    rows_[i].active_lanes += own.rows()[i].active_lanes;
+    rows_[i].taken_lanes += own.rows()[i].taken_lanes;
+  }
+  for (std::size_t i = 0; i < active_.size(); ++i) active_[i] += own.active()[i];
+}
+
+namespace {
+
+void add_metrics(Metrics& metrics, const Divergence::Row& row) {
+  metrics.add("smsp__sass_branch_targets.sum", row.executed);
+  metrics.add("smsp__sass_branch_targets_threads_uniform.sum", row.executed - row.divergent);
+  metrics.add("smsp__sass_branch_targets_threads_divergent.sum", row.divergent);
+  metrics.add_ratio("smsp__sass_average_branch_targets_threads_uniform.pct",
+                    100.0 * static_cast<double>(row.executed - row.divergent), static_cast<double>(row.executed));
+  metrics.add("branch", row.executed);
+  metrics.add("divergent_branch", row.divergent);
+}
+
+} // namespace
+
+void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  Row total;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    total.executed += row.executed;
+    total.divergent += row.divergent;
+    if (row.executed == 0 || i >= rows.size()) continue;
+    add_metrics(rows[i].metrics, row);
+    rows[i].metrics.add("branch_active_lanes", row.active_lanes);
+    rows[i].metrics.add("branch_taken_lanes", row.taken_lanes);
+  }
+  add_metrics(launch, total);
+  for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)
+    if (active_[lanes]) launch.add("branch_with_" + std::to_string(lanes) + "_active_lanes", active_[lanes]);
+}
+
+} // namespace warplens::analyzers

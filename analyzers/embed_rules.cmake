@@ -1,0 +1,12 @@
+# Writes OUTPUT, a C++ file that holds the text of every file in FILES: see embedded_rules() in rule_file.hpp.
+set(text "#include \"analyzers/rule_file.hpp\"\n\nnamespace warplens::analyzers {\n\n")
+string(APPEND text "namespace {\nconstexpr EmbeddedRule kRules[] = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} content)
+  string(APPEND text "{\"${name}\", R\"rule(${content})rule\"},\n")
+endforeach()
+string(APPEND text "};\n} // namespace\n\n")
+string(APPEND text "std::span<const EmbeddedRule> embedded_rules() { return kRules; }\n\n")
+string(APPEND text "} // namespace warplens::analyzers\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,131 @@
+#include "analyzers/rule_file.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <set>
+
+namespace warplens::analyzers {
+
+struct RuleTable::State {
+  std::shared_ptr<toml::table> owner; // keeps the nodes of the sub-tables alive
+  const toml::table* table = nullptr;
+  std::shared_ptr<Diagnostics> diagnostics = std::make_shared<Diagnostics>();
+  std::string file;
+  std::set<std::string, std::less<>> asked;
+
+  static SourceLocation place(const toml::node& node) { return {node.source().begin.line, node.source().begin.column}; }
+  SourceLocation here() const { return table ? place(*table) : SourceLocation{}; }
+
+  const toml::node* get(std::string_view key, bool required) {
+    asked.emplace(key);
+    const toml::node* node = table ? table->get(key) : nullptr;
+    if (!node && required && table) diagnostics->error(here(), "the rule lacks the key '" + std::string(key) + "'");
+    return node;
+  }
+};
+
+RuleTable::RuleTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RuleTable::RuleTable(RuleTable&&) noexcept = default;
+RuleTable::~RuleTable() = default;
+
+RuleTable::RuleTable(std::string_view text, std::string_view file) : state_(std::make_unique<State>()) {
+  state_->file = file;
+  try {
+    state_->owner = std::make_shared<toml::table>(toml::parse(text, file));
+    state_->table = state_->owner.get();
+  } catch (const toml::parse_error& error) {
+    const auto& at = error.source().begin;
+    state_->diagnostics->error({at.line, at.column}, std::string(error.description()));
+  }
+}
+
+std::string RuleTable::text(std::string_view key) {
+  const toml::node* node = state_->get(key, true);
+  if (!node) return {};
+  if (auto value = node->value_exact<std::string>()) return *value;
+  state_->diagnostics->error(State::place(*node), "expected a text for '" + std::string(key) + "'");
+  return {};
+}
+
+bool RuleTable::flag(std::string_view key) {
+  const toml::node* node = state_->get(key, true);
+  if (!node) return false;
+  if (auto value = node->value_exact<bool>()) return *value;
+  state_->diagnostics->error(State::place(*node), "expected true or false for '" + std::string(key) + "'");
+  return false;
+}
+
+std::uint32_t RuleTable::number(std::string_view key, std::initializer_list<std::uint32_t> allowed) {
+  if (!state_->get(key, true)) return *allowed.begin();
+  return number_or(key, allowed, *allowed.begin());
+}
+
+std::uint32_t RuleTable::number_or(std::string_view key, std::initializer_list<std::uint32_t> allowed,
+                                   std::uint32_t otherwise) {
+  const toml::node* node = state_->get(key, false);
+  if (!node) return otherwise;
+  if (auto value = node->value_exact<std::int64_t>())
+    for (std::uint32_t candidate : allowed)
+      if (*value == candidate) return candidate;
+  std::string list;
+  for (std::uint32_t candidate : allowed) list += (list.empty() ? "" : ", ") + std::to_string(candidate);
+  state_->diagnostics->error(State::place(*node), "'" + std::string(key) + "' must be one of " + list);
+  return otherwise;
+}
+
+std::size_t RuleTable::word(std::string_view key, std::initializer_list<std::string_view> allowed) {
+  const toml::node* node = state_->get(key, true);
+  if (!node) return 0;
+  const std::optional<std::string> value = node->value_exact<std::string>();
+  std::string list;
+  std::size_t position = 0;
+  for (std::string_view candidate : allowed) {
+    if (value && *value == candidate) return position;
+    list += (list.empty() ? "" : ", ") + std::string(candidate);
+    ++position;
+  }
+  state_->diagnostics->error(State::place(*node), "'" + std::string(key) + "' must be one of " + list);
+  return 0;
+}
+
+std::vector<RuleTable> RuleTable::tables(std::string_view key) {
+  std::vector<RuleTable> result;
+  const toml::node* node = state_->get(key, true);
+  if (!node) return result;
+  const toml::array* array = node->as_array();
+  if (!array || array->empty() || !array->is_homogeneous(toml::node_type::table)) {
+    state_->diagnostics->error(State::place(*node), "expected [[" + std::string(key) + "]] tables");
+    return result;
+  }
+  for (const toml::node& element : *array) {
+    auto state = std::make_unique<State>();
+    state->owner = state_->owner;
+    state->table = element.as_table();
+    state->diagnostics = state_->diagnostics;
+    state->file = state_->file;
+    result.push_back(RuleTable(std::move(state)));
+  }
+  return result;
+}
+
+void RuleTable::error(std::string message, std::string hint) {
+  state_->diagnostics->error(state_->here(), std::move(message), std::move(hint));
+}
+
+Diagnostics RuleTable::finish() {
+  if (state_->table)
+    for (const auto& [key, node] : *state_->table)
+      if (!state_->asked.contains(key.str())) {
+        std::vector<std::string_view> known(state_->asked.begin(), state_->asked.end());
+        const std::string near = closest(key.str(), known);
+        const auto& at = key.source().begin;
+        state_->diagnostics->error({at.line, at.column}, "unknown key '" + std::string(key.str()) + "'",
+                                   near.empty() ? "" : "did you mean '" + near + "'?");
+      }
+  Diagnostics result = *state_->diagnostics;
+  result.in_file(state_->file);
+  return result;
+}
+
+} // namespace warplens::analyzers

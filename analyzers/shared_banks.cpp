@@ -1,0 +1,165 @@
+#include "analyzers/shared_banks.hpp"
+
+#include <algorithm>
+
+namespace warplens::analyzers {
+
+namespace {
+
+constexpr MetricInfo kMetrics[] = {
+    {"smsp__inst_executed_op_shared_ld.sum", "requests", "warp loads of shared memory"},
+    {"smsp__inst_executed_op_shared_st.sum", "requests", "warp stores to shared memory"},
+    {"smsp__inst_executed_op_shared_atom.sum", "requests", "warp atomics on shared memory"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "passes", "passes of loads over the banks"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "passes", "passes of stores over the banks"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "passes", "passes of atomics over the banks"},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "passes", "beyond the fewest that loads need", 0},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "passes", "beyond the fewest that stores need", 0},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", "passes", "beyond the fewest that atomics need", 0},
+    {"warp_serialize", "passes",
+     "extra passes over shared and constant memory, compute capability 1.x; where the rule leaves a choice, the best",
+     0},
+    {"warp_serialize_worst", "passes", "the same, where the rule leaves a choice, the worst", 0},
+};
+
+constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
+                                "passes over the banks of shared memory, conflicts, and their degrees", kMetrics};
+
+/// Constant memory serves one address of a half-warp at a time (guide 2.0, section 5.1.2.3).
+std::uint64_t constant_extra_passes(const exec::Access& access) {
+  if (access.shape == exec::Shape::broadcast) return 0;
+  std::uint64_t extra = 0;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += 16) {
+    std::uint64_t seen[16];
+    std::size_t count = 0;
+    for (exec::Mask rest = access.mask & 0xffffu << first; rest; rest &= rest - 1) {
+      const std::uint64_t address = access.addresses[std::countr_zero(rest)];
+      if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
+    }
+    if (count) extra += count - 1;
+  }
+  return extra;
+}
+
+} // namespace
+
+void BankCost::add(const BankCost& other, std::uint64_t times) {
+  wavefronts += other.wavefronts * times;
+  conflicts += other.conflicts * times;
+  serialize_best += other.serialize_best * times;
+  serialize_worst += other.serialize_worst * times;
+}
+
+SharedBanks::Shard::Shard(std::size_t rows)
+    : sites_(rows), banks_(*find_bank_rule("5.x+")), old_banks_(*find_bank_rule("1.x")) {}
+
+void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
+  flush(site);
+  site.repeat.key = key;
+  site.repeat.count = access.count;
+  BankCost& one = site.repeat.one;
+  if (access.space == isa::Space::constant) {
+    one.serialize_best = one.serialize_worst = constant_extra_passes(access);
+    return;
+  }
+  const auto serve = [&](const BankRule& rule) {
+    return passes(rule, access.addresses, access.mask, access.lane_bytes, access.kind);
+  };
+  const Passes now = serve(banks_);
+  one.wavefronts = now.passes;
+  one.conflicts = now.conflicts();
+  const Passes old = serve(old_banks_);
+  one.serialize_best = old.conflicts();
+  one.serialize_worst = old.worst_conflicts();
+  site.repeat.ways = now.ways;
+  site.row.kind = access.kind;
+  site.row.lane_bytes = access.lane_bytes;
+}
+
+void SharedBanks::Shard::flush(Site& site) {
+  Repeat& repeat = site.repeat;
+  if (repeat.count == 0) return;
+  site.row.cost.add(repeat.one, repeat.count);
+  if (repeat.ways) {
+    site.row.requests += repeat.count;
+    site.row.site.add(repeat.key.shape, repeat.key.stride, repeat.key.mask, repeat.count);
+    degrees_[std::min<std::size_t>(repeat.ways, kDegrees - 1)] += repeat.count;
+  }
+  repeat = {};
+}
+
+std::span<SharedBanks::Row> SharedBanks::Shard::rows() {
+  merged_.resize(sites_.size());
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    flush(sites_[i]);
+    merged_[i] = sites_[i].row;
+  }
+  return merged_;
+}
+
+void SharedBanks::Row::merge(const Row& other) {
+  cost.add(other.cost, 1);
+  if (other.requests == 0) return;
+  requests += other.requests;
+  site.merge(other.site);
+  kind = other.kind;
+  lane_bytes = other.lane_bytes;
+}
+
+const AnalyzerInfo& SharedBanks::info() const { return kInfo; }
+
+std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size()); }
+
+void SharedBanks::absorb(exec::Shard& shard) {
+  auto& own = static_cast<Shard&>(shard);
+  const std::span<Row> rows = own.rows();
+  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].merge(rows[i]);
+  for (std::size_t i = 0; i < kDegrees; ++i) degrees_[i] += own.degrees()[i];
+}
+
+namespace {
+
+constexpr std::string_view kOperations[] = {"ld", "st", "atom"};
+
+/// Nsight Compute counts shared reductions among the atomics.
+int operation(exec::AccessKind kind) { return std::min(static_cast<int>(kind), 2); }
+
+void add_operation(Metrics& metrics, int which, std::uint64_t requests, const BankCost& cost) {
+  const std::string name(kOperations[which]);
+  metrics.add("smsp__inst_executed_op_shared_" + name + ".sum", requests);
+  metrics.add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + name + ".sum", cost.wavefronts);
+  metrics.add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + name + ".sum", cost.conflicts);
+}
+
+} // namespace
+
+void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  std::uint64_t requests[3]{};
+  BankCost costs[3], sum;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    sum.add(row.cost, 1);
+    if (row.requests) {
+      requests[operation(row.kind)] += row.requests;
+      costs[operation(row.kind)].add(row.cost, 1);
+    }
+    if (i >= rows.size()) continue;
+    if (row.requests) {
+      add_operation(rows[i].metrics, operation(row.kind), row.requests, row.cost);
+      rows[i].pattern = row.site.pattern();
+      rows[i].stride = row.site.stride();
+      rows[i].lane_bytes = row.lane_bytes;
+    }
+    if (row.requests || row.cost.serialize_worst) {
+      rows[i].metrics.add("warp_serialize", row.cost.serialize_best);
+      rows[i].metrics.add("warp_serialize_worst", row.cost.serialize_worst);
+    }
+  }
+  for (int which = 0; which < 3; ++which) add_operation(launch, which, requests[which], costs[which]);
+  launch.add("warp_serialize", sum.serialize_best);
+  launch.add("warp_serialize_worst", sum.serialize_worst);
+  for (std::size_t ways = 1; ways < kDegrees; ++ways)
+    if (degrees_[ways]) launch.add("shared_access_" + std::to_string(ways) + "_way", degrees_[ways]);
+}
+
+} // namespace warplens::analyzers

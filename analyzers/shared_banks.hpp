@@ -1,0 +1,95 @@
+// Passes over the banks of shared memory: wavefronts and conflicts as Nsight Compute counts them (rule 5.x+), and
+// warp_serialize as on compute capability 1.x.
+//
+//   32 lanes load 4 bytes each, 8 bytes apart: smsp__inst_executed_op_shared_ld += 1, wavefronts += 2, conflicts += 1,
+//   warp_serialize += 2 (each half-warp conflicts 2-way)
+#pragma once
+
+#include "analyzers/analyzer.hpp"
+#include "analyzers/banks.hpp"
+
+#include <array>
+#include <bit>
+
+namespace warplens::analyzers {
+
+/// What is counted of each access; the totals are sums over accesses.
+struct BankCost {
+  std::uint64_t wavefronts = 0;
+  std::uint64_t conflicts = 0;      ///< wavefronts beyond the fewest that the width of the access needs
+  std::uint64_t serialize_best = 0; ///< extra passes under rule 1.x
+  std::uint64_t serialize_worst = 0;
+  void add(const BankCost& other, std::uint64_t times);
+};
+
+class SharedBanks final : public Analyzer {
+public:
+  class Shard;
+  static constexpr std::size_t kDegrees = exec::kWarpSize + 1;
+  using Degrees = std::array<std::uint64_t, kDegrees>; ///< accesses by the ways of their worst request
+
+  explicit SharedBanks(std::size_t instructions) : rows_(instructions + 1) {}
+
+  [[nodiscard]] const AnalyzerInfo& info() const override;
+  std::unique_ptr<exec::Shard> make_shard() override;
+  void absorb(exec::Shard& shard) override;
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
+
+  /// Of one instruction.
+  struct Row {
+    std::uint64_t requests = 0; ///< of shared memory; constant memory only serializes
+    BankCost cost;
+    AccessSite site;
+    exec::AccessKind kind{};
+    std::uint16_t lane_bytes = 0;
+    void merge(const Row& other);
+  };
+
+private:
+  std::vector<Row> rows_; // the last: instructions out of range
+  Degrees degrees_{};
+};
+
+class SharedBanks::Shard final : public exec::Shard {
+public:
+  explicit Shard(std::size_t rows);
+  /// Takes accesses of shared and constant memory; ignores all others.
+  void access(const exec::Access& access) override {
+    if (access.space != isa::Space::shared && access.space != isa::Space::constant) return;
+    Site& site = sites_[std::min<std::size_t>(access.instruction, sites_.size() - 1)];
+    // Moving an access by whole banks moves its conflicts along: only the place inside a bank matters.
+    const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % 4;
+    const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
+    if (access.shape != exec::Shape::irregular && site.repeat.key == key) {
+      site.repeat.count += access.count;
+      return;
+    }
+    start(site, key, access);
+  }
+
+  /// Everything counted so far.
+  std::span<Row> rows();
+  [[nodiscard]] const Degrees& degrees() const { return degrees_; }
+
+private:
+  struct Repeat {
+    ShapeKey key;
+    std::uint64_t count = 0;
+    BankCost one;
+    std::uint32_t ways = 0; ///< 0: no access of shared memory
+  };
+  struct Site {
+    Repeat repeat;
+    Row row;
+  };
+  void flush(Site& site);
+  void start(Site& site, const ShapeKey& key, const exec::Access& access);
+
+  std::vector<Site> sites_;
+  std::vector<Row> merged_;
+  Degrees degrees_{};
+  const BankRule& banks_;     // compute capability 5.0 and later
+  const BankRule& old_banks_; // 1.x
+};
+
+} // namespace warplens::analyzers

@@ -1,0 +1,96 @@
+// Launching a kernel: emulate it, and say what a GPU would have made of it.
+//
+//   LaunchRequest request{.kernel = kernel, .grid = {40, 1, 1}, .block = {128, 1, 1},
+//                         .arguments = {*Argument::scalar(Type::s32, 20011), Argument::buffer(*x)}};
+//   Expected<LaunchReport> report = launch(request);
+//   report->profile.integer("gld_request"), report->predictions[0].milliseconds, report->findings[0].message, …
+#pragma once
+
+#include "analyzers/findings.hpp"
+#include "analyzers/profile.hpp"
+#include "api/session.hpp"
+#include "api/values.hpp"
+#include "model/models.hpp"
+
+#include <array>
+#include <filesystem>
+#include <optional>
+
+namespace warplens::api {
+
+using Extent = std::array<std::uint64_t, 3>; ///< x, y, z
+
+/// A kernel argument, as bytes.
+struct Argument {
+  enum class Kind : std::uint8_t { scalar, buffer, raw } kind{};
+  Type type = Type::none; ///< of a scalar
+  std::vector<std::byte> bytes;
+  std::string name; ///< of a buffer
+
+  /// A number of the given type. Errors: see encode().
+  static Expected<Argument> scalar(Type type, const Number& value);
+  /// The address of a buffer.
+  static Argument buffer(const Buffer& buffer);
+  /// Bytes that are exactly the parameter's.
+  static Argument raw(std::span<const std::byte> bytes);
+};
+
+/// Stops kernels that never end: more warp instructions than any launch needs.
+constexpr std::uint64_t kDefaultMaxSteps = std::uint64_t{1} << 40;
+
+struct LaunchRequest {
+  Kernel kernel;
+  Extent grid{1, 1, 1};  ///< blocks
+  Extent block{1, 1, 1}; ///< threads
+  std::uint64_t dynamic_shared_bytes = 0;
+  std::vector<Argument> arguments;
+  model::Device device;
+  bool analyze = true;              ///< watch the accesses, predict, find problems
+  unsigned workers = 0;             ///< 0: as many as the machine has
+  std::uint64_t max_steps = kDefaultMaxSteps; ///< warp instructions; 0: no limit
+  std::optional<std::uint32_t> registers; ///< per thread; estimated unless given here or by .maxnreg
+  std::string level;                ///< "x86-64-v3", …; empty: the best
+  bool host_pointers = false;       ///< addresses outside the context's memory are the caller's business
+};
+
+/// What the kernel needs of a multiprocessor.
+struct Resources {
+  enum class RegisterSource : std::uint8_t { given, directive, estimated };
+  std::uint32_t registers = 0; ///< per thread
+  RegisterSource registers_from{};
+  std::uint64_t static_shared_bytes = 0;
+  std::uint64_t dynamic_shared_bytes = 0;
+  std::uint64_t local_bytes = 0; ///< per thread
+};
+
+struct LaunchReport {
+  std::string kernel;
+  std::string file; ///< of the module
+  Extent grid{}, block{};
+  model::Device device;
+  std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `resources` is filled
+  bool analyzed = false;
+  Resources resources;
+  analyzers::Profile profile; ///< with the metrics of the launch itself added (registers, occupancy, …)
+  std::optional<model::Occupancy> occupancy;
+  std::vector<model::Prediction> predictions;
+  std::vector<analyzers::Finding> findings;
+  std::vector<std::string> remarks; ///< what could not be said, and why
+  std::uint64_t steps = 0;          ///< warp instructions emulated
+  double seconds = 0;               ///< that the emulation took; in no report that is compared
+};
+
+/// Emulates one launch. Errors (the request is refused, nothing has run): an empty grid or block, or one that the
+/// device does not allow; too much shared memory; arguments that do not fit the parameters; .reqntid or .maxntid not
+/// met; instructions that cannot be run. A kernel that traps is no error: see LaunchReport::trap.
+Expected<LaunchReport> launch(const LaunchRequest& request);
+
+/// A built-in device by name, or a device file by path. Errors: neither.
+Expected<model::Device> load_device(std::string_view name_or_file);
+/// The device for a module when the user names none: the Tesla C1060 for targets before sm_20, otherwise the H200.
+Expected<model::Device> default_device(const ir::Module& module);
+
+/// Registers of a kernel per thread: `given`, else .maxnreg, else an estimate (see ir/liveness.hpp).
+Resources resources(const ir::Module& module, const exec::Program& program, std::optional<std::uint32_t> given);
+
+} // namespace warplens::api

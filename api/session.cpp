@@ -1,0 +1,153 @@
+#include "api/session.hpp"
+
+#include "emulator/ir/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace warplens::api {
+
+std::string_view version() { return WARPLENS_VERSION; }
+
+Expected<std::shared_ptr<Context>> Context::create() {
+  Expected<std::unique_ptr<exec::Arena>> arena = exec::Arena::reserve();
+  if (!arena) return failure(arena.error());
+  return std::shared_ptr<Context>(new Context(std::move(*arena)));
+}
+
+Expected<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<Context> context, std::uint64_t size,
+                                                   std::string name) {
+  const Expected<std::uint64_t> address = context->arena().allocate(size, name);
+  if (!address) return failure(address.error());
+  return std::shared_ptr<Buffer>(new Buffer(std::move(context), *address, size, std::move(name)));
+}
+
+Buffer::~Buffer() { context_->arena().free(address_); }
+
+Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context, std::string_view text,
+                                               std::string_view file) {
+  Expected<ir::Module> parsed = ir::parse(text, file);
+  if (!parsed) return failure(parsed.error());
+  ir::Checked checked = ir::check(*parsed);
+  if (checked.errors.has_errors()) {
+    checked.errors.in_file(file);
+    return failure(std::move(checked.errors));
+  }
+  std::shared_ptr<Module> module(new Module(std::move(context), std::move(*parsed), std::move(checked)));
+  for (ir::Unsupported& u : module->unsupported_)
+    if (u.why.file.empty()) u.why.file = file;
+  Diagnostics errors = module->allocate_variables();
+  module->warnings_.in_file(file);
+  if (errors.has_errors()) {
+    errors.in_file(file);
+    return failure(std::move(errors));
+  }
+  return module;
+}
+
+Diagnostics Module::allocate_variables() {
+  Diagnostics errors;
+  for (const ir::Variable& v : module_.variables) {
+    std::shared_ptr<Buffer> buffer;
+    if (v.space == isa::Space::global || v.space == isa::Space::constant) {
+      Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, v.size, std::string(v.name));
+      if (memory) buffer = std::move(*memory);
+      else errors.error(v.where, memory.error().list().front().message);
+      if (v.linkage == ir::Linkage::external)
+        warnings_.warning(v.where, fmt::format("'{}' is external and defined nowhere: it starts as zeros", v.name));
+    }
+    addresses_.push_back(buffer ? buffer->address() : 0);
+    variables_.push_back(std::move(buffer));
+  }
+  if (errors.has_errors()) return errors;
+  // All addresses are known now: initialisers may name later variables.
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (variables_[i]) initialise(module_.variables[i], *variables_[i]);
+  return errors;
+}
+
+void Module::initialise(const ir::Variable& variable, const Buffer& buffer) {
+  const std::span<std::byte> bytes = buffer.bytes();
+  std::copy_n(variable.initial.begin(), std::min(variable.initial.size(), bytes.size()), bytes.begin());
+  for (const ir::Relocation& r : variable.relocations) {
+    const Buffer* const target = this->variable(r.symbol);
+    if (target == nullptr) {
+      warnings_.warning(variable.where, fmt::format("the initialiser of '{}' takes the address of '{}', which has none "
+                                                    "here: 0 is stored",
+                                                    variable.name, r.symbol));
+      continue;
+    }
+    const std::uint64_t value = (target->address() + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+    if (r.offset + r.bytes <= bytes.size() && r.bytes <= sizeof value) std::memcpy(&bytes[r.offset], &value, r.bytes);
+  }
+}
+
+const Buffer* Module::variable(std::string_view name) const {
+  for (const auto& buffer : variables_)
+    if (buffer && buffer->name() == name) return buffer.get();
+  return nullptr;
+}
+
+std::vector<const ir::Function*> Module::kernels() const {
+  std::vector<const ir::Function*> list;
+  for (const ir::Function& f : module_.functions)
+    if (f.is_entry && f.has_body) list.push_back(&f);
+  return list;
+}
+
+Expected<Kernel> Module::kernel(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ir::Function* f : kernels()) {
+    if (f->name == name) return Kernel{shared_from_this(), f};
+    names.push_back(f->name);
+  }
+  const std::string message = fmt::format("no kernel '{}' in '{}'", name, module_.file);
+  if (names.empty()) return failure(message, "the module has no kernels (.entry functions with a body)");
+  const std::string near = closest(name, names);
+  if (!near.empty()) return failure(message, fmt::format("did you mean '{}'?", near));
+  constexpr std::size_t kShown = 10;
+  const bool more = names.size() > kShown;
+  names.resize(std::min(names.size(), kShown));
+  return failure(message, fmt::format("kernels: {}{}", fmt::join(names, ", "), more ? ", …" : ""));
+}
+
+namespace {
+
+Expected<const exec::Level*> find_level(std::string_view name) {
+  if (name.empty()) return nullptr;
+  std::vector<std::string_view> names;
+  for (const exec::Level& level : exec::levels()) {
+    if (level.name == name) return &level;
+    names.push_back(level.name);
+  }
+  return failure(fmt::format("no level '{}' on this machine", name), fmt::format("levels: {}", fmt::join(names, ", ")));
+}
+
+} // namespace
+
+Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Function& kernel, bool watched,
+                                                               std::string_view level) {
+  const std::lock_guard lock(mutex_);
+  const ProgramKey key{&kernel, watched, std::string(level)};
+  if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+
+  Diagnostics errors;
+  for (const ir::Unsupported& u : unsupported_)
+    if (&module_.functions[u.function] == &kernel) errors.error(u.why.where, u.why.message, u.why.hint);
+  if (errors.has_errors()) {
+    errors.error({}, fmt::format("kernel '{}' cannot be launched: {} of its instructions are not supported", kernel.name,
+                                 errors.error_count()));
+    errors.in_file(module_.file);
+    return failure(std::move(errors));
+  }
+  const Expected<const exec::Level*> chosen = find_level(level);
+  if (!chosen) return failure(chosen.error());
+  Expected<std::shared_ptr<const exec::Program>> program =
+      exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched});
+  if (program) programs_.emplace(key, *program);
+  return program;
+}
+
+} // namespace warplens::api

@@ -1,0 +1,116 @@
+// The façade: device memory, modules and kernels. Launches are in api/launch.hpp.
+//
+//   auto context = *Context::create();
+//   auto module = *Module::load(context, ptx_text, "saxpy.ptx");
+//   auto kernel = *module->kernel("saxpy");
+//   auto x = *Buffer::allocate(context, 4096, "x");
+//   std::memcpy(x->bytes().data(), …);
+//
+// Everything may be used from several threads at once; launches that touch the same memory are ordered by the caller.
+#pragma once
+
+#include "emulator/base/expected.hpp"
+#include "emulator/exec/grid.hpp"
+#include "emulator/ir/check.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace warplens::api {
+
+/// "0.1.0"
+std::string_view version();
+
+/// Device memory, and the modules that live in it.
+class Context {
+public:
+  static Expected<std::shared_ptr<Context>> create();
+  exec::Arena& arena() { return *arena_; }
+
+private:
+  explicit Context(std::unique_ptr<exec::Arena> arena) : arena_(std::move(arena)) {}
+  std::unique_ptr<exec::Arena> arena_;
+};
+
+/// A named piece of device memory; zeros at first; freed with its last owner.
+class Buffer {
+public:
+  /// `size` in bytes. Error: out of memory.
+  static Expected<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Context> context, std::uint64_t size,
+                                                    std::string name);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  [[nodiscard]] std::uint64_t address() const { return address_; } ///< as kernels see it
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::span<std::byte> bytes() const { return {reinterpret_cast<std::byte*>(address_), size_}; }
+
+private:
+  Buffer(std::shared_ptr<Context> context, std::uint64_t address, std::uint64_t size, std::string name)
+      : context_(std::move(context)), address_(address), size_(size), name_(std::move(name)) {}
+  std::shared_ptr<Context> context_;
+  std::uint64_t address_, size_;
+  std::string name_;
+};
+
+class Module;
+
+/// An entry function of a module; keeps the module alive.
+struct Kernel {
+  std::shared_ptr<Module> module;
+  const ir::Function* function = nullptr;
+};
+
+/// A parsed and checked module, its variables in memory.
+class Module : public std::enable_shared_from_this<Module> {
+public:
+  /// Parses, checks, and initialises the module's variables. `file` is the name that diagnostics give the text.
+  /// Errors: whatever ptxas would refuse too. Instructions that cannot be run are no errors here: the kernels that
+  /// contain them refuse to launch.
+  static Expected<std::shared_ptr<Module>> load(std::shared_ptr<Context> context, std::string_view text,
+                                                std::string_view file);
+
+  /// Error: no such kernel; the hint says which one may have been meant, or which there are.
+  Expected<Kernel> kernel(std::string_view name);
+  /// Kernels with a body, in the order of the text.
+  [[nodiscard]] std::vector<const ir::Function*> kernels() const;
+
+  [[nodiscard]] const ir::Module& ir() const { return module_; }
+  [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
+  [[nodiscard]] const std::vector<ir::Unsupported>& unsupported() const { return unsupported_; }
+  /// What loading had to leave out, such as the address of a function in an initialiser.
+  [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
+  /// The memory of a .global or .const variable; null: no such variable.
+  [[nodiscard]] const Buffer* variable(std::string_view name) const;
+
+  /// The decoded kernel, made once for each way of running. `level`: "x86-64-v3", …; empty: the best. Errors: an
+  /// instruction that cannot be run, a level that this machine has not.
+  Expected<std::shared_ptr<const exec::Program>> program(const ir::Function& kernel, bool watched,
+                                                         std::string_view level);
+
+private:
+  Module(std::shared_ptr<Context> context, ir::Module module, ir::Checked checked)
+      : context_(std::move(context)), module_(std::move(module)), unsupported_(std::move(checked.unsupported)) {}
+  Diagnostics allocate_variables();
+  void initialise(const ir::Variable& variable, const Buffer& buffer);
+
+  std::shared_ptr<Context> context_;
+  ir::Module module_;
+  std::vector<ir::Unsupported> unsupported_;
+  Diagnostics warnings_;
+  std::vector<std::shared_ptr<Buffer>> variables_; ///< by index into ir::Module::variables; null: needs none
+  exec::VariableAddresses addresses_;
+
+  using ProgramKey = std::tuple<const ir::Function*, bool, std::string>;
+  std::mutex mutex_;
+  std::map<ProgramKey, std::shared_ptr<const exec::Program>> programs_;
+};
+
+} // namespace warplens::api

@@ -1,0 +1,114 @@
+#include "emulator/base/diagnostic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace warplens {
+
+void Diagnostics::error(SourceLocation where, std::string message, std::string hint) {
+  list_.push_back({Severity::error, where, std::move(message), std::move(hint), {}});
+  ++errors_;
+}
+
+void Diagnostics::warning(SourceLocation where, std::string message, std::string hint) {
+  list_.push_back({Severity::warning, where, std::move(message), std::move(hint), {}});
+}
+
+void Diagnostics::append(Diagnostics other) {
+  errors_ += other.errors_;
+  std::move(other.list_.begin(), other.list_.end(), std::back_inserter(list_));
+}
+
+void Diagnostics::in_file(std::string_view file) {
+  for (Diagnostic& d : list_)
+    if (d.file.empty()) d.file = file;
+}
+
+namespace {
+
+const char* word_for(Severity severity) {
+  switch (severity) {
+  case Severity::error: return "error";
+  case Severity::warning: return "warning";
+  case Severity::note: return "note";
+  }
+  return "";
+}
+
+std::string_view line_of(std::string_view source, std::uint32_t line) {
+  for (; line > 1 && !source.empty(); --line) {
+    const std::size_t end = source.find('\n');
+    if (end == std::string_view::npos) return {};
+    source.remove_prefix(end + 1);
+  }
+  source = source.substr(0, source.find('\n'));
+  if (source.ends_with('\r')) source.remove_suffix(1);
+  return source;
+}
+
+// The source line and a caret below the column. Long lines (467 955 characters have been seen) are cut to a window.
+std::string excerpt(std::string_view source, SourceLocation where) {
+  std::string_view text = line_of(source, where.line);
+  if (text.empty() || where.column == 0) return {};
+  constexpr std::size_t kWindow = 120;
+  std::size_t column = std::min<std::size_t>(where.column - 1, text.size());
+  if (text.size() > kWindow) {
+    const std::size_t start = column > kWindow / 2 ? column - kWindow / 2 : 0;
+    text = text.substr(start, kWindow);
+    column -= start;
+  }
+  std::string shown, caret;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool printable = static_cast<unsigned char>(text[i]) >= 0x20 || text[i] == '\t';
+    shown += printable ? text[i] : '?';
+    if (i < column) caret += text[i] == '\t' ? '\t' : ' ';
+  }
+  return fmt::format("  {}\n  {}^\n", shown, caret);
+}
+
+} // namespace
+
+std::string render(const Diagnostics& diagnostics, std::string_view source, std::size_t limit) {
+  std::string out;
+  std::size_t shown = 0;
+  for (const Diagnostic& d : diagnostics.list()) {
+    if (shown++ == limit) {
+      out += fmt::format("… and {} more\n", diagnostics.list().size() - limit);
+      break;
+    }
+    std::string place = d.file;
+    if (d.where.line != 0) place += fmt::format("{}{}:{}", place.empty() ? "" : ":", d.where.line, d.where.column);
+    out += fmt::format("{}{}{}: {}\n", place, place.empty() ? "" : ": ", word_for(d.severity), d.message);
+    if (d.where.line != 0) out += excerpt(source, d.where);
+    if (!d.hint.empty()) out += fmt::format("  hint: {}\n", d.hint);
+  }
+  return out;
+}
+
+std::string closest(std::string_view word, const std::vector<std::string_view>& known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::vector<std::size_t> row;
+  for (std::string_view candidate : known) {
+    row.resize(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= candidate.size(); ++j) {
+        const std::size_t substituted = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+} // namespace warplens

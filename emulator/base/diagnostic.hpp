@@ -1,0 +1,61 @@
+// What went wrong, where, and what to do about it. The core never prints: it returns these, and render()
+// turns them into the text that people read:
+//
+//   saxpy.ptx:12:2: error: unknown instruction 'ad.f32'
+//       ad.f32 %f1, %f2, %f3;
+//       ^
+//     hint: did you mean 'add.f32'?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens {
+
+/// A place in a source text. Lines and columns count from 1; 0 means "nowhere in particular".
+struct SourceLocation {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  friend bool operator==(const SourceLocation&, const SourceLocation&) = default;
+};
+
+enum class Severity : std::uint8_t { error, warning, note };
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  SourceLocation where;
+  std::string message; ///< lower case, no full stop; expected against got
+  std::string hint;    ///< what the user can do; may be empty
+  std::string file;    ///< the file that `where` counts in; empty until the reader of the file names it
+};
+
+/// An ordered list of diagnostics. Everything is kept; render() shows up to a limit.
+class Diagnostics {
+public:
+  void error(SourceLocation where, std::string message, std::string hint = {});
+  void warning(SourceLocation where, std::string message, std::string hint = {});
+  void append(Diagnostics other);
+
+  /// Names the file of every diagnostic that has none yet.
+  void in_file(std::string_view file);
+
+  [[nodiscard]] bool has_errors() const { return errors_ != 0; }
+  [[nodiscard]] std::size_t error_count() const { return errors_; }
+  [[nodiscard]] bool empty() const { return list_.empty(); }
+  [[nodiscard]] const std::vector<Diagnostic>& list() const { return list_; }
+
+private:
+  std::vector<Diagnostic> list_;
+  std::size_t errors_ = 0;
+};
+
+/// The text for people: `file:line:col: error: message`, the source line, a caret, the hint.
+/// `source` is the text of the file the locations count in; may be empty (then no line and caret are shown).
+std::string render(const Diagnostics& diagnostics, std::string_view source, std::size_t limit = 50);
+
+/// The known word closest to `word` by edit distance, or empty when none is near: for "did you mean".
+std::string closest(std::string_view word, const std::vector<std::string_view>& known);
+
+} // namespace warplens

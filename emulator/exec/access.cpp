@@ -1,0 +1,108 @@
+#include "emulator/exec/access.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec {
+
+namespace {
+
+std::nullptr_t stop(Warp* warp, Trap trap) {
+  trap.cta = warp->cta->number;
+  warp->worker->trap = std::move(trap);
+  warp->state = WarpState::trapped;
+  return nullptr;
+}
+
+// One lane's address: the space it really lies in and its offset there (for global: the address itself).
+struct Located {
+  isa::Space space;
+  std::uint64_t offset;
+};
+
+Located locate(const MemorySite& site, std::uint64_t address) {
+  if (site.space != isa::Space::generic) return {site.space, address};
+  if (site.address32) {
+    if (address - kSharedWindow32 < kWindowSize32) return {isa::Space::shared, address - kSharedWindow32};
+    if (address - kLocalWindow32 < kWindowSize32) return {isa::Space::local, address - kLocalWindow32};
+  } else {
+    if (address - kSharedWindow < kWindowSize) return {isa::Space::shared, address - kSharedWindow};
+    if (address - kLocalWindow < kWindowSize) return {isa::Space::local, address - kLocalWindow};
+    if (address - kParamWindow < kWindowSize) return {isa::Space::param, address - kParamWindow};
+  }
+  return {isa::Space::global, address};
+}
+
+// The host address of one lane's bytes, or nullptr where they are not its to touch.
+std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane) {
+  const Cta& cta = *warp->cta;
+  const Launch& launch = warp->worker->launch;
+  const auto within = [&](std::uint64_t size) {
+    return where.offset <= size && size - where.offset >= site.lane_bytes;
+  };
+  switch (where.space) {
+  case isa::Space::shared: return within(cta.shared_bytes) ? cta.shared + where.offset : nullptr;
+  case isa::Space::local: {
+    const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
+    return within(cta.program.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
+  }
+  case isa::Space::param:
+    return within(launch.params.size())
+               ? const_cast<std::byte*>(launch.params.data()) + where.offset
+               : nullptr;
+  default: break;
+  }
+  if (!warp->worker->find_region(site.index, where.offset, where.offset + site.lane_bytes)) return nullptr;
+  return reinterpret_cast<std::byte*>(where.offset);
+}
+
+} // namespace
+
+void expand(Addresses& a, bool address32) {
+  if (!a.regular) return;
+  const std::uint64_t wrap = address32 ? 0xffff'ffffu : ~std::uint64_t{0};
+  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = (a.base + static_cast<std::uint64_t>(i * a.stride)) & wrap;
+}
+
+// Tells the watcher of an access that lies in one space.
+void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
+  if (!warp->worker->watch) return;
+  if (a.regular) warp->worker->watch->regular(site, space, mask, a.base, a.stride);
+  else warp->worker->watch->irregular(site, space, mask, a.lane);
+}
+
+bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+  const MemorySite& site = *op->site;
+  expand(a, site.address32);
+  host.regular = false;
+  Mask in_space[4]{}; // global, shared, local, param
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    const Located where = locate(site, a.lane[lane]);
+    Trap trap{Trap::Kind::out_of_bounds, op->instruction, 0, warp->index * kWarpSize + lane, where.space, site.kind,
+              site.lane_bytes, where.offset, {}};
+    if ((where.offset & (site.lane_bytes - 1u)) != 0) {
+      trap.kind = Trap::Kind::misaligned;
+      return stop(warp, std::move(trap)) != nullptr;
+    }
+    host.lane[lane] = host_address(warp, site, where, lane);
+    if (host.lane[lane] == nullptr) return stop(warp, std::move(trap)) != nullptr;
+    a.lane[lane] = where.offset;
+    const int slot = where.space == isa::Space::shared  ? 1
+                     : where.space == isa::Space::local ? 2
+                     : where.space == isa::Space::param ? 3
+                                                        : 0;
+    in_space[slot] |= Mask{1} << lane;
+  }
+  // The offsets within a space keep their differences, so a regular access stays regular there.
+  constexpr isa::Space spaces[] = {isa::Space::global, isa::Space::shared, isa::Space::local, isa::Space::param};
+  for (int s = 0; s < 4; ++s) {
+    if (in_space[s] == 0) continue;
+    a.base = a.lane[__builtin_ctz(mask)] - static_cast<std::uint64_t>(__builtin_ctz(mask) * a.stride);
+    a.regular = a.regular && in_space[s] == mask;
+    const bool constant = s == 0 && site.space == isa::Space::constant;
+    observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a);
+  }
+  return true;
+}
+
+} // namespace warplens::exec

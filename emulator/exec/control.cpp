@@ -1,0 +1,184 @@
+#include "emulator/exec/control.hpp"
+
+#include "emulator/exec/cta.hpp"
+
+#include <chrono>
+#include <cstring>
+
+namespace warplens::exec {
+
+namespace {
+
+const Op* pause(Warp* warp, const Op* next) {
+  warp->next = next;
+  return nullptr;
+}
+
+// Charges `steps` to the warp's turn; true where the turn is over.
+bool spent(Warp* warp, std::int64_t steps) {
+  warp->budget -= steps;
+  return warp->budget <= 0;
+}
+
+const Op* go(Warp* warp, const Op* next, std::int64_t steps) {
+  return spent(warp, steps) ? pause(warp, next) : next;
+}
+
+// The running path has ended: continues with the next one that still has lanes.
+const Op* next_path(Warp* warp) {
+  while (warp->depth > 0) {
+    const Path& path = warp->paths[--warp->depth];
+    const Mask mask = path.mask & warp->live;
+    if (mask == 0) continue;
+    warp->active = mask;
+    warp->rejoin = path.rejoin;
+    return path.next;
+  }
+  warp->active = 0;
+  warp->state = WarpState::done;
+  return nullptr;
+}
+
+const Op* split(const Op* op, Warp* warp, Mask taken) {
+  const Mask active = warp->active;
+  if (taken == 0) return go(warp, op + 1, op->imm);
+  if (taken == active) return go(warp, op->target, op->imm);
+  const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
+  // Where the running path already ends at the same place, whoever waits there waits for these lanes too.
+  if (meet != nullptr && warp->rejoin != meet) warp->paths[warp->depth++] = {meet, warp->rejoin, active};
+  warp->paths[warp->depth++] = {op + 1, meet, active & ~taken};
+  warp->active = taken;
+  warp->rejoin = meet;
+  return go(warp, op->target, op->imm);
+}
+
+const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, std::string detail = {}) {
+  Trap trap;
+  trap.kind = kind;
+  trap.instruction = op->instruction;
+  trap.cta = warp->cta->number;
+  trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(warp->active | 0x80000000u));
+  trap.detail = std::move(detail);
+  warp->worker->trap = std::move(trap);
+  warp->state = WarpState::trapped;
+  return nullptr;
+}
+
+} // namespace
+
+const Op* jump(const Op* op, Warp* warp) { return go(warp, op->target, op->imm); }
+
+const Op* jump_watched(const Op* op, Warp* warp) {
+  warp->worker->count_branch(op->extra, warp->active, warp->active);
+  return go(warp, op->target, op->imm);
+}
+
+const Op* branch(const Op* op, Warp* warp) { return split(op, warp, acting(op, warp)); }
+
+const Op* branch_watched(const Op* op, Warp* warp) {
+  const Mask taken = acting(op, warp);
+  warp->worker->count_branch(op->extra, warp->active, taken);
+  return split(op, warp, taken);
+}
+
+const Op* rejoin(const Op* op, Warp* warp) {
+  if (warp->rejoin != op) return op + 1;
+  return next_path(warp);
+}
+
+const Op* exit_lanes(const Op* op, Warp* warp) {
+  const Mask leaving = acting(op, warp);
+  warp->budget -= op->imm;
+  warp->live &= ~leaving;
+  warp->active &= ~leaving;
+  return warp->active != 0 ? op + 1 : next_path(warp);
+}
+
+const Op* barrier(const Op* op, Warp* warp) {
+  if (acting(op, warp) == 0) return op + 1;
+  if (acting(op, warp) != warp->live)
+    return stop_with(op, warp, Trap::Kind::divergent_barrier);
+  const int lane = __builtin_ctz(warp->active);
+  const std::uint32_t number = row<std::uint32_t>(warp, op->src[0])[lane];
+  const std::uint32_t expected = op->extra != 0 ? row<std::uint32_t>(warp, op->src[1])[lane] : 0;
+  if (number >= kBarriers)
+    return stop_with(op, warp, Trap::Kind::invalid_barrier, "barrier " + std::to_string(number) + " of 16");
+  if (op->extra != 0 && (expected == 0 || expected % kWarpSize != 0))
+    return stop_with(op, warp, Trap::Kind::invalid_barrier,
+                     "thread count " + std::to_string(expected) + " is not a positive multiple of 32");
+  if (warp->worker->shard) warp->worker->shard->barrier({op->instruction, warp->active});
+  warp->barrier = static_cast<std::uint8_t>(number);
+  warp->next = op + 1;
+  if (warp->cta->arrive(*warp, number, expected)) return op + 1;
+  return nullptr;
+}
+
+const Op* trap(const Op* op, Warp* warp) {
+  if (acting(op, warp) == 0) return op + 1;
+  return stop_with(op, warp, Trap::Kind::trap_instruction);
+}
+
+const Op* no_op(const Op* op, Warp*) { return op + 1; }
+
+const Op* count_block(const Op* op, Warp* warp) {
+  BlockCounter& counter = warp->worker->blocks[op->extra];
+  ++counter.warps;
+  counter.lanes += static_cast<unsigned>(__builtin_popcount(warp->active));
+  return op + 1;
+}
+
+const Op* count_guarded(const Op* op, Warp* warp) {
+  warp->worker->guarded[op->extra] += static_cast<unsigned>(__builtin_popcount(acting(op, warp)));
+  return op + 1;
+}
+
+namespace {
+template <class Operation> const Op* combine(const Op* op, Warp* warp, Operation operation) {
+  const Mask mask = acting(op, warp);
+  const Mask value = operation(predicate(warp, op->src[0]) ^ static_cast<Mask>(op->extra),
+                               predicate(warp, op->src[1]) ^ static_cast<Mask>(op->imm));
+  Mask& d = predicate(warp, op->dst[0]);
+  d = (d & ~mask) | (value & mask);
+  return op + 1;
+}
+} // namespace
+
+const Op* predicate_and(const Op* op, Warp* warp) {
+  return combine(op, warp, [](Mask a, Mask b) { return a & b; });
+}
+const Op* predicate_or(const Op* op, Warp* warp) {
+  return combine(op, warp, [](Mask a, Mask b) { return a | b; });
+}
+const Op* predicate_xor(const Op* op, Warp* warp) {
+  return combine(op, warp, [](Mask a, Mask b) { return a ^ b; });
+}
+
+const Op* read_special(const Op* op, Warp* warp) {
+  const auto special = static_cast<isa::Special>(op->extra);
+  std::uint64_t value = 0;
+  switch (special) {
+  case isa::Special::globaltimer:
+  case isa::Special::globaltimer_lo:
+  case isa::Special::globaltimer_hi:
+    value = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                           std::chrono::system_clock::now().time_since_epoch())
+                                           .count());
+    break;
+  default: // %clock and its kind: the instructions of this warp so far, so that runs repeat
+    warp->budget -= 1;
+    value = warp->steps + static_cast<std::uint64_t>(warp->turn - warp->budget);
+  }
+  if (special == isa::Special::clock_hi || special == isa::Special::globaltimer_hi) value >>= 32;
+  for (int i = 0; i < kWarpSize; ++i) {
+    if (op->imm == 8) row<std::uint64_t>(warp, op->dst[0])[i] = value;
+    else row<std::uint32_t>(warp, op->dst[0])[i] = static_cast<std::uint32_t>(value);
+  }
+  return op + 1;
+}
+
+const Op* copy_row(const Op* op, Warp* warp) {
+  std::memmove(row<std::byte>(warp, op->dst[0]), row<std::byte>(warp, op->src[0]), static_cast<std::size_t>(op->imm));
+  return op + 1;
+}
+
+} // namespace warplens::exec

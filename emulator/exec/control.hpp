@@ -1,0 +1,37 @@
+// Handlers that move a warp from one instruction to another: branches, reconvergence, exits, barriers, traps.
+//
+// Reconvergence: a branch that splits a warp leaves the path that waits at the immediate post-dominator on a stack,
+// with the other side above it, and runs the taken side. A path that reaches its `rejoin` op ends there and the next
+// one of the stack runs; the last one merges with the path that waited. Guarded exits take lanes out, nothing else.
+#pragma once
+
+#include "emulator/exec/warp.hpp"
+
+namespace warplens::exec {
+
+/// Op::imm is the number of instructions since the last accounting (for the budget); Op::extra the branch counter.
+const Op* jump(const Op*, Warp*);
+const Op* jump_watched(const Op*, Warp*);
+/// Conditional: src[0] holds ops between this and the rejoin op (0: none); see Program. `extra`: branch counter.
+const Op* branch(const Op*, Warp*);
+const Op* branch_watched(const Op*, Warp*);
+/// Stands before the instruction where paths meet.
+const Op* rejoin(const Op*, Warp*);
+const Op* exit_lanes(const Op*, Warp*);
+/// src[0]: row of barrier numbers, src[1]: row of thread counts (extra != 0 where there is one).
+const Op* barrier(const Op*, Warp*);
+const Op* trap(const Op*, Warp*);
+const Op* no_op(const Op*, Warp*);
+/// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).
+const Op* count_block(const Op*, Warp*);
+const Op* count_guarded(const Op*, Warp*);
+/// Predicate logic: dst[0] = src[0] OP src[1]; src[1] flipped by imm. The decoder combines comparisons with these.
+const Op* predicate_and(const Op*, Warp*);
+const Op* predicate_or(const Op*, Warp*);
+const Op* predicate_xor(const Op*, Warp*);
+/// Writes the row of a special register that changes while the warp runs (extra: isa::Special; imm: lane bytes).
+const Op* read_special(const Op*, Warp*);
+/// A whole row of `imm` bytes from src[0] to dst[0], all lanes (temporary rows only).
+const Op* copy_row(const Op*, Warp*);
+
+} // namespace warplens::exec

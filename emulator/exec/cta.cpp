@@ -1,0 +1,270 @@
+#include "emulator/exec/cta.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace warplens::exec {
+
+namespace {
+
+// A warp gives way after about this many instructions, so that warps that wait for each other in loops get on.
+constexpr std::int64_t kTurn = 20'000;
+
+AlignedBytes aligned_bytes(std::size_t size) {
+  size = (std::max<std::size_t>(size, 1) + 63) / 64 * 64;
+  void* p = std::aligned_alloc(64, size);
+  if (p == nullptr) throw std::bad_alloc();
+  std::memset(p, 0, size);
+  return AlignedBytes(static_cast<std::byte*>(p));
+}
+
+template <class T> void fill(Warp& warp, std::uint32_t offset, std::uint64_t value) {
+  T* const lanes = row<T>(&warp, offset);
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = static_cast<T>(value);
+}
+
+void fill(Warp& warp, std::uint32_t offset, int lane_bytes, std::uint64_t value) {
+  switch (lane_bytes) {
+  case 0: predicate(&warp, offset) = static_cast<Mask>(value); break;
+  case 1: fill<std::uint8_t>(warp, offset, value); break;
+  case 2: fill<std::uint16_t>(warp, offset, value); break;
+  case 4: fill<std::uint32_t>(warp, offset, value); break;
+  default: fill<std::uint64_t>(warp, offset, value); break;
+  }
+}
+
+void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t value) {
+  switch (special.lane_bytes) {
+  case 2: row<std::uint16_t>(&warp, special.offset)[lane] = static_cast<std::uint16_t>(value); break;
+  case 8: row<std::uint64_t>(&warp, special.offset)[lane] = value; break;
+  default: row<std::uint32_t>(&warp, special.offset)[lane] = value; break;
+  }
+}
+
+} // namespace
+
+Cta::Cta(Worker& w) : worker(w), program(*w.launch.program) {
+  const LaunchShape& shape = worker.launch.shape;
+  warp_count_ = shape.warps();
+  warp_stride_ = program.warp_bytes;
+  warps_ = aligned_bytes(warp_count_ * warp_stride_);
+  shared_bytes = shape.shared_static + shape.shared_dynamic;
+  shared_memory_ = aligned_bytes(shared_bytes);
+  shared = shared_memory_.get();
+  local_stride = program.local_bytes;
+  local_memory_ = aligned_bytes(std::size_t{warp_count_} * kWarpSize * local_stride);
+  local = local_memory_.get();
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
+    slot->cta = this;
+    slot->worker = &worker;
+    slot->index = i;
+    for (const ConstantRow& c : program.constants) fill(*slot, c.offset, static_cast<int>(c.lane_bytes), c.value);
+  }
+}
+
+void Cta::start(std::uint64_t n) {
+  number = n;
+  const LaunchShape& shape = worker.launch.shape;
+  position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
+  position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
+  position[2] = static_cast<std::uint32_t>(n / shape.grid[0] / shape.grid[1]);
+  std::memset(shared, 0, shared_bytes);
+  std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
+  const std::uint32_t threads = shape.threads();
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp& w = warp(i);
+    const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
+    w.live = w.active = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
+    w.depth = 0;
+    w.rejoin = nullptr;
+    w.next = program.ops.data();
+    w.state = WarpState::ready;
+    w.steps = 0;
+    write_special_rows(w, !started_before_);
+  }
+  started_before_ = true;
+}
+
+// Rows that depend on the lane are written once per slot, those that depend on the CTA each time.
+void Cta::write_special_rows(Warp& warp, bool first_time) {
+  using isa::Special;
+  const Launch& launch = worker.launch;
+  const LaunchShape& shape = launch.shape;
+  for (const SpecialRow& s : program.specials) {
+    const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
+    const auto component = [&](const std::uint32_t* xyz, std::uint32_t w) { return s.component < 3 ? xyz[s.component] : w; };
+    switch (s.special) {
+    case Special::ctaid:
+    case Special::clusterid: all(component(position, 0)); continue;
+    case Special::smid: all(number % launch.machine.sms); continue;
+    case Special::gridid: all(launch.grid_id); continue;
+    default: break;
+    }
+    if (!first_time) continue;
+    switch (s.special) {
+    case Special::tid:
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const std::uint32_t t = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
+        const std::uint32_t xyz[] = {t % shape.block[0], t / shape.block[0] % shape.block[1],
+                                     t / shape.block[0] / shape.block[1]};
+        set_lane(warp, s, lane, component(xyz, 0));
+      }
+      break;
+    case Special::ntid: all(component(shape.block, 1)); break;
+    case Special::nctaid: all(component(shape.grid, 1)); break;
+    case Special::warpid: all(warp.index); break;
+    case Special::nwarpid: all(launch.machine.max_warps_per_sm); break;
+    case Special::nsmid: all(launch.machine.sms); break;
+    case Special::total_smem_size: all(shared_bytes); break;
+    case Special::aggr_smem_size: all(shared_bytes); break;
+    case Special::dynamic_smem_size: all(shape.shared_dynamic); break;
+    case Special::nclusterid: all(component(shape.grid, 1)); break;
+    case Special::cluster_nctaid: all(1); break;
+    case Special::cluster_nctarank: all(1); break;
+    case Special::laneid:
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const Mask one = Mask{1} << lane, below = one - 1;
+        const Mask value = s.special == Special::laneid        ? static_cast<Mask>(lane)
+                           : s.special == Special::lanemask_eq ? one
+                           : s.special == Special::lanemask_lt ? below
+                           : s.special == Special::lanemask_le ? below | one
+                           : s.special == Special::lanemask_ge ? ~below
+                                                               : ~(below | one);
+        set_lane(warp, s, lane, value);
+      }
+      break;
+    default: all(0); break; // cluster ranks of a cluster of one, envreg, pm: nobody set them
+    }
+  }
+}
+
+bool Cta::arrive(Warp& w, std::uint32_t number_of_barrier, std::uint32_t expected_threads) {
+  BarrierState& b = barriers_[number_of_barrier];
+  b.arrived += kWarpSize;
+  b.expected = expected_threads;
+  ++b.waiting;
+  w.state = WarpState::at_barrier;
+  release_complete_barriers();
+  return w.state == WarpState::ready;
+}
+
+// A barrier is complete when the threads it names, or all warps that still live, have arrived.
+bool Cta::release_complete_barriers() {
+  std::uint32_t living = 0;
+  for (std::uint32_t i = 0; i < warp_count_; ++i) living += warp(i).state != WarpState::done ? 1 : 0;
+  bool released = false;
+  for (std::uint8_t number_of_barrier = 0; number_of_barrier < kBarriers; ++number_of_barrier) {
+    BarrierState& b = barriers_[number_of_barrier];
+    if (b.waiting == 0) continue;
+    if (b.expected != 0 ? b.arrived < b.expected : b.waiting < living) continue;
+    b = {};
+    released = true;
+    for (std::uint32_t i = 0; i < warp_count_; ++i) {
+      Warp& w = warp(i);
+      if (w.state == WarpState::at_barrier && w.barrier == number_of_barrier) w.state = WarpState::ready;
+    }
+  }
+  return released;
+}
+
+void Cta::report_deadlock() {
+  Trap trap;
+  trap.kind = Trap::Kind::deadlock;
+  trap.cta = number;
+  bool first = true;
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp& w = warp(i);
+    if (w.state != WarpState::at_barrier) continue;
+    const std::uint32_t instruction = (w.next - 1)->instruction;
+    if (first) {
+      trap.instruction = instruction;
+      trap.thread = i * kWarpSize;
+    }
+    trap.detail += fmt::format("{}warp {} waits at barrier {} (line {})", first ? "" : ", ", i, w.barrier,
+                               program.function->instructions[instruction].where.line);
+    first = false;
+  }
+  worker.trap = std::move(trap);
+}
+
+namespace {
+
+// Two warps take turns instruction by instruction: while one waits for the result of its last instruction, the
+// processor works on the other. Worth a third on long chains of dependent arithmetic.
+void run_together(Warp& a, Warp& b) {
+  const Op* x = a.next;
+  const Op* y = b.next;
+  while (x != nullptr && y != nullptr) {
+    x = x->run(x, &a);
+    y = y->run(y, &b);
+  }
+  while (x != nullptr) x = x->run(x, &a);
+  while (y != nullptr) y = y->run(y, &b);
+}
+
+void run_alone(Warp& a) {
+  for (const Op* op = a.next; op != nullptr;) op = op->run(op, &a);
+}
+
+// Only where two register files fit in a first-level cache beside each other.
+constexpr std::uint32_t kLargestPair = 20'000;
+
+} // namespace
+
+void Cta::begin_turn(Warp& w) { w.budget = w.turn = kTurn; }
+
+// Books what the warp used of its turn; returns it.
+std::int64_t Cta::end_turn(Warp& w) {
+  const std::int64_t used = w.turn - w.budget;
+  w.steps += static_cast<std::uint64_t>(used);
+  worker.steps += static_cast<std::uint64_t>(used);
+  if (w.state == WarpState::done) release_complete_barriers();
+  return used;
+}
+
+Warp* Cta::next_ready(std::uint32_t& from) {
+  for (; from < warp_count_; ++from)
+    if (warp(from).state == WarpState::ready) return &warp(from++);
+  return nullptr;
+}
+
+Cta::Progress Cta::run(std::int64_t budget) {
+  const bool pairs = program.warp_bytes <= kLargestPair;
+  while (budget > 0) {
+    bool ran = false;
+    std::uint32_t from = 0;
+    while (Warp* const a = next_ready(from)) {
+      ran = true;
+      Warp* const b = pairs ? next_ready(from) : nullptr;
+      begin_turn(*a);
+      if (b != nullptr) {
+        begin_turn(*b);
+        run_together(*a, *b);
+        budget -= end_turn(*b);
+      } else {
+        run_alone(*a);
+      }
+      budget -= end_turn(*a);
+      if (worker.trap) return Progress::trapped;
+    }
+    if (ran) continue;
+    for (std::uint32_t i = 0; i < warp_count_; ++i)
+      if (warp(i).state != WarpState::done) {
+        report_deadlock();
+        return Progress::trapped;
+      }
+    return Progress::done;
+  }
+  return Progress::paused;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,163 @@
+#include "emulator/exec/decoder.hpp"
+
+#include "emulator/exec/control.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::exec {
+
+namespace {
+std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
+  return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
+}
+} // namespace
+
+std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel) {
+  std::vector<std::uint32_t> offsets;
+  std::uint64_t end = 0;
+  for (const ir::Variable& p : kernel.params) {
+    end = aligned(end, p.alignment);
+    offsets.push_back(static_cast<std::uint32_t>(end));
+    end += p.size;
+  }
+  offsets.push_back(static_cast<std::uint32_t>(end));
+  return offsets;
+}
+
+Expected<std::shared_ptr<const Program>> decode(const ir::Module& module, const ir::Function& kernel,
+                                                const VariableAddresses& variables, const DecodeOptions& options) {
+  return Decoder(module, kernel, variables, options).run();
+}
+
+Decoder::Decoder(const ir::Module& module, const ir::Function& function, const VariableAddresses& variables,
+                 const DecodeOptions& options)
+    : module_(module), function_(function), variables_(variables),
+      level_(options.level != nullptr ? *options.level : levels().front()), watched_(options.watched),
+      program_(std::make_shared<Program>()), file_(function), flow_(ir::control_flow(function)) {}
+
+Expected<std::shared_ptr<const Program>> Decoder::run() {
+  if (!function_.has_body) return failure(fmt::format("'{}' has no body", function_.name));
+  program_->module = &module_;
+  program_->function = &function_;
+  program_->watched = watched_;
+  lay_out_variables();
+  meeting_.assign(flow_.blocks.size() + 1, false);
+  for (const ir::Block& b : flow_.blocks)
+    if (b.successors.size() + (b.exits ? 1 : 0) > 1 && b.ipdom != ir::kNone) meeting_[b.ipdom] = true;
+  for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+    begin_block(b);
+    for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].end; ++i) instruction(i);
+  }
+  block_op_.push_back(static_cast<std::uint32_t>(program_->ops.size()));
+  current_ = nullptr;
+  current_index_ = function_.instructions.empty() ? 0 : static_cast<std::uint32_t>(function_.instructions.size() - 1);
+  emit(exit_lanes); // the end of the body returns
+  if (diagnostics_.has_errors()) {
+    diagnostics_.in_file(module_.file);
+    return failure(std::move(diagnostics_));
+  }
+  patch_branches();
+  file_.finish(*program_);
+  return program_;
+}
+
+// Shared variables get offsets in the CTA's shared memory, local ones in the thread's local memory, in the order of
+// the text, module scope first. Only what is not `extern` has a size; dynamic shared memory follows at the end.
+void Decoder::lay_out_variables() {
+  std::uint64_t shared = 0, local = 0;
+  const auto place = [&](const ir::Variable& v) -> std::uint64_t {
+    std::uint64_t& end = v.space == isa::Space::shared ? shared : local;
+    if (v.space == isa::Space::shared && v.linkage == ir::Linkage::external) return ~std::uint64_t{0};
+    const std::uint64_t offset = aligned(end, v.alignment);
+    end = offset + v.size;
+    return offset;
+  };
+  for (const ir::Variable& v : module_.variables)
+    shared_offsets_.push_back(v.space == isa::Space::shared ? place(v) : 0);
+  for (const ir::Variable& v : function_.variables)
+    local_offsets_.push_back(v.space == isa::Space::shared || v.space == isa::Space::local ? place(v) : 0);
+  program_->shared_bytes = aligned(shared, 16);
+  program_->local_bytes = aligned(local, 16);
+  program_->param_offsets = parameter_layout(function_);
+  program_->param_bytes = program_->param_offsets.back();
+  for (std::uint64_t& offset : shared_offsets_)
+    if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
+  for (std::uint64_t& offset : local_offsets_)
+    if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
+}
+
+Op& Decoder::emit(Handler handler) {
+  Op op;
+  op.run = handler;
+  op.instruction = current_index_;
+  op.guard = file_.always();
+  if (current_ != nullptr && current_->guard != ir::kNone) {
+    op.guard = file_.reg(current_->guard);
+    op.guard_flip = current_->guard_negated ? kFullMask : 0;
+  }
+  program_->ops.push_back(op);
+  return program_->ops.back();
+}
+
+void Decoder::begin_block(std::uint32_t block) {
+  block_op_.push_back(static_cast<std::uint32_t>(program_->ops.size()));
+  current_ = nullptr;
+  current_index_ = flow_.blocks[block].first;
+  if (meeting_[block]) emit(rejoin);
+  if (watched_) {
+    emit(count_block).extra = static_cast<std::uint32_t>(program_->blocks.size());
+    program_->blocks.push_back({flow_.blocks[block].first, flow_.blocks[block].end - flow_.blocks[block].first});
+  }
+}
+
+void Decoder::unsupported(std::string why) {
+  diagnostics_.error(current_->where, std::move(why),
+                     fmt::format("kernel '{}' cannot be launched because of this instruction", function_.name));
+}
+
+void Decoder::instruction(std::uint32_t index) {
+  current_ = &function_.instructions[index];
+  current_index_ = index;
+  file_.reset_temporaries();
+  pending_.clear();
+  if (current_->form == ir::kNone) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  if (watched_ && current_->guard != ir::kNone) {
+    emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
+    program_->guarded.push_back(index);
+  }
+  const isa::Spelling& spelling = module_.spellings[current_->form];
+  switch (spelling.entry->family) {
+  case isa::Family::lane:
+    if (!move_vector(spelling)) lane(spelling);
+    break;
+  case isa::Family::set: set(spelling); break;
+  case isa::Family::load: load(spelling); break;
+  case isa::Family::store: store(spelling); break;
+  case isa::Family::atomic:
+  case isa::Family::reduction: atomic(spelling); break;
+  case isa::Family::address_conversion: convert_address(spelling); break;
+  case isa::Family::branch: branch(); break;
+  case isa::Family::ret:
+  case isa::Family::exit: leave(); break;
+  case isa::Family::barrier: barrier(); break;
+  case isa::Family::trap: simple(trap); break;
+  case isa::Family::fence:
+  case isa::Family::no_op: simple(no_op); break;
+  default: unsupported(fmt::format("'{}' is not supported", current_->opcode));
+  }
+}
+
+void Decoder::patch_branches() {
+  for (const Patch& p : patches_) {
+    Op& op = program_->ops[p.op];
+    op.target = program_->ops.data() + block_op_[p.target_block];
+    if (p.meeting_block != ir::kNone)
+      op.src[0] = static_cast<std::uint32_t>(static_cast<std::int32_t>(block_op_[p.meeting_block]) -
+                                             static_cast<std::int32_t>(p.op));
+  }
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,108 @@
+// Turns the instructions of a kernel into ops. decode.cpp walks the blocks; lower_*.cpp hold one family each.
+#pragma once
+
+#include "emulator/exec/register_file.hpp"
+#include "emulator/ir/control_flow.hpp"
+
+#include <span>
+#include <string>
+
+namespace warplens::exec {
+
+class Decoder {
+public:
+  Decoder(const ir::Module& module, const ir::Function& function, const VariableAddresses& variables,
+          const DecodeOptions& options);
+  Expected<std::shared_ptr<const Program>> run();
+
+private:
+  // Which rows an instruction's operands are in.
+  struct Rows {
+    std::uint32_t dst[4]{};
+    std::uint32_t src[4]{};
+    int destinations = 0, sources = 0;
+  };
+
+  // decode.cpp
+  void lay_out_variables();
+  void begin_block(std::uint32_t block);
+  void instruction(std::uint32_t index);
+  void patch_branches();
+  Op& emit(Handler handler);
+  void unsupported(std::string why);
+
+  // operands.cpp
+  std::uint32_t source(const ir::Operand& operand, isa::Type type, bool relaxed);
+  std::uint32_t source_predicate(const ir::Operand& operand);
+  std::uint32_t destination(const ir::Operand& operand, isa::Type type, bool relaxed);
+  void finish_destinations();
+  std::uint32_t register_row(const ir::Operand& operand, int* lane_bytes) const;
+  std::uint32_t resized(std::uint32_t row, int from_bytes, int to_bytes, bool is_signed);
+  std::uint64_t constant_value(const ir::Operand& operand, isa::Type type) const;
+  std::uint64_t address_of(std::uint32_t variable) const;
+  std::uint32_t special_row(const ir::Operand& operand, int lane_bytes);
+
+  // lower_lane.cpp: what functors compute, and what is built from it
+  void lane(const isa::Spelling& spelling);
+  void lane_as(std::string_view spelling, std::initializer_list<std::uint32_t> destinations,
+               std::initializer_list<std::uint32_t> sources);
+  void combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,
+               std::uint32_t destination);
+  void set(const isa::Spelling& spelling);
+  bool move_vector(const isa::Spelling& spelling);
+
+  // lower_memory.cpp
+  void load(const isa::Spelling& spelling);
+  void store(const isa::Spelling& spelling);
+  void load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements, std::uint64_t offset);
+  void atomic(const isa::Spelling& spelling);
+  void convert_address(const isa::Spelling& spelling);
+  struct Address {
+    std::uint32_t row = 0;
+    std::int64_t offset = 0;
+    bool is_32_bit = false;
+  };
+  Address address(const ir::Operand& operand);
+  isa::Space space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const;
+  MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
+
+  // lower_control.cpp
+  void branch();
+  void leave();
+  void barrier();
+  void simple(Handler handler);
+
+  const ir::Module& module_;
+  const ir::Function& function_;
+  const VariableAddresses& variables_;
+  const Level& level_;
+  bool watched_;
+
+  std::shared_ptr<Program> program_;
+  RegisterFile file_;
+  ir::ControlFlow flow_;
+  std::vector<std::uint64_t> local_offsets_;  ///< of function variables, in their space
+  std::vector<std::uint64_t> shared_offsets_; ///< of module variables
+  std::vector<bool> meeting_;                 ///< blocks where a divergent branch meets again
+  std::vector<std::uint32_t> block_op_;       ///< first op of each block; of the end, last
+  struct Patch {
+    std::size_t op;
+    std::uint32_t target_block, meeting_block;
+  };
+  std::vector<Patch> patches_;
+
+  const ir::Instruction* current_ = nullptr;
+  std::uint32_t current_index_ = 0;
+  struct Pending { // a destination that has to be widened into its register
+    std::uint32_t row, target;
+    int from_bytes, to_bytes;
+    bool is_signed;
+  };
+  std::vector<Pending> pending_;
+  Diagnostics diagnostics_;
+};
+
+/// The words of a memory instruction name its space; generic where none does.
+isa::Space space_of(const isa::Spelling& spelling);
+
+} // namespace warplens::exec

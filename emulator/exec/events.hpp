@@ -1,0 +1,99 @@
+// What the emulator tells whoever watches: all that analyzers may include of exec.
+//
+// A warp access is delivered with its shape, and with a count: as long as an instruction of a worker repeats the same
+// shape, mask and alignment (address modulo kAlignmentPeriod), the accesses are delivered once, with `count` of them.
+// Most coalesced kernels therefore cost their analyzers next to nothing.
+//
+//   warp 0 of a vector addition loads a[tid]:  Access{shape: contiguous, addresses: p, p+4, …, mask: ~0, lane_bytes: 4}
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace warplens::exec {
+
+using Mask = std::uint32_t;
+constexpr int kWarpSize = 32;
+
+/// Accesses whose addresses differ by a multiple of this are the same to every rule that looks at one access alone.
+constexpr std::uint64_t kAlignmentPeriod = 4096;
+
+enum class Shape : std::uint8_t {
+  contiguous, ///< lane i at base + i * lane_bytes (active lanes)
+  broadcast,  ///< all active lanes at one address
+  strided,    ///< lane i at base + i * stride
+  irregular
+};
+
+enum class AccessKind : std::uint8_t { load, store, atomic, reduction };
+
+/// One memory instruction of one warp.
+struct Access {
+  std::uint32_t instruction = 0; ///< index into ir::Function::instructions
+  isa::Space space{};            ///< where the addresses lie after generic ones are resolved: global, shared, local, constant
+  AccessKind kind{};
+  Shape shape{};
+  std::uint16_t lane_bytes = 0;  ///< bytes that each lane asks for: 16 for ld.v4.f32
+  Mask mask = 0;                 ///< lanes that take part; never 0
+  std::int64_t stride = 0;       ///< bytes from lane to lane, for contiguous and strided
+  const std::uint64_t* addresses = nullptr; ///< [32]; valid for the lanes in mask. Shared and local: byte offsets
+  std::uint64_t count = 1;       ///< how many such accesses this stands for
+};
+
+/// A branch executed by a warp (only conditional ones can diverge; uniform ones are reported too).
+struct Branch {
+  std::uint32_t instruction = 0;
+  Mask active = 0;
+  Mask taken = 0;
+  std::uint64_t count = 1;
+};
+
+/// A warp arrives at a CTA barrier.
+struct Barrier {
+  std::uint32_t instruction = 0;
+  Mask active = 0;
+};
+
+/// How often each instruction ran, from the counters of the basic blocks.
+struct InstructionCount {
+  std::uint64_t warps = 0;    ///< warp instructions with at least one active lane
+  std::uint64_t lanes = 0;    ///< active lanes, summed
+  std::uint64_t lanes_on = 0; ///< active lanes whose guard was true, summed
+};
+
+/// The launch that is being watched.
+struct LaunchShape {
+  std::uint32_t grid[3]{1, 1, 1};
+  std::uint32_t block[3]{1, 1, 1};
+  std::uint64_t shared_static = 0;  ///< bytes
+  std::uint64_t shared_dynamic = 0; ///< bytes
+  [[nodiscard]] std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+  [[nodiscard]] std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  [[nodiscard]] std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }
+};
+
+/// Receives the events of one worker. One shard belongs to one worker, so it needs no locks; the events of a CTA all
+/// come from one worker, a warp's in program order. Which worker runs which CTA is not fixed: what a shard keeps
+/// must merge to the same total however the CTAs were dealt out.
+class Shard {
+public:
+  virtual ~Shard() = default;
+  virtual void access(const Access&) {}
+  virtual void branch(const Branch&) {}
+  virtual void barrier(const Barrier&) {}
+};
+
+/// What the emulator needs of a watcher: a shard per worker. After the launch the owner merges its own shards.
+class Watcher {
+public:
+  virtual ~Watcher() = default;
+  virtual std::unique_ptr<Shard> make_shard() = 0;
+  /// All shards, in worker order, and the counts per instruction, once, after the last CTA.
+  virtual void finish(std::vector<std::unique_ptr<Shard>> shards, const std::vector<InstructionCount>& counts) = 0;
+};
+
+} // namespace warplens::exec

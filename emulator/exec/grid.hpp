@@ -1,0 +1,44 @@
+// Runs a launch: CTAs over worker threads. The only door to TBB is grid.cpp.
+//
+//   Launch launch{.program = p, .shape = {{64,1,1},{256,1,1}}, …};
+//   LaunchResult r = run(launch);
+#pragma once
+
+#include "emulator/exec/worker.hpp"
+
+#include <span>
+
+namespace warplens::exec {
+
+/// Everything that a kernel's special registers and limits need of the machine that is imitated.
+struct Machine {
+  std::uint32_t sms = 30;
+  std::uint32_t max_warps_per_sm = 32;
+};
+
+struct Launch {
+  std::shared_ptr<const Program> program;
+  LaunchShape shape;
+  std::vector<std::byte> params;          ///< laid out by parameter_layout()
+  std::vector<Allocation> allocations;    ///< what may be accessed, by address
+  bool host_pointers = false;             ///< addresses outside the arena are the caller's business
+  std::uint64_t arena_begin = 0, arena_end = 0;
+  Machine machine;
+  std::uint64_t max_steps = 0;            ///< warp instructions per launch; 0: no limit
+  std::uint64_t grid_id = 0;
+  unsigned workers = 0;                   ///< 0: as many as the machine has
+  Watcher* watcher = nullptr;
+};
+
+struct LaunchResult {
+  std::optional<Trap> trap;    ///< of the CTA with the lowest number among those that trapped
+  std::uint64_t steps = 0;     ///< warp instructions, counted at branches
+};
+
+LaunchResult run(const Launch& launch);
+
+/// The trap as a diagnostic for people: kernel, block, thread, PTX line, CUDA line, and for memory the nearest
+/// allocation by name.
+Diagnostic describe(const Trap& trap, const Launch& launch);
+
+} // namespace warplens::exec

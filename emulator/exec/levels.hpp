@@ -1,0 +1,28 @@
+// The handlers are compiled once per x86-64 level (v2, v3, v4) and once for other machines; the best one that the
+// processor has is chosen at start. WARPLENS_LEVEL=v2|v3|v4 in Options forces one, for tests.
+#pragma once
+
+#include "emulator/exec/memory_handlers.hpp"
+#include "emulator/exec/warp.hpp"
+#include "emulator/isa/table.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace warplens::exec {
+
+/// The handlers of every `lane` entry of the table: rows[entry][variant].
+using HandlerRows = std::vector<std::span<const Handler>>;
+
+struct Level {
+  std::string_view name; ///< "x86-64-v3"
+  const HandlerRows& (*lanes)();
+  Handler (*memory)(const MemoryHandlerKey&);
+  Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
+};
+
+/// Levels compiled in that this processor can run, best first; never empty.
+std::span<const Level> levels();
+
+} // namespace warplens::exec

@@ -1,0 +1,44 @@
+#include "emulator/exec/decoder.hpp"
+
+#include "emulator/exec/control.hpp"
+
+namespace warplens::exec {
+
+// What a branch charges to the warp's turn: its block.
+static std::int64_t block_length(const ir::ControlFlow& flow, std::uint32_t instruction) {
+  const ir::Block& block = flow.blocks[flow.block_of[instruction]];
+  return block.end - block.first;
+}
+
+void Decoder::branch() {
+  const ir::Operand& label = function_.operands(*current_)[0];
+  const std::uint32_t target = function_.labels[label.index].instruction;
+  const bool conditional = current_->guard != ir::kNone;
+  const std::uint32_t own_block = flow_.block_of[current_index_];
+  const auto end_block = static_cast<std::uint32_t>(flow_.blocks.size());
+  const std::uint32_t target_block = target < function_.instructions.size() ? flow_.block_of[target] : end_block;
+  patches_.push_back(
+      {program_->ops.size(), target_block, conditional ? flow_.blocks[own_block].ipdom : ir::kNone});
+  Op& op = emit(conditional ? (watched_ ? branch_watched : exec::branch) : (watched_ ? jump_watched : jump));
+  op.imm = block_length(flow_, current_index_);
+  if (watched_) {
+    op.extra = static_cast<std::uint32_t>(program_->branches.size());
+    program_->branches.push_back(current_index_);
+  }
+}
+
+void Decoder::leave() { emit(exit_lanes).imm = block_length(flow_, current_index_); }
+
+void Decoder::barrier() {
+  const auto operands = function_.operands(*current_);
+  const std::uint32_t number = source(operands[0], isa::Type::u32, false);
+  const std::uint32_t count = operands.size() > 1 ? source(operands[1], isa::Type::u32, false) : 0;
+  Op& op = emit(exec::barrier);
+  op.src[0] = number;
+  op.src[1] = count;
+  op.extra = operands.size() > 1 ? 1 : 0;
+}
+
+void Decoder::simple(Handler handler) { emit(handler); }
+
+} // namespace warplens::exec

@@ -1,0 +1,178 @@
+// Instructions that functors compute, and those that the decoder builds from them: setp with a boolean operation or
+// a second result, set, vector moves.
+#include "emulator/exec/decoder.hpp"
+
+#include "emulator/exec/control.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::exec {
+
+using isa::Word;
+
+namespace {
+
+bool is_packed(isa::Type type) { return type == isa::Type::f16x2 || type == isa::Type::bf16x2; }
+
+Handler boolean_handler(const isa::Spelling& spelling) {
+  if (spelling.has(Word::w_and_)) return predicate_and;
+  if (spelling.has(Word::w_or_)) return predicate_or;
+  if (spelling.has(Word::w_xor_)) return predicate_xor;
+  return nullptr;
+}
+
+} // namespace
+
+void Decoder::lane_as(std::string_view text, std::initializer_list<std::uint32_t> destinations,
+                      std::initializer_list<std::uint32_t> sources) {
+  constexpr int kNewest = 1000; // the decoder may use whatever the table has
+  const auto spelling = isa::lookup(text, kNewest, kNewest);
+  if (!spelling || spelling->entry->family != isa::Family::lane) {
+    unsupported(fmt::format("'{}' needs '{}', which the table lacks", current_->opcode, text));
+    return;
+  }
+  Op& op = emit(level_.lanes()[spelling->entry_index][spelling->variant]);
+  std::copy(destinations.begin(), destinations.end(), op.dst);
+  std::copy(sources.begin(), sources.end(), op.src);
+}
+
+// destination = (truth, perhaps flipped) BOOL other; just the truth where there is no boolean operation.
+void Decoder::combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,
+                      std::uint32_t destination) {
+  const Handler handler = boolean_handler(spelling);
+  Op& op = emit(handler != nullptr ? handler : predicate_and);
+  op.dst[0] = destination;
+  op.src[0] = truth;
+  op.extra = flip ? kFullMask : 0;
+  if (handler != nullptr && other != nullptr) {
+    op.src[1] = file_.reg(other->index);
+    op.imm = other->negated ? -1 : 0;
+  } else {
+    op.src[1] = file_.always();
+  }
+}
+
+void Decoder::lane(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::OperandList& specs = spelling.entry->operands;
+  Rows rows;
+  const ir::Operand* pair = nullptr;  // p|q
+  const ir::Operand* other = nullptr; // the predicate of a boolean operation
+  std::size_t next = 0;
+  for (int i = 0; i < specs.count; ++i) {
+    const isa::OperandSpec& spec = specs.items[i];
+    if (spec.kind == isa::OperandClass::carry) {
+      if (spec.destination) rows.dst[rows.destinations++] = file_.carry();
+      else rows.src[rows.sources++] = file_.carry();
+      continue;
+    }
+    if (next == operands.size()) break; // an optional operand that is absent
+    const ir::Operand& operand = operands[next++];
+    if (spec.negatable) other = &operand;
+    else if (spec.pair && operand.kind == ir::OperandKind::pair) pair = &operand;
+    else if (spec.destination) rows.dst[rows.destinations++] = destination(operand, spelling.types[i], spec.relaxed);
+    else rows.src[rows.sources++] = source(operand, spelling.types[i], spec.relaxed);
+  }
+  const Handler handler = level_.lanes()[spelling.entry_index][spelling.variant];
+  const bool compares = specs.count != 0 && specs.items[0].kind == isa::OperandClass::predicate &&
+                        (pair != nullptr || boolean_handler(spelling) != nullptr || is_packed(spelling.form.type()));
+  if (!compares) {
+    Op& op = emit(handler);
+    std::copy(std::begin(rows.dst), std::begin(rows.dst) + 2, op.dst);
+    std::copy(std::begin(rows.src), std::end(rows.src), op.src);
+    finish_destinations();
+    return;
+  }
+  // Compare into temporaries, then combine: the destinations may be sources of the boolean operation.
+  const std::uint32_t truth = file_.temporary(0), truth_of_second = file_.temporary(0);
+  Op& op = emit(handler);
+  op.dst[0] = truth;
+  op.dst[1] = truth_of_second;
+  std::copy(std::begin(rows.src), std::end(rows.src), op.src);
+  const std::uint32_t first =
+      pair == nullptr ? rows.dst[0] : destination(function_.elements(*pair)[0], isa::Type::pred, false);
+  const bool packed = is_packed(spelling.form.type());
+  if (pair == nullptr) {
+    combine(spelling, truth, false, other, first);
+    return;
+  }
+  const std::uint32_t second = destination(function_.elements(*pair)[1], isa::Type::pred, false);
+  const std::uint32_t held = file_.temporary(0); // `other` may be the first destination
+  combine(spelling, packed ? truth_of_second : truth, !packed, other, held);
+  combine(spelling, truth, false, other, first);
+  Op& copy = emit(predicate_and);
+  copy.dst[0] = second;
+  copy.src[0] = held;
+  copy.src[1] = file_.always();
+}
+
+// set (9.7.6.1): all ones or zero for an integer result, 1.0 or 0.0 for a float.
+void Decoder::set(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::Type result = spelling.form.type(0), compared = spelling.form.type(1);
+  const std::uint32_t truth = file_.temporary(0), combined = file_.temporary(0);
+  const std::uint32_t d = destination(operands[0], result, false);
+  const std::uint32_t a = source(operands[1], compared, false), b = source(operands[2], compared, false);
+  lane_as(fmt::format("setp.{}{}.{}", isa::text_of(spelling.form.words[0]), spelling.has(Word::w_ftz) ? ".ftz" : "",
+                      isa::name(compared)),
+          {truth}, {a, b});
+  combine(spelling, truth, false, operands.size() > 3 ? &operands[3] : nullptr, combined);
+  std::uint64_t one = ~std::uint64_t{0};
+  if (result == isa::Type::f32) one = 0x3f800000;
+  if (result == isa::Type::f16) one = 0x3c00;
+  if (result == isa::Type::bf16) one = 0x3f80;
+  const int bytes = isa::bytes(result);
+  lane_as(fmt::format("selp.b{}", 8 * bytes), {d}, {file_.constant(bytes, one), file_.constant(bytes, 0), combined});
+}
+
+// mov between a register and a vector of smaller ones (9.7.9.2); false where this is another instruction.
+bool Decoder::move_vector(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  if (spelling.entry->opcode != "mov" || operands.size() != 2) return false;
+  const bool unpack = operands[0].kind == ir::OperandKind::vector, pack = operands[1].kind == ir::OperandKind::vector;
+  if (!unpack && !pack) return false;
+  const ir::Operand& vector = unpack ? operands[0] : operands[1];
+  const ir::Operand& whole = unpack ? operands[1] : operands[0];
+  const isa::Type type = spelling.form.type();
+  const int total = isa::bytes(type), element = total / static_cast<int>(vector.count);
+  if (unpack && pack) {
+    unsupported("a vector cannot be moved to a vector");
+    return true;
+  }
+  const Handler handler = level_.vector_move(total, element, pack);
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' cannot move {} elements of {} bits", current_->opcode, vector.count, 8 * element));
+    return true;
+  }
+  const isa::Type element_type = element == 1 ? isa::Type::b8 : element == 2 ? isa::Type::b16 : isa::Type::b32;
+  // The whole goes through a temporary: it may be one of the elements.
+  const std::uint32_t held = pack ? file_.temporary(total) : source(whole, type, false);
+  std::vector<std::uint32_t> rows;
+  if (unpack) {
+    const std::uint32_t copy = file_.temporary(total);
+    Op& op = emit(copy_row);
+    op.dst[0] = copy;
+    op.src[0] = held;
+    op.imm = total * kWarpSize;
+    for (std::uint32_t i = 0; i < vector.count; ++i) {
+      const ir::Operand& part = function_.elements(vector)[i];
+      if (part.kind == ir::OperandKind::sink) continue;
+      Op& move = emit(handler);
+      move.dst[0] = destination(part, element_type, false);
+      move.src[0] = copy;
+      move.imm = static_cast<std::int64_t>(i) * element * 8;
+    }
+    return true;
+  }
+  for (std::uint32_t i = 0; i < vector.count; ++i) {
+    const std::uint32_t part = source(function_.elements(vector)[i], element_type, false);
+    Op& move = emit(handler);
+    move.dst[0] = held;
+    move.src[0] = part;
+    move.imm = static_cast<std::int64_t>(i) * element * 8;
+  }
+  lane_as(fmt::format("mov.b{}", 8 * total), {destination(whole, type, false)}, {held});
+  return true;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,210 @@
+#include "emulator/exec/decoder.hpp"
+
+#include "emulator/exec/atomics.hpp"
+#include "emulator/exec/memory.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::exec {
+
+using isa::Space;
+using isa::Word;
+
+Space space_of(const isa::Spelling& spelling) {
+  for (int i = 0; i < spelling.form.count; ++i) switch (spelling.form.words[i]) {
+    case Word::w_const_: return Space::constant;
+    case Word::w_global: return Space::global;
+    case Word::w_local: return Space::local;
+    case Word::w_param:
+    case Word::w_param_entry:
+    case Word::w_param_func: return Space::param;
+    case Word::w_shared:
+    case Word::w_shared_cta: return Space::shared;
+    default: break;
+    }
+  return Space::generic;
+}
+
+namespace {
+
+int vector_width(const isa::Spelling& spelling) {
+  return spelling.has(Word::w_v2) ? 2 : spelling.has(Word::w_v4) ? 4 : spelling.has(Word::w_v8) ? 8 : 1;
+}
+
+// The operands of a vector in braces, or the single one.
+std::span<const ir::Operand> elements_of(const ir::Function& function, const ir::Operand& operand) {
+  return operand.kind == ir::OperandKind::vector ? function.elements(operand) : std::span(&operand, 1);
+}
+
+} // namespace
+
+Decoder::Address Decoder::address(const ir::Operand& operand) {
+  if (operand.count == 0) return {file_.constant(8, static_cast<std::uint64_t>(operand.value)), 0, false};
+  const ir::Operand& base = function_.elements(operand)[0];
+  if (base.kind != ir::OperandKind::reg) {
+    const std::uint64_t value = constant_value(base, isa::Type::u64) + static_cast<std::uint64_t>(operand.value);
+    return {file_.constant(8, value), 0, false};
+  }
+  int bytes = 0;
+  const std::uint32_t row = register_row(base, &bytes);
+  return {row, operand.value, bytes == 4};
+}
+
+// A generic instruction that names a variable goes to that variable's space.
+Space Decoder::space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const {
+  const Space space = space_of(spelling);
+  if (space != Space::generic || operand.count == 0) return space;
+  const ir::Operand& base = function_.elements(operand)[0];
+  return base.kind == ir::OperandKind::variable ? module_.variable(function_, base.index).space : space;
+}
+
+MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Address& address) {
+  MemorySite s;
+  s.index = static_cast<std::uint32_t>(program_->sites.size());
+  s.instruction = current_index_;
+  s.space = space;
+  s.kind = kind;
+  s.lane_bytes = static_cast<std::uint16_t>(lane_bytes);
+  s.address32 = address.is_32_bit;
+  program_->sites.push_back(s);
+  return program_->sites.back();
+}
+
+// Kernel parameters at a fixed place are the same for all lanes: no address is computed.
+void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements, std::uint64_t offset) {
+  const isa::Type type = spelling.form.type();
+  const int size = isa::bytes(type);
+  for (std::size_t e = 0; e < elements.size(); ++e, offset += static_cast<unsigned>(size)) {
+    if (elements[e].kind == ir::OperandKind::sink) continue;
+    int register_bytes = 0;
+    const std::uint32_t d = register_row(elements[e], &register_bytes);
+    const Handler handler = level_.memory({MemoryHandlerKey::Kind::param, type, register_bytes, 1, false});
+    if (handler == nullptr || offset + static_cast<unsigned>(size) > program_->param_bytes) {
+      unsupported(handler == nullptr ? fmt::format("'{}' is not supported", current_->opcode)
+                                     : "the parameter space ends before this address");
+      return;
+    }
+    Op& op = emit(handler);
+    op.dst[0] = d;
+    op.imm = static_cast<std::int64_t>(offset);
+  }
+}
+
+void Decoder::load(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const auto elements = elements_of(function_, operands[0]);
+  const ir::Operand& where = operands[1];
+  const Space space = space_of_access(spelling, where);
+  const bool fixed = where.count != 0 && function_.elements(where)[0].kind == ir::OperandKind::variable;
+  if (space == Space::param && fixed) {
+    const std::uint64_t offset =
+        address_of(function_.elements(where)[0].index) + static_cast<std::uint64_t>(where.value);
+    load_parameter(spelling, elements, offset);
+    return;
+  }
+  const isa::Type type = spelling.form.type();
+  const int width = vector_width(spelling), size = isa::bytes(type);
+  int register_bytes = 0;
+  for (const ir::Operand& e : elements)
+    if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
+  if (register_bytes == 0) register_bytes = size;
+  std::uint32_t rows[4]{};
+  for (std::size_t e = 0; e < elements.size() && e < 4; ++e) {
+    int bytes = register_bytes;
+    rows[e] = elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes)
+                                                        : register_row(elements[e], &bytes);
+    if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
+  }
+  const Handler handler = level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_});
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  const Address a = address(where);
+  Op& op = emit(handler);
+  op.site = &site(space, AccessKind::load, width * size, a);
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.dst[0] = rows[0];
+  op.dst[1] = rows[1];
+  op.src[1] = rows[2];
+  op.src[2] = rows[3];
+}
+
+void Decoder::store(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const auto elements = elements_of(function_, operands[1]);
+  const Space space = space_of_access(spelling, operands[0]);
+  if (space == Space::param) {
+    unsupported("stores to parameter space belong to calls, which are not supported");
+    return;
+  }
+  const isa::Type type = spelling.form.type();
+  const int width = vector_width(spelling), size = isa::bytes(type);
+  std::uint32_t rows[4]{};
+  int register_bytes = size;
+  for (const ir::Operand& e : elements)
+    if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
+  for (std::size_t e = 0; e < elements.size() && e < 4; ++e) {
+    int bytes = register_bytes;
+    rows[e] = elements[e].kind == ir::OperandKind::reg
+                  ? register_row(elements[e], &bytes)
+                  : file_.constant(register_bytes, constant_value(elements[e], type));
+    if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
+  }
+  const Handler handler = level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, watched_});
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  const Address a = address(operands[0]);
+  Op& op = emit(handler);
+  op.site = &site(space, AccessKind::store, width * size, a);
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.src[1] = rows[0];
+  op.src[2] = rows[1];
+  op.src[3] = rows[2];
+  op.dst[0] = rows[3];
+}
+
+void Decoder::atomic(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const bool returns = spelling.entry->family == isa::Family::atomic;
+  const isa::Type type = spelling.form.type();
+  const Handler handler = atomic_handler(spelling);
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  std::size_t next = returns ? 1 : 0;
+  const ir::Operand& where = operands[next++];
+  const Address a = address(where);
+  const std::uint32_t b = source(operands[next++], type, false);
+  const std::uint32_t c = next < operands.size() ? source(operands[next], type, false) : b;
+  const std::uint32_t d = returns ? destination(operands[0], type, false) : 0;
+  Op& op = emit(handler);
+  op.site = &site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction, isa::bytes(type), a);
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.src[1] = b;
+  op.src[2] = c;
+  op.dst[0] = d;
+}
+
+// Generic addresses of shared and local memory are offsets in a window; all other spaces are flat.
+void Decoder::convert_address(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::Type type = spelling.form.type();
+  const Space space = space_of(spelling);
+  std::uint64_t window = 0;
+  if (space == Space::shared) window = isa::bits(type) == 32 ? kSharedWindow32 : kSharedWindow;
+  if (space == Space::local) window = isa::bits(type) == 32 ? kLocalWindow32 : kLocalWindow;
+  if (space == Space::param) window = kParamWindow;
+  if (spelling.has(Word::w_to)) window = std::uint64_t{0} - window;
+  const std::uint32_t s = source(operands[1], type, false);
+  const std::uint32_t d = destination(operands[0], type, false);
+  lane_as(fmt::format("add.{}", isa::name(type)), {d}, {s, file_.constant(isa::bytes(type), window)});
+}
+
+} // namespace warplens::exec

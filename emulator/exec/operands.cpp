@@ -1,0 +1,132 @@
+// Operands of an instruction as rows.
+#include "emulator/exec/decoder.hpp"
+
+#include "emulator/exec/control.hpp"
+#include "emulator/exec/memory.hpp"
+
+#include <bit>
+
+namespace warplens::exec {
+
+using ir::OperandKind;
+
+std::uint32_t Decoder::register_row(const ir::Operand& operand, int* lane_bytes) const {
+  *lane_bytes = file_.lane_bytes(operand.index);
+  return file_.reg(operand.index, operand.component == 0 ? 0 : operand.component - 1);
+}
+
+std::uint64_t Decoder::address_of(std::uint32_t variable) const {
+  const std::uint32_t position = ir::variable_position(variable);
+  switch (ir::variable_owner(variable)) {
+  case ir::VariableOwner::parameter: return program_->param_offsets[position];
+  case ir::VariableOwner::local: return local_offsets_[position];
+  default: break;
+  }
+  return module_.variables[position].space == isa::Space::shared ? shared_offsets_[position] : variables_[position];
+}
+
+// The bits of an operand that is known now, as a value of `type`.
+std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type) const {
+  const auto raw = static_cast<std::uint64_t>(operand.value);
+  switch (operand.kind) {
+  case OperandKind::variable: return address_of(operand.index) + raw;
+  case OperandKind::warp_size: return kWarpSize;
+  case OperandKind::real64:
+    if (type == isa::Type::f32 || (isa::bits(type) == 32))
+      return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(raw)));
+    return raw;
+  case OperandKind::real32:
+    if (type == isa::Type::f64)
+      return std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw))));
+    return raw;
+  default: return raw;
+  }
+}
+
+// %clock and its kind change while a warp runs, so they are read where they are used.
+std::uint32_t Decoder::special_row(const ir::Operand& operand, int lane_bytes) {
+  const auto special = static_cast<isa::Special>(operand.index);
+  switch (special) {
+  case isa::Special::clock:
+  case isa::Special::clock_hi:
+  case isa::Special::clock64:
+  case isa::Special::globaltimer:
+  case isa::Special::globaltimer_lo:
+  case isa::Special::globaltimer_hi: {
+    const std::uint32_t row = file_.temporary(lane_bytes < 8 ? 4 : 8);
+    Op& op = emit(read_special);
+    op.dst[0] = row;
+    op.extra = operand.index;
+    op.imm = lane_bytes < 8 ? 4 : 8;
+    return lane_bytes == 2 ? resized(row, 4, 2, false) : row;
+  }
+  default: return file_.special(special, operand.component == 0 ? 0 : operand.component - 1, lane_bytes);
+  }
+}
+
+// A row of another width, by the cvt of the table.
+std::uint32_t Decoder::resized(std::uint32_t row, int from_bytes, int to_bytes, bool is_signed) {
+  if (from_bytes == to_bytes) return row;
+  const std::uint32_t result = file_.temporary(to_bytes);
+  const char sign = is_signed ? 's' : 'u';
+  lane_as(std::string("cvt.") + sign + std::to_string(8 * to_bytes) + "." + sign + std::to_string(8 * from_bytes),
+          {result}, {row});
+  return result;
+}
+
+std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool relaxed) {
+  if (type == isa::Type::pred) return source_predicate(operand);
+  const int bytes = isa::bytes(type);
+  switch (operand.kind) {
+  case OperandKind::reg: {
+    int lane_bytes = 0;
+    const std::uint32_t row = register_row(operand, &lane_bytes);
+    return relaxed ? resized(row, lane_bytes, bytes, isa::is_signed(type)) : row;
+  }
+  case OperandKind::special: return special_row(operand, bytes);
+  default: return file_.constant(bytes, constant_value(operand, type));
+  }
+}
+
+std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
+  if (operand.kind != OperandKind::reg) {
+    const bool truth = operand.kind == OperandKind::integer && operand.value != 0;
+    if (truth) return file_.always();
+    const std::uint32_t row = file_.temporary(0);
+    Op& op = emit(predicate_xor);
+    op.src[0] = op.src[1] = file_.always();
+    op.dst[0] = row;
+    return row;
+  }
+  const std::uint32_t row = file_.reg(operand.index);
+  if (!operand.negated) return row;
+  const std::uint32_t flipped = file_.temporary(0);
+  Op& op = emit(predicate_and);
+  op.src[0] = row;
+  op.extra = kFullMask;
+  op.src[1] = file_.always();
+  op.dst[0] = flipped;
+  return flipped;
+}
+
+std::uint32_t Decoder::destination(const ir::Operand& operand, isa::Type type, bool relaxed) {
+  const int bytes = type == isa::Type::pred ? 0 : isa::bytes(type);
+  if (operand.kind == OperandKind::sink) return file_.temporary(bytes);
+  int lane_bytes = 0;
+  const std::uint32_t row = register_row(operand, &lane_bytes);
+  if (!relaxed || lane_bytes == bytes) return row;
+  const std::uint32_t narrow = file_.temporary(bytes);
+  pending_.push_back({narrow, row, bytes, lane_bytes, isa::is_signed(type)});
+  return narrow;
+}
+
+void Decoder::finish_destinations() {
+  for (const Pending& p : pending_) {
+    const char sign = p.is_signed ? 's' : 'u';
+    lane_as(std::string("cvt.") + sign + std::to_string(8 * p.to_bytes) + "." + sign + std::to_string(8 * p.from_bytes),
+            {p.target}, {p.row});
+  }
+  pending_.clear();
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,80 @@
+// A kernel decoded for one way of running it (level, watched or not): a handler per instruction, and what a warp's
+// register file holds. Immutable; shared by all workers.
+#pragma once
+
+#include "emulator/base/expected.hpp"
+#include "emulator/exec/levels.hpp"
+#include "emulator/exec/warp.hpp"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace warplens::exec {
+
+/// A memory instruction: what is known of it before it runs.
+struct MemorySite {
+  std::uint32_t index = 0;       ///< of this site in Program::sites
+  std::uint32_t instruction = 0; ///< in the function
+  isa::Space space{};            ///< as written; generic addresses are resolved per access
+  AccessKind kind{};
+  std::uint16_t lane_bytes = 0;  ///< all elements of a vector together; also the alignment that is needed
+  bool address32 = false;        ///< the address row holds 32-bit values
+};
+
+/// A row that never changes: the same value in every lane.
+struct ConstantRow {
+  std::uint32_t offset = 0;
+  std::uint32_t lane_bytes = 0; ///< 0: a predicate, `value` is its mask
+  std::uint64_t value = 0;
+};
+
+/// A row that holds a special register, written when a CTA starts.
+struct SpecialRow {
+  std::uint32_t offset = 0;
+  isa::Special special{};
+  int component = 0; ///< 0..3 for .x .y .z .w
+  int lane_bytes = 4;
+};
+
+/// A basic block's counter (watched programs only): which instructions it stands for.
+struct CountedBlock {
+  std::uint32_t first = 0; ///< instruction
+  std::uint32_t count = 0;
+};
+
+struct Program {
+  const ir::Module* module = nullptr;
+  const ir::Function* function = nullptr;
+  bool watched = false;
+  std::vector<Op> ops;              ///< ops[0] is where a warp begins; the last one ends it
+  std::uint32_t warp_bytes = 0;     ///< Warp header and register file
+  std::vector<ConstantRow> constants;
+  std::vector<SpecialRow> specials;
+  std::deque<MemorySite> sites;
+  std::vector<CountedBlock> blocks;
+  std::vector<std::uint32_t> guarded;  ///< instruction of each guard counter
+  std::vector<std::uint32_t> branches; ///< instruction of each watched branch
+  std::uint64_t shared_bytes = 0;      ///< static; dynamic shared memory begins at the next multiple of 16
+  std::uint64_t local_bytes = 0;       ///< per thread
+  std::vector<std::uint32_t> param_offsets; ///< of each parameter in the parameter buffer
+  std::uint32_t param_bytes = 0;
+};
+
+/// Where the module's variables (global, const) lie, by index into Module::variables.
+using VariableAddresses = std::vector<std::uint64_t>;
+
+struct DecodeOptions {
+  const Level* level = nullptr; ///< nullptr: the best
+  bool watched = false;
+};
+
+/// Error: an instruction of the kernel is not supported (the checker's finding is repeated), or the kernel has no body.
+Expected<std::shared_ptr<const Program>> decode(const ir::Module& module, const ir::Function& kernel,
+                                                const VariableAddresses& variables, const DecodeOptions& options);
+
+/// Offsets of kernel parameters in their buffer, by natural or given alignment; the last entry is the total size.
+std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel);
+
+} // namespace warplens::exec

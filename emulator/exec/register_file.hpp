@@ -1,0 +1,52 @@
+// Lays out a warp's register file at decode time: registers, constants, special registers and temporaries, each a row.
+//
+//   RegisterFile file(function);  file.reg(3) -> offset of register 3;  file.constant(4, 7) -> a row of sevens
+#pragma once
+
+#include "emulator/exec/program.hpp"
+
+#include <map>
+
+namespace warplens::exec {
+
+class RegisterFile {
+public:
+  explicit RegisterFile(const ir::Function& function);
+
+  /// Offset of a register's row; of one component where it is a vector.
+  [[nodiscard]] std::uint32_t reg(std::uint32_t index, int component = 0) const {
+    return registers_[index].offset + static_cast<std::uint32_t>(component) * registers_[index].stride;
+  }
+  /// Bytes per lane of a register; 0 for a predicate.
+  [[nodiscard]] int lane_bytes(std::uint32_t index) const { return registers_[index].lane_bytes; }
+
+  std::uint32_t constant(int lane_bytes, std::uint64_t value);
+  std::uint32_t special(isa::Special special, int component, int lane_bytes);
+  /// The predicate that is true in all lanes, and the thread's carry flag.
+  [[nodiscard]] std::uint32_t always() const { return always_; }
+  [[nodiscard]] std::uint32_t carry() const { return carry_; }
+  /// A row for one instruction's own use; reset_temporaries() makes all of them free again.
+  std::uint32_t temporary(int lane_bytes);
+  void reset_temporaries();
+
+  /// Moves the collected rows into the program.
+  void finish(Program& program);
+
+private:
+  std::uint32_t take(int lane_bytes);
+  struct Place {
+    std::uint32_t offset, stride;
+    int lane_bytes;
+  };
+  std::vector<Place> registers_;
+  std::vector<ConstantRow> constants_;
+  std::map<std::pair<int, std::uint64_t>, std::uint32_t> constant_index_;
+  std::vector<SpecialRow> specials_;
+  std::map<int, std::vector<std::uint32_t>> temporaries_;
+  std::map<int, std::size_t> temporaries_used_;
+  std::uint32_t size_ = kRegisterFile;
+  std::uint32_t next_predicate_ = 0, predicates_left_ = 0;
+  std::uint32_t always_ = 0, carry_ = 0;
+};
+
+} // namespace warplens::exec

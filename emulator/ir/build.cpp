@@ -1,0 +1,371 @@
+#include "emulator/ir/build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace warplens::ir {
+
+Builder::Builder(std::string_view file) { module_.file = file; }
+
+void Builder::error(SourceLocation where, std::string message, std::string hint) {
+  if (!has_too_many_errors()) diagnostics_.error(where, std::move(message), std::move(hint));
+}
+
+std::optional<std::uint32_t> Builder::unsigned_of(Word number) {
+  ConstantError wrong;
+  const auto value = ir::number(Term{.kind = TermKind::integer, .where = number.where, .text = number.text}, wrong);
+  if (value && value->bits >= 0 && value->bits < kNone) return static_cast<std::uint32_t>(value->bits);
+  error(number.where, fmt::format("expected a number below 2^32 but found '{}'", number.text.substr(0, 40)));
+  return std::nullopt;
+}
+
+// ---- directives of the module --------------------------------------------------------------------------------------
+
+void Builder::version(Word number) {
+  int major = 0;
+  int minor = 0;
+  const char* const end = number.text.data() + number.text.size();
+  const auto first = std::from_chars(number.text.data(), end, major);
+  const bool has_minor = first.ec == std::errc{} && first.ptr != end && *first.ptr == '.';
+  const auto second = has_minor ? std::from_chars(first.ptr + 1, end, minor) : first;
+  if (!has_minor || second.ec != std::errc{} || second.ptr != end || minor > 9 || major < 1 || major > 99) {
+    error(number.where, fmt::format("expected a version such as 9.0 but found '{}'", number.text));
+    return;
+  }
+  if (!saw_version_) module_.version = major * 10 + minor;
+  saw_version_ = true;
+}
+
+void Builder::target(const std::vector<Word>& words) {
+  for (const Word& word : words) {
+    const std::string_view text = word.text;
+    const bool is_sm = text.starts_with("sm_");
+    if (!is_sm && !text.starts_with("compute_")) {
+      constexpr std::string_view kOptions[] = {"texmode_unified", "texmode_independent", "texmode_raw", "debug", "map_f64_to_f32"};
+      if (std::find(std::begin(kOptions), std::end(kOptions), text) == std::end(kOptions)) {
+        const std::string near = closest(text, {std::begin(kOptions), std::end(kOptions)});
+        error(word.where, fmt::format("unknown target '{}'", text), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+        continue;
+      }
+      const std::string_view kept = module_.intern(text);
+      auto& options = module_.target_options;
+      if (std::find(options.begin(), options.end(), kept) == options.end()) options.push_back(kept);
+      continue;
+    }
+    int sm = 0;
+    const char* const start = text.data() + (is_sm ? 3 : 8);
+    const auto parsed = std::from_chars(start, text.data() + text.size(), sm);
+    if (parsed.ec != std::errc{} || sm < 10) {
+      error(word.where, fmt::format("unknown target '{}'", text));
+    } else if (!saw_target_) {
+      module_.sm = sm;
+      module_.target = module_.intern(text);
+      saw_target_ = true;
+    }
+  }
+}
+
+void Builder::address_size(Word number) {
+  const auto bits = unsigned_of(number);
+  if (!bits) return;
+  if (*bits != 32 && *bits != 64) {
+    error(number.where, fmt::format("expected 32 or 64 but found '{}'", number.text));
+    return;
+  }
+  module_.address_size = static_cast<int>(*bits);
+}
+
+void Builder::file(Word number, std::string_view name) {
+  const auto value = unsigned_of(number);
+  if (value) module_.files.push_back({*value, module_.intern(name)});
+}
+
+void Builder::location(const std::vector<Word>& numbers) {
+  const auto file = unsigned_of(numbers[0]);
+  const auto line = unsigned_of(numbers[1]);
+  if (file && line) source_ = {*file, *line};
+}
+
+void Builder::pragma(const std::vector<std::string_view>& strings) {
+  if (!in_body_) return; // at module scope a pragma is a hint to the optimising assembler only
+  for (const std::string_view text : strings) function().pragmas.push_back(module_.intern(text));
+}
+
+void Builder::alias(Word name, Word aliasee) {
+  const auto symbol = globals_.find(name.text);
+  const auto target = globals_.find(aliasee.text);
+  if (!symbol || symbol->kind != OperandKind::function) return undeclared("function", name.text, name.where);
+  if (!target || target->kind != OperandKind::function) return undeclared("function", aliasee.text, aliasee.where);
+  module_.functions[symbol->index].alias_of = module_.functions[target->index].name;
+}
+
+// ---- functions -------------------------------------------------------------------------------------------------------
+
+void Builder::function_directive(Function& target, const FunctionDirectiveSyntax& directive) {
+  const std::string_view name = directive.name.text;
+  if (name == ".pragma") {
+    for (const std::string_view text : directive.values) target.pragmas.push_back(module_.intern(text));
+    return;
+  }
+  struct Known {
+    std::string_view name;
+    std::size_t least, most; ///< values
+    std::uint32_t* first;
+  };
+  LaunchBounds& bounds = target.bounds;
+  std::uint32_t unused[1] = {};
+  const Known known[] = {{".maxntid", 1, 3, bounds.max_threads.data()},
+                         {".reqntid", 1, 3, bounds.required_threads.data()},
+                         {".minnctapersm", 1, 1, &bounds.min_ctas_per_sm},
+                         {".maxnctapersm", 1, 1, &bounds.max_ctas_per_sm},
+                         {".maxnreg", 1, 1, &bounds.max_registers},
+                         {".reqnctapercluster", 1, 3, bounds.required_cluster.data()},
+                         {".maxclusterrank", 1, 1, &bounds.max_cluster_rank},
+                         {".abi_preserve", 1, 1, unused},
+                         {".abi_preserve_control", 1, 1, unused},
+                         {".noreturn", 0, 0, nullptr},
+                         {".explicitcluster", 0, 0, nullptr},
+                         {".blocksareclusters", 0, 0, nullptr},
+                         {".unique", 0, 0, nullptr}};
+  const auto* const found = std::find_if(std::begin(known), std::end(known), [&](const Known& k) { return k.name == name; });
+  if (found == std::end(known)) {
+    std::vector<std::string_view> names;
+    for (const Known& k : known) names.push_back(k.name);
+    const std::string near = closest(name, names);
+    return error(directive.name.where, fmt::format("unknown directive '{}'", name), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+  const std::size_t count = directive.values.size();
+  if (count < found->least || count > found->most)
+    return error(directive.name.where, fmt::format("expected {} numbers after '{}' but found {}", found->least == found->most ? std::to_string(found->least) : fmt::format("{} to {}", found->least, found->most), name, count));
+  for (std::size_t i = 0; i < found->most; ++i)
+    found->first[i] = i < count ? unsigned_of({directive.values[i], directive.name.where}).value_or(0) : 1;
+  target.no_return |= name == ".noreturn";
+  bounds.explicit_cluster |= name == ".explicitcluster";
+  bounds.blocks_are_clusters |= name == ".blocksareclusters";
+}
+
+std::vector<Variable> Builder::parameters(const std::vector<ParameterSyntax>& list) {
+  std::vector<Variable> result;
+  for (const ParameterSyntax& parameter : list) {
+    auto variable = variable_of(parameter.declaration, parameter.declarator);
+    if (!variable) continue;
+    if (variable->space != Space::param && variable->space != Space::reg) {
+      error(parameter.declaration.space.where, fmt::format("expected '.param' or '.reg' but found '{}'", parameter.declaration.space.text));
+      continue;
+    }
+    result.push_back(std::move(*variable));
+  }
+  return result;
+}
+
+void Builder::declare_parameters(std::vector<Variable>& list, VariableOwner owner) {
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    const Variable& parameter = list[i];
+    if (parameter.name == "_") continue;
+    Symbol symbol{OperandKind::variable, variable_index(owner, i)};
+    if (parameter.space == Space::reg) {
+      symbol = {OperandKind::reg, static_cast<std::uint32_t>(function().registers.size())};
+      function().registers.push_back({parameter.name, parameter.type, parameter.vector});
+    }
+    if (!scopes_.declare(parameter.name, symbol))
+      error(parameter.where, fmt::format("'{}' is declared twice", parameter.name));
+  }
+}
+
+std::uint32_t Builder::function_named(const FunctionSyntax& head) {
+  const std::string_view name = module_.intern(head.name.text);
+  const auto known = globals_.find(name);
+  if (known && known->kind == OperandKind::function) return known->index;
+  if (known) {
+    error(head.name.where, fmt::format("'{}' is declared twice", name));
+  } else {
+    globals_.declare(name, {OperandKind::function, static_cast<std::uint32_t>(module_.functions.size())});
+  }
+  module_.functions.emplace_back().name = name;
+  return static_cast<std::uint32_t>(module_.functions.size() - 1);
+}
+
+void Builder::begin_function(const FunctionSyntax& head) {
+  function_ = function_named(head);
+  Function next;
+  next.name = function().name;
+  next.is_entry = head.is_entry;
+  next.linkage = linkage_of(head.linkages);
+  next.where = head.name.where;
+  next.results = parameters(head.results);
+  next.params = parameters(head.params);
+  for (const Word& attribute : head.attributes)
+    if (!attribute.text.starts_with(".unified") && attribute.text != ".managed")
+      error(attribute.where, fmt::format("unknown attribute '{}'", attribute.text));
+  for (const FunctionDirectiveSyntax& directive : head.directives) function_directive(next, directive);
+  parameters_in_body_ = head.is_entry && !head.has_parameter_list && module_.version < 20;
+  Function& known = function();
+  if (known.has_body) { // the body that may follow replaces nothing: begin_body() says so
+    if (known.is_entry != next.is_entry) error(head.name.where, fmt::format("'{}' is declared twice", next.name));
+    return;
+  }
+  next.alias_of = known.alias_of;
+  known = std::move(next);
+}
+
+void Builder::begin_body(SourceLocation where) {
+  if (function().has_body) {
+    error(where, fmt::format("function '{}' is defined twice", function().name));
+    function_ = static_cast<std::uint32_t>(module_.functions.size());
+    module_.functions.emplace_back(); // takes the second body, so that its errors are still found
+  }
+  function().has_body = true;
+  in_body_ = true;
+  source_ = {};
+  scopes_.clear();
+  references_.clear();
+  label_heads_.clear();
+  label_entries_.clear();
+  scope_parents_.assign(1, kNone);
+  open_scopes_.assign(1, 0);
+  pending_label_ = {};
+  declare_parameters(function().results, VariableOwner::result);
+  declare_parameters(function().params, VariableOwner::parameter);
+}
+
+void Builder::enter_scope() {
+  flush_label();
+  scopes_.enter();
+  scope_parents_.push_back(open_scopes_.back());
+  open_scopes_.push_back(static_cast<std::uint32_t>(scope_parents_.size() - 1));
+}
+
+void Builder::leave_scope() {
+  flush_label();
+  scopes_.leave();
+  open_scopes_.pop_back();
+}
+
+void Builder::end_body(SourceLocation) {
+  flush_label();
+  resolve_references();
+  Function& done = function();
+  done.registers.shrink_to_fit();
+  done.instructions.shrink_to_fit();
+  done.operand_pool.shrink_to_fit();
+  in_body_ = false;
+}
+
+// ---- labels ------------------------------------------------------------------------------------------------------------
+
+void Builder::label(Word name) {
+  flush_label();
+  pending_label_ = name;
+}
+
+void Builder::flush_label() {
+  if (pending_label_.text.empty()) return;
+  const Word name = pending_label_;
+  pending_label_ = {};
+  const auto known = label_heads_.find(name.text);
+  const std::uint32_t head = known == label_heads_.end() ? kNone : known->second;
+  for (std::uint32_t i = head; i != kNone; i = label_entries_[i].next)
+    if (label_entries_[i].scope == open_scopes_.back())
+      return error(name.where, fmt::format("label '{}' is declared twice", name.text));
+  Function& current = function();
+  label_entries_.push_back({open_scopes_.back(), static_cast<std::uint32_t>(current.labels.size()), head});
+  label_heads_[name.text] = static_cast<std::uint32_t>(label_entries_.size() - 1);
+  current.labels.push_back({module_.intern(name.text), static_cast<std::uint32_t>(current.instructions.size())});
+}
+
+std::uint32_t Builder::label_of(std::string_view name, std::uint32_t scope) const {
+  const auto head = label_heads_.find(name);
+  if (head == label_heads_.end()) return kNone;
+  for (; scope != kNone; scope = scope_parents_[scope])
+    for (std::uint32_t i = head->second; i != kNone; i = label_entries_[i].next)
+      if (label_entries_[i].scope == scope) return label_entries_[i].label;
+  return kNone;
+}
+
+void Builder::table(Table::Kind kind, const std::vector<Word>& words, SourceLocation where) {
+  if (pending_label_.text.empty()) return error(where, "expected a label before this directive");
+  const Word name = pending_label_;
+  pending_label_ = {};
+  Table table;
+  table.kind = kind;
+  table.name = module_.intern(name.text);
+  for (const Word& word : words) {
+    if (kind == Table::Kind::call_targets) {
+      table.functions.push_back(module_.intern(word.text));
+      continue;
+    }
+    table.labels.push_back(static_cast<std::uint32_t>(references_.size()));
+    references_.push_back({word.text, word.where, open_scopes_.back(), true});
+  }
+  const Symbol symbol{OperandKind::table, static_cast<std::uint32_t>(function().tables.size())};
+  if (!scopes_.declare(name.text, symbol)) error(name.where, fmt::format("'{}' is declared twice", name.text));
+  function().tables.push_back(std::move(table));
+}
+
+void Builder::prototype(const FunctionSyntax& head, SourceLocation where) {
+  table(Table::Kind::call_prototype, {}, where);
+  if (function().tables.empty()) return;
+  Table& table = function().tables.back();
+  table.results = parameters(head.results);
+  table.params = parameters(head.params);
+  Function directives;
+  for (const FunctionDirectiveSyntax& directive : head.directives) function_directive(directives, directive);
+  table.no_return = directives.no_return;
+}
+
+/// Labels become known when the body ends; functions that are declared below it when the module ends.
+void Builder::resolve_references() {
+  Function& current = function();
+  for (std::uint32_t i = 0; i < current.operand_pool.size(); ++i) {
+    Operand& operand = current.operand_pool[i];
+    if (operand.kind != OperandKind::label) continue;
+    const Reference& reference = references_[operand.index];
+    operand.index = label_of(reference.name, reference.scope);
+    if (operand.index != kNone) continue;
+    if (const auto table = scopes_.find(reference.name)) { // named above its declaration
+      operand.kind = table->kind;
+      operand.index = table->index;
+      continue;
+    }
+    operand = {.kind = OperandKind::label, .column = operand.column, .value = operand.value};
+    if (reference.is_branch) undeclared("label", reference.name, reference.where);
+    else late_references_.push_back({function_, i, module_.intern(reference.name), reference.where});
+  }
+  for (Table& table : current.tables)
+    for (std::uint32_t& label : table.labels) {
+      const Reference& reference = references_[label];
+      label = label_of(reference.name, reference.scope);
+      if (label == kNone) undeclared("label", reference.name, reference.where);
+    }
+}
+
+Expected<Module> Builder::finish(SourceLocation end) {
+  for (const LateReference& late : late_references_) {
+    Operand& operand = module_.functions[late.function].operand_pool[late.operand];
+    const auto symbol = globals_.find(late.name);
+    if (!symbol) {
+      undeclared(late.name.starts_with('%') ? "register" : "name", late.name, late.where);
+      continue;
+    }
+    operand.kind = symbol->kind;
+    operand.index = symbol->index;
+  }
+  if (!saw_version_) error(end, "expected '.version' at the start of the file");
+  else if (!saw_target_) error(end, "expected '.target' after '.version'");
+  if (diagnostics_.has_errors()) {
+    // Names are resolved late, but people read from the top.
+    std::vector<Diagnostic> sorted = diagnostics_.list();
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return a.where.line != b.where.line ? a.where.line < b.where.line : a.where.column < b.where.column;
+    });
+    Diagnostics result;
+    for (Diagnostic& d : sorted) result.error(d.where, std::move(d.message), std::move(d.hint));
+    result.in_file(module_.file);
+    return failure(std::move(result));
+  }
+  return std::move(module_);
+}
+
+} // namespace warplens::ir

@@ -1,0 +1,291 @@
+// Instructions: operands from what was written, names to what they mean.
+#include "emulator/ir/build.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace warplens::ir {
+
+namespace {
+
+constexpr std::size_t kMaxHints = 50; // edit distances are slow; the first few errors are the ones that are read
+
+/// What stands after the dot of an operand; component 0 where it is none. The digits of a selection are in `value`.
+Operand component_named(std::string_view suffix) {
+  constexpr std::string_view kNames = "xyzwrgba";
+  Operand result;
+  if (suffix.size() == 1) {
+    const std::size_t at = kNames.find(suffix[0]);
+    if (at != std::string_view::npos) result.component = static_cast<std::uint8_t>(at % 4 + 1);
+    return result;
+  }
+  const bool bytes = suffix[0] == 'b';
+  if (!bytes && suffix[0] != 'h') return result;
+  const std::size_t digits = suffix.size() - 1;
+  if (digits != 1 && digits != (bytes ? 4 : 2)) return result;
+  for (const char c : suffix.substr(1)) {
+    if (c < '0' || c > (digits == 1 ? (bytes ? '3' : '1') : (bytes ? '7' : '3'))) return result;
+    result.value = result.value << 4 | (c - '0');
+  }
+  if (digits != 1) result.component = bytes ? kBytes : kHalves;
+  else result.component = static_cast<std::uint8_t>((bytes ? kByte0 : kHalf0) + std::exchange(result.value, 0));
+  return result;
+}
+
+} // namespace
+
+void Builder::undeclared(std::string_view what, std::string_view name, SourceLocation where) {
+  std::string hint;
+  if (diagnostics_.error_count() < kMaxHints) {
+    std::vector<std::string> names = scopes_.candidates(name);
+    if (what == "label")
+      for (const auto& [label, head] : label_heads_) names.emplace_back(label);
+    for (std::string& global : globals_.candidates(name)) names.push_back(std::move(global));
+    const std::string near = closest(name, {names.begin(), names.end()});
+    if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
+  }
+  error(where, fmt::format("undeclared {} '{}'", what, name.substr(0, 200)), std::move(hint));
+}
+
+std::uint32_t Builder::append(std::span<const Operand> operands) {
+  auto& pool = function().operand_pool;
+  const auto first = static_cast<std::uint32_t>(pool.size());
+  pool.insert(pool.end(), operands.begin(), operands.end());
+  return first;
+}
+
+void Builder::instruction(const InstructionSyntax& written) {
+  flush_label();
+  Instruction instruction;
+  instruction.opcode = module_.intern(written.opcode.text);
+  instruction.where = written.guard.text.empty() ? written.opcode.where : written.guard.where;
+  instruction.source = source_;
+  opcode_ = instruction.opcode;
+  is_call_ = opcode_ == "call" || opcode_.starts_with("call.");
+  is_branch_ = opcode_ == "bra" || opcode_.starts_with("bra.");
+  instruction_line_ = instruction.where.line;
+  if (!written.guard.text.empty()) {
+    instruction.where = written.guard.where;
+    const auto guard = scopes_.find(written.guard.text);
+    if (!guard || guard->kind != OperandKind::reg) undeclared("predicate", written.guard.text, written.guard.where);
+    else instruction.guard = guard->index;
+    instruction.guard_negated = written.guard_negated;
+  }
+  const std::size_t base = scratch_.size();
+  for (const Expression& expression : written.operands) {
+    const Operand converted = operand(expression);
+    scratch_.push_back(converted);
+  }
+  instruction.first_operand = append(std::span(scratch_).subspan(base));
+  instruction.operand_count = static_cast<std::uint32_t>(written.operands.size());
+  scratch_.resize(base);
+  function().instructions.push_back(instruction);
+}
+
+Operand Builder::operand(const Expression& expression) {
+  const auto terms = syntax.of(expression);
+  const Term& first = terms[0];
+  Operand result;
+  if (terms.size() == 1) {
+    result = single(first);
+  } else if (terms[1].operation == Operation::bit_or && first.kind == TermKind::word && first.text != "WARP_SZ") {
+    if (terms.size() != 2 || terms[1].kind != TermKind::word) {
+      error(terms[1].where, "expected a register after '|'");
+    } else {
+      const Operand both[] = {name(first), name(terms[1])};
+      result = {.kind = OperandKind::pair, .index = append(both), .count = 2};
+    }
+  } else if (first.kind == TermKind::word && first.text != "WARP_SZ") {
+    result = name(first);
+    ConstantError wrong;
+    const auto offset = evaluate_offset(syntax, expression, wrong);
+    if (!offset) error(wrong.where, wrong.message, wrong.hint);
+    else if (result.kind == OperandKind::reg || result.kind == OperandKind::special)
+      error(terms[1].where, fmt::format("expected ',' or ';': '{}' is no constant", first.text), "registers can be added in addresses only");
+    result.value = offset.value_or(0);
+  } else {
+    result = constant(expression);
+  }
+  result.column = first.where.line == instruction_line_ ? first.where.column : 0;
+  return result;
+}
+
+Operand Builder::single(const Term& term) {
+  switch (term.kind) {
+  case TermKind::word: return name(term);
+  case TermKind::brackets: return address(term);
+  case TermKind::indexed: return indexed(term);
+  case TermKind::braces: return elements(OperandKind::vector, syntax.children(term));
+  case TermKind::parentheses:
+    if (is_call_) return elements(OperandKind::list, syntax.children(term));
+    [[fallthrough]];
+  default: {
+    ConstantError wrong;
+    const auto index = static_cast<std::uint32_t>(&term - syntax.terms.data());
+    return constant({index, 1});
+  }
+  }
+}
+
+Operand Builder::constant(const Expression& expression) {
+  ConstantError wrong;
+  const auto value = evaluate(syntax, expression, wrong);
+  if (!value) {
+    error(wrong.where, wrong.message, wrong.hint);
+    return {};
+  }
+  if (!value->symbol.empty()) {
+    error(syntax.of(expression)[0].where, fmt::format("expected a constant but found '{}'", value->symbol));
+    return {};
+  }
+  Operand result{.value = value->bits};
+  result.kind = value->kind == Constant::Kind::real32   ? OperandKind::real32
+                : value->kind == Constant::Kind::real64 ? OperandKind::real64
+                                                        : OperandKind::integer;
+  return result;
+}
+
+Operand Builder::elements(OperandKind kind, std::span<const Expression> children) {
+  const std::size_t base = scratch_.size();
+  for (const Expression& child : children) {
+    const Operand converted = operand(child);
+    scratch_.push_back(converted);
+  }
+  Operand result{.kind = kind, .index = append(std::span(scratch_).subspan(base)), .count = static_cast<std::uint32_t>(children.size())};
+  scratch_.resize(base);
+  return result;
+}
+
+/// A name with its sign and suffix: !%p, -%r1, %tid.x, texture.unified
+Operand Builder::name(const Term& term) {
+  std::string_view text = term.text;
+  if (text == "_") return {.kind = OperandKind::sink};
+  if (text == "WARP_SZ") {
+    if (term.prefix_count == 0) return {.kind = OperandKind::warp_size};
+    return constant({static_cast<std::uint32_t>(&term - syntax.terms.data()), 1});
+  }
+  Operand component;
+  bool unified = false;
+  const auto suffix = [&](std::string_view word) {
+    const Operand named = component_named(word);
+    if (word == "unified") unified = true;
+    else if (component.component == 0 && named.component != 0) component = named;
+    else error(term.where, fmt::format("unknown component '.{}' of '{}'", word, text.substr(0, text.find('.'))), "components are .x .y .z .w, of video instructions .b0 to .b3, .h0 and .h1");
+  };
+  if (const std::size_t dot = text.find('.'); dot != std::string_view::npos) {
+    std::string_view rest = text.substr(dot);
+    text = text.substr(0, dot);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('.', 1), rest.size());
+      suffix(rest.substr(1, end - 1));
+      rest.remove_prefix(end);
+    }
+  }
+  for (std::uint32_t i = 0; i < term.suffix_count; ++i) suffix(syntax.suffixes[term.first_suffix + i].substr(1));
+  Operand result = resolve(text, term.where);
+  result.component = component.component;
+  result.value = component.value;
+  result.unified = unified;
+  for (const char prefix : syntax.prefixes_of(term)) {
+    const bool sign = prefix == '-' && result.kind == OperandKind::reg;
+    const bool complement = prefix == '!' && result.kind == OperandKind::reg;
+    if ((!sign && !complement) || result.negated) {
+      error(term.where, fmt::format("'{}' cannot be applied to '{}'", prefix, text));
+      break;
+    }
+    result.negated = true;
+  }
+  return result;
+}
+
+/// Innermost scope first; then special registers, the module, and labels, which may come later.
+Operand Builder::resolve(std::string_view name, SourceLocation where) {
+  if (const auto local = scopes_.find(name)) return {.kind = local->kind, .index = local->index};
+  if (name[0] == '%') {
+    if (const auto special = isa::special_register_named(name))
+      return {.kind = OperandKind::special, .index = static_cast<std::uint32_t>(*special)};
+    undeclared("register", name, where);
+    return {};
+  }
+  if (!is_branch_)
+    if (const auto global = globals_.find(name)) return {.kind = global->kind, .index = global->index};
+  references_.push_back({name, where, open_scopes_.back(), is_branch_});
+  return {.kind = OperandKind::label, .index = static_cast<std::uint32_t>(references_.size() - 1)};
+}
+
+Operand Builder::address(const Term& term) {
+  const auto children = syntax.children(term);
+  const auto terms = syntax.of(children[0]);
+  Operand result{.kind = OperandKind::address, .index = 0, .count = 0};
+  if (terms[0].kind != TermKind::word || terms[0].text == "WARP_SZ") {
+    const Operand absolute = constant(children[0]);
+    if (absolute.kind != OperandKind::integer && absolute.kind != OperandKind::sink) error(terms[0].where, "expected an integer address");
+    if (children.size() > 1) error(terms[0].where, "expected a symbol or register before ','");
+    result.value = absolute.value;
+    return result;
+  }
+  Operand base = name(terms[0]);
+  base.column = terms[0].where.line == instruction_line_ ? terms[0].where.column : 0;
+  if (terms.size() > 1 && terms[1].operation != Operation::add) {
+    error(terms[1].where, "expected '+' or ']' after the base of an address", "a negative offset is written [base+-4]");
+  } else if (terms.size() == 2 && terms[1].kind == TermKind::word && terms[1].text != "WARP_SZ") {
+    Operand index = name(terms[1]);
+    index.value = 1;
+    const Operand both[] = {base, index};
+    base = {.kind = OperandKind::indexed, .index = append(both), .count = 2, .column = base.column};
+  } else if (terms.size() > 1) {
+    ConstantError wrong;
+    const auto offset = evaluate_offset(syntax, children[0], wrong);
+    if (!offset) error(wrong.where, wrong.message, wrong.hint);
+    result.value = offset.value_or(0);
+  }
+  const std::size_t start = scratch_.size();
+  scratch_.push_back(base);
+  for (const Expression& child : children.subspan(1)) {
+    const Operand converted = operand(child);
+    scratch_.push_back(converted);
+  }
+  result.index = append(std::span(scratch_).subspan(start));
+  result.count = static_cast<std::uint32_t>(children.size());
+  scratch_.resize(start);
+  return result;
+}
+
+/// table[4], table[%r1], table[%r1+2]: an element of an array, by number (manual, section 6.4.2).
+Operand Builder::indexed(const Term& term) {
+  Operand base = resolve(term.text, term.where);
+  const Expression& index = syntax.children(term)[0];
+  if (base.kind != OperandKind::variable) {
+    error(term.where, fmt::format("expected an array before '[' but found '{}'", term.text));
+    return {};
+  }
+  const Variable& variable = module_.variable(function(), base.index);
+  std::int64_t element = static_cast<std::int64_t>(isa::bytes(variable.type)) * variable.vector;
+  for (std::size_t i = 1; i < variable.extents.size(); ++i) element *= static_cast<std::int64_t>(variable.extents[i]);
+  const Term& first = syntax.of(index)[0];
+  ConstantError wrong;
+  // mov takes the address of the element; everything else, the element at that address.
+  const bool by_value = opcode_.starts_with("mov") || opcode_.starts_with("cvta");
+  const auto finished = [&](const Operand& operand) -> Operand {
+    if (by_value) return operand;
+    return {.kind = OperandKind::address, .index = append({&operand, 1}), .count = 1};
+  };
+  if (first.kind != TermKind::word || first.text == "WARP_SZ") {
+    const std::int64_t offset = element * constant(index).value;
+    if (by_value) {
+      base.value = offset;
+      return base;
+    }
+    return {.kind = OperandKind::address, .index = append({&base, 1}), .count = 1, .value = offset};
+  }
+  Operand number = name(first);
+  number.value = element;
+  const auto offset = evaluate_offset(syntax, index, wrong);
+  if (!offset) error(wrong.where, wrong.message, wrong.hint);
+  base.value = element * offset.value_or(0);
+  const Operand both[] = {base, number};
+  return finished({.kind = OperandKind::indexed, .index = append(both), .count = 2});
+}
+
+} // namespace warplens::ir

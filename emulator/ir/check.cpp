@@ -1,0 +1,286 @@
+#include "emulator/ir/check.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+namespace warplens::ir {
+
+namespace {
+
+using isa::Class;
+using isa::OperandClass;
+using isa::OperandSpec;
+
+// May a register of type `have` stand where an instruction wants `want`? (PTX manual, 9.4 "Operand type and size":
+// same size, and the same class unless one of the two is untyped; with `relaxed`, wider registers too.)
+bool register_fits(Type have, Type want, bool relaxed) {
+  if ((have == Type::pred) != (want == Type::pred)) return false;
+  const Class a = isa::info(have).kind, b = isa::info(want).kind;
+  const bool wider = isa::bits(have) > isa::bits(want);
+  if (wider && !relaxed) return false;
+  if (isa::bits(have) < isa::bits(want)) return false;
+  if (a == Class::untyped || b == Class::untyped) return !wider || a != Class::floating;
+  if (a == Class::floating || b == Class::floating) return have == want;
+  return true;
+}
+
+// May an immediate of this kind stand for a value of type `want`?
+bool immediate_fits(const Operand& operand, Type want) {
+  const bool floating = isa::is_float(want);
+  switch (operand.kind) {
+  case OperandKind::integer: return !floating;
+  case OperandKind::warp_size: return !floating && want != Type::pred;
+  case OperandKind::real64: return want == Type::f32 || want == Type::f64 || want == Type::b64;
+  case OperandKind::real32: return want == Type::f32 || want == Type::f64 || want == Type::b32;
+  default: return false;
+  }
+}
+
+std::string described(const Function& f, const Operand& o) {
+  switch (o.kind) {
+  case OperandKind::reg:
+    return fmt::format("register '{}' of type .{}", f.registers[o.index].name, isa::name(f.registers[o.index].type));
+  case OperandKind::variable: return "the address of a variable";
+  case OperandKind::function: return "a function";
+  case OperandKind::label: return "a label";
+  case OperandKind::special: return fmt::format("special register '{}'", isa::info(static_cast<isa::Special>(o.index)).name);
+  case OperandKind::integer: return "an integer";
+  case OperandKind::real32:
+  case OperandKind::real64: return "a floating-point number";
+  case OperandKind::warp_size: return "WARP_SZ";
+  case OperandKind::sink: return "'_'";
+  case OperandKind::vector: return "a vector";
+  case OperandKind::pair: return "a pair of predicates";
+  case OperandKind::address: return "an address";
+  case OperandKind::list: return "a list";
+  case OperandKind::indexed: return "an indexed operand";
+  case OperandKind::table: return "a table of labels";
+  }
+  return "something else";
+}
+
+class Checker {
+public:
+  explicit Checker(Module& module) : module_(module) {}
+
+  Checked run() {
+    for (std::uint32_t f = 0; f < module_.functions.size(); ++f) function(f);
+    result_.errors.in_file(module_.file);
+    for (Unsupported& u : result_.unsupported)
+      if (u.why.file.empty()) u.why.file = module_.file;
+    return std::move(result_);
+  }
+
+private:
+  // What is known of a spelling: its place in Module::spellings, or why there is none. Opcodes are interned, so the
+  // address of the text identifies it.
+  struct Known {
+    std::uint32_t form = kNone;
+    Diagnostic why;
+  };
+
+  const Known& known(std::string_view opcode) {
+    const auto [found, fresh] = known_.try_emplace(opcode.data());
+    Known& k = found->second;
+    if (!fresh) return k;
+    const auto spelling = isa::lookup(opcode, module_.version, module_.sm);
+    if (spelling) {
+      k.form = static_cast<std::uint32_t>(module_.spellings.size());
+      module_.spellings.push_back(*spelling);
+    } else {
+      k.why = spelling.error().list().front();
+    }
+    return k;
+  }
+
+  void function(std::uint32_t index) {
+    Function& f = module_.functions[index];
+    function_ = &f;
+    for (std::uint32_t i = 0; i < f.instructions.size(); ++i) {
+      Instruction& instruction = f.instructions[i];
+      instruction_ = &instruction;
+      const Known& k = known(instruction.opcode);
+      instruction.form = k.form;
+      if (k.form == kNone) {
+        Diagnostic why = k.why;
+        why.where = instruction.where;
+        result_.unsupported.push_back({index, i, std::move(why)});
+        continue;
+      }
+      guard();
+      operands(module_.spellings[k.form]);
+    }
+  }
+
+  void error(const Operand* operand, std::string message, std::string hint = {}) {
+    SourceLocation where = instruction_->where;
+    if (operand != nullptr && operand->column != 0) where.column = operand->column;
+    result_.errors.error(where, std::move(message), std::move(hint));
+  }
+
+  void guard() {
+    if (instruction_->guard == kNone) return;
+    const Register& r = function_->registers[instruction_->guard];
+    if (r.type != Type::pred)
+      error(nullptr, fmt::format("a guard must be a predicate, got register '{}' of type .{}", r.name, isa::name(r.type)));
+  }
+
+  void operands(const isa::Spelling& spelling) {
+    const auto given = function_->operands(*instruction_);
+    const isa::OperandList& specs = spelling.entry->operands;
+    std::size_t next = 0;
+    int wanted = 0, least = 0;
+    for (int i = 0; i < specs.count; ++i) {
+      const OperandSpec& spec = specs.items[i];
+      if (spec.kind == OperandClass::carry) continue;
+      ++wanted;
+      least += spec.optional ? 0 : 1;
+      if (next < given.size()) operand(given[next++], spec, spelling.types[i], spelling);
+    }
+    const auto count = static_cast<int>(given.size());
+    if (count < least || count > wanted)
+      error(nullptr, fmt::format("'{}' takes {}{} operands, got {}", instruction_->opcode,
+                                 least != wanted ? fmt::format("{} to ", least) : "", wanted, count));
+  }
+
+  void operand(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    switch (spec.kind) {
+    case OperandClass::any:
+    case OperandClass::carry: return;
+    case OperandClass::label:
+      if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
+      return;
+    case OperandClass::address: return address(o, spelling);
+    case OperandClass::predicate:
+      if (spec.pair && o.kind == OperandKind::pair) {
+        for (const Operand& element : function_->elements(o)) predicate(element, spec);
+        return;
+      }
+      return predicate(o, spec);
+    case OperandClass::value: break;
+    }
+    if (type == Type::pred) return predicate(o, spec);
+    if (o.kind == OperandKind::vector) return vector(o, spec, type, spelling);
+    if (spec.vector && vector_width(spelling) > 1) {
+      error(&o, fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, vector_width(spelling),
+                            described(*function_, o)));
+      return;
+    }
+    value(o, spec, type, spelling);
+  }
+
+  void predicate(const Operand& o, const OperandSpec& spec) {
+    if (o.kind == OperandKind::sink && spec.destination) return;
+    if (o.kind == OperandKind::integer && !spec.destination) return;
+    const bool special = o.kind == OperandKind::special && !spec.destination &&
+                         isa::info(static_cast<isa::Special>(o.index)).type == Type::pred;
+    if (special || (o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
+    error(&o, fmt::format("'{}' wants a predicate, got {}", instruction_->opcode, described(*function_, o)));
+  }
+
+  static int vector_width(const isa::Spelling& s) {
+    return s.has(isa::Word::w_v2) ? 2 : s.has(isa::Word::w_v4) ? 4 : s.has(isa::Word::w_v8) ? 8 : 1;
+  }
+
+  void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    const auto elements = function_->elements(o);
+    if (spelling.entry->opcode == "mov") return moved_vector(o, spec, type);
+    if (!spec.vector) {
+      error(&o, fmt::format("'{}' takes no vector", instruction_->opcode));
+      return;
+    }
+    if (static_cast<int>(elements.size()) != vector_width(spelling))
+      error(&o, fmt::format("'{}' wants a vector of {}, got {} elements", instruction_->opcode, vector_width(spelling),
+                            elements.size()));
+    for (const Operand& e : elements)
+      if (e.kind != OperandKind::sink) value(e, spec, type, spelling);
+  }
+
+  // mov packs and unpacks: the elements together are as wide as the type, which is untyped.
+  void moved_vector(const Operand& o, const OperandSpec& spec, Type type) {
+    const auto elements = function_->elements(o);
+    const int each = isa::bits(type) / static_cast<int>(elements.size());
+    if (isa::info(type).kind != Class::untyped || each * static_cast<int>(elements.size()) != isa::bits(type) || each < 8) {
+      error(&o, fmt::format("'{}' cannot move a vector of {} elements", instruction_->opcode, elements.size()),
+            "vectors are moved as .b16, .b32, .b64 or .b128, all their bits together");
+      return;
+    }
+    for (const Operand& e : elements) {
+      if (e.kind == OperandKind::sink && spec.destination) continue;
+      if (e.kind == OperandKind::reg && isa::bits(function_->registers[e.index].type) == each) continue;
+      if (!spec.destination && (e.kind == OperandKind::integer || e.kind == OperandKind::real32)) continue;
+      error(&e, fmt::format("'{}' wants elements of {} bits, got {}", instruction_->opcode, each, described(*function_, e)));
+    }
+  }
+
+  void value(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    const std::string_view opcode = spelling.entry->opcode;
+    bool fits = false;
+    switch (o.kind) {
+    case OperandKind::reg:
+      fits = register_fits(function_->registers[o.index].type, type, spec.relaxed) && !spec.immediate;
+      break;
+    case OperandKind::sink: fits = spec.destination && (opcode == "atom" || spec.vector); break;
+    case OperandKind::special: fits = !spec.destination && (opcode == "mov" || opcode == "cvt"); break;
+    case OperandKind::variable:
+    case OperandKind::function:
+      fits = !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 32 && !isa::is_float(type);
+      break;
+    default: fits = !spec.destination && immediate_fits(o, type);
+    }
+    if (fits) return;
+    error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
+                          spec.destination ? "a register" : spec.immediate ? "an immediate" : "a value",
+                          spec.relaxed ? " at least as wide as one" : "", isa::name(type), described(*function_, o)));
+  }
+
+  void address(const Operand& o, const isa::Spelling& spelling) {
+    if (o.kind != OperandKind::address) {
+      error(&o, fmt::format("'{}' wants an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
+      return;
+    }
+    if (o.count == 0) return;
+    const Operand& base = function_->elements(o)[0];
+    if (base.kind == OperandKind::reg) {
+      const Type type = function_->registers[base.index].type;
+      const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
+      if (!integral || (isa::bits(type) != 32 && isa::bits(type) != 64))
+        error(&base, fmt::format("an address must be a 32- or 64-bit integer, got {}", described(*function_, base)));
+      return;
+    }
+    if (base.kind == OperandKind::variable) return space(base, spelling);
+    if (base.kind != OperandKind::integer)
+      error(&base, fmt::format("an address must be a register or a variable, got {}", described(*function_, base)));
+  }
+
+  void space(const Operand& base, const isa::Spelling& spelling) {
+    using isa::Word;
+    const Space has = module_.variable(*function_, base.index).space;
+    Space wants = Space::generic;
+    if (spelling.has(Word::w_global)) wants = Space::global;
+    if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta)) wants = Space::shared;
+    if (spelling.has(Word::w_local)) wants = Space::local;
+    if (spelling.has(Word::w_const_)) wants = Space::constant;
+    if (spelling.has(Word::w_param) || spelling.has(Word::w_param_entry) || spelling.has(Word::w_param_func))
+      wants = Space::param;
+    if (wants != Space::generic && wants != has)
+      error(&base, fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode, isa::name(wants),
+                               module_.variable(*function_, base.index).name, isa::name(has)));
+  }
+
+  Module& module_;
+  Function* function_ = nullptr;
+  Instruction* instruction_ = nullptr;
+  std::unordered_map<const char*, Known> known_;
+  Checked result_;
+};
+
+} // namespace
+
+Checked check(Module& module) {
+  module.spellings.clear();
+  return Checker(module).run();
+}
+
+} // namespace warplens::ir

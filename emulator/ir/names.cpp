@@ -1,0 +1,154 @@
+#include "emulator/ir/names.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace warplens::ir {
+
+namespace {
+
+constexpr std::size_t kMaxCandidates = 4000;
+constexpr std::size_t kMaxDigits = 8;
+
+std::size_t hash(std::string_view name) {
+  std::uint64_t value = name.size() * 0x9e3779b97f4a7c15u;
+  const char* at = name.data();
+  std::size_t left = name.size();
+  for (; left >= 8; left -= 8, at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    value = (value ^ word) * 0xff51afd7ed558ccdu;
+    value ^= value >> 32;
+  }
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, left);
+  value = (value ^ word) * 0xff51afd7ed558ccdu;
+  return static_cast<std::size_t>(value ^ value >> 29);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Where the digits at the end of `name` begin.
+std::size_t digits_start(std::string_view name) {
+  std::size_t start = name.size();
+  while (start > 0 && is_digit(name[start - 1])) --start;
+  return start;
+}
+
+std::uint32_t number_of(std::string_view digits) {
+  std::uint32_t number = 0;
+  for (const char c : digits) number = number * 10 + static_cast<std::uint32_t>(c - '0');
+  return number;
+}
+
+} // namespace
+
+std::size_t NameTable::place(std::string_view name) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = hash(name) & mask;
+  while (!slots_[i].name.empty() && slots_[i].name != name) i = (i + 1) & mask;
+  return i;
+}
+
+std::uint32_t& NameTable::operator[](std::string_view name) {
+  if (used_ * 2 >= slots_.size()) grow();
+  Slot& slot = slots_[place(name)];
+  if (slot.name.empty()) {
+    slot.name = name;
+    ++used_;
+  }
+  return slot.value;
+}
+
+std::uint32_t NameTable::find(std::string_view name) const {
+  return slots_.empty() ? kNone : slots_[place(name)].value;
+}
+
+void NameTable::clear() {
+  std::fill(slots_.begin(), slots_.end(), Slot{});
+  used_ = 0;
+}
+
+void NameTable::grow() {
+  std::vector<Slot> old(std::max<std::size_t>(64, slots_.size() * 2));
+  old.swap(slots_);
+  for (const Slot& slot : old)
+    if (!slot.name.empty()) slots_[place(slot.name)] = slot;
+}
+
+void Scopes::leave() {
+  while (entries_.size() > starts_.back()) {
+    const Entry& entry = entries_.back();
+    (entry.count != 0 ? ranges_ : names_)[entry.name] = entry.shadowed;
+    entries_.pop_back();
+  }
+  starts_.pop_back();
+}
+
+void Scopes::clear() {
+  names_.clear();
+  ranges_.clear();
+  entries_.clear();
+  starts_.clear();
+}
+
+bool Scopes::add(NameTable& table, const Entry& entry) {
+  std::uint32_t& head = table[entry.name];
+  if (head != kNone && entries_[head].depth == entry.depth) return false;
+  entries_.push_back(entry);
+  entries_.back().shadowed = head;
+  head = static_cast<std::uint32_t>(entries_.size() - 1);
+  return true;
+}
+
+bool Scopes::declare(std::string_view name, Symbol symbol) {
+  const auto depth = static_cast<std::uint32_t>(starts_.size());
+  std::uint32_t number = 0;
+  const Entry* range = range_of(name, number);
+  if (range != nullptr && range->depth == depth) return false;
+  return add(names_, {name, symbol, 0, depth, kNone});
+}
+
+bool Scopes::declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t first) {
+  const auto depth = static_cast<std::uint32_t>(starts_.size());
+  for (std::size_t i = starts_.empty() ? 0 : starts_.back(); i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.count != 0 || entry.name.size() <= prefix.size() || !entry.name.starts_with(prefix)) continue;
+    const std::string_view digits = entry.name.substr(prefix.size());
+    if (digits_start(digits) == 0 && digits.size() <= kMaxDigits && number_of(digits) < count) return false;
+  }
+  return add(ranges_, {prefix, {OperandKind::reg, first}, count, depth, kNone});
+}
+
+const Scopes::Entry* Scopes::range_of(std::string_view name, std::uint32_t& number) const {
+  const std::size_t start = digits_start(name);
+  if (start == name.size() || start == 0 || name.size() - start > kMaxDigits) return nullptr;
+  number = number_of(name.substr(start));
+  std::uint32_t i = ranges_.find(name.substr(0, start));
+  while (i != kNone && entries_[i].count <= number) i = entries_[i].shadowed;
+  return i == kNone ? nullptr : &entries_[i];
+}
+
+std::optional<Symbol> Scopes::find(std::string_view name) const {
+  std::uint32_t number = 0;
+  const Entry* range = range_of(name, number);
+  const std::uint32_t single = names_.find(name);
+  if (single != kNone && (range == nullptr || entries_[single].depth > range->depth)) return entries_[single].symbol;
+  if (range == nullptr) return std::nullopt;
+  return Symbol{OperandKind::reg, range->symbol.index + number};
+}
+
+std::vector<std::string> Scopes::candidates(std::string_view like) const {
+  const std::string_view digits = like.substr(digits_start(like));
+  std::vector<std::string> result;
+  for (const Entry& entry : entries_) {
+    if (result.size() == kMaxCandidates) break;
+    std::string& name = result.emplace_back(entry.name);
+    if (entry.count == 0) continue;
+    const bool same = !digits.empty() && digits.size() <= kMaxDigits && number_of(digits) < entry.count;
+    name += same ? std::string(digits) : std::to_string(entry.count - 1);
+  }
+  return result;
+}
+
+} // namespace warplens::ir

@@ -1,0 +1,74 @@
+// Which declaration a name means: scopes inside scopes, with ranges of registers kept as ranges.
+//
+//   Scopes s; s.declare("p", {OperandKind::variable, 0}); s.declare_range("%r", 100, 7);
+//   s.find("%r12") -> {OperandKind::reg, 19}
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace warplens::ir {
+
+struct Symbol {
+  OperandKind kind{};
+  std::uint32_t index = kNone;
+};
+
+/// A hash table from names to numbers, made for few inserts and very many look-ups. Names must outlive it.
+class NameTable {
+public:
+  /// The number of `name`; kNone where it is new. May be assigned to; gone after the next insertion.
+  std::uint32_t& operator[](std::string_view name);
+  [[nodiscard]] std::uint32_t find(std::string_view name) const;
+  void clear();
+
+private:
+  struct Slot {
+    std::string_view name;
+    std::uint32_t value = kNone;
+  };
+  [[nodiscard]] std::size_t place(std::string_view name) const;
+  void grow();
+
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+};
+
+/// The names of one function or of the module. Names must outlive it.
+class Scopes {
+public:
+  void enter() { starts_.push_back(entries_.size()); }
+  void leave();
+  void clear();
+  [[nodiscard]] std::size_t depth() const { return starts_.size(); }
+
+  /// False where the innermost scope has the name already.
+  bool declare(std::string_view name, Symbol symbol);
+  /// Declares `prefix`0 to `prefix`(count-1) as registers `first`…; false where the innermost scope has one already.
+  /// `prefix` does not end in a digit.
+  bool declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t first);
+  [[nodiscard]] std::optional<Symbol> find(std::string_view name) const;
+
+  /// All visible names for "did you mean"; of a range the one with the number that `like` ends in, or its last.
+  [[nodiscard]] std::vector<std::string> candidates(std::string_view like) const;
+
+private:
+  struct Entry {
+    std::string_view name;
+    Symbol symbol;
+    std::uint32_t count = 0; ///< of a range; 0: a single name
+    std::uint32_t depth = 0;
+    std::uint32_t shadowed = kNone; ///< the entry of an outer scope with this name
+  };
+  bool add(NameTable& table, const Entry& entry);
+  [[nodiscard]] const Entry* range_of(std::string_view name, std::uint32_t& number) const;
+
+  NameTable names_, ranges_; ///< to the innermost entry
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> starts_; ///< of the open scopes within entries_
+};
+
+} // namespace warplens::ir

@@ -1,0 +1,485 @@
+#include "emulator/ir/parse.hpp"
+
+#include "emulator/ir/build.hpp"
+#include "emulator/ir/parse_tokens.hpp"
+
+#include "PtxParser.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace warplens::ir {
+
+namespace {
+
+using grammar::PtxLexer;
+using grammar::PtxParser;
+
+const TextToken& of(const antlr4::Token* token) { return static_cast<const TextToken&>(*token); }
+Word word_of(const antlr4::Token* token) { return {of(token).text(), of(token).where()}; }
+
+std::vector<Word> words_of(const std::vector<antlr4::Token*>& tokens) {
+  std::vector<Word> words;
+  for (const antlr4::Token* token : tokens) words.push_back(word_of(token));
+  return words;
+}
+
+std::string_view unquoted(const antlr4::Token* token) {
+  const std::string_view text = of(token).text();
+  return text.substr(1, text.size() - 2);
+}
+
+Operation operation_of(std::string_view text) {
+  switch (text[0]) {
+  case '*': return Operation::multiply;
+  case '/': return Operation::divide;
+  case '%': return Operation::remainder;
+  case '+': return Operation::add;
+  case '-': return Operation::subtract;
+  case '<': return text == "<<" ? Operation::shift_left : text == "<=" ? Operation::less_equal : Operation::less;
+  case '>': return text == ">>" ? Operation::shift_right : text == ">=" ? Operation::greater_equal : Operation::greater;
+  case '=': return Operation::equal;
+  case '!': return Operation::not_equal;
+  case '&': return text == "&&" ? Operation::logical_and : Operation::bit_and;
+  case '^': return Operation::bit_xor;
+  case '|': return text == "||" ? Operation::logical_or : Operation::bit_or;
+  case '?': return Operation::question;
+  default: return Operation::colon;
+  }
+}
+
+/// Takes the pieces of Ptx.g4 in the order of the text and hands each to the builder.
+class Reader {
+public:
+  Reader(std::string_view text, std::string_view file)
+      : text_(text), builder_(file), lexer_(nullptr),
+        tokens_(text, *lexer_.getInterpreter<antlr4::atn::LexerATNSimulator>()), parser_(&tokens_) {
+    parser_.setBuildParseTree(false);
+    parser_.removeErrorListeners();
+    parser_.setErrorHandler(std::make_shared<StopAtFirstError>());
+  }
+
+  Expected<Module> read();
+
+private:
+  // The pieces and what follows them.
+  void module();
+  void item();
+  void function_end();
+  void body();
+  void statement();
+  void instruction(PtxParser::StatementContext& statement);
+  void variables(const DeclarationSyntax& head);
+  void initializer();
+  void section();
+  void common(PtxParser::CommonContext& common);
+
+  // From contexts to syntax.
+  FunctionSyntax function_of(PtxParser::ItemContext& item);
+  std::vector<FunctionDirectiveSyntax> directives_of(const std::vector<PtxParser::FunctionDirectiveContext*>& list);
+  std::vector<ParameterSyntax> parameters_of(PtxParser::ParametersContext* parameters);
+  DeclarationSyntax declaration_of(PtxParser::DeclarationContext& declaration);
+  void attributes_of(const std::vector<PtxParser::AttributeContext*>& list, DeclarationSyntax& result);
+  DeclaratorSyntax declarator_of(PtxParser::DeclaratorContext& declarator);
+  Expression expression_of(PtxParser::OperandContext& operand);
+  void expressions_of(const std::vector<PtxParser::OperandContext*>& operands, Term& parent);
+  Term term_of(PtxParser::TermContext& term);
+
+  void begin_piece();
+  template <class Piece> void guarded(Piece piece);
+  void recover(const SyntaxError& error);
+  void report_foreign_bytes();
+  [[nodiscard]] bool next_is(size_t type) { return tokens_.peek_type() == type; }
+  [[nodiscard]] bool next_is(std::string_view text) { return tokens_.peek().text() == text; }
+  bool accept(std::string_view text);
+  void expect(std::string_view text);
+  [[nodiscard]] bool at_end() { return next_is(antlr4::Token::EOF) || builder_.has_too_many_errors(); }
+
+  std::string_view text_;
+  Builder builder_;
+  PtxLexer lexer_;
+  TokenReader tokens_;
+  PtxParser parser_;
+  InstructionSyntax instruction_;
+  std::string joined_opcode_;
+};
+
+// ---- pieces --------------------------------------------------------------------------------------------------------------
+
+void Reader::begin_piece() {
+  parser_.getTreeTracker().reset();
+  parser_.setContext(nullptr);
+  tokens_.next_piece();
+  builder_.syntax.clear();
+}
+
+bool Reader::accept(std::string_view text) {
+  if (!next_is(text)) return false;
+  tokens_.consume();
+  return true;
+}
+
+void Reader::expect(std::string_view text) {
+  if (!accept(text)) fail_expected(fmt::format("'{}'", text), tokens_.peek());
+}
+
+/// Runs `piece`; after a syntax error goes on at the next statement.
+template <class Piece>
+void Reader::guarded(Piece piece) {
+  begin_piece();
+  try {
+    piece();
+  } catch (const SyntaxError& error) {
+    recover(error);
+  }
+}
+
+/// Skips to behind the next ';', or to the first word of a line, or to a brace, whichever is first.
+void Reader::recover(const SyntaxError& error) {
+  builder_.error(error.where, error.message, error.hint);
+  const bool moved = tokens_.index() != 0;
+  const SourceLocation stuck = tokens_.peek().where();
+  while (!at_end()) {
+    const TextToken& token = tokens_.peek();
+    const bool brace = token.text() == "{" || token.text() == "}";
+    const size_t type = token.getType();
+    const bool starts = token.first_on_line() && (type == PtxParser::WORD || token.text() == "@" || token.text()[0] == '.');
+    if ((brace || starts) && (moved || token.where() != stuck)) return;
+    tokens_.consume();
+    begin_piece();
+    if (token.text() == ";") return;
+  }
+}
+
+Expected<Module> Reader::read() {
+  report_foreign_bytes();
+  module();
+  return builder_.finish(tokens_.peek().where());
+}
+
+/// PTX is ASCII, in comments too.
+void Reader::report_foreign_bytes() {
+  std::uint32_t line = 1;
+  std::size_t line_start = 0;
+  for (std::size_t i = 0; i < text_.size(); ++i) {
+    if (text_[i] == '\n') {
+      ++line;
+      line_start = i + 1;
+    } else if (static_cast<signed char>(text_[i]) < 0) {
+      builder_.error({line, static_cast<std::uint32_t>(i - line_start + 1)},
+                     fmt::format("expected ASCII but found the byte 0x{:02x}", static_cast<unsigned char>(text_[i])), "PTX allows no other characters, not even in comments");
+      const std::size_t end = text_.find('\n', i);
+      if (end == std::string_view::npos || builder_.has_too_many_errors()) return;
+      i = end - 1;
+    }
+  }
+}
+
+void Reader::module() {
+  while (!at_end()) {
+    guarded([&] {
+      if (accept(";")) return;
+      if (next_is(PtxParser::SECTION)) return section();
+      if (next_is("}")) {
+        const SourceLocation where = tokens_.peek().where();
+        tokens_.consume();
+        return builder_.error(where, "expected a directive, function or variable but found '}'");
+      }
+      item();
+    });
+  }
+}
+
+void Reader::item() {
+  PtxParser::ItemContext& item = *parser_.item();
+  if (item.other != nullptr) return common(*item.other);
+  if (item.alias != nullptr) return builder_.alias(word_of(item.words[0]), word_of(item.words[1]));
+  if (!item.words.empty()) return builder_.target(words_of(item.words));
+  if (item.variable != nullptr) {
+    DeclarationSyntax head = declaration_of(*item.variable);
+    head.linkages = words_of(item.linkages);
+    return variables(head);
+  }
+  if (item.kernel != nullptr || item.function != nullptr) {
+    builder_.begin_function(function_of(item));
+    return function_end();
+  }
+  const bool version = of(item.start).getType() == PtxParser::VERSION;
+  if (version) builder_.version(word_of(item.number));
+  else builder_.address_size(word_of(item.number));
+}
+
+void Reader::function_end() {
+  if (accept(";")) return;
+  if (!next_is("{")) fail_expected("'{' or ';'", tokens_.peek());
+  builder_.begin_body(tokens_.peek().where());
+  tokens_.consume();
+  body();
+}
+
+void Reader::body() {
+  std::size_t depth = 1;
+  while (depth > 0 && !at_end()) {
+    guarded([&] {
+      if (accept("{")) {
+        ++depth;
+        return builder_.enter_scope();
+      }
+      if (next_is("}")) {
+        if (--depth == 0) builder_.end_body(tokens_.peek().where());
+        else builder_.leave_scope();
+        tokens_.consume();
+        return;
+      }
+      if (!accept(";")) statement();
+    });
+  }
+  if (depth == 0) return;
+  while (--depth > 0) builder_.leave_scope();
+  const SourceLocation end = tokens_.peek().where();
+  builder_.end_body(end);
+  builder_.error(end, "expected '}' but found end of file");
+}
+
+void Reader::statement() {
+  PtxParser::StatementContext& statement = *parser_.statement();
+  if (statement.rest != nullptr) return instruction(statement);
+  if (statement.colon != nullptr) return builder_.label(word_of(statement.word));
+  if (statement.other != nullptr) return common(*statement.other);
+  if (statement.variable != nullptr) {
+    DeclarationSyntax head = declaration_of(*statement.variable);
+    head.linkages = words_of(statement.linkages);
+    return variables(head);
+  }
+  const SourceLocation where = of(statement.start).where();
+  if (statement.table != nullptr) {
+    const bool branch = of(statement.table).getType() == PtxParser::BRANCHTARGETS;
+    return builder_.table(branch ? Table::Kind::branch_targets : Table::Kind::call_targets, words_of(statement.words), where);
+  }
+  FunctionSyntax head;
+  head.results = parameters_of(statement.results);
+  head.params = parameters_of(statement.params);
+  head.directives = directives_of(statement.directives);
+  builder_.prototype(head, where);
+}
+
+void Reader::instruction(PtxParser::StatementContext& statement) {
+  PtxParser::InstructionRestContext& rest = *statement.rest;
+  instruction_.opcode = word_of(statement.word);
+  if (!rest.suffixes.empty()) { // add .s32
+    joined_opcode_ = instruction_.opcode.text;
+    for (const antlr4::Token* suffix : rest.suffixes) joined_opcode_ += of(suffix).text();
+    instruction_.opcode.text = joined_opcode_;
+  }
+  instruction_.guard = statement.guard != nullptr ? word_of(statement.guard) : Word{};
+  instruction_.guard_negated = statement.negated != nullptr;
+  instruction_.operands.clear();
+  for (PtxParser::OperandContext* operand : rest.operands) instruction_.operands.push_back(expression_of(*operand));
+  builder_.instruction(instruction_);
+}
+
+void Reader::variables(const DeclarationSyntax& head) {
+  do {
+    PtxParser::DeclaratorContext& declarator = *parser_.declarator();
+    builder_.declare(head, declarator_of(declarator));
+    if (!next_is("=")) continue;
+    builder_.begin_initializer(tokens_.peek().where());
+    tokens_.consume();
+    initializer();
+    // The tokens of a long initialiser are gone: go on as a new piece. `head` holds text, not tokens.
+  } while (accept(","));
+  expect(";");
+}
+
+void Reader::initializer() {
+  constexpr std::size_t kMaxBraces = 100;
+  std::size_t depth = 0;
+  do {
+    begin_piece();
+    while (next_is("{")) {
+      const SourceLocation where = tokens_.peek().where();
+      builder_.open_brace(where);
+      tokens_.consume();
+      tokens_.next_piece();
+      if (++depth > kMaxBraces) throw SyntaxError{where, fmt::format("braces nested deeper than {}", kMaxBraces), {}};
+    }
+    const Expression value = expression_of(*parser_.operand());
+    if (depth > 0 && accept("=")) builder_.option(value, expression_of(*parser_.operand()));
+    else builder_.value(value);
+    while (depth > 0 && next_is("}")) {
+      builder_.close_brace(tokens_.peek().where());
+      tokens_.consume();
+      --depth;
+    }
+  } while (depth > 0 && accept(","));
+  if (depth > 0) fail_expected("',' or '}'", tokens_.peek());
+  builder_.end_initializer(tokens_.peek().where());
+  begin_piece();
+}
+
+/// Debug information is read, so that mistakes in it are found, and dropped.
+void Reader::section() {
+  parser_.section();
+  expect("{");
+  while (!at_end() && !next_is("}")) guarded([&] { parser_.sectionLine(); });
+  begin_piece();
+  expect("}");
+}
+
+void Reader::common(PtxParser::CommonContext& common) {
+  if (common.string != nullptr) return builder_.file(word_of(common.number), unquoted(common.string));
+  if (common.loc != nullptr) return builder_.location(words_of(common.values));
+  if (common.pragma == nullptr) return; // @@DWARF
+  std::vector<std::string_view> strings;
+  for (const antlr4::Token* string : common.strings) strings.push_back(unquoted(string));
+  builder_.pragma(strings);
+}
+
+// ---- from contexts to syntax -----------------------------------------------------------------------------------------
+
+FunctionSyntax Reader::function_of(PtxParser::ItemContext& item) {
+  FunctionSyntax head;
+  head.linkages = words_of(item.linkages);
+  head.is_entry = item.kernel != nullptr;
+  if (head.is_entry) {
+    PtxParser::EntryContext& entry = *item.kernel;
+    head.name = word_of(entry.name);
+    head.has_parameter_list = entry.params != nullptr;
+    head.params = parameters_of(entry.params);
+    head.directives = directives_of(entry.directives);
+  } else {
+    PtxParser::FuncContext& func = *item.function;
+    DeclarationSyntax attributes;
+    attributes_of(func.attributes, attributes);
+    head.attributes = attributes.attributes;
+    for (const Word& word : attributes.words)
+      if (word.text != ".noreturn") throw SyntaxError{word.where, fmt::format("expected a function name but found '{}'", word.text), {}};
+      else head.directives.push_back({word, {}});
+    head.name = word_of(func.name);
+    head.has_parameter_list = func.params != nullptr;
+    head.results = parameters_of(func.results);
+    head.params = parameters_of(func.params);
+    for (FunctionDirectiveSyntax& directive : directives_of(func.directives)) head.directives.push_back(std::move(directive));
+  }
+  return head;
+}
+
+std::vector<FunctionDirectiveSyntax> Reader::directives_of(const std::vector<PtxParser::FunctionDirectiveContext*>& list) {
+  std::vector<FunctionDirectiveSyntax> result;
+  for (PtxParser::FunctionDirectiveContext* context : list) {
+    FunctionDirectiveSyntax& directive = result.emplace_back();
+    directive.name = word_of(context->start);
+    for (const antlr4::Token* value : context->values) directive.values.push_back(of(value).text());
+    for (const antlr4::Token* string : context->strings) directive.values.push_back(unquoted(string));
+  }
+  return result;
+}
+
+std::vector<ParameterSyntax> Reader::parameters_of(PtxParser::ParametersContext* parameters) {
+  std::vector<ParameterSyntax> result;
+  if (parameters == nullptr) return result;
+  for (PtxParser::ParameterContext* parameter : parameters->list)
+    result.push_back({declaration_of(*parameter->head), declarator_of(*parameter->named)});
+  return result;
+}
+
+DeclarationSyntax Reader::declaration_of(PtxParser::DeclarationContext& declaration) {
+  DeclarationSyntax result;
+  result.space = word_of(declaration.space);
+  if (declaration.bank != nullptr) result.bank = of(declaration.bank).text();
+  attributes_of(declaration.attributes, result);
+  return result;
+}
+
+void Reader::attributes_of(const std::vector<PtxParser::AttributeContext*>& list, DeclarationSyntax& result) {
+  bool after_pointer = false;
+  for (PtxParser::AttributeContext* attribute : list) {
+    if (attribute->word != nullptr) {
+      result.words.push_back(word_of(attribute->word));
+      after_pointer |= result.words.back().text == ".ptr";
+    } else if (attribute->alignment != nullptr) {
+      (after_pointer ? result.pointee_alignment : result.alignment) = of(attribute->alignment).text();
+    }
+    for (PtxParser::AttributeItemContext* item : attribute->items) result.attributes.push_back(word_of(item->name));
+  }
+}
+
+DeclaratorSyntax Reader::declarator_of(PtxParser::DeclaratorContext& declarator) {
+  DeclaratorSyntax result;
+  result.name = word_of(declarator.name);
+  if (declarator.count != nullptr) {
+    result.count = of(declarator.count).text();
+    result.count_where = of(declarator.count).where();
+  }
+  for (PtxParser::ExtentContext* extent : declarator.extents)
+    result.extents.push_back(extent->size != nullptr ? expression_of(*extent->size) : Expression{});
+  return result;
+}
+
+Expression Reader::expression_of(PtxParser::OperandContext& operand) {
+  Syntax& syntax = builder_.syntax;
+  const auto count = static_cast<std::uint32_t>(operand.terms.size());
+  const auto first = static_cast<std::uint32_t>(syntax.terms.size());
+  syntax.terms.resize(first + count); // kept together: what is inside them comes behind
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Term term = term_of(*operand.terms[i]);
+    if (i > 0) term.operation = operation_of(of(operand.operators[i - 1]).text());
+    syntax.terms[first + i] = term;
+  }
+  return {first, count};
+}
+
+void Reader::expressions_of(const std::vector<PtxParser::OperandContext*>& operands, Term& parent) {
+  Syntax& syntax = builder_.syntax;
+  parent.first_child = static_cast<std::uint32_t>(syntax.expressions.size());
+  parent.child_count = static_cast<std::uint32_t>(operands.size());
+  syntax.expressions.resize(parent.first_child + parent.child_count);
+  for (std::uint32_t i = 0; i < parent.child_count; ++i) {
+    const Expression child = expression_of(*operands[i]);
+    syntax.expressions[parent.first_child + i] = child;
+  }
+}
+
+Term Reader::term_of(PtxParser::TermContext& context) {
+  Syntax& syntax = builder_.syntax;
+  Term term;
+  term.where = of(context.start).where();
+  term.first_prefix = static_cast<std::uint32_t>(syntax.prefixes.size());
+  term.prefix_count = static_cast<std::uint32_t>(context.prefixes.size());
+  for (const antlr4::Token* prefix : context.prefixes) syntax.prefixes.push_back(of(prefix).text()[0]);
+  const char open = context.open != nullptr ? of(context.open).text()[0] : '\0';
+  if (context.word != nullptr) {
+    term.kind = open == '[' ? TermKind::indexed : open == '(' ? TermKind::applied : TermKind::word;
+    term.text = of(context.word).text();
+    term.first_suffix = static_cast<std::uint32_t>(syntax.suffixes.size());
+    term.suffix_count = static_cast<std::uint32_t>(context.suffixes.size());
+    for (const antlr4::Token* suffix : context.suffixes) syntax.suffixes.push_back(of(suffix).text());
+  } else if (context.number != nullptr) {
+    const size_t type = context.number->getType();
+    term.kind = open == '(' ? TermKind::masked : type == PtxParser::INTEGER ? TermKind::integer : type == PtxParser::FLOAT ? TermKind::decimal : TermKind::hexadecimal;
+    term.text = of(context.number).text();
+  } else if (context.cast != nullptr) {
+    term.kind = TermKind::cast;
+    term.text = of(context.cast).text();
+    term.first_child = static_cast<std::uint32_t>(syntax.expressions.size());
+    term.child_count = 1;
+    syntax.expressions.emplace_back();
+    const auto inner = static_cast<std::uint32_t>(syntax.terms.size());
+    syntax.terms.emplace_back();
+    const Term child = term_of(*context.inner);
+    syntax.terms[inner] = child;
+    syntax.expressions[term.first_child] = {inner, 1};
+    return term;
+  } else {
+    term.kind = open == '(' ? TermKind::parentheses : open == '{' ? TermKind::braces : TermKind::brackets;
+  }
+  if (open != '\0') expressions_of(context.operands, term);
+  return term;
+}
+
+} // namespace
+
+Expected<Module> parse(std::string_view text, std::string_view file) { return Reader(text, file).read(); }
+
+} // namespace warplens::ir

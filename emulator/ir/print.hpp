@@ -1,0 +1,16 @@
+// ir::Module back to PTX text that parses to the same module.
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+#include <string>
+
+namespace warplens::ir {
+
+/// The whole module. Scopes are flattened: a name that two scopes of a function share gets a suffix.
+std::string print(const Module& module);
+
+/// One instruction as a line without indentation or newline: `@%p1 add.s32 %r1, %r2, 5;`
+std::string print(const Module& module, const Function& function, const Instruction& instruction);
+
+} // namespace warplens::ir

@@ -1,0 +1,111 @@
+// The operand column of the instruction table: what each operand of a spelling must be.
+//
+//   "=t, t, t"      add: destination and sources have the (first) type of the spelling
+//   "=w, t, t, w"   mad.wide: w is twice as wide as t
+//   "=t~, t2~"      cvt: first and second type; ~ a register may be wider than the type
+//   "=p|, t, t"     setp: a predicate, optionally a second one as p|q
+//   "t, !p"         a source predicate that may be negated
+//   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
+//   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
+//   "[]"            an address; "#u32" an immediate; "b32?" may be left out
+//   "label", "any"  a branch target; whatever (checked by the family that decodes it)
+#pragma once
+
+#include "emulator/isa/pattern.hpp"
+
+namespace warplens::isa {
+
+enum class OperandClass : std::uint8_t { value, predicate, carry, address, label, any };
+
+struct OperandSpec {
+  OperandClass kind = OperandClass::value;
+  bool destination = false;
+  bool relaxed = false;        ///< ~
+  bool vector = false;         ///< {}
+  bool immediate = false;      ///< #
+  bool optional = false;       ///< ?
+  bool negatable = false;      ///< !
+  bool pair = false;           ///< |
+  bool wide = false;           ///< w
+  std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
+  Type fixed = Type::none;
+};
+
+constexpr int kMaxOperands = 8;
+
+struct OperandList {
+  std::array<OperandSpec, kMaxOperands> items{};
+  int count = 0;
+  bool valid = true;
+};
+
+constexpr OperandList parse_operands(std::string_view text) {
+  OperandList list;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    std::size_t end = text.find(',', i);
+    if (end == std::string_view::npos) end = text.size();
+    std::string_view word = text.substr(i, end - i);
+    i = end + 1;
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    OperandSpec o;
+    const auto prefix = [&](char c) {
+      const bool is = word.starts_with(c);
+      if (is) word.remove_prefix(1);
+      return is;
+    };
+    const auto suffix = [&](std::string_view s) {
+      const bool is = word.ends_with(s);
+      if (is) word.remove_suffix(s.size());
+      return is;
+    };
+    o.destination = prefix('=');
+    o.negatable = prefix('!');
+    o.immediate = prefix('#');
+    o.optional = suffix("?");
+    o.relaxed = suffix("~");
+    o.vector = suffix("{}");
+    o.pair = suffix("|");
+    if (word == "p") o.kind = OperandClass::predicate, o.fixed = Type::pred;
+    else if (word == "cc") o.kind = OperandClass::carry, o.fixed = Type::pred;
+    else if (word == "[]") o.kind = OperandClass::address;
+    else if (word == "label") o.kind = OperandClass::label;
+    else if (word == "any") o.kind = OperandClass::any;
+    else if (word == "t") o.type_index = 0;
+    else if (word == "t2") o.type_index = 1;
+    else if (word == "t3") o.type_index = 2;
+    else if (word == "w") o.type_index = 0, o.wide = true;
+    else if (const auto type = type_named(word)) o.fixed = *type;
+    else list.valid = false;
+    if (list.count == kMaxOperands) list.valid = false;
+    if (!list.valid) return list;
+    list.items[list.count++] = o;
+  }
+  return list;
+}
+
+/// u16 -> u32, s32 -> s64, and so on; Type::none where there is no wider type.
+constexpr Type widened(Type type) {
+  switch (type) {
+  case Type::u8: return Type::u16;
+  case Type::u16: return Type::u32;
+  case Type::u32: return Type::u64;
+  case Type::s8: return Type::s16;
+  case Type::s16: return Type::s32;
+  case Type::s32: return Type::s64;
+  case Type::b16: return Type::b32;
+  case Type::b32: return Type::b64;
+  case Type::b64: return Type::b128;
+  default: return Type::none;
+  }
+}
+
+/// The type of an operand in a given spelling.
+constexpr Type operand_type(const OperandSpec& operand, const Form& form) {
+  if (operand.type_index < 0) return operand.fixed;
+  const Type type = form.type(operand.type_index);
+  return operand.wide ? widened(type) : type;
+}
+
+} // namespace warplens::isa

@@ -1,0 +1,155 @@
+// Single and double precision arithmetic: PTX manual, section 9.7.3. Exact by IEEE 754; -ffp-contract=off.
+#pragma once
+
+#include "emulator/isa/semantics/formats.hpp"
+
+namespace warplens::isa::WARPLENS_LEVEL {
+
+// .sat clamps to [0, 1] and makes NaN +0 (9.7.3.3).
+template <class T> inline T saturated(T x) {
+  x = x > T{0} ? x : T{0};
+  return x < T{1} ? x : T{1};
+}
+
+// .ftz flushes the result of single precision.
+template <Form f, class T> inline T output(T x) {
+  if constexpr (f.has(Word::w_ftz) && sizeof(T) == 4) x = flushed(x);
+  if constexpr (f.has(Word::w_sat)) x = saturated(x);
+  return x;
+}
+
+template <Form f> struct AddFloat { // 9.7.3.3
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a, T b) { return output<f>(input<f>(a) + input<f>(b)); }
+};
+
+template <Form f> struct SubtractFloat { // 9.7.3.4
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a, T b) { return output<f>(input<f>(a) - input<f>(b)); }
+};
+
+template <Form f> struct MultiplyFloat { // 9.7.3.5
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a, T b) { return output<f>(input<f>(a) * input<f>(b)); }
+};
+
+template <class T> inline T fused(T a, T b, T c) {
+  if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
+  else return __builtin_fma(a, b, c);
+}
+
+template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7.3.6, 9.7.3.7
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a, T b, T c) { return output<f>(fused(input<f>(a), input<f>(b), input<f>(c))); }
+};
+
+// mad.f32 of sm_1x: the fraction of the product is cut to 23 bits, then the sum is rounded; with c = 0 it is a rounded
+// product. Subnormals are flushed there (9.7.3.7).
+template <Form f> struct TruncatedMultiplyAdd {
+  static float lane(float a, float b, float c) {
+    const double exact = static_cast<double>(flushed(a)) * flushed(b);
+    const auto cut = std::bit_cast<double>(std::bit_cast<std::uint64_t>(exact) & ~((std::uint64_t{1} << 29) - 1));
+    const float added = static_cast<float>(cut + flushed(c)); // the sum of two 24-bit numbers, exact where it matters
+    const float x = flushed(flushed(c) == 0.0f ? flushed(a) * flushed(b) : added);
+    return f.has(Word::w_sat) ? saturated(x) : x;
+  }
+};
+
+template <class T> inline T square_root(T x) {
+  if constexpr (sizeof(T) == 4) return __builtin_sqrtf(x);
+  else return __builtin_sqrt(x);
+}
+
+template <Form f> struct DivideFloat { // div.rn and so on, 9.7.3.8
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a, T b) { return output<f>(input<f>(a) / input<f>(b)); }
+};
+
+template <Form f> struct ReciprocalRounded { // rcp.rn and so on, 9.7.3.13
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a) { return output<f>(T{1} / input<f>(a)); }
+};
+
+template <Form f> struct SquareRootRounded { // sqrt.rn and so on, 9.7.3.15
+  using T = Lane<f.type()>;
+  static constexpr Rounding rounding = rounding_of(f);
+  static T lane(T a) { return output<f>(square_root(input<f>(a))); }
+};
+
+template <class T> inline T from_bits(BitsOf<T> bits) { return std::bit_cast<T>(bits); }
+
+template <Form f> struct AbsoluteFloat { // 9.7.3.9
+  using T = Lane<f.type()>;
+  static T lane(T a) { return from_bits<T>(magnitude_bits(input<f>(a))); }
+};
+
+template <Form f> struct NegateFloat { // 9.7.3.10
+  using T = Lane<f.type()>;
+  static T lane(T a) { return from_bits<T>(bits_of(input<f>(a)) ^ kSignBit<T>); }
+};
+
+template <Form f> struct CopySign { // 9.7.3.2: the sign of a, the magnitude of b
+  using T = Lane<f.type()>;
+  static T lane(T a, T b) { return from_bits<T>((bits_of(a) & kSignBit<T>) | magnitude_bits(b)); }
+};
+
+template <Form f> struct TestProperty { // testp, 9.7.3.1: a zero is normal
+  using T = Lane<f.type()>;
+  static bool lane(T a) {
+    const BitsOf<T> m = magnitude_bits(a), infinity = kInfinity<T>;
+    const bool tiny = m != 0 && (m & infinity) == 0;
+    if constexpr (f.has(Word::w_finite)) return m < infinity;
+    else if constexpr (f.has(Word::w_infinite)) return m == infinity;
+    else if constexpr (f.has(Word::w_number)) return m <= infinity;
+    else if constexpr (f.has(Word::w_notanumber)) return m > infinity;
+    else if constexpr (f.has(Word::w_normal)) return m < infinity && !tiny;
+    else return tiny;
+  }
+};
+
+// ---- minimum and maximum, on the bits: -0 < +0; a NaN loses against a number, or wins with .NaN (9.7.3.11, 9.7.3.12)
+
+// The bits as a signed integer of the same order.
+template <class U> inline auto ordered(U bits) {
+  using I = std::make_signed_t<U>;
+  constexpr int top = 8 * sizeof(U) - 1;
+  return static_cast<I>(static_cast<I>(bits) ^ static_cast<I>(static_cast<U>(static_cast<I>(bits) >> top) >> 1));
+}
+
+// `infinity` and `nan` are those of the format whose bits these are.
+template <Form f, bool smaller, class U> inline U extreme(U a, U b, U infinity, U nan) {
+  constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
+  constexpr U rest = static_cast<U>(~sign);
+  const bool a_is_nan = (a & rest) > infinity, b_is_nan = (b & rest) > infinity;
+  U result_sign = 0;
+  if constexpr (f.has(Word::w_xorsign)) {
+    result_sign = static_cast<U>((a ^ b) & sign);
+    a &= rest;
+    b &= rest;
+  }
+  U chosen = (smaller ? ordered(a) < ordered(b) : ordered(a) > ordered(b)) ? a : b;
+  if constexpr (f.has(Word::w_nan_result)) {
+    return a_is_nan || b_is_nan ? nan : static_cast<U>(chosen | result_sign);
+  } else {
+    chosen = a_is_nan ? b : b_is_nan ? a : chosen;
+    return a_is_nan && b_is_nan ? nan : static_cast<U>(chosen | result_sign);
+  }
+}
+
+template <Form f, bool smaller> struct ExtremeFloat {
+  using T = Lane<f.type()>;
+  static T lane(T a, T b) {
+    constexpr BitsOf<T> nan = sizeof(T) == 4 ? BitsOf<T>{0x7fffffffu} : static_cast<BitsOf<T>>(0x7fffffffffffffffu);
+    return from_bits<T>(extreme<f, smaller>(bits_of(input<f>(a)), bits_of(input<f>(b)), kInfinity<T>, nan));
+  }
+};
+template <Form f> struct MinimumFloat : ExtremeFloat<f, true> {};
+template <Form f> struct MaximumFloat : ExtremeFloat<f, false> {};
+
+} // namespace warplens::isa::WARPLENS_LEVEL

@@ -1,0 +1,101 @@
+// What functors are made of: the C++ type of a lane, two results, the rounding mode.
+// Everything here is compiled once per x86 level, in that level's namespace.
+#pragma once
+
+#include "emulator/isa/pattern.hpp"
+
+#include <bit>
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace warplens::isa::WARPLENS_LEVEL {
+
+// Raw bits of 16-bit floats and packed pairs: functors unpack them.
+template <Type t> struct LaneOf;
+#define LANE(type, cpp)                                                                                                \
+  template <> struct LaneOf<Type::type> { using T = cpp; };
+LANE(pred, bool) LANE(b8, std::uint8_t) LANE(b16, std::uint16_t) LANE(b32, std::uint32_t) LANE(b64, std::uint64_t)
+LANE(u8, std::uint8_t) LANE(u16, std::uint16_t) LANE(u32, std::uint32_t) LANE(u64, std::uint64_t)
+LANE(s8, std::int8_t) LANE(s16, std::int16_t) LANE(s32, std::int32_t) LANE(s64, std::int64_t)
+LANE(f32, float) LANE(f64, double) LANE(f16, std::uint16_t) LANE(bf16, std::uint16_t) LANE(tf32, std::uint32_t)
+LANE(f16x2, std::uint32_t) LANE(bf16x2, std::uint32_t) LANE(u16x2, std::uint32_t) LANE(s16x2, std::uint32_t)
+LANE(e4m3x2, std::uint16_t) LANE(e5m2x2, std::uint16_t)
+#undef LANE
+template <Type t> using Lane = typename LaneOf<t>::T;
+
+/// Two destinations of one instruction.
+template <class A, class B> struct Both {
+  using First = A;
+  using Second = B;
+  A first;
+  B second;
+};
+
+enum class Rounding : std::uint8_t { nearest, zero, down, up };
+
+/// The rounding of .rn .rz .rm .rp; nearest where the form has none.
+constexpr Rounding rounding_of(const Form& f) {
+  if (f.has(Word::w_rz)) return Rounding::zero;
+  if (f.has(Word::w_rm)) return Rounding::down;
+  if (f.has(Word::w_rp)) return Rounding::up;
+  return Rounding::nearest;
+}
+
+// Sets the processor's rounding mode while a functor's loop runs, if the functor asks for one. The barriers keep the
+// compiler from moving arithmetic out of the scope (rows are memory).
+template <class F> struct RoundingScope {
+  static constexpr Rounding wanted() {
+    if constexpr (requires { F::rounding; }) return F::rounding;
+    else return Rounding::nearest;
+  }
+#if defined(__SSE2__)
+  unsigned saved = 0;
+  RoundingScope() {
+    if constexpr (wanted() != Rounding::nearest) {
+      constexpr unsigned modes[] = {0x0000, 0x6000, 0x2000, 0x4000};
+      saved = _mm_getcsr();
+      _mm_setcsr((saved & ~0x6000u) | modes[static_cast<int>(wanted())]);
+      asm volatile("" ::: "memory");
+    }
+  }
+  ~RoundingScope() {
+    if constexpr (wanted() != Rounding::nearest) {
+      asm volatile("" ::: "memory");
+      _mm_setcsr(saved);
+    }
+  }
+#else
+  int saved = 0;
+  RoundingScope() {
+    if constexpr (wanted() != Rounding::nearest) {
+      constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+      saved = std::fegetround();
+      std::fesetround(modes[static_cast<int>(wanted())]);
+      asm volatile("" ::: "memory");
+    }
+  }
+  ~RoundingScope() {
+    if constexpr (wanted() != Rounding::nearest) {
+      asm volatile("" ::: "memory");
+      std::fesetround(saved);
+    }
+  }
+#endif
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
+};
+
+// Manual, section 9.7.3: .ftz flushes subnormal inputs and results to sign-preserving zero.
+inline float flushed(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
+}
+template <Form f> inline float input(float x) { return f.has(Word::w_ftz) ? flushed(x) : x; }
+template <Form f> inline double input(double x) { return x; }
+
+} // namespace warplens::isa::WARPLENS_LEVEL

@@ -1,0 +1,174 @@
+#include "emulator/isa/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace warplens::isa {
+
+namespace {
+
+// `lane` instructions; the functor's name is kept for `warplens list instructions`.
+#define INSTRUCTION(opcode, pattern, operands, semantics, unit, ptx, sm)                                               \
+  {opcode,       pattern, operands, #semantics, parse_pattern(pattern), parse_operands(operands), Family::lane,        \
+   Unit::unit, ptx,     sm},
+#define LEGACY(opcode, pattern, operands, semantics, unit, ptx, sm)                                                    \
+  {opcode,       pattern, operands, #semantics, parse_pattern(pattern), parse_operands(operands), Family::lane,        \
+   Unit::unit, ptx,     sm, true},
+#define FAMILY(opcode, pattern, operands, family, unit, ptx, sm)                                                       \
+  {opcode,       pattern, operands, "", parse_pattern(pattern), parse_operands(operands), Family::family,              \
+   Unit::unit, ptx,     sm},
+constexpr Entry kTable[] = {
+#include "emulator/isa/instructions.def"
+};
+#undef INSTRUCTION
+#undef LEGACY
+#undef FAMILY
+
+consteval bool well_formed() {
+  for (const Entry& e : kTable)
+    if (!e.pattern.valid || !e.operands.valid) return false;
+  return true;
+}
+static_assert(well_formed(), "a line of instructions.def does not follow the notation of pattern.hpp and operands.hpp");
+
+// Entries of one opcode, in table order.
+const std::unordered_map<std::string_view, std::vector<std::uint32_t>>& by_opcode() {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, std::vector<std::uint32_t>> map;
+    for (std::uint32_t i = 0; i < std::size(kTable); ++i) map[kTable[i].opcode].push_back(i);
+    return map;
+  }();
+  return index;
+}
+
+const std::unordered_map<std::string_view, Word>& by_text() {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, Word> map;
+    for (int i = 1; i < kTypeCount; ++i) map.emplace(kTypes[i].name, static_cast<Word>(i));
+    for (const WordText& w : kWords) map.emplace(w.text, w.word);
+    return map;
+  }();
+  return index;
+}
+
+// How many leading words some spelling of the entry accepts: to name the first one that does not fit.
+int accepted_words(const Pattern& pattern, std::span<const Word> words, int group = 0) {
+  int best = 0;
+  for (int g = group; g < pattern.count; ++g) {
+    const Group& options = pattern.groups[g];
+    for (int i = 0; i < options.count && !words.empty(); ++i)
+      if (options.options[i] == words[0])
+        best = std::max(best, 1 + accepted_words(pattern, words.subspan(1), g + 1));
+    if (!options.optional) break;
+  }
+  return best;
+}
+
+std::string wanted_words(const Pattern& pattern, std::span<const Word> words) {
+  // Walk greedily to the group that failed and list its options.
+  std::size_t used = 0;
+  for (int g = 0; g < pattern.count; ++g) {
+    const Group& group = pattern.groups[g];
+    bool found = false;
+    for (int i = 0; i < group.count && used < words.size(); ++i) found = found || group.options[i] == words[used];
+    if (found) ++used;
+    else if (!group.optional) {
+      std::string list;
+      for (int i = 0; i < group.count; ++i)
+        list += fmt::format("{}.{}", i == 0 ? "" : ", ", text_of(group.options[i]));
+      return list;
+    }
+  }
+  return {};
+}
+
+Diagnostics misfit(std::string_view spelling, const std::vector<std::uint32_t>& entries, std::span<const Word> words,
+                   std::string_view unknown_word) {
+  Diagnostics d;
+  int best = -1;
+  const Entry* nearest = nullptr;
+  for (const std::uint32_t e : entries)
+    if (const int n = accepted_words(kTable[e].pattern, words); n > best) best = n, nearest = &kTable[e];
+  if (!unknown_word.empty())
+    d.error({}, fmt::format("'.{}' is not a modifier of '{}'", unknown_word, nearest->opcode),
+            fmt::format("the table has: {}{}", nearest->opcode, nearest->pattern_text));
+  else if (best < static_cast<int>(words.size()))
+    d.error({}, fmt::format("'.{}' does not fit in '{}'", text_of(words[best]), spelling),
+            fmt::format("the table has: {}{}", nearest->opcode, nearest->pattern_text));
+  else
+    d.error({}, fmt::format("'{}' lacks a modifier", spelling),
+            fmt::format("expected one of: {}", wanted_words(nearest->pattern, words)));
+  return d;
+}
+
+// Targets from here on have subnormal numbers in single precision and every rounding (manual 9.7.3).
+constexpr int kFullFloatTarget = 20;
+
+// Single precision of older targets flushes subnormals whether or not the instruction says .ftz: the variant that does.
+Match flushing(const Entry& entry, std::span<const Word> words, Match plain) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    std::vector<Word> with(words.begin(), words.end());
+    with.insert(with.begin() + static_cast<std::ptrdiff_t>(at), Word::w_ftz);
+    if (const Match found = match(entry.pattern, with); found.matched) return found;
+  }
+  return plain;
+}
+
+} // namespace
+
+std::span<const Entry> table() { return kTable; }
+
+std::vector<std::string_view> opcodes() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, entries] : by_opcode()) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
+  std::size_t dot = spelling.find('.');
+  const std::string_view opcode = spelling.substr(0, dot);
+  const auto entries = by_opcode().find(opcode);
+  if (entries == by_opcode().end()) {
+    const std::string near = closest(opcode, opcodes());
+    return failure(fmt::format("unknown instruction '{}'", spelling),
+                   near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+  Form form;
+  std::string_view unknown;
+  while (dot != std::string_view::npos && unknown.empty()) {
+    const std::size_t next = spelling.find('.', dot + 1);
+    const std::string_view text = spelling.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
+    const auto word = by_text().find(text);
+    if (word == by_text().end() || form.count == kMaxWords) unknown = text;
+    else form.add(word->second);
+    dot = next;
+  }
+  const std::span<const Word> words(form.words.data(), form.count);
+  const Entry* too_new = nullptr;
+  if (unknown.empty())
+    for (const std::uint32_t index : entries->second) {
+      const Entry& entry = kTable[index];
+      Match found = match(entry.pattern, words);
+      if (!found.matched || (entry.legacy && sm >= kFullFloatTarget)) continue;
+      if (entry.ptx > ptx || entry.sm > sm) {
+        too_new = &entry;
+        continue;
+      }
+      if (sm < kFullFloatTarget) found = flushing(entry, words, found);
+      Spelling s{&entry, index, found.variant, form, {}};
+      for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], form);
+      return s;
+    }
+  if (too_new != nullptr) {
+    if (too_new->sm > sm)
+      return failure(fmt::format("'{}' requires .target sm_{} or higher", spelling, too_new->sm));
+    return failure(
+        fmt::format("'{}' requires PTX ISA .version {}.{} or later", spelling, too_new->ptx / 10, too_new->ptx % 10));
+  }
+  return failure(misfit(spelling, entries->second, words, unknown));
+}
+
+} // namespace warplens::isa

@@ -1,0 +1,60 @@
+// The instruction table at run time: what opcodes there are, and which entry a spelling belongs to.
+//
+//   const Spelling* s = …lookup("add.rn.f32")…;  s->entry->opcode == "add", s->operands[0].type == Type::f32
+#pragma once
+
+#include "emulator/base/expected.hpp"
+#include "emulator/isa/operands.hpp"
+
+#include <string>
+#include <vector>
+
+namespace warplens::isa {
+
+/// What executes an instruction: the classes of the instruction mix and of the issue-cycle tables.
+enum class Unit : std::uint8_t { integer, fp32, fp64, half, conversion, special, memory, control, barrier, warp, move };
+
+/// Who decodes an entry: `lane` entries have a functor that computes one lane; every other family has handlers
+/// of its own in emulator/exec.
+enum class Family : std::uint8_t {
+  lane, move, set, load, store, atomic, reduction, address_conversion, branch, exit, ret, trap, barrier, fence, no_op,
+  shuffle, vote, match, redux, activemask, elect,
+};
+
+struct Entry {
+  std::string_view opcode;
+  std::string_view pattern_text;  ///< as in the table
+  std::string_view operand_text;
+  std::string_view semantics;     ///< name of the functor
+  Pattern pattern;
+  OperandList operands;
+  Family family{};
+  Unit unit{};
+  int ptx = 10; ///< version times ten that introduced it
+  int sm = 10;
+  bool legacy = false; ///< a spelling of targets before sm_20 only
+};
+
+/// All entries, in the order of instructions.def.
+std::span<const Entry> table();
+
+/// A spelling found in the table.
+struct Spelling {
+  const Entry* entry = nullptr;
+  std::uint32_t entry_index = 0;
+  int variant = 0; ///< which handler of the entry
+  Form form;       ///< all words as written, those for the decoder included
+  std::array<Type, kMaxOperands> types{}; ///< of the entry's operands
+
+  [[nodiscard]] bool has(Word word) const { return form.has(word); }
+};
+
+/// Finds the entry for a whole spelling such as "ld.global.v2.f32". `ptx` and `sm` are the module's: an entry that
+/// needs more than they offer is an error that says what it needs. Other errors: an unknown opcode, words that do
+/// not fit (both with a suggestion).
+Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm);
+
+/// All opcodes of the table, sorted, each once.
+std::vector<std::string_view> opcodes();
+
+} // namespace warplens::isa

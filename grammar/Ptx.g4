@@ -1,0 +1,186 @@
+// The shape of PTX, versions 1.0 to 9.x. There is one rule for every instruction: a word and operands; which words
+// exist is for the instruction table to say, which names exist for the builder.
+//
+// A module is not read by one rule. The reader takes it piece by piece, so that no tree of a whole module ever exists:
+//
+//   module       : item* ;                                     item, then what its head calls for:
+//   function     : item '{' body '}' | item ';' ;
+//   body         : ( statement | '{' body '}' | ';' )* ;
+//   variables    : item declared (',' declared)* ';' ;         the same after a statement that is a declaration
+//   declared     : declarator ('=' initializer)? ;
+//   initializer  : operand | '{' (initializer (',' initializer)*)? '}' | operand '=' operand ;
+//   section      : section '{' sectionLine* '}' ;
+//
+// Every decision is LL(1): the generated parser contains switch statements only, and the build checks that.
+grammar Ptx;
+
+// ---- module scope --------------------------------------------------------------------------------------------------
+
+item
+  : VERSION number=(FLOAT | INTEGER)
+  | TARGET words+=WORD (',' words+=WORD)*
+  | ADDRESS_SIZE number=INTEGER
+  | alias=ALIAS words+=WORD ',' words+=WORD ';'
+  | linkages+=LINKAGE* (kernel=entry | function=func | variable=declaration)
+  | other=common
+  ;
+
+entry
+  : ENTRY name=WORD params=parameters? directives+=functionDirective*
+  ;
+
+func
+  : FUNC attributes+=attribute* results=parameters? name=WORD params=parameters? directives+=functionDirective*
+  ;
+
+parameters
+  : '(' (list+=parameter (',' list+=parameter)*)? ')'
+  ;
+
+parameter
+  : head=declaration named=declarator
+  ;
+
+// .maxntid 16, 16   .noreturn   .pragma "…";
+functionDirective
+  : name=DOTTED (values+=INTEGER (',' values+=INTEGER)*)?
+  | PRAGMA strings+=STRING (',' strings+=STRING)* ';'
+  ;
+
+// ---- what may stand at any scope -------------------------------------------------------------------------------------
+
+common
+  : FILE number=INTEGER string=STRING (',' INTEGER ',' INTEGER)?
+  | loc=LOC values+=INTEGER values+=INTEGER values+=INTEGER? (',' locAttribute)*
+  | pragma=PRAGMA strings+=STRING (',' strings+=STRING)* ';'
+  | DWARF
+  ;
+
+locAttribute
+  : FUNCTION_NAME WORD ('+' INTEGER)?
+  | INLINED_AT INTEGER INTEGER INTEGER
+  | WORD INTEGER?
+  ;
+
+// The part of a declaration that its names share: .shared .align 16 .b8
+declaration
+  : space=SPACE ('[' bank=INTEGER ']')? attributes+=attribute*
+  ;
+
+attribute
+  : ALIGN alignment=INTEGER
+  | word=(DOTTED | SPACE)
+  | ATTRIBUTE '(' items+=attributeItem (',' items+=attributeItem)* ')'
+  ;
+
+attributeItem
+  : name=DOTTED ('(' INTEGER (',' INTEGER)* ')')?
+  ;
+
+declarator
+  : name=WORD ('<' count=INTEGER '>')? extents+=extent*
+  ;
+
+extent
+  : '[' size=operand? ']'
+  ;
+
+// ---- sections of debug information -----------------------------------------------------------------------------------
+
+section
+  : SECTION (DOTTED | WORD)
+  ;
+
+sectionLine
+  : WORD ':'
+  | DOTTED sectionValue (',' sectionValue)*
+  ;
+
+sectionValue
+  : '-'? sectionWord (('+' | '-') sectionWord)*
+  ;
+
+sectionWord
+  : INTEGER | HEX_FLOAT | WORD | DOTTED
+  ;
+
+// ---- bodies ------------------------------------------------------------------------------------------------------------
+
+statement
+  : word=WORD (colon=':' | rest=instructionRest)
+  | '@' negated='!'? guard=WORD word=WORD rest=instructionRest
+  | linkages+=LINKAGE* variable=declaration
+  | table=(BRANCHTARGETS | CALLTARGETS) words+=WORD (',' words+=WORD)* ';'
+  | prototype=CALLPROTOTYPE results=parameters? name=WORD params=parameters? directives+=functionDirective* ';'
+  | other=common
+  ;
+
+instructionRest
+  : suffixes+=(DOTTED | SPACE | LINKAGE | ALIGN)* (operands+=operand (',' operands+=operand)*)? ';'
+  ;
+
+// An operand and a constant expression are one rule, flat: the builder knows precedence, and that p|q is a pair.
+operand
+  : terms+=term (operators+=('+' | '-' | '*' | '/' | '%' | '<<' | '>>' | '<' | '>' | '<=' | '>=' | '==' | '!='
+                     | '&' | '^' | '|' | '&&' | '||' | '?' | ':') terms+=term)*
+  ;
+
+// symbol[4]   generic(symbol)   0xFF00(symbol)   (.s64) 5   (a, b)   {a, b}   [a+4, {x, y}]
+term
+  : prefixes+=('-' | '+' | '!' | '~')*
+    ( word=WORD (suffixes+=DOTTED)* (open='[' operands+=operand ']' | open='(' operands+=operand ')')?
+    | number=INTEGER (open='(' operands+=operand ')')?
+    | number=(FLOAT | HEX_FLOAT)
+    | open='(' (cast=DOTTED ')' inner=term | (operands+=operand (',' operands+=operand)*)? ')')
+    | open='{' (operands+=operand (',' operands+=operand)*)? '}'
+    | open='[' operands+=operand (',' operands+=operand)* ']'
+    )
+  ;
+
+// ---- words -------------------------------------------------------------------------------------------------------------
+
+VERSION       : '.version' ;
+TARGET        : '.target' ;
+ADDRESS_SIZE  : '.address_size' ;
+ENTRY         : '.entry' ;
+FUNC          : '.func' ;
+ALIAS         : '.alias' ;
+FILE          : '.file' ;
+LOC           : '.loc' ;
+PRAGMA        : '.pragma' ;
+SECTION       : '.section' ;
+ALIGN         : '.align' ;
+ATTRIBUTE     : '.attribute' ;
+BRANCHTARGETS : '.branchtargets' ;
+CALLTARGETS   : '.calltargets' ;
+CALLPROTOTYPE : '.callprototype' ;
+LINKAGE       : '.extern' | '.visible' | '.weak' | '.common' | '.hidden' ;
+SPACE         : '.reg' | '.sreg' | '.const' | '.global' | '.local' | '.param' | '.shared' | '.tex' ;
+FUNCTION_NAME : 'function_name' ;
+INLINED_AT    : 'inlined_at' ;
+
+// @@DWARF .byte 0x12, …   to the end of the line (PTX 1.x)
+DWARF : '@@' [dD] [wW] [aA] [rR] [fF] ~[\r\n]* ;
+
+PERCENT : '%' ;
+
+// A whole dotted word is one token: ld.global.L2::128B.v2.f32, %tid.x, ld.const[2].f32
+WORD   : [a-zA-Z_$%] NAME* (('.' | '::' | '[' [0-9]+ '].') NAME+)* ;
+HEX_FLOAT : '0' [fF] HEX HEX HEX HEX HEX HEX HEX HEX
+          | '0' [dD] HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX HEX ;
+INTEGER : ('0' [xX] HEX+ | '0' [bB] [01]+ | [0-9]+) 'U'? ;
+FLOAT   : ([0-9]+ '.' [0-9]* | '.' [0-9]+) ([eE] [+-]? [0-9]+)? | [0-9]+ [eE] [+-]? [0-9]+ ;
+DOTTED  : '.' NAME+ ('::' NAME+)* ;
+STRING  : '"' ~["\r\n]* '"' ;
+
+fragment NAME : [a-zA-Z0-9_$] ;
+fragment HEX  : [0-9a-fA-F] ;
+
+SPACES  : [ \t\r\n\f\u000B]+ -> skip ;
+COMMENT : ('//' ~[\n]* | '/*' .*? '*/') -> skip ;
+
+// What no PTX contains, so that the reader can say what it is.
+BAD_NUMBER   : [0-9] NAME* ;
+OPEN_COMMENT : '/*' ;
+OPEN_STRING  : '"' ~["\r\n]* ;
+STRAY        : . ;

@@ -1,0 +1,96 @@
+// GPUs as data: what the analytical models and the occupancy calculation need to know of a device.
+//
+// A device is a TOML text. Those of the papers are built into the library (model/devices/*.toml); a user's own is one
+// more file of the same form:
+//
+//   name = "Tesla C1060"
+//   id = "c1060"
+//   compute_capability = "1.3"
+//   multiprocessors = 30
+//   …
+//   [hong_kim]
+//   memory_latency = 450
+//   …
+//   [sources]                       # where each number was read; optional, but every built-in number has one
+//   multiprocessors = "CUDA C Programming Guide 2.0, appendix A"
+#pragma once
+
+#include "emulator/base/expected.hpp"
+#include "model/occupancy.hpp"
+#include "model/statistics.hpp"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::model {
+
+/// How long one warp keeps the issue port of its multiprocessor busy, in shader cycles.
+struct IssueCycles {
+  double basic = 0; ///< every instruction without a class of its own
+  /// By InstructionClass; empty where the device has no such instruction.
+  std::array<std::optional<double>, kInstructionClasses> by_class{};
+  /// One pass of a half-warp over the shared-memory banks beyond the first.
+  std::optional<double> bank_pass;
+};
+
+/// Parameters of Hong & Kim's model (ISCA 2009), in shader cycles.
+struct HongKimParameters {
+  double memory_latency = 0;           ///< Mem_LD: latency of one memory transaction
+  double uncoalesced_delay = 0;        ///< Departure_del_uncoal: between two transactions of an uncoalesced request
+  double coalesced_delay = 0;          ///< Departure_del_coal: between two coalesced requests
+  double uncoalesced_transactions = 0; ///< #Uncoal_per_mw: transactions of an uncoalesced request, unless measured
+};
+
+/// Parameters of Dasgupta's transaction-based model (2011), tuned by micro-benchmarks; delays in shader cycles.
+struct DasguptaParameters {
+  double clock_ghz = 0;      ///< the tuned shader clock
+  double memory_latency = 0; ///< base latency of a transaction
+  double delay_32 = 0;       ///< departure delay of a 32-byte transaction of a scalar request
+  double delay_64 = 0;       ///< of a 64-byte transaction
+  double delay_128 = 0;      ///< of a 128-byte transaction
+  double delay_vector = 0;   ///< of a transaction of a vector request (ld.v2, ld.v4), whatever its size
+};
+
+struct Device {
+  std::string name; ///< for people: "Tesla C1060"
+  std::string id;   ///< for command lines: "c1060"
+  ComputeCapability capability;
+  int multiprocessors = 0;
+  int cores_per_multiprocessor = 0;
+  double clock_ghz = 0;               ///< of the shaders
+  double bandwidth_gb_s = 0;          ///< peak of device memory, 10^9 bytes per second
+  std::optional<int> partitions;      ///< of device memory, where addresses are not hashed
+  std::optional<int> partition_bytes; ///< width of a partition
+  std::string coalescing_rule;        ///< "1.0", "1.2", "6.0", …: the name of an analyzer's rule
+  std::string bank_rule;              ///< "1.x", "5.x", …
+  OccupancyLimits limits{};           ///< those of the compute capability
+  std::optional<IssueCycles> issue_cycles;
+  std::optional<HongKimParameters> hong_kim;
+  std::optional<DasguptaParameters> dasgupta;
+  std::map<std::string, std::string>
+      sources; ///< key ("clock_ghz", "hong_kim.memory_latency", "hong_kim") -> where it was read
+};
+
+/// Reads a device from TOML. Errors, each with line and column in `file`: not TOML; unknown, missing and wrongly typed
+/// keys; values that cannot be (a clock of 0, an infinite bandwidth, an unknown compute capability).
+Expected<Device> load_device(std::string_view toml_text, std::string_view file);
+
+/// The devices that come with the library, ordered by compute capability, then id.
+const std::vector<Device>& built_in_devices();
+
+/// The TOML texts of the built-in devices, each with its file name: examples to copy from.
+struct DeviceText {
+  std::string_view file;
+  std::string_view text;
+};
+const std::vector<DeviceText>& built_in_device_texts();
+
+/// A built-in device by id or name. Case, punctuation and the brand do not matter: "c1060", "C1060", "Tesla C1060",
+/// "tesla-c1060", "NVIDIA Tesla C1060". Errors: no such device; the hint says what may have been meant.
+Expected<Device> find_device(std::string_view name);
+
+} // namespace warplens::model

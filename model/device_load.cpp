@@ -1,0 +1,218 @@
+// Reads device files. The only file of model/ that sees toml++.
+#include "model/device.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <type_traits>
+
+namespace warplens::model {
+namespace {
+
+SourceLocation location(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
+
+std::string type_name(const toml::node& node) {
+  switch (node.type()) {
+  case toml::node_type::string: return "a string";
+  case toml::node_type::integer: return "an integer";
+  case toml::node_type::floating_point: return "a number";
+  case toml::node_type::boolean: return "a boolean";
+  case toml::node_type::array: return "an array";
+  case toml::node_type::table: return "a table";
+  default: return "a date or time";
+  }
+}
+
+/// Reads the keys of one table into variables: a plain variable must be there, an optional one may be missing. Keys
+/// that nobody asked for are errors.
+class TableReader {
+public:
+  TableReader(const toml::table& table, std::string name, Diagnostics& errors)
+      : table_(table), name_(std::move(name)), errors_(errors) {}
+
+  template <class T> void read(std::string_view key, T& value) {
+    if (const toml::node* node = find(key)) {
+      convert(key, *node, value);
+    } else {
+      errors_.error(location(table_.source()), fmt::format("missing key '{}'", full(key)));
+    }
+  }
+  template <class T> void read(std::string_view key, std::optional<T>& value) {
+    if (const toml::node* node = find(key)) convert(key, *node, value.emplace());
+  }
+
+  /// A table inside this one, or null.
+  const toml::table* table(std::string_view key) {
+    const toml::node* node = find(key);
+    if (node && !node->is_table()) wrong_type(key, *node, "a table");
+    return node ? node->as_table() : nullptr;
+  }
+
+  void finish() {
+    for (const auto& [key, node] : table_) {
+      if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
+      const std::string near = closest(key.str(), known_);
+      errors_.error(location(key.source()), fmt::format("unknown key '{}'", full(key.str())),
+                    near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    }
+  }
+
+  [[nodiscard]] SourceLocation where(std::string_view key) const {
+    const toml::node* node = table_.get(key);
+    return location(node ? node->source() : table_.source());
+  }
+
+private:
+  static constexpr double kLargest = 1e9; ///< no quantity of a device is larger in its unit
+
+  [[nodiscard]] std::string full(std::string_view key) const {
+    return name_.empty() ? std::string(key) : fmt::format("{}.{}", name_, key);
+  }
+  const toml::node* find(std::string_view key) {
+    known_.push_back(key);
+    return table_.get(key);
+  }
+  void wrong_type(std::string_view key, const toml::node& node, std::string_view expected) {
+    errors_.error(location(node.source()),
+                  fmt::format("'{}' is {}: expected {}", full(key), type_name(node), expected));
+  }
+
+  void convert(std::string_view key, const toml::node& node, std::string& value) {
+    const auto* const text = node.as_string();
+    if (!text) return wrong_type(key, node, "a string");
+    value = text->get();
+    if (value.empty()) errors_.error(location(node.source()), fmt::format("'{}' is empty", full(key)));
+  }
+  void convert(std::string_view key, const toml::node& node, double& value) {
+    if (!node.is_number()) return wrong_type(key, node, "a number");
+    value = *node.value<double>();
+    check_range(key, node, value);
+  }
+  void convert(std::string_view key, const toml::node& node, int& value) {
+    const auto* const number = node.as_integer();
+    if (!number) return wrong_type(key, node, "an integer");
+    if (check_range(key, node, static_cast<double>(number->get()))) value = static_cast<int>(number->get());
+  }
+  bool check_range(std::string_view key, const toml::node& node, double value) {
+    if (value > 0 && value <= kLargest) return true;
+    errors_.error(location(node.source()),
+                  fmt::format("'{}' is {}: expected more than 0 and at most {}", full(key), value, kLargest));
+    return false;
+  }
+
+  const toml::table& table_;
+  std::string name_;
+  Diagnostics& errors_;
+  std::vector<std::string_view> known_;
+};
+
+IssueCycles read_issue_cycles(const toml::table& table, Diagnostics& errors) {
+  IssueCycles cycles;
+  TableReader reader(table, "issue_cycles", errors);
+  reader.read("basic", cycles.basic);
+  for (std::size_t i = 0; i < kInstructionClasses; ++i)
+    reader.read(to_string(static_cast<InstructionClass>(i)), cycles.by_class[i]);
+  reader.read("bank_pass", cycles.bank_pass);
+  reader.finish();
+  return cycles;
+}
+
+HongKimParameters read_hong_kim(const toml::table& table, Diagnostics& errors) {
+  HongKimParameters parameters;
+  TableReader reader(table, "hong_kim", errors);
+  reader.read("memory_latency", parameters.memory_latency);
+  reader.read("uncoalesced_delay", parameters.uncoalesced_delay);
+  reader.read("coalesced_delay", parameters.coalesced_delay);
+  reader.read("uncoalesced_transactions", parameters.uncoalesced_transactions);
+  reader.finish();
+  return parameters;
+}
+
+DasguptaParameters read_dasgupta(const toml::table& table, Diagnostics& errors) {
+  DasguptaParameters parameters;
+  TableReader reader(table, "dasgupta", errors);
+  reader.read("clock_ghz", parameters.clock_ghz);
+  reader.read("memory_latency", parameters.memory_latency);
+  reader.read("delay_32", parameters.delay_32);
+  reader.read("delay_64", parameters.delay_64);
+  reader.read("delay_128", parameters.delay_128);
+  reader.read("delay_vector", parameters.delay_vector);
+  reader.finish();
+  return parameters;
+}
+
+// [sources] mirrors the file: each of its keys is a key of the file, or a table of it, with a string that says where
+// the value was read.
+void read_sources(const toml::table& sources, const toml::table& described, const std::string& prefix, Device& device,
+                  Diagnostics& errors) {
+  for (const auto& [key, node] : sources) {
+    const std::string name = prefix + std::string(key.str());
+    const toml::node* const target = described.get(key.str());
+    if (!target) {
+      errors.error(location(key.source()), fmt::format("a source for '{}', which the file does not have", name));
+    } else if (const auto* const text = node.as_string()) {
+      device.sources[name] = text->get();
+    } else if (node.is_table() && target->is_table()) {
+      read_sources(*node.as_table(), *target->as_table(), name + ".", device, errors);
+    } else {
+      errors.error(location(node.source()),
+                   fmt::format("the source of '{}' is {}: expected a string", name, type_name(node)));
+    }
+  }
+}
+
+void read_capability(TableReader& reader, Device& device, Diagnostics& errors) {
+  std::string text;
+  reader.read("compute_capability", text);
+  if (text.empty()) return;
+  const auto fail = [&](const Diagnostics& why) {
+    errors.error(reader.where("compute_capability"), why.list().front().message, why.list().front().hint);
+  };
+  const Expected<ComputeCapability> capability = parse_compute_capability(text);
+  if (!capability) return fail(capability.error());
+  const Expected<OccupancyLimits> limits = find_occupancy_limits(*capability);
+  if (!limits) return fail(limits.error());
+  device.capability = *capability;
+  device.limits = *limits;
+}
+
+Device read_device(const toml::table& root, Diagnostics& errors) {
+  Device device;
+  TableReader reader(root, "", errors);
+  reader.read("name", device.name);
+  reader.read("id", device.id);
+  read_capability(reader, device, errors);
+  reader.read("multiprocessors", device.multiprocessors);
+  reader.read("cores_per_multiprocessor", device.cores_per_multiprocessor);
+  reader.read("clock_ghz", device.clock_ghz);
+  reader.read("bandwidth_gb_s", device.bandwidth_gb_s);
+  reader.read("partitions", device.partitions);
+  reader.read("partition_bytes", device.partition_bytes);
+  reader.read("coalescing_rule", device.coalescing_rule);
+  reader.read("bank_rule", device.bank_rule);
+  if (const toml::table* table = reader.table("issue_cycles")) device.issue_cycles = read_issue_cycles(*table, errors);
+  if (const toml::table* table = reader.table("hong_kim")) device.hong_kim = read_hong_kim(*table, errors);
+  if (const toml::table* table = reader.table("dasgupta")) device.dasgupta = read_dasgupta(*table, errors);
+  if ((device.hong_kim || device.dasgupta) && !device.issue_cycles)
+    errors.error({1, 1}, "missing table 'issue_cycles', which the parameters of a model need");
+  if (const toml::table* table = reader.table("sources")) read_sources(*table, root, "", device, errors);
+  reader.finish();
+  return device;
+}
+
+} // namespace
+
+Expected<Device> load_device(std::string_view toml_text, std::string_view file) {
+  Diagnostics errors;
+  try {
+    Device device = read_device(toml::parse(toml_text, file), errors);
+    if (!errors.has_errors()) return device;
+  } catch (const toml::parse_error& error) {
+    errors.error(location(error.source()), std::string(error.description()));
+  }
+  errors.in_file(file);
+  return failure(std::move(errors));
+}
+
+} // namespace warplens::model

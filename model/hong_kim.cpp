@@ -1,0 +1,63 @@
+#include "model/hong_kim.hpp"
+
+#include "model/models.hpp"
+#include "model/warp_parallelism.hpp"
+
+namespace warplens::model {
+namespace {
+
+// Equations (6), (7) and (10) to (18): what the memory requests of a warp cost, and how many warps can wait at a time.
+void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
+            const ModelOptions& options) {
+  const HongKimParameters& parameters = *device.hong_kim;
+  const double uncoalesced = *s.uncoalesced_requests;
+  const double coalesced = *s.coalesced_requests;
+  const double transactions =
+      note(p, "Uncoal_per_mw", s.uncoalesced_transactions.value_or(parameters.uncoalesced_transactions),
+           "transactions per request");
+  if (!s.uncoalesced_transactions && uncoalesced > 0)
+    p.remarks.push_back("transactions of an uncoalesced request: the device's average, for none was given");
+
+  const double weight_uncoalesced = note(p, "Weight_uncoal", uncoalesced / work.requests, "");
+  const double weight_coalesced = note(p, "Weight_coal", coalesced / work.requests, "");
+  const double latency_uncoalesced =
+      note(p, "Mem_L_Uncoal", parameters.memory_latency + (transactions - 1) * parameters.uncoalesced_delay, "cycles");
+  const double latency_coalesced = note(p, "Mem_L_Coal", parameters.memory_latency, "cycles");
+  work.memory_latency =
+      note(p, "Mem_L", latency_uncoalesced * weight_uncoalesced + latency_coalesced * weight_coalesced, "cycles");
+  work.departure_delay = note(p, "Departure_delay",
+                              parameters.uncoalesced_delay * transactions * weight_uncoalesced +
+                                  parameters.coalesced_delay * weight_coalesced,
+                              "cycles");
+  work.memory_cycles = latency_uncoalesced * uncoalesced + latency_coalesced * coalesced;
+
+  MwpLimits limits;
+  limits.departure = note(p, "MWP_Without_BW_full", work.memory_latency / work.departure_delay, "warps");
+  const double per_warp = note(p, "BW_per_warp", device.clock_ghz * *s.bytes_per_request / work.memory_latency, "GB/s");
+  limits.bandwidth = note(p, "MWP_peak_BW", device.bandwidth_gb_s / (per_warp * r.multiprocessors), "warps");
+  limits.warps = r.warps;
+  choose_mwp(p, limits, options);
+}
+
+} // namespace
+
+Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
+  if (!device.hong_kim || !device.issue_cycles) return failure(no_parameters(device, kHongKim));
+  if (Diagnostics errors = check_statistics(statistics, kHongKim); errors.has_errors())
+    return failure(std::move(errors));
+
+  Prediction prediction;
+  prediction.model = kHongKim;
+  prediction.device = device.name;
+  const Residency r = residency(statistics, device, options);
+  WarpWork work;
+  work.instructions = *statistics.instructions;
+  work.requests = *statistics.coalesced_requests + *statistics.uncoalesced_requests;
+  work.synchronizations = statistics.synchronizations.value_or(0);
+  if (work.requests > 0) memory(prediction, work, statistics, device, r, options);
+  work.compute_cycles = device.issue_cycles->basic * work.instructions; // equation (19)
+  return overlap(std::move(prediction), work, r, statistics, device.clock_ghz,
+                 options.synchronization.value_or(ModelOptions::Synchronization::all_warps));
+}
+
+} // namespace warplens::model

@@ -1,0 +1,97 @@
+// How many blocks and warps of a launch are resident on one multiprocessor, and what keeps it from being more.
+//
+//   compute capability 1.2, 512 threads, 17 registers a thread  ->  1 block, 16 warps, 50 %, bound by registers
+//
+// The algorithm is that of NVIDIA's occupancy spreadsheets and of cuda_occupancy.h; the limits come from the same
+// spreadsheets, the CUDA C Programming Guides 3.2 and 11.4, and (8.9 and later) the header.
+#pragma once
+
+#include "emulator/base/expected.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::model {
+
+constexpr int kWarpSize = 32; ///< threads
+
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+  friend auto operator<=>(const ComputeCapability&, const ComputeCapability&) = default;
+};
+
+/// "1.3" -> {1, 3}. Errors: anything but digits, a dot, digits.
+Expected<ComputeCapability> parse_compute_capability(std::string_view text);
+std::string to_string(ComputeCapability capability);
+
+/// Registers are handed out in pieces to whole blocks (1.x) or to each warp (2.0 and later).
+enum class RegisterAllocation : std::uint8_t { per_block, per_warp };
+
+/// What one multiprocessor of a compute capability holds, and in what pieces it is handed out.
+struct OccupancyLimits {
+  ComputeCapability capability;
+  int warps;                     ///< resident warps per multiprocessor
+  int threads;                   ///< resident threads per multiprocessor
+  int blocks;                    ///< resident blocks per multiprocessor
+  int registers;                 ///< 32-bit registers per multiprocessor
+  int registers_per_block;       ///< most registers of one block
+  int register_unit;             ///< registers are handed out in multiples of this
+  RegisterAllocation allocation; ///< to what the unit applies
+  int registers_per_thread;      ///< most registers of one thread
+  int shared_bytes;              ///< shared memory per multiprocessor, bytes
+  int shared_bytes_per_block;    ///< most shared memory of one block, bytes
+  int shared_unit;               ///< shared memory is handed out in multiples of this, bytes
+  int shared_reserved_per_block; ///< bytes that the system takes in every block
+  int warp_granularity;          ///< warps are counted in multiples of this when registers are handed out
+  int subpartitions;             ///< the register file is split into this many parts
+  int threads_per_block;         ///< most threads of one block
+};
+
+/// Every known compute capability, ascending.
+std::span<const OccupancyLimits> occupancy_limits();
+/// Errors: a compute capability that is not in the list; the hint names those that are.
+Expected<OccupancyLimits> find_occupancy_limits(ComputeCapability capability);
+
+/// NVIDIA's two ways to count how many blocks the registers allow. They give the same number of resident blocks in
+/// all published examples; the register limit itself can differ (compute capability 3.7: 20 against 21).
+enum class OccupancyRule : std::uint8_t {
+  automatic, ///< `header` for 3.0 and later, `sheet` before
+  sheet,     ///< the spreadsheets, version 11.1 and earlier
+  header,    ///< cuda_occupancy.h
+};
+
+struct OccupancyQuery {
+  ComputeCapability capability;
+  std::int64_t threads = 0;      ///< per block
+  std::int64_t registers = 0;    ///< per thread; 0: not known, registers then limit nothing
+  std::int64_t shared_bytes = 0; ///< per block, static and dynamic; on 1.x including the arguments and a 16-byte header
+  /// Shared memory per multiprocessor where it shares its storage with the cache, bytes; the largest unless given.
+  std::optional<std::int64_t> shared_configuration;
+  OccupancyRule rule = OccupancyRule::automatic;
+};
+
+enum class OccupancyLimiter : std::uint8_t { warps, blocks, registers, shared };
+std::string_view to_string(OccupancyLimiter limiter);
+
+struct Occupancy {
+  int blocks = 0;                         ///< resident blocks per multiprocessor; at least 1
+  int warps = 0;                          ///< resident warps per multiprocessor
+  double ratio = 0;                       ///< resident warps / the most that there can be
+  int limit_warps = 0;                    ///< blocks that the warps allow
+  int limit_blocks = 0;                   ///< blocks that the block slots allow
+  int limit_registers = 0;                ///< blocks that the registers allow
+  int limit_shared = 0;                   ///< blocks that the shared memory allows
+  std::vector<OccupancyLimiter> bound_by; ///< the limits that are equal to `blocks`; at least one
+};
+
+/// Errors: an unknown compute capability; no threads or too many; more registers or shared memory than a thread or
+/// a block may have; a block that fits on no multiprocessor.
+Expected<Occupancy> occupancy(const OccupancyQuery& query);
+
+} // namespace warplens::model

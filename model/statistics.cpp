@@ -1,0 +1,178 @@
+#include "model/statistics.hpp"
+
+#include "model/models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace warplens::model {
+namespace {
+
+using Field = std::optional<double>;
+
+template <Field KernelStatistics::*Member> Field& member(KernelStatistics& statistics) { return statistics.*Member; }
+template <InstructionClass Class> Field& of_class(KernelStatistics& statistics) {
+  return statistics.by_class[static_cast<std::size_t>(Class)];
+}
+
+constexpr double kLargest = 1e15; ///< no launch counts further; products of a few such numbers stay finite
+
+double value_of(const Field& field) { return field.value_or(0); }
+
+double sum_of_classes(const KernelStatistics& s) {
+  double sum = 0;
+  for (const Field& count : s.by_class) sum += value_of(count);
+  return sum;
+}
+
+/// Collects what is wrong with the relations between fields.
+class Relations {
+public:
+  explicit Relations(const KernelStatistics& statistics) : s_(statistics) {}
+
+  Diagnostics check() {
+    positive("threads_per_block", s_.threads_per_block);
+    positive("blocks", s_.blocks);
+    positive("resident_blocks", s_.resident_blocks);
+    positive("instructions", s_.instructions);
+    at_least_one("duplicate_loads", s_.duplicate_loads);
+    at_least_one("independent_loads", s_.independent_loads);
+    at_least_one("uncoalesced_transactions", s_.uncoalesced_transactions);
+    parts();
+    requests_without_content();
+    return std::move(errors_);
+  }
+
+private:
+  void positive(std::string_view name, const Field& value) {
+    if (value && *value == 0) errors_.error({}, fmt::format("'{}' is 0: expected at least 1", name));
+  }
+  void at_least_one(std::string_view name, const Field& value) {
+    if (value && *value < 1) errors_.error({}, fmt::format("'{}' is {}: expected at least 1", name, *value));
+  }
+  // Averages that were divided separately may differ in the last digits.
+  void part(std::string_view name, double value, std::string_view whole_name, const Field& whole) {
+    if (whole && value > *whole * (1 + 1e-9))
+      errors_.error({}, fmt::format("{} is {}, more than {}, {}", name, value, whole_name, *whole));
+  }
+
+  void parts() {
+    part("'global_requests'", value_of(s_.global_requests), "'instructions'", s_.instructions);
+    part("'coalesced_requests' + 'uncoalesced_requests'",
+         value_of(s_.coalesced_requests) + value_of(s_.uncoalesced_requests), "'instructions'", s_.instructions);
+    part("'synchronizations'", value_of(s_.synchronizations), "'instructions'", s_.instructions);
+    part("the sum of the instruction classes", sum_of_classes(s_), "'instructions'", s_.instructions);
+    part("'vector_transactions_32'", value_of(s_.vector_transactions_32), "'transactions_32'", s_.transactions_32);
+    part("'vector_transactions_64'", value_of(s_.vector_transactions_64), "'transactions_64'", s_.transactions_64);
+    part("'vector_transactions_128'", value_of(s_.vector_transactions_128), "'transactions_128'", s_.transactions_128);
+  }
+
+  void requests_without_content() {
+    if (s_.global_requests && s_.transactions_32 && s_.transactions_64 && s_.transactions_128) {
+      const double transactions = *s_.transactions_32 + *s_.transactions_64 + *s_.transactions_128;
+      if ((*s_.global_requests > 0) != (transactions > 0))
+        errors_.error({}, fmt::format("{} requests per warp make {} transactions: expected both or neither to be 0",
+                                      *s_.global_requests, transactions));
+    }
+    if (value_of(s_.coalesced_requests) + value_of(s_.uncoalesced_requests) > 0 && s_.bytes_per_request &&
+        *s_.bytes_per_request == 0)
+      errors_.error({}, "'bytes_per_request' is 0, but there are requests");
+  }
+
+  const KernelStatistics& s_;
+  Diagnostics errors_;
+};
+
+std::string models_without(const StatisticField& field) {
+  std::string names;
+  for (const Model& model : models())
+    if (std::find(field.needed_by.begin(), field.needed_by.end(), model.id) == field.needed_by.end())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", model.id);
+  return names.empty() ? "every model needs it" : "models that do without it: " + names;
+}
+
+} // namespace
+
+std::string_view to_string(InstructionClass instruction_class) {
+  switch (instruction_class) {
+  case InstructionClass::reciprocal: return "reciprocal";
+  case InstructionClass::reciprocal_square_root: return "reciprocal_square_root";
+  case InstructionClass::square_root: return "square_root";
+  case InstructionClass::divide: return "divide";
+  case InstructionClass::fast_divide: return "fast_divide";
+  case InstructionClass::logarithm: return "logarithm";
+  case InstructionClass::exponential: return "exponential";
+  case InstructionClass::sine_cosine: return "sine_cosine";
+  case InstructionClass::integer_multiply: return "integer_multiply";
+  case InstructionClass::double_precision: return "double_precision";
+  }
+  return "";
+}
+
+const std::vector<StatisticField>& statistic_fields() {
+  using S = KernelStatistics;
+  using C = InstructionClass;
+  static constexpr std::string_view kPerWarp = "per warp";
+  static const std::vector<std::string_view> every{kHongKim, kDasgupta}, none, hong_kim{kHongKim}, dasgupta{kDasgupta};
+  static const std::vector<StatisticField> fields{
+      {"threads_per_block", "threads", "threads of a block", every, member<&S::threads_per_block>},
+      {"blocks", "blocks", "blocks of the grid", every, member<&S::blocks>},
+      {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", every, member<&S::resident_blocks>},
+      {"instructions", kPerWarp, "warp instructions of all kinds", every, member<&S::instructions>},
+      {"global_requests", kPerWarp, "instructions on device memory", dasgupta, member<&S::global_requests>},
+      {"coalesced_requests", kPerWarp, "coalesced requests", hong_kim, member<&S::coalesced_requests>},
+      {"uncoalesced_requests", kPerWarp, "uncoalesced requests", hong_kim, member<&S::uncoalesced_requests>},
+      {"uncoalesced_transactions", "per request", "transactions of an uncoalesced request", none,
+       member<&S::uncoalesced_transactions>},
+      {"bytes_per_request", "bytes", "bytes that a request asks for", hong_kim, member<&S::bytes_per_request>},
+      {"transactions_32", kPerWarp, "32-byte transactions", dasgupta, member<&S::transactions_32>},
+      {"transactions_64", kPerWarp, "64-byte transactions", dasgupta, member<&S::transactions_64>},
+      {"transactions_128", kPerWarp, "128-byte transactions", dasgupta, member<&S::transactions_128>},
+      {"vector_transactions_32", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_32>},
+      {"vector_transactions_64", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_64>},
+      {"vector_transactions_128", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_128>},
+      {"duplicate_loads", "requests", "requests in flight that fetch the same data", none, member<&S::duplicate_loads>},
+      {"independent_loads", "requests", "requests that a warp has in flight", none, member<&S::independent_loads>},
+      {"synchronizations", kPerWarp, "barriers", none, member<&S::synchronizations>},
+      {"bank_conflict_passes", kPerWarp, "half-warp passes over the banks beyond the first", none,
+       member<&S::bank_conflict_passes>},
+      {"reciprocal", kPerWarp, "reciprocals", none, of_class<C::reciprocal>},
+      {"reciprocal_square_root", kPerWarp, "reciprocal square roots", none, of_class<C::reciprocal_square_root>},
+      {"square_root", kPerWarp, "square roots", none, of_class<C::square_root>},
+      {"divide", kPerWarp, "floating-point divisions", none, of_class<C::divide>},
+      {"fast_divide", kPerWarp, "approximate floating-point divisions", none, of_class<C::fast_divide>},
+      {"logarithm", kPerWarp, "logarithms", none, of_class<C::logarithm>},
+      {"exponential", kPerWarp, "exponentials", none, of_class<C::exponential>},
+      {"sine_cosine", kPerWarp, "sines and cosines", none, of_class<C::sine_cosine>},
+      {"integer_multiply", kPerWarp, "32-bit integer multiplications", none, of_class<C::integer_multiply>},
+      {"double_precision", kPerWarp, "double-precision arithmetic", none, of_class<C::double_precision>},
+  };
+  return fields;
+}
+
+Diagnostics check_statistics(const KernelStatistics& statistics, std::string_view model_id) {
+  Diagnostics errors;
+  KernelStatistics copy = statistics; // the table gives access to mutable statistics only
+  for (const StatisticField& field : statistic_fields()) {
+    const std::optional<double> value = field.get(copy);
+    const bool needed = std::find(field.needed_by.begin(), field.needed_by.end(), model_id) != field.needed_by.end();
+    if (!value && needed)
+      errors.error(
+          {},
+          fmt::format("missing '{}' ({}, {}), which model {} needs", field.name, field.meaning, field.unit, model_id),
+          models_without(field));
+    if (value && !(*value >= 0 && *value <= kLargest))
+      errors.error({}, fmt::format("'{}' is {}: expected a number from 0 to {}", field.name, *value, kLargest));
+  }
+  for (const auto& [name, value] :
+       {std::pair{"threads_per_block", statistics.threads_per_block}, std::pair{"blocks", statistics.blocks},
+        std::pair{"resident_blocks", statistics.resident_blocks}})
+    if (value && std::floor(*value) != *value)
+      errors.error({}, fmt::format("'{}' is {}: expected a whole number", name, *value));
+  if (!errors.has_errors()) errors.append(Relations(statistics).check());
+  return errors;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,93 @@
+// What a kernel did, as the analytical models need it: the summary of a launch, from the emulator, from a profiler or
+// by hand. One struct serves all models; each says which fields it needs, and a field that was not measured stays
+// empty.
+//
+//   KernelStatistics tiled;                 // the matrix multiplication of Hong & Kim, section 3.5
+//   tiled.threads_per_block = 128;
+//   tiled.blocks = 80;
+//   tiled.resident_blocks = 5;
+//   tiled.instructions = 33;                // 27 computations and 6 loads, by each warp
+//   tiled.uncoalesced_requests = 6;
+//   …
+//
+// "Per warp" is a dynamic average: the total of the launch divided by the number of its warps (blocks times warps per
+// block). A warp instruction counts once, however many of its lanes are active; both sides of a divergent branch count.
+#pragma once
+
+#include "emulator/base/expected.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace warplens::model {
+
+/// Instructions that keep the issue port longer than others.
+enum class InstructionClass : std::uint8_t {
+  reciprocal,             ///< rcp.f32
+  reciprocal_square_root, ///< rsqrt.f32
+  square_root,            ///< sqrt.f32
+  divide,                 ///< div.f32, rounded
+  fast_divide,            ///< div.approx.f32, div.full.f32
+  logarithm,              ///< lg2.f32
+  exponential,            ///< ex2.f32
+  sine_cosine,            ///< sin.f32, cos.f32
+  integer_multiply,       ///< 32-bit mul and mad; not mul24
+  double_precision,       ///< arithmetic on f64
+};
+constexpr std::size_t kInstructionClasses = 10;
+/// The name as in device files and field names: "square_root".
+std::string_view to_string(InstructionClass instruction_class);
+
+struct KernelStatistics {
+  using Field = std::optional<double>;
+
+  Field threads_per_block; ///< threads
+  Field blocks;            ///< blocks of the grid
+  Field resident_blocks;   ///< blocks that fit on a multiprocessor, whatever the size of the grid: occupancy().blocks
+
+  Field instructions; ///< warp instructions of all kinds, memory and barriers included, per warp
+
+  // Device memory: global and local.
+  Field global_requests;          ///< load, store and atomic instructions on device memory, per warp
+  Field coalesced_requests;       ///< of them, coalesced by the rule of the device, per warp
+  Field uncoalesced_requests;     ///< of them, not coalesced, per warp
+  Field uncoalesced_transactions; ///< transactions of one such request, average; unless given, the device's
+  Field bytes_per_request; ///< bytes that the lanes of a request ask for together, average: 128 for 32 lanes of 4 bytes
+
+  Field transactions_32;         ///< memory transactions of 32 bytes, of all requests, per warp
+  Field transactions_64;         ///< of 64 bytes
+  Field transactions_128;        ///< of 128 bytes
+  Field vector_transactions_32;  ///< of transactions_32, those of vector requests (ld.v2, st.v4, …); 0 unless given
+  Field vector_transactions_64;  ///< of transactions_64
+  Field vector_transactions_128; ///< of transactions_128
+
+  Field duplicate_loads;   ///< scalar requests in flight together that fetch the same data, average; 1 unless given
+  Field independent_loads; ///< requests that a warp has in flight before it needs one, average; 1 unless given
+
+  Field synchronizations;     ///< barrier instructions, per warp; 0 unless given
+  Field bank_conflict_passes; ///< half-warp passes over the shared-memory banks beyond the first of each request, per
+                              ///< warp: a 16-way conflict of both halves is 30; 0 unless given
+  /// Warp instructions by InstructionClass, per warp; 0 unless given. All are part of `instructions`.
+  std::array<Field, kInstructionClasses> by_class{};
+};
+
+/// A field of KernelStatistics, so that files, messages and lists of fields are all made from one table.
+struct StatisticField {
+  std::string_view name; ///< "transactions_32"
+  std::string_view unit; ///< "per warp"
+  std::string_view meaning;
+  std::vector<std::string_view> needed_by; ///< ids of the models that cannot do without
+  std::optional<double>& (*get)(KernelStatistics&);
+};
+const std::vector<StatisticField>& statistic_fields();
+
+/// Whether the statistics can be and suffice for a model. Errors: a needed field that is missing (the hint names the
+/// models that do without it); a value that is negative, infinite or not a number; parts larger than their whole;
+/// requests without instructions, transactions or bytes.
+Diagnostics check_statistics(const KernelStatistics& statistics, std::string_view model_id);
+
+} // namespace warplens::model

@@ -1,0 +1,56 @@
+// What the models of Hong & Kim and of Dasgupta share: how much of the machine a launch occupies, and how memory and
+// computation of many warps overlap once MWP and CWP are known. Internal to model/.
+//
+//   MWP 2.28, CWP 20, N 20: memory bound; the 4380 memory cycles of a warp are paid N/MWP = 8.8 times
+#pragma once
+
+#include "model/device.hpp"
+#include "model/prediction.hpp"
+#include "model/statistics.hpp"
+
+namespace warplens::model {
+
+/// Equations (20) and (21) of Hong & Kim.
+struct Residency {
+  double multiprocessors = 0; ///< #Active_SMs
+  double blocks = 0;          ///< #Active_blocks_per_SM
+  double warps_per_block = 0;
+  double warps = 0;       ///< N, #Active_warps_per_SM
+  double repetitions = 0; ///< #Rep, at least 1
+};
+
+/// A grid too small to fill the device leaves multiprocessors idle or partly filled; the papers' "active" counts are
+/// those that then really run, so #Rep never falls below one round.
+Residency residency(const KernelStatistics& statistics, const Device& device, const ModelOptions& options);
+
+/// What equations (22) to (27) need; cycles of one warp.
+struct WarpWork {
+  double instructions = 0;     ///< #Total_insts
+  double requests = 0;         ///< #Mem_insts
+  double memory_latency = 0;   ///< Mem_L
+  double memory_cycles = 0;    ///< Mem_cycles
+  double compute_cycles = 0;   ///< Comp_cycles
+  double departure_delay = 0;  ///< Departure_delay
+  double synchronizations = 0; ///< #synch_insts
+};
+
+/// Limits of MWP: equation (5).
+struct MwpLimits {
+  double departure = 0; ///< MWP_Without_BW_full
+  double bandwidth = 0; ///< MWP_peak_BW
+  double warps = 0;     ///< N, or Active_warps_for_MWP
+};
+
+/// Appends to the terms and returns the value, so that each equation reads as one line.
+double note(Prediction& prediction, std::string name, double value, std::string unit);
+
+/// Equation (5): the smallest limit, and which it was.
+void choose_mwp(Prediction& prediction, const MwpLimits& limits, const ModelOptions& options);
+
+/// Equations (8), (9) and (22) to (27). A kernel without memory requests has MWP = N and CWP = 0 (Dasgupta, 3.2.6.1).
+/// Errors: a term that is not finite, which only a device that was not made by load_device() can cause.
+Expected<Prediction> overlap(Prediction prediction, const WarpWork& work, const Residency& residency,
+                             const KernelStatistics& statistics, double clock_ghz,
+                             ModelOptions::Synchronization synchronization);
+
+} // namespace warplens::model

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Writes the arrays that the samples' launch files expect, computed here without any GPU or emulator.
+
+    samples/expectations.py        # rewrites vector_add/c.npy, transpose/transposed.npy, saxpy/y.npy
+"""
+import struct
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def write_npy(path, kind, values):
+    """Writes a flat array in numpy's file format, version 1.0. `kind` is "f4" or "i4"."""
+    header = "{'descr': '<%s', 'fortran_order': False, 'shape': (%d,), }" % (kind, len(values))
+    header = header.ljust((10 + len(header) + 1 + 63) // 64 * 64 - 11) + "\n"  # data starts at a multiple of 64
+    code = {"f4": "f", "i4": "i"}[kind]
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack("<%d%s" % (len(values), code), *values))
+
+
+def main():
+    n = 20011  # every sum below is a whole number under 2^24, hence exact in 32-bit floating point
+    write_npy(FOLDER / "vector_add/c.npy", "f4", [i + 2 * i for i in range(n)])
+    write_npy(FOLDER / "saxpy/y.npy", "f4", [2 * i + 1 for i in range(n)])
+
+    rows, columns = 128, 160
+    matrix = list(range(rows * columns))
+    write_npy(FOLDER / "transpose/transposed.npy", "i4",
+              [matrix[row * columns + column] for column in range(columns) for row in range(rows)])
+
+
+if __name__ == "__main__":
+    main()

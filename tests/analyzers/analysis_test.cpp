@@ -1,0 +1,259 @@
+#include "analyzers/analyzers.hpp"
+#include "analyzers/global_transactions.hpp"
+#include "analyzers/shared_banks.hpp"
+#include "tests/analyzers/accesses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace warplens::analyzers {
+namespace {
+
+using exec::AccessKind;
+using isa::Space;
+using testing::WarpAccess;
+
+ir::Function function_of(std::initializer_list<std::string_view> opcodes) {
+  ir::Function function;
+  function.name = "k";
+  std::uint32_t line = 10;
+  for (std::string_view opcode : opcodes) {
+    ir::Instruction instruction;
+    instruction.opcode = opcode;
+    instruction.where = {line++, 2};
+    function.instructions.push_back(instruction);
+  }
+  return function;
+}
+
+/// Runs `events` as so many workers would: event i goes to shard i % workers.
+template <class Event>
+Profile run(const ir::Module& module, const ir::Function& function, std::size_t workers,
+            const std::vector<Event>& events, const std::vector<exec::InstructionCount>& counts = {}) {
+  Analysis analysis(module, function, {.grid = {4, 1, 1}, .block = {64, 1, 1}});
+  std::vector<std::unique_ptr<exec::Shard>> shards;
+  for (std::size_t i = 0; i < workers; ++i) shards.push_back(analysis.make_shard());
+  for (std::size_t i = 0; i < events.size(); ++i) events[i](*shards[i % workers]);
+  analysis.finish(std::move(shards), counts);
+  return analysis.profile();
+}
+using Events = std::vector<std::function<void(exec::Shard&)>>;
+
+std::string text(const Metrics& metrics) {
+  std::string result;
+  for (const Metric& metric : metrics.list())
+    result += metric.name + "=" +
+              (metric.value.index() ? std::to_string(std::get<double>(metric.value))
+                                    : std::to_string(std::get<std::uint64_t>(metric.value))) +
+              "\n";
+  return result;
+}
+std::string text(const Profile& profile) {
+  std::string result = profile.kernel + "\n" + text(profile.metrics);
+  for (const InstructionRow& row : profile.instructions)
+    result +=
+        std::to_string(row.line) + " " + row.pattern + " " + std::to_string(row.stride) + "\n" + text(row.metrics);
+  return result;
+}
+
+TEST(Analysis, ThreeRulesAtOnce) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.global.f32", "st.global.f32"});
+  const WarpAccess strided(0xffffffffu, 4, [](int lane) { return 4096 + 8 * lane; });
+  const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
+  const Profile profile =
+      run(module, function, 1,
+          Events{[&](exec::Shard& s) { s.access(strided.event(AccessKind::load, Space::global, 0, 10)); },
+                 [&](exec::Shard& s) { s.access(unit.event(AccessKind::store, Space::global, 1, 3)); }});
+  EXPECT_EQ(profile.integer("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), 10u);
+  EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 80u);
+  EXPECT_EQ(profile.integer("memory_l2_theoretical_sectors_global"), 92u);
+  EXPECT_EQ(profile.integer("memory_l2_theoretical_sectors_global_ideal"), 52u);
+  EXPECT_EQ(profile.integer("derived__memory_l2_theoretical_sectors_global_excessive"), 40u);
+  EXPECT_EQ(profile.integer("gld_128b"), 20u);
+  EXPECT_EQ(profile.integer("gld_incoherent"), 320u);
+  EXPECT_EQ(profile.integer("gld_coherent"), 0u);
+  EXPECT_EQ(profile.integer("gst_64b"), 6u);
+  EXPECT_EQ(profile.integer("gst_coherent"), 6u);
+  EXPECT_EQ(profile.integer("gst_request"), 3u);
+  ASSERT_EQ(profile.instructions.size(), 2u);
+  EXPECT_EQ(profile.instructions[0].pattern, "stride 8 bytes");
+  EXPECT_EQ(profile.instructions[0].stride, 8);
+  EXPECT_EQ(profile.instructions[0].line, 10u);
+  EXPECT_EQ(profile.instructions[1].pattern, "unit stride");
+  EXPECT_DOUBLE_EQ(profile.instructions[0]
+                       .metrics.find("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio")
+                       ->number(),
+                   8);
+}
+
+TEST(Analysis, SharedMemory) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.shared.f32", "atom.shared.add.u32", "ld.const.f32"});
+  const WarpAccess strided(0xffffffffu, 4, [](int lane) { return 8 * lane; });
+  const WarpAccess same(0xffffffffu, 4, [](int) { return 8; });
+  const WarpAccess four(0xffffffffu, 4, [](int lane) { return lane % 4 * 4; });
+  const Profile profile =
+      run(module, function, 1,
+          Events{[&](exec::Shard& s) { s.access(strided.event(AccessKind::load, Space::shared, 0, 5)); },
+                 [&](exec::Shard& s) { s.access(same.event(AccessKind::atomic, Space::shared, 1)); },
+                 [&](exec::Shard& s) { s.access(four.event(AccessKind::load, Space::constant, 2)); }});
+  EXPECT_EQ(profile.integer("smsp__inst_executed_op_shared_ld.sum"), 5u);
+  EXPECT_EQ(profile.integer("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), 10u);
+  EXPECT_EQ(profile.integer("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"), 5u);
+  EXPECT_EQ(profile.integer("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"), 32u);
+  // Two half-warps, each two-way, five times; an atomic of 16 lanes on one word each; 3 of 4 constants per half-warp.
+  EXPECT_EQ(profile.integer("warp_serialize"), 5u * 2 + 2 * 15 + 2 * 3);
+  EXPECT_EQ(profile.integer("shared_access_2_way"), 5u);
+  EXPECT_EQ(profile.integer("shared_access_32_way"), 1u);
+}
+
+TEST(Analysis, Divergence) {
+  const ir::Module module;
+  const ir::Function function = function_of({"bra", "bra"});
+  const Profile profile = run(
+      module, function, 1,
+      Events{[](exec::Shard& s) { s.branch({.instruction = 0, .active = 0xffffffffu, .taken = 0xffu, .count = 3}); },
+             [](exec::Shard& s) { s.branch({.instruction = 1, .active = 0xffu, .taken = 0xffu, .count = 9}); },
+             [](exec::Shard& s) { s.branch({.instruction = 1, .active = 0xffu, .taken = 0, .count = 4}); }});
+  EXPECT_EQ(profile.integer("branch"), 16u);
+  EXPECT_EQ(profile.integer("divergent_branch"), 3u);
+  EXPECT_EQ(profile.integer("smsp__sass_branch_targets_threads_uniform.sum"), 13u);
+  EXPECT_DOUBLE_EQ(profile.metrics.find("smsp__sass_average_branch_targets_threads_uniform.pct")->number(),
+                   100.0 * 13 / 16);
+  EXPECT_EQ(profile.integer("branch_with_8_active_lanes"), 13u);
+}
+
+TEST(Analysis, LocalMemory) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.local.u32", "st.local.u32"});
+  const WarpAccess same(0xffffffffu, 4, [](int) { return 8; });
+  const Profile profile =
+      run(module, function, 1,
+          Events{[&](exec::Shard& s) { s.access(same.event(AccessKind::load, Space::local, 0, 7)); },
+                 [&](exec::Shard& s) { s.access(same.event(AccessKind::store, Space::local, 1, 2)); }});
+  EXPECT_EQ(profile.integer("smsp__sass_inst_executed_op_local_ld.sum"), 7u);
+  EXPECT_EQ(profile.integer("smsp__sass_inst_executed_op_local_st.sum"), 2u);
+  EXPECT_EQ(profile.integer("gld_request"), 0u);
+}
+
+/// Accesses and branches as a kernel with many sites makes them: repeated, interleaved, regular or not.
+Events random_events(std::size_t count) {
+  std::mt19937_64 random(3);
+  Events events;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto instruction = static_cast<std::uint32_t>(random() % 6);
+    if (random() % 8 == 0) {
+      const auto active = static_cast<exec::Mask>(random()) | 1u, taken = static_cast<exec::Mask>(random()) & active;
+      events.push_back(
+          [=](exec::Shard& s) { s.branch({.instruction = 6, .active = active, .taken = taken, .count = 2}); });
+      continue;
+    }
+    const Space spaces[] = {Space::global, Space::shared, Space::local, Space::global, Space::shared, Space::global};
+    const auto kind = static_cast<AccessKind>(instruction % 4);
+    const auto bytes = static_cast<std::uint16_t>(1u << random() % 5);
+    const std::uint64_t stride = bytes * (random() % 4), base = random() % 64 * bytes;
+    const bool regular = random() % 3 != 0;
+    WarpAccess access(random() % 4 ? 0xffffffffu : static_cast<exec::Mask>(random()) | 4u, bytes, [&](int lane) {
+      return 4096 + (regular ? base + static_cast<std::uint64_t>(lane) * stride : random() % 512 * bytes);
+    });
+    const Space space = spaces[instruction];
+    const std::uint64_t times = 1 + random() % 5;
+    events.push_back([=](exec::Shard& s) { s.access(access.event(kind, space, instruction, times)); });
+  }
+  return events;
+}
+
+TEST(Analysis, SameReportForAnyNumberOfWorkersAndAnyOrder) {
+  const ir::Module module;
+  const ir::Function function = function_of({"a", "b", "c", "d", "e", "f", "bra"});
+  Events events = random_events(20000);
+  const std::string one = text(run(module, function, 1, events));
+  EXPECT_EQ(text(run(module, function, 3, events)), one);
+  EXPECT_EQ(text(run(module, function, 16, events)), one);
+  std::mt19937 random(1);
+  std::shuffle(events.begin(), events.end(), random);
+  EXPECT_EQ(text(run(module, function, 5, events)), one);
+}
+
+// An access that repeats is counted without being looked at again: the sums must be those of single accesses.
+TEST(Analysis, RepeatedShapesCountLikeSingleOnes) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld"});
+  std::mt19937_64 random(9);
+  Events regular;
+  std::uint64_t sectors = 0, passes_taken = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const auto bytes = std::uint16_t{4};
+    const std::uint64_t stride = random() % 5 * 4, base = 65536 + random() % 40 * 4;
+    const WarpAccess access(0xffffffffu, bytes,
+                            [&](int lane) { return base + static_cast<std::uint64_t>(lane) * stride; });
+    regular.push_back([=](exec::Shard& s) {
+      s.access(access.event(AccessKind::load, Space::global));
+      s.access(access.event(AccessKind::load, Space::shared));
+    });
+    sectors += transactions(*find_coalescing_rule("6.0"), access.addresses.data(), access.mask, bytes).total();
+    passes_taken +=
+        passes(*find_bank_rule("5.x+"), access.addresses.data(), access.mask, bytes, AccessKind::load).passes;
+  }
+  const Profile profile = run(module, function, 2, regular);
+  EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors);
+  EXPECT_EQ(profile.integer("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), passes_taken);
+}
+
+TEST(Analysis, AnalyzersWorkOnTheirOwn) {
+  GlobalTransactions alone(1);
+  std::vector<std::unique_ptr<exec::Shard>> shards;
+  shards.push_back(alone.make_shard());
+  const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
+  shards[0]->access(unit.event(AccessKind::load, Space::global));
+  alone.finish(std::move(shards), {});
+  Metrics metrics;
+  std::vector<InstructionRow> rows(1);
+  alone.report(metrics, rows);
+  EXPECT_EQ(metrics.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 4u);
+}
+
+TEST(Analysis, EveryDescribedMetricIsReported) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.global.f32", "bra", "bar.sync", "st.global.f32"});
+  const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
+  const Profile profile = run(module, function, 1,
+                              Events{[&](exec::Shard& s) { s.access(unit.event(AccessKind::load, Space::global, 0)); },
+                                     [&](exec::Shard& s) { s.access(unit.event(AccessKind::store, Space::global, 3)); },
+                                     [&](exec::Shard& s) { s.branch({.instruction = 1, .active = 1, .taken = 1}); }},
+                              {{1, 32, 32}, {1, 32, 32}, {1, 32, 32}, {1, 32, 32}});
+  std::set<std::string_view> names;
+  for (const AnalyzerInfo* info : analyzers())
+    for (const MetricInfo& metric : info->metrics) {
+      EXPECT_NE(profile.metrics.find(metric.name), nullptr) << metric.name;
+      EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+    }
+  EXPECT_EQ(analyzers().size(), 5u);
+}
+
+TEST(Analysis, SumsPerSourceLine) {
+  ir::Module module;
+  module.files.push_back({1, "k.cu"});
+  ir::Function function = function_of({"ld.global.f32", "ld.global.f32", "ld.global.f32"});
+  function.instructions[0].source = {1, 7};
+  function.instructions[1].source = {1, 7};
+  const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
+  Events events;
+  for (std::uint32_t i = 0; i < 3; ++i)
+    events.push_back([=](exec::Shard& s) { s.access(unit.event(AccessKind::load, Space::global, i)); });
+  const std::vector<SourceRow> lines = run(module, function, 1, events).by_source_line();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].file, "k.cu");
+  EXPECT_EQ(lines[0].line, 7u);
+  EXPECT_EQ(lines[0].metrics.integer("gld_request"), 2u);
+  EXPECT_EQ(lines[0].metrics.find("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"), nullptr);
+}
+
+} // namespace
+} // namespace warplens::analyzers

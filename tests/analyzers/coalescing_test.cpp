@@ -1,0 +1,139 @@
+#include "analyzers/coalescing.hpp"
+#include "analyzers/footprint.hpp"
+#include "tests/analyzers/accesses.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <map>
+#include <random>
+
+namespace warplens::analyzers {
+namespace {
+
+using testing::WarpAccess;
+
+const CoalescingRule& rule_named(std::string_view name) {
+  const CoalescingRule* rule = find_coalescing_rule(name);
+  if (!rule) throw std::runtime_error("no rule " + std::string(name));
+  return *rule;
+}
+
+TEST(Coalescing, BuiltInRulesAreThere) {
+  std::vector<std::string> names;
+  for (const CoalescingRule& rule : coalescing_rules()) names.push_back(rule.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"1.0", "1.2", "2.x-l1", "6.0"}));
+}
+
+// The figures and rules of NVIDIA's guides: number, bytes, size and place of every transaction.
+TEST(Coalescing, VectorsOfTheGuides) {
+  const std::map<std::string, std::string> rules = {{"1.0", "1.0"}, {"1.2", "1.2"}, {"l1", "2.x-l1"}, {"l2", "6.0"}};
+  std::ifstream file(WARPLENS_SOURCE_DIR "/tests/data/vectors/coalesce_vectors.json");
+  const nlohmann::json vectors = nlohmann::json::parse(file);
+  ASSERT_EQ(vectors.size(), 56u);
+  for (const auto& vector : vectors) {
+    SCOPED_TRACE(vector["name"].get<std::string>() + " under " + vector["rule"].get<std::string>());
+    WarpAccess access;
+    access.lane_bytes = vector["word"];
+    for (std::size_t i = 0; i < vector["lanes"].size(); ++i) {
+      const int lane = vector["lanes"][i];
+      access.mask |= 1u << lane;
+      access.addresses[static_cast<std::size_t>(lane)] = vector["addr"][i];
+    }
+    std::vector<Transaction> list;
+    const CoalescingRule& rule = rule_named(rules.at(vector["rule"]));
+    const Transactions found = transactions(rule, access.addresses.data(), access.mask, access.lane_bytes, &list);
+    EXPECT_EQ(found.total(), vector["n"].get<std::uint32_t>());
+    EXPECT_EQ(found.bytes(), vector["bytes"].get<std::uint64_t>());
+    std::map<std::string, int> by;
+    for (const Transaction& one : list) ++by[std::to_string(one.bytes) + "@" + std::to_string(one.base)];
+    EXPECT_EQ(by, (vector["by"].get<std::map<std::string, int>>()));
+    const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
+    EXPECT_EQ(FastRule(rule).transactions(footprint), found);
+  }
+}
+
+/// Accesses of every sort: regular with any stride and base, irregular dense and sparse, any mask, misaligned too.
+WarpAccess random_access(std::mt19937_64& random) {
+  static constexpr exec::Mask kMasks[] = {0xffffffffu, 0xffffffffu, 0xffffu, 0xffff0000u, 0x55555555u, 1u, 0x7fffffffu};
+  const std::uint64_t r = random();
+  const auto bytes = static_cast<std::uint16_t>(1u << (r % 6));
+  exec::Mask mask = r >> 8 & 1 ? kMasks[(r >> 9) % std::size(kMasks)] : static_cast<exec::Mask>(random());
+  if (mask == 0) mask = 8;
+  const std::uint64_t unit = r >> 16 & 15 ? bytes : 1; // now and then not aligned
+  const std::uint64_t base = 4096 + (r >> 20) % 256 * unit;
+  switch (r >> 40 & 3) {
+  case 0: return {mask, bytes, [&](int lane) { return base + static_cast<std::uint64_t>(lane) * bytes; }};
+  case 1: {
+    const std::uint64_t stride = (r >> 42) % 80 * unit;
+    return {mask, bytes, [&](int lane) { return base + static_cast<std::uint64_t>(lane) * stride; }};
+  }
+  case 2: return {mask, bytes, [&](int) { return base + random() % 64 * unit; }};
+  default: return {mask, bytes, [&](int) { return base + random() % 100000 * unit; }};
+  }
+}
+
+TEST(Coalescing, FastEngineAgreesWithTheGuidesWordForWord) {
+  for (const CoalescingRule& rule : coalescing_rules()) {
+    SCOPED_TRACE(rule.name);
+    const FastRule fast(rule);
+    std::mt19937_64 random(17);
+    for (int i = 0; i < 250000; ++i) {
+      const WarpAccess access = random_access(random);
+      const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
+      const Transactions expected = transactions(rule, access.addresses.data(), access.mask, access.lane_bytes);
+      ASSERT_EQ(fast.transactions(footprint), expected) << "access " << i;
+    }
+  }
+}
+
+TEST(Coalescing, FootprintCountsDistinctAddresses) {
+  const WarpAccess pairs(0xffffffffu, 4, [](int lane) { return 4096 + lane / 2 * 4; });
+  EXPECT_EQ(Footprint(pairs.addresses.data(), pairs.mask, 4).distinct_addresses(), 16u);
+  const WarpAccess far(0x0000000fu, 8, [](int lane) { return 4096 + lane * 640; });
+  EXPECT_EQ(Footprint(far.addresses.data(), far.mask, 8).distinct_addresses(), 4u);
+}
+
+TEST(Coalescing, HardwareCountsDistinctSectorsOfLoadsAndStores) {
+  int checked = 0;
+  for (const auto& [operation, access, requests, sectors] : testing::measured_accesses()) {
+    if (operation != "global_ld" && operation != "global_st") continue;
+    EXPECT_EQ(transactions(rule_named("6.0"), access.addresses.data(), access.mask, access.lane_bytes).total(),
+              sectors);
+    EXPECT_EQ(requests, 1u);
+    ++checked;
+  }
+  EXPECT_EQ(checked, 170);
+}
+
+TEST(Coalescing, ARuleOfOnesOwn) {
+  const auto rule = parse_coalescing_rule("rule = \"coalescing\"\nname = \"mine\"\ntitle = \"lines of 64 bytes\"\n"
+                                          "order = \"any\"\nshrink = false\nsmallest = 64\n"
+                                          "[[word]]\nbytes = 4\nlanes = 32\nsegment = 64\n",
+                                          "mine.toml");
+  ASSERT_TRUE(rule) << render(rule.error(), "");
+  const WarpAccess access(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
+  EXPECT_EQ(transactions(*rule, access.addresses.data(), access.mask, 4).of(64), 2u);
+}
+
+TEST(Coalescing, BadRulesAreDiagnosed) {
+  const auto message = [](std::string_view text) {
+    const auto rule = parse_coalescing_rule(text, "bad.toml");
+    return rule ? std::string("accepted") : render(rule.error(), "");
+  };
+  const std::string head = "rule = \"coalescing\"\nname = \"x\"\ntitle = \"x\"\norder = \"any\"\nshrink = false\n";
+  const std::string word = "[[word]]\nbytes = 4\nlanes = 32\nsegment = 32\n";
+  EXPECT_EQ(message(head + "smallest = 32\n" + word), "accepted");
+  EXPECT_NE(message(head + word).find("the rule lacks the key 'smallest'"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 48\n" + word).find("bad.toml:6:"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 48\n" + word).find("'smallest' must be one of 32, 64, 128"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 32\nsmalest = 1\n" + word).find("unknown key 'smalest'"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 64\n" + word).find("smaller than the smallest transaction"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 32\n" + word + "bits = 3\n").find("unknown key 'bits'"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 32\n" + word + word).find("words must ascend"), std::string::npos);
+  EXPECT_NE(message("name = ").find("bad.toml:1:"), std::string::npos);
+}
+
+} // namespace
+} // namespace warplens::analyzers

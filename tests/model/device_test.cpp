@@ -1,0 +1,197 @@
+#include "model/device.hpp"
+
+#include <gtest/gtest.h>
+#include <toml++/toml.h>
+
+#include <string>
+
+namespace warplens::model {
+namespace {
+
+std::string text_of(std::string_view file) {
+  for (const DeviceText& t : built_in_device_texts())
+    if (t.file == file) return std::string(t.text);
+  return {};
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+// Every number under `table` has a source of its own or shares that of a table around it.
+int numbers_without_source(const toml::table& table, const std::string& prefix, const Device& device, int& numbers) {
+  int missing = 0;
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (name == "sources") continue;
+    if (const auto* const inner = node.as_table())
+      missing += numbers_without_source(*inner, name + ".", device, numbers);
+    if (!node.is_number()) continue;
+    ++numbers;
+    bool found = false;
+    for (const auto& [source, text] : device.sources)
+      found |= !text.empty() && (source == name || name.starts_with(source + "."));
+    if (!found) {
+      ++missing;
+      ADD_FAILURE() << device.name << ": no source for " << name;
+    }
+  }
+  return missing;
+}
+
+TEST(Devices, EveryBuiltInTextLoads) {
+  ASSERT_GE(built_in_device_texts().size(), 6u);
+  for (const DeviceText& t : built_in_device_texts()) {
+    const auto device = load_device(t.text, t.file);
+    EXPECT_TRUE(device) << (device ? "" : render(device.error(), t.text));
+  }
+  EXPECT_EQ(built_in_devices().size(), built_in_device_texts().size());
+}
+
+TEST(Devices, EveryNumberHasASource) {
+  for (const DeviceText& t : built_in_device_texts()) {
+    const auto device = load_device(t.text, t.file);
+    ASSERT_TRUE(device);
+    int numbers = 0;
+    EXPECT_EQ(numbers_without_source(toml::parse(t.text), "", *device, numbers), 0);
+    EXPECT_GE(numbers, 4) << t.file;
+  }
+}
+
+TEST(Devices, AMissingSourceIsNoticed) {
+  const std::string text = replaced(text_of("h200.toml"), "bandwidth_gb_s = \"NVIDIA", "# bandwidth_gb_s = \"NVIDIA");
+  const auto device = load_device(text, "h200.toml");
+  ASSERT_TRUE(device);
+  EXPECT_FALSE(device->sources.contains("bandwidth_gb_s"));
+}
+
+TEST(Devices, TheC1060) {
+  const auto d = find_device("C1060");
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->name, "Tesla C1060");
+  EXPECT_EQ(d->capability, (ComputeCapability{1, 3}));
+  EXPECT_EQ(d->multiprocessors, 30);
+  EXPECT_DOUBLE_EQ(d->bandwidth_gb_s, 102.4);
+  EXPECT_EQ(d->limits.warps, 32);
+  EXPECT_EQ(d->coalescing_rule, "1.2");
+  EXPECT_EQ(d->bank_rule, "1.x");
+  EXPECT_EQ(d->partitions, 8);
+  ASSERT_TRUE(d->dasgupta);
+  EXPECT_DOUBLE_EQ(d->dasgupta->clock_ghz, 1.312);
+  EXPECT_DOUBLE_EQ(d->dasgupta->memory_latency, 450);
+  EXPECT_DOUBLE_EQ(d->dasgupta->delay_32, 37);
+  EXPECT_DOUBLE_EQ(d->dasgupta->delay_64, 37);
+  EXPECT_DOUBLE_EQ(d->dasgupta->delay_128, 58);
+  EXPECT_DOUBLE_EQ(d->dasgupta->delay_vector, 57);
+  EXPECT_EQ(d->sources.at("dasgupta.clock_ghz"), "Dasgupta, CUDA Performance Analyzer, 2011, table 6");
+}
+
+TEST(Devices, TheGpusOfHongAndKim) {
+  struct Row {
+    const char* id;
+    int multiprocessors;
+    double bandwidth, latency, uncoalesced, coalesced;
+  };
+  for (const Row& row : {Row{"8800gtx", 16, 86.4, 420, 10, 4}, Row{"fx5600", 16, 76.8, 420, 10, 4},
+                         Row{"8800gt", 14, 57.6, 420, 10, 4}, Row{"gtx280", 30, 141.7, 450, 40, 4}}) {
+    const auto d = find_device(row.id);
+    ASSERT_TRUE(d && d->hong_kim) << row.id;
+    EXPECT_EQ(d->multiprocessors, row.multiprocessors);
+    EXPECT_DOUBLE_EQ(d->bandwidth_gb_s, row.bandwidth);
+    EXPECT_DOUBLE_EQ(d->hong_kim->memory_latency, row.latency);
+    EXPECT_DOUBLE_EQ(d->hong_kim->uncoalesced_delay, row.uncoalesced);
+    EXPECT_DOUBLE_EQ(d->hong_kim->coalesced_delay, row.coalesced);
+    EXPECT_DOUBLE_EQ(d->issue_cycles->basic, 4);
+  }
+}
+
+TEST(Devices, TheH200HasNoModelParametersYet) {
+  const auto d = find_device("H200");
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->multiprocessors, 132);
+  EXPECT_EQ(d->limits.shared_bytes, 233472);
+  EXPECT_FALSE(d->hong_kim || d->dasgupta || d->issue_cycles || d->partitions);
+}
+
+TEST(Devices, NamesAreForgiving) {
+  for (const char* name : {"c1060", "C1060", "Tesla C1060", "tesla-c1060", "NVIDIA Tesla C1060", "  c_1060 "})
+    EXPECT_EQ(find_device(name) ? find_device(name)->id : "", "c1060") << name;
+  EXPECT_EQ(find_device("GTX 280")->id, "gtx280");
+  EXPECT_EQ(find_device("8800 GT")->id, "8800gt");
+  EXPECT_EQ(find_device("8800 GTX")->id, "8800gtx");
+  EXPECT_EQ(find_device("quadro fx 5600")->id, "fx5600");
+  EXPECT_EQ(find_device("NVIDIA GeForce GTX 280")->id, "gtx280");
+}
+
+TEST(Devices, UnknownNamesGetAHint) {
+  const auto near = find_device("Tesla C1070");
+  ASSERT_FALSE(near);
+  EXPECT_EQ(near.error().list().front().message, "unknown device 'Tesla C1070'");
+  EXPECT_EQ(near.error().list().front().hint, "did you mean 'c1060'?");
+  for (const char* name : {"", "Voodoo Banshee"}) {
+    const auto far = find_device(name);
+    ASSERT_FALSE(far);
+    EXPECT_EQ(far.error().list().front().hint, "devices: 8800gtx, fx5600, 8800gt, c1060, gtx280, h200") << name;
+  }
+}
+
+// One change to a good file, and the diagnostic that it must give, as people see it.
+struct Bad {
+  const char* what;
+  const char* with;
+  const char* rendered; ///< file:line:col: error: message
+};
+
+TEST(DeviceFiles, MistakesAreDiagnostics) {
+  const Bad bad[] = {
+      {"clock_ghz = 1.98 ", "clock_gzh = 1.98 ", "d.toml:7:1: error: unknown key 'clock_gzh'"},
+      {"clock_ghz = 1.98 ", "# ", "d.toml:1:1: error: missing key 'clock_ghz'"},
+      {"clock_ghz = 1.98 ", "clock_ghz = \"fast\" ", "d.toml:7:13: error: 'clock_ghz' is a string: expected a number"},
+      {"clock_ghz = 1.98 ", "clock_ghz = 0 ", "d.toml:7:13: error: 'clock_ghz' is 0: expected more than 0"},
+      {"clock_ghz = 1.98 ", "clock_ghz = -1.5 ", "d.toml:7:13: error: 'clock_ghz' is -1.5: expected more than 0"},
+      {"clock_ghz = 1.98 ", "clock_ghz = inf ", "d.toml:7:13: error: 'clock_ghz' is inf: expected more than 0"},
+      {"clock_ghz = 1.98 ", "clock_ghz = nan ", "d.toml:7:13: error: 'clock_ghz' is nan: expected more than 0"},
+      {"processors = 132", "processors = 1.5",
+       "d.toml:5:19: error: 'multiprocessors' is a number: expected an integer"},
+      {"processors = 132", "processors = 9999999999", "d.toml:5:19: error: 'multiprocessors' is 9999999999"},
+      {"\"9.0\"", "9.0", "d.toml:4:22: error: 'compute_capability' is a number: expected a string"},
+      {"\"9.0\"", "\"nine\"", "d.toml:4:22: error: expected a compute capability such as \"1.3\", got \"nine\""},
+      {"\"9.0\"", "\"4.2\"", "d.toml:4:22: error: unknown compute capability 4.2"},
+      {"id = \"h200\"", "id = \"\"", "d.toml:3:6: error: 'id' is empty"},
+      {"id = \"h200\"", "id = \"h200", "d.toml:3:"},
+      {"[sources]", "[hong_kim]\nmemory_latency = 1\n[sources]", "error: missing key 'hong_kim.coalesced_delay'"},
+      {"[sources]", "hong_kim = 3\n[sources]", "d.toml:12:12: error: 'hong_kim' is an integer: expected a table"},
+      {"[sources]", "[dasgupta]\nspeed = 1\n[sources]", "error: unknown key 'dasgupta.speed'"},
+      {"[sources]", "[sources]\nspeed = \"?\"",
+       "d.toml:13:1: error: a source for 'speed', which the file does not have"},
+      {"[sources]", "[sources]\nname = 3", "d.toml:13:8: error: the source of 'name' is an integer: expected a string"},
+  };
+  for (const Bad& b : bad) {
+    SCOPED_TRACE(b.with);
+    const std::string text = replaced(text_of("h200.toml"), b.what, b.with);
+    const auto device = load_device(text, "d.toml");
+    ASSERT_FALSE(device);
+    EXPECT_NE(render(device.error(), text).find(b.rendered), std::string::npos) << render(device.error(), text);
+  }
+}
+
+TEST(DeviceFiles, ModelParametersNeedIssueCycles) {
+  const std::string text = replaced(text_of("h200.toml"), "[sources]",
+                                    "[hong_kim]\nmemory_latency = 1\nuncoalesced_delay = 1\ncoalesced_delay = 1\n"
+                                    "uncoalesced_transactions = 1\n[sources]");
+  const auto device = load_device(text, "d.toml");
+  ASSERT_FALSE(device);
+  EXPECT_NE(render(device.error(), text).find("missing table 'issue_cycles'"), std::string::npos);
+}
+
+TEST(DeviceFiles, AllMistakesAreReportedAtOnce) {
+  const auto device = load_device("", "empty.toml");
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().error_count(), 9u);
+  EXPECT_EQ(device.error().list().front().file, "empty.toml");
+}
+
+} // namespace
+} // namespace warplens::model
