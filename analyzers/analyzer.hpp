@@ -6,6 +6,8 @@
 #include "analyzers/profile.hpp"
 #include "emulator/exec/events.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -69,6 +71,26 @@ struct ShapeKey {
   std::uint16_t lane_bytes = 0;
   exec::Shape shape = exec::Shape::irregular;
   friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
+};
+
+/// The addresses of an irregular access, to recognise the next one that is the same but for its base: the rows of a
+/// tile, a permutation.
+class LaneOffsets {
+public:
+  void remember(const exec::Access& access) { std::copy_n(access.addresses, exec::kWarpSize, lanes_); }
+  /// Whether all active lanes have moved by the same distance; asked only with the mask that was remembered.
+  [[nodiscard]] bool moved_together(const exec::Access& access) const {
+    const int first = std::countr_zero(access.mask);
+    const std::uint64_t distance = access.addresses[first] - lanes_[first];
+    for (exec::Mask rest = access.mask & (access.mask - 1); rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (access.addresses[lane] - lanes_[lane] != distance) return false;
+    }
+    return true;
+  }
+
+private:
+  std::uint64_t lanes_[exec::kWarpSize]{};
 };
 
 } // namespace warplens::analyzers

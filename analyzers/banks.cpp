@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace warplens::analyzers {
 
@@ -62,7 +63,7 @@ namespace {
 
 constexpr std::uint32_t kMaxBanks = 32;
 constexpr std::uint32_t kMaxLanes = 32;
-constexpr std::uint32_t kMaxParts = 8; // banks that an unaligned 16-byte lane can touch, and to spare
+constexpr std::uint32_t kMaxParts = 5; // banks that a misaligned 16-byte lane can touch
 
 /// The rows that the lanes of one request want, bank by bank, and how many lanes want each.
 class Demand {
@@ -70,7 +71,7 @@ public:
   explicit Demand(const BankRule& rule)
       : bank_shift_(static_cast<std::uint32_t>(std::countr_zero(rule.bank_bytes))),
         row_shift_(static_cast<std::uint32_t>(std::countr_zero(rule.row_bytes))), banks_(rule.banks) {
-    std::fill_n(head_, kMaxBanks, kEnd);
+    std::memset(slots_, kEmpty, sizeof slots_);
   }
 
   /// A lane wants the bytes [offset, offset + bytes).
@@ -91,25 +92,28 @@ public:
   [[nodiscard]] std::uint32_t worst_with_one_broadcast();
 
 private:
-  static constexpr std::uint16_t kEnd = 0xffff;
   static constexpr std::uint32_t kMaxRows = kMaxLanes * kMaxParts;
+  static constexpr std::uint8_t kEmpty = 0xff;
+  static_assert(kMaxRows < kEmpty);
   struct Row {
     std::uint64_t number;
-    std::uint16_t next; // of the same bank
-    std::uint16_t lanes;
     std::uint32_t bank;
+    std::uint32_t lanes;
   };
 
   void add_row(std::uint32_t bank, std::uint64_t number) {
     most_lanes_ = std::max(most_lanes_, ++lanes_[bank]);
-    for (std::uint16_t i = head_[bank]; i != kEnd; i = row_[i].next)
-      if (row_[i].number == number) {
-        ++row_[i].lanes;
+    auto slot = static_cast<std::uint8_t>((number * kMaxBanks + bank) * 0x9E3779B97F4A7C15ull >> 56);
+    for (; slots_[slot] != kEmpty; ++slot) { // open addressing; wraps around
+      Row& row = row_[slots_[slot]];
+      if (row.number == number && row.bank == bank) {
+        ++row.lanes;
         shared_ = true;
         return;
       }
-    row_[used_] = {number, head_[bank], 1, bank};
-    head_[bank] = used_++;
+    }
+    slots_[slot] = static_cast<std::uint8_t>(used_);
+    row_[used_++] = {number, bank, 1};
     most_rows_ = std::max(most_rows_, ++rows_[bank]);
   }
 
@@ -118,22 +122,23 @@ private:
   std::uint32_t bank_shift_, row_shift_, banks_;
   std::uint32_t most_rows_ = 0, most_lanes_ = 0;
   bool shared_ = false;
-  std::uint16_t used_ = 0;
-  std::uint16_t head_[kMaxBanks];
+  std::uint32_t used_ = 0;
   std::uint32_t rows_[kMaxBanks]{};
   std::uint32_t lanes_[kMaxBanks]{};
   Row row_[kMaxRows];
+  std::uint8_t slots_[256];
 };
 
 /// The fewest words of the bank to broadcast, largest first, so that its lanes are served within `limit` passes.
 /// `limit` is at least the number of its words, so that there is an answer.
 std::uint32_t Demand::broadcasts_needed(std::uint32_t bank, std::uint32_t limit) const {
-  std::uint16_t sizes[kMaxRows];
+  std::uint32_t sizes[kMaxRows];
   std::uint32_t n = 0;
-  for (std::uint16_t i = head_[bank]; i != kEnd; i = row_[i].next) sizes[n++] = row_[i].lanes;
+  for (std::uint32_t i = 0; i < used_; ++i)
+    if (row_[i].bank == bank) sizes[n++] = row_[i].lanes;
   std::sort(sizes, sizes + n, std::greater<>());
   std::uint32_t left = lanes_[bank], count = 0;
-  while (left > limit) left -= sizes[count++] - 1u;
+  while (left > limit) left -= sizes[count++] - 1;
   return count;
 }
 
@@ -154,17 +159,17 @@ std::uint32_t Demand::best_with_one_broadcast() const {
 std::uint32_t Demand::worst_with_one_broadcast() {
   std::uint32_t count = 0;
   while (true) {
-    std::uint16_t most[kMaxBanks]; // the most wanted row of each bank
+    std::uint32_t most[kMaxBanks]; // the most wanted row of each bank
     std::uint32_t left[kMaxBanks]{}, most_left = 0;
-    std::uint16_t fewest = kEnd;
+    std::uint32_t fewest = used_;
     bool any_shared = false;
-    for (std::uint16_t i = 0; i < used_; ++i) {
+    for (std::uint32_t i = 0; i < used_; ++i) {
       const Row& row = row_[i];
       if (row.lanes == 0) continue;
       any_shared |= row.lanes > 1;
       if (left[row.bank]++ == 0 || row.lanes > row_[most[row.bank]].lanes) most[row.bank] = i;
       most_left = std::max(most_left, left[row.bank]);
-      if (fewest == kEnd || row.lanes < row_[fewest].lanes) fewest = i;
+      if (fewest == used_ || row.lanes < row_[fewest].lanes) fewest = i;
     }
     if (!any_shared) return count + most_left; // a word a bank and pass from here on
     for (std::uint32_t bank = 0; bank < banks_; ++bank)

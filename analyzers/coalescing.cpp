@@ -73,15 +73,19 @@ struct Request {
     if (list) list->push_back({bytes, base});
   }
 
-  /// The blocks of `smallest` bytes that a lane touches, lane after lane.
-  [[nodiscard]] std::vector<std::uint64_t> blocks() const {
-    std::vector<std::uint64_t> result_blocks;
+  /// The blocks of `smallest` bytes that the lanes touch, lane after lane.
+  struct Blocks {
+    std::uint64_t number[exec::kWarpSize * (kLineBytes / 32 + 1)];
+    std::size_t count = 0;
+  };
+  [[nodiscard]] Blocks blocks() const {
+    Blocks found;
     for (exec::Mask rest = lanes; rest; rest &= rest - 1) {
       const std::uint64_t address = addresses[std::countr_zero(rest)];
       const std::uint64_t last = (address + lane_bytes - 1) / rule.smallest;
-      for (std::uint64_t block = address / rule.smallest; block <= last; ++block) result_blocks.push_back(block);
+      for (std::uint64_t block = address / rule.smallest; block <= last; ++block) found.number[found.count++] = block;
     }
-    return result_blocks;
+    return found;
   }
 
   /// Guide 2.0, section 5.1.2.1, compute capability 1.0 and 1.1.
@@ -105,24 +109,27 @@ struct Request {
         emit(word->segment, start + offset);
       return;
     }
-    for (std::uint64_t block : blocks()) {
-      emit(rule.smallest, block * rule.smallest);
+    const Blocks own = blocks();
+    for (std::size_t i = 0; i < own.count; ++i) {
+      emit(rule.smallest, own.number[i] * rule.smallest);
       ++result.uncoalesced;
     }
   }
 
   /// Guide 2.0, section 5.1.2.1, compute capability 1.2 and higher; without shrinking: distinct segments.
   void serve_any(const WordClass& word) const {
-    std::vector<std::uint64_t> waiting = blocks();
-    while (!waiting.empty()) {
-      const std::uint64_t segment = waiting.front() * rule.smallest / word.segment;
-      std::uint64_t low = waiting.front(), high = waiting.front();
-      std::erase_if(waiting, [&](std::uint64_t block) {
-        if (block * rule.smallest / word.segment != segment) return false;
+    Blocks waiting = blocks();
+    while (waiting.count) {
+      const std::uint64_t per_segment = word.segment / rule.smallest;
+      const std::uint64_t segment = waiting.number[0] / per_segment;
+      std::uint64_t low = waiting.number[0], high = low;
+      const auto end = std::remove_if(waiting.number, waiting.number + waiting.count, [&](std::uint64_t block) {
+        if (block / per_segment != segment) return false;
         low = std::min(low, block);
         high = std::max(high, block);
         return true;
       });
+      waiting.count = static_cast<std::size_t>(end - waiting.number);
       std::uint32_t bytes = word.segment;
       while (rule.shrink && bytes > rule.smallest &&
              low * rule.smallest / (bytes / 2) == high * rule.smallest / (bytes / 2))
@@ -137,6 +144,7 @@ struct Request {
 Transactions transactions(const CoalescingRule& rule, const std::uint64_t* addresses, exec::Mask mask,
                           std::uint32_t lane_bytes, std::vector<Transaction>* list) {
   Transactions result;
+  lane_bytes = std::clamp(lane_bytes, 1u, kLineBytes);
   const WordClass* word = rule.word(lane_bytes);
   const std::uint32_t lanes = word ? word->lanes : exec::kWarpSize;
   for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {

@@ -95,7 +95,16 @@ GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
   return one;
 }
 
+void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access) {
+  flush(site, repeat);
+  repeat = {key, access.count, cost(access)};
+  if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
+  site.row.kind = access.kind;
+  site.row.lane_bytes = access.lane_bytes;
+}
+
 void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) {
+  if (repeat.count == 0) return;
   site.row.cost.add(repeat.one, repeat.count);
   site.row.requests += repeat.count;
   site.row.site.add(repeat.key.shape, repeat.key.stride, repeat.key.mask, repeat.count);

@@ -55,46 +55,37 @@ public:
   void access(const exec::Access& access) override {
     if (access.space != isa::Space::global) return;
     Site& site = sites_[std::min<std::size_t>(access.instruction, sites_.size() - 1)];
-    if (access.shape != exec::Shape::irregular) {
-      const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % kLineBytes;
-      Repeat& repeat = site.repeats[low / 32];
-      const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
-      if (repeat.key == key) {
-        repeat.count += access.count;
-        return;
-      }
-      flush(site, repeat);
-      repeat = {key, access.count, cost(access)};
-      remember(site, access);
+    const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % kLineBytes;
+    const bool irregular = access.shape == exec::Shape::irregular;
+    Repeat& repeat = site.repeats[irregular ? kIrregular : low / 32];
+    const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
+    if (repeat.key == key && repeat.count && (!irregular || site.offsets.moved_together(access))) {
+      repeat.count += access.count;
       return;
     }
-    const GlobalCost one = cost(access);
-    site.row.cost.add(one, access.count);
-    site.row.requests += access.count;
-    site.row.site.add(access.shape, access.stride, access.mask, access.count);
-    remember(site, access);
+    start(site, repeat, key, access);
   }
 
   /// Everything counted so far.
   std::span<Row> rows();
 
 private:
-  /// A regular access that keeps coming: only counted, until another takes its place.
+  /// An access that keeps coming: only counted, until another takes its place.
   struct Repeat {
     ShapeKey key;
     std::uint64_t count = 0;
     GlobalCost one;
   };
-  /// One Repeat for each sector of a line that an access can start in: warps of narrow words take turns.
+  /// One Repeat for each sector of a line that a regular access can start in (warps of narrow words take turns), and
+  /// one for irregular accesses.
+  static constexpr std::size_t kIrregular = 4;
   struct Site {
-    Repeat repeats[4];
+    Repeat repeats[5];
+    LaneOffsets offsets; ///< of the irregular one
     Row row;
   };
+  void start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access);
   static void flush(Site& site, Repeat& repeat);
-  static void remember(Site& site, const exec::Access& access) {
-    site.row.kind = access.kind;
-    site.row.lane_bytes = access.lane_bytes;
-  }
   [[nodiscard]] GlobalCost cost(const exec::Access& access) const;
 
   std::vector<Site> sites_;

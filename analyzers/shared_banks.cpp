@@ -57,6 +57,7 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
   flush(site);
   site.repeat.key = key;
   site.repeat.count = access.count;
+  if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
   BankCost& one = site.repeat.one;
   if (access.space == isa::Space::constant) {
     one.serialize_best = one.serialize_worst = constant_extra_passes(access);

@@ -60,7 +60,8 @@ public:
     // Moving an access by whole banks moves its conflicts along: only the place inside a bank matters.
     const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % 4;
     const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
-    if (access.shape != exec::Shape::irregular && site.repeat.key == key) {
+    if (site.repeat.key == key && site.repeat.count &&
+        (access.shape != exec::Shape::irregular || site.offsets.moved_together(access))) {
       site.repeat.count += access.count;
       return;
     }
@@ -80,6 +81,7 @@ private:
   };
   struct Site {
     Repeat repeat;
+    LaneOffsets offsets; ///< of an irregular one
     Row row;
   };
   void flush(Site& site);

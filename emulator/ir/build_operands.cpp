@@ -37,7 +37,13 @@ Operand component_named(std::string_view suffix) {
 
 void Builder::undeclared(std::string_view what, std::string_view name, SourceLocation where) {
   std::string hint;
-  if (diagnostics_.error_count() < kMaxHints) {
+  const std::uint32_t count = scopes_.range_like(name);
+  if (count != 0 && what != "label") {
+    const std::string_view prefix = name.substr(0, name.find_last_not_of("0123456789") + 1);
+    hint = fmt::format("the registers are {}0 to {}{}", prefix, prefix, count - 1);
+  } else if (what == "label" && label_heads_.contains(name)) {
+    hint = "a label is known between the braces that it stands in";
+  } else if (diagnostics_.error_count() < kMaxHints) {
     std::vector<std::string> names = scopes_.candidates(name);
     if (what == "label")
       for (const auto& [label, head] : label_heads_) names.emplace_back(label);

@@ -138,6 +138,11 @@ std::optional<Symbol> Scopes::find(std::string_view name) const {
   return Symbol{OperandKind::reg, range->symbol.index + number};
 }
 
+std::uint32_t Scopes::range_like(std::string_view name) const {
+  const std::uint32_t i = ranges_.find(name.substr(0, digits_start(name)));
+  return i == kNone ? 0 : entries_[i].count;
+}
+
 std::vector<std::string> Scopes::candidates(std::string_view like) const {
   const std::string_view digits = like.substr(digits_start(like));
   std::vector<std::string> result;

@@ -52,6 +52,9 @@ public:
   bool declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t first);
   [[nodiscard]] std::optional<Symbol> find(std::string_view name) const;
 
+  /// How many registers the innermost range has that `name` would be of, by its spelling; 0: there is none.
+  [[nodiscard]] std::uint32_t range_like(std::string_view name) const;
+
   /// All visible names for "did you mean"; of a range the one with the number that `like` ends in, or its last.
   [[nodiscard]] std::vector<std::string> candidates(std::string_view like) const;
 

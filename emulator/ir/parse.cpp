@@ -87,8 +87,11 @@ private:
   Term term_of(PtxParser::TermContext& term);
 
   void begin_piece();
-  template <class Piece> void guarded(Piece piece);
-  void recover(const SyntaxError& error);
+  template <class Piece> void guarded(bool in_module, Piece piece);
+  void skip_statement();
+  void skip_declaration();
+  bool starts_line_as_directive();
+  bool at_function();
   void report_foreign_bytes();
   [[nodiscard]] bool next_is(size_t type) { return tokens_.peek_type() == type; }
   [[nodiscard]] bool next_is(std::string_view text) { return tokens_.peek().text() == text; }
@@ -124,31 +127,61 @@ void Reader::expect(std::string_view text) {
   if (!accept(text)) fail_expected(fmt::format("'{}'", text), tokens_.peek());
 }
 
-/// Runs `piece`; after a syntax error goes on at the next statement.
+/// Runs `piece`; after a syntax error goes on at the next statement or, outside functions, at the next declaration.
 template <class Piece>
-void Reader::guarded(Piece piece) {
+void Reader::guarded(bool in_module, Piece piece) {
   begin_piece();
   try {
     piece();
   } catch (const SyntaxError& error) {
-    recover(error);
+    builder_.error(error.where, error.message, error.hint);
+    if (in_module) skip_declaration();
+    else skip_statement();
   }
 }
 
-/// Skips to behind the next ';', or to the first word of a line, or to a brace, whichever is first.
-void Reader::recover(const SyntaxError& error) {
-  builder_.error(error.where, error.message, error.hint);
-  const bool moved = tokens_.index() != 0;
-  const SourceLocation stuck = tokens_.peek().where();
-  while (!at_end()) {
-    const TextToken& token = tokens_.peek();
-    const bool brace = token.text() == "{" || token.text() == "}";
-    const size_t type = token.getType();
-    const bool starts = token.first_on_line() && (type == PtxParser::WORD || token.text() == "@" || token.text()[0] == '.');
-    if ((brace || starts) && (moved || token.where() != stuck)) return;
-    tokens_.consume();
+bool Reader::starts_line_as_directive() {
+  const TextToken& token = tokens_.peek();
+  return token.first_on_line() && !token.text().empty() && token.text()[0] == '.';
+}
+
+/// To behind the next ';', or to the first word of a line, or to a brace that is no vector's.
+void Reader::skip_statement() {
+  int braces = tokens_.open_braces();
+  bool moved = tokens_.index() != 0;
+  for (; !at_end(); moved = true) {
     begin_piece();
-    if (token.text() == ";") return;
+    const TextToken& token = tokens_.peek();
+    const bool word = token.getType() == PtxParser::WORD || token.text() == "@";
+    if (moved && (starts_line_as_directive() || (token.first_on_line() && word))) return;
+    if (accept(";")) return;
+    if (next_is("{")) {
+      if (token.first_on_line() && moved) return;
+      ++braces;
+    } else if (next_is("}")) {
+      if (braces == 0) return;
+      --braces;
+    }
+    tokens_.consume();
+  }
+}
+
+/// To behind the next ';' or body, or to a directive at the start of a line.
+void Reader::skip_declaration() {
+  int bodies = 0;
+  bool moved = tokens_.index() != 0;
+  for (; !at_end(); moved = true) {
+    begin_piece();
+    const size_t type = tokens_.peek_type();
+    const bool head = type == PtxParser::ENTRY || type == PtxParser::FUNC || type == PtxParser::LINKAGE;
+    if (moved && starts_line_as_directive() && (bodies == 0 || head)) return;
+    if (next_is("{")) ++bodies;
+    const bool last = bodies == 0 ? next_is(";") : next_is("}") && --bodies == 0;
+    tokens_.consume();
+    if (!last) continue;
+    begin_piece();
+    accept(";");
+    return;
   }
 }
 
@@ -178,7 +211,7 @@ void Reader::report_foreign_bytes() {
 
 void Reader::module() {
   while (!at_end()) {
-    guarded([&] {
+    guarded(true, [&] {
       if (accept(";")) return;
       if (next_is(PtxParser::SECTION)) return section();
       if (next_is("}")) {
@@ -212,16 +245,27 @@ void Reader::item() {
 
 void Reader::function_end() {
   if (accept(";")) return;
-  if (!next_is("{")) fail_expected("'{' or ';'", tokens_.peek());
-  builder_.begin_body(tokens_.peek().where());
-  tokens_.consume();
+  const TextToken& next = tokens_.peek();
+  if (!accept("{")) {
+    // Where statements follow, only the brace is missing.
+    const bool statement = next.getType() == PtxParser::WORD || next.text() == "@";
+    if (!statement) fail_expected("'{' or ';'", next);
+    builder_.error(next.where(), fmt::format("expected '{{' or ';' but found {}", described(next)));
+  }
+  builder_.begin_body(next.where());
   body();
+}
+
+/// A function inside another: the brace of the first is missing.
+bool Reader::at_function() {
+  const size_t type = next_is(PtxParser::LINKAGE) ? tokens_.LA(2) : tokens_.LA(1);
+  return type == PtxParser::ENTRY || type == PtxParser::FUNC;
 }
 
 void Reader::body() {
   std::size_t depth = 1;
-  while (depth > 0 && !at_end()) {
-    guarded([&] {
+  while (depth > 0 && !at_end() && !at_function()) {
+    guarded(false, [&] {
       if (accept("{")) {
         ++depth;
         return builder_.enter_scope();
@@ -237,9 +281,9 @@ void Reader::body() {
   }
   if (depth == 0) return;
   while (--depth > 0) builder_.leave_scope();
-  const SourceLocation end = tokens_.peek().where();
-  builder_.end_body(end);
-  builder_.error(end, "expected '}' but found end of file");
+  const TextToken& end = tokens_.peek();
+  builder_.end_body(end.where());
+  builder_.error(end.where(), fmt::format("expected '}}' but found {}", described(end)));
 }
 
 void Reader::statement() {
@@ -322,7 +366,7 @@ void Reader::initializer() {
 void Reader::section() {
   parser_.section();
   expect("{");
-  while (!at_end() && !next_is("}")) guarded([&] { parser_.sectionLine(); });
+  while (!at_end() && !next_is("}")) guarded(false, [&] { parser_.sectionLine(); });
   begin_piece();
   expect("}");
 }
@@ -480,6 +524,15 @@ Term Reader::term_of(PtxParser::TermContext& context) {
 
 } // namespace
 
-Expected<Module> parse(std::string_view text, std::string_view file) { return Reader(text, file).read(); }
+Expected<Module> parse(std::string_view text, std::string_view file) {
+  try {
+    return Reader(text, file).read();
+  } catch (const std::exception& error) { // the runtime of ANTLR reports its own mistakes this way
+    Diagnostics diagnostics;
+    diagnostics.error({}, fmt::format("internal error of the parser: {}", error.what()));
+    diagnostics.in_file(file);
+    return failure(std::move(diagnostics));
+  }
+}
 
 } // namespace warplens::ir

@@ -133,13 +133,15 @@ void TokenReader::consume() {
   const bool after_cast = position_ > 0 && tokens_[position_ - 1].type_ == PtxParser::DOTTED;
   ++position_;
   if (now.text_.size() != 1) return;
-  switch (now.text_[0]) {
-  case '(': case '[': case '{':
+  const char bracket = now.text_[0];
+  if (bracket == '(' || bracket == '[' || bracket == '{') {
     if (++depth_ > kMaxDepth) throw SyntaxError{now.where_, fmt::format("brackets nested deeper than {}", kMaxDepth), {}};
-    break;
-  case ')': depth_ -= after_cast ? 0 : 1; break; // (.u64)(.u64)… nests, although its brackets close
-  case ']': case '}': --depth_; break;
-  default: break;
+    braces_ += bracket == '{' ? 1 : 0;
+  } else if (bracket == ')') {
+    depth_ -= after_cast ? 0 : 1; // (.u64)(.u64)… nests, although its brackets close
+  } else if (bracket == ']' || bracket == '}') {
+    --depth_;
+    braces_ -= bracket == '}' ? 1 : 0;
   }
 }
 
@@ -152,6 +154,7 @@ void TokenReader::next_piece() {
   count_ = kept;
   position_ = 0;
   depth_ = 0;
+  braces_ = 0;
 }
 
 std::string described(const TextToken& token) {
@@ -193,15 +196,16 @@ std::string_view named(size_t type) {
 }
 
 /// What a rule reads, in words, where one word says more than the list of tokens.
-std::string_view purpose(size_t rule) {
+std::string_view purpose(size_t rule, bool at_start) {
   switch (rule) {
-  case PtxParser::RuleItem: return "a directive, function or variable";
-  case PtxParser::RuleStatement: return "a statement";
+  case PtxParser::RuleItem: return at_start ? "a directive, function or variable" : "a function or variable";
+  case PtxParser::RuleStatement: return at_start ? "a statement" : "an operand or ';'";
   case PtxParser::RuleInstructionRest: return "an operand or ';'";
   case PtxParser::RuleOperand: case PtxParser::RuleTerm: return "an operand";
   case PtxParser::RuleDeclaration: case PtxParser::RuleParameter: return "a declaration";
   case PtxParser::RuleAttribute: return "a type or an attribute";
   case PtxParser::RuleSectionLine: return "data of the section or '}'";
+  case PtxParser::RuleSectionValue: case PtxParser::RuleSectionWord: return "a number or a label";
   default: return {};
   }
 }
@@ -218,7 +222,8 @@ std::string expectation(antlr4::Parser* parser) {
     if (count++ != 0) list += " or ";
     list += name;
   }
-  const std::string_view words = purpose(parser->getRuleContext()->getRuleIndex());
+  const antlr4::ParserRuleContext& rule = *parser->getRuleContext();
+  const std::string_view words = purpose(rule.getRuleIndex(), rule.start == parser->getCurrentToken());
   if (count > 3 || count == 0) return words.empty() ? "something else" : std::string(words);
   return list;
 }

@@ -92,6 +92,8 @@ public:
   const TextToken& peek() { return token(position_); }
   size_t peek_type() { return token(position_).getType(); }
   void next_piece();
+  /// The braces of this piece that are still open.
+  [[nodiscard]] int open_braces() const { return braces_; }
 
   antlr4::Token* LT(ssize_t k) override;
   antlr4::Token* get(size_t index) const override { return const_cast<TextToken*>(&tokens_[index]); }
@@ -123,7 +125,8 @@ private:
   std::deque<TextToken> tokens_; ///< stable addresses; the first `count_` are of this piece
   size_t count_ = 0;
   size_t position_ = 0;
-  int depth_ = 0;         ///< of open brackets in this piece
+  int depth_ = 0;         ///< of open brackets of all kinds in this piece
+  int braces_ = 0;
 };
 
 /// Throws SyntaxError at the first token that does not fit; the reader then finds the next statement.

@@ -186,22 +186,24 @@ TEST(Analysis, RepeatedShapesCountLikeSingleOnes) {
   const ir::Module module;
   const ir::Function function = function_of({"ld"});
   std::mt19937_64 random(9);
-  Events regular;
+  Events events;
   std::uint64_t sectors = 0, passes_taken = 0;
   for (int i = 0; i < 5000; ++i) {
-    const auto bytes = std::uint16_t{4};
-    const std::uint64_t stride = random() % 5 * 4, base = 65536 + random() % 40 * 4;
-    const WarpAccess access(0xffffffffu, bytes,
-                            [&](int lane) { return base + static_cast<std::uint64_t>(lane) * stride; });
-    regular.push_back([=](exec::Shard& s) {
+    const std::uint64_t base = 65536 + random() % 40 * 4, stride = random() % 5 * 4, pitch = 4096 + random() % 3 * 4;
+    const bool tile = random() % 2; // four rows of eight words; the pattern comes back at other bases
+    const WarpAccess access(random() % 4 ? 0xffffffffu : 0x7fff7fffu, 4, [&](int lane) {
+      const auto n = static_cast<std::uint64_t>(lane);
+      return base + (tile ? n / 8 * pitch + n % 8 * 4 : n * stride);
+    });
+    events.push_back([=](exec::Shard& s) {
       s.access(access.event(AccessKind::load, Space::global));
       s.access(access.event(AccessKind::load, Space::shared));
     });
-    sectors += transactions(*find_coalescing_rule("6.0"), access.addresses.data(), access.mask, bytes).total();
-    passes_taken +=
-        passes(*find_bank_rule("5.x+"), access.addresses.data(), access.mask, bytes, AccessKind::load).passes;
+    const std::uint64_t* addresses = access.addresses.data();
+    sectors += transactions(*find_coalescing_rule("6.0"), addresses, access.mask, 4).total();
+    passes_taken += passes(*find_bank_rule("5.x+"), addresses, access.mask, 4, AccessKind::load).passes;
   }
-  const Profile profile = run(module, function, 2, regular);
+  const Profile profile = run(module, function, 2, events);
   EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors);
   EXPECT_EQ(profile.integer("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), passes_taken);
 }

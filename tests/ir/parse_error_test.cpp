@@ -21,16 +21,19 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"add.s32 %r1, %r2, 5\nret;", "9:1: expected ';' but found 'ret'\n"},
         Mistake{"add.s32 %r1 %r2;", "8:13: expected ';' but found '%r2'\n"},
         Mistake{"add.s32 %r1, ;\nret;", "8:14: expected an operand but found ';'\n"},
-        Mistake{"add.s32 , %r1;", "8:9: expected ';' but found ','\n"},
+        Mistake{"add.s32 , %r1;", "8:9: expected an operand or ';' but found ','\n"},
         Mistake{"ld.u32 %r1, [%rd1;", "8:18: expected ']' but found ';'\n"},
         Mistake{"ld.u32 %r1, [%rd1-8];", "8:19: expected '+' or ']' after the base of an address (a negative offset is written [base+-4])\n"},
         Mistake{"mov.u32 {%r1, %r2, %rd1;", "8:24: expected '}' but found ';'\n"},
+        Mistake{"mov.b64 {%r1, %r2 %r3}, %rd1;\nret; bad(;", "8:19: expected '}' but found '%r3'\n9:10: expected an operand but found ';'\n"},
+        Mistake{"mov.b64 %rd1 {%r1, %r2}, 5; ret;", "8:14: expected ';' but found '{'\n"},
+        Mistake{"mov.b64 {%r1, %r2\nret;", "9:1: expected '}' but found 'ret'\n"},
         Mistake{"@ ret;", "8:6: expected a name but found ';'\n"},
-        Mistake{"@%p9 ret;", "8:2: undeclared predicate '%p9' (did you mean '%p3'?)\n"},
-        Mistake{"mov.b32 %r1, %r11;", "8:14: undeclared register '%r11' (did you mean '%r9'?)\n"},
+        Mistake{"@%p9 ret;", "8:2: undeclared predicate '%p9' (the registers are %p0 to %p3)\n"},
+        Mistake{"mov.b32 %r1, %r11;", "8:14: undeclared register '%r11' (the registers are %r0 to %r9)\n"},
         Mistake{"mov.b32 %r1, %tidd.x;", "8:14: undeclared register '%tidd'\n"},
         Mistake{"bra LOOP; LOOPS: ret;", "8:5: undeclared label 'LOOP' (did you mean 'LOOPS'?)\n"},
-        Mistake{"{ in: ret; } bra in;", "8:18: undeclared label 'in'\n"},
+        Mistake{"{ in: ret; } bra in;", "8:18: undeclared label 'in' (a label is known between the braces that it stands in)\n"},
         Mistake{"mov.u64 %rd1, nowhere;", "8:15: undeclared name 'nowhere'\n"},
         Mistake{"L: ret; L: ret;", "8:9: label 'L' is declared twice\n"},
         Mistake{".reg .b32 %r1;", "8:11: '%r1' is declared twice\n"},
@@ -44,9 +47,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mov.b32 %r1, 089;", "8:14: malformed number '089'\n"},
         Mistake{"mov.b32 %r1, 0f12;", "8:14: malformed number '0f12'\n"},
         Mistake{"mov.b32 %r1, -0f3F800000;", "8:14: expected a number after '-' but found '0f3F800000' (write the sign into the bits)\n"},
-        Mistake{"mov.b32 %r1, 5 / (3 - 3);", "8:16: division by zero in a constant expression\n"},
+        Mistake{"mov.b32 %r1, 5 / (3 - 3);", "8:18: division by zero in a constant expression\n"},
         Mistake{"mov.b32 %r1, 1 ? 2;", "8:18: expected ':' after '?'\n"},
-        Mistake{"mov.b32 %r1, 1 : 2;", "8:16: expected '?' before ':'\n"},
+        Mistake{"mov.b32 %r1, 1 : 2;", "8:18: expected '?' before ':'\n"},
         Mistake{"mov.b32 %r1, %r2 + 1;", "8:20: expected ',' or ';': '%r2' is no constant (registers can be added in addresses only)\n"},
         Mistake{"mov.b32 %r1, \"text\";", "8:14: expected an operand but found '\"text\"'\n"},
         Mistake{"mov.b32 %r1, \"text;", "8:14: string is not closed (add '\"')\n"},
@@ -54,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mov.f32 %f1, %f2.q;", "8:14: unknown component '.q' of '%f2' (components are .x .y .z .w, of video instructions .b0 to .b3, .h0 and .h1)\n"},
         Mistake{".branchtargets a;", "8:1: expected a label before this directive\n"},
         Mistake{".shared .u32 s = 5;", "8:16: expected ';' but found '=': only .global and .const variables can be initialised\n"},
-        Mistake{".entry inner() { ret; }", "8:1: expected a statement but found '.entry'\n"},
+        Mistake{"ret;\n.visible .entry next() { ret;", "9:1: expected '}' but found '.visible'\n"},
+        Mistake{".version 8.0\nret;", "8:1: expected a statement but found '.version'\n"},
         Mistake{"ret; // caf\xc3\xa9", "8:12: expected ASCII but found the byte 0xc3 (PTX allows no other characters, not even in comments)\n"},
         Mistake{"mov.b32 %r1, zz1; mov.b32 %r1 %r2; mov.b32 %r1, zz2;", "8:14: undeclared name 'zz1'\n8:31: expected ';' but found '%r2'\n8:49: undeclared name 'zz2'\n"}));
 
@@ -67,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{".global .u32 x; .global .u32 x;", "4:30: 'x' is declared twice\n"},
         Mistake{".global .u32 x[2] = {1, 2, 3};", "4:28: too many initial values for 'x'\n"},
-        Mistake{".global .u32 x[2][2] = {{1, 2, 3}, {4}};", "4:34: too many initial values for 'x': expected at most 2\n"},
+        Mistake{".global .u32 x[2][2] = {{1, 2, 3}, {4}};", "4:33: too many initial values for 'x': expected at most 2\n"},
         Mistake{".global .u32 x[2][2] = {1, 2};", "4:25: expected '{' but found a value: 'x' has 2 dimensions\n"},
         Mistake{".global .u32 x = {1};", "4:18: expected a value but found '{': 'x' has 0 dimensions\n"},
         Mistake{".global .u32 x[2] = {1, };", "4:25: expected an operand but found '}'\n"},
@@ -84,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{".entry k() .maxntid { ret; }", "4:12: expected 1 to 3 numbers after '.maxntid' but found 0\n"},
         Mistake{".entry k() { ret; } .entry k() { ret; }", "4:32: function 'k' is defined twice\n"},
         Mistake{".entry k() { ret;", "4:18: expected '}' but found end of file\n"},
+        Mistake{".entry k(.param .u32 a { ret; ret; }\n.globl .u32 y;\n.global .u32 ok;", "4:24: expected ')' but found '{'\n5:1: expected a directive, function or variable but found '.globl'\n"},
+        Mistake{".visible foo;", "4:10: expected '.entry' or '.func' or a state space but found 'foo'\n"},
         Mistake{".entry k() ret; }\n.global .u32 ok;", "4:12: expected '{' or ';' but found 'ret'\n"},
         Mistake{"}", "4:1: expected a directive, function or variable but found '}'\n"},
         Mistake{".entri k() { }", "4:1: expected a directive, function or variable but found '.entri'\n"},
@@ -91,11 +97,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{".target sm_80, debugg", "4:16: unknown target 'debugg' (did you mean 'debug'?)\n"},
         Mistake{".address_size 48", "4:15: expected 32 or 64 but found '48'\n"},
         Mistake{".alias f, g;", "4:8: undeclared function 'f'\n"},
-        Mistake{".section .debug_info { .b8 1, \n }\n.global .u32 x;", "5:2: expected data of the section or '}' but found '}'\n"}));
+        Mistake{".section .debug_info { .b8 1, \n }\n.global .u32 x;", "5:2: expected a number or a label but found '}'\n"}));
 
 TEST(ParseErrors, EveryMistakeOfAFileIsReported) {
   EXPECT_EQ(errors_of(".version 8.0\n.target sm_80\n.entry a() { mov.b32 %r1; }\n.global .u31 x;\n.entry b() {\n add %r1 %r2;\n sub ;;\n mul , ;\n}\n"),
-            "3:22: undeclared register '%r1'\n4:9: unknown type '.u31' (did you mean '.u16'?)\n6:10: expected ';' but found '%r2'\n8:6: expected ';' but found ','\n");
+            "3:22: undeclared register '%r1'\n4:9: unknown type '.u31' (did you mean '.u32'?)\n6:10: expected ';' but found '%r2'\n8:6: expected an operand or ';' but found ','\n");
 }
 
 TEST(ParseErrors, AModuleNeedsVersionAndTarget) {
@@ -118,7 +124,7 @@ TEST(ParseErrors, AFileCutAnywhereIsReadOrRefused) {
     whole += module ? 1 : 0;
     ASSERT_TRUE(module || !module.error().empty()) << length;
   }
-  EXPECT_GT(whole, 100u);
+  EXPECT_GT(whole, 50u);
   EXPECT_LT(whole, text.size() / 2); // inside a function there is always something missing
 }
 

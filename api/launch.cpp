@@ -1,0 +1,211 @@
+#include "api/launch.hpp"
+
+#include "analyzers/analyzers.hpp"
+#include "api/statistics.hpp"
+#include "api/validate.hpp"
+#include "emulator/ir/liveness.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace warplens::api {
+
+Expected<Argument> Argument::scalar(Type type, const Number& value) {
+  Expected<std::vector<std::byte>> bytes = encode(type, value);
+  if (!bytes) return failure(bytes.error());
+  return Argument{Kind::scalar, type, std::move(*bytes), {}};
+}
+
+Argument Argument::buffer(const Buffer& buffer) {
+  const std::uint64_t address = buffer.address();
+  Argument argument{Kind::buffer, Type::b64, std::vector<std::byte>(sizeof address), buffer.name()};
+  std::memcpy(argument.bytes.data(), &address, sizeof address);
+  return argument;
+}
+
+Argument Argument::raw(std::span<const std::byte> bytes) {
+  return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
+}
+
+Resources resources(const ir::Module& module, const exec::Program& program, std::optional<std::uint32_t> given) {
+  Resources r;
+  const std::uint32_t directive = program.function->bounds.max_registers;
+  r.registers_from = given            ? Resources::RegisterSource::given
+                     : directive != 0 ? Resources::RegisterSource::directive
+                                      : Resources::RegisterSource::estimated;
+  r.registers = given ? *given : directive != 0 ? directive : ir::estimated_registers(module, *program.function);
+  r.static_shared_bytes = program.shared_bytes;
+  r.local_bytes = program.local_bytes;
+  return r;
+}
+
+namespace {
+
+exec::LaunchShape shape_of(const LaunchRequest& request, const exec::Program& program) {
+  exec::LaunchShape shape;
+  for (int i = 0; i < 3; ++i) {
+    shape.grid[i] = static_cast<std::uint32_t>(request.grid[i]);
+    shape.block[i] = static_cast<std::uint32_t>(request.block[i]);
+  }
+  shape.shared_static = program.shared_bytes;
+  shape.shared_dynamic = request.dynamic_shared_bytes;
+  return shape;
+}
+
+std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Program& program) {
+  std::vector<std::byte> buffer(program.param_bytes);
+  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+    const std::vector<std::byte>& bytes = request.arguments[i].bytes;
+    // An address that fits a 32-bit parameter keeps its low half.
+    const std::size_t size = std::min<std::size_t>(bytes.size(), program.function->params[i].size);
+    std::copy_n(bytes.begin(), size, buffer.begin() + program.param_offsets[i]);
+  }
+  return buffer;
+}
+
+/// Occupancy, predictions and findings, from the profile.
+class Conclusions {
+public:
+  Conclusions(LaunchReport& report, const ir::Function& kernel, std::uint32_t param_bytes)
+      : report_(report), kernel_(kernel), param_bytes_(param_bytes) {}
+
+  void draw() {
+    occupancy();
+    add_metrics();
+    predict();
+    report_.findings = analyzers::find_problems(report_.profile);
+  }
+
+private:
+  [[nodiscard]] std::uint64_t threads() const { return report_.block[0] * report_.block[1] * report_.block[2]; }
+
+  void occupancy() {
+    const model::OccupancyLimits& limits = report_.device.limits;
+    const Resources& r = report_.resources;
+    std::int64_t registers = r.registers;
+    if (r.registers_from == Resources::RegisterSource::estimated && registers > limits.registers_per_thread) {
+      registers = limits.registers_per_thread;
+      report_.remarks.push_back(fmt::format("more registers are alive than a thread of compute capability {} may have: a "
+                                            "compiler would keep some in local memory",
+                                            to_string(limits.capability)));
+    }
+    // On 1.x the arguments and a header of 16 bytes lie in shared memory.
+    const std::int64_t extra = limits.capability.major < 2 ? std::int64_t{param_bytes_} + 16 : 0;
+    Expected<model::Occupancy> result = model::occupancy(
+        {.capability = limits.capability,
+         .threads = static_cast<std::int64_t>(threads()),
+         .registers = registers,
+         .shared_bytes = static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes) + extra});
+    if (result) report_.occupancy = std::move(*result);
+    else report_.remarks.push_back("no occupancy: " + result.error().list().front().message);
+  }
+
+  void add_metrics() {
+    analyzers::Metrics& metrics = report_.profile.metrics;
+    const Resources& r = report_.resources;
+    metrics.add("launch__registers_per_thread", r.registers);
+    metrics.add("regperthread", r.registers);
+    metrics.add("stasmemperblock", r.static_shared_bytes);
+    metrics.add("dynsmemperblock", r.dynamic_shared_bytes);
+    if (!report_.occupancy) return;
+    const model::Occupancy& o = *report_.occupancy;
+    const auto count = [](int n) { return static_cast<std::uint64_t>(n); };
+    metrics.add("launch__occupancy_limit_registers", count(o.limit_registers));
+    metrics.add("launch__occupancy_limit_shared_mem", count(o.limit_shared));
+    metrics.add("launch__occupancy_limit_warps", count(o.limit_warps));
+    metrics.add("launch__occupancy_limit_blocks", count(o.limit_blocks));
+    metrics.add_ratio("sm__maximum_warps_per_active_cycle_pct", 100 * o.ratio, 1);
+    metrics.add_ratio("occupancy", o.ratio, 1);
+  }
+
+  void predict() {
+    std::optional<int> resident;
+    if (report_.occupancy) resident = report_.occupancy->blocks;
+    const model::KernelStatistics s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
+    bool known = false;
+    for (const model::Model& m : model::models()) {
+      if (!m.knows(report_.device)) continue;
+      known = true;
+      Expected<model::Prediction> p = m.predict(s, report_.device, {});
+      if (p) report_.predictions.push_back(std::move(*p));
+      else report_.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
+    }
+    if (!known)
+      report_.remarks.push_back(fmt::format("no prediction of the run time: no model has parameters for {}", report_.device.name));
+  }
+
+  LaunchReport& report_;
+  const ir::Function& kernel_;
+  std::uint32_t param_bytes_;
+};
+
+} // namespace
+
+Expected<LaunchReport> launch(const LaunchRequest& request) {
+  Module& module = *request.kernel.module;
+  const ir::Function& kernel = *request.kernel.function;
+  Expected<std::shared_ptr<const exec::Program>> program = module.program(kernel, request.analyze, request.level);
+  if (!program) return failure(program.error());
+  if (Diagnostics errors = validate(request, **program); errors.has_errors()) return failure(std::move(errors));
+
+  LaunchReport report;
+  report.kernel = kernel.name;
+  report.file = module.ir().file;
+  report.grid = request.grid;
+  report.block = request.block;
+  report.device = request.device;
+  report.resources = resources(module.ir(), **program, request.registers);
+  report.resources.dynamic_shared_bytes = request.dynamic_shared_bytes;
+
+  exec::Arena& arena = module.context()->arena();
+  exec::Launch launch;
+  launch.program = *program;
+  launch.shape = shape_of(request, **program);
+  launch.params = parameters(request, **program);
+  launch.allocations = arena.snapshot();
+  launch.host_pointers = request.host_pointers;
+  launch.arena_begin = arena.begin();
+  launch.arena_end = arena.end();
+  launch.machine = {static_cast<std::uint32_t>(request.device.multiprocessors),
+                    static_cast<std::uint32_t>(request.device.limits.warps)};
+  launch.max_steps = request.max_steps;
+  launch.workers = request.workers;
+  std::unique_ptr<analyzers::Analysis> analysis;
+  if (request.analyze) analysis = analyzers::make_all(module.ir(), kernel, launch.shape);
+  launch.watcher = analysis.get();
+
+  const auto start = std::chrono::steady_clock::now();
+  const exec::LaunchResult result = exec::run(launch);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.steps = result.steps;
+  if (result.trap) {
+    report.trap = exec::describe(*result.trap, launch);
+    return report;
+  }
+  if (!analysis) return report;
+  report.analyzed = true;
+  report.profile = analysis->profile();
+  Conclusions(report, kernel, (*program)->param_bytes).draw();
+  return report;
+}
+
+Expected<model::Device> load_device(std::string_view name_or_file) {
+  Expected<model::Device> built_in = model::find_device(name_or_file);
+  const std::filesystem::path path(name_or_file);
+  std::error_code ignored;
+  if (built_in || !std::filesystem::is_regular_file(path, ignored)) return built_in;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return failure(fmt::format("cannot read '{}'", name_or_file));
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return model::load_device(text, name_or_file);
+}
+
+Expected<model::Device> default_device(const ir::Module& module) {
+  return model::find_device(module.sm != 0 && module.sm < 20 ? "c1060" : "h200");
+}
+
+} // namespace warplens::api

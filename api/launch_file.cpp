@@ -1,0 +1,328 @@
+// Reads launch files. The only file of api/ that sees toml++.
+#include "api/launch_file.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+namespace warplens::api {
+
+namespace {
+
+Origin origin_of(const toml::source_region& source) {
+  return {source.path ? *source.path : std::string(), {source.begin.line, source.begin.column}};
+}
+
+std::string kind_of(const toml::node& node) {
+  switch (node.type()) {
+  case toml::node_type::string: return "a string";
+  case toml::node_type::integer: return "an integer";
+  case toml::node_type::floating_point: return "a number";
+  case toml::node_type::boolean: return "true or false";
+  case toml::node_type::array: return "an array";
+  case toml::node_type::table: return "a table";
+  default: return "a date or time";
+  }
+}
+
+class Reader {
+public:
+  explicit Reader(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  Expected<Plan> read(const toml::table& root) {
+    if (root.contains("launch")) known(root, {"launch", "module", "kernel", "grid", "block", "shared", "device", "arg", "buffer"});
+    else known(root, {"module", "kernel", "grid", "block", "shared", "device", "arg", "buffer", "launch"});
+    if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
+    buffers(root);
+    if (const toml::node* launches = root.get("launch")) {
+      const toml::array* list = launches->as_array();
+      if (list == nullptr) wrong(*launches, "launch", "[[launch]] tables");
+      else
+        for (const toml::node& node : *list) {
+          const toml::table* table = node.as_table();
+          if (table == nullptr) wrong(node, "launch", "a table");
+          if (table == nullptr) continue;
+          known(*table, {"module", "kernel", "grid", "block", "shared", "arg"});
+          launch(*table, root);
+        }
+    } else {
+      launch(root, root);
+    }
+    if (errors_.has_errors()) return failure(std::move(errors_));
+    return std::move(plan_);
+  }
+
+private:
+  void error(const toml::source_region& source, std::string message, std::string hint = {}) {
+    const Origin origin = origin_of(source);
+    Diagnostics one;
+    one.error(origin.where, std::move(message), std::move(hint));
+    one.in_file(origin.file);
+    errors_.append(std::move(one));
+  }
+  void wrong(const toml::node& node, std::string_view key, std::string_view expected) {
+    error(node.source(), fmt::format("'{}' is {}: expected {}", key, kind_of(node), expected));
+  }
+
+  void known(const toml::table& table, const std::vector<std::string_view>& keys) {
+    for (const auto& [key, node] : table) {
+      if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
+      const std::string near = closest(key.str(), keys);
+      error(key.source(), fmt::format("unknown key '{}'", key.str()),
+            near.empty() ? fmt::format("keys: {}", fmt::join(keys, ", ")) : fmt::format("did you mean '{}'?", near));
+    }
+  }
+
+  std::string text(const toml::node& node, std::string_view key) {
+    if (const auto* value = node.as_string()) return value->get();
+    wrong(node, key, "a string");
+    return {};
+  }
+  std::filesystem::path path(const toml::node& node, std::string_view key) {
+    const std::string name = text(node, key);
+    if (name.empty() && node.is_string()) error(node.source(), fmt::format("'{}' is empty", key));
+    return folder_ / name;
+  }
+  // A device file beside the launch file, else a name.
+  std::string device_name(const toml::node& node) {
+    const std::string name = text(node, "device");
+    std::error_code ignored;
+    return name.ends_with(".toml") && std::filesystem::exists(folder_ / name, ignored) ? (folder_ / name).string() : name;
+  }
+  std::uint64_t natural(const toml::node& node, std::string_view key) {
+    const auto* value = node.as_integer();
+    if (value == nullptr) wrong(node, key, "an integer");
+    else if (value->get() < 0) error(node.source(), fmt::format("'{}' is {}: expected 0 or more", key, value->get()));
+    else return static_cast<std::uint64_t>(value->get());
+    return 0;
+  }
+  Number number(const toml::node& node, std::string_view key) {
+    if (const auto* integer = node.as_integer()) return integer->get();
+    if (const auto* real = node.as_floating_point()) return real->get();
+    wrong(node, key, "a number");
+    return std::int64_t{0};
+  }
+
+  Extent extent(const toml::node& node, std::string_view key) {
+    Extent e{1, 1, 1};
+    const toml::array* list = node.as_array();
+    if (list == nullptr) {
+      e[0] = natural(node, key);
+    } else if (list->empty() || list->size() > 3) {
+      error(node.source(), fmt::format("'{}' has {} extents: expected 1 to 3", key, list->size()));
+    } else {
+      for (std::size_t i = 0; i < list->size(); ++i) e[i] = natural(*list->get(i), key);
+    }
+    return e;
+  }
+
+  void launch(const toml::table& table, const toml::table& root) {
+    LaunchPlan l;
+    l.origin = origin_of(table.source());
+    const auto find = [&](std::string_view key) {
+      const toml::node* own = table.get(key);
+      return own != nullptr ? own : root.get(key);
+    };
+    const auto needed = [&](std::string_view key) {
+      const toml::node* node = find(key);
+      if (node == nullptr) error(table.source(), fmt::format("missing key '{}'", key));
+      return node;
+    };
+    if (const toml::node* node = needed("module")) l.module = path(*node, "module");
+    if (const toml::node* node = needed("kernel")) {
+      l.kernel = text(*node, "kernel");
+      l.origin = origin_of(node->source());
+    }
+    if (const toml::node* node = needed("grid")) l.grid = extent(*node, "grid");
+    if (const toml::node* node = needed("block")) l.block = extent(*node, "block");
+    if (const toml::node* node = find("shared")) l.shared = natural(*node, "shared");
+    if (const toml::node* node = find("arg")) arguments(*node, l);
+    plan_.launches.push_back(std::move(l));
+  }
+
+  void arguments(const toml::node& node, LaunchPlan& l) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr) return wrong(node, "arg", "an array of tables such as { u32 = 5 }");
+    for (const toml::node& element : *list) {
+      const toml::table* table = element.as_table();
+      if (table == nullptr || table->size() != 1) {
+        error(element.source(), "an argument is a table with one key: { u32 = 5 } or { buffer = \"x\" }");
+        continue;
+      }
+      const toml::key& key = table->cbegin()->first;
+      const toml::node& value = table->cbegin()->second;
+      const Origin origin = origin_of(value.source());
+      if (key.str() == "buffer") {
+        l.arguments.push_back({text(value, "buffer"), origin});
+        continue;
+      }
+      const Expected<Type> type = value_type_named(key.str());
+      if (!type) error(key.source(), type.error().list().front().message, type.error().list().front().hint);
+      else l.arguments.push_back({ScalarPlan{*type, checked(*type, value, key.str())}, origin});
+    }
+  }
+
+  // A number that fits the type.
+  Number checked(Type type, const toml::node& node, std::string_view key) {
+    const Number value = number(node, key);
+    if (!node.is_number()) return value;
+    if (const auto bytes = encode(type, value); !bytes) error(node.source(), bytes.error().list().front().message);
+    return value;
+  }
+
+  void buffers(const toml::table& root) {
+    const toml::node* node = root.get("buffer");
+    if (node == nullptr) return;
+    const toml::table* table = node->as_table();
+    if (table == nullptr) return wrong(*node, "buffer", "tables such as [buffer.x]");
+    for (const auto& [key, value] : *table) {
+      const toml::table* content = value.as_table();
+      if (content == nullptr) wrong(value, fmt::format("buffer.{}", key.str()), "a table");
+      else buffer(std::string(key.str()), *content);
+    }
+    // TOML tables are unordered; memory is handed out in the order of the text.
+    std::stable_sort(plan_.buffers.begin(), plan_.buffers.end(), [](const BufferPlan& a, const BufferPlan& b) {
+      return a.origin.file == b.origin.file && a.origin.where.line < b.origin.where.line;
+    });
+  }
+
+  void buffer(std::string name, const toml::table& table) {
+    known(table, {"type", "count", "zeros", "fill", "iota", "random", "seed", "file", "save", "expect", "tolerance"});
+    BufferPlan b;
+    b.name = std::move(name);
+    b.origin = origin_of(table.source());
+    const toml::node* type = table.get("type");
+    if (type == nullptr) return error(table.source(), fmt::format("buffer '{}': missing key 'type'", b.name));
+    const Expected<Type> named = value_type_named(text(*type, "type"));
+    if (!named) return error(type->source(), named.error().list().front().message, named.error().list().front().hint);
+    b.type = *named;
+    if (const toml::node* count = table.get("count")) b.count = natural(*count, "count");
+    initial(table, b);
+    if (const toml::node* save = table.get("save")) b.save = path(*save, "save");
+    if (const toml::node* expect = table.get("expect")) b.expect = path(*expect, "expect");
+    if (const toml::node* tolerance = table.get("tolerance")) {
+      const Number value = number(*tolerance, "tolerance");
+      b.tolerance = std::visit([](auto v) { return static_cast<double>(v); }, value);
+      if (!(b.tolerance >= 0)) error(tolerance->source(), "'tolerance' is negative: expected 0 or more");
+      if (!b.expect) error(tolerance->source(), "'tolerance' without 'expect'");
+    }
+    plan_.buffers.push_back(std::move(b));
+  }
+
+  void initial(const toml::table& table, BufferPlan& b) {
+    int given = 0;
+    const auto take = [&](std::string_view key, Initial::Kind kind) -> const toml::node* {
+      const toml::node* node = table.get(key);
+      if (node == nullptr) return nullptr;
+      ++given;
+      b.initial.kind = kind;
+      return node;
+    };
+    if (const toml::node* node = take("zeros", Initial::Kind::zeros))
+      if (node->value<bool>() != true) wrong(*node, "zeros", "true");
+    if (const toml::node* node = take("fill", Initial::Kind::fill)) b.initial.first = checked(b.type, *node, "fill");
+    if (const toml::node* node = take("iota", Initial::Kind::iota)) pair(*node, "iota", b, "[start, step]");
+    if (const toml::node* node = take("random", Initial::Kind::random)) {
+      pair(*node, "random", b, "[low, high]");
+      const auto value = [](const Number& n) { return std::visit([](auto v) { return static_cast<double>(v); }, n); };
+      if (!(value(b.initial.first) <= value(b.initial.second))) error(node->source(), "'random': low is above high");
+    }
+    if (const toml::node* node = take("file", Initial::Kind::file)) b.initial.file = path(*node, "file");
+    if (given != 1)
+      error(table.source(), fmt::format("buffer '{}' has {} initial values: expected one of zeros, fill, iota, random, file",
+                                        b.name, given == 0 ? "no" : "several"));
+    if (!b.count && b.initial.kind != Initial::Kind::file)
+      error(table.source(), fmt::format("buffer '{}': missing key 'count'", b.name));
+    if (const toml::node* seed = table.get("seed")) {
+      b.initial.seed = natural(*seed, "seed");
+      if (b.initial.kind != Initial::Kind::random) error(seed->source(), "'seed' without 'random'");
+    }
+  }
+
+  void pair(const toml::node& node, std::string_view key, BufferPlan& b, std::string_view expected) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr || list->size() != 2) return wrong(node, key, expected);
+    b.initial.first = checked(b.type, *list->get(0), key);
+    b.initial.second = checked(b.type, *list->get(1), key);
+  }
+
+  std::filesystem::path folder_;
+  Plan plan_;
+  Diagnostics errors_;
+};
+
+// The node that an override's path names, less its last part; null: there is none.
+toml::node* parent_of(toml::table& root, std::string_view& path) {
+  toml::node* node = &root;
+  for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+    const std::string_view part = path.substr(0, dot);
+    path.remove_prefix(dot + 1);
+    if (toml::table* table = node->as_table()) {
+      node = table->get(part);
+      if (node == nullptr) node = &table->insert(part, toml::table{}).first->second;
+    } else if (toml::array* list = node->as_array()) {
+      std::size_t index = list->size();
+      std::from_chars(part.data(), part.data() + part.size(), index);
+      node = list->get(index);
+    } else {
+      node = nullptr;
+    }
+    if (node == nullptr) return nullptr;
+  }
+  return node;
+}
+
+Expected<void> apply(toml::table& root, const Override& change) {
+  const std::string name = fmt::format("--set {}={}", change.path, change.value);
+  toml::table value;
+  try {
+    value = toml::parse("value = " + change.value, name);
+  } catch (const toml::parse_error&) {
+    value.insert("value", change.value);
+  }
+  std::string_view last = change.path;
+  toml::node* parent = parent_of(root, last);
+  const auto no_such = [&] { return failure(fmt::format("{}: there is nothing at '{}'", name, change.path)); };
+  if (parent == nullptr || last.empty()) return no_such();
+  if (toml::table* table = parent->as_table()) {
+    table->insert_or_assign(last, *value.get("value"));
+    return {};
+  }
+  toml::array* list = parent->as_array();
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
+  if (list == nullptr || error != std::errc{} || end != last.data() + last.size() || index >= list->size()) return no_such();
+  list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(index), *value.get("value"));
+  return {};
+}
+
+} // namespace
+
+Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::path& file,
+                                 std::span<const Override> overrides) {
+  toml::table root;
+  try {
+    root = toml::parse(text, file.string());
+  } catch (const toml::parse_error& e) {
+    Diagnostics errors;
+    errors.error({e.source().begin.line, e.source().begin.column}, std::string(e.description()));
+    errors.in_file(file.string());
+    return failure(std::move(errors));
+  }
+  for (const Override& change : overrides)
+    if (const Expected<void> applied = apply(root, change); !applied) return failure(applied.error());
+  return Reader(file.parent_path()).read(root);
+}
+
+Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return parse_launch_file(text, file, overrides);
+}
+
+} // namespace warplens::api

@@ -1,0 +1,41 @@
+// Launch files: a plan as TOML.
+//
+//   module = "saxpy.ptx"                  # relative to this file
+//   kernel = "saxpy"
+//   grid = [40, 1, 1]                     # blocks; also 40 or [40]
+//   block = [128, 1, 1]                   # threads
+//   shared = 0                            # dynamic bytes a block; optional
+//   device = "c1060"                      # a built-in device or a device file; optional
+//   arg = [{ s32 = 20011 }, { f32 = 2.0 }, { buffer = "x" }]      # or [[arg]] tables
+//
+//   [buffer.x]
+//   type = "f32"
+//   count = 20011
+//   iota = [0, 1]                         # or zeros = true, fill = v, random = [low, high] and seed = n,
+//                                         # file = "x.npy" (then without count)
+//   save = "out.npy"                      # optional, after the last launch
+//   expect = "y.npy"                      # optional; tolerance = t allows absolute differences up to t
+//
+// Several [[launch]] tables run in order on the same buffers; what they leave out (module, kernel, grid, block, shared,
+// arg) is taken from the top level.
+#pragma once
+
+#include "api/plan.hpp"
+
+namespace warplens::api {
+
+/// An override: `path` as in "grid", "buffer.x.count", "arg.0.s32", "launch.1.kernel" (numbers count from 0), `value`
+/// as TOML; what is no TOML value is taken as a string.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
+/// Errors, with line and column: not TOML; unknown, missing and wrongly typed keys; values out of range; a buffer with
+/// two initial values or none.
+Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides);
+/// The same from text; relative paths are relative to the folder of `file`.
+Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::path& file,
+                                 std::span<const Override> overrides);
+
+} // namespace warplens::api

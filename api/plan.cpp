@@ -1,0 +1,197 @@
+#include "api/plan.hpp"
+
+#include "api/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace warplens::api {
+
+namespace {
+
+/// Diagnostics without a place get that of the part of the plan they are about.
+Diagnostics placed(Diagnostics errors, const Origin& origin) {
+  if (origin.file.empty()) return errors;
+  Diagnostics result;
+  for (const Diagnostic& d : errors.list()) {
+    Diagnostics one;
+    const bool nowhere = d.file.empty() && d.where.line == 0;
+    if (d.severity == Severity::error) one.error(nowhere ? origin.where : d.where, d.message, d.hint);
+    else one.warning(nowhere ? origin.where : d.where, d.message, d.hint);
+    one.in_file(nowhere ? origin.file : d.file);
+    result.append(std::move(one));
+  }
+  return result;
+}
+
+class Runner {
+public:
+  Runner(const Plan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
+
+  Expected<PlanReport> run() {
+    if (!prepare()) return failure(std::move(errors_));
+    for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+      const LaunchPlan& launch_plan = plan_.launches[i];
+      if (options_.before_launch) options_.before_launch(i, launch_plan);
+      Expected<LaunchReport> report = launch(requests_[i]);
+      if (!report) return failure(placed(report.error(), launch_plan.origin));
+      report_.launches.push_back(std::move(*report));
+      if (report_.trapped()) return std::move(report_);
+    }
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) finish(plan_.buffers[i], *report_.contents[i]);
+    if (errors_.has_errors()) return failure(std::move(errors_));
+    return std::move(report_);
+  }
+
+private:
+  void fail(const Diagnostics& errors, const Origin& origin) { errors_.append(placed(errors, origin)); }
+  void fail(std::string message, const Origin& origin, std::string hint = {}) {
+    Diagnostics one;
+    one.error({}, std::move(message), std::move(hint));
+    fail(one, origin);
+  }
+
+  // Everything that can fail before the first launch, so that nothing runs in vain. False: see errors_.
+  bool prepare() {
+    if (plan_.launches.empty()) fail("there is nothing to launch", {});
+    Expected<std::shared_ptr<Context>> context = Context::create();
+    if (!context) errors_.append(context.error());
+    if (errors_.has_errors()) return false;
+    context_ = std::move(*context);
+    std::vector<std::shared_ptr<Module>> modules;
+    for (const LaunchPlan& l : plan_.launches) modules.push_back(module(l));
+    if (errors_.has_errors() || !choose_device(*modules.front())) return false;
+    report_.buffers = plan_.buffers;
+    for (const BufferPlan& b : plan_.buffers) buffer(b);
+    if (errors_.has_errors()) return false;
+    for (std::size_t i = 0; i < plan_.launches.size(); ++i) request(plan_.launches[i], *modules[i]);
+    return !errors_.has_errors();
+  }
+
+  std::shared_ptr<Module> module(const LaunchPlan& l) {
+    const std::string name = l.module.string();
+    if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
+    std::shared_ptr<Module>& result = modules_[name];
+    std::ifstream in(l.module, std::ios::binary);
+    if (!in || std::filesystem::is_directory(l.module)) {
+      fail(fmt::format("cannot read '{}'", name), l.origin);
+      return result;
+    }
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    Expected<std::shared_ptr<Module>> loaded = Module::load(context_, text, name);
+    if (!loaded) fail(loaded.error(), l.origin);
+    else result = std::move(*loaded);
+    if (result) report_.warnings.append(result->warnings());
+    return result;
+  }
+
+  bool choose_device(const Module& first) {
+    Expected<model::Device> device = plan_.device.empty() ? default_device(first.ir()) : load_device(plan_.device);
+    if (device) report_.device = std::move(*device);
+    else errors_.append(device.error());
+    return device.has_value();
+  }
+
+  void buffer(const BufferPlan& b) {
+    Array content;
+    if (b.initial.kind == Initial::Kind::file) {
+      Expected<Array> array = read_npy(b.initial.file, b.type);
+      if (!array) return fail(array.error(), b.origin);
+      content = std::move(*array);
+      if (b.count && *b.count != content.count)
+        return fail(fmt::format("buffer '{}' has {} elements, but '{}' has {}", b.name, *b.count, b.initial.file.string(),
+                                content.count),
+                    b.origin);
+    } else {
+      content.count = b.count.value_or(0);
+    }
+    std::uint64_t size = 0;
+    if (__builtin_mul_overflow(content.count, static_cast<std::uint64_t>(isa::bytes(b.type)), &size))
+      return fail(fmt::format("buffer '{}' is too large", b.name), b.origin);
+    Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, size, b.name);
+    if (!memory) return fail(memory.error(), b.origin);
+    report_.contents.push_back(*memory);
+    fill(b, content, (*memory)->bytes());
+  }
+
+  static void fill(const BufferPlan& b, const Array& content, std::span<std::byte> bytes) {
+    switch (b.initial.kind) {
+    case Initial::Kind::zeros: break;
+    case Initial::Kind::fill: fill_iota(b.type, bytes, b.initial.first, zero_like(b.initial.first)); break;
+    case Initial::Kind::iota: fill_iota(b.type, bytes, b.initial.first, b.initial.second); break;
+    case Initial::Kind::random: fill_random(b.type, bytes, b.initial.first, b.initial.second, b.initial.seed); break;
+    case Initial::Kind::file: std::copy(content.bytes.begin(), content.bytes.end(), bytes.begin()); break;
+    }
+  }
+  static Number zero_like(const Number& n) { return n.index() == 0 ? Number{std::int64_t{0}} : Number{0.0}; }
+
+  void request(const LaunchPlan& l, Module& from) {
+    Expected<Kernel> kernel = from.kernel(l.kernel);
+    if (!kernel) return fail(kernel.error(), l.origin);
+    LaunchRequest r;
+    r.kernel = std::move(*kernel);
+    r.grid = l.grid;
+    r.block = l.block;
+    r.dynamic_shared_bytes = l.shared;
+    r.device = report_.device;
+    r.analyze = options_.analyze;
+    r.workers = options_.workers;
+    r.max_steps = options_.max_steps;
+    r.registers = options_.registers;
+    r.level = options_.level;
+    for (const ArgumentPlan& a : l.arguments) argument(a, r);
+    requests_.push_back(std::move(r));
+  }
+
+  void argument(const ArgumentPlan& a, LaunchRequest& r) {
+    if (const auto* scalar = std::get_if<ScalarPlan>(&a.value)) {
+      Expected<Argument> argument = Argument::scalar(scalar->type, scalar->value);
+      if (!argument) return fail(argument.error(), a.origin);
+      r.arguments.push_back(std::move(*argument));
+      return;
+    }
+    const std::string& name = std::get<std::string>(a.value);
+    std::vector<std::string_view> names;
+    for (const auto& b : report_.contents) {
+      if (b->name() == name) return r.arguments.push_back(Argument::buffer(*b));
+      names.push_back(b->name());
+    }
+    const std::string near = closest(name, names);
+    fail(fmt::format("there is no buffer '{}'", name), a.origin, near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+
+  void finish(const BufferPlan& b, const Buffer& memory) {
+    if (b.save)
+      if (Expected<void> saved = write_npy(*b.save, b.type, memory.bytes()); !saved) fail(saved.error(), b.origin);
+    if (!b.expect) return;
+    const Expected<Array> expected = read_npy(*b.expect, b.type);
+    if (!expected) return fail(expected.error(), b.origin);
+    const std::span<const std::byte> got = memory.bytes();
+    if (expected->bytes.size() != got.size())
+      return fail(fmt::format("buffer '{}' has {} elements, but '{}' has {}", b.name,
+                              got.size() / static_cast<std::size_t>(isa::bytes(b.type)), b.expect->string(), expected->count),
+                  b.origin);
+    const Comparison c = compare(b.type, got, expected->bytes, b.tolerance);
+    if (c.differing == 0) return;
+    const std::size_t at = c.first * static_cast<std::size_t>(isa::bytes(b.type));
+    report_.mismatches.push_back({b.name, b.expect->string(), c.differing, expected->count, c.first,
+                                  format(b.type, &expected->bytes[at]), format(b.type, &got[at])});
+  }
+
+  const Plan& plan_;
+  const PlanOptions& options_;
+  PlanReport report_;
+  Diagnostics errors_;
+  std::shared_ptr<Context> context_;
+  std::map<std::string, std::shared_ptr<Module>> modules_;
+  std::vector<LaunchRequest> requests_;
+};
+
+} // namespace
+
+Expected<PlanReport> run_plan(const Plan& plan, const PlanOptions& options) { return Runner(plan, options).run(); }
+
+} // namespace warplens::api

@@ -1,0 +1,97 @@
+// A plan: buffers and the launches that run on them, in order. It comes from a launch file (api/launch_file.hpp) or from
+// a command line, and runs the same way.
+//
+//   Plan plan = *read_launch_file("samples/transpose/all.toml", {});
+//   Expected<PlanReport> report = run_plan(plan, {});
+#pragma once
+
+#include "api/launch.hpp"
+
+#include <functional>
+
+namespace warplens::api {
+
+/// A place in a file, for messages about a part of a plan.
+struct Origin {
+  std::string file; ///< empty: the command line
+  SourceLocation where;
+};
+
+/// What a buffer holds before the first launch.
+struct Initial {
+  enum class Kind : std::uint8_t { zeros, fill, iota, random, file } kind = Kind::zeros;
+  Number first = std::int64_t{0};  ///< the value of fill, the start of iota, the low end of random
+  Number second = std::int64_t{1}; ///< the step of iota, the high end of random
+  std::uint64_t seed = 0;          ///< of random
+  std::filesystem::path file;      ///< .npy
+};
+
+struct BufferPlan {
+  std::string name;
+  Type type = Type::f32;
+  std::optional<std::uint64_t> count; ///< elements; without it, as many as the file has
+  Initial initial;
+  std::optional<std::filesystem::path> save, expect; ///< .npy
+  double tolerance = 0; ///< of `expect`: the largest absolute difference
+  Origin origin;
+};
+
+struct ScalarPlan {
+  Type type{};
+  Number value;
+};
+struct ArgumentPlan {
+  std::variant<ScalarPlan, std::string> value; ///< a scalar, or the name of a buffer
+  Origin origin;
+};
+
+struct LaunchPlan {
+  std::filesystem::path module; ///< PTX
+  std::string kernel;
+  Extent grid{1, 1, 1}, block{1, 1, 1};
+  std::uint64_t shared = 0; ///< dynamic bytes
+  std::vector<ArgumentPlan> arguments;
+  Origin origin;
+};
+
+struct Plan {
+  std::string device; ///< name or file; empty: chosen by the module
+  std::vector<BufferPlan> buffers;
+  std::vector<LaunchPlan> launches;
+};
+
+struct PlanOptions {
+  bool analyze = true;
+  unsigned workers = 0; ///< 0: as many as the machine has
+  std::uint64_t max_steps = kDefaultMaxSteps;
+  std::optional<std::uint32_t> registers;
+  std::string level;
+  /// Called before each launch, with its number from 0.
+  std::function<void(std::size_t, const LaunchPlan&)> before_launch;
+};
+
+/// A buffer that is not what it was expected to be.
+struct Mismatch {
+  std::string buffer;
+  std::string expected_file;
+  std::uint64_t differing = 0, count = 0; ///< elements
+  std::uint64_t first = 0;                ///< index of the first one that differs
+  std::string expected, got;              ///< its values
+};
+
+struct PlanReport {
+  model::Device device;
+  std::vector<LaunchReport> launches; ///< up to the first that trapped
+  std::vector<Mismatch> mismatches;
+  std::vector<BufferPlan> buffers;    ///< as in the plan
+  std::vector<std::shared_ptr<Buffer>> contents; ///< by index into `buffers`, after the last launch
+  Diagnostics warnings;               ///< of the modules
+
+  [[nodiscard]] bool trapped() const { return !launches.empty() && launches.back().trap; }
+};
+
+/// Loads the modules, fills the buffers, runs the launches, then saves and compares. Errors: whatever cannot be read,
+/// and refused launches. A trap ends the run: nothing is saved or compared then.
+Expected<PlanReport> run_plan(const Plan& plan, const PlanOptions& options);
+
+} // namespace warplens::api

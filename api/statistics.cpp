@@ -1,0 +1,167 @@
+#include "api/statistics.hpp"
+
+#include "analyzers/instruction_mix.hpp"
+
+#include <algorithm>
+
+namespace warplens::api {
+
+namespace {
+
+using Class = model::InstructionClass;
+using analyzers::InstructionRow;
+
+enum class Rule : std::uint8_t { ordered_half_warps, half_warps, sectors };
+
+Rule rule_of(const model::Device& device) {
+  if (device.coalescing_rule == "1.0") return Rule::ordered_half_warps;
+  if (device.coalescing_rule == "1.2") return Rule::half_warps;
+  return Rule::sectors;
+}
+
+double metric(const InstructionRow& row, std::string_view name) { return static_cast<double>(row.metrics.integer(name)); }
+double both(const InstructionRow& row, std::string_view suffix) {
+  return metric(row, "gld_" + std::string(suffix)) + metric(row, "gst_" + std::string(suffix));
+}
+
+bool is_vector(std::string_view opcode) {
+  return opcode.find(".v2") != opcode.npos || opcode.find(".v4") != opcode.npos || opcode.find(".v8") != opcode.npos;
+}
+
+std::optional<Class> class_of(std::string_view opcode) {
+  using analyzers::InstructionClass;
+  const auto has = [&](std::string_view word) { return opcode.find(word) != opcode.npos; };
+  switch (analyzers::classify(opcode)) {
+  case InstructionClass::reciprocal: return Class::reciprocal;
+  case InstructionClass::reciprocal_root: return Class::reciprocal_square_root;
+  case InstructionClass::square_root: return Class::square_root;
+  // div.f32 without a rounding is the approximation of PTX 1.x.
+  case InstructionClass::f32_divide:
+    return has(".approx") || has(".full") || opcode == "div.f32" ? Class::fast_divide : Class::divide;
+  case InstructionClass::exponential: return has("lg2") ? Class::logarithm : Class::exponential;
+  case InstructionClass::sine: return Class::sine_cosine;
+  case InstructionClass::integer_multiply:
+    if (has("16")) return std::nullopt;
+    return Class::integer_multiply;
+  case InstructionClass::f64:
+  case InstructionClass::f64_divide: return Class::double_precision;
+  default: return std::nullopt;
+  }
+}
+
+/// Sums over the instructions of a launch.
+struct Totals {
+  double requests = 0, bytes = 0;
+  double coalesced = 0, uncoalesced = 0, uncoalesced_transactions = 0;
+  double by_size[3]{}, vector_by_size[3]{};
+  double by_class[model::kInstructionClasses]{};
+};
+
+class Counting {
+public:
+  Counting(const ir::Function& kernel, Rule rule) : kernel_(kernel), rule_(rule) {}
+
+  void add(const InstructionRow& row) {
+    const std::string_view opcode = kernel_.instructions[row.instruction].opcode;
+    if (const auto c = class_of(opcode)) totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
+    global(row, is_vector(opcode));
+    local(row);
+  }
+
+  Totals totals;
+
+private:
+  void global(const InstructionRow& row, bool vector) {
+    double requests = both(row, "request");
+    if (rule_ == Rule::sectors)
+      requests += metric(row, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum") +
+                  metric(row, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum");
+    if (requests == 0) return;
+    double transactions[3]{};
+    if (rule_ == Rule::half_warps) {
+      transactions[0] = both(row, "32b");
+      transactions[1] = both(row, "64b");
+      transactions[2] = both(row, "128b");
+    } else {
+      transactions[0] = metric(row, "memory_l2_theoretical_sectors_global");
+    }
+    for (int i = 0; i < 3; ++i) {
+      totals.by_size[i] += transactions[i];
+      if (vector) totals.vector_by_size[i] += transactions[i];
+    }
+    totals.requests += requests;
+    totals.bytes += metric(row, "smsp__thread_inst_executed_pred_on.sum") * row.lane_bytes;
+    if (rule_ == Rule::ordered_half_warps) split_by_lanes(row, requests);
+    else split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2]);
+  }
+
+  // A coalesced request of 16-byte words makes four transactions, any other one two.
+  void split_by_lanes(const InstructionRow& row, double requests) {
+    const double alone = both(row, "incoherent");
+    const double together = both(row, "coherent") / (row.lane_bytes == 16 ? 4 : 2);
+    const double coalesced = alone == 0 ? requests : std::min(requests, together);
+    totals.coalesced += coalesced;
+    totals.uncoalesced += requests - coalesced;
+    if (requests > coalesced) totals.uncoalesced_transactions += alone;
+  }
+
+  void split_by_excess(const InstructionRow& row, double requests, double transactions) {
+    constexpr double kTolerance = 1.1;
+    const double needed = rule_ == Rule::half_warps ? (row.lane_bytes == 16 ? 4 : 2) : std::max(row.lane_bytes, 1u);
+    const bool coalesced = transactions <= kTolerance * needed * requests;
+    (coalesced ? totals.coalesced : totals.uncoalesced) += requests;
+    if (!coalesced) totals.uncoalesced_transactions += transactions;
+  }
+
+  // Words of 4 bytes, neighbours in neighbouring lanes: 128 bytes a request.
+  void local(const InstructionRow& row) {
+    const double requests = metric(row, "local_load") + metric(row, "local_store");
+    totals.requests += requests;
+    totals.coalesced += requests;
+    totals.bytes += 128 * requests;
+    if (rule_ == Rule::sectors) totals.by_size[0] += 4 * requests;
+    else totals.by_size[1] += 2 * requests;
+  }
+
+  const ir::Function& kernel_;
+  Rule rule_;
+};
+
+} // namespace
+
+model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
+                                   const model::Device& device, std::uint64_t threads_per_block,
+                                   std::optional<int> resident_blocks) {
+  Counting counting(kernel, rule_of(device));
+  for (const InstructionRow& row : profile.instructions) counting.add(row);
+  const Totals& t = counting.totals;
+  const double warps = std::max(1.0, static_cast<double>(profile.integer("warps_launched")));
+  const auto launch = [&](std::string_view name) { return static_cast<double>(profile.integer(name)); };
+
+  model::KernelStatistics s;
+  s.threads_per_block = static_cast<double>(threads_per_block);
+  s.blocks = launch("cta_launched");
+  if (resident_blocks) s.resident_blocks = *resident_blocks;
+  s.instructions = launch("smsp__inst_executed.sum") / warps;
+  s.global_requests = t.requests / warps;
+  s.coalesced_requests = t.coalesced / warps;
+  s.uncoalesced_requests = t.uncoalesced / warps;
+  if (t.uncoalesced > 0) s.uncoalesced_transactions = std::max(1.0, t.uncoalesced_transactions / t.uncoalesced);
+  s.bytes_per_request = t.requests > 0 ? t.bytes / t.requests : 0;
+  s.transactions_32 = t.by_size[0] / warps;
+  s.transactions_64 = t.by_size[1] / warps;
+  s.transactions_128 = t.by_size[2] / warps;
+  s.vector_transactions_32 = t.vector_by_size[0] / warps;
+  s.vector_transactions_64 = t.vector_by_size[1] / warps;
+  s.vector_transactions_128 = t.vector_by_size[2] / warps;
+  s.synchronizations = launch("inst_executed_barrier") / warps;
+  // Half-warps on 1.x, warps later: what the bank rule of the device counts.
+  s.bank_conflict_passes = (device.bank_rule == "1.x" ? launch("warp_serialize")
+                                                      : launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
+                                                            launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")) /
+                           warps;
+  for (std::size_t i = 0; i < model::kInstructionClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
+  return s;
+}
+
+} // namespace warplens::api

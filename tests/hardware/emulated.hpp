@@ -1,0 +1,48 @@
+// A PTX file loaded into the emulator, with buffers and launches: what the tests against hardware need, no more.
+#pragma once
+
+#include "emulator/exec/grid.hpp"
+#include "emulator/ir/module.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warplens::tests {
+
+/// The text of a file under tests/data; throws where it cannot be read.
+std::string data_file(const std::string& name);
+
+class Emulated {
+public:
+  /// Parses and checks; throws with the diagnostics where that fails.
+  Emulated(const std::string& ptx, const std::string& name);
+
+  std::uint64_t buffer(const std::vector<std::uint32_t>& words);
+  void free_buffers();
+
+  struct Argument {
+    std::uint64_t value;
+    std::size_t bytes;
+  };
+  struct Request {
+    std::string kernel;
+    exec::LaunchShape shape;
+    std::vector<Argument> arguments;
+    const exec::Level* level = nullptr;
+    unsigned workers = 1;
+    exec::Watcher* watcher = nullptr;
+    std::uint64_t max_steps = 0;
+  };
+  /// What stopped the kernel, as text; empty where nothing did.
+  std::string run(const Request& request);
+
+  [[nodiscard]] const ir::Module& module() const { return module_; }
+
+private:
+  ir::Module module_;
+  std::unique_ptr<exec::Arena> arena_;
+  std::vector<std::uint64_t> buffers_;
+};
+
+} // namespace warplens::tests
