@@ -89,19 +89,23 @@ private:
     std::int64_t registers = r.registers;
     if (r.registers_from == Resources::RegisterSource::estimated && registers > limits.registers_per_thread) {
       registers = limits.registers_per_thread;
-      report_.remarks.push_back(fmt::format("more registers are alive than a thread of compute capability {} may have: a "
-                                            "compiler would keep some in local memory",
-                                            to_string(limits.capability)));
+      report_.remarks.push_back(
+          fmt::format("more registers are alive than a thread of compute capability {} may have: a "
+                      "compiler would keep some in local memory",
+                      to_string(limits.capability)));
     }
     // On 1.x the arguments and a header of 16 bytes lie in shared memory.
     const std::int64_t extra = limits.capability.major < 2 ? std::int64_t{param_bytes_} + 16 : 0;
-    Expected<model::Occupancy> result = model::occupancy(
-        {.capability = limits.capability,
-         .threads = static_cast<std::int64_t>(threads()),
-         .registers = registers,
-         .shared_bytes = static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes) + extra});
-    if (result) report_.occupancy = std::move(*result);
-    else report_.remarks.push_back("no occupancy: " + result.error().list().front().message);
+    model::OccupancyQuery query;
+    query.capability = limits.capability;
+    query.threads = static_cast<std::int64_t>(threads());
+    query.registers = registers;
+    query.shared_bytes = static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes) + extra;
+    Expected<model::Occupancy> result = model::occupancy(query);
+    if (result)
+      report_.occupancy = std::move(*result);
+    else
+      report_.remarks.push_back("no occupancy: " + result.error().list().front().message);
   }
 
   void add_metrics() {
@@ -131,11 +135,14 @@ private:
       if (!m.knows(report_.device)) continue;
       known = true;
       Expected<model::Prediction> p = m.predict(s, report_.device, {});
-      if (p) report_.predictions.push_back(std::move(*p));
-      else report_.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
+      if (p)
+        report_.predictions.push_back(std::move(*p));
+      else
+        report_.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
     }
     if (!known)
-      report_.remarks.push_back(fmt::format("no prediction of the run time: no model has parameters for {}", report_.device.name));
+      report_.remarks.push_back(
+          fmt::format("no prediction of the run time: no model has parameters for {}", report_.device.name));
   }
 
   LaunchReport& report_;

@@ -45,12 +45,12 @@ struct LaunchRequest {
   std::uint64_t dynamic_shared_bytes = 0;
   std::vector<Argument> arguments;
   model::Device device;
-  bool analyze = true;              ///< watch the accesses, predict, find problems
-  unsigned workers = 0;             ///< 0: as many as the machine has
+  bool analyze = true;                        ///< watch the accesses, predict, find problems
+  unsigned workers = 0;                       ///< 0: as many as the machine has
   std::uint64_t max_steps = kDefaultMaxSteps; ///< warp instructions; 0: no limit
-  std::optional<std::uint32_t> registers; ///< per thread; estimated unless given here or by .maxnreg
-  std::string level;                ///< "x86-64-v3", …; empty: the best
-  bool host_pointers = false;       ///< addresses outside the context's memory are the caller's business
+  std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
+  std::string level;                          ///< "x86-64-v3", …; empty: the best
+  bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
 };
 
 /// What the kernel needs of a multiprocessor.

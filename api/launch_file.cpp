@@ -34,13 +34,16 @@ public:
   explicit Reader(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   Expected<Plan> read(const toml::table& root) {
-    if (root.contains("launch")) known(root, {"launch", "module", "kernel", "grid", "block", "shared", "device", "arg", "buffer"});
-    else known(root, {"module", "kernel", "grid", "block", "shared", "device", "arg", "buffer", "launch"});
+    if (root.contains("launch"))
+      known(root, {"launch", "module", "kernel", "grid", "block", "shared", "device", "arg", "buffer"});
+    else
+      known(root, {"module", "kernel", "grid", "block", "shared", "device", "arg", "buffer", "launch"});
     if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
     buffers(root);
     if (const toml::node* launches = root.get("launch")) {
       const toml::array* list = launches->as_array();
-      if (list == nullptr) wrong(*launches, "launch", "[[launch]] tables");
+      if (list == nullptr)
+        wrong(*launches, "launch", "[[launch]] tables");
       else
         for (const toml::node& node : *list) {
           const toml::table* table = node.as_table();
@@ -91,13 +94,17 @@ private:
   std::string device_name(const toml::node& node) {
     const std::string name = text(node, "device");
     std::error_code ignored;
-    return name.ends_with(".toml") && std::filesystem::exists(folder_ / name, ignored) ? (folder_ / name).string() : name;
+    return name.ends_with(".toml") && std::filesystem::exists(folder_ / name, ignored) ? (folder_ / name).string()
+                                                                                       : name;
   }
   std::uint64_t natural(const toml::node& node, std::string_view key) {
     const auto* value = node.as_integer();
-    if (value == nullptr) wrong(node, key, "an integer");
-    else if (value->get() < 0) error(node.source(), fmt::format("'{}' is {}: expected 0 or more", key, value->get()));
-    else return static_cast<std::uint64_t>(value->get());
+    if (value == nullptr)
+      wrong(node, key, "an integer");
+    else if (value->get() < 0)
+      error(node.source(), fmt::format("'{}' is {}: expected 0 or more", key, value->get()));
+    else
+      return static_cast<std::uint64_t>(value->get());
     return 0;
   }
   Number number(const toml::node& node, std::string_view key) {
@@ -161,8 +168,10 @@ private:
         continue;
       }
       const Expected<Type> type = value_type_named(key.str());
-      if (!type) error(key.source(), type.error().list().front().message, type.error().list().front().hint);
-      else l.arguments.push_back({ScalarPlan{*type, checked(*type, value, key.str())}, origin});
+      if (!type)
+        error(key.source(), type.error().list().front().message, type.error().list().front().hint);
+      else
+        l.arguments.push_back({ScalarPlan{*type, checked(*type, value, key.str())}, origin});
     }
   }
 
@@ -181,8 +190,10 @@ private:
     if (table == nullptr) return wrong(*node, "buffer", "tables such as [buffer.x]");
     for (const auto& [key, value] : *table) {
       const toml::table* content = value.as_table();
-      if (content == nullptr) wrong(value, fmt::format("buffer.{}", key.str()), "a table");
-      else buffer(std::string(key.str()), *content);
+      if (content == nullptr)
+        wrong(value, fmt::format("buffer.{}", key.str()), "a table");
+      else
+        buffer(std::string(key.str()), *content);
     }
     // TOML tables are unordered; memory is handed out in the order of the text.
     std::stable_sort(plan_.buffers.begin(), plan_.buffers.end(), [](const BufferPlan& a, const BufferPlan& b) {
@@ -233,8 +244,9 @@ private:
     }
     if (const toml::node* node = take("file", Initial::Kind::file)) b.initial.file = path(*node, "file");
     if (given != 1)
-      error(table.source(), fmt::format("buffer '{}' has {} initial values: expected one of zeros, fill, iota, random, file",
-                                        b.name, given == 0 ? "no" : "several"));
+      error(table.source(),
+            fmt::format("buffer '{}' has {} initial values: expected one of zeros, fill, iota, random, file", b.name,
+                        given == 0 ? "no" : "several"));
     if (!b.count && b.initial.kind != Initial::Kind::file)
       error(table.source(), fmt::format("buffer '{}': missing key 'count'", b.name));
     if (const toml::node* seed = table.get("seed")) {
@@ -295,7 +307,8 @@ Expected<void> apply(toml::table& root, const Override& change) {
   toml::array* list = parent->as_array();
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
-  if (list == nullptr || error != std::errc{} || end != last.data() + last.size() || index >= list->size()) return no_such();
+  if (list == nullptr || error != std::errc{} || end != last.data() + last.size() || index >= list->size())
+    return no_such();
   list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(index), *value.get("value"));
   return {};
 }

@@ -25,7 +25,8 @@ bool fits(std::string_view text, Type type) {
   if (text == descriptor(type)) return true;
   if (text.size() < 3 || (text[0] != '<' && text[0] != '|')) return false;
   if (isa::bytes(type) == 1 && text.substr(1) == descriptor(type).substr(1)) return true; // "<u1" is "|u1"
-  return isa::info(type).kind == isa::Class::untyped && std::string_view("fiu").find(text[1]) != std::string_view::npos &&
+  return isa::info(type).kind == isa::Class::untyped &&
+         std::string_view("fiu").find(text[1]) != std::string_view::npos &&
          text.substr(2) == std::to_string(isa::bytes(type));
 }
 
@@ -67,7 +68,8 @@ Expected<Array> decode_npy(std::string_view content, Type type, std::string_view
   if (version != 1 && version != 2) return bad(fmt::format("version {} of the .npy format: expected 1 or 2", version));
   const std::size_t begin = version == 1 ? 10 : 12;
   if (content.size() < begin) return bad("the header is cut short");
-  const std::size_t length = version == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
+  const std::size_t length =
+      version == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (content.size() - begin < length) return bad("the header is cut short");
   const std::string_view header = content.substr(begin, length);
 
@@ -79,7 +81,8 @@ Expected<Array> decode_npy(std::string_view content, Type type, std::string_view
   if (!count) return bad("its shape cannot be read");
   const auto width = static_cast<std::uint64_t>(isa::bytes(type));
   if (*count != data.size() / width || data.size() % width != 0)
-    return bad(fmt::format("its shape has {} elements of {} bytes, but {} bytes follow the header", *count, width, data.size()));
+    return bad(fmt::format("its shape has {} elements of {} bytes, but {} bytes follow the header", *count, width,
+                           data.size()));
   Array array{*count, std::vector<std::byte>(data.size())};
   if (!data.empty()) std::memcpy(array.bytes.data(), data.data(), data.size());
   return array;

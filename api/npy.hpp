@@ -11,8 +11,8 @@
 namespace warplens::api {
 
 struct Array {
-  std::uint64_t count = 0;         ///< elements, over all dimensions
-  std::vector<std::byte> bytes;    ///< count * size of the type, last dimension fastest
+  std::uint64_t count = 0;      ///< elements, over all dimensions
+  std::vector<std::byte> bytes; ///< count * size of the type, last dimension fastest
 };
 
 /// Reads an array whose elements fit `type`: same kind and width; a b type takes any kind of its width. Errors: no such

@@ -19,8 +19,10 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
   for (const Diagnostic& d : errors.list()) {
     Diagnostics one;
     const bool nowhere = d.file.empty() && d.where.line == 0;
-    if (d.severity == Severity::error) one.error(nowhere ? origin.where : d.where, d.message, d.hint);
-    else one.warning(nowhere ? origin.where : d.where, d.message, d.hint);
+    if (d.severity == Severity::error)
+      one.error(nowhere ? origin.where : d.where, d.message, d.hint);
+    else
+      one.warning(nowhere ? origin.where : d.where, d.message, d.hint);
     one.in_file(nowhere ? origin.file : d.file);
     result.append(std::move(one));
   }
@@ -82,16 +84,20 @@ private:
     }
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     Expected<std::shared_ptr<Module>> loaded = Module::load(context_, text, name);
-    if (!loaded) fail(loaded.error(), l.origin);
-    else result = std::move(*loaded);
+    if (!loaded)
+      fail(loaded.error(), l.origin);
+    else
+      result = std::move(*loaded);
     if (result) report_.warnings.append(result->warnings());
     return result;
   }
 
   bool choose_device(const Module& first) {
     Expected<model::Device> device = plan_.device.empty() ? default_device(first.ir()) : load_device(plan_.device);
-    if (device) report_.device = std::move(*device);
-    else errors_.append(device.error());
+    if (device)
+      report_.device = std::move(*device);
+    else
+      errors_.append(device.error());
     return device.has_value();
   }
 
@@ -102,8 +108,8 @@ private:
       if (!array) return fail(array.error(), b.origin);
       content = std::move(*array);
       if (b.count && *b.count != content.count)
-        return fail(fmt::format("buffer '{}' has {} elements, but '{}' has {}", b.name, *b.count, b.initial.file.string(),
-                                content.count),
+        return fail(fmt::format("buffer '{}' has {} elements, but '{}' has {}", b.name, *b.count,
+                                b.initial.file.string(), content.count),
                     b.origin);
     } else {
       content.count = b.count.value_or(0);
@@ -160,7 +166,8 @@ private:
       names.push_back(b->name());
     }
     const std::string near = closest(name, names);
-    fail(fmt::format("there is no buffer '{}'", name), a.origin, near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    fail(fmt::format("there is no buffer '{}'", name), a.origin,
+         near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
 
   void finish(const BufferPlan& b, const Buffer& memory) {
@@ -172,7 +179,8 @@ private:
     const std::span<const std::byte> got = memory.bytes();
     if (expected->bytes.size() != got.size())
       return fail(fmt::format("buffer '{}' has {} elements, but '{}' has {}", b.name,
-                              got.size() / static_cast<std::size_t>(isa::bytes(b.type)), b.expect->string(), expected->count),
+                              got.size() / static_cast<std::size_t>(isa::bytes(b.type)), b.expect->string(),
+                              expected->count),
                   b.origin);
     const Comparison c = compare(b.type, got, expected->bytes, b.tolerance);
     if (c.differing == 0) return;

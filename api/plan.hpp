@@ -1,5 +1,5 @@
-// A plan: buffers and the launches that run on them, in order. It comes from a launch file (api/launch_file.hpp) or from
-// a command line, and runs the same way.
+// A plan: buffers and the launches that run on them, in order. It comes from a launch file (api/launch_file.hpp) or
+// from a command line, and runs the same way.
 //
 //   Plan plan = *read_launch_file("samples/transpose/all.toml", {});
 //   Expected<PlanReport> report = run_plan(plan, {});
@@ -32,7 +32,7 @@ struct BufferPlan {
   std::optional<std::uint64_t> count; ///< elements; without it, as many as the file has
   Initial initial;
   std::optional<std::filesystem::path> save, expect; ///< .npy
-  double tolerance = 0; ///< of `expect`: the largest absolute difference
+  double tolerance = 0;                              ///< of `expect`: the largest absolute difference
   Origin origin;
 };
 
@@ -83,9 +83,9 @@ struct PlanReport {
   model::Device device;
   std::vector<LaunchReport> launches; ///< up to the first that trapped
   std::vector<Mismatch> mismatches;
-  std::vector<BufferPlan> buffers;    ///< as in the plan
+  std::vector<BufferPlan> buffers;               ///< as in the plan
   std::vector<std::shared_ptr<Buffer>> contents; ///< by index into `buffers`, after the last launch
-  Diagnostics warnings;               ///< of the modules
+  Diagnostics warnings;                          ///< of the modules
 
   [[nodiscard]] bool trapped() const { return !launches.empty() && launches.back().trap; }
 };

@@ -53,8 +53,10 @@ Diagnostics Module::allocate_variables() {
     std::shared_ptr<Buffer> buffer;
     if (v.space == isa::Space::global || v.space == isa::Space::constant) {
       Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, v.size, std::string(v.name));
-      if (memory) buffer = std::move(*memory);
-      else errors.error(v.where, memory.error().list().front().message);
+      if (memory)
+        buffer = std::move(*memory);
+      else
+        errors.error(v.where, memory.error().list().front().message);
       if (v.linkage == ir::Linkage::external)
         warnings_.warning(v.where, fmt::format("'{}' is external and defined nowhere: it starts as zeros", v.name));
     }
@@ -137,8 +139,8 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
   for (const ir::Unsupported& u : unsupported_)
     if (&module_.functions[u.function] == &kernel) errors.error(u.why.where, u.why.message, u.why.hint);
   if (errors.has_errors()) {
-    errors.error({}, fmt::format("kernel '{}' cannot be launched: {} of its instructions are not supported", kernel.name,
-                                 errors.error_count()));
+    errors.error({}, fmt::format("kernel '{}' cannot be launched: {} of its instructions are not supported",
+                                 kernel.name, errors.error_count()));
     errors.in_file(module_.file);
     return failure(std::move(errors));
   }

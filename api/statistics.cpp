@@ -19,7 +19,9 @@ Rule rule_of(const model::Device& device) {
   return Rule::sectors;
 }
 
-double metric(const InstructionRow& row, std::string_view name) { return static_cast<double>(row.metrics.integer(name)); }
+double metric(const InstructionRow& row, std::string_view name) {
+  return static_cast<double>(row.metrics.integer(name));
+}
 double both(const InstructionRow& row, std::string_view suffix) {
   return metric(row, "gld_" + std::string(suffix)) + metric(row, "gst_" + std::string(suffix));
 }
@@ -63,7 +65,8 @@ public:
 
   void add(const InstructionRow& row) {
     const std::string_view opcode = kernel_.instructions[row.instruction].opcode;
-    if (const auto c = class_of(opcode)) totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
+    if (const auto c = class_of(opcode))
+      totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
     global(row, is_vector(opcode));
     local(row);
   }
@@ -91,8 +94,10 @@ private:
     }
     totals.requests += requests;
     totals.bytes += metric(row, "smsp__thread_inst_executed_pred_on.sum") * row.lane_bytes;
-    if (rule_ == Rule::ordered_half_warps) split_by_lanes(row, requests);
-    else split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2]);
+    if (rule_ == Rule::ordered_half_warps)
+      split_by_lanes(row, requests);
+    else
+      split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2]);
   }
 
   // A coalesced request of 16-byte words makes four transactions, any other one two.
@@ -119,8 +124,10 @@ private:
     totals.requests += requests;
     totals.coalesced += requests;
     totals.bytes += 128 * requests;
-    if (rule_ == Rule::sectors) totals.by_size[0] += 4 * requests;
-    else totals.by_size[1] += 2 * requests;
+    if (rule_ == Rule::sectors)
+      totals.by_size[0] += 4 * requests;
+    else
+      totals.by_size[1] += 2 * requests;
   }
 
   const ir::Function& kernel_;
@@ -156,10 +163,11 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.vector_transactions_128 = t.vector_by_size[2] / warps;
   s.synchronizations = launch("inst_executed_barrier") / warps;
   // Half-warps on 1.x, warps later: what the bank rule of the device counts.
-  s.bank_conflict_passes = (device.bank_rule == "1.x" ? launch("warp_serialize")
-                                                      : launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
-                                                            launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")) /
-                           warps;
+  s.bank_conflict_passes =
+      (device.bank_rule == "1.x" ? launch("warp_serialize")
+                                 : launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
+                                       launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")) /
+      warps;
   for (std::size_t i = 0; i < model::kInstructionClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
   return s;
 }

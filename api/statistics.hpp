@@ -13,7 +13,8 @@ namespace warplens::api {
 /// stays empty. How requests are counted:
 /// - Requests are loads and stores of global memory, and of local memory, which is interleaved and therefore always
 ///   coalesced. Atomics are requests only under the sector rule: the profile has no transactions of them for 1.x.
-/// - The device's rule decides the transactions: "1.0" (half-warps in order, or a transaction a lane), "1.2" (half-warps,
+/// - The device's rule decides the transactions: "1.0" (half-warps in order, or a transaction a lane), "1.2"
+/// (half-warps,
 ///   32 to 128 bytes), any other: 32-byte sectors.
 /// - An instruction whose requests make over 10 % more transactions than the width of its words needs counts as
 ///   uncoalesced; under "1.0" its requests are split by the transactions of lanes on their own.

@@ -33,8 +33,7 @@ private:
     for (int i = 0; i < 3; ++i) {
       if (e[i] == 0) error("the {} is {}: every extent must be at least 1", what, show(e));
       if (e[i] == 0) return;
-      if (e[i] > most[i])
-        error("the {} is {}: {} allows {} in {}", what, show(e), device(), most[i], "xyz"[i]);
+      if (e[i] > most[i]) error("the {} is {}: {} allows {} in {}", what, show(e), device(), most[i], "xyz"[i]);
     }
   }
 
@@ -61,7 +60,8 @@ private:
       error("the block has {} threads: kernel '{}' was compiled for {} at most (.maxntid)", threads, function_.name,
             bound(bounds.max_threads));
     const auto& required = bounds.required_threads;
-    if (required[0] != 0 && (b[0] != required[0] || b[1] != std::max(required[1], 1u) || b[2] != std::max(required[2], 1u)))
+    if (required[0] != 0 &&
+        (b[0] != required[0] || b[1] != std::max(required[1], 1u) || b[2] != std::max(required[2], 1u)))
       error("the block is {}: kernel '{}' was compiled for {} x {} x {} exactly (.reqntid)", show(b), function_.name,
             required[0], std::max(required[1], 1u), std::max(required[2], 1u));
   }
@@ -79,8 +79,10 @@ private:
     if (given != wanted) {
       std::string list;
       for (const ir::Variable& p : function_.params) list += fmt::format("{}{}", list.empty() ? "" : ", ", describe(p));
-      errors_.error({}, fmt::format("kernel '{}' takes {} argument{}, got {}", function_.name, wanted, wanted == 1 ? "" : "s", given),
-                    list.empty() ? "" : "parameters: " + list);
+      errors_.error(
+          {},
+          fmt::format("kernel '{}' takes {} argument{}, got {}", function_.name, wanted, wanted == 1 ? "" : "s", given),
+          list.empty() ? "" : "parameters: " + list);
       return;
     }
     for (std::size_t i = 0; i < given; ++i) argument(i, request_.arguments[i], function_.params[i]);
@@ -93,25 +95,33 @@ private:
 
   void argument(std::size_t index, const Argument& a, const ir::Variable& p) {
     const auto mismatch = [&](std::string_view got, std::string_view hint = {}) {
-      errors_.error({}, fmt::format("argument {} is {}, but the parameter is {}", index, got, describe(p)), std::string(hint));
+      errors_.error({}, fmt::format("argument {} is {}, but the parameter is {}", index, got, describe(p)),
+                    std::string(hint));
     };
     const bool untyped = isa::info(p.type).kind == isa::Class::untyped || !p.extents.empty();
     switch (a.kind) {
     case Argument::Kind::scalar:
       if (a.bytes.size() != p.size) {
-        mismatch(fmt::format("of type {} ({} bytes)", isa::name(a.type), a.bytes.size()), fmt::format("it takes {} bytes", p.size));
-      } else if (!untyped && isa::info(a.type).kind != isa::Class::untyped && isa::is_float(a.type) != isa::is_float(p.type)) {
+        mismatch(fmt::format("of type {} ({} bytes)", isa::name(a.type), a.bytes.size()),
+                 fmt::format("it takes {} bytes", p.size));
+      } else if (!untyped && isa::info(a.type).kind != isa::Class::untyped &&
+                 isa::is_float(a.type) != isa::is_float(p.type)) {
         mismatch(fmt::format("of type {}", isa::name(a.type)), fmt::format("write {} = …", isa::name(p.type)));
       }
       break;
     case Argument::Kind::buffer:
-      if (isa::is_float(p.type) && !untyped) mismatch(fmt::format("the buffer '{}'", a.name));
-      else if (p.size != 8 && p.size != 4) mismatch(fmt::format("the buffer '{}'", a.name), "addresses take 4 or 8 bytes");
-      else if (p.size == 4 && fits_32_bits(a)) break;
-      else if (p.size == 4) mismatch(fmt::format("the buffer '{}' beyond the first 4 GiB", a.name));
+      if (isa::is_float(p.type) && !untyped)
+        mismatch(fmt::format("the buffer '{}'", a.name));
+      else if (p.size != 8 && p.size != 4)
+        mismatch(fmt::format("the buffer '{}'", a.name), "addresses take 4 or 8 bytes");
+      else if (p.size == 4 && fits_32_bits(a))
+        break;
+      else if (p.size == 4)
+        mismatch(fmt::format("the buffer '{}' beyond the first 4 GiB", a.name));
       break;
     case Argument::Kind::raw:
-      if (a.bytes.size() != p.size) mismatch(fmt::format("{} bytes long", a.bytes.size()), fmt::format("it takes {} bytes", p.size));
+      if (a.bytes.size() != p.size)
+        mismatch(fmt::format("{} bytes long", a.bytes.size()), fmt::format("it takes {} bytes", p.size));
       break;
     }
   }

@@ -13,8 +13,8 @@ namespace warplens::api {
 
 namespace {
 
-constexpr Type kTypes[] = {Type::u8,  Type::u16, Type::u32, Type::u64, Type::s8,  Type::s16, Type::s32, Type::s64,
-                           Type::b8,  Type::b16, Type::b32, Type::b64, Type::f16, Type::f32, Type::f64};
+constexpr Type kTypes[] = {Type::u8, Type::u16, Type::u32, Type::u64, Type::s8,  Type::s16, Type::s32, Type::s64,
+                           Type::b8, Type::b16, Type::b32, Type::b64, Type::f16, Type::f32, Type::f64};
 
 template <class T> T load(const std::byte* from) {
   T value;
@@ -35,15 +35,16 @@ std::uint16_t to_half(double value) {
   exponent = std::max(exponent - 11, -24); // of the last place
   const auto last_places = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -exponent)));
   // A carry out of the fraction runs into the exponent field, as it should.
-  const std::uint32_t biased = last_places < 0x400 && exponent == -24 ? 0 : static_cast<std::uint32_t>(exponent + 24) << 10;
+  const std::uint32_t biased =
+      last_places < 0x400 && exponent == -24 ? 0 : static_cast<std::uint32_t>(exponent + 24) << 10;
   return static_cast<std::uint16_t>(sign | (biased + last_places));
 }
 
 double from_half(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int fraction = bits & 0x3ff;
-  double value = exponent == 31 ? (fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
-                                                 : std::numeric_limits<double>::infinity())
+  double value = exponent == 31  ? (fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                  : std::numeric_limits<double>::infinity())
                  : exponent == 0 ? std::ldexp(fraction, -24)
                                  : std::ldexp(fraction + 1024, exponent - 25);
   return (bits & 0x8000) != 0 ? -value : value;
@@ -90,9 +91,8 @@ Expected<Type> value_type_named(std::string_view text) {
     names.push_back(isa::name(type));
   }
   const std::string near = closest(text, names);
-  return failure(fmt::format("unknown type '{}'", text), near.empty()
-                                                             ? fmt::format("types: {}", fmt::join(names, ", "))
-                                                             : fmt::format("did you mean '{}'?", near));
+  return failure(fmt::format("unknown type '{}'", text), near.empty() ? fmt::format("types: {}", fmt::join(names, ", "))
+                                                                      : fmt::format("did you mean '{}'?", near));
 }
 
 Expected<std::vector<std::byte>> encode(Type type, const Number& number) {
@@ -102,11 +102,14 @@ Expected<std::vector<std::byte>> encode(Type type, const Number& number) {
     return bytes;
   }
   const auto* integer = std::get_if<std::int64_t>(&number);
-  if (integer == nullptr) return failure(fmt::format("{} is no integer, but the type is {}", as_double(number), isa::name(type)));
+  if (integer == nullptr)
+    return failure(fmt::format("{} is no integer, but the type is {}", as_double(number), isa::name(type)));
   const int bits = isa::bits(type);
   const bool may_be_negative = isa::is_signed(type) || !isa::is_integer(type); // s and b
-  const std::int64_t low = !may_be_negative ? 0 : bits == 64 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t{1} << (bits - 1));
-  const std::int64_t high = bits == 64            ? std::numeric_limits<std::int64_t>::max()
+  const std::int64_t low = !may_be_negative ? 0
+                           : bits == 64     ? std::numeric_limits<std::int64_t>::min()
+                                            : -(std::int64_t{1} << (bits - 1));
+  const std::int64_t high = bits == 64             ? std::numeric_limits<std::int64_t>::max()
                             : isa::is_signed(type) ? (std::int64_t{1} << (bits - 1)) - 1
                                                    : (std::int64_t{1} << bits) - 1;
   if (*integer < low || *integer > high)

@@ -60,19 +60,32 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
 void expand(Addresses& a, bool address32) {
   if (!a.regular) return;
   const std::uint64_t wrap = address32 ? 0xffff'ffffu : ~std::uint64_t{0};
-  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = (a.base + static_cast<std::uint64_t>(i * a.stride)) & wrap;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::int64_t distance = i < 16 ? i * a.stride[0] : a.half + (i - 16) * a.stride[1];
+    a.lane[i] = (a.base + static_cast<std::uint64_t>(distance)) & wrap;
+  }
 }
 
 // Tells the watcher of an access that lies in one space.
-void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
+static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
   if (!warp->worker->watch) return;
-  if (a.regular) warp->worker->watch->regular(site, space, mask, a.base, a.stride);
-  else warp->worker->watch->irregular(site, space, mask, a.lane);
+  if (a.regular) {
+    warp->worker->watch->regular(site, space, mask, a.base, a.stride, a.half);
+    return;
+  }
+  const std::uint64_t first = a.lane[__builtin_ctz(mask)];
+  std::int64_t offsets[kWarpSize]{};
+  for (int i = 0; i < kWarpSize; ++i)
+    if ((mask >> i & 1) != 0) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
+  warp->worker->watch->irregular(site, space, mask, first, offsets);
 }
 
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
   const MemorySite& site = *op->site;
   expand(a, site.address32);
+  const int first = __builtin_ctz(mask);
+  const std::uint64_t distance_of_first =
+      static_cast<std::uint64_t>(first < 16 ? first * a.stride[0] : a.half + (first - 16) * a.stride[1]);
   host.regular = false;
   Mask in_space[4]{}; // global, shared, local, param
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -84,8 +97,9 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
       trap.kind = Trap::Kind::misaligned;
       return stop(warp, std::move(trap)) != nullptr;
     }
-    host.lane[lane] = host_address(warp, site, where, lane);
-    if (host.lane[lane] == nullptr) return stop(warp, std::move(trap)) != nullptr;
+    std::byte* const p = host_address(warp, site, where, lane);
+    if (p == nullptr) return stop(warp, std::move(trap)) != nullptr;
+    host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
     a.lane[lane] = where.offset;
     const int slot = where.space == isa::Space::shared  ? 1
                      : where.space == isa::Space::local ? 2
@@ -93,11 +107,13 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
                                                         : 0;
     in_space[slot] |= Mask{1} << lane;
   }
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    if ((mask >> lane & 1) == 0) host.lane[lane] = host.lane[__builtin_ctz(mask)];
   // The offsets within a space keep their differences, so a regular access stays regular there.
   constexpr isa::Space spaces[] = {isa::Space::global, isa::Space::shared, isa::Space::local, isa::Space::param};
   for (int s = 0; s < 4; ++s) {
     if (in_space[s] == 0) continue;
-    a.base = a.lane[__builtin_ctz(mask)] - static_cast<std::uint64_t>(__builtin_ctz(mask) * a.stride);
+    a.base = a.lane[__builtin_ctz(mask)] - distance_of_first;
     a.regular = a.regular && in_space[s] == mask;
     const bool constant = s == 0 && site.space == isa::Space::constant;
     observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a);

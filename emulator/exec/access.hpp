@@ -6,25 +6,31 @@
 
 namespace warplens::exec {
 
-/// The rare cases, compiled once (access.cpp). Each returns false after setting the worker's trap.
+/// The addresses of a warp access. Two-dimensional blocks of 16 columns make each half-warp a sequence of its own, so
+/// the two halves have strides of their own; where they agree the whole warp is one sequence.
 struct Addresses {
   std::uint64_t lane[kWarpSize]; ///< filled only where `regular` is false or somebody asks
   std::uint64_t base = 0;        ///< of lane 0, extrapolated where it is inactive
-  std::int64_t stride = 0;
-  bool regular = true;
+  std::int64_t stride[2]{};      ///< of lanes 0 to 15 and of lanes 16 to 31
+  std::int64_t half = 0;         ///< lane 16's distance from lane 0
+  bool regular = true;           ///< base and strides say it all
 };
 
 /// Host addresses of an access that passed its checks.
 struct HostAccess {
   std::byte* base = nullptr; ///< of lane 0
-  std::int64_t stride = 0;
+  std::int64_t stride[2]{};
+  std::int64_t half = 0;
   bool regular = true;
-  std::byte* lane[kWarpSize]; ///< where not regular
-  [[nodiscard]] std::byte* at(int i) const { return regular ? base + i * stride : lane[i]; }
+  std::uint64_t lane[kWarpSize]; ///< where not regular; inactive lanes have the address of an active one
+  [[nodiscard]] std::byte* at(int i) const {
+    if (!regular) return reinterpret_cast<std::byte*>(lane[i]);
+    return i < 16 ? base + i * stride[0] : base + half + (i - 16) * stride[1];
+  }
 };
 
+/// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap.
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host);
-void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a);
 /// Fills `lane` from base and stride.
 void expand(Addresses& a, bool address32);
 
@@ -52,11 +58,84 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
       difference |= (values[i] ^ (base + static_cast<A>(i) * stride)) & on;
     }
   }
-  a.regular = difference == 0;
-  a.stride = static_cast<Signed>(stride);
   a.base = static_cast<A>(base + static_cast<A>(offset));
-  if (!a.regular)
-    for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
+  a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
+  a.half = 16 * a.stride[0];
+  a.regular = difference == 0;
+  if (a.regular) return;
+  if (mask == kFullMask) {
+    const A second = values[17] - values[16];
+    difference = 0;
+    for (int i = 0; i < 16; ++i)
+      difference |= (values[i] ^ (base + static_cast<A>(i) * stride)) |
+                    (values[16 + i] ^ (values[16] + static_cast<A>(i) * second));
+    a.stride[1] = static_cast<Signed>(second);
+    a.half = static_cast<Signed>(static_cast<A>(values[16] - base));
+    a.regular = difference == 0;
+    if (a.regular) return;
+  }
+  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
+}
+
+// The lowest address and the end of a regular access.
+struct Extent {
+  std::uint64_t low, high;
+};
+inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
+  const auto first = static_cast<std::int64_t>(__builtin_ctz(mask)), last = static_cast<std::int64_t>(31 - __builtin_clz(mask));
+  const std::uint64_t p = a.base + static_cast<std::uint64_t>(first * a.stride[0]);
+  if (a.half == 16 * a.stride[0] && a.stride[0] == a.stride[1]) {
+    const std::uint64_t q = a.base + static_cast<std::uint64_t>(last * a.stride[0]);
+    return {p < q ? p : q, (p < q ? q : p) + lane_bytes};
+  }
+  const std::uint64_t corners[] = {p, a.base + static_cast<std::uint64_t>(15 * a.stride[0]),
+                                   a.base + static_cast<std::uint64_t>(a.half),
+                                   a.base + static_cast<std::uint64_t>(a.half + 15 * a.stride[1])};
+  std::uint64_t low = p, high = p;
+  for (const std::uint64_t c : corners) {
+    low = c < low ? c : low;
+    high = c > high ? c : high;
+  }
+  return {low, high + lane_bytes};
+}
+
+// Irregular accesses that lie in one allocation, or in shared memory.
+template <bool watched>
+[[gnu::noinline]] bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+  const MemorySite& site = *op->site;
+  const std::uint64_t first = a.lane[__builtin_ctz(mask)];
+  std::uint64_t low = first, high = first, bits = first;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint64_t address = (mask >> i & 1) != 0 ? a.lane[i] : first;
+    a.lane[i] = address;
+    low = address < low ? address : low;
+    high = address > high ? address : high;
+    bits |= address;
+  }
+  const std::uint64_t end = high + site.lane_bytes;
+  if ((bits & (site.lane_bytes - 1u)) != 0 || end < high) return resolve_slowly(op, warp, mask, a, host);
+  std::uint64_t origin = 0;
+  isa::Space space = site.space;
+  if (space == isa::Space::shared) {
+    if (end > warp->cta->shared_bytes) return resolve_slowly(op, warp, mask, a, host);
+    origin = reinterpret_cast<std::uint64_t>(warp->cta->shared);
+  } else if (space == isa::Space::global || space == isa::Space::constant ||
+             (space == isa::Space::generic && end <= (site.address32 ? kSharedWindow32 : kSharedWindow))) {
+    const Worker::Region& region = warp->worker->regions[site.index];
+    if ((low < region.begin || end > region.end) && !warp->worker->find_region(site.index, low, end))
+      return resolve_slowly(op, warp, mask, a, host);
+    if (space == isa::Space::generic) space = isa::Space::global;
+  } else {
+    return resolve_slowly(op, warp, mask, a, host);
+  }
+  host.regular = false;
+  for (int i = 0; i < kWarpSize; ++i) host.lane[i] = origin + a.lane[i];
+  if constexpr (watched) {
+    std::int64_t offsets[kWarpSize];
+    for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
+    warp->worker->watch->irregular(site, space, mask, first, offsets);
+  }
+  return true;
 }
 
 // Regular accesses are served here; irregular ones, generic ones into a window, and every trap in access.cpp.
@@ -65,24 +144,27 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
   Addresses a;
   if (site.address32) classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask, a);
   else classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask, a);
-  const std::uint64_t misaligned = (a.base | static_cast<std::uint64_t>(a.stride)) & (site.lane_bytes - 1u);
-  if (!a.regular || misaligned != 0) return resolve_slowly(op, warp, mask, a, host);
-  const std::uint64_t first = a.base + static_cast<std::uint64_t>(__builtin_ctz(mask) * a.stride);
-  const std::uint64_t last = a.base + static_cast<std::uint64_t>((31 - __builtin_clz(mask)) * a.stride);
-  const std::uint64_t low = a.stride < 0 ? last : first, high = (a.stride < 0 ? first : last) + site.lane_bytes;
+  if (!a.regular) return resolve_irregular<watched>(op, warp, mask, a, host);
+  const std::uint64_t misaligned =
+      (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);
+  if (misaligned != 0) return resolve_slowly(op, warp, mask, a, host);
+  const auto [low, high] = extent(a, mask, site.lane_bytes);
   const Cta& cta = *warp->cta;
-  host.stride = a.stride;
+  host.stride[0] = a.stride[0];
+  host.stride[1] = a.stride[1];
+  host.half = a.half;
   switch (site.space) {
   case isa::Space::shared:
     if (low >= high || high > cta.shared_bytes) break;
     host.base = cta.shared + a.base;
-    if constexpr (watched) warp->worker->watch->regular(site, isa::Space::shared, mask, a.base, a.stride);
+    if constexpr (watched) warp->worker->watch->regular(site, isa::Space::shared, mask, a.base, a.stride, a.half);
     return true;
   case isa::Space::local:
     if (low >= high || high > cta.program.local_bytes) break;
     host.base = cta.local + std::uint64_t{warp->index} * kWarpSize * cta.local_stride + a.base;
-    host.stride += static_cast<std::int64_t>(cta.local_stride);
-    if constexpr (watched) warp->worker->watch->regular(site, isa::Space::local, mask, a.base, a.stride);
+    for (std::int64_t& stride : host.stride) stride += static_cast<std::int64_t>(cta.local_stride);
+    host.half += 16 * static_cast<std::int64_t>(cta.local_stride);
+    if constexpr (watched) warp->worker->watch->regular(site, isa::Space::local, mask, a.base, a.stride, a.half);
     return true;
   case isa::Space::generic:
     if (low >= (site.address32 ? kSharedWindow32 : kSharedWindow)) break;
@@ -93,7 +175,7 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
     if ((low < region.begin || high > region.end) && !warp->worker->find_region(site.index, low, high)) break;
     host.base = reinterpret_cast<std::byte*>(a.base);
     const isa::Space space = site.space == isa::Space::constant ? isa::Space::constant : isa::Space::global;
-    if constexpr (watched) warp->worker->watch->regular(site, space, mask, a.base, a.stride);
+    if constexpr (watched) warp->worker->watch->regular(site, space, mask, a.base, a.stride, a.half);
     return true;
   }
   default: break;

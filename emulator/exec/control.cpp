@@ -30,11 +30,11 @@ const Op* next_path(Warp* warp) {
     const Path& path = warp->paths[--warp->depth];
     const Mask mask = path.mask & warp->live;
     if (mask == 0) continue;
-    warp->active = mask;
+    activate(warp, mask);
     warp->rejoin = path.rejoin;
     return path.next;
   }
-  warp->active = 0;
+  activate(warp, 0);
   warp->state = WarpState::done;
   return nullptr;
 }
@@ -47,7 +47,7 @@ const Op* split(const Op* op, Warp* warp, Mask taken) {
   // Where the running path already ends at the same place, whoever waits there waits for these lanes too.
   if (meet != nullptr && warp->rejoin != meet) warp->paths[warp->depth++] = {meet, warp->rejoin, active};
   warp->paths[warp->depth++] = {op + 1, meet, active & ~taken};
-  warp->active = taken;
+  activate(warp, taken);
   warp->rejoin = meet;
   return go(warp, op->target, op->imm);
 }
@@ -90,7 +90,7 @@ const Op* exit_lanes(const Op* op, Warp* warp) {
   const Mask leaving = acting(op, warp);
   warp->budget -= op->imm;
   warp->live &= ~leaving;
-  warp->active &= ~leaving;
+  activate(warp, warp->active & ~leaving);
   return warp->active != 0 ? op + 1 : next_path(warp);
 }
 
@@ -123,7 +123,7 @@ const Op* no_op(const Op* op, Warp*) { return op + 1; }
 const Op* count_block(const Op* op, Warp* warp) {
   BlockCounter& counter = warp->worker->blocks[op->extra];
   ++counter.warps;
-  counter.lanes += static_cast<unsigned>(__builtin_popcount(warp->active));
+  counter.lanes += warp->lanes;
   return op + 1;
 }
 

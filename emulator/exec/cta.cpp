@@ -78,7 +78,8 @@ void Cta::start(std::uint64_t n) {
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp& w = warp(i);
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
-    w.live = w.active = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
+    w.live = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
+    activate(&w, w.live);
     w.depth = 0;
     w.rejoin = nullptr;
     w.next = program.ops.data();

@@ -1,8 +1,8 @@
 // What the emulator tells whoever watches: all that analyzers may include of exec.
 //
-// A warp access is delivered with its shape, and with a count: as long as an instruction of a worker repeats the same
-// shape, mask and alignment (address modulo kAlignmentPeriod), the accesses are delivered once, with `count` of them.
-// Most coalesced kernels therefore cost their analyzers next to nothing.
+// A warp access is delivered with its shape, and with a count: accesses of an instruction with the same shape, mask and
+// alignment (address modulo kAlignmentPeriod) are held back and delivered once, with `count` of them. Most kernels
+// therefore cost their analyzers next to nothing.
 //
 //   warp 0 of a vector addition loads a[tid]:  Access{shape: contiguous, addresses: p, p+4, …, mask: ~0, lane_bytes: 4}
 #pragma once
@@ -20,7 +20,7 @@ using Mask = std::uint32_t;
 constexpr int kWarpSize = 32;
 
 /// Accesses whose addresses differ by a multiple of this are the same to every rule that looks at one access alone.
-constexpr std::uint64_t kAlignmentPeriod = 4096;
+constexpr std::uint64_t kAlignmentPeriod = 256;
 
 enum class Shape : std::uint8_t {
   contiguous, ///< lane i at base + i * lane_bytes (active lanes)

@@ -25,58 +25,87 @@ template <class M> inline M read(const std::byte* p) {
   return value;
 }
 
+// Addresses of all lanes of a regular access; inactive lanes get that of an active one.
+inline void spread(HostAccess& host, Mask mask) {
+  const int first = __builtin_ctz(mask);
+  const auto base = reinterpret_cast<std::uint64_t>(host.base);
+  for (int h = 0; h < 2; ++h)
+    for (int i = 0; i < 16; ++i)
+      host.lane[16 * h + i] = base + static_cast<std::uint64_t>(h * host.half + i * host.stride[h]);
+  const std::uint64_t safe = host.lane[first];
+  for (int i = 0; i < kWarpSize; ++i) host.lane[i] = (mask >> i & 1) != 0 ? host.lane[i] : safe;
+}
+
+constexpr int kHalf = kWarpSize / 2;
+
+// Half a warp from consecutive places, or all from one.
+template <class M, class R> inline void load_half(R* d, const std::byte* p, std::int64_t stride, int bytes) {
+  if (stride == 0) {
+    const R value = static_cast<R>(read<M>(p));
+    for (int i = 0; i < kHalf; ++i) d[i] = value;
+  } else {
+    for (int i = 0; i < kHalf; ++i) d[i] = static_cast<R>(read<M>(p + i * bytes));
+  }
+}
+
 template <class M, class R, int V, bool watched> const Op* load(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   HostAccess host;
   if (!resolve<watched>(op, warp, mask, host)) return nullptr;
   constexpr int kBytes = V * sizeof(M);
-  if (mask == kFullMask && host.regular && (host.stride == kBytes || host.stride == 0)) {
+  const auto simple = [&](std::int64_t stride) { return stride == kBytes || stride == 0; };
+  if (mask == kFullMask && host.regular && simple(host.stride[0]) && simple(host.stride[1])) {
     for (int e = 0; e < V; ++e) {
       R* const d = row<R>(warp, loaded(op, e));
       const std::byte* const p = host.base + e * sizeof(M);
-      if (host.stride == 0) {
-        const R value = static_cast<R>(read<M>(p));
-        for (int i = 0; i < kWarpSize; ++i) d[i] = value;
-      } else {
-        for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<R>(read<M>(p + i * kBytes));
-      }
+      load_half<M>(d, p, host.stride[0], kBytes);
+      load_half<M>(d + kHalf, p + host.half, host.stride[1], kBytes);
     }
     return op + 1;
   }
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
-    const std::byte* const p = host.at(i);
-    for (int e = 0; e < V; ++e) row<R>(warp, loaded(op, e))[i] = static_cast<R>(read<M>(p + e * sizeof(M)));
+  if (host.regular) spread(host, mask);
+  for (int e = 0; e < V; ++e) {
+    R* const d = row<R>(warp, loaded(op, e));
+    R fresh[kWarpSize];
+    for (int i = 0; i < kWarpSize; ++i)
+      fresh[i] = static_cast<R>(read<M>(reinterpret_cast<const std::byte*>(host.lane[i]) + e * sizeof(M)));
+    for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? fresh[i] : d[i];
   }
   return op + 1;
 }
 
+template <class M> inline void write(std::byte* p, M value) { std::memcpy(p, &value, sizeof value); }
+
+// Where lanes write the same place, the last one stays.
 template <class M, class R, int V, bool watched> const Op* store(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   HostAccess host;
   if (!resolve<watched>(op, warp, mask, host)) return nullptr;
   constexpr int kBytes = V * sizeof(M);
-  if (mask == kFullMask && host.regular && host.stride == kBytes) {
+  if (mask == kFullMask && host.regular && host.stride[0] == kBytes && host.stride[1] == kBytes) {
     for (int e = 0; e < V; ++e) {
       const R* const s = row<R>(warp, stored(op, e));
       std::byte* const p = host.base + e * sizeof(M);
-      for (int i = 0; i < kWarpSize; ++i) {
-        const M value = static_cast<M>(s[i]);
-        std::memcpy(p + i * kBytes, &value, sizeof value);
-      }
+      for (int i = 0; i < kHalf; ++i) write(p + i * kBytes, static_cast<M>(s[i]));
+      for (int i = 0; i < kHalf; ++i) write(p + host.half + i * kBytes, static_cast<M>(s[kHalf + i]));
     }
     return op + 1;
   }
-  // In lane order: where lanes write the same place, the last one stays.
+  if (mask == kFullMask) {
+    if (host.regular) spread(host, mask);
+    for (int e = 0; e < V; ++e) {
+      const R* const s = row<R>(warp, stored(op, e));
+      for (int i = 0; i < kWarpSize; ++i)
+        write(reinterpret_cast<std::byte*>(host.lane[i]) + e * sizeof(M), static_cast<M>(s[i]));
+    }
+    return op + 1;
+  }
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int i = __builtin_ctz(m);
-    std::byte* const p = host.at(i);
-    for (int e = 0; e < V; ++e) {
-      const M value = static_cast<M>(row<R>(warp, stored(op, e))[i]);
-      std::memcpy(p + e * sizeof(M), &value, sizeof value);
-    }
+    for (int e = 0; e < V; ++e)
+      write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored(op, e))[i]));
   }
   return op + 1;
 }

@@ -53,6 +53,7 @@ constexpr int kMaxPaths = 2 * kWarpSize + 2;
 struct alignas(64) Warp {
   Mask active = 0;      ///< lanes of the path that runs
   Mask live = 0;        ///< lanes that have not exited
+  std::uint64_t lanes = 0; ///< how many are active: kept so that counting costs an addition
   std::int64_t budget = 0; ///< instructions left in this turn
   const Op* next = nullptr; ///< where to go on after a stop
   Cta* cta = nullptr;
@@ -82,5 +83,10 @@ inline Mask acting(const Op* op, Warp* warp) {
 }
 
 constexpr Mask kFullMask = ~Mask{0};
+
+inline void activate(Warp* warp, Mask mask) {
+  warp->active = mask;
+  warp->lanes = static_cast<unsigned>(__builtin_popcount(mask));
+}
 
 } // namespace warplens::exec

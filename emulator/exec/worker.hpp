@@ -25,41 +25,59 @@ struct Trap {
   std::string detail;         ///< nearest allocation, who waits where, ...
 };
 
-/// The last shapes that a memory instruction had, and how often in a row: see events.hpp.
+/// Holds back accesses whose shape has been seen lately, and counts them: see events.hpp. Two tables, direct-mapped by
+/// a hash of the shape; an access that finds another one in its place has that one delivered.
 class AccessWatch {
 public:
-  AccessWatch(std::size_t sites, Shard& shard) : sites_(sites), shard_(shard) {}
+  explicit AccessWatch(Shard& shard) : regular_(kRegular), irregular_(kIrregular), shard_(shard) {}
 
-  /// A regular access: `base` is the address of lane 0, extrapolated where lane 0 is inactive.
-  void regular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, std::int64_t stride) {
-    Last& last = sites_[site.index].last[base >> 7 & 1];
-    if (last.count != 0 && ((last.base ^ base) & (kAlignmentPeriod - 1)) == 0 && last.mask == mask &&
-        last.stride == stride && last.space == space) {
-      ++last.count;
+  /// Lanes 0 to 15 at base + i * stride[0], 16 to 31 at base + half + (i - 16) * stride[1]; `base` is extrapolated
+  /// where lane 0 is inactive.
+  void regular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, const std::int64_t* stride,
+               std::int64_t half) {
+    const std::uint64_t phase = base & (kAlignmentPeriod - 1);
+    const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
+    const std::uint64_t mixed =
+        (phase ^ shape ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) * 0x9e3779b97f4a7c15u;
+    Regular& r = regular_[mixed >> (64 - kRegularBits)];
+    if (r.site == &site && r.phase == phase && r.stride[0] == stride[0] && r.stride[1] == stride[1] && r.half == half &&
+        r.mask == mask && r.space == space) {
+      ++r.count;
       return;
     }
-    flush(site, last);
-    last = {base, stride, 1, mask, space};
+    deliver(r);
+    r = {&site, base, phase, {stride[0], stride[1]}, half, 1, mask, space};
   }
-  void irregular(const MemorySite& site, isa::Space space, Mask mask, const std::uint64_t* addresses);
+
+  /// `offsets` of all lanes from `base`, 0 for inactive ones.
+  void irregular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, const std::int64_t* offsets);
+
   /// Delivers what has been held back.
-  void flush(const std::deque<MemorySite>& sites);
+  void flush();
 
 private:
-  struct Last {
-    std::uint64_t base = 0;
-    std::int64_t stride = 0;
+  static constexpr int kRegularBits = 11, kIrregularBits = 8;
+  static constexpr std::size_t kRegular = std::size_t{1} << kRegularBits, kIrregular = std::size_t{1} << kIrregularBits;
+  struct Regular {
+    const MemorySite* site = nullptr;
+    std::uint64_t base = 0, phase = 0;
+    std::int64_t stride[2]{}, half = 0;
     std::uint64_t count = 0;
     Mask mask = 0;
     isa::Space space{};
   };
-  // Two, chosen by address bit 7: warps of a CTA take turns on the two halves of the alignment period.
-  struct PerSite {
-    Last last[2];
+  struct Irregular {
+    const MemorySite* site = nullptr;
+    std::uint64_t base = 0, phase = 0, count = 0;
+    Mask mask = 0;
+    isa::Space space{};
+    std::int64_t offsets[kWarpSize]{};
   };
-  void flush(const MemorySite& site, const Last& last);
+  void deliver(const Regular& r);
+  void deliver(const Irregular& r);
 
-  std::vector<PerSite> sites_;
+  std::vector<Regular> regular_;
+  std::vector<Irregular> irregular_;
   Shard& shard_;
 };
 
@@ -84,13 +102,24 @@ struct Worker {
   std::optional<AccessWatch> watch;
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes on, by guard counter
-  std::vector<Branch> branches;       ///< held back like accesses
+  std::vector<Branch> branches;
   std::uint64_t steps = 0;
   std::optional<Trap> trap;
 
   /// True where [low, high) lies in one allocation; remembers it for the site.
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
-  void count_branch(std::uint32_t index, Mask active, Mask taken);
+  /// Branches are held back like accesses.
+  void count_branch(std::uint32_t index, Mask active, Mask taken) {
+    Branch& last = branches[index];
+    if (last.active == active && last.taken == taken) {
+      ++last.count;
+      return;
+    }
+    if (last.count != 0) shard->branch(last);
+    last.active = active;
+    last.taken = taken;
+    last.count = 1;
+  }
   void flush();
 };
 

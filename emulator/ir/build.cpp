@@ -43,10 +43,12 @@ void Builder::target(const std::vector<Word>& words) {
     const std::string_view text = word.text;
     const bool is_sm = text.starts_with("sm_");
     if (!is_sm && !text.starts_with("compute_")) {
-      constexpr std::string_view kOptions[] = {"texmode_unified", "texmode_independent", "texmode_raw", "debug", "map_f64_to_f32"};
+      constexpr std::string_view kOptions[] = {"texmode_unified", "texmode_independent", "texmode_raw", "debug",
+                                               "map_f64_to_f32"};
       if (std::find(std::begin(kOptions), std::end(kOptions), text) == std::end(kOptions)) {
         const std::string near = closest(text, {std::begin(kOptions), std::end(kOptions)});
-        error(word.where, fmt::format("unknown target '{}'", text), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+        error(word.where, fmt::format("unknown target '{}'", text),
+              near.empty() ? "" : fmt::format("did you mean '{}'?", near));
         continue;
       }
       const std::string_view kept = module_.intern(text);
@@ -101,7 +103,8 @@ void Builder::alias(Word name, Word aliasee) {
   module_.functions[symbol->index].alias_of = module_.functions[target->index].name;
 }
 
-// ---- functions -------------------------------------------------------------------------------------------------------
+// ---- functions
+// -------------------------------------------------------------------------------------------------------
 
 void Builder::function_directive(Function& target, const FunctionDirectiveSyntax& directive) {
   const std::string_view name = directive.name.text;
@@ -129,16 +132,22 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
                          {".explicitcluster", 0, 0, nullptr},
                          {".blocksareclusters", 0, 0, nullptr},
                          {".unique", 0, 0, nullptr}};
-  const auto* const found = std::find_if(std::begin(known), std::end(known), [&](const Known& k) { return k.name == name; });
+  const auto* const found =
+      std::find_if(std::begin(known), std::end(known), [&](const Known& k) { return k.name == name; });
   if (found == std::end(known)) {
     std::vector<std::string_view> names;
     for (const Known& k : known) names.push_back(k.name);
     const std::string near = closest(name, names);
-    return error(directive.name.where, fmt::format("unknown directive '{}'", name), near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    return error(directive.name.where, fmt::format("unknown directive '{}'", name),
+                 near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
   const std::size_t count = directive.values.size();
   if (count < found->least || count > found->most)
-    return error(directive.name.where, fmt::format("expected {} numbers after '{}' but found {}", found->least == found->most ? std::to_string(found->least) : fmt::format("{} to {}", found->least, found->most), name, count));
+    return error(directive.name.where,
+                 fmt::format("expected {} numbers after '{}' but found {}",
+                             found->least == found->most ? std::to_string(found->least)
+                                                         : fmt::format("{} to {}", found->least, found->most),
+                             name, count));
   for (std::size_t i = 0; i < found->most; ++i)
     found->first[i] = i < count ? unsigned_of({directive.values[i], directive.name.where}).value_or(0) : 1;
   target.no_return |= name == ".noreturn";
@@ -152,7 +161,8 @@ std::vector<Variable> Builder::parameters(const std::vector<ParameterSyntax>& li
     auto variable = variable_of(parameter.declaration, parameter.declarator);
     if (!variable) continue;
     if (variable->space != Space::param && variable->space != Space::reg) {
-      error(parameter.declaration.space.where, fmt::format("expected '.param' or '.reg' but found '{}'", parameter.declaration.space.text));
+      error(parameter.declaration.space.where,
+            fmt::format("expected '.param' or '.reg' but found '{}'", parameter.declaration.space.text));
       continue;
     }
     result.push_back(std::move(*variable));
@@ -221,8 +231,7 @@ void Builder::begin_body(SourceLocation where) {
   source_ = {};
   scopes_.clear();
   references_.clear();
-  label_heads_.clear();
-  label_entries_.clear();
+  labels_.clear();
   scope_parents_.assign(1, kNone);
   open_scopes_.assign(1, 0);
   pending_label_ = {};
@@ -230,17 +239,18 @@ void Builder::begin_body(SourceLocation where) {
   declare_parameters(function().params, VariableOwner::parameter);
 }
 
-void Builder::enter_scope() {
+void Builder::enter_scope(SourceLocation where) {
   flush_label();
-  scopes_.enter();
+  if (open_scopes_.size() == kMaxScopes) error(where, fmt::format("blocks nested deeper than {}", kMaxScopes));
+  if (open_scopes_.size() < kMaxScopes) scopes_.enter(); // deeper ones are read for their errors only
   scope_parents_.push_back(open_scopes_.back());
   open_scopes_.push_back(static_cast<std::uint32_t>(scope_parents_.size() - 1));
 }
 
 void Builder::leave_scope() {
   flush_label();
-  scopes_.leave();
   open_scopes_.pop_back();
+  if (open_scopes_.size() < kMaxScopes) scopes_.leave();
 }
 
 void Builder::end_body(SourceLocation) {
@@ -253,7 +263,8 @@ void Builder::end_body(SourceLocation) {
   in_body_ = false;
 }
 
-// ---- labels ------------------------------------------------------------------------------------------------------------
+// ---- labels
+// ------------------------------------------------------------------------------------------------------------
 
 void Builder::label(Word name) {
   flush_label();
@@ -264,23 +275,16 @@ void Builder::flush_label() {
   if (pending_label_.text.empty()) return;
   const Word name = pending_label_;
   pending_label_ = {};
-  const auto known = label_heads_.find(name.text);
-  const std::uint32_t head = known == label_heads_.end() ? kNone : known->second;
-  for (std::uint32_t i = head; i != kNone; i = label_entries_[i].next)
-    if (label_entries_[i].scope == open_scopes_.back())
-      return error(name.where, fmt::format("label '{}' is declared twice", name.text));
   Function& current = function();
-  label_entries_.push_back({open_scopes_.back(), static_cast<std::uint32_t>(current.labels.size()), head});
-  label_heads_[name.text] = static_cast<std::uint32_t>(label_entries_.size() - 1);
+  const auto position = static_cast<std::uint32_t>(current.labels.size());
+  if (!labels_.emplace(ScopedName{name.text, open_scopes_.back()}, position).second)
+    return error(name.where, fmt::format("label '{}' is declared twice", name.text));
   current.labels.push_back({module_.intern(name.text), static_cast<std::uint32_t>(current.instructions.size())});
 }
 
 std::uint32_t Builder::label_of(std::string_view name, std::uint32_t scope) const {
-  const auto head = label_heads_.find(name);
-  if (head == label_heads_.end()) return kNone;
   for (; scope != kNone; scope = scope_parents_[scope])
-    for (std::uint32_t i = head->second; i != kNone; i = label_entries_[i].next)
-      if (label_entries_[i].scope == scope) return label_entries_[i].label;
+    if (const auto found = labels_.find({name, scope}); found != labels_.end()) return found->second;
   return kNone;
 }
 
@@ -330,8 +334,10 @@ void Builder::resolve_references() {
       continue;
     }
     operand = {.kind = OperandKind::label, .column = operand.column, .value = operand.value};
-    if (reference.is_branch) undeclared("label", reference.name, reference.where);
-    else late_references_.push_back({function_, i, module_.intern(reference.name), reference.where});
+    if (reference.is_branch)
+      undeclared("label", reference.name, reference.where);
+    else
+      late_references_.push_back({function_, i, module_.intern(reference.name), reference.where});
   }
   for (Table& table : current.tables)
     for (std::uint32_t& label : table.labels) {
@@ -352,8 +358,10 @@ Expected<Module> Builder::finish(SourceLocation end) {
     operand.kind = symbol->kind;
     operand.index = symbol->index;
   }
-  if (!saw_version_) error(end, "expected '.version' at the start of the file");
-  else if (!saw_target_) error(end, "expected '.target' after '.version'");
+  if (!saw_version_)
+    error(end, "expected '.version' at the start of the file");
+  else if (!saw_target_)
+    error(end, "expected '.target' after '.version'");
   if (diagnostics_.has_errors()) {
     // Names are resolved late, but people read from the top.
     std::vector<Diagnostic> sorted = diagnostics_.list();

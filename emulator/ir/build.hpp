@@ -1,8 +1,8 @@
 // Builds an ir::Module from the pieces of text that the reader hands over: resolves names, folds constants, lays out
 // initialisers. Knows nothing of ANTLR.
 //
-//   Builder b("k.ptx"); b.version({"9.0", …}); … b.begin_function(head); b.begin_body(); b.instruction(i); b.end_body();
-//   Expected<Module> m = b.finish(end_of_text);
+//   Builder b("k.ptx"); b.version({"9.0", …}); … b.begin_function(head); b.begin_body(); b.instruction(i);
+//   b.end_body(); Expected<Module> m = b.finish(end_of_text);
 #pragma once
 
 #include "emulator/base/expected.hpp"
@@ -11,6 +11,7 @@
 #include "emulator/ir/names.hpp"
 #include "emulator/ir/syntax.hpp"
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -35,7 +36,7 @@ public:
   void begin_function(const FunctionSyntax& head);
   void begin_body(SourceLocation where);
   void end_body(SourceLocation where);
-  void enter_scope();
+  void enter_scope(SourceLocation where);
   void leave_scope();
   void label(Word name);
   void table(Table::Kind kind, const std::vector<Word>& words, SourceLocation where);
@@ -57,6 +58,7 @@ public:
 
 private:
   static constexpr std::size_t kMaxErrors = 1000;
+  static constexpr std::size_t kMaxScopes = 200; ///< inside one another
 
   struct Reference { ///< an operand that is resolved when the function, or the module, ends
     std::string_view name;
@@ -64,10 +66,15 @@ private:
     std::uint32_t scope = 0;
     bool is_branch = false;
   };
-  struct LabelEntry {
+  struct ScopedName {
+    std::string_view name;
     std::uint32_t scope = 0;
-    std::uint32_t label = 0;
-    std::uint32_t next = kNone;
+    bool operator==(const ScopedName&) const = default;
+  };
+  struct ScopedNameHash {
+    std::size_t operator()(const ScopedName& n) const {
+      return std::hash<std::string_view>{}(n.name) + n.scope * std::size_t{0x9e3779b97f4a7c15};
+    }
   };
   struct LateReference { ///< to a function that is declared further down
     std::uint32_t function, operand;
@@ -75,11 +82,11 @@ private:
     SourceLocation where;
   };
   struct Initializer {
-    Variable* variable = nullptr;            ///< null where its declaration was wrong
-    std::vector<std::uint64_t> extents;      ///< with the vector's components last
-    std::vector<std::uint64_t> starts;       ///< of the open braces, in elements
-    std::uint64_t position = 0;              ///< in elements
-    std::uint64_t end = 0;                   ///< of what was written, in elements
+    Variable* variable = nullptr;       ///< null where its declaration was wrong
+    std::vector<std::uint64_t> extents; ///< with the vector's components last
+    std::vector<std::uint64_t> starts;  ///< of the open braces, in elements
+    std::uint64_t position = 0;         ///< in elements
+    std::uint64_t end = 0;              ///< of what was written, in elements
     bool failed = false;
   };
 
@@ -120,7 +127,7 @@ private:
   Module module_;
   Diagnostics diagnostics_;
   Scopes globals_, scopes_;
-  bool saw_version_ = false, saw_target_ = false, saw_late_version_ = false;
+  bool saw_version_ = false, saw_target_ = false;
   std::uint64_t register_total_ = 0, initial_total_ = 0;
 
   // Of the function at hand.
@@ -129,8 +136,7 @@ private:
   bool parameters_in_body_ = false; ///< PTX 1.0 to 1.3: `.entry f { .param .u32 a; … }`
   SourcePosition source_;
   std::vector<Reference> references_;
-  std::unordered_map<std::string_view, std::uint32_t> label_heads_;
-  std::vector<LabelEntry> label_entries_;
+  std::unordered_map<ScopedName, std::uint32_t, ScopedNameHash> labels_; ///< to Function::labels
   std::vector<std::uint32_t> scope_parents_, open_scopes_;
   Word pending_label_; ///< it may turn out to name a table
   std::string_view opcode_;

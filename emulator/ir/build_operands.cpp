@@ -28,8 +28,10 @@ Operand component_named(std::string_view suffix) {
     if (c < '0' || c > (digits == 1 ? (bytes ? '3' : '1') : (bytes ? '7' : '3'))) return result;
     result.value = result.value << 4 | (c - '0');
   }
-  if (digits != 1) result.component = bytes ? kBytes : kHalves;
-  else result.component = static_cast<std::uint8_t>((bytes ? kByte0 : kHalf0) + std::exchange(result.value, 0));
+  if (digits != 1)
+    result.component = bytes ? kBytes : kHalves;
+  else
+    result.component = static_cast<std::uint8_t>((bytes ? kByte0 : kHalf0) + std::exchange(result.value, 0));
   return result;
 }
 
@@ -41,15 +43,16 @@ void Builder::undeclared(std::string_view what, std::string_view name, SourceLoc
   if (count != 0 && what != "label") {
     const std::string_view prefix = name.substr(0, name.find_last_not_of("0123456789") + 1);
     hint = fmt::format("the registers are {}0 to {}{}", prefix, prefix, count - 1);
-  } else if (what == "label" && label_heads_.contains(name)) {
-    hint = "a label is known between the braces that it stands in";
   } else if (diagnostics_.error_count() < kMaxHints) {
     std::vector<std::string> names = scopes_.candidates(name);
     if (what == "label")
-      for (const auto& [label, head] : label_heads_) names.emplace_back(label);
+      for (const auto& [label, position] : labels_) names.emplace_back(label.name);
     for (std::string& global : globals_.candidates(name)) names.push_back(std::move(global));
     const std::string near = closest(name, {names.begin(), names.end()});
-    if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
+    if (near == name)
+      hint = "a label is known between the braces that it stands in";
+    else if (!near.empty())
+      hint = fmt::format("did you mean '{}'?", near);
   }
   error(where, fmt::format("undeclared {} '{}'", what, name.substr(0, 200)), std::move(hint));
 }
@@ -74,8 +77,10 @@ void Builder::instruction(const InstructionSyntax& written) {
   if (!written.guard.text.empty()) {
     instruction.where = written.guard.where;
     const auto guard = scopes_.find(written.guard.text);
-    if (!guard || guard->kind != OperandKind::reg) undeclared("predicate", written.guard.text, written.guard.where);
-    else instruction.guard = guard->index;
+    if (!guard || guard->kind != OperandKind::reg)
+      undeclared("predicate", written.guard.text, written.guard.where);
+    else
+      instruction.guard = guard->index;
     instruction.guard_negated = written.guard_negated;
   }
   const std::size_t base = scratch_.size();
@@ -106,9 +111,11 @@ Operand Builder::operand(const Expression& expression) {
     result = name(first);
     ConstantError wrong;
     const auto offset = evaluate_offset(syntax, expression, wrong);
-    if (!offset) error(wrong.where, wrong.message, wrong.hint);
+    if (!offset)
+      error(wrong.where, wrong.message, wrong.hint);
     else if (result.kind == OperandKind::reg || result.kind == OperandKind::special)
-      error(terms[1].where, fmt::format("expected ',' or ';': '{}' is no constant", first.text), "registers can be added in addresses only");
+      error(terms[1].where, fmt::format("expected ',' or ';': '{}' is no constant", first.text),
+            "registers can be added in addresses only");
     result.value = offset.value_or(0);
   } else {
     result = constant(expression);
@@ -158,7 +165,9 @@ Operand Builder::elements(OperandKind kind, std::span<const Expression> children
     const Operand converted = operand(child);
     scratch_.push_back(converted);
   }
-  Operand result{.kind = kind, .index = append(std::span(scratch_).subspan(base)), .count = static_cast<std::uint32_t>(children.size())};
+  Operand result{.kind = kind,
+                 .index = append(std::span(scratch_).subspan(base)),
+                 .count = static_cast<std::uint32_t>(children.size())};
   scratch_.resize(base);
   return result;
 }
@@ -175,9 +184,13 @@ Operand Builder::name(const Term& term) {
   bool unified = false;
   const auto suffix = [&](std::string_view word) {
     const Operand named = component_named(word);
-    if (word == "unified") unified = true;
-    else if (component.component == 0 && named.component != 0) component = named;
-    else error(term.where, fmt::format("unknown component '.{}' of '{}'", word, text.substr(0, text.find('.'))), "components are .x .y .z .w, of video instructions .b0 to .b3, .h0 and .h1");
+    if (word == "unified")
+      unified = true;
+    else if (component.component == 0 && named.component != 0)
+      component = named;
+    else
+      error(term.where, fmt::format("unknown component '.{}' of '{}'", word, text.substr(0, text.find('.'))),
+            "components are .x .y .z .w, of video instructions .b0 to .b3, .h0 and .h1");
   };
   if (const std::size_t dot = text.find('.'); dot != std::string_view::npos) {
     std::string_view rest = text.substr(dot);
@@ -226,7 +239,8 @@ Operand Builder::address(const Term& term) {
   Operand result{.kind = OperandKind::address, .index = 0, .count = 0};
   if (terms[0].kind != TermKind::word || terms[0].text == "WARP_SZ") {
     const Operand absolute = constant(children[0]);
-    if (absolute.kind != OperandKind::integer && absolute.kind != OperandKind::sink) error(terms[0].where, "expected an integer address");
+    if (absolute.kind != OperandKind::integer && absolute.kind != OperandKind::sink)
+      error(terms[0].where, "expected an integer address");
     if (children.size() > 1) error(terms[0].where, "expected a symbol or register before ','");
     result.value = absolute.value;
     return result;

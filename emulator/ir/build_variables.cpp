@@ -12,12 +12,13 @@ namespace warplens::ir {
 
 namespace {
 
-constexpr std::uint64_t kMaxRegisters = 8u << 20;       // of a module
-constexpr std::uint64_t kMaxInitialBytes = 256u << 20;  // of a module
+constexpr std::uint64_t kMaxRegisters = 8u << 20;      // of a module
+constexpr std::uint64_t kMaxInitialBytes = 256u << 20; // of a module
 constexpr std::uint64_t kMaxVariableBytes = 1ull << 40;
 
 Space space_named(std::string_view word) {
-  constexpr Space kSpaces[] = {Space::reg, Space::sreg, Space::constant, Space::global, Space::local, Space::param, Space::shared, Space::texture};
+  constexpr Space kSpaces[] = {Space::reg,   Space::sreg,  Space::constant, Space::global,
+                               Space::local, Space::param, Space::shared,   Space::texture};
   for (const Space space : kSpaces)
     if (isa::name(space) == word.substr(1)) return space;
   return Space::none;
@@ -35,11 +36,16 @@ std::string type_hint(std::string_view word) {
 Linkage Builder::linkage_of(const std::vector<Word>& words) {
   Linkage linkage = Linkage::internal;
   for (const Word& word : words) {
-    if (linkage != Linkage::internal) error(word.where, fmt::format("expected one linkage directive but found '{}' too", word.text));
-    if (word.text == ".extern") linkage = Linkage::external;
-    else if (word.text == ".weak") linkage = Linkage::weak;
-    else if (word.text == ".common") linkage = Linkage::common;
-    else linkage = Linkage::visible; // .hidden is visible to the other modules of a program, which is all we link
+    if (linkage != Linkage::internal)
+      error(word.where, fmt::format("expected one linkage directive but found '{}' too", word.text));
+    if (word.text == ".extern")
+      linkage = Linkage::external;
+    else if (word.text == ".weak")
+      linkage = Linkage::weak;
+    else if (word.text == ".common")
+      linkage = Linkage::common;
+    else
+      linkage = Linkage::visible; // .hidden is visible to the other modules of a program, which is all we link
   }
   return linkage;
 }
@@ -82,7 +88,8 @@ bool Builder::extents_of(const DeclaratorSyntax& name, Variable& variable) {
       ConstantError wrong;
       const auto value = evaluate(syntax, extent, wrong);
       if (!value || value->is_real() || !value->symbol.empty() || value->bits < 0) {
-        error(value ? name.name.where : wrong.where, value ? fmt::format("expected a number of elements for '{}'", name.name.text) : wrong.message);
+        error(value ? name.name.where : wrong.where,
+              value ? fmt::format("expected a number of elements for '{}'", name.name.text) : wrong.message);
         return false;
       }
       count = static_cast<std::uint64_t>(value->bits);
@@ -116,15 +123,19 @@ std::optional<Variable> Builder::variable_of(const DeclarationSyntax& head, cons
     return std::nullopt;
   }
   for (const Word& attribute : head.attributes) {
-    if (attribute.text == ".managed") variable.managed = true;
-    else if (attribute.text != ".unified") error(attribute.where, fmt::format("unknown attribute '{}'", attribute.text));
+    if (attribute.text == ".managed")
+      variable.managed = true;
+    else if (attribute.text != ".unified")
+      error(attribute.where, fmt::format("unknown attribute '{}'", attribute.text));
   }
   if (!head.bank.empty()) variable.constant_bank = unsigned_of({head.bank, head.space.where}).value_or(0);
   variable.name = module_.intern(name.name.text);
   if (!extents_of(name, variable)) return std::nullopt;
   const auto natural = static_cast<std::uint32_t>(std::max(1, isa::bytes(variable.type)) * variable.vector);
-  variable.alignment = head.alignment.empty() ? natural : unsigned_of({head.alignment, name.name.where}).value_or(natural);
-  if (!head.pointee_alignment.empty()) variable.pointee_alignment = unsigned_of({head.pointee_alignment, name.name.where}).value_or(0);
+  variable.alignment =
+      head.alignment.empty() ? natural : unsigned_of({head.alignment, name.name.where}).value_or(natural);
+  if (!head.pointee_alignment.empty())
+    variable.pointee_alignment = unsigned_of({head.pointee_alignment, name.name.where}).value_or(0);
   for (const std::uint32_t alignment : {variable.alignment, variable.pointee_alignment})
     if (!std::has_single_bit(alignment) && !(alignment == 0 && head.pointee_alignment.empty())) {
       error(name.name.where, fmt::format("expected a power of two as alignment but found {}", alignment));
@@ -152,7 +163,6 @@ void Builder::declare_registers(const Variable& variable, const DeclaratorSyntax
   const std::string_view prefix = variable.name;
   const bool single = prefix.back() >= '0' && prefix.back() <= '9'; // %f1<3>: no telling prefix and number apart later
   bool fresh = single || count == 0 || scopes_.declare_range(prefix, count, first);
-  registers.reserve(first + count);
   for (std::uint32_t i = 0; i < count; ++i) {
     registers.push_back({module_.numbered(prefix, i), variable.type, variable.vector});
     if (single) fresh &= scopes_.declare(registers.back().name, {OperandKind::reg, first + i});
@@ -162,7 +172,9 @@ void Builder::declare_registers(const Variable& variable, const DeclaratorSyntax
 
 void Builder::declare_variable(Variable variable) {
   const bool as_parameter = parameters_in_body_ && variable.space == Space::param && scopes_.depth() == 0;
-  const VariableOwner owner = !in_body_ ? VariableOwner::module : as_parameter ? VariableOwner::parameter : VariableOwner::local;
+  const VariableOwner owner = !in_body_      ? VariableOwner::module
+                              : as_parameter ? VariableOwner::parameter
+                                             : VariableOwner::local;
   auto& list = !in_body_ ? module_.variables : as_parameter ? function().params : function().variables;
   Scopes& scopes = in_body_ ? scopes_ : globals_;
   if (!in_body_) {
@@ -194,7 +206,8 @@ void Builder::declare(const DeclarationSyntax& head, const DeclaratorSyntax& nam
   declare_variable(std::move(*variable));
 }
 
-// ---- initialisers ------------------------------------------------------------------------------------------------------
+// ---- initialisers
+// ------------------------------------------------------------------------------------------------------
 
 void Builder::begin_initializer(SourceLocation where) {
   Variable* const variable = initializer_.variable;
@@ -242,7 +255,8 @@ void Builder::close_brace(SourceLocation where) {
   const std::uint64_t whole = elements_inside(depth - 1);
   if (open_ended) return;
   if (initializer_.position > start + whole) {
-    error(where, fmt::format("too many initial values for '{}': expected at most {}", initializer_.variable->name, whole));
+    error(where,
+          fmt::format("too many initial values for '{}': expected at most {}", initializer_.variable->name, whole));
     initializer_.failed = true;
     return;
   }
@@ -267,7 +281,8 @@ void Builder::value(const Expression& expression) {
   initializer_.failed = true;
   if (!constant) return error(wrong.where, wrong.message, wrong.hint);
   if (initializer_.starts.size() != initializer_.extents.size())
-    return error(where, fmt::format("expected '{{' but found a value: '{}' has {} dimensions", initializer_.variable->name, initializer_.extents.size()));
+    return error(where, fmt::format("expected '{{' but found a value: '{}' has {} dimensions",
+                                    initializer_.variable->name, initializer_.extents.size()));
   initializer_.failed = !store(*constant, where);
   ++initializer_.position;
   initializer_.end = initializer_.position;
@@ -287,13 +302,19 @@ bool Builder::store(const Constant& constant, SourceLocation where) {
       error(where, fmt::format("the address of '{}' does not fit a .{}", constant.symbol, isa::name(variable.type)));
       return false;
     }
-    variable.relocations.push_back({.offset = offset, .bytes = static_cast<std::uint32_t>(bytes), .symbol = module_.intern(constant.symbol),
-                                    .addend = constant.bits, .generic = constant.generic, .shift = constant.mask_shift});
+    variable.relocations.push_back({.offset = offset,
+                                    .bytes = static_cast<std::uint32_t>(bytes),
+                                    .symbol = module_.intern(constant.symbol),
+                                    .addend = constant.bits,
+                                    .generic = constant.generic,
+                                    .shift = constant.mask_shift});
   }
   std::uint64_t bits = constant.symbol.empty() ? static_cast<std::uint64_t>(constant.bits) : 0;
   const isa::Class kind = isa::info(variable.type).kind;
   if (constant.is_real() != (kind == isa::Class::floating) && !(kind == isa::Class::untyped)) {
-    error(where, fmt::format("expected {} number for '{}', which is a .{}", kind == isa::Class::floating ? "a floating-point" : "an integer", variable.name, isa::name(variable.type)));
+    error(where, fmt::format("expected {} number for '{}', which is a .{}",
+                             kind == isa::Class::floating ? "a floating-point" : "an integer", variable.name,
+                             isa::name(variable.type)));
     return false;
   }
   if (constant.is_real() && bytes < 4) {
@@ -303,7 +324,8 @@ bool Builder::store(const Constant& constant, SourceLocation where) {
   if (constant.kind == Constant::Kind::real64 && bytes == 4)
     bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(constant.bits)));
   if (constant.kind == Constant::Kind::real32 && bytes == 8)
-    bits = std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(constant.bits))));
+    bits = std::bit_cast<std::uint64_t>(
+        static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(constant.bits))));
   if (variable.initial.size() < offset + bytes) {
     initial_total_ += offset + bytes - variable.initial.size();
     if (initial_total_ > kMaxInitialBytes) {

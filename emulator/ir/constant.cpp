@@ -16,11 +16,19 @@ constexpr std::int64_t kWarpSize = 32;
 /// Binding strength, tightest first (manual, table 5); the conditional is not in it.
 int precedence(Operation operation) {
   switch (operation) {
-  case Operation::multiply: case Operation::divide: case Operation::remainder: return 10;
-  case Operation::add: case Operation::subtract: return 9;
-  case Operation::shift_left: case Operation::shift_right: return 8;
-  case Operation::less: case Operation::greater: case Operation::less_equal: case Operation::greater_equal: return 7;
-  case Operation::equal: case Operation::not_equal: return 6;
+  case Operation::multiply:
+  case Operation::divide:
+  case Operation::remainder: return 10;
+  case Operation::add:
+  case Operation::subtract: return 9;
+  case Operation::shift_left:
+  case Operation::shift_right: return 8;
+  case Operation::less:
+  case Operation::greater:
+  case Operation::less_equal:
+  case Operation::greater_equal: return 7;
+  case Operation::equal:
+  case Operation::not_equal: return 6;
   case Operation::bit_and: return 5;
   case Operation::bit_xor: return 4;
   case Operation::bit_or: return 3;
@@ -46,8 +54,7 @@ double as_double(const Constant& c) {
 
 bool truth(const Constant& c) { return c.is_real() ? as_double(c) != 0 : c.bits != 0; }
 
-template <class T>
-std::optional<bool> compared(Operation operation, T a, T b) {
+template <class T> std::optional<bool> compared(Operation operation, T a, T b) {
   switch (operation) {
   case Operation::less: return a < b;
   case Operation::greater: return a > b;
@@ -70,7 +77,8 @@ std::uint64_t arithmetic(Operation operation, std::uint64_t a, std::uint64_t b, 
   case Operation::add: return a + b;
   case Operation::subtract: return a - b;
   case Operation::shift_left: return b > 63 ? 0 : a << b;
-  case Operation::shift_right: return is_signed ? static_cast<std::uint64_t>(sa >> (b > 63 ? 63 : b)) : b > 63 ? 0 : a >> b;
+  case Operation::shift_right:
+    return is_signed ? static_cast<std::uint64_t>(sa >> (b > 63 ? 63 : b)) : b > 63 ? 0 : a >> b;
   case Operation::bit_and: return a & b;
   case Operation::bit_xor: return a ^ b;
   case Operation::bit_or: return a | b;
@@ -140,7 +148,8 @@ private:
     if (!a.symbol.empty()) {
       if (b.is_real() || (operation != Operation::add && operation != Operation::subtract))
         return fail(where, "only an integer can be added to the address of a symbol");
-      a.bits = static_cast<std::int64_t>(arithmetic(operation, static_cast<std::uint64_t>(a.bits), static_cast<std::uint64_t>(b.bits), true));
+      a.bits = static_cast<std::int64_t>(
+          arithmetic(operation, static_cast<std::uint64_t>(a.bits), static_cast<std::uint64_t>(b.bits), true));
       return a;
     }
     if (operation == Operation::logical_and) return signed_value(truth(a) && truth(b));
@@ -179,12 +188,18 @@ private:
     for (auto at = prefixes.rbegin(); value && at != prefixes.rend(); ++at) {
       if (!value->symbol.empty()) return fail(term.where, fmt::format("'{}' cannot be applied to a symbol", *at));
       if (term.kind == TermKind::hexadecimal)
-        return fail(term.where, fmt::format("expected a number after '{}' but found '{}'", *at, term.text), "write the sign into the bits");
-      if (*at == '-' && value->is_real()) value = real_value(-as_double(*value));
-      else if (*at == '-') value->bits = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value->bits));
-      else if (*at == '!') value = signed_value(!truth(*value));
-      else if (*at == '~' && value->is_real()) return fail(term.where, "expected an integer after '~'");
-      else if (*at == '~') value->bits = ~value->bits;
+        return fail(term.where, fmt::format("expected a number after '{}' but found '{}'", *at, term.text),
+                    "write the sign into the bits");
+      if (*at == '-' && value->is_real())
+        value = real_value(-as_double(*value));
+      else if (*at == '-')
+        value->bits = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value->bits));
+      else if (*at == '!')
+        value = signed_value(!truth(*value));
+      else if (*at == '~' && value->is_real())
+        return fail(term.where, "expected an integer after '~'");
+      else if (*at == '~')
+        value->bits = ~value->bits;
     }
     return value;
   }
@@ -192,7 +207,9 @@ private:
   std::optional<Constant> primary(const Term& term) {
     const auto children = syntax_.children(term);
     switch (term.kind) {
-    case TermKind::integer: case TermKind::decimal: case TermKind::hexadecimal: return number(term, error_);
+    case TermKind::integer:
+    case TermKind::decimal:
+    case TermKind::hexadecimal: return number(term, error_);
     case TermKind::word:
       if (term.text == "WARP_SZ") return signed_value(kWarpSize);
       return Constant{.kind = Kind::signed_integer, .bits = 0, .symbol = term.text};
@@ -213,7 +230,9 @@ private:
     return fail(term.where, "expected a constant expression");
   }
 
-  std::optional<Constant> nested(const Expression& expression) { return Evaluator(syntax_, error_).conditional(expression); }
+  std::optional<Constant> nested(const Expression& expression) {
+    return Evaluator(syntax_, error_).conditional(expression);
+  }
 
   std::optional<Constant> masked(const Term& term, const Expression& child) {
     const auto mask = number(term, error_);
@@ -234,11 +253,14 @@ private:
     if (!value) return std::nullopt;
     if (!value->symbol.empty()) return value;
     const bool to_signed = term.text == ".s64";
-    if (!to_signed && term.text != ".u64") return fail(term.where, fmt::format("expected '.s64' or '.u64' but found '{}'", term.text));
+    if (!to_signed && term.text != ".u64")
+      return fail(term.where, fmt::format("expected '.s64' or '.u64' but found '{}'", term.text));
     if (value->is_real()) {
       const double real = as_double(*value);
-      if (!(real >= -0x1p63 && real < (to_signed ? 0x1p63 : 0x1p64))) return fail(term.where, "number does not fit 64 bits");
-      value->bits = real < 0x1p63 ? static_cast<std::int64_t>(real) : static_cast<std::int64_t>(static_cast<std::uint64_t>(real));
+      if (!(real >= -0x1p63 && real < (to_signed ? 0x1p63 : 0x1p64)))
+        return fail(term.where, "number does not fit 64 bits");
+      value->bits =
+          real < 0x1p63 ? static_cast<std::int64_t>(real) : static_cast<std::int64_t>(static_cast<std::uint64_t>(real));
     }
     value->kind = to_signed ? Kind::signed_integer : Kind::unsigned_integer;
     return value;
@@ -273,7 +295,8 @@ std::optional<Constant> integer(const Term& term, ConstantError& error) {
     return std::nullopt;
   }
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) is_unsigned = true;
-  return Constant{.kind = is_unsigned ? Kind::unsigned_integer : Kind::signed_integer, .bits = static_cast<std::int64_t>(value)};
+  return Constant{.kind = is_unsigned ? Kind::unsigned_integer : Kind::signed_integer,
+                  .bits = static_cast<std::int64_t>(value)};
 }
 
 } // namespace
@@ -283,7 +306,8 @@ std::optional<Constant> number(const Term& term, ConstantError& error) {
   if (term.kind == TermKind::hexadecimal) {
     std::uint64_t bits = 0;
     std::from_chars(term.text.data() + 2, term.text.data() + term.text.size(), bits, 16);
-    return Constant{.kind = term.text.size() == 10 ? Kind::real32 : Kind::real64, .bits = static_cast<std::int64_t>(bits)};
+    return Constant{.kind = term.text.size() == 10 ? Kind::real32 : Kind::real64,
+                    .bits = static_cast<std::int64_t>(bits)};
   }
   double value = 0;
   const auto parsed = std::from_chars(term.text.data(), term.text.data() + term.text.size(), value);

@@ -12,10 +12,10 @@ namespace warplens::ir {
 
 struct Constant {
   enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real32, real64 } kind{};
-  std::int64_t bits = 0;       ///< the integer, or the bits of the float or double
+  std::int64_t bits = 0;        ///< the integer, or the bits of the float or double
   std::string_view symbol = {}; ///< the value is relative to its address; empty: absolute
-  bool generic = false;        ///< generic(symbol)
-  std::uint8_t mask_shift = 0; ///< 0xFF00(symbol): 8
+  bool generic = false;         ///< generic(symbol)
+  std::uint8_t mask_shift = 0;  ///< 0xFF00(symbol): 8
   bool masked = false;
 
   [[nodiscard]] bool is_real() const { return kind == Kind::real32 || kind == Kind::real64; }

@@ -52,7 +52,8 @@ public:
       std::uint32_t now = 0;
       live.for_each([&](std::size_t r) { now += weights_[r]; });
       most = std::max(most, now);
-      for (std::uint32_t i = flow_.blocks[b].end; i-- > flow_.blocks[b].first;) most = std::max(most, step(i, live, now));
+      for (std::uint32_t i = flow_.blocks[b].end; i-- > flow_.blocks[b].first;)
+        most = std::max(most, step(i, live, now));
     }
     return most;
   }

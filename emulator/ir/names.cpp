@@ -88,6 +88,7 @@ void Scopes::leave() {
 void Scopes::clear() {
   names_.clear();
   ranges_.clear();
+  numbered_.clear();
   entries_.clear();
   starts_.clear();
 }
@@ -106,12 +107,15 @@ bool Scopes::declare(std::string_view name, Symbol symbol) {
   std::uint32_t number = 0;
   const Entry* range = range_of(name, number);
   if (range != nullptr && range->depth == depth) return false;
+  if (const std::size_t start = digits_start(name); start != name.size() && start != 0)
+    numbered_[name.substr(0, start)] = 1;
   return add(names_, {name, symbol, 0, depth, kNone});
 }
 
 bool Scopes::declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t first) {
   const auto depth = static_cast<std::uint32_t>(starts_.size());
-  for (std::size_t i = starts_.empty() ? 0 : starts_.back(); i < entries_.size(); ++i) {
+  const bool clash = numbered_.find(prefix) != kNone; // else there is no need to look through the scope
+  for (std::size_t i = starts_.empty() ? 0 : starts_.back(); clash && i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (entry.count != 0 || entry.name.size() <= prefix.size() || !entry.name.starts_with(prefix)) continue;
     const std::string_view digits = entry.name.substr(prefix.size());

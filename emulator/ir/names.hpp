@@ -70,6 +70,7 @@ private:
   [[nodiscard]] const Entry* range_of(std::string_view name, std::uint32_t& number) const;
 
   NameTable names_, ranges_; ///< to the innermost entry
+  NameTable numbered_;       ///< has the `a` of every single name such as a12
   std::vector<Entry> entries_;
   std::vector<std::size_t> starts_; ///< of the open scopes within entries_
 };

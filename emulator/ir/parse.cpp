@@ -1,7 +1,7 @@
 #include "emulator/ir/parse.hpp"
 
 #include "emulator/ir/build.hpp"
-#include "emulator/ir/parse_tokens.hpp"
+#include "emulator/ir/parse_syntax.hpp"
 
 #include "PtxParser.h"
 
@@ -15,39 +15,6 @@ namespace {
 
 using grammar::PtxLexer;
 using grammar::PtxParser;
-
-const TextToken& of(const antlr4::Token* token) { return static_cast<const TextToken&>(*token); }
-Word word_of(const antlr4::Token* token) { return {of(token).text(), of(token).where()}; }
-
-std::vector<Word> words_of(const std::vector<antlr4::Token*>& tokens) {
-  std::vector<Word> words;
-  for (const antlr4::Token* token : tokens) words.push_back(word_of(token));
-  return words;
-}
-
-std::string_view unquoted(const antlr4::Token* token) {
-  const std::string_view text = of(token).text();
-  return text.substr(1, text.size() - 2);
-}
-
-Operation operation_of(std::string_view text) {
-  switch (text[0]) {
-  case '*': return Operation::multiply;
-  case '/': return Operation::divide;
-  case '%': return Operation::remainder;
-  case '+': return Operation::add;
-  case '-': return Operation::subtract;
-  case '<': return text == "<<" ? Operation::shift_left : text == "<=" ? Operation::less_equal : Operation::less;
-  case '>': return text == ">>" ? Operation::shift_right : text == ">=" ? Operation::greater_equal : Operation::greater;
-  case '=': return Operation::equal;
-  case '!': return Operation::not_equal;
-  case '&': return text == "&&" ? Operation::logical_and : Operation::bit_and;
-  case '^': return Operation::bit_xor;
-  case '|': return text == "||" ? Operation::logical_or : Operation::bit_or;
-  case '?': return Operation::question;
-  default: return Operation::colon;
-  }
-}
 
 /// Takes the pieces of Ptx.g4 in the order of the text and hands each to the builder.
 class Reader {
@@ -75,17 +42,6 @@ private:
   void section();
   void common(PtxParser::CommonContext& common);
 
-  // From contexts to syntax.
-  FunctionSyntax function_of(PtxParser::ItemContext& item);
-  std::vector<FunctionDirectiveSyntax> directives_of(const std::vector<PtxParser::FunctionDirectiveContext*>& list);
-  std::vector<ParameterSyntax> parameters_of(PtxParser::ParametersContext* parameters);
-  DeclarationSyntax declaration_of(PtxParser::DeclarationContext& declaration);
-  void attributes_of(const std::vector<PtxParser::AttributeContext*>& list, DeclarationSyntax& result);
-  DeclaratorSyntax declarator_of(PtxParser::DeclaratorContext& declarator);
-  Expression expression_of(PtxParser::OperandContext& operand);
-  void expressions_of(const std::vector<PtxParser::OperandContext*>& operands, Term& parent);
-  Term term_of(PtxParser::TermContext& term);
-
   void begin_piece();
   template <class Piece> void guarded(bool in_module, Piece piece);
   void skip_statement();
@@ -101,6 +57,7 @@ private:
 
   std::string_view text_;
   Builder builder_;
+  ContextReader contexts_{builder_.syntax};
   PtxLexer lexer_;
   TokenReader tokens_;
   PtxParser parser_;
@@ -108,7 +65,8 @@ private:
   std::string joined_opcode_;
 };
 
-// ---- pieces --------------------------------------------------------------------------------------------------------------
+// ---- pieces
+// --------------------------------------------------------------------------------------------------------------
 
 void Reader::begin_piece() {
   parser_.getTreeTracker().reset();
@@ -128,15 +86,16 @@ void Reader::expect(std::string_view text) {
 }
 
 /// Runs `piece`; after a syntax error goes on at the next statement or, outside functions, at the next declaration.
-template <class Piece>
-void Reader::guarded(bool in_module, Piece piece) {
+template <class Piece> void Reader::guarded(bool in_module, Piece piece) {
   begin_piece();
   try {
     piece();
   } catch (const SyntaxError& error) {
     builder_.error(error.where, error.message, error.hint);
-    if (in_module) skip_declaration();
-    else skip_statement();
+    if (in_module)
+      skip_declaration();
+    else
+      skip_statement();
   }
 }
 
@@ -201,7 +160,8 @@ void Reader::report_foreign_bytes() {
       line_start = i + 1;
     } else if (static_cast<signed char>(text_[i]) < 0) {
       builder_.error({line, static_cast<std::uint32_t>(i - line_start + 1)},
-                     fmt::format("expected ASCII but found the byte 0x{:02x}", static_cast<unsigned char>(text_[i])), "PTX allows no other characters, not even in comments");
+                     fmt::format("expected ASCII but found the byte 0x{:02x}", static_cast<unsigned char>(text_[i])),
+                     "PTX allows no other characters, not even in comments");
       const std::size_t end = text_.find('\n', i);
       if (end == std::string_view::npos || builder_.has_too_many_errors()) return;
       i = end - 1;
@@ -230,17 +190,19 @@ void Reader::item() {
   if (item.alias != nullptr) return builder_.alias(word_of(item.words[0]), word_of(item.words[1]));
   if (!item.words.empty()) return builder_.target(words_of(item.words));
   if (item.variable != nullptr) {
-    DeclarationSyntax head = declaration_of(*item.variable);
+    DeclarationSyntax head = contexts_.declaration_of(*item.variable);
     head.linkages = words_of(item.linkages);
     return variables(head);
   }
   if (item.kernel != nullptr || item.function != nullptr) {
-    builder_.begin_function(function_of(item));
+    builder_.begin_function(contexts_.function_of(item));
     return function_end();
   }
   const bool version = of(item.start).getType() == PtxParser::VERSION;
-  if (version) builder_.version(word_of(item.number));
-  else builder_.address_size(word_of(item.number));
+  if (version)
+    builder_.version(word_of(item.number));
+  else
+    builder_.address_size(word_of(item.number));
 }
 
 void Reader::function_end() {
@@ -266,13 +228,16 @@ void Reader::body() {
   std::size_t depth = 1;
   while (depth > 0 && !at_end() && !at_function()) {
     guarded(false, [&] {
-      if (accept("{")) {
+      if (next_is("{")) {
         ++depth;
-        return builder_.enter_scope();
+        builder_.enter_scope(tokens_.peek().where());
+        return tokens_.consume();
       }
       if (next_is("}")) {
-        if (--depth == 0) builder_.end_body(tokens_.peek().where());
-        else builder_.leave_scope();
+        if (--depth == 0)
+          builder_.end_body(tokens_.peek().where());
+        else
+          builder_.leave_scope();
         tokens_.consume();
         return;
       }
@@ -292,19 +257,20 @@ void Reader::statement() {
   if (statement.colon != nullptr) return builder_.label(word_of(statement.word));
   if (statement.other != nullptr) return common(*statement.other);
   if (statement.variable != nullptr) {
-    DeclarationSyntax head = declaration_of(*statement.variable);
+    DeclarationSyntax head = contexts_.declaration_of(*statement.variable);
     head.linkages = words_of(statement.linkages);
     return variables(head);
   }
   const SourceLocation where = of(statement.start).where();
   if (statement.table != nullptr) {
     const bool branch = of(statement.table).getType() == PtxParser::BRANCHTARGETS;
-    return builder_.table(branch ? Table::Kind::branch_targets : Table::Kind::call_targets, words_of(statement.words), where);
+    return builder_.table(branch ? Table::Kind::branch_targets : Table::Kind::call_targets, words_of(statement.words),
+                          where);
   }
   FunctionSyntax head;
-  head.results = parameters_of(statement.results);
-  head.params = parameters_of(statement.params);
-  head.directives = directives_of(statement.directives);
+  head.results = contexts_.parameters_of(statement.results);
+  head.params = contexts_.parameters_of(statement.params);
+  head.directives = contexts_.directives_of(statement.directives);
   builder_.prototype(head, where);
 }
 
@@ -319,14 +285,15 @@ void Reader::instruction(PtxParser::StatementContext& statement) {
   instruction_.guard = statement.guard != nullptr ? word_of(statement.guard) : Word{};
   instruction_.guard_negated = statement.negated != nullptr;
   instruction_.operands.clear();
-  for (PtxParser::OperandContext* operand : rest.operands) instruction_.operands.push_back(expression_of(*operand));
+  for (PtxParser::OperandContext* operand : rest.operands)
+    instruction_.operands.push_back(contexts_.expression_of(*operand));
   builder_.instruction(instruction_);
 }
 
 void Reader::variables(const DeclarationSyntax& head) {
   do {
     PtxParser::DeclaratorContext& declarator = *parser_.declarator();
-    builder_.declare(head, declarator_of(declarator));
+    builder_.declare(head, contexts_.declarator_of(declarator));
     if (!next_is("=")) continue;
     builder_.begin_initializer(tokens_.peek().where());
     tokens_.consume();
@@ -348,9 +315,11 @@ void Reader::initializer() {
       tokens_.next_piece();
       if (++depth > kMaxBraces) throw SyntaxError{where, fmt::format("braces nested deeper than {}", kMaxBraces), {}};
     }
-    const Expression value = expression_of(*parser_.operand());
-    if (depth > 0 && accept("=")) builder_.option(value, expression_of(*parser_.operand()));
-    else builder_.value(value);
+    const Expression value = contexts_.expression_of(*parser_.operand());
+    if (depth > 0 && accept("="))
+      builder_.option(value, contexts_.expression_of(*parser_.operand()));
+    else
+      builder_.value(value);
     while (depth > 0 && next_is("}")) {
       builder_.close_brace(tokens_.peek().where());
       tokens_.consume();
@@ -378,148 +347,6 @@ void Reader::common(PtxParser::CommonContext& common) {
   std::vector<std::string_view> strings;
   for (const antlr4::Token* string : common.strings) strings.push_back(unquoted(string));
   builder_.pragma(strings);
-}
-
-// ---- from contexts to syntax -----------------------------------------------------------------------------------------
-
-FunctionSyntax Reader::function_of(PtxParser::ItemContext& item) {
-  FunctionSyntax head;
-  head.linkages = words_of(item.linkages);
-  head.is_entry = item.kernel != nullptr;
-  if (head.is_entry) {
-    PtxParser::EntryContext& entry = *item.kernel;
-    head.name = word_of(entry.name);
-    head.has_parameter_list = entry.params != nullptr;
-    head.params = parameters_of(entry.params);
-    head.directives = directives_of(entry.directives);
-  } else {
-    PtxParser::FuncContext& func = *item.function;
-    DeclarationSyntax attributes;
-    attributes_of(func.attributes, attributes);
-    head.attributes = attributes.attributes;
-    for (const Word& word : attributes.words)
-      if (word.text != ".noreturn") throw SyntaxError{word.where, fmt::format("expected a function name but found '{}'", word.text), {}};
-      else head.directives.push_back({word, {}});
-    head.name = word_of(func.name);
-    head.has_parameter_list = func.params != nullptr;
-    head.results = parameters_of(func.results);
-    head.params = parameters_of(func.params);
-    for (FunctionDirectiveSyntax& directive : directives_of(func.directives)) head.directives.push_back(std::move(directive));
-  }
-  return head;
-}
-
-std::vector<FunctionDirectiveSyntax> Reader::directives_of(const std::vector<PtxParser::FunctionDirectiveContext*>& list) {
-  std::vector<FunctionDirectiveSyntax> result;
-  for (PtxParser::FunctionDirectiveContext* context : list) {
-    FunctionDirectiveSyntax& directive = result.emplace_back();
-    directive.name = word_of(context->start);
-    for (const antlr4::Token* value : context->values) directive.values.push_back(of(value).text());
-    for (const antlr4::Token* string : context->strings) directive.values.push_back(unquoted(string));
-  }
-  return result;
-}
-
-std::vector<ParameterSyntax> Reader::parameters_of(PtxParser::ParametersContext* parameters) {
-  std::vector<ParameterSyntax> result;
-  if (parameters == nullptr) return result;
-  for (PtxParser::ParameterContext* parameter : parameters->list)
-    result.push_back({declaration_of(*parameter->head), declarator_of(*parameter->named)});
-  return result;
-}
-
-DeclarationSyntax Reader::declaration_of(PtxParser::DeclarationContext& declaration) {
-  DeclarationSyntax result;
-  result.space = word_of(declaration.space);
-  if (declaration.bank != nullptr) result.bank = of(declaration.bank).text();
-  attributes_of(declaration.attributes, result);
-  return result;
-}
-
-void Reader::attributes_of(const std::vector<PtxParser::AttributeContext*>& list, DeclarationSyntax& result) {
-  bool after_pointer = false;
-  for (PtxParser::AttributeContext* attribute : list) {
-    if (attribute->word != nullptr) {
-      result.words.push_back(word_of(attribute->word));
-      after_pointer |= result.words.back().text == ".ptr";
-    } else if (attribute->alignment != nullptr) {
-      (after_pointer ? result.pointee_alignment : result.alignment) = of(attribute->alignment).text();
-    }
-    for (PtxParser::AttributeItemContext* item : attribute->items) result.attributes.push_back(word_of(item->name));
-  }
-}
-
-DeclaratorSyntax Reader::declarator_of(PtxParser::DeclaratorContext& declarator) {
-  DeclaratorSyntax result;
-  result.name = word_of(declarator.name);
-  if (declarator.count != nullptr) {
-    result.count = of(declarator.count).text();
-    result.count_where = of(declarator.count).where();
-  }
-  for (PtxParser::ExtentContext* extent : declarator.extents)
-    result.extents.push_back(extent->size != nullptr ? expression_of(*extent->size) : Expression{});
-  return result;
-}
-
-Expression Reader::expression_of(PtxParser::OperandContext& operand) {
-  Syntax& syntax = builder_.syntax;
-  const auto count = static_cast<std::uint32_t>(operand.terms.size());
-  const auto first = static_cast<std::uint32_t>(syntax.terms.size());
-  syntax.terms.resize(first + count); // kept together: what is inside them comes behind
-  for (std::uint32_t i = 0; i < count; ++i) {
-    Term term = term_of(*operand.terms[i]);
-    if (i > 0) term.operation = operation_of(of(operand.operators[i - 1]).text());
-    syntax.terms[first + i] = term;
-  }
-  return {first, count};
-}
-
-void Reader::expressions_of(const std::vector<PtxParser::OperandContext*>& operands, Term& parent) {
-  Syntax& syntax = builder_.syntax;
-  parent.first_child = static_cast<std::uint32_t>(syntax.expressions.size());
-  parent.child_count = static_cast<std::uint32_t>(operands.size());
-  syntax.expressions.resize(parent.first_child + parent.child_count);
-  for (std::uint32_t i = 0; i < parent.child_count; ++i) {
-    const Expression child = expression_of(*operands[i]);
-    syntax.expressions[parent.first_child + i] = child;
-  }
-}
-
-Term Reader::term_of(PtxParser::TermContext& context) {
-  Syntax& syntax = builder_.syntax;
-  Term term;
-  term.where = of(context.start).where();
-  term.first_prefix = static_cast<std::uint32_t>(syntax.prefixes.size());
-  term.prefix_count = static_cast<std::uint32_t>(context.prefixes.size());
-  for (const antlr4::Token* prefix : context.prefixes) syntax.prefixes.push_back(of(prefix).text()[0]);
-  const char open = context.open != nullptr ? of(context.open).text()[0] : '\0';
-  if (context.word != nullptr) {
-    term.kind = open == '[' ? TermKind::indexed : open == '(' ? TermKind::applied : TermKind::word;
-    term.text = of(context.word).text();
-    term.first_suffix = static_cast<std::uint32_t>(syntax.suffixes.size());
-    term.suffix_count = static_cast<std::uint32_t>(context.suffixes.size());
-    for (const antlr4::Token* suffix : context.suffixes) syntax.suffixes.push_back(of(suffix).text());
-  } else if (context.number != nullptr) {
-    const size_t type = context.number->getType();
-    term.kind = open == '(' ? TermKind::masked : type == PtxParser::INTEGER ? TermKind::integer : type == PtxParser::FLOAT ? TermKind::decimal : TermKind::hexadecimal;
-    term.text = of(context.number).text();
-  } else if (context.cast != nullptr) {
-    term.kind = TermKind::cast;
-    term.text = of(context.cast).text();
-    term.first_child = static_cast<std::uint32_t>(syntax.expressions.size());
-    term.child_count = 1;
-    syntax.expressions.emplace_back();
-    const auto inner = static_cast<std::uint32_t>(syntax.terms.size());
-    syntax.terms.emplace_back();
-    const Term child = term_of(*context.inner);
-    syntax.terms[inner] = child;
-    syntax.expressions[term.first_child] = {inner, 1};
-    return term;
-  } else {
-    term.kind = open == '(' ? TermKind::parentheses : open == '{' ? TermKind::braces : TermKind::brackets;
-  }
-  if (open != '\0') expressions_of(context.operands, term);
-  return term;
 }
 
 } // namespace

@@ -135,7 +135,8 @@ void TokenReader::consume() {
   if (now.text_.size() != 1) return;
   const char bracket = now.text_[0];
   if (bracket == '(' || bracket == '[' || bracket == '{') {
-    if (++depth_ > kMaxDepth) throw SyntaxError{now.where_, fmt::format("brackets nested deeper than {}", kMaxDepth), {}};
+    if (++depth_ > kMaxDepth)
+      throw SyntaxError{now.where_, fmt::format("brackets nested deeper than {}", kMaxDepth), {}};
     braces_ += bracket == '{' ? 1 : 0;
   } else if (bracket == ')') {
     depth_ -= after_cast ? 0 : 1; // (.u64)(.u64)… nests, although its brackets close
@@ -162,11 +163,12 @@ std::string described(const TextToken& token) {
   case antlr4::Token::EOF: return "end of file";
   case PtxParser::OPEN_COMMENT: throw SyntaxError{token.where(), "comment is not closed", "add '*/'"};
   case PtxParser::OPEN_STRING: throw SyntaxError{token.where(), "string is not closed", "add '\"'"};
-  case PtxParser::BAD_NUMBER: throw SyntaxError{token.where(), fmt::format("malformed number '{}'", token.text().substr(0, kMaxShownToken)), {}};
+  case PtxParser::BAD_NUMBER:
+    throw SyntaxError{token.where(), fmt::format("malformed number '{}'", token.text().substr(0, kMaxShownToken)), {}};
   case PtxParser::STRAY: {
     const auto character = static_cast<unsigned char>(token.text()[0]);
-    const std::string shown = character > 32 && character < 127 ? std::string(1, token.text()[0])
-                                                                : fmt::format("\\x{:02x}", character);
+    const std::string shown =
+        character > 32 && character < 127 ? std::string(1, token.text()[0]) : fmt::format("\\x{:02x}", character);
     throw SyntaxError{token.where(), fmt::format("unexpected character '{}'", shown), {}};
   }
   default: break;
@@ -186,7 +188,8 @@ std::string_view named(size_t type) {
   switch (type) {
   case PtxParser::WORD: return "a name";
   case PtxParser::INTEGER: return "an integer";
-  case PtxParser::FLOAT: case PtxParser::HEX_FLOAT: return "a number";
+  case PtxParser::FLOAT:
+  case PtxParser::HEX_FLOAT: return "a number";
   case PtxParser::STRING: return "a string";
   case PtxParser::DOTTED: return "a directive";
   case PtxParser::SPACE: return "a state space";
@@ -201,11 +204,14 @@ std::string_view purpose(size_t rule, bool at_start) {
   case PtxParser::RuleItem: return at_start ? "a directive, function or variable" : "a function or variable";
   case PtxParser::RuleStatement: return at_start ? "a statement" : "an operand or ';'";
   case PtxParser::RuleInstructionRest: return "an operand or ';'";
-  case PtxParser::RuleOperand: case PtxParser::RuleTerm: return "an operand";
-  case PtxParser::RuleDeclaration: case PtxParser::RuleParameter: return "a declaration";
+  case PtxParser::RuleOperand:
+  case PtxParser::RuleTerm: return "an operand";
+  case PtxParser::RuleDeclaration:
+  case PtxParser::RuleParameter: return "a declaration";
   case PtxParser::RuleAttribute: return "a type or an attribute";
   case PtxParser::RuleSectionLine: return "data of the section or '}'";
-  case PtxParser::RuleSectionValue: case PtxParser::RuleSectionWord: return "a number or a label";
+  case PtxParser::RuleSectionValue:
+  case PtxParser::RuleSectionWord: return "a number or a label";
   default: return {};
   }
 }

@@ -1,7 +1,7 @@
 // The reader's side of ANTLR: tokens made straight from the text, a piece at a time. Include it from parse*.cpp only.
 //
-// ANTLR's own lexer takes locks and two virtual calls for each character, and keeps every token of a file. This one walks
-// the automaton that ANTLR builds from Ptx.g4 through a plain table, and keeps the tokens of one piece.
+// ANTLR's own lexer takes locks and two virtual calls for each character, and keeps every token of a file. This one
+// walks the automaton that ANTLR builds from Ptx.g4 through a plain table, and keeps the tokens of one piece.
 #pragma once
 
 #include "emulator/base/diagnostic.hpp"
@@ -118,14 +118,14 @@ private:
 
   std::string_view text_;
   TokenTable table_;
-  size_t offset_ = 0;     ///< of the first character that is no token yet
+  size_t offset_ = 0; ///< of the first character that is no token yet
   size_t line_start_ = 0;
   std::uint32_t line_ = 1;
   bool at_line_start_ = true;
   std::deque<TextToken> tokens_; ///< stable addresses; the first `count_` are of this piece
   size_t count_ = 0;
   size_t position_ = 0;
-  int depth_ = 0;         ///< of open brackets of all kinds in this piece
+  int depth_ = 0; ///< of open brackets of all kinds in this piece
   int braces_ = 0;
 };
 

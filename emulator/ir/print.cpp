@@ -47,7 +47,8 @@ private:
   void name_locals(const Function& function);
   void variable(const Variable& variable, std::string_view name, bool with_initial = true);
   void initializer(const Variable& variable);
-  void level(const Variable& variable, const std::vector<std::uint64_t>& extents, std::size_t depth, std::uint64_t start, std::uint64_t count);
+  void level(const Variable& variable, const std::vector<std::uint64_t>& extents, std::size_t depth,
+             std::uint64_t start, std::uint64_t count);
   void value(const Variable& variable, std::uint64_t offset);
   void parameters(const std::vector<Variable>& list, const std::vector<std::string>& names);
   void head(const Function& function);
@@ -69,7 +70,8 @@ private:
   std::string out_;
 };
 
-// ---- module ----------------------------------------------------------------------------------------------------------------
+// ---- module
+// ----------------------------------------------------------------------------------------------------------------
 
 std::string Printer::module() {
   put(".version {}.{}\n.target {}", module_.version / 10, module_.version % 10, module_.target);
@@ -89,8 +91,10 @@ std::string Printer::module() {
   for (const Function& function : module_.functions) {
     put("\n");
     head(function);
-    if (function.has_body) body(function);
-    else put(";\n");
+    if (function.has_body)
+      body(function);
+    else
+      put(";\n");
   }
   for (const Function& function : module_.functions)
     if (!function.alias_of.empty()) put(".alias {}, {};\n", function.name, function.alias_of);
@@ -120,8 +124,10 @@ void Printer::variable(const Variable& variable, std::string_view name, bool wit
   }
   put(" {}", name);
   for (const std::uint64_t extent : variable.extents) {
-    if (extent == 0 && &extent == variable.extents.data()) put("[]");
-    else put("[{}]", extent);
+    if (extent == 0 && &extent == variable.extents.data())
+      put("[]");
+    else
+      put("[{}]", extent);
   }
   if (with_initial) initializer(variable);
 }
@@ -141,7 +147,8 @@ void Printer::initializer(const Variable& variable) {
 }
 
 /// The elements from `start` on, in the braces of `depth`, up to `count` elements of the whole.
-void Printer::level(const Variable& variable, const std::vector<std::uint64_t>& extents, std::size_t depth, std::uint64_t start, std::uint64_t count) {
+void Printer::level(const Variable& variable, const std::vector<std::uint64_t>& extents, std::size_t depth,
+                    std::uint64_t start, std::uint64_t count) {
   if (depth == extents.size()) return value(variable, start * static_cast<std::uint64_t>(isa::bytes(variable.type)));
   std::uint64_t step = 1;
   for (std::size_t i = depth + 1; i < extents.size(); ++i) step *= extents[i];
@@ -167,12 +174,16 @@ void Printer::value(const Variable& variable, std::uint64_t offset) {
   std::uint64_t bits = 0;
   const auto bytes = static_cast<std::size_t>(isa::bytes(variable.type));
   std::memcpy(&bits, variable.initial.data() + offset, std::min(bytes, sizeof bits));
-  if (isa::is_float(variable.type) && bytes == 4) put("0f{:08X}", bits);
-  else if (isa::is_float(variable.type)) put("0d{:016X}", bits);
-  else put("{}", bits);
+  if (isa::is_float(variable.type) && bytes == 4)
+    put("0f{:08X}", bits);
+  else if (isa::is_float(variable.type))
+    put("0d{:016X}", bits);
+  else
+    put("{}", bits);
 }
 
-// ---- functions -------------------------------------------------------------------------------------------------------------
+// ---- functions
+// -------------------------------------------------------------------------------------------------------------
 
 void Printer::parameters(const std::vector<Variable>& list, const std::vector<std::string>& names) {
   put("(");
@@ -223,7 +234,8 @@ void Printer::name_locals(const Function& function) {
   const auto unique = [&](std::string_view name) {
     std::string text(name);
     if (name == "_") return text;
-    for (int i = 1; global_names_.contains(text) || !used.insert(text).second; ++i) text = fmt::format("{}_{}", name, i);
+    for (int i = 1; global_names_.contains(text) || !used.insert(text).second; ++i)
+      text = fmt::format("{}_{}", name, i);
     return text;
   };
   std::size_t next = 0; // parameters in registers are the first registers
@@ -260,8 +272,10 @@ void Printer::registers(const Function& function) {
              function.registers[i + count].components == first.components &&
              names[i + count] == fmt::format("{}{}", prefix, count))
         ++count;
-    if (count > 1) put("{}<{}>;\n", prefix, count);
-    else put("{};\n", names[i]);
+    if (count > 1)
+      put("{}<{}>;\n", prefix, count);
+    else
+      put("{};\n", names[i]);
     i += std::max<std::size_t>(count, 1);
   }
 }
@@ -305,7 +319,8 @@ void Printer::body(const Function& function) {
   std::size_t label = 0;
   SourcePosition source;
   for (std::size_t i = 0; i <= function.instructions.size(); ++i) {
-    for (; label < function.labels.size() && function.labels[label].instruction <= i; ++label) put("{}:\n", names_.labels[label]);
+    for (; label < function.labels.size() && function.labels[label].instruction <= i; ++label)
+      put("{}:\n", names_.labels[label]);
     if (i == function.instructions.size()) break;
     const Instruction& instruction = function.instructions[i];
     if (instruction.source.file != source.file || instruction.source.line != source.line) {
@@ -319,10 +334,12 @@ void Printer::body(const Function& function) {
   put("}}\n");
 }
 
-// ---- instructions ------------------------------------------------------------------------------------------------------
+// ---- instructions
+// ------------------------------------------------------------------------------------------------------
 
 void Printer::instruction_line(const Function& function, const Instruction& instruction) {
-  if (instruction.guard != kNone) put("@{}{} ", instruction.guard_negated ? "!" : "", names_.registers[instruction.guard]);
+  if (instruction.guard != kNone)
+    put("@{}{} ", instruction.guard_negated ? "!" : "", names_.registers[instruction.guard]);
   put("{}", instruction.opcode);
   if (instruction.operand_count != 0) put(" ");
   operands(function, function.operands(instruction));
@@ -349,18 +366,24 @@ std::string_view Printer::variable_name(std::uint32_t index) const {
 
 void Printer::named(std::string_view name, const Operand& operand) {
   put("{}", name);
-  if (operand.component == kBytes) put(".b{:04x}", operand.value);
-  else if (operand.component == kHalves) put(".h{:02x}", operand.value);
-  else if (operand.component >= kHalf0) put(".h{}", operand.component - kHalf0);
-  else if (operand.component >= kByte0) put(".b{}", operand.component - kByte0);
-  else if (operand.component != 0) put(".{}", "xyzw"[operand.component - 1]);
+  if (operand.component == kBytes)
+    put(".b{:04x}", operand.value);
+  else if (operand.component == kHalves)
+    put(".h{:02x}", operand.value);
+  else if (operand.component >= kHalf0)
+    put(".h{}", operand.component - kHalf0);
+  else if (operand.component >= kByte0)
+    put(".b{}", operand.component - kByte0);
+  else if (operand.component != 0)
+    put(".{}", "xyzw"[operand.component - 1]);
   if (operand.unified) put(".unified");
   if (operand.value != 0 && operand.component < kHalves) put("+{}", operand.value);
 }
 
 void Printer::address(const Function& function, const Operand& operand) {
   const auto parts = function.elements(operand);
-  if (!parts.empty() && parts[0].kind == OperandKind::indexed && function.elements(parts[0])[1].value != 1) return this->operand(function, parts[0]);
+  if (!parts.empty() && parts[0].kind == OperandKind::indexed && function.elements(parts[0])[1].value != 1)
+    return this->operand(function, parts[0]);
   put("[");
   if (parts.empty()) {
     put("{}", operand.value);

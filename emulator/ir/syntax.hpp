@@ -15,34 +15,53 @@ namespace warplens::ir {
 
 /// A binary operator, or `none` before the first term of an expression.
 enum class Operation : std::uint8_t {
-  none, multiply, divide, remainder, add, subtract, shift_left, shift_right, less, greater, less_equal,
-  greater_equal, equal, not_equal, bit_and, bit_xor, bit_or, logical_and, logical_or, question, colon,
+  none,
+  multiply,
+  divide,
+  remainder,
+  add,
+  subtract,
+  shift_left,
+  shift_right,
+  less,
+  greater,
+  less_equal,
+  greater_equal,
+  equal,
+  not_equal,
+  bit_and,
+  bit_xor,
+  bit_or,
+  logical_and,
+  logical_or,
+  question,
+  colon,
 };
 
 enum class TermKind : std::uint8_t {
-  word,         ///< a name, with its dotted suffixes: %tid.x
-  indexed,      ///< word[child]
-  applied,      ///< word(child): generic(symbol)
-  integer,      ///< as written: 0x10U
-  masked,       ///< integer(child): 0xFF00(symbol)
-  decimal,      ///< 1.5e3
-  hexadecimal,  ///< 0f3F800000, 0d…
-  cast,         ///< (.type) child
-  parentheses,  ///< (child, …)
-  braces,       ///< {child, …}
-  brackets,     ///< [child, …]
+  word,        ///< a name, with its dotted suffixes: %tid.x
+  indexed,     ///< word[child]
+  applied,     ///< word(child): generic(symbol)
+  integer,     ///< as written: 0x10U
+  masked,      ///< integer(child): 0xFF00(symbol)
+  decimal,     ///< 1.5e3
+  hexadecimal, ///< 0f3F800000, 0d…
+  cast,        ///< (.type) child
+  parentheses, ///< (child, …)
+  braces,      ///< {child, …}
+  brackets,    ///< [child, …]
 };
 
 struct Term {
   TermKind kind{};
   Operation operation = Operation::none; ///< between the term before and this one
   SourceLocation where;
-  std::string_view text;           ///< of the word, the number, or the type of a cast; points into the PTX text
-  std::uint32_t first_prefix = 0;  ///< into Syntax::prefixes: '-', '+', '!', '~', outermost first
+  std::string_view text;          ///< of the word, the number, or the type of a cast; points into the PTX text
+  std::uint32_t first_prefix = 0; ///< into Syntax::prefixes: '-', '+', '!', '~', outermost first
   std::uint32_t prefix_count = 0;
-  std::uint32_t first_suffix = 0;  ///< into Syntax::suffixes: dotted words written apart from the word
+  std::uint32_t first_suffix = 0; ///< into Syntax::suffixes: dotted words written apart from the word
   std::uint32_t suffix_count = 0;
-  std::uint32_t first_child = 0;   ///< into Syntax::expressions
+  std::uint32_t first_child = 0; ///< into Syntax::expressions
   std::uint32_t child_count = 0;
 };
 
@@ -85,19 +104,19 @@ struct Word {
 struct DeclarationSyntax {
   std::vector<Word> linkages;
   Word space;
-  std::string_view bank;             ///< of `.const[2]`; empty if absent
-  std::vector<Word> words;           ///< dotted words in order: types, .v4, .ptr, .global
-  std::string_view alignment;        ///< the last `.align` outside `.ptr`
+  std::string_view bank;      ///< of `.const[2]`; empty if absent
+  std::vector<Word> words;    ///< dotted words in order: types, .v4, .ptr, .global
+  std::string_view alignment; ///< the last `.align` outside `.ptr`
   std::string_view pointee_alignment;
-  std::vector<Word> attributes;      ///< of `.attribute(…)`
+  std::vector<Word> attributes; ///< of `.attribute(…)`
 };
 
 /// One name of a declaration: `x[4][2]`, `%r<10>`.
 struct DeclaratorSyntax {
   Word name;
-  std::string_view count;            ///< of a range; empty if absent
+  std::string_view count; ///< of a range; empty if absent
   SourceLocation count_where;
-  std::vector<Expression> extents;   ///< term_count == 0 for []
+  std::vector<Expression> extents; ///< term_count == 0 for []
 };
 
 struct ParameterSyntax {
@@ -123,8 +142,8 @@ struct FunctionSyntax {
 };
 
 struct InstructionSyntax {
-  Word opcode;                       ///< with modifiers that were written apart joined
-  Word guard;                        ///< empty text if absent
+  Word opcode; ///< with modifiers that were written apart joined
+  Word guard;  ///< empty text if absent
   bool guard_negated = false;
   std::vector<Expression> operands;
 };

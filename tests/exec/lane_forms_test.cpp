@@ -81,7 +81,8 @@ const std::vector<HardwareForm>& forms() {
 const std::map<std::string, std::vector<std::uint64_t>>& inputs() {
   static const auto all = [] {
     std::map<std::string, std::vector<std::uint64_t>> sets;
-    for (const auto& [name, values] : nlohmann::json::parse(text_of_file("inputs.json")).items())
+    const auto json = nlohmann::json::parse(text_of_file("inputs.json"));
+    for (const auto& [name, values] : json.items())
       for (const auto& value : values) sets[name].push_back(std::stoull(value.get<std::string>(), nullptr, 16));
     return sets;
   }();

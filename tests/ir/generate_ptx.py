@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes PTX like nvcc's: many kernels, straight and branching code, to about the number of bytes asked for.
 
-    generate_ptx.py 3000000 > big.ptx
+    tests/ir/generate_ptx.py 3000000 > big.ptx
 """
 import random
 import sys

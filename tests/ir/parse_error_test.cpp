@@ -13,7 +13,9 @@ struct Mistake {
 
 class ParseMistake : public testing::TestWithParam<Mistake> {};
 
-TEST_P(ParseMistake, IsReportedOnceInPlainWords) { EXPECT_EQ(errors_of(body(GetParam().statement)), GetParam().errors); }
+TEST_P(ParseMistake, IsReportedOnceInPlainWords) {
+  EXPECT_EQ(errors_of(body(GetParam().statement)), GetParam().errors);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Statements, ParseMistake,
@@ -23,9 +25,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"add.s32 %r1, ;\nret;", "8:14: expected an operand but found ';'\n"},
         Mistake{"add.s32 , %r1;", "8:9: expected an operand or ';' but found ','\n"},
         Mistake{"ld.u32 %r1, [%rd1;", "8:18: expected ']' but found ';'\n"},
-        Mistake{"ld.u32 %r1, [%rd1-8];", "8:19: expected '+' or ']' after the base of an address (a negative offset is written [base+-4])\n"},
+        Mistake{"ld.u32 %r1, [%rd1-8];",
+                "8:19: expected '+' or ']' after the base of an address (a negative offset is written [base+-4])\n"},
         Mistake{"mov.u32 {%r1, %r2, %rd1;", "8:24: expected '}' but found ';'\n"},
-        Mistake{"mov.b64 {%r1, %r2 %r3}, %rd1;\nret; bad(;", "8:19: expected '}' but found '%r3'\n9:10: expected an operand but found ';'\n"},
+        Mistake{"mov.b64 {%r1, %r2 %r3}, %rd1;\nret; bad(;",
+                "8:19: expected '}' but found '%r3'\n9:10: expected an operand but found ';'\n"},
         Mistake{"mov.b64 %rd1 {%r1, %r2}, 5; ret;", "8:14: expected ';' but found '{'\n"},
         Mistake{"mov.b64 {%r1, %r2\nret;", "9:1: expected '}' but found 'ret'\n"},
         Mistake{"@ ret;", "8:6: expected a name but found ';'\n"},
@@ -33,7 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mov.b32 %r1, %r11;", "8:14: undeclared register '%r11' (the registers are %r0 to %r9)\n"},
         Mistake{"mov.b32 %r1, %tidd.x;", "8:14: undeclared register '%tidd'\n"},
         Mistake{"bra LOOP; LOOPS: ret;", "8:5: undeclared label 'LOOP' (did you mean 'LOOPS'?)\n"},
-        Mistake{"{ in: ret; } bra in;", "8:18: undeclared label 'in' (a label is known between the braces that it stands in)\n"},
+        Mistake{"{ in: ret; } bra in;",
+                "8:18: undeclared label 'in' (a label is known between the braces that it stands in)\n"},
         Mistake{"mov.u64 %rd1, nowhere;", "8:15: undeclared name 'nowhere'\n"},
         Mistake{"L: ret; L: ret;", "8:9: label 'L' is declared twice\n"},
         Mistake{".reg .b32 %r1;", "8:11: '%r1' is declared twice\n"},
@@ -46,32 +51,42 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mov.b32 %r1, 0x;", "8:14: malformed number '0x'\n"},
         Mistake{"mov.b32 %r1, 089;", "8:14: malformed number '089'\n"},
         Mistake{"mov.b32 %r1, 0f12;", "8:14: malformed number '0f12'\n"},
-        Mistake{"mov.b32 %r1, -0f3F800000;", "8:14: expected a number after '-' but found '0f3F800000' (write the sign into the bits)\n"},
+        Mistake{"mov.b32 %r1, -0f3F800000;",
+                "8:14: expected a number after '-' but found '0f3F800000' (write the sign into the bits)\n"},
         Mistake{"mov.b32 %r1, 5 / (3 - 3);", "8:18: division by zero in a constant expression\n"},
         Mistake{"mov.b32 %r1, 1 ? 2;", "8:18: expected ':' after '?'\n"},
         Mistake{"mov.b32 %r1, 1 : 2;", "8:18: expected '?' before ':'\n"},
-        Mistake{"mov.b32 %r1, %r2 + 1;", "8:20: expected ',' or ';': '%r2' is no constant (registers can be added in addresses only)\n"},
+        Mistake{"mov.b32 %r1, %r2 + 1;",
+                "8:20: expected ',' or ';': '%r2' is no constant (registers can be added in addresses only)\n"},
         Mistake{"mov.b32 %r1, \"text\";", "8:14: expected an operand but found '\"text\"'\n"},
         Mistake{"mov.b32 %r1, \"text;", "8:14: string is not closed (add '\"')\n"},
         Mistake{"mov.b32 %r1, #;", "8:14: unexpected character '#'\n"},
-        Mistake{"mov.f32 %f1, %f2.q;", "8:14: unknown component '.q' of '%f2' (components are .x .y .z .w, of video instructions .b0 to .b3, .h0 and .h1)\n"},
+        Mistake{"mov.f32 %f1, %f2.q;", "8:14: unknown component '.q' of '%f2' (components are .x .y .z .w, of video "
+                                       "instructions .b0 to .b3, .h0 and .h1)\n"},
         Mistake{".branchtargets a;", "8:1: expected a label before this directive\n"},
-        Mistake{".shared .u32 s = 5;", "8:16: expected ';' but found '=': only .global and .const variables can be initialised\n"},
+        Mistake{".shared .u32 s = 5;",
+                "8:16: expected ';' but found '=': only .global and .const variables can be initialised\n"},
         Mistake{"ret;\n.visible .entry next() { ret;", "9:1: expected '}' but found '.visible'\n"},
         Mistake{".version 8.0\nret;", "8:1: expected a statement but found '.version'\n"},
-        Mistake{"ret; // caf\xc3\xa9", "8:12: expected ASCII but found the byte 0xc3 (PTX allows no other characters, not even in comments)\n"},
-        Mistake{"mov.b32 %r1, zz1; mov.b32 %r1 %r2; mov.b32 %r1, zz2;", "8:14: undeclared name 'zz1'\n8:31: expected ';' but found '%r2'\n8:49: undeclared name 'zz2'\n"}));
+        Mistake{
+            "ret; // caf\xc3\xa9",
+            "8:12: expected ASCII but found the byte 0xc3 (PTX allows no other characters, not even in comments)\n"},
+        Mistake{"mov.b32 %r1, zz1; mov.b32 %r1 %r2; mov.b32 %r1, zz2;",
+                "8:14: undeclared name 'zz1'\n8:31: expected ';' but found '%r2'\n8:49: undeclared name 'zz2'\n"}));
 
 class ModuleMistake : public testing::TestWithParam<Mistake> {};
 
-TEST_P(ModuleMistake, IsReportedOnceInPlainWords) { EXPECT_EQ(errors_of(with_header(GetParam().statement)), GetParam().errors); }
+TEST_P(ModuleMistake, IsReportedOnceInPlainWords) {
+  EXPECT_EQ(errors_of(with_header(GetParam().statement)), GetParam().errors);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Declarations, ModuleMistake,
     testing::Values(
         Mistake{".global .u32 x; .global .u32 x;", "4:30: 'x' is declared twice\n"},
         Mistake{".global .u32 x[2] = {1, 2, 3};", "4:28: too many initial values for 'x'\n"},
-        Mistake{".global .u32 x[2][2] = {{1, 2, 3}, {4}};", "4:33: too many initial values for 'x': expected at most 2\n"},
+        Mistake{".global .u32 x[2][2] = {{1, 2, 3}, {4}};",
+                "4:33: too many initial values for 'x': expected at most 2\n"},
         Mistake{".global .u32 x[2][2] = {1, 2};", "4:25: expected '{' but found a value: 'x' has 2 dimensions\n"},
         Mistake{".global .u32 x = {1};", "4:18: expected a value but found '{': 'x' has 0 dimensions\n"},
         Mistake{".global .u32 x[2] = {1, };", "4:25: expected an operand but found '}'\n"},
@@ -88,7 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{".entry k() .maxntid { ret; }", "4:12: expected 1 to 3 numbers after '.maxntid' but found 0\n"},
         Mistake{".entry k() { ret; } .entry k() { ret; }", "4:32: function 'k' is defined twice\n"},
         Mistake{".entry k() { ret;", "4:18: expected '}' but found end of file\n"},
-        Mistake{".entry k(.param .u32 a { ret; ret; }\n.globl .u32 y;\n.global .u32 ok;", "4:24: expected ')' but found '{'\n5:1: expected a directive, function or variable but found '.globl'\n"},
+        Mistake{
+            ".entry k(.param .u32 a { ret; ret; }\n.globl .u32 y;\n.global .u32 ok;",
+            "4:24: expected ')' but found '{'\n5:1: expected a directive, function or variable but found '.globl'\n"},
         Mistake{".visible foo;", "4:10: expected '.entry' or '.func' or a state space but found 'foo'\n"},
         Mistake{".entry k() ret; }\n.global .u32 ok;", "4:12: expected '{' or ';' but found 'ret'\n"},
         Mistake{"}", "4:1: expected a directive, function or variable but found '}'\n"},
@@ -97,17 +114,21 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{".target sm_80, debugg", "4:16: unknown target 'debugg' (did you mean 'debug'?)\n"},
         Mistake{".address_size 48", "4:15: expected 32 or 64 but found '48'\n"},
         Mistake{".alias f, g;", "4:8: undeclared function 'f'\n"},
-        Mistake{".section .debug_info { .b8 1, \n }\n.global .u32 x;", "5:2: expected a number or a label but found '}'\n"}));
+        Mistake{".section .debug_info { .b8 1, \n }\n.global .u32 x;",
+                "5:2: expected a number or a label but found '}'\n"}));
 
 TEST(ParseErrors, EveryMistakeOfAFileIsReported) {
-  EXPECT_EQ(errors_of(".version 8.0\n.target sm_80\n.entry a() { mov.b32 %r1; }\n.global .u31 x;\n.entry b() {\n add %r1 %r2;\n sub ;;\n mul , ;\n}\n"),
-            "3:22: undeclared register '%r1'\n4:9: unknown type '.u31' (did you mean '.u32'?)\n6:10: expected ';' but found '%r2'\n8:6: expected an operand or ';' but found ','\n");
+  EXPECT_EQ(errors_of(".version 8.0\n.target sm_80\n.entry a() { mov.b32 %r1; }\n.global .u31 x;\n.entry b() {\n add "
+                      "%r1 %r2;\n sub ;;\n mul , ;\n}\n"),
+            "3:22: undeclared register '%r1'\n4:9: unknown type '.u31' (did you mean '.u32'?)\n6:10: expected ';' but "
+            "found '%r2'\n8:6: expected an operand or ';' but found ','\n");
 }
 
 TEST(ParseErrors, AModuleNeedsVersionAndTarget) {
   EXPECT_EQ(errors_of(""), "1:1: expected '.version' at the start of the file\n");
   EXPECT_EQ(errors_of(".version 8.0\n"), "2:1: expected '.target' after '.version'\n");
-  EXPECT_EQ(errors_of(".version 8\n.target sm_80"), "1:10: expected a version such as 9.0 but found '8'\n2:14: expected '.version' at the start of the file\n");
+  EXPECT_EQ(errors_of(".version 8\n.target sm_80"),
+            "1:10: expected a version such as 9.0 but found '8'\n2:14: expected '.version' at the start of the file\n");
 }
 
 TEST(ParseErrors, DiagnosticsNameTheFile) {
@@ -135,8 +156,10 @@ TEST(ParseErrors, DamagedFilesAreReadOrRefused) {
     std::string damaged = text;
     for (int i = 0; i < 4; ++i) {
       const std::size_t at = random() % damaged.size();
-      if (random() % 2 == 0) damaged[at] = static_cast<char>(random());
-      else damaged.insert(at, damaged.substr(random() % damaged.size(), random() % 20));
+      if (random() % 2 == 0)
+        damaged[at] = static_cast<char>(random());
+      else
+        damaged.insert(at, damaged.substr(random() % damaged.size(), random() % 20));
     }
     const auto module = parse(damaged, "damaged.ptx");
     ASSERT_TRUE(module || !module.error().empty());
@@ -159,7 +182,8 @@ TEST(ParseErrors, DeepNestingIsRefusedNotOverflowed) {
   EXPECT_NE(errors_of(body("mov.b32 %r1, " + repeated("1 ? ", kDeep) + "1;")).find("too long"), std::string::npos);
   EXPECT_EQ(errors_of(body("mov.b32 %r1, " + repeated("-", kDeep) + "1;")), "");
   EXPECT_EQ(errors_of(body("mov.b32 %r1, " + repeated("1+", kDeep) + "1;")), "");
-  EXPECT_EQ(errors_of(body(repeated("{", kDeep) + repeated("}", kDeep))), "");
+  EXPECT_EQ(errors_of(body(repeated("{", kDeep) + repeated("}", kDeep))), "8:200: blocks nested deeper than 200\n");
+  EXPECT_EQ(errors_of(body(repeated("{", 199) + "bra L;" + repeated("}", 199) + "L:")), "");
   EXPECT_NE(errors_of(with_header(".global .u32 x = " + repeated("{", kDeep))), "");
 }
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <thread>
 
 namespace warplens::ir {
 namespace {
@@ -23,7 +24,8 @@ std::int64_t integer(const std::string& text) {
 }
 
 TEST(Parse, ModuleHeader) {
-  const Module m = parsed(".version 7.8\n.target sm_90a, debug\n.target texmode_independent\n.address_size 64\n.file 3 \"a b.cu\"");
+  const Module m =
+      parsed(".version 7.8\n.target sm_90a, debug\n.target texmode_independent\n.address_size 64\n.file 3 \"a b.cu\"");
   EXPECT_EQ(m.version, 78);
   EXPECT_EQ(m.sm, 90);
   EXPECT_EQ(m.target, "sm_90a");
@@ -37,10 +39,13 @@ TEST(Parse, ModuleHeader) {
 }
 
 TEST(Parse, RegistersAndRanges) {
-  const Module m = parsed(body(".reg .v2 .f32 %v; .reg.u16 a, b<2>; .reg .b32 %t1<2>; mov.u32 %r9, %t11; mov.u16 a, b1; mov.f32 %f1, %v.y; mov.b32 %r1, %r07; mov.f32 %f1, %v .r;"));
+  const Module m = parsed(body(".reg .v2 .f32 %v; .reg.u16 a, b<2>; .reg .b32 %t1<2>; mov.u32 %r9, %t11; mov.u16 a, "
+                               "b1; mov.f32 %f1, %v.y; mov.b32 %r1, %r07; mov.f32 %f1, %v .r;"));
   const Function& f = kernel(m);
   EXPECT_EQ(f.registers.size(), 4u + 10 + 10 + 9 + 9 + 1 + 3 + 2);
-  const auto name_at = [&](std::size_t i, std::size_t o) { return f.registers[f.operands(f.instructions[i])[o].index].name; };
+  const auto name_at = [&](std::size_t i, std::size_t o) {
+    return f.registers[f.operands(f.instructions[i])[o].index].name;
+  };
   EXPECT_EQ(name_at(0, 0), "%r9");
   EXPECT_EQ(name_at(0, 1), "%t11");
   EXPECT_EQ(name_at(1, 0), "a");
@@ -68,7 +73,8 @@ TEST(Parse, FloatLiterals) {
   EXPECT_EQ(moved("0F3f800000").value, 0x3f800000);
   EXPECT_EQ(moved("0d4000000000000000").kind, OperandKind::real64);
   EXPECT_EQ(moved("0d4000000000000000").value, 0x4000000000000000);
-  for (const auto& [text, value] : {std::pair{"1.5", 1.5}, {"-1.5e2", -150.0}, {".25", 0.25}, {"2.", 2.0}, {"1e3", 1000.0}}) {
+  for (const auto& [text, value] :
+       {std::pair{"1.5", 1.5}, {"-1.5e2", -150.0}, {".25", 0.25}, {"2.", 2.0}, {"1e3", 1000.0}}) {
     EXPECT_EQ(moved(text).kind, OperandKind::real64) << text;
     EXPECT_EQ(std::bit_cast<double>(moved(text).value), value) << text;
   }
@@ -97,10 +103,11 @@ TEST(Parse, ConstantExpressions) {
 }
 
 TEST(Parse, Addresses) {
-  const Module m = parsed(body(".shared .u32 words[4][8];\n"
-                               "ld.u32 %r1, [%rd1]; ld.u32 %r1, [%rd1+-8]; ld.u32 %r1, [sym+4*3+1]; ld.u32 %r1, [123];\n"
-                               "ld.u32 %r1, words[2]; mov.u32 %r1, words[2]; ld.u32 %r1, words[%r2+1]; ld.u32 %r1, [sym+%r3];\n"
-                               "tex.a.b {%f1, _}, [sym, p.unified, {%f2}], -1; ld.u32 %r1, [p];"));
+  const Module m =
+      parsed(body(".shared .u32 words[4][8];\n"
+                  "ld.u32 %r1, [%rd1]; ld.u32 %r1, [%rd1+-8]; ld.u32 %r1, [sym+4*3+1]; ld.u32 %r1, [123];\n"
+                  "ld.u32 %r1, words[2]; mov.u32 %r1, words[2]; ld.u32 %r1, words[%r2+1]; ld.u32 %r1, [sym+%r3];\n"
+                  "tex.a.b {%f1, _}, [sym, p.unified, {%f2}], -1; ld.u32 %r1, [p];"));
   const Function& f = kernel(m);
   const auto address = [&](std::size_t i) {
     const Operand& o = f.operands(f.instructions[i])[1];
@@ -132,7 +139,8 @@ TEST(Parse, Addresses) {
 }
 
 TEST(Parse, GuardsPairsAndSpecialRegisters) {
-  const Module m = parsed(body("@!%p1 setp.eq.s32 %p2|_, %r1, %r2; @ %p2 mov.u32 %r1, %tid.z; mov.v4.u32 %r1, %ntid; selp.b32 %r1, %r2, %r3, !%p1; vadd4 %r1.b3210, -%r2.h10, %r3.b2;"));
+  const Module m = parsed(body("@!%p1 setp.eq.s32 %p2|_, %r1, %r2; @ %p2 mov.u32 %r1, %tid.z; mov.v4.u32 %r1, %ntid; "
+                               "selp.b32 %r1, %r2, %r3, !%p1; vadd4 %r1.b3210, -%r2.h10, %r3.b2;"));
   const Function& f = kernel(m);
   EXPECT_TRUE(f.instructions[0].guard_negated);
   EXPECT_EQ(f.registers[f.instructions[0].guard].name, "%p1");
@@ -156,7 +164,8 @@ TEST(Parse, GuardsPairsAndSpecialRegisters) {
 }
 
 TEST(Parse, OpcodesAreWholeWordsEvenWhenWrittenApart) {
-  const Module m = parsed(body("ld.global.L2::128B.v2.f32 {%f1, %f2}, [%rd1]; add .s32 %r1, %r2, 1; ld .global .u32 %r1, [%rd1]; ld.const[2].u32 %r1, [sym]; ret;"));
+  const Module m = parsed(body("ld.global.L2::128B.v2.f32 {%f1, %f2}, [%rd1]; add .s32 %r1, %r2, 1; ld .global .u32 "
+                               "%r1, [%rd1]; ld.const[2].u32 %r1, [sym]; ret;"));
   const auto& list = kernel(m).instructions;
   EXPECT_EQ(list[0].opcode, "ld.global.L2::128B.v2.f32");
   EXPECT_EQ(list[1].opcode, "add.s32");
@@ -166,7 +175,8 @@ TEST(Parse, OpcodesAreWholeWordsEvenWhenWrittenApart) {
 }
 
 TEST(Parse, ScopesShadowAndEnd) {
-  const Module m = parsed(body("mov.b32 %r1, 0;\n{ .reg .b32 %r<2>; .reg .f32 sym; mov.b32 %r1, 1; mov.f32 sym, sym; mov.b32 %r5, 2; }\nmov.b32 %r1, sym;"));
+  const Module m = parsed(body("mov.b32 %r1, 0;\n{ .reg .b32 %r<2>; .reg .f32 sym; mov.b32 %r1, 1; mov.f32 sym, sym; "
+                               "mov.b32 %r5, 2; }\nmov.b32 %r1, sym;"));
   const Function& f = kernel(m);
   const auto target = [&](std::size_t i) { return f.operands(f.instructions[i])[0].index; };
   EXPECT_NE(target(0), target(1));
@@ -178,7 +188,8 @@ TEST(Parse, ScopesShadowAndEnd) {
 }
 
 TEST(Parse, LabelsBelongToTheirScope) {
-  const Module m = parsed(body("bra END; L: { bra L; L: ret; } { bra L; } ts: .branchtargets L, END; brx.idx %r1, ts; END:"));
+  const Module m =
+      parsed(body("bra END; L: { bra L; L: ret; } { bra L; } ts: .branchtargets L, END; brx.idx %r1, ts; END:"));
   const Function& f = kernel(m);
   const auto destination = [&](std::size_t i) { return f.labels[f.operands(f.instructions[i])[0].index].instruction; };
   EXPECT_EQ(destination(0), 5u);
@@ -193,7 +204,8 @@ TEST(Parse, LabelsBelongToTheirScope) {
 TEST(Parse, Calls) {
   const Module m = parsed(with_header(
       ".extern .func (.param .b32 r) f (.param .b32 a);\n.entry k() { .param .b32 x; .param .b32 y; .reg .b64 %rd<2>;\n"
-      "call.uni (y), f, (x); call later; mov.u64 %rd1, f; pr: .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\n"
+      "call.uni (y), f, (x); call later; mov.u64 %rd1, f; pr: .callprototype (.param .b32 _) _ (.param .b32 _) "
+      ".noreturn;\n"
       "call (y), %rd1, (x), pr; call (y), %rd1, (x, x), ct; ct: .calltargets f, later; }\n.func later() { ret; }"));
   const Function& f = m.functions[1];
   const auto call = f.operands(f.instructions[0]);
@@ -212,9 +224,11 @@ TEST(Parse, Calls) {
 }
 
 TEST(Parse, FunctionHeads) {
-  const Module m = parsed(with_header(
-      ".func (.reg .u32 r) f (.reg .u32 a, .param .align 8 .b8 s[12]) .noreturn;\n.visible .func (.reg .u32 r) f (.reg .u32 a, .param .align 8 .b8 s[12]) { mov.u32 r, a; ret; }\n"
-      ".visible .entry k (.param .u64 .ptr .global .align 16 p, .param .f32 x) .maxntid 64, 2 .minnctapersm 3 .maxnreg 40 .reqnctapercluster 2 .explicitcluster .pragma \"nounroll\"; { ret; }"));
+  const Module m = parsed(
+      with_header(".func (.reg .u32 r) f (.reg .u32 a, .param .align 8 .b8 s[12]) .noreturn;\n.visible .func (.reg "
+                  ".u32 r) f (.reg .u32 a, .param .align 8 .b8 s[12]) { mov.u32 r, a; ret; }\n"
+                  ".visible .entry k (.param .u64 .ptr .global .align 16 p, .param .f32 x) .maxntid 64, 2 "
+                  ".minnctapersm 3 .maxnreg 40 .reqnctapercluster 2 .explicitcluster .pragma \"nounroll\"; { ret; }"));
   ASSERT_EQ(m.functions.size(), 2u);
   const Function& f = m.functions[0];
   EXPECT_TRUE(f.has_body);
@@ -255,8 +269,10 @@ std::vector<std::uint32_t> words(const Variable& variable) {
 
 TEST(Parse, Initialisers) {
   const Module m = parsed(with_header(
-      ".global .u32 a = 7, b[2][3] = {{1, 2}, {4 << 1}}, c[] = {1, 2, 3};\n.global .f32 d[2] = {1.0, 0fC0000000};\n.const .f64 e = 0.5;\n"
-      ".global .v2 .f32 v[] = {{1.0, 2.0}, {3.0, 4.0}};\n.global .u64 p[3] = {a, generic(b) + 4, c + 8 - 4};\n.global .u8 m[2] = {0xFF(a), 0xFF00(a+1)};\n"
+      ".global .u32 a = 7, b[2][3] = {{1, 2}, {4 << 1}}, c[] = {1, 2, 3};\n.global .f32 d[2] = {1.0, "
+      "0fC0000000};\n.const .f64 e = 0.5;\n"
+      ".global .v2 .f32 v[] = {{1.0, 2.0}, {3.0, 4.0}};\n.global .u64 p[3] = {a, generic(b) + 4, c + 8 - 4};\n.global "
+      ".u8 m[2] = {0xFF(a), 0xFF00(a+1)};\n"
       ".global .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest };\n.global .b8 neg[2] = {-1, 300};"));
   EXPECT_EQ(words(m.variables[0]), (std::vector<std::uint32_t>{7}));
   EXPECT_EQ(words(m.variables[1]), (std::vector<std::uint32_t>{1, 2, 0, 8}));
@@ -282,7 +298,8 @@ TEST(Parse, Initialisers) {
 }
 
 TEST(Parse, ExternVariablesMayBeDefinedLater) {
-  const Module m = parsed(with_header(".extern .global .u32 x; .visible .global .u32 x = 3; .extern .global .u32 x; .extern .shared .b8 dyn[];"));
+  const Module m = parsed(with_header(
+      ".extern .global .u32 x; .visible .global .u32 x = 3; .extern .global .u32 x; .extern .shared .b8 dyn[];"));
   ASSERT_EQ(m.variables.size(), 2u);
   EXPECT_EQ(m.variables[0].linkage, Linkage::visible);
   EXPECT_EQ(words(m.variables[0]), (std::vector<std::uint32_t>{3}));
@@ -290,7 +307,8 @@ TEST(Parse, ExternVariablesMayBeDefinedLater) {
 }
 
 TEST(Parse, SourcePositionsAndPlaces) {
-  const Module m = parsed(body("ret;\n.loc 1 10 3\nmov.b32 %r1, 2;  @%p1 ret;\n.loc 2 20 0, function_name L+4, inlined_at 1 10 3\n\tadd.s32 %r1,\n  %r2, 3;"));
+  const Module m = parsed(body("ret;\n.loc 1 10 3\nmov.b32 %r1, 2;  @%p1 ret;\n.loc 2 20 0, function_name L+4, "
+                               "inlined_at 1 10 3\n\tadd.s32 %r1,\n  %r2, 3;"));
   const auto& list = kernel(m).instructions;
   EXPECT_EQ(list[0].source.line, 0u);
   EXPECT_EQ(list[1].source.line, 10u);
@@ -305,7 +323,8 @@ TEST(Parse, SourcePositionsAndPlaces) {
 }
 
 TEST(Parse, CommentsAndSpacesMayStandAnywhere) {
-  const Module m = parsed("// first\r\n.version/**/8.0/*\n*/.target sm_80\r\n.address_size 64\r\n.entry k(){.reg .b32 %r<3>;/**/add.s32/* a */%r1,//b\r\n%r2\t,1;ret;}// no newline");
+  const Module m = parsed("// first\r\n.version/**/8.0/*\n*/.target sm_80\r\n.address_size 64\r\n.entry k(){.reg .b32 "
+                          "%r<3>;/**/add.s32/* a */%r1,//b\r\n%r2\t,1;ret;}// no newline");
   EXPECT_EQ(kernel(m).instructions.size(), 2u);
   EXPECT_EQ(kernel(m).instructions[1].where.line, 6u);
 }
@@ -319,6 +338,19 @@ TEST(Parse, ManySizesFoundInTheWild) {
   EXPECT_EQ(m.variables[0].initial.size(), 200000u);
   EXPECT_EQ(kernel(m).registers[kernel(m).operands(kernel(m).instructions[0])[0].index].name, "%r31265");
   EXPECT_EQ(kernel(m).params[0].size, 32000u);
+}
+
+TEST(Parse, ManyThreadsMayParseAtOnce) {
+  const std::string text = file_text("rich.ptx");
+  std::vector<std::size_t> found(8, 0);
+  std::vector<std::jthread> threads;
+  for (std::size_t& count : found)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i)
+        if (const auto module = parse(text, "rich.ptx")) count += module->find("rich")->instructions.size();
+    });
+  threads.clear();
+  for (const std::size_t count : found) EXPECT_EQ(count, 20 * parsed(text).find("rich")->instructions.size());
 }
 
 } // namespace

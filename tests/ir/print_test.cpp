@@ -23,7 +23,9 @@ void expect_same(const Variable& a, const Variable& b) {
   ASSERT_EQ(a.relocations.size(), b.relocations.size());
   for (std::size_t i = 0; i < a.relocations.size(); ++i) {
     const Relocation &x = a.relocations[i], &y = b.relocations[i];
-    EXPECT_TRUE(x.offset == y.offset && x.bytes == y.bytes && x.symbol == y.symbol && x.addend == y.addend && x.generic == y.generic && x.shift == y.shift) << a.name;
+    EXPECT_TRUE(x.offset == y.offset && x.bytes == y.bytes && x.symbol == y.symbol && x.addend == y.addend &&
+                x.generic == y.generic && x.shift == y.shift)
+        << a.name;
   }
   ASSERT_EQ(a.options.size(), b.options.size());
   for (std::size_t i = 0; i < a.options.size(); ++i)
@@ -43,7 +45,11 @@ void expect_same(const Function& f, const Operand& a, const Function& g, const O
   EXPECT_EQ(a.count, b.count);
   EXPECT_EQ(a.value, b.value);
   switch (a.kind) {
-  case OperandKind::vector: case OperandKind::pair: case OperandKind::address: case OperandKind::list: case OperandKind::indexed:
+  case OperandKind::vector:
+  case OperandKind::pair:
+  case OperandKind::address:
+  case OperandKind::list:
+  case OperandKind::indexed:
     ASSERT_EQ(a.count, b.count);
     for (std::uint32_t i = 0; i < a.count; ++i) expect_same(f, f.elements(a)[i], g, g.elements(b)[i]);
     break;
@@ -80,7 +86,8 @@ void expect_same(const Function& a, const Function& b) {
   expect_same(a.variables, b.variables);
   ASSERT_EQ(a.registers.size(), b.registers.size());
   for (std::size_t i = 0; i < a.registers.size(); ++i)
-    EXPECT_TRUE(a.registers[i].type == b.registers[i].type && a.registers[i].components == b.registers[i].components) << i;
+    EXPECT_TRUE(a.registers[i].type == b.registers[i].type && a.registers[i].components == b.registers[i].components)
+        << i;
   ASSERT_EQ(a.labels.size(), b.labels.size());
   for (std::size_t i = 0; i < a.labels.size(); ++i) EXPECT_EQ(a.labels[i].instruction, b.labels[i].instruction);
   ASSERT_EQ(a.tables.size(), b.tables.size());
@@ -104,7 +111,8 @@ void expect_same(const Module& a, const Module& b) {
   EXPECT_EQ(a.address_size, b.address_size);
   EXPECT_EQ(a.files.size(), b.files.size());
   expect_same(a.variables, b.variables);
-  for (std::size_t i = 0; i < std::min(a.variables.size(), b.variables.size()); ++i) EXPECT_EQ(a.variables[i].name, b.variables[i].name);
+  for (std::size_t i = 0; i < std::min(a.variables.size(), b.variables.size()); ++i)
+    EXPECT_EQ(a.variables[i].name, b.variables[i].name);
   ASSERT_EQ(a.functions.size(), b.functions.size());
   for (std::size_t i = 0; i < a.functions.size(); ++i) expect_same(a.functions[i], b.functions[i]);
 }
@@ -122,20 +130,26 @@ TEST_P(PrintFile, ParsesToTheSameModule) {
 INSTANTIATE_TEST_SUITE_P(Files, PrintFile, testing::Values("rich.ptx", "old.ptx", "gcc.ptx"));
 
 TEST(Print, FlattenedScopesKeepTheirNamesApart) {
-  const Module module = parsed(body("{ .reg .b32 %r<3>, sym; mov.b32 %r1, sym; } { .reg .b32 %r<3>; L: mov.b32 %r1, %r9; bra L; } L: bra L;"));
+  const Module module = parsed(
+      body("{ .reg .b32 %r<3>, sym; mov.b32 %r1, sym; } { .reg .b32 %r<3>; L: mov.b32 %r1, %r9; bra L; } L: bra L;"));
   const Module again = parsed(print(module));
   expect_same(module, again);
   for (const Register& r : again.functions[0].registers)
-    EXPECT_EQ(std::count_if(again.functions[0].registers.begin(), again.functions[0].registers.end(), [&](const Register& s) { return s.name == r.name; }), 1) << r.name;
+    EXPECT_EQ(std::count_if(again.functions[0].registers.begin(), again.functions[0].registers.end(),
+                            [&](const Register& s) { return s.name == r.name; }),
+              1)
+        << r.name;
 }
 
 TEST(Print, FunctionsCalledBeforeTheyAreDeclaredKeepTheirOrder) {
-  const Module module = parsed(with_header(".entry a() { call b; ret; } .func b() { call c; ret; } .func c() { ret; }"));
+  const Module module =
+      parsed(with_header(".entry a() { call b; ret; } .func b() { call c; ret; } .func c() { ret; }"));
   expect_same(module, parsed(print(module)));
 }
 
 TEST(Print, OneInstruction) {
-  const Module m = parsed(body("@!%p1 ld.global.v2.f32 {%f1, _}, [%rd1+-8];\nsetp.lt.f32 %p1|%p2, %f1, 0f3F800000;\nadd.s32 %r1, %tid.x, -5;\nret;"));
+  const Module m = parsed(body("@!%p1 ld.global.v2.f32 {%f1, _}, [%rd1+-8];\nsetp.lt.f32 %p1|%p2, %f1, "
+                               "0f3F800000;\nadd.s32 %r1, %tid.x, -5;\nret;"));
   const Function& f = m.functions[0];
   EXPECT_EQ(print(m, f, f.instructions[0]), "@!%p1 ld.global.v2.f32 {%f1, _}, [%rd1+-8];");
   EXPECT_EQ(print(m, f, f.instructions[1]), "setp.lt.f32 %p1|%p2, %f1, 0f3F800000;");

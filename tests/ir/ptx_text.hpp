@@ -1,6 +1,7 @@
 // PTX for tests: a file of tests/ir/data, or a body wrapped into a module.
 //
-//   body("add.s32 %r1, %r2, 5;")  has registers %p<4> %r<10> %rd<10> %f<9> %fd<9>, a parameter `p`, a global array `sym`.
+//   body("add.s32 %r1, %r2, 5;")  has registers %p<4> %r<10> %rd<10> %f<9> %fd<9>, a parameter `p`, a global array
+//   `sym`.
 #pragma once
 
 #include "emulator/ir/parse.hpp"

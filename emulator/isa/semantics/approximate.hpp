@@ -146,7 +146,7 @@ template <Form f> struct Cosine { // cos.approx.f32, 9.7.3.19
 
 inline float hyperbolic_tangent(float x) {
   const double z = static_cast<double>(x) * x;
-  const double near_zero = x - x * z * (1.0 / 3 - z * (2.0 / 15 - z * (17.0 / 315)));
+  const double near_zero = x * (1.0 - z * (1.0 / 3 - z * (2.0 / 15 - z * (17.0 / 315)))); // keeps the sign of zero
   const double e = power_of_two(x * 0x1.71547652b82fep+1); // e^2x
   const double far = 1.0 - 2.0 / (e + 1.0);
   return static_cast<float>(z < 0.01 ? near_zero : far);

@@ -95,15 +95,20 @@ template <Form f> struct ConvertToInteger { // float to integer; always clamped,
     auto x = value_of<f.type(1)>(a);
     if constexpr (f.has(Word::w_ftz)) x = flushed(x);
     // NaN is 0, but the top bit where the destination or the source has 64 bits.
-    constexpr D nan = sizeof(D) == 8 || (sizeof(S) == 8 && sizeof(D) == 4) ? static_cast<D>(D{1} << (8 * sizeof(D) - 1)) : D{0};
+    constexpr D nan = sizeof(D) == 8 || sizeof(S) == 8 ? static_cast<D>(std::uint64_t{1} << (8 * sizeof(D) - 1)) : D{0};
     return to_integer<D>(integral<f>(x), nan);
   }
 };
 
-// Every NaN that cvt makes is the same.
-template <class T> inline T canonical(T x) {
-  constexpr BitsOf<T> nan = sizeof(T) == 4 ? BitsOf<T>{0x7fffffffu} : static_cast<BitsOf<T>>(0x7fffffffffffffffu);
-  return is_nan(x) ? from_bits<T>(nan) : x;
+// The NaN that single precision makes.
+inline float canonical(float x) { return is_nan(x) ? from_bits<float>(0x7fffffffu) : x; }
+inline double canonical(double x) { return x; }
+
+// The NaN of a double in a half type: cut, and quiet.
+template <Type t> inline std::uint32_t nan_of_double(double x) {
+  constexpr Format to = kFormat<t>;
+  const auto payload = static_cast<std::uint32_t>(bits_of(x) >> (52 - to.mantissa)) & ((1u << (to.mantissa - 1)) - 1);
+  return (bits_of(x) >> 63 != 0 ? to.sign : 0) | (to.largest + 1) | 1u << (to.mantissa - 1) | payload;
 }
 
 template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, or to an integral value of the same type
@@ -112,16 +117,24 @@ template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, o
   static constexpr bool half = bits(f.type(0)) == 16;
   static constexpr Rounding rounding = half ? Rounding::nearest : rounding_of(f);
   static D lane(S a) {
-    auto x = value_of<f.type(1)>(a);
-    if constexpr (f.has(Word::w_ftz) && sizeof(x) == 4) x = flushed(x);
+    constexpr Type to = f.type(0), from = f.type(1);
+    auto x = value_of<from>(a);
+    // What each path of the hardware does with the payload of a NaN differs: bf16 to f32 is a shift, to and from f64
+    // keeps what fits and sets the quiet bit, all others give 0x7fffffff.
+    if constexpr (from == Type::bf16 && to == Type::f32 && !f.has(Word::w_ftz)) return x;
+    if constexpr (sizeof(x) == 4 && !(to == Type::f64 && (from == Type::bf16 || !f.has(Word::w_ftz)) && from != Type::f16))
+      x = canonical(x);
+    if constexpr (f.has(Word::w_ftz) && sizeof(x) == 4 && to != Type::f16) x = flushed(x); // no effect on f16
     x = integral<f>(x);
     if constexpr (f.has(Word::w_relu)) x = x < 0 || x == 0 ? 0 : x;
     if constexpr (half) {
       if constexpr (f.has(Word::w_sat)) x = saturated(x);
       constexpr Overflow overflow = f.has(Word::w_satfinite) ? Overflow::finite : Overflow::infinity;
-      return static_cast<D>(narrowed<f.type(0), rounding_of(f), overflow>(x));
+      const std::uint32_t h = narrowed<to, rounding_of(f), overflow>(x);
+      if constexpr (from == Type::f64) return static_cast<D>(is_nan(x) ? nan_of_double<to>(x) : h);
+      else return static_cast<D>(h);
     } else {
-      return canonical(output<f>(static_cast<D>(x)));
+      return output<f>(static_cast<D>(x));
     }
   }
 };

@@ -30,10 +30,21 @@ template <Form f> struct SubtractFloat { // 9.7.3.4
   static T lane(T a, T b) { return output<f>(input<f>(a) - input<f>(b)); }
 };
 
+// .ftz looks at a product before it is rounded: what rounds up to the least normal number is flushed all the same.
+// `exact` is the same result in double, where it has (nearly) all its digits.
+template <Form f> inline float output_of_product(float rounded, [[maybe_unused]] double exact) {
+  if constexpr (f.has(Word::w_ftz)) rounded = __builtin_fabs(exact) < 0x1p-126 ? __builtin_copysignf(0.0f, rounded) : rounded;
+  return output<f>(rounded);
+}
+
 template <Form f> struct MultiplyFloat { // 9.7.3.5
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return output<f>(input<f>(a) * input<f>(b)); }
+  static T lane(T a, T b) {
+    const T x = input<f>(a), y = input<f>(b);
+    if constexpr (f.has(Word::w_ftz)) return output_of_product<f>(x * y, static_cast<double>(x) * y);
+    else return output<f>(x * y);
+  }
 };
 
 template <class T> inline T fused(T a, T b, T c) {
@@ -44,7 +55,11 @@ template <class T> inline T fused(T a, T b, T c) {
 template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7.3.6, 9.7.3.7
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b, T c) { return output<f>(fused(input<f>(a), input<f>(b), input<f>(c))); }
+  static T lane(T a, T b, T c) {
+    const T x = input<f>(a), y = input<f>(b), z = input<f>(c);
+    if constexpr (f.has(Word::w_ftz)) return output_of_product<f>(fused(x, y, z), static_cast<double>(x) * y + z);
+    else return output<f>(fused(x, y, z));
+  }
 };
 
 // mad.f32 of sm_1x: the fraction of the product is cut to 23 bits, then the sum is rounded; with c = 0 it is a rounded

@@ -34,13 +34,19 @@ template <Form f> inline std::uint16_t half_input(std::uint16_t h) {
 template <Form f> inline float half_value(std::uint16_t h) {
   return widened_value<half_of(f.type())>(half_input<f>(h));
 }
-// Rounds to the half type, then .ftz, .sat ([0, 1], NaN to +0), .relu (negative to +0, NaN canonical).
+// The least normal number.
+template <Type t> constexpr float kLeastNormal = t == Type::f16 ? 0x1p-14f : 0x1p-126f;
+
+// Rounds to the half type; .ftz (judged before rounding), .sat ([0, 1], NaN to +0), .relu (negative to +0, NaN canonical).
 template <Form f, class S> inline std::uint16_t half_output(S x) {
   constexpr Type t = half_of(f.type());
   if constexpr (f.has(Word::w_sat)) x = saturated(x);
   if constexpr (f.has(Word::w_relu)) x = x < S{0} || x == S{0} ? S{0} : x;
-  const auto h = static_cast<std::uint16_t>(narrowed<t, Rounding::nearest>(x));
-  return f.has(Word::w_ftz) ? flushed_half<t>(h) : h;
+  if constexpr (f.has(Word::w_ftz)) {
+    const bool tiny = x > -kLeastNormal<t> && x < kLeastNormal<t>;
+    x = tiny ? from_bits<S>(bits_of(x) & kSignBit<S>) : x;
+  }
+  return static_cast<std::uint16_t>(narrowed<t, Rounding::nearest>(x));
 }
 
 template <Form f> struct AddHalf { // 9.7.4.1; float has more than twice the digits, so rounding twice is harmless
@@ -90,17 +96,23 @@ template <Form f> struct FusedMultiplyAddHalf { // 9.7.4.4
   }
 };
 
+// Every NaN becomes the same.
+template <Type t> inline std::uint16_t canonical_half(std::uint32_t h) {
+  constexpr std::uint32_t infinity = t == Type::f16 ? 0x7c00 : 0x7f80;
+  return static_cast<std::uint16_t>((h & 0x7fffu) > infinity ? 0x7fff : h);
+}
+
 template <Form f> struct NegateHalf { // 9.7.4.5
   using T = Lane<f.type()>;
   static T lane(T a) {
-    return each_half([](std::uint16_t x) { return static_cast<std::uint16_t>(half_input<f>(x) ^ 0x8000u); }, a);
+    return each_half([](std::uint16_t x) { return canonical_half<half_of(f.type())>(half_input<f>(x) ^ 0x8000u); }, a);
   }
 };
 
 template <Form f> struct AbsoluteHalf { // 9.7.4.6
   using T = Lane<f.type()>;
   static T lane(T a) {
-    return each_half([](std::uint16_t x) { return static_cast<std::uint16_t>(half_input<f>(x) & 0x7fffu); }, a);
+    return each_half([](std::uint16_t x) { return canonical_half<half_of(f.type())>(half_input<f>(x) & 0x7fffu); }, a);
   }
 };
 

@@ -1,0 +1,127 @@
+// warplens check: parse and check PTX files.
+#include "api/inspect.hpp"
+#include "tools/output.hpp"
+#include "tools/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace warplens::tools {
+
+namespace {
+
+constexpr std::string_view kHelp = R"(usage: warplens check FILE.ptx…
+
+Parses and checks PTX files. For each: its kernels with parameters, registers (estimated from the live registers, unless
+.maxnreg says), shared and local memory; every instruction that cannot be emulated, with its line, and the kernels that
+it keeps from running.
+
+Exit status: 0 all kernels of all files can run; 2 a file cannot be read or has errors, or a kernel cannot run.
+
+Examples:
+  warplens check samples/transpose/transpose.ptx
+  warplens check *.ptx
+)";
+
+std::string parameters(const ir::Function& f) {
+  std::string list;
+  for (const ir::Variable& p : f.params) {
+    list += fmt::format("{}.{} {}", list.empty() ? "" : ", ", isa::name(p.type), p.name);
+    if (!p.extents.empty()) list += fmt::format("[{}]", p.size);
+  }
+  return list;
+}
+
+/// Errors of a kernel that no other kernel has shown yet: an instruction blocks one kernel, but the message once.
+void show_new(const Diagnostics& errors, std::set<std::pair<std::uint32_t, std::string>>& seen) {
+  Diagnostics fresh;
+  for (const Diagnostic& d : errors.list()) {
+    if (!seen.emplace(d.where.line, d.message).second) continue;
+    Diagnostics one;
+    one.error(d.where, d.message, d.hint);
+    one.in_file(d.file);
+    fresh.append(std::move(one));
+  }
+  print(fresh);
+}
+
+/// Unsupported instructions in functions that are no kernels block nothing by themselves, but are said too.
+void show_functions(const api::Module& module) {
+  Diagnostics others;
+  for (const ir::Unsupported& u : module.unsupported()) {
+    const ir::Function& f = module.ir().functions[u.function];
+    if (f.is_entry) continue;
+    Diagnostics one;
+    one.warning(u.why.where, fmt::format("{} (in function '{}')", u.why.message, f.name), u.why.hint);
+    one.in_file(u.why.file);
+    others.append(std::move(one));
+  }
+  print(others);
+}
+
+bool check_file(const std::shared_ptr<api::Context>& context, const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) {
+    Diagnostics errors;
+    errors.error({}, fmt::format("cannot read '{}'", file));
+    print(errors);
+    return false;
+  }
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const Expected<std::shared_ptr<api::Module>> module = api::Module::load(context, text, file);
+  if (!module) {
+    print(module.error());
+    return false;
+  }
+  const ir::Module& ir = (*module)->ir();
+  const std::vector<api::KernelSummary> kernels = api::summarise(**module);
+  write(fmt::format("{}: PTX {}.{} for {}, {} kernel{}\n", file, ir.version / 10, ir.version % 10, ir.target,
+                    kernels.size(), kernels.size() == 1 ? "" : "s"));
+  print((*module)->warnings());
+  std::set<std::pair<std::uint32_t, std::string>> seen;
+  bool fine = true;
+  for (const api::KernelSummary& k : kernels) {
+    const bool blocked = k.blocked_by.has_errors();
+    write(wrapped(
+        fmt::format("{}({}){}", k.function->name, parameters(*k.function), blocked ? ": cannot be launched" : ""),
+        "  "));
+    write(fmt::format(
+        "    {} instructions, {} registers a thread ({})", k.function->instructions.size(), k.resources.registers,
+        k.resources.registers_from == api::Resources::RegisterSource::estimated ? "estimated" : ".maxnreg"));
+    if (!blocked)
+      write(fmt::format(", {} bytes of shared memory a block, {} bytes of local memory a thread",
+                        k.resources.static_shared_bytes, k.resources.local_bytes));
+    write("\n");
+    show_new(k.blocked_by, seen);
+    fine = fine && !blocked;
+  }
+  show_functions(**module);
+  return fine;
+}
+
+} // namespace
+
+int check(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw UsageError{"no input file", "warplens check FILE.ptx…"};
+  if (std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; })) {
+    write(kHelp);
+    return kFine;
+  }
+  for (const std::string& a : arguments)
+    if (a.starts_with("--")) throw UsageError{fmt::format("unknown option '{}'", a), "warplens check FILE.ptx…"};
+  const Expected<std::shared_ptr<api::Context>> context = api::Context::create();
+  if (!context) {
+    print(context.error());
+    return kBadInput;
+  }
+  bool fine = true;
+  for (const std::string& file : arguments) fine = check_file(*context, file) && fine;
+  return fine ? kFine : kBadInput;
+}
+
+} // namespace warplens::tools

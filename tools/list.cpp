@@ -1,0 +1,109 @@
+// warplens list: what there is to choose from.
+#include "api/catalogue.hpp"
+#include "tools/output.hpp"
+#include "tools/table.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+namespace warplens::tools {
+
+namespace {
+
+constexpr std::string_view kHelp = R"(usage: warplens list devices|rules|analyzers|models|instructions
+
+  devices        GPUs that --device knows
+  rules          how requests of a warp become transactions, and how banks serve shared memory
+  analyzers      what is counted, with the name, unit and ideal value of each counter
+  models         analytical models that predict the run time
+  instructions   the PTX instructions that can be emulated: {a,b} is a choice, […] may be left out
+
+Examples:
+  warplens list devices
+  warplens list instructions | grep '^ *atom'
+)";
+
+Style style() { return Style::for_stream(STDOUT_FILENO); }
+void show(const Table& table) { write(table.text(style().dim, style().reset)); }
+
+void devices() {
+  Table t({{"id"},
+           {"name"},
+           {"compute capability"},
+           {"multiprocessors", Table::right},
+           {"clock, GHz", Table::right},
+           {"bandwidth, GB/s", Table::right},
+           {"models"}});
+  for (const model::Device& d : model::built_in_devices()) {
+    std::string known;
+    for (const model::Model& m : model::models())
+      if (m.knows(d)) known += fmt::format("{}{}", known.empty() ? "" : ", ", m.id);
+    t.row({d.id, d.name, to_string(d.capability), fmt::format("{}", d.multiprocessors),
+           fmt::format("{:g}", d.clock_ghz), fmt::format("{:g}", d.bandwidth_gb_s), known});
+  }
+  show(t);
+}
+
+void rules() {
+  Table t({{"rule"}, {"of"}, {"what it says"}});
+  for (const auto& r : analyzers::coalescing_rules()) t.row({r.name, "transactions", r.title});
+  for (const auto& r : analyzers::bank_rules()) t.row({r.name, "banks", r.title});
+  show(t);
+}
+
+void list_analyzers() {
+  for (const analyzers::AnalyzerInfo* a : analyzers::analyzers()) {
+    write(fmt::format("{}{}{}: {}\n", style().bold, a->id, style().reset, a->description));
+    Table t({{"counter"}, {"unit"}, {"ideal", Table::right}, {"meaning"}});
+    for (const analyzers::MetricInfo& m : a->metrics)
+      t.row({std::string(m.name), std::string(m.unit), m.ideal ? fmt::format("{:g}", *m.ideal) : "",
+             std::string(m.description)});
+    show(t);
+    write("\n");
+  }
+}
+
+void models() {
+  for (const model::Model& m : model::models())
+    write(fmt::format("  {}{}{}: {}\n    {}\n", style().bold, m.id, style().reset, m.title, m.source));
+}
+
+void instructions() {
+  Table t({{"opcode"}, {"then"}, {"since PTX", Table::right}, {"target"}});
+  for (const isa::Entry& e : isa::table()) {
+    // What the table marks for the decoder is of no interest here.
+    std::string pattern(e.pattern_text);
+    std::erase(pattern, '~');
+    t.row({std::string(e.opcode), std::move(pattern), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10),
+           fmt::format("sm_{}", e.sm)});
+  }
+  show(t);
+}
+
+struct Topic {
+  std::string_view name;
+  void (*show)();
+};
+constexpr Topic kTopics[] = {{"devices", devices},
+                             {"rules", rules},
+                             {"analyzers", list_analyzers},
+                             {"models", models},
+                             {"instructions", instructions}};
+
+} // namespace
+
+int list(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) return write(kHelp), kFine;
+  std::vector<std::string_view> names;
+  for (const Topic& topic : kTopics) names.push_back(topic.name);
+  if (arguments.size() != 1) throw UsageError{"list what?", fmt::format("one of {}", fmt::join(names, ", "))};
+  for (const Topic& topic : kTopics)
+    if (topic.name == arguments[0]) return topic.show(), kFine;
+  const std::string near = closest(arguments[0], names);
+  throw UsageError{fmt::format("nothing to list under '{}'", arguments[0]),
+                   near.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near)};
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,78 @@
+// warplens: the command line. Subcommands are in files of their own.
+#include "tools/output.hpp"
+
+#include <boost/program_options/errors.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <iterator>
+
+namespace {
+
+using namespace warplens;
+using namespace warplens::tools;
+
+constexpr std::string_view kHelp = R"(usage: warplens COMMAND …
+
+Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of them.
+
+  run LAUNCH.toml | FILE.ptx …   emulate a kernel, analyse it, predict its run time
+  check FILE.ptx …               parse and check; list kernels and unsupported instructions
+  occupancy …                    blocks and warps that fit on a multiprocessor
+  list WHAT                      devices, rules, analyzers, models or instructions
+
+  COMMAND --help                 options and examples
+  --version                      the version
+
+Exit status: 0 fine; 1 the kernel trapped or a check found something; 2 bad usage or input; 3 internal error.
+
+Examples:
+  warplens run samples/vector_add/launch.toml
+  warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2
+)";
+
+struct Command {
+  std::string_view name;
+  int (*run)(const std::vector<std::string>&);
+};
+constexpr Command kCommands[] = {{"run", run}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") return write(kHelp), kFine;
+  if (first == "--version") return write(fmt::format("warplens {}\n", api::version())), kFine;
+  std::vector<std::string_view> names;
+  for (const Command& c : kCommands) {
+    if (c.name == first) return c.run({arguments.begin() + 1, arguments.end()});
+    names.push_back(c.name);
+  }
+  const std::string near = closest(first, names);
+  throw UsageError{fmt::format("no such command: '{}'", first),
+                   near.empty() ? fmt::format("commands: {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near)};
+}
+
+void complain(std::string message, std::string hint) {
+  Diagnostics errors;
+  errors.error({}, "warplens: " + message, std::move(hint));
+  print(errors);
+}
+
+} // namespace
+
+int main(int count, char** values) {
+  try {
+    return dispatch({values + std::min(count, 1), values + count});
+  } catch (const UsageError& e) {
+    complain(e.message, e.hint);
+    return kBadInput;
+  } catch (const boost::program_options::error& e) {
+    complain(e.what(), "--help shows the options");
+    return kBadInput;
+  } catch (const std::exception& e) {
+    complain(fmt::format("internal error: {}", e.what()), "please report it");
+    return kInternal;
+  }
+}

@@ -1,0 +1,110 @@
+#include "tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace warplens::tools {
+
+bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
+
+Style Style::for_stream(int file_descriptor) {
+  const char* const no_color = std::getenv("NO_COLOR");
+  if (!is_terminal(file_descriptor) || (no_color != nullptr && *no_color != '\0')) return {};
+  return {"\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m", "\033[0m"};
+}
+
+namespace {
+
+/// The texts of files that diagnostics point into, each read once.
+class Sources {
+public:
+  std::string_view get(const std::string& file) {
+    const auto [found, fresh] = texts_.try_emplace(file);
+    std::error_code ignored;
+    if (fresh && std::filesystem::is_regular_file(file, ignored)) {
+      std::ifstream in(file, std::ios::binary);
+      found->second.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    return found->second;
+  }
+
+private:
+  std::map<std::string, std::string> texts_;
+};
+
+std::string rendered(const Diagnostic& d, Sources& sources) {
+  Diagnostics one;
+  if (d.severity == Severity::error)
+    one.error(d.where, d.message, d.hint);
+  else
+    one.warning(d.where, d.message, d.hint);
+  one.in_file(d.file);
+  return render(one, d.file.empty() ? std::string_view{} : sources.get(d.file));
+}
+
+void print_error_text(std::string text) {
+  const Style style = Style::for_stream(STDERR_FILENO);
+  for (const auto& [word, colour] : {std::pair{"error: ", style.red}, std::pair{"warning: ", style.yellow}}) {
+    const std::size_t at = text.find(word);
+    if (at == text.npos || at > text.find('\n') || colour.empty()) continue;
+    text.insert(at + std::strlen(word), style.reset);
+    text.insert(at, colour);
+    break;
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+void print(const Diagnostics& diagnostics) {
+  constexpr std::size_t kLimit = 50;
+  Sources sources;
+  const auto& all = diagnostics.list();
+  for (std::size_t i = 0; i < std::min(all.size(), kLimit); ++i) print_error_text(rendered(all[i], sources));
+  if (all.size() > kLimit) std::fputs(fmt::format("… and {} more\n", all.size() - kLimit).c_str(), stderr);
+}
+
+void print(const Diagnostic& diagnostic) {
+  Sources sources;
+  print_error_text(rendered(diagnostic, sources));
+}
+
+void write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw UsageError{fmt::format("cannot write the output: {}", std::strerror(errno)), ""};
+}
+
+void write_file(const std::string& file, std::string_view text) {
+  if (file == "-") return write(text);
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw UsageError{fmt::format("cannot write '{}'", file), ""};
+}
+
+std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option) {
+  std::vector<std::uint64_t> list;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (list.size() < 4) {
+    const auto [stop, error] = std::from_chars(at, end, list.emplace_back());
+    if (error != std::errc{}) break;
+    if (stop == end && list.size() < 4) return list;
+    if (stop == end || (*stop != ',' && *stop != 'x')) break;
+    at = stop + 1;
+  }
+  throw UsageError{fmt::format("{} wants one to three numbers such as 16,16: got '{}'", option, text), ""};
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,50 @@
+// What all subcommands share: exit statuses, colour, and how diagnostics are shown.
+#pragma once
+
+#include "api/session.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::tools {
+
+constexpr int kFine = 0;
+constexpr int kFound = 1;    ///< the kernel trapped, or a check found something
+constexpr int kBadInput = 2; ///< bad usage or input
+constexpr int kInternal = 3;
+
+/// Bad usage: shown as an error, ends with kBadInput. Thrown by the subcommands, caught in main.
+struct UsageError {
+  std::string message;
+  std::string hint;
+};
+
+/// Escape sequences, or nothing where the output is no terminal or NO_COLOR is set (https://no-color.org).
+struct Style {
+  std::string_view bold, dim, red, yellow, green, reset;
+  static Style for_stream(int file_descriptor);
+};
+
+bool is_terminal(int file_descriptor);
+
+/// Prints to stderr, each with the line of its file and a caret; at most 50.
+void print(const Diagnostics& diagnostics);
+/// One diagnostic, such as a trap.
+void print(const Diagnostic& diagnostic);
+
+/// Writes to stdout; a closed pipe or a full disk is a UsageError.
+void write(std::string_view text);
+/// Writes a file, or stdout for "-".
+void write_file(const std::string& file, std::string_view text);
+
+/// "128" or "16,16,2": up to three extents. `option` is for the message.
+std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);
+
+/// The subcommands. `arguments`: what follows the subcommand.
+int run(const std::vector<std::string>& arguments);
+int check(const std::vector<std::string>& arguments);
+int occupancy(const std::vector<std::string>& arguments);
+int list(const std::vector<std::string>& arguments);
+
+} // namespace warplens::tools

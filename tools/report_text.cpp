@@ -1,0 +1,349 @@
+#include "tools/report_text.hpp"
+
+#include "api/catalogue.hpp"
+#include "tools/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::tools {
+
+namespace {
+
+using analyzers::InstructionRow;
+using analyzers::Metrics;
+
+std::string count(std::uint64_t n) { return fmt::format("{}", n); }
+std::string ratio(double numerator, double denominator) {
+  return denominator == 0 ? "" : fmt::format("{:.4g}", numerator / denominator);
+}
+std::string percent(double part, double whole) { return whole == 0 ? "" : fmt::format("{:.1f} %", 100 * part / whole); }
+std::string cut(std::string_view text, std::size_t columns) {
+  return text.size() <= columns ? std::string(text) : fmt::format("{}…", text.substr(0, columns - 1));
+}
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string plural(std::uint64_t n, std::string_view thing) {
+  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
+}
+
+std::string extent(const api::Extent& e) {
+  return e[2] > 1   ? fmt::format("{} x {} x {}", e[0], e[1], e[2])
+         : e[1] > 1 ? fmt::format("{} x {}", e[0], e[1])
+                    : count(e[0]);
+}
+
+class Writer {
+public:
+  Writer(const api::LaunchReport& report, const Style& style) : r_(report), m_(report.profile.metrics), s_(style) {}
+
+  std::string write() {
+    head();
+    if (!r_.analyzed) return std::move(out_);
+    instructions();
+    global_memory();
+    shared_memory();
+    divergence();
+    lines();
+    occupancy();
+    predictions();
+    findings();
+    return std::move(out_);
+  }
+
+private:
+  template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
+    out_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+  void section(std::string_view title, std::string_view explanation) {
+    out_ += fmt::format("\n{}{}{}{}{}{}\n", s_.bold, title, s_.reset, s_.dim,
+                        explanation.empty() ? "" : fmt::format(": {}", explanation), s_.reset);
+  }
+  void table(const Table& t) { out_ += t.text(s_.dim, s_.reset); }
+  std::uint64_t metric(std::string_view name) const { return m_.integer(name); }
+  double number(std::string_view name) const {
+    const analyzers::Metric* m = m_.find(name);
+    return m == nullptr ? 0 : m->number();
+  }
+
+  void head() {
+    const std::uint64_t blocks = r_.grid[0] * r_.grid[1] * r_.grid[2],
+                        threads = r_.block[0] * r_.block[1] * r_.block[2];
+    const std::uint64_t warps = blocks * ((threads + 31) / 32);
+    line("{}{}{} on {} (compute capability {})", s_.bold, r_.kernel, s_.reset, r_.device.name,
+         to_string(r_.device.capability));
+    line("  {}: grid of {} ({}), block of {} ({}), {}; a warp is 32 threads that run in step", base_name(r_.file),
+         extent(r_.grid), plural(blocks, "block"), extent(r_.block), plural(threads, "thread"), plural(warps, "warp"));
+  }
+
+  void instructions() {
+    const std::uint64_t all = metric("smsp__inst_executed.sum");
+    section("Instructions", "PTX instructions that a warp executed count once, however many of its lanes took part");
+    line("  {} warp instructions, {} per warp", all, ratio(static_cast<double>(all), number("warps_launched")));
+    line("  {:.4g} of 32 lanes (threads of a warp) do something in an average instruction",
+         number("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"));
+    std::vector<std::pair<std::uint64_t, std::string>> classes;
+    constexpr std::string_view prefix = "inst_executed_";
+    for (const analyzers::Metric& m : m_.list())
+      if (m.name.starts_with(prefix)) classes.emplace_back(m_.integer(m.name), m.name.substr(prefix.size()));
+    std::stable_sort(classes.begin(), classes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string mix;
+    for (auto& [n, name] : classes) {
+      std::replace(name.begin(), name.end(), '_', ' ');
+      mix += fmt::format("{}{} {}", mix.empty() ? "mix: " : ", ", name,
+                         percent(static_cast<double>(n), static_cast<double>(all)));
+    }
+    out_ += wrapped(mix, "  ");
+  }
+
+  struct Kind {
+    std::string_view title, suffix, old_prefix;
+  };
+  static constexpr Kind kKinds[] = {
+      {"loads", "ld", "gld_"}, {"stores", "st", "gst_"}, {"atomics", "atom", ""}, {"reductions", "red", ""}};
+
+  // Sums over the instructions of one kind: only they tell ideal sectors of loads from those of stores.
+  std::uint64_t by_kind(const Kind& kind, std::string_view name) const {
+    const std::string requests = fmt::format("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", kind.suffix);
+    std::uint64_t sum = 0;
+    for (const InstructionRow& row : r_.profile.instructions)
+      if (row.metrics.find(requests) != nullptr) sum += row.metrics.integer(name);
+    return sum;
+  }
+
+  void global_memory() {
+    std::uint64_t requests[4], total = 0;
+    for (int k = 0; k < 4; ++k)
+      total += requests[k] = metric(fmt::format("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", kKinds[k].suffix));
+    if (total == 0) {
+      section("Global memory", "not accessed");
+      return;
+    }
+    if (r_.device.coalescing_rule == "1.0") {
+      section("Global memory",
+              "a request is one instruction of a warp; each half-warp makes one transaction if its lanes\n"
+              "  access consecutive words in order, and one for every lane (uncoalesced) if they do not");
+      Table t({{""},
+               {"requests", Table::right},
+               {"coalesced transactions", Table::right},
+               {"uncoalesced transactions", Table::right}});
+      for (int k = 0; k < 2; ++k)
+        if (requests[k] != 0)
+          t.row({std::string(kKinds[k].title), count(requests[k]),
+                 count(metric(fmt::format("{}coherent", kKinds[k].old_prefix))),
+                 count(metric(fmt::format("{}incoherent", kKinds[k].old_prefix)))});
+      table(t);
+    } else if (r_.device.coalescing_rule == "1.2") {
+      section("Global memory",
+              "a request is one instruction of a warp; each half-warp makes as few transactions of 32, 64\n"
+              "  and 128 bytes as its addresses allow");
+      Table t({{""},
+               {"requests", Table::right},
+               {"transactions", Table::right},
+               {"of 32 B", Table::right},
+               {"of 64 B", Table::right},
+               {"of 128 B", Table::right},
+               {"bytes moved", Table::right},
+               {"ideal", Table::right},
+               {"useful", Table::right}});
+      for (int k = 0; k < 2; ++k) old_row(t, kKinds[k], requests[k]);
+      table(t);
+      line("  ideal: the fewest bytes, in pieces of 32, that hold what the lanes use; useful: ideal / moved");
+    } else {
+      section("Global memory", "a request is one instruction of a warp; it touches sectors of 32 bytes, ideally few");
+      Table t({{""},
+               {"requests", Table::right},
+               {"sectors", Table::right},
+               {"ideal sectors", Table::right},
+               {"sectors/request", Table::right},
+               {"ideal", Table::right},
+               {"useful", Table::right}});
+      for (int k = 0; k < 4; ++k) sector_row(t, kKinds[k], requests[k]);
+      table(t);
+      line("  ideal: the fewest sectors that hold what the lanes use; useful: ideal / sectors");
+    }
+    if (r_.device.coalescing_rule.starts_with("1") && requests[2] + requests[3] != 0)
+      line("  and {} by atomics, which this rule does not describe", plural(requests[2] + requests[3], "request"));
+  }
+
+  void old_row(Table& t, const Kind& kind, std::uint64_t requests) const {
+    if (requests == 0) return;
+    const auto of = [&](int bytes) { return metric(fmt::format("{}{}b", kind.old_prefix, bytes)); };
+    const std::uint64_t moved = 32 * of(32) + 64 * of(64) + 128 * of(128);
+    const std::uint64_t ideal = 32 * by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
+    t.row({std::string(kind.title), count(requests), count(of(32) + of(64) + of(128)), count(of(32)), count(of(64)),
+           count(of(128)), count(moved), count(ideal),
+           percent(static_cast<double>(ideal), static_cast<double>(moved))});
+  }
+
+  void sector_row(Table& t, const Kind& kind, std::uint64_t requests) const {
+    if (requests == 0) return;
+    const std::uint64_t sectors = metric(fmt::format("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", kind.suffix));
+    const std::uint64_t ideal = by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
+    const auto r = static_cast<double>(requests);
+    t.row({std::string(kind.title), count(requests), count(sectors), count(ideal),
+           ratio(static_cast<double>(sectors), r), ratio(static_cast<double>(ideal), r),
+           percent(static_cast<double>(ideal), static_cast<double>(sectors))});
+  }
+
+  void shared_memory() {
+    constexpr std::string_view kinds[][2] = {{"loads", "ld"}, {"stores", "st"}, {"atomics", "atom"}};
+    Table t({{""},
+             {"requests", Table::right},
+             {"passes", Table::right},
+             {"of them conflicts", Table::right},
+             {"passes/request", Table::right}});
+    for (const auto& [title, suffix] : kinds) {
+      const std::uint64_t requests = metric(fmt::format("smsp__inst_executed_op_shared_{}.sum", suffix));
+      if (requests == 0) continue;
+      const std::uint64_t passes = metric(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", suffix));
+      const std::uint64_t conflicts =
+          metric(fmt::format("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", suffix));
+      t.row({std::string(title), count(requests), count(passes), count(conflicts),
+             ratio(static_cast<double>(passes), static_cast<double>(requests))});
+    }
+    const bool old = r_.device.bank_rule == "1.x";
+    if (t.empty() && !(old && metric("warp_serialize") != 0)) return;
+    if (old) {
+      section("Shared memory",
+              "16 banks serve a half-warp; lanes that want different words of one bank wait for each other");
+      line("  {} extra passes because of conflicts (warp_serialize)", metric("warp_serialize"));
+    } else {
+      section("Shared memory", "32 banks of 4 bytes; lanes that want different words of one bank take another pass");
+      table(t);
+    }
+  }
+
+  void divergence() {
+    const std::uint64_t branches = metric("branch"), divergent = metric("divergent_branch");
+    if (branches == 0) return;
+    section("Branches",
+            "a branch diverges when the lanes of a warp go both ways; the sides then run one after the other");
+    line("  {} executed by warps, {} of them divergent ({})", branches, divergent,
+         percent(static_cast<double>(divergent), static_cast<double>(branches)));
+  }
+
+  // The instructions that matter: those that access memory or diverge, the costliest first.
+  void lines() {
+    struct Hot {
+      const InstructionRow* row;
+      double cost;
+    };
+    std::vector<Hot> hot;
+    for (const InstructionRow& row : r_.profile.instructions) {
+      const double cost = static_cast<double>(units(row) + 8 * row.metrics.integer("divergent_branch"));
+      if (cost > 0) hot.push_back({&row, cost});
+    }
+    if (hot.empty()) return;
+    std::stable_sort(hot.begin(), hot.end(), [](const Hot& a, const Hot& b) { return a.cost > b.cost; });
+    constexpr std::size_t kShown = 10;
+    section("Where",
+            fmt::format("the {} instructions that cost most in memory and branches", std::min(hot.size(), kShown)));
+    Table t({{"CUDA line"},
+             {"PTX line", Table::right},
+             {"instruction"},
+             {"by warps", Table::right},
+             {"cost"},
+             {"lanes access"}});
+    for (const Hot& h : std::span(hot).first(std::min(hot.size(), kShown))) {
+      const InstructionRow& row = *h.row;
+      t.row({row.source_line == 0 ? "" : fmt::format("{}:{}", base_name(row.source_file), row.source_line),
+             count(row.line), cut(row.ptx, 34), count(row.metrics.integer("smsp__inst_executed.sum")), cost(row),
+             row.pattern});
+    }
+    table(t);
+  }
+
+  static std::uint64_t passes(const Metrics& m) {
+    std::uint64_t sum = 0;
+    for (const std::string_view kind : {"ld", "st", "atom"})
+      sum += m.integer(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", kind));
+    return sum;
+  }
+  static std::uint64_t units(const InstructionRow& row) {
+    return row.metrics.integer("memory_l2_theoretical_sectors_global") + passes(row.metrics);
+  }
+  static std::string cost(const InstructionRow& row) {
+    const Metrics& m = row.metrics;
+    if (const std::uint64_t sectors = m.integer("memory_l2_theoretical_sectors_global"))
+      return fmt::format("{} sectors (ideal {})", sectors, m.integer("memory_l2_theoretical_sectors_global_ideal"));
+    if (const std::uint64_t n = passes(m)) return fmt::format("{} passes over the banks", n);
+    return fmt::format("{} of {} diverge", m.integer("divergent_branch"), m.integer("branch"));
+  }
+
+  void occupancy() {
+    const api::Resources& res = r_.resources;
+    constexpr std::string_view from[] = {"as given", "from .maxnreg", "estimated from the PTX"};
+    section("Occupancy",
+            "warps that are resident on a multiprocessor, of the most there can be; more hide more latency");
+    if (r_.occupancy) {
+      std::string bound;
+      for (const model::OccupancyLimiter l : r_.occupancy->bound_by)
+        bound += fmt::format("{}{}", bound.empty() ? "" : ", ", to_string(l));
+      line("  {:.0f} %: {}, {} on a multiprocessor; limited by {}", 100 * r_.occupancy->ratio,
+           plural(static_cast<std::uint64_t>(r_.occupancy->blocks), "block"),
+           plural(static_cast<std::uint64_t>(r_.occupancy->warps), "warp"), bound);
+    }
+    line("  a thread takes {} registers ({}), a block {} bytes of shared memory", res.registers,
+         from[static_cast<int>(res.registers_from)], res.static_shared_bytes + res.dynamic_shared_bytes);
+  }
+
+  void predictions() {
+    section("Predicted run time", r_.predictions.empty() ? "" : "by analytical models, each after its paper");
+    for (const model::Prediction& p : r_.predictions) {
+      line("  {}{}{}: {:.4g} ms, {:.4g} shader cycles, bound by {}", s_.bold, p.model, s_.reset, p.milliseconds,
+           p.cycles, p.bound);
+      line("    MWP {:.3g}: warps of a multiprocessor that can wait for memory at a time{}", p.mwp,
+           p.mwp_bound.empty() ? "" : fmt::format(" (limited by {})", p.mwp_bound));
+      line("    CWP {:.3g}: warps that can compute while one waits, plus one; above MWP, memory is the bottleneck",
+           p.cwp);
+      for (const std::string& remark : p.remarks) out_ += wrapped(remark, "    - ");
+    }
+    for (const std::string& remark : r_.remarks) out_ += wrapped(remark, "  ");
+  }
+
+  void findings() {
+    section("Findings", r_.findings.empty() ? "none" : "what costs most, by kind");
+    constexpr std::size_t kShown = 20;
+    for (std::size_t i = 0; i < std::min(r_.findings.size(), kShown); ++i) {
+      const analyzers::Finding& f = r_.findings[i];
+      const bool severe = f.severity != Severity::note;
+      std::string place;
+      if (f.source_line != 0) place += fmt::format(", {}:{}", base_name(f.source_file), f.source_line);
+      if (f.line != 0) place += fmt::format(", PTX line {}", f.line);
+      line("  {}. {}{}{}: {}{}", i + 1, severe ? s_.yellow : s_.dim, severe ? "warning" : "note", s_.reset, f.rule,
+           place);
+      out_ += wrapped(f.message, "     ");
+      if (f.excess > 0) line("     to gain: {:.10g} {}", f.excess, f.unit);
+      out_ += wrapped("do: " + f.advice, "     ");
+    }
+    if (r_.findings.size() > kShown) line("  … and {} more: see --json", r_.findings.size() - kShown);
+  }
+
+  const api::LaunchReport& r_;
+  const Metrics& m_;
+  const Style& s_;
+  std::string out_;
+};
+
+} // namespace
+
+std::string text_report(const api::LaunchReport& report, const Style& style) { return Writer(report, style).write(); }
+
+std::string counters(const api::LaunchReport& report, const Style& style) {
+  Table table({{"counter"}, {"value", Table::right}, {"unit"}, {"ideal", Table::right}});
+  for (const analyzers::Metric& m : report.profile.metrics.list()) {
+    const analyzers::MetricInfo* known = nullptr;
+    for (const analyzers::AnalyzerInfo* a : analyzers::analyzers())
+      for (const analyzers::MetricInfo& info : a->metrics)
+        if (info.name == m.name) known = &info;
+    table.row({m.name, fmt::format("{:.10g}", m.number()), known != nullptr ? std::string(known->unit) : "",
+               known != nullptr && known->ideal ? fmt::format("{:g}", *known->ideal) : ""});
+  }
+  return fmt::format("\n{}Counters{}: by the names of Nsight Compute and the CUDA Visual Profiler; `warplens list "
+                     "analyzers` explains them\n",
+                     style.bold, style.reset) +
+         table.text(style.dim, style.reset);
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,275 @@
+// warplens run: emulate, analyse, predict.
+#include "api/json_report.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/report_text.hpp"
+#include "tools/run_arguments.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml [OPTION…]
+       warplens run FILE.ptx --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
+
+Emulates the launches of a launch file, or one kernel of a PTX file; then shows memory transactions, bank conflicts,
+divergence, occupancy, predicted run time, and what to improve.
+
+Arguments (--arg), one for each parameter, in order:
+  TYPE=VALUE                    a number: s32=5, f32=1.5, u64=0x100
+  NAME:TYPE[COUNT]=INITIAL      a new buffer: x:f32[1024]=iota. INITIAL is one of zeros (also when left out), fill:V,
+                                iota or iota:START,STEP, random or random:LOW,HIGH,SEED, file:PATH.npy
+  buffer=NAME                   a buffer that is there already
+  Types: u8 to u64, s8 to s64, b8 to b64, f16, f32, f64.
+
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens run samples/transpose/all.toml
+  warplens run samples/transpose/all.toml --device c1060 --json report.json
+  warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
+  warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
+Exit status: 0 fine; 1 the kernel trapped, or a result is not what the launch file expects; 2 bad usage or input.
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("kernel", po::value<std::string>()->value_name("NAME"), "the kernel to launch");
+  add("grid", po::value<std::string>()->value_name("X[,Y[,Z]]"), "blocks of the grid");
+  add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "threads of a block");
+  add("shared", po::value<std::uint64_t>()->value_name("N"), "dynamic shared memory of a block, bytes");
+  add("arg", po::value<Strings>()->value_name("ARG"),
+      "an argument, see above; with a launch file, all --arg together replace its arguments");
+  add("set", po::value<Strings>()->value_name("KEY=VALUE"),
+      "replace a value of the launch file: grid=20, buffer.x.count=64, launch.1.kernel=k");
+  add("device", po::value<std::string>()->value_name("NAME|FILE"),
+      "the GPU to imitate: see 'warplens list devices', or a device file; without it, the C1060 for targets before "
+      "sm_20, else the H200");
+  add("registers", po::value<std::uint32_t>()->value_name("N"),
+      "registers of a thread, for the occupancy; else .maxnreg or an estimate");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the report as JSON; '-' is the standard output, and then nothing else is");
+  add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
+      "show the first elements of a buffer after the last launch (16)");
+  add("counters", "show every counter by its profiler's name");
+  add("no-analyze", "only run, as fast as can be");
+  add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
+      "stop a launch after N warp instructions; 0: never");
+  add("threads", po::value<unsigned>()->value_name("N")->default_value(0),
+      "threads of the emulator; 0: as many as the machine has");
+  add("level", po::value<std::string>()->value_name("NAME"),
+      "x86-64-v2, x86-64-v3 or x86-64-v4 instead of the best that this machine has");
+  add("time", "show how long the emulation took");
+  add("help,h", "this text");
+  return options;
+}
+
+po::variables_map parse(const Strings& arguments, const po::options_description& visible) {
+  po::options_description all;
+  all.add(visible).add_options()("input", po::value<Strings>());
+  po::positional_options_description positional;
+  positional.add("input", -1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+  po::notify(values);
+  return values;
+}
+
+template <class T> std::optional<T> get(const po::variables_map& values, const char* name) {
+  return values.count(name) != 0 ? std::optional<T>(values[name].as<T>()) : std::nullopt;
+}
+
+api::Extent extent(const std::string& text, std::string_view option) {
+  api::Extent e{1, 1, 1};
+  const std::vector<std::uint64_t> list = parse_extents(text, option);
+  std::copy(list.begin(), list.end(), e.begin());
+  return e;
+}
+
+/// Whatever the command line says about a launch.
+void override_launch(const po::variables_map& values, api::LaunchPlan& launch) {
+  if (const auto v = get<std::string>(values, "kernel")) launch.kernel = *v;
+  if (const auto v = get<std::string>(values, "grid")) launch.grid = extent(*v, "--grid");
+  if (const auto v = get<std::string>(values, "block")) launch.block = extent(*v, "--block");
+  if (const auto v = get<std::uint64_t>(values, "shared")) launch.shared = *v;
+}
+
+Expected<api::Plan> plan_from_file(const std::string& file, const po::variables_map& values) {
+  std::vector<api::Override> overrides;
+  for (const std::string& text : get<Strings>(values, "set").value_or(Strings{}))
+    overrides.push_back(parse_override(text));
+  Expected<api::Plan> plan = api::read_launch_file(file, overrides);
+  if (!plan) return plan;
+  for (const char* option : {"kernel", "grid", "block", "shared", "arg"})
+    if (values.count(option) != 0 && plan->launches.size() != 1)
+      throw UsageError{fmt::format("--{} cannot say which of the {} launches it means", option, plan->launches.size()),
+                       "use --set launch.0.grid=… and so on"};
+  if (plan->launches.size() == 1) override_launch(values, plan->launches.front());
+  if (values.count("arg") != 0) {
+    CommandLineArguments arguments = parse_arguments(values["arg"].as<Strings>());
+    plan->launches.front().arguments = std::move(arguments.arguments);
+    for (api::BufferPlan& b : arguments.buffers) plan->buffers.push_back(std::move(b));
+  }
+  return plan;
+}
+
+api::Plan plan_from_options(const std::string& file, const po::variables_map& values) {
+  for (const char* option : {"kernel", "grid", "block"})
+    if (values.count(option) == 0)
+      throw UsageError{fmt::format("--{} is missing", option),
+                       "warplens run FILE.ptx --kernel K --grid X --block X --arg …"};
+  if (values.count("set") != 0) throw UsageError{"--set changes launch files, but this is a PTX file", ""};
+  api::Plan plan;
+  api::LaunchPlan launch;
+  launch.module = file;
+  override_launch(values, launch);
+  CommandLineArguments arguments = parse_arguments(get<Strings>(values, "arg").value_or(Strings{}));
+  launch.arguments = std::move(arguments.arguments);
+  plan.buffers = std::move(arguments.buffers);
+  plan.launches.push_back(std::move(launch));
+  return plan;
+}
+
+Expected<api::Plan> make_plan(const po::variables_map& values) {
+  const Strings inputs = get<Strings>(values, "input").value_or(Strings{});
+  if (inputs.size() != 1)
+    throw UsageError{inputs.empty() ? "no input file" : fmt::format("one input file is enough, got {}", inputs.size()),
+                     "warplens run LAUNCH.toml, or warplens run FILE.ptx --kernel …"};
+  const std::string& file = inputs.front();
+  if (file.ends_with(".cu"))
+    throw UsageError{fmt::format("'{}' is CUDA source: PTX is needed", file),
+                     fmt::format("nvcc -ptx -lineinfo {}", file)};
+  Expected<api::Plan> plan = file.ends_with(".toml") ? plan_from_file(file, values) : plan_from_options(file, values);
+  if (plan)
+    if (const auto device = get<std::string>(values, "device")) plan->device = *device;
+  return plan;
+}
+
+std::string buffer_text(const api::PlanReport& report, const std::string& request) {
+  const std::size_t colon = request.find(':');
+  const std::string name = request.substr(0, colon);
+  std::uint64_t shown = 16;
+  if (colon != request.npos) shown = parse_extents(request.substr(colon + 1), "--print").front();
+  for (std::size_t i = 0; i < report.buffers.size(); ++i) {
+    if (report.buffers[i].name != name) continue;
+    const api::Type type = report.buffers[i].type;
+    const std::span<const std::byte> bytes = report.contents[i]->bytes();
+    const auto width = static_cast<std::size_t>(isa::bytes(type));
+    const std::uint64_t count = bytes.size() / width;
+    std::string out = fmt::format("\n{}: {}[{}]\n ", name, isa::name(type), count);
+    for (std::uint64_t e = 0; e < std::min(count, shown); ++e) out += " " + api::format(type, &bytes[e * width]);
+    return out + (count > shown ? " …\n" : "\n");
+  }
+  throw UsageError{fmt::format("--print {}: there is no buffer '{}'", request, name), ""};
+}
+
+void show_time(const api::LaunchReport& r) {
+  const std::uint64_t counted = r.profile.integer("smsp__thread_inst_executed.sum");
+  // Unwatched, only warp instructions are counted.
+  const double lanes = counted != 0 ? static_cast<double>(counted) : 32.0 * static_cast<double>(r.steps);
+  std::fputs(fmt::format("{}: emulated in {:.3f} s, {:.3f} G thread-instructions/s{}\n", r.kernel, r.seconds,
+                         r.seconds > 0 ? lanes / r.seconds * 1e-9 : 0,
+                         counted != 0 ? "" : " (counting 32 lanes a warp)")
+                 .c_str(),
+             stderr);
+}
+
+void show(const api::PlanReport& report, const po::variables_map& values) {
+  const auto json = get<std::string>(values, "json");
+  if (values.count("time") != 0)
+    for (const api::LaunchReport& r : report.launches) show_time(r);
+  if (json) write_file(*json, api::json_report(report.device, report.launches));
+  if (json == "-") return;
+  const Style style = Style::for_stream(STDOUT_FILENO);
+  bool first = true;
+  for (const api::LaunchReport& r : report.launches) {
+    if (r.trap) continue;
+    write((first ? "" : "\n\n") + text_report(r, style));
+    if (values.count("counters") != 0) write(counters(r, style));
+    first = false;
+  }
+  if (report.trapped()) return;
+  for (const std::string& request : get<Strings>(values, "print").value_or(Strings{}))
+    write(buffer_text(report, request));
+  for (std::size_t i = 0; i < report.buffers.size(); ++i) {
+    const api::BufferPlan& b = report.buffers[i];
+    const bool same = std::none_of(report.mismatches.begin(), report.mismatches.end(),
+                                   [&](const auto& m) { return m.buffer == b.name; });
+    if (b.expect && same)
+      write(fmt::format("\n{}{}{}: as expected in {}\n", style.green, b.name, style.reset, b.expect->string()));
+  }
+}
+
+/// The mismatches and the trap, on stderr.
+int conclude(const api::PlanReport& report) {
+  if (report.trapped()) print(*report.launches.back().trap);
+  for (const api::Mismatch& m : report.mismatches) {
+    Diagnostics errors;
+    errors.error(
+        {},
+        fmt::format("buffer '{}' is not as expected in {}: {} of {} elements differ; first [{}]: expected {}, got {}",
+                    m.buffer, m.expected_file, m.differing, m.count, m.first, m.expected, m.got));
+    print(errors);
+  }
+  return report.trapped() || !report.mismatches.empty() ? kFound : kFine;
+}
+
+} // namespace
+
+int run(const Strings& arguments) {
+  const po::options_description visible = visible_options();
+  const po::variables_map values = parse(arguments, visible);
+  if (values.count("help") != 0) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  const Expected<api::Plan> plan = make_plan(values);
+  if (!plan) {
+    print(plan.error());
+    return kBadInput;
+  }
+  Expected<api::PlanReport> report = [&] {
+    Progress progress;
+    api::PlanOptions options;
+    options.analyze = values.count("no-analyze") == 0;
+    options.workers = values["threads"].as<unsigned>();
+    options.max_steps = values["max-steps"].as<std::uint64_t>();
+    options.registers = get<std::uint32_t>(values, "registers");
+    options.level = get<std::string>(values, "level").value_or("");
+    progress.now("loading");
+    options.before_launch = [&](std::size_t i, const api::LaunchPlan& launch) {
+      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), launch.kernel));
+    };
+    return api::run_plan(*plan, options);
+  }();
+  if (!report) {
+    print(report.error());
+    return kBadInput;
+  }
+  print(report->warnings);
+  show(*report, values);
+  return conclude(*report);
+}
+
+} // namespace warplens::tools

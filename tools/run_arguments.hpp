@@ -1,0 +1,25 @@
+// What the command line says about a launch.
+//
+//   --arg s32=5  --arg x:f32[1024]=iota  --arg y:f32[1024]=zeros  --arg buffer=x
+#pragma once
+
+#include "api/launch_file.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace warplens::tools {
+
+/// Arguments from --arg, and the buffers that they define.
+struct CommandLineArguments {
+  std::vector<api::ArgumentPlan> arguments;
+  std::vector<api::BufferPlan> buffers;
+};
+
+/// Reads all --arg texts, in order. UsageError: one that cannot be read.
+CommandLineArguments parse_arguments(const std::vector<std::string>& texts);
+
+/// "key=value" of --set. UsageError: no '='.
+api::Override parse_override(std::string_view text);
+
+} // namespace warplens::tools
