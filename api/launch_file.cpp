@@ -75,7 +75,8 @@ private:
     for (const auto& [key, node] : table) {
       if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
       const std::string near = closest(key.str(), keys);
-      error(key.source(), fmt::format("unknown key '{}'", key.str()),
+      // Keys of overrides have no place of their own.
+      error(key.source().path ? key.source() : node.source(), fmt::format("unknown key '{}'", key.str()),
             near.empty() ? fmt::format("keys: {}", fmt::join(keys, ", ")) : fmt::format("did you mean '{}'?", near));
     }
   }
@@ -301,7 +302,8 @@ Expected<void> apply(toml::table& root, const Override& change) {
   const auto no_such = [&] { return failure(fmt::format("{}: there is nothing at '{}'", name, change.path)); };
   if (parent == nullptr || last.empty()) return no_such();
   if (toml::table* table = parent->as_table()) {
-    table->insert_or_assign(last, *value.get("value"));
+    // Moved, not copied: copies forget where they were read.
+    value.get("value")->visit([&](auto& node) { table->insert_or_assign(last, std::move(node)); });
     return {};
   }
   toml::array* list = parent->as_array();
@@ -309,7 +311,8 @@ Expected<void> apply(toml::table& root, const Override& change) {
   const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
   if (list == nullptr || error != std::errc{} || end != last.data() + last.size() || index >= list->size())
     return no_such();
-  list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(index), *value.get("value"));
+  value.get("value")->visit(
+      [&](auto& node) { list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(index), std::move(node)); });
   return {};
 }
 

@@ -17,6 +17,7 @@ public:
     grid();
     block();
     shared_memory();
+    registers();
     arguments();
     return std::move(errors_);
   }
@@ -72,6 +73,12 @@ private:
     if (program_.shared_bytes > allowed || dynamic > allowed - program_.shared_bytes)
       error("the block needs {} bytes of static and {} bytes of dynamic shared memory: {} allows {} together",
             program_.shared_bytes, dynamic, device(), allowed);
+  }
+
+  void registers() {
+    const auto allowed = static_cast<std::uint32_t>(limits_.registers_per_thread);
+    if (request_.registers && (*request_.registers == 0 || *request_.registers > allowed))
+      error("{} registers a thread: {} allows 1 to {}", *request_.registers, device(), allowed);
   }
 
   void arguments() {

@@ -30,14 +30,13 @@ std::uint16_t to_half(double value) {
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return 0x7e00;
   if (magnitude >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
+  if (magnitude == 0) return sign;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   exponent = std::max(exponent - 11, -24); // of the last place
   const auto last_places = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -exponent)));
-  // A carry out of the fraction runs into the exponent field, as it should.
-  const std::uint32_t biased =
-      last_places < 0x400 && exponent == -24 ? 0 : static_cast<std::uint32_t>(exponent + 24) << 10;
-  return static_cast<std::uint16_t>(sign | (biased + last_places));
+  // The leading one, and a carry out of the fraction, run into the exponent field, as they should.
+  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 24) << 10) + last_places));
 }
 
 double from_half(std::uint16_t bits) {
@@ -101,9 +100,6 @@ Expected<std::vector<std::byte>> encode(Type type, const Number& number) {
     store(bytes.data(), float_bits(type, as_double(number)), bytes.size());
     return bytes;
   }
-  const auto* integer = std::get_if<std::int64_t>(&number);
-  if (integer == nullptr)
-    return failure(fmt::format("{} is no integer, but the type is {}", as_double(number), isa::name(type)));
   const int bits = isa::bits(type);
   const bool may_be_negative = isa::is_signed(type) || !isa::is_integer(type); // s and b
   const std::int64_t low = !may_be_negative ? 0
@@ -112,8 +108,11 @@ Expected<std::vector<std::byte>> encode(Type type, const Number& number) {
   const std::int64_t high = bits == 64             ? std::numeric_limits<std::int64_t>::max()
                             : isa::is_signed(type) ? (std::int64_t{1} << (bits - 1)) - 1
                                                    : (std::int64_t{1} << bits) - 1;
-  if (*integer < low || *integer > high)
-    return failure(fmt::format("{} does not fit into {} ({} to {})", *integer, isa::name(type), low, high));
+  const auto* integer = std::get_if<std::int64_t>(&number);
+  if (integer == nullptr || *integer < low || *integer > high)
+    return failure(fmt::format("{} does not fit into {}: expected an integer from {} to {}",
+                               std::visit([](auto v) { return fmt::format("{}", v); }, number), isa::name(type), low,
+                               high));
   store(bytes.data(), static_cast<std::uint64_t>(*integer), bytes.size());
   return bytes;
 }
@@ -127,10 +126,9 @@ Expected<Number> parse_number(std::string_view text) {
   const char* const end = digits.data() + digits.size();
   const auto whole = std::from_chars(digits.data(), end, integer, hexadecimal ? 16 : 10);
   if (whole.ec == std::errc{} && whole.ptr == end) {
-    // 0xffffffffffffffff and its like mean their bits; decimal numbers must fit.
+    // 0xffffffffffffffff and its like mean their bits; larger decimal numbers are read as floating-point ones.
     if (hexadecimal || integer <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
       return Number{static_cast<std::int64_t>(negative ? 0 - integer : integer)};
-    return failure(fmt::format("{} is too large", text));
   }
   double value = 0;
   const auto real = std::from_chars(digits.data(), end, value);

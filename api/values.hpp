@@ -1,6 +1,6 @@
 // Numbers of PTX types as bytes: what launch files, command lines and reports read, make, compare and print.
 //
-//   *encode(Type::u8, std::int64_t{300})  ->  error: "300 does not fit into u8 (0 to 255)"
+//   *encode(Type::u8, std::int64_t{300})  ->  error: "300 does not fit into u8: expected an integer from 0 to 255"
 //   format(Type::f32, bytes)              ->  "1.5"
 #pragma once
 

@@ -70,13 +70,13 @@ void models() {
 }
 
 void instructions() {
-  Table t({{"opcode"}, {"then"}, {"since PTX", Table::right}, {"target"}});
+  Table t({{"opcode"}, {"since PTX", Table::right}, {"target"}, {"followed by"}});
   for (const isa::Entry& e : isa::table()) {
     // What the table marks for the decoder is of no interest here.
     std::string pattern(e.pattern_text);
     std::erase(pattern, '~');
-    t.row({std::string(e.opcode), std::move(pattern), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10),
-           fmt::format("sm_{}", e.sm)});
+    t.row({std::string(e.opcode), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10), fmt::format("sm_{}", e.sm),
+           std::move(pattern)});
   }
   show(t);
 }

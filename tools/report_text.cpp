@@ -18,7 +18,7 @@ std::string count(std::uint64_t n) { return fmt::format("{}", n); }
 std::string ratio(double numerator, double denominator) {
   return denominator == 0 ? "" : fmt::format("{:.4g}", numerator / denominator);
 }
-std::string percent(double part, double whole) { return whole == 0 ? "" : fmt::format("{:.1f} %", 100 * part / whole); }
+std::string percent(double part, double whole) { return whole == 0 ? "" : fmt::format("{:.1f}%", 100 * part / whole); }
 std::string cut(std::string_view text, std::size_t columns) {
   return text.size() <= columns ? std::string(text) : fmt::format("{}…", text.substr(0, columns - 1));
 }
@@ -27,10 +27,10 @@ std::string plural(std::uint64_t n, std::string_view thing) {
   return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
 }
 
-std::string extent(const api::Extent& e) {
-  return e[2] > 1   ? fmt::format("{} x {} x {}", e[0], e[1], e[2])
-         : e[1] > 1 ? fmt::format("{} x {}", e[0], e[1])
-                    : count(e[0]);
+/// " (20 x 4)"; nothing where there is one dimension only.
+std::string shape(const api::Extent& e) {
+  if (e[2] > 1) return fmt::format(" ({} x {} x {})", e[0], e[1], e[2]);
+  return e[1] > 1 ? fmt::format(" ({} x {})", e[0], e[1]) : "";
 }
 
 class Writer {
@@ -72,8 +72,8 @@ private:
     const std::uint64_t warps = blocks * ((threads + 31) / 32);
     line("{}{}{} on {} (compute capability {})", s_.bold, r_.kernel, s_.reset, r_.device.name,
          to_string(r_.device.capability));
-    line("  {}: grid of {} ({}), block of {} ({}), {}; a warp is 32 threads that run in step", base_name(r_.file),
-         extent(r_.grid), plural(blocks, "block"), extent(r_.block), plural(threads, "thread"), plural(warps, "warp"));
+    line("  {}: {}{} of {}{}, {}; a warp is 32 threads that run in step", base_name(r_.file), plural(blocks, "block"),
+         shape(r_.grid), plural(threads, "thread"), shape(r_.block), plural(warps, "warp"));
   }
 
   void instructions() {
@@ -263,10 +263,24 @@ private:
   static std::uint64_t units(const InstructionRow& row) {
     return row.metrics.integer("memory_l2_theoretical_sectors_global") + passes(row.metrics);
   }
-  static std::string cost(const InstructionRow& row) {
+  // Under the rules of compute capability 1.x; 0 on later devices.
+  std::uint64_t old_transactions(const Metrics& m) const {
+    std::uint64_t sum = 0;
+    for (const std::string_view kind : {"gld_", "gst_"}) {
+      if (r_.device.coalescing_rule == "1.0")
+        for (const std::string_view which : {"coherent", "incoherent"})
+          sum += m.integer(fmt::format("{}{}", kind, which));
+      if (r_.device.coalescing_rule == "1.2")
+        for (const std::string_view which : {"32b", "64b", "128b"}) sum += m.integer(fmt::format("{}{}", kind, which));
+    }
+    return sum;
+  }
+  std::string cost(const InstructionRow& row) const {
     const Metrics& m = row.metrics;
-    if (const std::uint64_t sectors = m.integer("memory_l2_theoretical_sectors_global"))
+    if (const std::uint64_t sectors = m.integer("memory_l2_theoretical_sectors_global")) {
+      if (const std::uint64_t n = old_transactions(m)) return fmt::format("{} transactions", n);
       return fmt::format("{} sectors (ideal {})", sectors, m.integer("memory_l2_theoretical_sectors_global_ideal"));
+    }
     if (const std::uint64_t n = passes(m)) return fmt::format("{} passes over the banks", n);
     return fmt::format("{} of {} diverge", m.integer("divergent_branch"), m.integer("branch"));
   }
@@ -293,10 +307,14 @@ private:
     for (const model::Prediction& p : r_.predictions) {
       line("  {}{}{}: {:.4g} ms, {:.4g} shader cycles, bound by {}", s_.bold, p.model, s_.reset, p.milliseconds,
            p.cycles, p.bound);
-      line("    MWP {:.3g}: warps of a multiprocessor that can wait for memory at a time{}", p.mwp,
-           p.mwp_bound.empty() ? "" : fmt::format(" (limited by {})", p.mwp_bound));
-      line("    CWP {:.3g}: warps that can compute while one waits, plus one; above MWP, memory is the bottleneck",
-           p.cwp);
+      if (p.cwp == 0) {
+        line("    no memory requests: the time is that of the instructions alone");
+      } else {
+        line("    MWP {:.3g}: warps of a multiprocessor that can wait for memory at a time (limited by {})", p.mwp,
+             p.mwp_bound);
+        line("    CWP {:.3g}: warps that can compute while one waits, plus one; above MWP, memory is the bottleneck",
+             p.cwp);
+      }
       for (const std::string& remark : p.remarks) out_ += wrapped(remark, "    - ");
     }
     for (const std::string& remark : r_.remarks) out_ += wrapped(remark, "  ");
@@ -315,7 +333,8 @@ private:
            place);
       out_ += wrapped(f.message, "     ");
       if (f.excess > 0) line("     to gain: {:.10g} {}", f.excess, f.unit);
-      out_ += wrapped("do: " + f.advice, "     ");
+      // One piece of advice for a row of findings of one kind.
+      if (i == 0 || r_.findings[i - 1].advice != f.advice) out_ += wrapped("do: " + f.advice, "     ");
     }
     if (r_.findings.size() > kShown) line("  … and {} more: see --json", r_.findings.size() - kShown);
   }

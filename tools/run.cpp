@@ -254,6 +254,7 @@ int run(const Strings& arguments) {
     api::PlanOptions options;
     options.analyze = values.count("no-analyze") == 0;
     options.workers = values["threads"].as<unsigned>();
+    if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
     options.max_steps = values["max-steps"].as<std::uint64_t>();
     options.registers = get<std::uint32_t>(values, "registers");
     options.level = get<std::string>(values, "level").value_or("");

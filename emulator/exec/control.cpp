@@ -39,17 +39,30 @@ const Op* next_path(Warp* warp) {
   return nullptr;
 }
 
-const Op* split(const Op* op, Warp* warp, Mask taken) {
+void count(Warp* warp, std::uint32_t block) {
+  BlockCounter& counter = warp->worker->blocks[block];
+  ++counter.warps;
+  counter.lanes += warp->lanes;
+}
+
+// To the target of a branch. A watched branch counts the block it enters itself, and goes past that block's counter.
+template <bool watched> const Op* take(const Op* op, Warp* warp) {
+  if constexpr (watched)
+    if (op->src[1] != kNotCounted) count(warp, op->src[1]);
+  return go(warp, op->target, op->imm);
+}
+
+template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
   const Mask active = warp->active;
   if (taken == 0) return go(warp, op + 1, op->imm);
-  if (taken == active) return go(warp, op->target, op->imm);
+  if (taken == active) return take<watched>(op, warp);
   const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
   // Where the running path already ends at the same place, whoever waits there waits for these lanes too.
   if (meet != nullptr && warp->rejoin != meet) warp->paths[warp->depth++] = {meet, warp->rejoin, active};
   warp->paths[warp->depth++] = {op + 1, meet, active & ~taken};
   activate(warp, taken);
   warp->rejoin = meet;
-  return go(warp, op->target, op->imm);
+  return take<watched>(op, warp);
 }
 
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, std::string detail = {}) {
@@ -66,19 +79,19 @@ const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, std::string detai
 
 } // namespace
 
-const Op* jump(const Op* op, Warp* warp) { return go(warp, op->target, op->imm); }
+const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
 
 const Op* jump_watched(const Op* op, Warp* warp) {
   warp->worker->count_branch(op->extra, warp->active, warp->active);
-  return go(warp, op->target, op->imm);
+  return take<true>(op, warp);
 }
 
-const Op* branch(const Op* op, Warp* warp) { return split(op, warp, acting(op, warp)); }
+const Op* branch(const Op* op, Warp* warp) { return split<false>(op, warp, acting(op, warp)); }
 
 const Op* branch_watched(const Op* op, Warp* warp) {
   const Mask taken = acting(op, warp);
   warp->worker->count_branch(op->extra, warp->active, taken);
-  return split(op, warp, taken);
+  return split<true>(op, warp, taken);
 }
 
 const Op* rejoin(const Op* op, Warp* warp) {
@@ -121,14 +134,14 @@ const Op* trap(const Op* op, Warp* warp) {
 const Op* no_op(const Op* op, Warp*) { return op + 1; }
 
 const Op* count_block(const Op* op, Warp* warp) {
-  BlockCounter& counter = warp->worker->blocks[op->extra];
-  ++counter.warps;
-  counter.lanes += warp->lanes;
+  count(warp, op->extra);
   return op + 1;
 }
 
 const Op* count_guarded(const Op* op, Warp* warp) {
-  warp->worker->guarded[op->extra] += static_cast<unsigned>(__builtin_popcount(acting(op, warp)));
+  const Mask mask = acting(op, warp);
+  warp->worker->guarded[op->extra] +=
+      mask == warp->active ? warp->lanes : static_cast<unsigned>(__builtin_popcount(mask));
   return op + 1;
 }
 

@@ -9,10 +9,13 @@
 
 namespace warplens::exec {
 
+constexpr std::uint32_t kNotCounted = 0xffffffffu;
+
 /// Op::imm is the number of instructions since the last accounting (for the budget); Op::extra the branch counter.
 const Op* jump(const Op*, Warp*);
 const Op* jump_watched(const Op*, Warp*);
-/// Conditional: src[0] holds ops between this and the rejoin op (0: none); see Program. `extra`: branch counter.
+/// Conditional: src[0] is the distance in ops to the rejoin op (0: none). Watched branches: `extra` is the branch
+/// counter, src[1] the block that is entered at the target, or kNotCounted where that counts itself.
 const Op* branch(const Op*, Warp*);
 const Op* branch_watched(const Op*, Warp*);
 /// Stands before the instruction where paths meet.

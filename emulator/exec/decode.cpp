@@ -124,11 +124,12 @@ void Decoder::instruction(std::uint32_t index) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;
   }
-  if (watched_ && current_->guard != ir::kNone) {
+  const isa::Spelling& spelling = module_.spellings[current_->form];
+  const bool branches = spelling.entry->family == isa::Family::branch; // these count their lanes themselves
+  if (watched_ && current_->guard != ir::kNone && !branches) {
     emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
     program_->guarded.push_back(index);
   }
-  const isa::Spelling& spelling = module_.spellings[current_->form];
   switch (spelling.entry->family) {
   case isa::Family::lane:
     if (!move_vector(spelling)) lane(spelling);
@@ -154,6 +155,12 @@ void Decoder::patch_branches() {
   for (const Patch& p : patches_) {
     Op& op = program_->ops[p.op];
     op.target = program_->ops.data() + block_op_[p.target_block];
+    op.src[1] = kNotCounted;
+    const bool meets = p.target_block == flow_.blocks.size() || meeting_[p.target_block];
+    if (watched_ && !meets) { // the branch counts the block and goes past its count_block
+      op.src[1] = p.target_block;
+      ++op.target;
+    }
     if (p.meeting_block != ir::kNone)
       op.src[0] = static_cast<std::uint32_t>(static_cast<std::int32_t>(block_op_[p.meeting_block]) -
                                              static_cast<std::int32_t>(p.op));

@@ -63,6 +63,8 @@ private:
     bool is_32_bit = false;
   };
   Address address(const ir::Operand& operand);
+  Address indexed_address(const ir::Operand& indexed, std::int64_t offset);
+  const ir::Operand* named_variable(const ir::Operand& address) const;
   isa::Space space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const;
   MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
 

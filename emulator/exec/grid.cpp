@@ -13,7 +13,7 @@ namespace {
 
 // A CTA that has run for this many instructions without finishing makes room for another one beside it: it may be
 // waiting for what that one writes.
-constexpr std::int64_t kSlice = 2'000'000;
+constexpr std::int64_t kSlice = 500'000;
 constexpr std::size_t kMaxResident = 256;
 
 // What the workers of a launch share.
@@ -106,6 +106,8 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
     }
     for (std::size_t g = 0; g < program.guarded.size(); ++g)
       counts[program.guarded[g]].lanes_on += worker->guarded[g];
+    for (std::size_t b = 0; b < program.branches.size(); ++b)
+      counts[program.branches[b]].lanes_on += worker->taken_lanes[b];
   }
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (program.function->instructions[i].guard == ir::kNone) counts[i].lanes_on = counts[i].lanes;
@@ -132,7 +134,7 @@ LaunchResult run(const Launch& launch) {
   if (count == 1) {
     work(0);
   } else {
-    tbb::task_arena arena(static_cast<int>(count));
+    tbb::task_arena arena(static_cast<int>(std::min(count, hardware)));
     arena.execute([&] {
       tbb::parallel_for(0u, count, [&](unsigned i) { work(i); }, tbb::simple_partitioner());
     });

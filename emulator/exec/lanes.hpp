@@ -15,6 +15,7 @@
 #include "emulator/isa/semantics/lane.hpp"
 
 #include <array>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -39,10 +40,21 @@ template <> struct Source<bool> {
   bool operator[](int lane) const { return (mask >> lane & 1) != 0; }
 };
 
-// The bits of 32 truth values.
-inline Mask gather_bits(const std::uint32_t* truth) {
+// The bits of 32 truth values. Where lanes can be shifted each by its own count, the compiler makes the mask itself;
+// elsewhere a multiplication gathers eight bytes at a time.
+template <class Truth> inline Mask gather_bits(Truth truth) {
   Mask mask = 0;
-  for (int i = 0; i < kWarpSize; ++i) mask |= truth[i] << i;
+#if defined(__AVX2__)
+  for (int i = 0; i < kWarpSize; ++i) mask |= truth(i) ? Mask{1} << i : 0;
+#else
+  std::uint8_t bytes[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) bytes[i] = truth(i) ? 1 : 0;
+  for (int i = 0; i < kWarpSize; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, bytes + i, sizeof eight);
+    mask |= static_cast<Mask>(eight * 0x0102040810204080u >> 56) << i;
+  }
+#endif
   return mask;
 }
 
@@ -57,9 +69,10 @@ template <class T> struct Destination {
 };
 template <> struct Destination<bool> {
   Mask* values;
-  std::uint32_t fresh[kWarpSize];
+  std::uint8_t fresh[kWarpSize];
   Destination(Warp* warp, std::uint32_t offset) : values(&predicate(warp, offset)) {}
-  void commit(Mask mask) { *values = (*values & ~mask) | (gather_bits(fresh) & mask); }
+  void commit(Mask mask) { commit(mask, gather_bits([&](int i) { return fresh[i] != 0; })); }
+  void commit(Mask mask, Mask bits) { *values = (*values & ~mask) | (bits & mask); }
 };
 
 template <class> struct Signature;
@@ -87,10 +100,9 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
     first.commit(mask);
     second.commit(mask);
   } else if constexpr (is_predicate<Result>) {
-    Destination<bool> d(warp, op->dst[0]);
-#pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d.fresh[i] = F::lane(std::get<I>(sources)[i]...);
-    d.commit(mask);
+    Destination<bool>(warp, op->dst[0]).commit(mask, gather_bits([&](int i) {
+      return F::lane(std::get<I>(sources)[i]...);
+    }));
   } else if (mask == kFullMask) {
     Result* const d = row<Result>(warp, op->dst[0]);
 #pragma GCC ivdep

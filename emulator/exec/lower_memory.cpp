@@ -41,6 +41,7 @@ std::span<const ir::Operand> elements_of(const ir::Function& function, const ir:
 Decoder::Address Decoder::address(const ir::Operand& operand) {
   if (operand.count == 0) return {file_.constant(8, static_cast<std::uint64_t>(operand.value)), 0, false};
   const ir::Operand& base = function_.elements(operand)[0];
+  if (base.kind == ir::OperandKind::indexed) return indexed_address(base, operand.value);
   if (base.kind != ir::OperandKind::reg) {
     const std::uint64_t value = constant_value(base, isa::Type::u64) + static_cast<std::uint64_t>(operand.value);
     return {file_.constant(8, value), 0, false};
@@ -50,12 +51,32 @@ Decoder::Address Decoder::address(const ir::Operand& operand) {
   return {row, operand.value, bytes == 4};
 }
 
+// [array + register * step]: the sum in a temporary row.
+Decoder::Address Decoder::indexed_address(const ir::Operand& indexed, std::int64_t offset) {
+  const ir::Operand& variable = function_.elements(indexed)[0];
+  const ir::Operand& index = function_.elements(indexed)[1];
+  int bytes = 0;
+  const std::uint32_t index_row = register_row(index, &bytes);
+  const std::uint64_t start = address_of(variable.index) + static_cast<std::uint64_t>(variable.value + offset);
+  const std::uint32_t sum = file_.temporary(bytes);
+  lane_as(bytes == 4 ? "mad.lo.u32" : "mad.lo.u64", {sum},
+          {index_row, file_.constant(bytes, static_cast<std::uint64_t>(index.value)), file_.constant(bytes, start)});
+  return {sum, 0, bytes == 4};
+}
+
+// The variable that an address names, if it names one.
+const ir::Operand* Decoder::named_variable(const ir::Operand& address) const {
+  if (address.count == 0) return nullptr;
+  const ir::Operand* base = &function_.elements(address)[0];
+  if (base->kind == ir::OperandKind::indexed) base = &function_.elements(*base)[0];
+  return base->kind == ir::OperandKind::variable ? base : nullptr;
+}
+
 // A generic instruction that names a variable goes to that variable's space.
 Space Decoder::space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const {
   const Space space = space_of(spelling);
-  if (space != Space::generic || operand.count == 0) return space;
-  const ir::Operand& base = function_.elements(operand)[0];
-  return base.kind == ir::OperandKind::variable ? module_.variable(function_, base.index).space : space;
+  const ir::Operand* const variable = named_variable(operand);
+  return space == Space::generic && variable != nullptr ? module_.variable(function_, variable->index).space : space;
 }
 
 MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Address& address) {

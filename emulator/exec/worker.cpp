@@ -81,6 +81,7 @@ Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std
   blocks.resize(program.blocks.size());
   guarded.resize(program.guarded.size());
   branches.resize(program.branches.size());
+  taken_lanes.resize(program.branches.size());
   for (std::size_t i = 0; i < branches.size(); ++i) branches[i] = {program.branches[i], 0, 0, 0};
 }
 
@@ -97,11 +98,19 @@ bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t hi
   return high <= launch.arena_begin || low >= launch.arena_end;
 }
 
+void Worker::change_branch(Branch& last, Mask active, Mask taken) {
+  if (last.count != 0) shard->branch(last);
+  taken_lanes[&last - branches.data()] += last.count * static_cast<unsigned>(__builtin_popcount(last.taken));
+  last.active = active;
+  last.taken = taken;
+  last.count = 1;
+}
+
 void Worker::flush() {
   if (!shard) return;
   watch->flush();
   for (Branch& b : branches) {
-    if (b.count != 0) shard->branch(b);
+    change_branch(b, 0, 0);
     b.count = 0;
   }
 }

@@ -103,6 +103,7 @@ struct Worker {
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes on, by guard counter
   std::vector<Branch> branches;
+  std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
   std::optional<Trap> trap;
 
@@ -111,15 +112,10 @@ struct Worker {
   /// Branches are held back like accesses.
   void count_branch(std::uint32_t index, Mask active, Mask taken) {
     Branch& last = branches[index];
-    if (last.active == active && last.taken == taken) {
-      ++last.count;
-      return;
-    }
-    if (last.count != 0) shard->branch(last);
-    last.active = active;
-    last.taken = taken;
-    last.count = 1;
+    if (last.active == active && last.taken == taken) ++last.count;
+    else change_branch(last, active, taken);
   }
+  void change_branch(Branch& last, Mask active, Mask taken);
   void flush();
 };
 

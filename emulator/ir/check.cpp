@@ -250,6 +250,7 @@ private:
       return;
     }
     if (base.kind == OperandKind::variable) return space(base, spelling);
+    if (base.kind == OperandKind::indexed) return space(function_->elements(base)[0], spelling);
     if (base.kind != OperandKind::integer)
       error(&base, fmt::format("an address must be a register or a variable, got {}", described(*function_, base)));
   }

@@ -11,14 +11,14 @@ namespace {
 
 // `lane` instructions; the functor's name is kept for `warplens list instructions`.
 #define INSTRUCTION(opcode, pattern, operands, semantics, unit, ptx, sm)                                               \
-  {opcode,       pattern, operands, #semantics, parse_pattern(pattern), parse_operands(operands), Family::lane,        \
-   Unit::unit, ptx,     sm},
+  {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
+   Family::lane, Unit::unit, ptx,      sm},
 #define LEGACY(opcode, pattern, operands, semantics, unit, ptx, sm)                                                    \
-  {opcode,       pattern, operands, #semantics, parse_pattern(pattern), parse_operands(operands), Family::lane,        \
-   Unit::unit, ptx,     sm, true},
+  {opcode,     pattern, operands, #semantics, parse_pattern(pattern), parse_operands(operands), Family::lane,          \
+   Unit::unit, ptx,     sm,       true},
 #define FAMILY(opcode, pattern, operands, family, unit, ptx, sm)                                                       \
-  {opcode,       pattern, operands, "", parse_pattern(pattern), parse_operands(operands), Family::family,              \
-   Unit::unit, ptx,     sm},
+  {opcode,         pattern,    operands, "", parse_pattern(pattern), parse_operands(operands),                         \
+   Family::family, Unit::unit, ptx,      sm},
 constexpr Entry kTable[] = {
 #include "emulator/isa/instructions.def"
 };
@@ -59,8 +59,7 @@ int accepted_words(const Pattern& pattern, std::span<const Word> words, int grou
   for (int g = group; g < pattern.count; ++g) {
     const Group& options = pattern.groups[g];
     for (int i = 0; i < options.count && !words.empty(); ++i)
-      if (options.options[i] == words[0])
-        best = std::max(best, 1 + accepted_words(pattern, words.subspan(1), g + 1));
+      if (options.options[i] == words[0]) best = std::max(best, 1 + accepted_words(pattern, words.subspan(1), g + 1));
     if (!options.optional) break;
   }
   return best;
@@ -73,11 +72,11 @@ std::string wanted_words(const Pattern& pattern, std::span<const Word> words) {
     const Group& group = pattern.groups[g];
     bool found = false;
     for (int i = 0; i < group.count && used < words.size(); ++i) found = found || group.options[i] == words[used];
-    if (found) ++used;
+    if (found)
+      ++used;
     else if (!group.optional) {
       std::string list;
-      for (int i = 0; i < group.count; ++i)
-        list += fmt::format("{}.{}", i == 0 ? "" : ", ", text_of(group.options[i]));
+      for (int i = 0; i < group.count; ++i) list += fmt::format("{}.{}", i == 0 ? "" : ", ", text_of(group.options[i]));
       return list;
     }
   }
@@ -116,6 +115,35 @@ Match flushing(const Entry& entry, std::span<const Word> words, Match plain) {
   return plain;
 }
 
+bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
+  if (group == pattern.count) return rest.empty();
+  const Group& g = pattern.groups[group];
+  const int count = form.count;
+  bool type_passed = false;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (is_type(rest[i]) && type_passed) continue;
+    type_passed = type_passed || is_type(rest[i]);
+    if (std::find(g.options.begin(), g.options.begin() + g.count, rest[i]) == g.options.begin() + g.count) continue;
+    std::vector<Word> others = rest;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    form.add(rest[i]);
+    if (place(pattern, group + 1, std::move(others), form)) return true;
+    form.count = count;
+  }
+  return g.optional && place(pattern, group + 1, std::move(rest), form);
+}
+
+// The manual gives an order, but assemblers take the modifiers of arithmetic in any (setp.ftz.gt.f32), as long as the
+// types keep theirs and .lo .hi .wide .l .r come first. Puts them into the order of the pattern.
+bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
+  if (entry.family != Family::lane && entry.family != Family::set) return false;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    for (const Word first : {Word::w_lo, Word::w_hi, Word::w_wide, Word::w_l, Word::w_r})
+      if (words[i] == first) return false;
+  form = {};
+  return place(entry.pattern, 0, {words.begin(), words.end()}, form);
+}
+
 } // namespace
 
 std::span<const Entry> table() { return kTable; }
@@ -142,29 +170,34 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
     const std::size_t next = spelling.find('.', dot + 1);
     const std::string_view text = spelling.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
     const auto word = by_text().find(text);
-    if (word == by_text().end() || form.count == kMaxWords) unknown = text;
-    else form.add(word->second);
+    if (word == by_text().end() || form.count == kMaxWords)
+      unknown = text;
+    else
+      form.add(word->second);
     dot = next;
   }
   const std::span<const Word> words(form.words.data(), form.count);
   const Entry* too_new = nullptr;
   if (unknown.empty())
-    for (const std::uint32_t index : entries->second) {
-      const Entry& entry = kTable[index];
-      Match found = match(entry.pattern, words);
-      if (!found.matched || (entry.legacy && sm >= kFullFloatTarget)) continue;
-      if (entry.ptx > ptx || entry.sm > sm) {
-        too_new = &entry;
-        continue;
+    for (const bool any_order : {false, true})
+      for (const std::uint32_t index : entries->second) {
+        const Entry& entry = kTable[index];
+        Form arranged = form;
+        if (any_order && !arrange(entry, words, arranged)) continue;
+        const std::span<const Word> in_order(arranged.words.data(), arranged.count);
+        Match found = match(entry.pattern, in_order);
+        if (!found.matched || (entry.legacy && sm >= kFullFloatTarget)) continue;
+        if (entry.ptx > ptx || entry.sm > sm) {
+          too_new = &entry;
+          continue;
+        }
+        if (sm < kFullFloatTarget) found = flushing(entry, in_order, found);
+        Spelling s{&entry, index, found.variant, arranged, {}};
+        for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], arranged);
+        return s;
       }
-      if (sm < kFullFloatTarget) found = flushing(entry, words, found);
-      Spelling s{&entry, index, found.variant, form, {}};
-      for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], form);
-      return s;
-    }
   if (too_new != nullptr) {
-    if (too_new->sm > sm)
-      return failure(fmt::format("'{}' requires .target sm_{} or higher", spelling, too_new->sm));
+    if (too_new->sm > sm) return failure(fmt::format("'{}' requires .target sm_{} or higher", spelling, too_new->sm));
     return failure(
         fmt::format("'{}' requires PTX ISA .version {}.{} or later", spelling, too_new->ptx / 10, too_new->ptx % 10));
   }

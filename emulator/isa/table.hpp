@@ -43,7 +43,7 @@ struct Spelling {
   const Entry* entry = nullptr;
   std::uint32_t entry_index = 0;
   int variant = 0; ///< which handler of the entry
-  Form form;       ///< all words as written, those for the decoder included
+  Form form;       ///< all words, those for the decoder included, in the order of the pattern
   std::array<Type, kMaxOperands> types{}; ///< of the entry's operands
 
   [[nodiscard]] bool has(Word word) const { return form.has(word); }

@@ -79,9 +79,12 @@ void LaneMachine::set(const std::string& name, const LaneValues& values) {
   const int bytes = bytes_of_register(name);
   void* const row_of_register = row<std::byte>(warp_, offset_of(name));
   for (int i = 0; i < kWarpSize; ++i)
-    if (bytes != 0) write(row_of_register, bytes, i, values[i]);
-    else if (Mask& mask = predicate(warp_, offset_of(name)); values[i] != 0) mask |= Mask{1} << i;
-    else mask &= ~(Mask{1} << i);
+    if (bytes != 0)
+      write(row_of_register, bytes, i, values[i]);
+    else if (Mask& mask = predicate(warp_, offset_of(name)); values[i] != 0)
+      mask |= Mask{1} << i;
+    else
+      mask &= ~(Mask{1} << i);
 }
 
 LaneValues LaneMachine::get(const std::string& name) {
@@ -104,7 +107,8 @@ std::uint32_t LaneMachine::constant(const std::string& text, isa::Type type) {
 std::uint32_t LaneMachine::narrowed_source(std::uint32_t source, int from, int to) {
   if (from == to) return source;
   const std::uint32_t copy = fresh_row();
-  for (int i = 0; i < kWarpSize; ++i) write(row<std::byte>(warp_, copy), to, i, read(row<std::byte>(warp_, source), from, i));
+  for (int i = 0; i < kWarpSize; ++i)
+    write(row<std::byte>(warp_, copy), to, i, read(row<std::byte>(warp_, source), from, i));
   return copy;
 }
 
@@ -122,7 +126,7 @@ void LaneMachine::widen_destination(std::uint32_t exact, isa::Type type, std::ui
 std::string LaneMachine::run(std::string_view statement) {
   const std::vector<std::string> words = split(statement);
   const auto spelling = isa::lookup(words[0], 90, 90);
-  if (!spelling) return "the table refuses " + words[0];
+  if (!spelling) return "not in the table";
   const isa::Entry& entry = *spelling->entry;
   if (entry.family != isa::Family::lane) return "not lane by lane";
   const std::uint32_t mark = next_row_;

@@ -1,5 +1,5 @@
 // What is said about text that is no PTX: one diagnostic per mistake, all of them, and never a crash.
-#include "ptx_text.hpp"
+#include "tests/ir/ptx_text.hpp"
 
 #include <random>
 

@@ -1,5 +1,5 @@
 // What each construct of PTX becomes.
-#include "ptx_text.hpp"
+#include "tests/ir/ptx_text.hpp"
 
 #include <bit>
 #include <cstring>

@@ -1,6 +1,6 @@
 // print() writes what parse() reads as the same module.
 #include "emulator/ir/print.hpp"
-#include "ptx_text.hpp"
+#include "tests/ir/ptx_text.hpp"
 
 namespace warplens::ir {
 namespace {

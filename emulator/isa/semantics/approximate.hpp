@@ -51,8 +51,10 @@ template <Form f> struct ReciprocalGross { // rcp.approx.ftz.f64
 };
 template <Form f> struct ReciprocalSquareRootDouble { // rsqrt.approx{.ftz}.f64
   static double lane(double a) {
-    if constexpr (f.has(Word::w_ftz)) return upper_word(1.0 / __builtin_sqrt(flushed_double(upper_word(a))));
-    else return 1.0 / __builtin_sqrt(a);
+    if constexpr (f.has(Word::w_ftz))
+      return upper_word(1.0 / __builtin_sqrt(flushed_double(upper_word(a))));
+    else
+      return 1.0 / __builtin_sqrt(a);
   }
 };
 
@@ -147,7 +149,7 @@ template <Form f> struct Cosine { // cos.approx.f32, 9.7.3.19
 inline float hyperbolic_tangent(float x) {
   const double z = static_cast<double>(x) * x;
   const double near_zero = x * (1.0 - z * (1.0 / 3 - z * (2.0 / 15 - z * (17.0 / 315)))); // keeps the sign of zero
-  const double e = power_of_two(x * 0x1.71547652b82fep+1); // e^2x
+  const double e = power_of_two(x * 0x1.71547652b82fep+1);                                // e^2x
   const double far = 1.0 - 2.0 / (e + 1.0);
   return static_cast<float>(z < 0.01 ? near_zero : far);
 }

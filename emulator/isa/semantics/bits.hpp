@@ -76,8 +76,10 @@ template <class T> inline T shifted_left(T a, std::uint32_t by) {
 }
 template <class T> inline T shifted_right(T a, std::uint32_t by) {
   constexpr std::uint32_t width = 8 * sizeof(T);
-  if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> (by < width ? by : width - 1));
-  else return by < width ? static_cast<T>(a >> (by & (width - 1))) : T{0};
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>(a >> (by < width ? by : width - 1));
+  else
+    return by < width ? static_cast<T>(a >> (by & (width - 1))) : T{0};
 }
 // `length` ones from bit 0.
 template <class T> inline T low_ones(std::uint32_t length) {
@@ -153,8 +155,10 @@ template <Form f> struct Xor { // 9.7.8.3
 template <Form f> struct Not { // 9.7.8.4
   using T = Lane<f.type()>;
   static T lane(T a) {
-    if constexpr (std::is_same_v<T, bool>) return !a;
-    else return static_cast<T>(~a);
+    if constexpr (std::is_same_v<T, bool>)
+      return !a;
+    else
+      return static_cast<T>(~a);
   }
 };
 template <Form f> struct LogicalNot { // cnot, 9.7.8.5
@@ -176,11 +180,15 @@ template <Form f> struct Logic3 { // lop3, 9.7.8.6
 
 template <Form f> struct FunnelShift { // shf, 9.7.8.7: of b:a
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
-    if constexpr (f.has(Word::w_wrap)) by &= 31;
-    else by = by < 32 ? by : 32;
+    if constexpr (f.has(Word::w_wrap))
+      by &= 31;
+    else
+      by = by < 32 ? by : 32;
     const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
-    if constexpr (f.has(Word::w_l)) return static_cast<std::uint32_t>(both << by >> 32);
-    else return static_cast<std::uint32_t>(both >> by);
+    if constexpr (f.has(Word::w_l))
+      return static_cast<std::uint32_t>(both << by >> 32);
+    else
+      return static_cast<std::uint32_t>(both >> by);
   }
 };
 
@@ -195,12 +203,18 @@ template <Form f> struct ShiftRight { // 9.7.8.9: signed types replicate the sig
 
 // Which of the eight bytes of b:a goes to byte i.
 template <Form f> inline std::uint32_t permute_source(std::uint32_t selector, std::uint32_t i) {
-  if constexpr (f.has(Word::w_f4e)) return selector + i;
-  else if constexpr (f.has(Word::w_b4e)) return (selector - i) & 7;
-  else if constexpr (f.has(Word::w_rc8)) return selector;
-  else if constexpr (f.has(Word::w_ecl)) return selector > i ? selector : i;
-  else if constexpr (f.has(Word::w_ecr)) return selector < i ? selector : i;
-  else return (selector & 1) * 2 + (i & 1); // rc16
+  if constexpr (f.has(Word::w_f4e))
+    return selector + i;
+  else if constexpr (f.has(Word::w_b4e))
+    return (selector - i) & 7;
+  else if constexpr (f.has(Word::w_rc8))
+    return selector;
+  else if constexpr (f.has(Word::w_ecl))
+    return selector > i ? selector : i;
+  else if constexpr (f.has(Word::w_ecr))
+    return selector < i ? selector : i;
+  else
+    return (selector & 1) * 2 + (i & 1); // rc16
 }
 
 template <Form f> struct Permute { // prmt, 9.7.9.7

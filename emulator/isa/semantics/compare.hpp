@@ -7,27 +7,43 @@ namespace warplens::isa::WARPLENS_LEVEL {
 
 // The comparison that the first word names. eq … ge are false for NaN, equ … geu true; lo ls hi hs compare unsigned.
 template <Word op, class T> inline bool compared(T a, T b) {
-  if constexpr (op == Word::w_eq) return a == b;
-  else if constexpr (op == Word::w_ne) return a < b || a > b;
-  else if constexpr (op == Word::w_lt || op == Word::w_lo) return a < b;
-  else if constexpr (op == Word::w_le || op == Word::w_ls) return a <= b;
-  else if constexpr (op == Word::w_gt || op == Word::w_hi) return a > b;
-  else if constexpr (op == Word::w_ge || op == Word::w_hs) return a >= b;
-  else if constexpr (op == Word::w_equ) return !(a < b || a > b);
-  else if constexpr (op == Word::w_neu) return !(a == b);
-  else if constexpr (op == Word::w_ltu) return !(a >= b);
-  else if constexpr (op == Word::w_leu) return !(a > b);
-  else if constexpr (op == Word::w_gtu) return !(a <= b);
-  else if constexpr (op == Word::w_geu) return !(a < b);
-  else if constexpr (op == Word::w_num) return a == a && b == b;
-  else return !(a == a && b == b); // nan
+  if constexpr (op == Word::w_eq)
+    return a == b;
+  else if constexpr (op == Word::w_ne)
+    return a < b || a > b;
+  else if constexpr (op == Word::w_lt || op == Word::w_lo)
+    return a < b;
+  else if constexpr (op == Word::w_le || op == Word::w_ls)
+    return a <= b;
+  else if constexpr (op == Word::w_gt || op == Word::w_hi)
+    return a > b;
+  else if constexpr (op == Word::w_ge || op == Word::w_hs)
+    return a >= b;
+  else if constexpr (op == Word::w_equ)
+    return !(a < b || a > b);
+  else if constexpr (op == Word::w_neu)
+    return !(a == b);
+  else if constexpr (op == Word::w_ltu)
+    return !(a >= b);
+  else if constexpr (op == Word::w_leu)
+    return !(a > b);
+  else if constexpr (op == Word::w_gtu)
+    return !(a <= b);
+  else if constexpr (op == Word::w_geu)
+    return !(a < b);
+  else if constexpr (op == Word::w_num)
+    return a == a && b == b;
+  else
+    return !(a == a && b == b); // nan
 }
 
 template <Form f> struct Compare { // setp, 9.7.6.2; combination with a predicate and the second result: decoder
   using T = Lane<f.type()>;
   static bool lane(T a, T b) {
-    if constexpr (f.has(Word::w_ftz)) return compared<f.words[0]>(flushed(a), flushed(b));
-    else return compared<f.words[0]>(a, b);
+    if constexpr (f.has(Word::w_ftz))
+      return compared<f.words[0]>(flushed(a), flushed(b));
+    else
+      return compared<f.words[0]>(a, b);
   }
 };
 
@@ -49,8 +65,7 @@ template <Form f> struct CompareHalfPair { // setp, 9.7.7.2: a predicate for the
 
 template <Form f> struct SetHalfPair { // set, 9.7.7.1: 1.0 in each half, or all ones for an integer destination
   static constexpr Type source = f.type(1);
-  static constexpr std::uint16_t yes =
-      is_float(f.type(0)) ? (half_of(source) == Type::f16 ? 0x3c00 : 0x3f80) : 0xffff;
+  static constexpr std::uint16_t yes = is_float(f.type(0)) ? (half_of(source) == Type::f16 ? 0x3c00 : 0x3f80) : 0xffff;
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
     return each_half(
         [](std::uint16_t x, std::uint16_t y) {

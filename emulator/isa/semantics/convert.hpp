@@ -61,8 +61,10 @@ template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16
 
 // The value of a float of any width: float, or double for f64.
 template <Type t> inline auto value_of(Lane<t> a) {
-  if constexpr (bits(t) == 16) return widened_value<t>(a);
-  else return a;
+  if constexpr (bits(t) == 16)
+    return widened_value<t>(a);
+  else
+    return a;
 }
 
 // An integral x to an integer type, clamped to its range.
@@ -102,7 +104,6 @@ template <Form f> struct ConvertToInteger { // float to integer; always clamped,
 
 // The NaN that single precision makes.
 inline float canonical(float x) { return is_nan(x) ? from_bits<float>(0x7fffffffu) : x; }
-inline double canonical(double x) { return x; }
 
 // The NaN of a double in a half type: cut, and quiet.
 template <Type t> inline std::uint32_t nan_of_double(double x) {
@@ -122,8 +123,7 @@ template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, o
     // What each path of the hardware does with the payload of a NaN differs: bf16 to f32 is a shift, to and from f64
     // keeps what fits and sets the quiet bit, all others give 0x7fffffff.
     if constexpr (from == Type::bf16 && to == Type::f32 && !f.has(Word::w_ftz)) return x;
-    if constexpr (sizeof(x) == 4 && !(to == Type::f64 && (from == Type::bf16 || !f.has(Word::w_ftz)) && from != Type::f16))
-      x = canonical(x);
+    if constexpr (sizeof(x) == 4 && (to != Type::f64 || f.has(Word::w_ftz))) x = canonical(x);
     if constexpr (f.has(Word::w_ftz) && sizeof(x) == 4 && to != Type::f16) x = flushed(x); // no effect on f16
     x = integral<f>(x);
     if constexpr (f.has(Word::w_relu)) x = x < 0 || x == 0 ? 0 : x;
@@ -131,8 +131,12 @@ template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, o
       if constexpr (f.has(Word::w_sat)) x = saturated(x);
       constexpr Overflow overflow = f.has(Word::w_satfinite) ? Overflow::finite : Overflow::infinity;
       const std::uint32_t h = narrowed<to, rounding_of(f), overflow>(x);
-      if constexpr (from == Type::f64) return static_cast<D>(is_nan(x) ? nan_of_double<to>(x) : h);
-      else return static_cast<D>(h);
+      if constexpr (from == Type::f64)
+        return static_cast<D>(is_nan(x) ? nan_of_double<to>(x) : h);
+      else
+        return static_cast<D>(h);
+    } else if constexpr (from == Type::f64 && to == Type::f32) {
+      return output_from<f>(static_cast<float>(x), x);
     } else {
       return output<f>(static_cast<D>(x));
     }

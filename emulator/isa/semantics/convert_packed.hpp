@@ -7,8 +7,10 @@
 namespace warplens::isa::WARPLENS_LEVEL {
 
 template <Form f> inline float rectified(float x) {
-  if constexpr (f.has(Word::w_relu)) return x < 0 || x == 0 ? 0.0f : x;
-  else return x;
+  if constexpr (f.has(Word::w_relu))
+    return x < 0 || x == 0 ? 0.0f : x;
+  else
+    return x;
 }
 template <Form f> constexpr Overflow overflow_of() {
   return f.has(Word::w_satfinite) ? Overflow::finite : Overflow::infinity;
@@ -24,9 +26,12 @@ template <Form f> struct ConvertToPair { // f16x2 and bf16x2 from two f32: a is 
 
 template <Form f> struct ConvertToTf32 { // in the upper 19 bits of a word; .rna rounds half away from zero
   static std::uint32_t lane(float a) {
-    const std::uint32_t bits = narrowed<Type::tf32, rounding_of(f), overflow_of<f>(), f.has(Word::w_rna)>(rectified<f>(a)) << 13;
-    if constexpr (f.has(Word::w_rna)) return is_nan(a) ? bits_of(a) & 0xffffe000u : bits; // cut like a number
-    else return bits;
+    const std::uint32_t bits =
+        narrowed<Type::tf32, rounding_of(f), overflow_of<f>(), f.has(Word::w_rna)>(rectified<f>(a)) << 13;
+    if constexpr (f.has(Word::w_rna))
+      return is_nan(a) ? bits_of(a) & 0xffffe000u : bits; // cut like a number
+    else
+      return bits;
   }
 };
 

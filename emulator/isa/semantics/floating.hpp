@@ -30,11 +30,13 @@ template <Form f> struct SubtractFloat { // 9.7.3.4
   static T lane(T a, T b) { return output<f>(input<f>(a) - input<f>(b)); }
 };
 
-// .ftz looks at a product before it is rounded: what rounds up to the least normal number is flushed all the same.
-// `exact` is the same result in double, where it has (nearly) all its digits.
-template <Form f> inline float output_of_product(float rounded, [[maybe_unused]] double exact) {
-  if constexpr (f.has(Word::w_ftz)) rounded = __builtin_fabs(exact) < 0x1p-126 ? __builtin_copysignf(0.0f, rounded) : rounded;
-  return output<f>(rounded);
+// .ftz asks whether a result would be subnormal if it were rounded to 24 digits with no bound on the exponent: some
+// that round up to the least normal number are flushed. `exact` is the result in double, where it has (nearly) all
+// digits.
+template <Form f> inline float output_from(float rounded, double exact) {
+  const double magnitude = __builtin_fabs(exact);
+  const bool tiny = rounding_of(f) == Rounding::nearest ? magnitude < 0x1.ffffffp-127 : magnitude <= 0x1.fffffep-127;
+  return output<f>(f.has(Word::w_ftz) && tiny ? __builtin_copysignf(0.0f, rounded) : rounded);
 }
 
 template <Form f> struct MultiplyFloat { // 9.7.3.5
@@ -42,14 +44,18 @@ template <Form f> struct MultiplyFloat { // 9.7.3.5
   static constexpr Rounding rounding = rounding_of(f);
   static T lane(T a, T b) {
     const T x = input<f>(a), y = input<f>(b);
-    if constexpr (f.has(Word::w_ftz)) return output_of_product<f>(x * y, static_cast<double>(x) * y);
-    else return output<f>(x * y);
+    if constexpr (f.has(Word::w_ftz))
+      return output_from<f>(x * y, static_cast<double>(x) * y);
+    else
+      return output<f>(x * y);
   }
 };
 
 template <class T> inline T fused(T a, T b, T c) {
-  if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
-  else return __builtin_fma(a, b, c);
+  if constexpr (sizeof(T) == 4)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
 }
 
 template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7.3.6, 9.7.3.7
@@ -57,8 +63,10 @@ template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7
   static constexpr Rounding rounding = rounding_of(f);
   static T lane(T a, T b, T c) {
     const T x = input<f>(a), y = input<f>(b), z = input<f>(c);
-    if constexpr (f.has(Word::w_ftz)) return output_of_product<f>(fused(x, y, z), static_cast<double>(x) * y + z);
-    else return output<f>(fused(x, y, z));
+    if constexpr (f.has(Word::w_ftz))
+      return output_from<f>(fused(x, y, z), static_cast<double>(x) * y + z);
+    else
+      return output<f>(fused(x, y, z));
   }
 };
 
@@ -75,8 +83,10 @@ template <Form f> struct TruncatedMultiplyAdd {
 };
 
 template <class T> inline T square_root(T x) {
-  if constexpr (sizeof(T) == 4) return __builtin_sqrtf(x);
-  else return __builtin_sqrt(x);
+  if constexpr (sizeof(T) == 4)
+    return __builtin_sqrtf(x);
+  else
+    return __builtin_sqrt(x);
 }
 
 template <Form f> struct DivideFloat { // div.rn and so on, 9.7.3.8
@@ -119,12 +129,18 @@ template <Form f> struct TestProperty { // testp, 9.7.3.1: a zero is normal
   static bool lane(T a) {
     const BitsOf<T> m = magnitude_bits(a), infinity = kInfinity<T>;
     const bool tiny = m != 0 && (m & infinity) == 0;
-    if constexpr (f.has(Word::w_finite)) return m < infinity;
-    else if constexpr (f.has(Word::w_infinite)) return m == infinity;
-    else if constexpr (f.has(Word::w_number)) return m <= infinity;
-    else if constexpr (f.has(Word::w_notanumber)) return m > infinity;
-    else if constexpr (f.has(Word::w_normal)) return m < infinity && !tiny;
-    else return tiny;
+    if constexpr (f.has(Word::w_finite))
+      return m < infinity;
+    else if constexpr (f.has(Word::w_infinite))
+      return m == infinity;
+    else if constexpr (f.has(Word::w_number))
+      return m <= infinity;
+    else if constexpr (f.has(Word::w_notanumber))
+      return m > infinity;
+    else if constexpr (f.has(Word::w_normal))
+      return m < infinity && !tiny;
+    else
+      return tiny;
   }
 };
 

@@ -10,12 +10,12 @@
 namespace warplens::isa::WARPLENS_LEVEL {
 
 struct Format {
-  int mantissa;               ///< bits of the fraction
-  int bias;                   ///< of the exponent
-  std::uint32_t sign;         ///< the sign bit
-  std::uint32_t largest;      ///< finite magnitude
-  std::uint32_t nan;          ///< what every NaN becomes
-  bool infinity;              ///< follows `largest`
+  int mantissa;          ///< bits of the fraction
+  int bias;              ///< of the exponent
+  std::uint32_t sign;    ///< the sign bit
+  std::uint32_t largest; ///< finite magnitude
+  std::uint32_t nan;     ///< what every NaN becomes
+  bool infinity;         ///< follows `largest`
 };
 // Manual, section 5.2.3; the bits of NaN are those of the hardware.
 template <Type t> constexpr Format kFormat{};
@@ -28,8 +28,8 @@ template <> inline constexpr Format kFormat<Type::tf32>{10, 127, 0x40000, 0x3fbf
 template <class S> using BitsOf = std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>;
 template <class S> constexpr int kFraction = sizeof(S) == 4 ? 23 : 52;
 template <class S> constexpr BitsOf<S> kSignBit = BitsOf<S>{1} << (8 * sizeof(S) - 1);
-template <class S> constexpr BitsOf<S> kInfinity = sizeof(S) == 4 ? BitsOf<S>{0x7f800000u}
-                                                                  : static_cast<BitsOf<S>>(0x7ff0000000000000u);
+template <class S>
+constexpr BitsOf<S> kInfinity = sizeof(S) == 4 ? BitsOf<S>{0x7f800000u} : static_cast<BitsOf<S>>(0x7ff0000000000000u);
 template <class S> inline BitsOf<S> bits_of(S x) { return std::bit_cast<BitsOf<S>>(x); }
 template <class S> inline BitsOf<S> magnitude_bits(S x) { return bits_of(x) & ~kSignBit<S>; }
 template <class S> inline bool is_nan(S x) { return magnitude_bits(x) > kInfinity<S>; }
@@ -53,10 +53,14 @@ template <Format to, Rounding r, bool away, class S> inline BitsOf<S> rounded_ma
   const U rest = significand & ((U{1} << drop) - 1);
   const U half = U{1} << (drop - 1);
   bool up = false;
-  if constexpr (away) up = rest >= half;
-  else if constexpr (r == Rounding::nearest) up = rest > half || (rest == half && (quotient & 1) != 0);
-  else if constexpr (r == Rounding::down) up = negative && rest != 0;
-  else if constexpr (r == Rounding::up) up = !negative && rest != 0;
+  if constexpr (away)
+    up = rest >= half;
+  else if constexpr (r == Rounding::nearest)
+    up = rest > half || (rest == half && (quotient & 1) != 0);
+  else if constexpr (r == Rounding::down)
+    up = negative && rest != 0;
+  else if constexpr (r == Rounding::up)
+    up = !negative && rest != 0;
   const U scale = static_cast<U>(exponent > smallest ? exponent - smallest : 0);
   return (scale << to.mantissa) + quotient + (up ? 1u : 0u);
 }
@@ -98,17 +102,27 @@ template <Form f> constexpr bool rounds_to_integer() {
 }
 template <Form f, class S> inline S integral(S x) {
   if constexpr (sizeof(S) == 4) {
-    if constexpr (f.has(Word::w_rni)) return __builtin_rintf(x);
-    else if constexpr (f.has(Word::w_rzi)) return __builtin_truncf(x);
-    else if constexpr (f.has(Word::w_rmi)) return __builtin_floorf(x);
-    else if constexpr (f.has(Word::w_rpi)) return __builtin_ceilf(x);
-    else return x;
+    if constexpr (f.has(Word::w_rni))
+      return __builtin_rintf(x);
+    else if constexpr (f.has(Word::w_rzi))
+      return __builtin_truncf(x);
+    else if constexpr (f.has(Word::w_rmi))
+      return __builtin_floorf(x);
+    else if constexpr (f.has(Word::w_rpi))
+      return __builtin_ceilf(x);
+    else
+      return x;
   } else {
-    if constexpr (f.has(Word::w_rni)) return __builtin_rint(x);
-    else if constexpr (f.has(Word::w_rzi)) return __builtin_trunc(x);
-    else if constexpr (f.has(Word::w_rmi)) return __builtin_floor(x);
-    else if constexpr (f.has(Word::w_rpi)) return __builtin_ceil(x);
-    else return x;
+    if constexpr (f.has(Word::w_rni))
+      return __builtin_rint(x);
+    else if constexpr (f.has(Word::w_rzi))
+      return __builtin_trunc(x);
+    else if constexpr (f.has(Word::w_rmi))
+      return __builtin_floor(x);
+    else if constexpr (f.has(Word::w_rpi))
+      return __builtin_ceil(x);
+    else
+      return x;
   }
 }
 

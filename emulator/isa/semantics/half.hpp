@@ -8,9 +8,7 @@ namespace warplens::isa::WARPLENS_LEVEL {
 
 constexpr bool is_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2; }
 /// f16 for f16 and f16x2, bf16 for bf16 and bf16x2.
-constexpr Type half_of(Type t) {
-  return t == Type::f16x2 ? Type::f16 : t == Type::bf16x2 ? Type::bf16 : t;
-}
+constexpr Type half_of(Type t) { return t == Type::f16x2 ? Type::f16 : t == Type::bf16x2 ? Type::bf16 : t; }
 
 // Applies an operation on 16-bit halves to a scalar or to both halves of a pair.
 template <class Operation, class... A> inline std::uint16_t each_half(Operation op, std::uint16_t a, A... rest) {
@@ -34,16 +32,15 @@ template <Form f> inline std::uint16_t half_input(std::uint16_t h) {
 template <Form f> inline float half_value(std::uint16_t h) {
   return widened_value<half_of(f.type())>(half_input<f>(h));
 }
-// The least normal number.
-template <Type t> constexpr float kLeastNormal = t == Type::f16 ? 0x1p-14f : 0x1p-126f;
-
-// Rounds to the half type; .ftz (judged before rounding), .sat ([0, 1], NaN to +0), .relu (negative to +0, NaN canonical).
+// Rounds to the half type; with .ftz (as in output_from), .sat ([0, 1], NaN to +0), .relu (negative to +0, NaN
+// canonical).
 template <Form f, class S> inline std::uint16_t half_output(S x) {
   constexpr Type t = half_of(f.type());
   if constexpr (f.has(Word::w_sat)) x = saturated(x);
   if constexpr (f.has(Word::w_relu)) x = x < S{0} || x == S{0} ? S{0} : x;
   if constexpr (f.has(Word::w_ftz)) {
-    const bool tiny = x > -kLeastNormal<t> && x < kLeastNormal<t>;
+    constexpr S limit = S(t == Type::f16 ? 0x1.ffep-15 : 0x1.ffp-127); // what rounds to the least normal number
+    const bool tiny = x > -limit && x < limit;
     x = tiny ? from_bits<S>(bits_of(x) & kSignBit<S>) : x;
   }
   return static_cast<std::uint16_t>(narrowed<t, Rounding::nearest>(x));
@@ -81,7 +78,8 @@ inline double product_plus_to_odd(float a, float b, float c) {
   const double q_part = s - p;
   const double error = (p - (s - q_part)) + (q - q_part);
   auto bits = std::bit_cast<std::uint64_t>(s);
-  if ((error > 0 || error < 0) && (bits & 1) == 0) bits += (error > 0) == (s > 0) ? std::uint64_t{1} : ~std::uint64_t{0};
+  if ((error > 0 || error < 0) && (bits & 1) == 0)
+    bits += (error > 0) == (s > 0) ? std::uint64_t{1} : ~std::uint64_t{0};
   return std::bit_cast<double>(bits);
 }
 

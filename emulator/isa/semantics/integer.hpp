@@ -41,16 +41,20 @@ template <class T, class From> inline T clamped(From x) {
 template <Form f> struct Add { // 9.7.1.1; .sat is for s32
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
-    if constexpr (f.has(Word::w_sat)) return clamped<T>(std::int64_t{a} + std::int64_t{b});
-    else return sum(a, b);
+    if constexpr (f.has(Word::w_sat))
+      return clamped<T>(std::int64_t{a} + std::int64_t{b});
+    else
+      return sum(a, b);
   }
 };
 
 template <Form f> struct Subtract { // 9.7.1.2; .sat is for s32
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
-    if constexpr (f.has(Word::w_sat)) return clamped<T>(std::int64_t{a} - std::int64_t{b});
-    else return difference(a, b);
+    if constexpr (f.has(Word::w_sat))
+      return clamped<T>(std::int64_t{a} - std::int64_t{b});
+    else
+      return difference(a, b);
   }
 };
 
@@ -69,8 +73,10 @@ template <Form f> struct MultiplyAdd { // 9.7.1.4: .lo, .hi; .hi.sat is for s32
   using T = Lane<f.type()>;
   static T lane(T a, T b, T c) {
     const T p = f.has(Word::w_hi) ? product_high(a, b) : product(a, b);
-    if constexpr (f.has(Word::w_sat)) return clamped<T>(std::int64_t{p} + std::int64_t{c});
-    else return sum(p, c);
+    if constexpr (f.has(Word::w_sat))
+      return clamped<T>(std::int64_t{p} + std::int64_t{c});
+    else
+      return sum(p, c);
   }
 };
 
@@ -83,8 +89,10 @@ template <Form f> struct MultiplyAddWide { // 9.7.1.4
 // The product of the low 24 bits; .lo is bits 31..0 of it, .hi bits 47..16 (9.7.1.5).
 template <Form f, class T> inline T product24(T a, T b) {
   const auto cut = [](T x) { // sign- or zero-extended
-    if constexpr (std::is_signed_v<T>) return std::int64_t{static_cast<T>(static_cast<std::uint32_t>(x) << 8) >> 8};
-    else return static_cast<std::int64_t>(x & 0xffffffu);
+    if constexpr (std::is_signed_v<T>)
+      return std::int64_t{static_cast<T>(static_cast<std::uint32_t>(x) << 8) >> 8};
+    else
+      return static_cast<std::int64_t>(x & 0xffffffu);
   };
   return static_cast<T>((cut(a) * cut(b)) >> (f.has(Word::w_hi) ? 16 : 0));
 }
@@ -98,8 +106,10 @@ template <Form f> struct MultiplyAdd24 { // 9.7.1.6
   using T = Lane<f.type()>;
   static T lane(T a, T b, T c) {
     const T p = product24<f>(a, b);
-    if constexpr (f.has(Word::w_sat)) return clamped<T>(std::int64_t{p} + std::int64_t{c});
-    else return sum(p, c);
+    if constexpr (f.has(Word::w_sat))
+      return clamped<T>(std::int64_t{p} + std::int64_t{c});
+    else
+      return sum(p, c);
   }
 };
 
@@ -108,7 +118,7 @@ template <Form f> struct SumOfAbsoluteDifferences { // 9.7.1.7: c + |a - b|
   static T lane(T a, T b, T c) { return sum(c, a < b ? difference(b, a) : difference(a, b)); }
 };
 
-// Division by zero gives all ones; the manual leaves it to the machine (9.7.1.8).
+// Dividing by zero gives all ones, and so does its remainder: the manual leaves that to the machine (9.7.1.8).
 template <Form f> struct Divide {
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
@@ -122,7 +132,7 @@ template <Form f> struct Divide {
 template <Form f> struct Remainder { // 9.7.1.9; the sign is that of a
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(-1);
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return 0;
     return static_cast<T>(a % b);
@@ -156,7 +166,8 @@ template <Form f> struct Maximum { // 9.7.1.13
 };
 
 // u16x2 and s16x2: the operation on both halves.
-template <Form f, class Operation> inline std::uint32_t each_integer_half(Operation op, std::uint32_t a, std::uint32_t b) {
+template <Form f, class Operation>
+inline std::uint32_t each_integer_half(Operation op, std::uint32_t a, std::uint32_t b) {
   using T = std::conditional_t<is_signed(f.type()), std::int16_t, std::uint16_t>;
   const auto half = [](std::uint32_t x) { return static_cast<T>(x); };
   const std::uint32_t low = static_cast<std::uint16_t>(op(half(a), half(b)));
@@ -192,8 +203,10 @@ template <Form f> struct MaximumPair { // 9.7.1.13
 // One element of a packed word, sign- or zero-extended.
 template <Type t> inline std::int32_t element(std::uint32_t word, int index, int width) {
   const std::uint32_t top = word << (32 - width * (index + 1));
-  if constexpr (is_signed(t)) return static_cast<std::int32_t>(top) >> (32 - width);
-  else return static_cast<std::int32_t>(top >> (32 - width));
+  if constexpr (is_signed(t))
+    return static_cast<std::int32_t>(top) >> (32 - width);
+  else
+    return static_cast<std::int32_t>(top >> (32 - width));
 }
 
 template <Form f> struct DotProduct4 { // dp4a, 9.7.1.23
@@ -222,12 +235,10 @@ template <class T> inline Both<T, bool> sum_with_carry(T a, T b, bool carry) {
   const U partial = x + y, total = partial + U{carry};
   return {static_cast<T>(total), partial < x || total < partial};
 }
-// a - (b + borrow) and the borrow out of it.
-template <class T> inline Both<T, bool> difference_with_borrow(T a, T b, bool borrow) {
-  using U = std::make_unsigned_t<T>;
-  const U x = static_cast<U>(a), y = static_cast<U>(b);
-  const U partial = x - y, total = partial - U{borrow};
-  return {static_cast<T>(total), x < y || partial < U{borrow}};
+// a - b less the borrow. As in the hardware the flag is the carry of a + ~b + carry, that is: no borrow. It only shows
+// where sub.cc is followed by addc.
+template <class T> inline Both<T, bool> difference_with_carry(T a, T b, bool carry) {
+  return sum_with_carry(a, static_cast<T>(~b), carry);
 }
 
 template <Form f> struct AddCarryOut { // add.cc, 9.7.2.1
@@ -244,15 +255,15 @@ template <Form f> struct AddCarryBoth { // addc.cc
 };
 template <Form f> struct SubtractBorrowOut { // sub.cc, 9.7.2.3
   using T = Lane<f.type()>;
-  static Both<T, bool> lane(T a, T b) { return difference_with_borrow(a, b, false); }
+  static Both<T, bool> lane(T a, T b) { return difference_with_carry(a, b, true); }
 };
 template <Form f> struct SubtractBorrow { // subc, 9.7.2.4
   using T = Lane<f.type()>;
-  static T lane(T a, T b, bool borrow) { return difference_with_borrow(a, b, borrow).first; }
+  static T lane(T a, T b, bool carry) { return difference_with_carry(a, b, carry).first; }
 };
 template <Form f> struct SubtractBorrowBoth { // subc.cc
   using T = Lane<f.type()>;
-  static Both<T, bool> lane(T a, T b, bool borrow) { return difference_with_borrow(a, b, borrow); }
+  static Both<T, bool> lane(T a, T b, bool carry) { return difference_with_carry(a, b, carry); }
 };
 template <Form f> struct MultiplyAddCarryOut { // mad.cc, 9.7.2.5
   using T = Lane<f.type()>;

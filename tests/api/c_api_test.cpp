@@ -1,0 +1,177 @@
+// The shared library, loaded as its users load it.
+#include "api/warplens.h"
+#include "tests/api/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using warplens::api::testing::kScale;
+
+class Library {
+public:
+  Library() : handle_(dlopen(WARPLENS_LIBRARY, RTLD_NOW | RTLD_LOCAL)) {}
+  template <class Function> Function* get(const char* name) const {
+    return reinterpret_cast<Function*>(dlsym(handle_, name));
+  }
+  [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
+
+private:
+  void* handle_;
+};
+
+// Never closed: threads of the library live as long as the process.
+const Library& library() {
+  static const Library instance;
+  return instance;
+}
+
+#define API(name) library().get<decltype(::name)>(#name)
+
+const std::string kText(kScale);
+
+struct Handles {
+  warplens_context* context = nullptr;
+  warplens_module* module = nullptr;
+  std::uint64_t x = 0;
+  Handles() {
+    EXPECT_EQ(API(warplens_context_create)(&context), WARPLENS_OK);
+    EXPECT_EQ(API(warplens_module_load)(context, kText.c_str(), "scale.ptx", &module), WARPLENS_OK);
+    EXPECT_EQ(API(warplens_memory_allocate)(context, 512, "x", &x), WARPLENS_OK);
+  }
+  ~Handles() {
+    API(warplens_module_destroy)(module);
+    API(warplens_context_destroy)(context);
+  }
+
+  warplens_status launch(float factor, std::uint32_t count, warplens_report** report) const {
+    warplens_launch_options options = WARPLENS_LAUNCH_OPTIONS_INIT;
+    options.grid[0] = 4;
+    options.block[0] = 32;
+    const void* arguments[] = {&x, &factor, &count};
+    const size_t sizes[] = {sizeof x, sizeof factor, sizeof count};
+    return API(warplens_launch)(module, "scale", &options, arguments, sizes, 3, report);
+  }
+};
+
+TEST(CApi, Loads) {
+  ASSERT_TRUE(library().loaded()) << dlerror();
+  EXPECT_STRNE(API(warplens_version)(), "");
+}
+
+TEST(CApi, RunsAKernelAndReports) {
+  const Handles h;
+  EXPECT_EQ(API(warplens_module_kernel_count)(h.module), 1u);
+  EXPECT_STREQ(API(warplens_module_kernel_name)(h.module, 0), "scale");
+  EXPECT_EQ(API(warplens_module_kernel_name)(h.module, 1), nullptr);
+  std::uint64_t size = 0;
+  EXPECT_EQ(API(warplens_kernel_parameter_size)(h.module, "scale", 1, &size), WARPLENS_OK);
+  EXPECT_EQ(size, 4u);
+
+  std::vector<float> values(128);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  ASSERT_EQ(API(warplens_memory_write)(h.context, h.x, values.data(), 512), WARPLENS_OK);
+  warplens_report* report = nullptr;
+  ASSERT_EQ(h.launch(3, 128, &report), WARPLENS_OK) << API(warplens_last_error)();
+  ASSERT_EQ(API(warplens_memory_read)(h.context, h.x, values.data(), 512), WARPLENS_OK);
+  EXPECT_EQ(values[127], 381);
+  double requests = 0;
+  EXPECT_EQ(API(warplens_report_metric)(report, "gld_request", &requests), WARPLENS_OK);
+  EXPECT_EQ(requests, 4);
+  EXPECT_EQ(API(warplens_report_metric)(report, "nothing", &requests), WARPLENS_INVALID);
+  EXPECT_NE(std::string(API(warplens_report_json)(report)).find("\"kernel\": \"scale\""), std::string::npos);
+  API(warplens_report_destroy)(report);
+}
+
+TEST(CApi, ErrorsAreTextAndStatus) {
+  const Handles h;
+  const auto last = [] { return std::string(API(warplens_last_error)()); };
+  warplens_module* none = nullptr;
+  EXPECT_EQ(API(warplens_module_load)(h.context, "nonsense", "n.ptx", &none), WARPLENS_INVALID);
+  EXPECT_NE(last().find("n.ptx:1:1: error: "), std::string::npos) << last();
+  EXPECT_EQ(none, nullptr);
+  size_t count = 0;
+  EXPECT_EQ(API(warplens_kernel_parameter_count)(h.module, "scal", &count), WARPLENS_INVALID);
+  EXPECT_NE(last().find("did you mean 'scale'?"), std::string::npos);
+  EXPECT_EQ(API(warplens_memory_free)(h.context, h.x + 1), WARPLENS_INVALID);
+  EXPECT_EQ(API(warplens_memory_write)(h.context, h.x + 500, "0123456789abcdef", 16), WARPLENS_INVALID);
+  EXPECT_EQ(API(warplens_context_create)(nullptr), WARPLENS_INVALID);
+  warplens_launch_options options = WARPLENS_LAUNCH_OPTIONS_INIT;
+  EXPECT_EQ(API(warplens_launch)(h.module, "scale", &options, nullptr, nullptr, 0, nullptr), WARPLENS_INVALID);
+  EXPECT_NE(last().find("takes 3 arguments, got 0"), std::string::npos) << last();
+  // The text belongs to the thread that failed.
+  std::thread([&] { EXPECT_EQ(last(), ""); }).join();
+}
+
+TEST(CApi, TrapsHaveAReportToo) {
+  const Handles h;
+  ASSERT_EQ(API(warplens_memory_free)(h.context, h.x), WARPLENS_OK);
+  warplens_report* report = nullptr;
+  EXPECT_EQ(h.launch(3, 128, &report), WARPLENS_TRAPPED);
+  EXPECT_NE(std::string(API(warplens_last_error)()).find("scale.ptx:20:"), std::string::npos);
+  EXPECT_NE(std::string(API(warplens_report_json)(report)).find("\"rule\": \"Trap\""), std::string::npos);
+  API(warplens_report_destroy)(report);
+}
+
+/// A value as callers of gpuocelot pass it: in the pointer.
+template <class T> void* in_pointer(T value) {
+  void* pointer = nullptr;
+  std::memcpy(&pointer, &value, sizeof value);
+  return pointer;
+}
+
+TEST(PtxRun, ValuesAreInThePointersAndMemoryIsTheHosts) {
+  std::vector<float> x(128, 2);
+  void* arguments[] = {in_pointer(x.data()), in_pointer(2.5f), in_pointer(std::uint32_t{100})};
+  ::testing::internal::CaptureStderr();
+  API(ptx_run)(kText.c_str(), 3, arguments, 32, 1, 1, 4, 1, 1, 0);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(x[99], 5);
+  EXPECT_EQ(x[100], 2);
+}
+
+TEST(PtxRun, BlockComesBeforeGrid) {
+  std::vector<float> x(128, 2);
+  void* arguments[] = {in_pointer(x.data()), in_pointer(2.0f), in_pointer(std::uint32_t{128})};
+  API(ptx_run)(kText.c_str(), 3, arguments, 8, 1, 1, 2, 1, 1, 0);
+  EXPECT_EQ(x[15], 4);
+  EXPECT_EQ(x[16], 2);
+}
+
+TEST(PtxRun, FromManyThreads) {
+  std::vector<std::vector<float>> data(6, std::vector<float>(128, 1));
+  std::vector<std::thread> threads;
+  for (auto& x : data)
+    threads.emplace_back([&x] {
+      void* arguments[] = {in_pointer(x.data()), in_pointer(2.0f), in_pointer(std::uint32_t{128})};
+      for (int i = 0; i < 10; ++i) API(ptx_run)(kText.c_str(), 3, arguments, 32, 1, 1, 4, 1, 1, 0);
+    });
+  for (std::thread& t : threads) t.join();
+  for (const auto& x : data) EXPECT_EQ(x[127], 1024);
+}
+
+TEST(PtxRun, ErrorsArePrintedOnce) {
+  const auto printed = [](const char* source, int n_args, int block) {
+    std::vector<float> x(128);
+    void* arguments[] = {in_pointer(x.data()), in_pointer(2.0f), in_pointer(std::uint32_t{128})};
+    ::testing::internal::CaptureStderr();
+    API(ptx_run)(source, n_args, arguments, block, 1, 1, 1, 1, 1, 0);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(printed("nonsense", 3, 32).find("<ptx>:1:1: error: "), std::string::npos);
+  EXPECT_NE(printed(".version 7.0\n.target sm_70\n", 0, 32).find("no kernel"), std::string::npos);
+  EXPECT_NE(printed(nullptr, 0, 32).find("null"), std::string::npos);
+  EXPECT_NE(printed(kText.c_str(), 3, -1).find("negative"), std::string::npos);
+  const std::string few = printed(kText.c_str(), 2, 32);
+  EXPECT_NE(few.find("takes 3 arguments, got 2"), std::string::npos);
+  EXPECT_EQ(few.find("error: "), few.rfind("error: "));
+}
+
+} // namespace

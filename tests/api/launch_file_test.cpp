@@ -1,0 +1,110 @@
+#include "api/launch_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::api {
+namespace {
+
+constexpr std::string_view kFile = R"(module = "k.ptx"
+device = "c1060"
+shared = 64
+[[launch]]
+kernel = "first"
+grid = 4
+block = [32, 2]
+arg = [{ buffer = "b" }, { f32 = 1 }]
+[[launch]]
+kernel = "second"
+module = "sub/other.ptx"
+grid = [1, 2, 3]
+block = [8]
+shared = 0
+[[launch.arg]]
+u64 = 7
+[buffer.b]
+type = "s16"
+count = 10
+random = [-3, 3]
+seed = 5
+save = "out.npy"
+[buffer.a]
+type = "f64"
+file = "a.npy"
+expect = "e.npy"
+tolerance = 0.5
+)";
+
+Expected<Plan> parse(std::string_view text, std::vector<Override> overrides = {}) {
+  return parse_launch_file(text, "folder/launch.toml", overrides);
+}
+
+TEST(LaunchFile, ReadsEverything) {
+  const Expected<Plan> plan = parse(kFile);
+  ASSERT_TRUE(plan) << render(plan.error(), kFile);
+  EXPECT_EQ(plan->device, "c1060");
+  ASSERT_EQ(plan->launches.size(), 2u);
+  const LaunchPlan &first = plan->launches[0], &second = plan->launches[1];
+  EXPECT_EQ(first.module, "folder/k.ptx");
+  EXPECT_EQ(first.grid, (Extent{4, 1, 1}));
+  EXPECT_EQ(first.block, (Extent{32, 2, 1}));
+  EXPECT_EQ(first.shared, 64u);
+  ASSERT_EQ(first.arguments.size(), 2u);
+  EXPECT_EQ(std::get<std::string>(first.arguments[0].value), "b");
+  EXPECT_EQ(std::get<ScalarPlan>(first.arguments[1].value).type, Type::f32);
+  EXPECT_EQ(second.module, "folder/sub/other.ptx");
+  EXPECT_EQ(second.grid, (Extent{1, 2, 3}));
+  EXPECT_EQ(second.shared, 0u);
+  EXPECT_EQ(std::get<ScalarPlan>(second.arguments.at(0).value).value, Number{std::int64_t{7}});
+  ASSERT_EQ(plan->buffers.size(), 2u);
+  EXPECT_EQ(plan->buffers[0].name, "b") << "in the order of the text";
+  EXPECT_EQ(plan->buffers[0].initial.kind, Initial::Kind::random);
+  EXPECT_EQ(plan->buffers[0].initial.seed, 5u);
+  EXPECT_EQ(*plan->buffers[0].save, "folder/out.npy");
+  EXPECT_EQ(plan->buffers[1].initial.file, "folder/a.npy");
+  EXPECT_EQ(plan->buffers[1].tolerance, 0.5);
+  EXPECT_EQ(*plan->buffers[1].expect, "folder/e.npy");
+}
+
+TEST(LaunchFile, Overrides) {
+  const Expected<Plan> plan = parse(kFile, {{"device", "h200"},
+                                            {"launch.0.grid", "[9, 1, 1]"},
+                                            {"launch.0.arg.1.f32", "2.5"},
+                                            {"buffer.b.count", "3"},
+                                            {"launch.1.arg.0", "{ buffer = \"a\" }"}});
+  ASSERT_TRUE(plan) << render(plan.error(), "");
+  EXPECT_EQ(plan->device, "h200");
+  EXPECT_EQ(plan->launches[0].grid, (Extent{9, 1, 1}));
+  EXPECT_EQ(std::get<ScalarPlan>(plan->launches[0].arguments[1].value).value, Number{2.5});
+  EXPECT_EQ(plan->buffers[0].count, 3u);
+  EXPECT_EQ(std::get<std::string>(plan->launches[1].arguments[0].value), "a");
+}
+
+TEST(LaunchFile, OverridesThatNameNothing) {
+  for (const Override& o : std::vector<Override>{
+           {"launch.7.grid", "1"}, {"launch.x.grid", "1"}, {"launch.5", "1"}, {"device.", "1"}, {"shared.a", "1"}})
+    EXPECT_FALSE(parse(kFile, {o})) << o.path;
+  const Expected<Plan> unknown = parse(kFile, {{"buffer.b.cuont", "3"}});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().list()[0].file, "--set buffer.b.cuont=3");
+}
+
+TEST(LaunchFile, EveryErrorWithItsPlace) {
+  const Expected<Plan> plan = parse("module = 5\nkernel = \"k\"\ngrid = [1, 2, 3, 4]\nblock = 1.5\nclock = 3\n");
+  ASSERT_FALSE(plan);
+  std::vector<std::string> places;
+  for (const Diagnostic& d : plan.error().list())
+    places.push_back(std::to_string(d.where.line) + ":" + std::to_string(d.where.column));
+  EXPECT_EQ(places, (std::vector<std::string>{"5:1", "1:10", "3:8", "4:9"}));
+  EXPECT_EQ(plan.error().list()[0].file, "folder/launch.toml");
+}
+
+TEST(LaunchFile, NotToml) {
+  const Expected<Plan> plan = parse("module = \"k.ptx\"\nkernel = \n");
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().list()[0].where.line, 2u);
+  // Cut anywhere, it is refused or read, and never crashes.
+  for (std::size_t length = 0; length < kFile.size(); ++length) (void)parse(kFile.substr(0, length));
+}
+
+} // namespace
+} // namespace warplens::api

@@ -1,0 +1,72 @@
+// The transaction counts that models are told, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17):
+// a warp makes 800 transactions of one size, and the model's time is known.
+#include "api/launch_file.hpp"
+#include "api/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::api {
+namespace {
+
+struct Case {
+  const char* file;
+  int bytes;           ///< of every transaction; 0: there are none
+  double milliseconds; ///< of the model, in the thesis
+};
+
+class Microbenchmark : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Microbenchmark, GivesTheTimeOfTheThesis) {
+  const Case& c = GetParam();
+  const Expected<Plan> plan =
+      read_launch_file(std::string(WARPLENS_SOURCE_DIR "/samples/microbenchmark/") + c.file, {});
+  ASSERT_TRUE(plan);
+  const Expected<PlanReport> report = run_plan(*plan, {});
+  ASSERT_TRUE(report) << render(report.error(), "");
+  const LaunchReport& launch = report->launches.at(0);
+  for (const int bytes : {32, 64, 128})
+    EXPECT_EQ(launch.profile.integer("gld_" + std::to_string(bytes) + "b"), bytes == c.bytes ? 768000u : 0u) << bytes;
+  ASSERT_EQ(launch.predictions.size(), 2u);
+  // The PTX stands for the thesis' machine code, which has a few more instructions.
+  EXPECT_NEAR(launch.predictions[1].milliseconds, c.milliseconds, 0.003 * c.milliseconds);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table17, Microbenchmark,
+                         ::testing::Values(Case{"32b.toml", 32, 0.7222}, Case{"64b.toml", 64, 0.7222},
+                                           Case{"128b.toml", 128, 1.131}, Case{"config0.toml", 0, 0.844}),
+                         [](const auto& c) {
+                           return std::string(c.param.file).substr(0, std::string(c.param.file).find('.'));
+                         });
+
+TEST(Statistics, RulesOfTheDeviceDecide) {
+  analyzers::Profile profile;
+  profile.metrics.add("warps_launched", std::uint64_t{2});
+  profile.metrics.add("cta_launched", std::uint64_t{1});
+  profile.metrics.add("smsp__inst_executed.sum", std::uint64_t{20});
+  analyzers::InstructionRow row;
+  row.lane_bytes = 4;
+  row.metrics.add("smsp__inst_executed.sum", std::uint64_t{10});
+  row.metrics.add("smsp__thread_inst_executed_pred_on.sum", std::uint64_t{320});
+  row.metrics.add("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", std::uint64_t{10});
+  row.metrics.add("memory_l2_theoretical_sectors_global", std::uint64_t{80});
+  row.metrics.add("gld_request", std::uint64_t{10});
+  row.metrics.add("gld_128b", std::uint64_t{20});
+  row.metrics.add("gld_incoherent", std::uint64_t{320});
+  profile.instructions.push_back(row);
+  ir::Function kernel;
+  kernel.instructions.emplace_back().opcode = "ld.global.f32";
+
+  // Every second word: one transaction of 128 bytes a half-warp on 1.2, one a lane on 1.0, 8 sectors on 6.0.
+  const auto on = [&](const char* device) { return statistics(profile, kernel, *load_device(device), 64, 8); };
+  EXPECT_EQ(on("c1060").transactions_128, 10);
+  EXPECT_EQ(on("c1060").coalesced_requests, 5);
+  EXPECT_EQ(on("8800gtx").uncoalesced_requests, 5);
+  EXPECT_EQ(on("8800gtx").uncoalesced_transactions, 32);
+  EXPECT_EQ(on("h200").transactions_32, 40);
+  EXPECT_EQ(on("h200").uncoalesced_requests, 5);
+  EXPECT_EQ(on("h200").bytes_per_request, 128);
+  EXPECT_EQ(on("h200").instructions, 10);
+}
+
+} // namespace
+} // namespace warplens::api

@@ -1,0 +1,93 @@
+// Habits that a compiler does not check: files stay short, the core neither prints nor aborts, and no text names the
+// machine that it was written on.
+#include "tests/architecture/sources.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <sstream>
+
+namespace warplens::architecture {
+namespace {
+
+constexpr long kMostLines = 500;
+
+bool is_data(std::string_view path) {
+  return path.starts_with("tests/data/") || path.ends_with(".ptx") || path.ends_with(".csv") ||
+         path.ends_with(".json") || path == "emulator/isa/instructions.def" || path == "docs/instructions.md";
+}
+
+TEST(Habits, FilesAreShort) {
+  for (const SourceFile& file : tree()) {
+    if (is_data(file.path)) continue;
+    const long lines = std::count(file.text.begin(), file.text.end(), '\n');
+    EXPECT_LE(lines, kMostLines) << file.path << ": look for the second thing that the file does";
+  }
+}
+
+// ---- the core never prints and never aborts
+
+const std::regex& printing() {
+  static const std::regex pattern(
+      R"(\bstd::(cout|cerr|clog|exit|terminate|quick_exit)\b|\bfmt::print\b|)"
+      R"(\b(printf|fprintf|vprintf|puts|fputs|putchar|perror|abort|_exit|_Exit|assert|__builtin_trap)\s*\()");
+  return pattern;
+}
+
+/// Lines of code that print or abort.
+std::vector<int> printing_lines(std::string_view text) {
+  std::vector<int> lines;
+  std::istringstream code(without_comments_and_literals(text));
+  int number = 0;
+  for (std::string line; std::getline(code, line);) {
+    ++number;
+    if (std::regex_search(line, printing())) lines.push_back(number);
+  }
+  return lines;
+}
+
+TEST(Habits, TheCoreNeitherPrintsNorAborts) {
+  int seen = 0;
+  for (const SourceFile& file : tree()) {
+    constexpr std::array<std::string_view, 4> core = {"emulator/", "analyzers/", "model/", "api/"};
+    const bool in_core = std::any_of(core.begin(), core.end(), [&](auto f) { return file.path.starts_with(f); });
+    // ptx_run has no other way to report an error.
+    if (!in_core || !is_code(file.path) || file.path == "api/ptx_run.cpp") continue;
+    ++seen;
+    for (const int line : printing_lines(file.text)) ADD_FAILURE() << file.path << ":" << line << " prints or aborts";
+  }
+  EXPECT_GT(seen, 100);
+}
+
+TEST(Habits, PrintingIsRecognised) {
+  EXPECT_EQ(printing_lines("int a;\nstd::cout << a;\n"), std::vector<int>{2});
+  EXPECT_EQ(printing_lines("  assert(x > 0);"), std::vector<int>{1});
+  EXPECT_EQ(printing_lines("/* one\n two */ abort();"), std::vector<int>{2});
+  EXPECT_TRUE(printing_lines("static_assert(true); // printf(\n\"abort()\"; fmt::format(\"x\"); 1'000;").empty());
+}
+
+// ---- words that belong to one machine, not to the project. Written in pieces, for this file is read too.
+
+const std::vector<std::string>& forbidden_words() {
+  static const std::vector<std::string> words = {
+      std::string("/wo") + "rk/",      std::string("deb.deb") + "ian.org",   std::string("archive.ub") + "untu.com",
+      std::string("py") + "pi.org",    std::string("python") + "hosted.org", std::string("registry.npm") + "js",
+      std::string("art") + "ifactory", std::string("localhost") + ":",       std::string("/tmp/") + "b-",
+      std::string("127.0") + ".0.1",
+  };
+  return words;
+}
+
+TEST(Habits, NoTextNamesAMachine) {
+  for (const SourceFile& file : tree())
+    for (const std::string& word : forbidden_words())
+      if (const std::size_t at = file.text.find(word); at != std::string::npos)
+        ADD_FAILURE() << file.path << ":"
+                      << 1 + std::count(file.text.begin(), file.text.begin() + static_cast<long>(at), '\n') << " says "
+                      << word;
+}
+
+} // namespace
+} // namespace warplens::architecture

@@ -1,0 +1,79 @@
+// The handlers are compiled once per processor level. A weak symbol (an inline function, a template) with the same name
+// in two levels is merged by the linker, which keeps whichever comes first: code for a new processor then runs on an
+// old one, and crashes there. So everything weak in the objects of a level has the level's namespace in its name.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace warplens::architecture {
+namespace {
+
+struct LevelObject {
+  std::string level; ///< "v4"
+  std::string path;
+};
+
+std::vector<LevelObject> level_objects() {
+  std::vector<LevelObject> list;
+  std::ifstream file(WARPLENS_LEVEL_OBJECTS); // "target;object;object…" a line
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string target, object;
+    std::getline(words, target, ';');
+    const std::size_t start = target.find('_', target.find('_') + 1) + 1; // warplens_lanes_LEVEL_group
+    const std::string level = target.substr(start, target.find('_', start) - start);
+    while (std::getline(words, object, ';')) list.push_back({level, object});
+  }
+  return list;
+}
+
+std::vector<std::string> lines_of(const std::string& command) {
+  std::vector<std::string> lines;
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::array<char, 1 << 16> line{};
+  while (pipe && std::fgets(line.data(), line.size(), pipe.get()) != nullptr) lines.emplace_back(line.data());
+  return lines;
+}
+
+// A pointer to the runtime's exception handler: data, the same at every level.
+constexpr std::string_view kPersonality = "DW.ref.__gxx_personality_v0";
+
+/// "0000000000000000 W std::vector<…>::~vector()" of nm: the name, where it may be merged with another level's.
+std::string shared_name(const std::string& line, const std::string& level) {
+  if (line.size() < 20 || std::string_view("WVu").find(line[17]) == std::string_view::npos) return {};
+  std::string name = line.substr(19, line.find('\n') - 19);
+  if (name == kPersonality || name.find("::" + level + "::") != std::string::npos) return {};
+  return name;
+}
+
+TEST(Levels, ShareNoWeakSymbols) {
+  if (std::string_view(WARPLENS_BUILD_TYPE) != "Release")
+    GTEST_SKIP() << "only the release build is optimised enough to leave no inline function of a library behind";
+  const std::vector<LevelObject> objects = level_objects();
+  ASSERT_FALSE(objects.empty());
+  std::size_t symbols = 0;
+  for (const LevelObject& object : objects) {
+    const auto lines = lines_of("'" WARPLENS_NM "' --demangle --defined-only '" + object.path + "'");
+    symbols += lines.size();
+    for (const std::string& line : lines)
+      EXPECT_EQ(shared_name(line, object.level), "") << object.path << " (level " << object.level << ")";
+  }
+  EXPECT_GT(symbols, objects.size() * 100); // nm ran
+}
+
+TEST(Levels, SharedSymbolsAreRecognised) {
+  EXPECT_EQ(shared_name("0000000000000000 W std::vector<int>::~vector()\n", "v4"), "std::vector<int>::~vector()");
+  EXPECT_EQ(shared_name("0000000000000000 W warplens::exec::v3::f()\n", "v4"), "warplens::exec::v3::f()");
+  EXPECT_EQ(shared_name("0000000000000000 u warplens::exec::f()::rows\n", "v4"), "warplens::exec::f()::rows");
+  EXPECT_EQ(shared_name("0000000000000000 W warplens::exec::v4::f()\n", "v4"), "");
+  EXPECT_EQ(shared_name("0000000000000000 T main\n", "v4"), "");
+}
+
+} // namespace
+} // namespace warplens::architecture

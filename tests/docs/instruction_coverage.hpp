@@ -1,0 +1,11 @@
+// docs/instructions.md, made from the instruction table.
+#pragma once
+
+#include <string>
+
+namespace warplens::docs {
+
+/// The whole page, as Markdown.
+std::string instruction_coverage();
+
+} // namespace warplens::docs

@@ -1,0 +1,120 @@
+// What the pages say of the tree is so: files, functions, links, counters and opcodes that they name.
+#include "analyzers/analyzers.hpp"
+#include "emulator/isa/table.hpp"
+#include "tests/docs/instruction_coverage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+namespace warplens::docs {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = WARPLENS_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Page {
+  std::string name; ///< from the root
+  std::string text; ///< without fenced blocks
+};
+
+const std::vector<Page>& pages() {
+  static const std::vector<Page> list = [] {
+    std::vector<fs::path> paths = {kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs"))
+      if (entry.path().extension() == ".md") paths.push_back(entry.path());
+    std::vector<Page> result;
+    static const std::regex block("```[^`]*```");
+    for (const fs::path& path : paths)
+      result.push_back({fs::relative(path, kRoot).generic_string(), std::regex_replace(text_of(path), block, "")});
+    return result;
+  }();
+  return list;
+}
+
+/// All matches of the first group, with repetitions.
+std::vector<std::string> matches(const std::string& text, const std::regex& pattern) {
+  std::vector<std::string> list;
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) list.push_back((*at)[1]);
+  return list;
+}
+
+TEST(Pages, NameFilesThatExist) {
+  static const std::regex path(
+      "`((?:emulator|analyzers|model|api|tools|tests|bench|samples|docs|grammar|runtime|python)/[A-Za-z0-9_./-]*)`");
+  std::size_t seen = 0;
+  for (const Page& page : pages())
+    for (const std::string& name : matches(page.text, path)) {
+      ++seen;
+      EXPECT_TRUE(fs::exists(kRoot / name)) << page.name << " names " << name;
+    }
+  EXPECT_GT(seen, 30u);
+}
+
+TEST(Pages, LinkToFilesThatExist) {
+  static const std::regex link(R"(\]\(([^)#:]+)\))");
+  std::size_t seen = 0;
+  for (const Page& page : pages())
+    for (const std::string& target : matches(page.text, link)) {
+      ++seen;
+      EXPECT_TRUE(fs::exists((kRoot / page.name).parent_path() / target)) << page.name << " links to " << target;
+    }
+  EXPECT_GT(seen, 10u);
+}
+
+// A function that a page names in backticks, f() or a::f(), is called or declared somewhere in the code.
+TEST(Pages, NameFunctionsThatExist) {
+  std::set<std::string> called;
+  static const std::regex call(R"((\w+)\()");
+  for (const char* folder : {"emulator", "analyzers", "model", "api", "tools"})
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+      if (entry.is_regular_file())
+        for (std::string& name : matches(text_of(entry.path()), call)) called.insert(std::move(name));
+  static const std::regex function(R"(`(?:\w+::)*(\w+)\(\)`)");
+  std::size_t seen = 0;
+  for (const Page& page : pages())
+    for (const std::string& name : matches(page.text, function)) {
+      ++seen;
+      EXPECT_TRUE(called.contains(name)) << page.name << " names " << name << "()";
+    }
+  EXPECT_GT(seen, 10u);
+}
+
+TEST(Pages, ExplainEveryCounter) {
+  const std::string guide = text_of(kRoot / "docs/guide.md");
+  for (const analyzers::AnalyzerInfo* analyzer : analyzers::analyzers())
+    for (const analyzers::MetricInfo& metric : analyzer->metrics)
+      EXPECT_NE(guide.find("`" + std::string(metric.name) + "`"), guide.npos)
+          << "docs/guide.md does not explain " << metric.name;
+}
+
+TEST(Pages, ListTheInstructionsOfTheTable) {
+  EXPECT_EQ(text_of(kRoot / "docs/instructions.md"), instruction_coverage())
+      << "docs/instructions.md is stale: ninja -C build docs-instructions";
+}
+
+// docs/limits.md lists opcodes that do not run yet; one that runs by now must go from there.
+TEST(Pages, CallNothingMissingThatIsThere) {
+  const std::string text = text_of(WARPLENS_EXAMPLES_DIR "/limits/missing_opcodes.txt");
+  static const std::regex word(R"(([a-z]\w*))");
+  const std::vector<std::string> missing = matches(text, word);
+  EXPECT_GT(missing.size(), 10u);
+  const auto known = isa::opcodes();
+  for (const std::string& opcode : missing)
+    EXPECT_EQ(std::find(known.begin(), known.end(), opcode), known.end())
+        << "docs/limits.md says that " << opcode << " is missing";
+}
+
+} // namespace
+} // namespace warplens::docs

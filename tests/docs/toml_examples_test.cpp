@@ -1,0 +1,83 @@
+// Every TOML block of the pages goes through the loader that a user's file goes through.
+#include "analyzers/banks.hpp"
+#include "analyzers/coalescing.hpp"
+#include "api/launch_file.hpp"
+#include "model/models.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace warplens::docs {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The TOML examples of a folder: rules, devices, launches.
+std::vector<fs::path> examples(const std::string& folder) {
+  std::vector<fs::path> list;
+  for (const auto& entry : fs::directory_iterator(fs::path(WARPLENS_EXAMPLES_DIR) / folder))
+    if (entry.path().extension() == ".toml") list.push_back(entry.path());
+  EXPECT_FALSE(list.empty()) << "the pages have no example of " << folder;
+  return list;
+}
+
+template <class T> std::string complaint(const Expected<T>& result, const std::string& text) {
+  return result ? std::string() : render(result.error(), text);
+}
+
+TEST(TomlExamples, RulesLoad) {
+  for (const fs::path& path : examples("rules")) {
+    const std::string text = text_of(path);
+    const std::string why = text.find("rule = \"banks\"") != std::string::npos
+                                ? complaint(analyzers::parse_bank_rule(text, path.filename().string()), text)
+                                : complaint(analyzers::parse_coalescing_rule(text, path.filename().string()), text);
+    EXPECT_EQ(why, "");
+  }
+}
+
+TEST(TomlExamples, DevicesLoad) {
+  for (const fs::path& path : examples("devices")) {
+    const std::string text = text_of(path);
+    const Expected<model::Device> device = model::load_device(text, path.filename().string());
+    ASSERT_EQ(complaint(device, text), "");
+    EXPECT_TRUE(analyzers::find_coalescing_rule(device->coalescing_rule)) << device->coalescing_rule;
+    const auto occupancy = model::occupancy({.capability = device->capability, .threads = 64, .registers = 16});
+    EXPECT_EQ(complaint(occupancy, ""), "");
+  }
+}
+
+TEST(TomlExamples, LaunchFilesLoad) {
+  for (const fs::path& path : examples("launches")) {
+    const std::string text = text_of(path);
+    EXPECT_EQ(complaint(api::parse_launch_file(text, path, {}), text), "");
+  }
+}
+
+// The device of docs/extending/device.md is known to both the occupancy and a model.
+TEST(TomlExamples, TheDevicePredicts) {
+  const auto device = model::load_device(text_of(WARPLENS_EXAMPLES_DIR "/devices/gtx260.toml"), "gtx260.toml");
+  ASSERT_TRUE(device);
+  model::KernelStatistics s;
+  s.threads_per_block = 256;
+  s.blocks = 2400;
+  s.resident_blocks = 4;
+  s.instructions = 20;
+  s.coalesced_requests = 3;
+  s.uncoalesced_requests = 0;
+  s.bytes_per_request = 128;
+  const auto prediction = model::predict("hong-kim", s, *device);
+  ASSERT_EQ(complaint(prediction, ""), "");
+  EXPECT_EQ(prediction->device, device->name);
+  EXPECT_GT(prediction->milliseconds, 0);
+}
+
+} // namespace
+} // namespace warplens::docs

@@ -1,0 +1,180 @@
+// Divergence, exits, barriers: what each lane computes, and what stops a kernel.
+#include "tests/exec/kernel_test.hpp"
+
+#include <random>
+
+namespace warplens::tests {
+namespace {
+
+TEST(Divergence, BothSidesRunAndMeetAgain) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    setp.lt.u32 %p1, %r1, 10;
+    mov.u32 %r10, 0;
+    @%p1 bra THEN;
+    mov.u32 %r10, 200;
+    bra DONE;
+    THEN: mov.u32 %r10, 100;
+    DONE: add.u32 %r10, %r10, %r1;
+    st.global.u32 [%rd2], %r10;
+    ret;)"));
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], (i < 10 ? 100 : 200) + i);
+}
+
+TEST(Divergence, LanesLeaveALoopOneByOne) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    mov.u32 %r10, 0;
+    mov.u32 %r11, 0;
+    LOOP: add.u32 %r11, %r11, %r10;
+    add.u32 %r10, %r10, 1;
+    setp.le.u32 %p1, %r10, %r1;
+    @%p1 bra LOOP;
+    st.global.u32 [%rd2], %r11;
+    ret;)"));
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i * (i + 1) / 2) << i;
+}
+
+// A guarded exit or ret takes its lanes out and nothing else: Ocelot ended the whole block.
+TEST(Divergence, GuardedExitTakesLanesOut) {
+  for (const char* leave : {"exit", "ret"}) {
+    const Ran ran = run_kernel(kernel_of(std::string("mov.u32 %r10, 7; st.global.u32 [%rd2], %r10;\n"
+                                                     "setp.ge.u32 %p1, %r1, 40; @%p1 ") +
+                                         leave + R"(;
+      bar.sync 0;
+      mov.u32 %r10, 8; st.global.u32 [%rd2], %r10;
+      ret;)"),
+                               {1, 100});
+    ASSERT_EQ(ran.trap, "") << leave;
+    for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(ran.words[i], i < 40 ? 8u : 7u) << leave << " " << i;
+  }
+}
+
+TEST(Divergence, ExitInsideADivergentRegion) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    and.b32 %r10, %r1, 1;
+    setp.eq.u32 %p1, %r10, 0;
+    @%p1 bra EVEN;
+    setp.gt.u32 %p2, %r1, 16;
+    @%p2 exit;
+    mov.u32 %r11, 1;
+    bra MEET;
+    EVEN: mov.u32 %r11, 2;
+    MEET: st.global.u32 [%rd2], %r11;
+    ret;)"));
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i % 2 == 0 ? 2u : i > 16 ? 0u : 1u) << i;
+}
+
+// Random structured control flow: nested ifs, loops with data-dependent counts, early exits. Every lane must see what
+// it would see alone, so a launch of one thread per block is the reference for a launch of full warps.
+std::string random_body(std::mt19937& random, int depth) {
+  static int label = 0;
+  std::string text;
+  const auto statements = 1 + random() % 3;
+  for (unsigned s = 0; s < statements; ++s) {
+    const std::string id = std::to_string(label++);
+    const std::string bit = std::to_string(random() % 5), constant = std::to_string(random() % 1000);
+    switch (depth == 0 ? 0 : random() % 5) {
+    case 0: text += "mad.lo.u32 %r20, %r20, 31, " + constant + "; xor.b32 %r20, %r20, %r2;\n"; break;
+    case 1:
+    case 2:
+      text += "shr.u32 %r21, %r20, " + bit + "; and.b32 %r21, %r21, 1; setp.ne.u32 %p1, %r21, 0; @%p1 bra E" + id + ";\n" +
+              random_body(random, depth - 1) + "bra D" + id + ";\nE" + id + ":\n" + random_body(random, depth - 1) + "D" +
+              id + ":\n";
+      break;
+    case 3: {
+      const std::string counter = "%r" + std::to_string(30 + depth);
+      text += "and.b32 " + counter + ", %r20, 3;\nL" + id + ":\n" + random_body(random, depth - 1) + "sub.u32 " + counter +
+              ", " + counter + ", 1; setp.gt.s32 %p2, " + counter + ", 0; @%p2 bra L" + id + ";\n";
+      break;
+    }
+    default:
+      text += "and.b32 %r21, %r20, 63; setp.eq.u32 %p3, %r21, " + std::to_string(random() % 64) +
+              "; @%p3 st.global.u32 [%rd2], %r20; @%p3 exit;\n";
+    }
+  }
+  return text;
+}
+
+TEST(Divergence, LanesDoNotSeeEachOther) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 150; ++round) {
+    const std::string ptx = kernel_of("mad.lo.u32 %r20, %r2, 77, 5;\n" + random_body(random, 4) + "st.global.u32 [%rd2], %r20; ret;");
+    Emulated machine(ptx, "random.ptx");
+    How together{2, 48}, alone{96, 1};
+    const Ran a = run_on(machine, together), b = run_on(machine, alone);
+    ASSERT_EQ(a.trap, "") << ptx;
+    ASSERT_EQ(a.words, b.words) << ptx;
+  }
+}
+
+TEST(Barrier, OrdersSharedMemory) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    shl.b32 %r10, %r1, 2;
+    mov.u32 %r11, s; add.u32 %r11, %r11, %r10;
+    st.shared.u32 [%r11], %r1;
+    bar.sync 0;
+    sub.u32 %r12, 255, %r1; shl.b32 %r12, %r12, 2;
+    mov.u32 %r13, s; add.u32 %r13, %r13, %r12;
+    ld.shared.u32 %r14, [%r13];
+    st.global.u32 [%rd2], %r14;
+    ret;)", ".shared .align 4 .b8 s[1024];\n"), {3, 256});
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 3 * 256; ++i) EXPECT_EQ(ran.words[i], 255 - i % 256);
+}
+
+// Named barriers with a thread count: two groups of warps that do not wait for each other.
+TEST(Barrier, PartialBarriersCountThreads) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    shr.u32 %r10, %r1, 6;
+    add.u32 %r11, %r10, 1;
+    bar.sync %r11, 64;
+    st.global.u32 [%rd2], %r11;
+    ret;)"), {1, 128});
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(ran.words[i], i / 64 + 1);
+}
+
+TEST(Barrier, WarpsThatWaitAtDifferentBarriersAreADeadlock) {
+  const Ran ran = run_kernel(kernel_of("shr.u32 %r10, %r1, 5;\nbar.sync %r10;\nret;"), {1, 64});
+  EXPECT_NE(ran.trap.find("deadlock"), std::string::npos) << ran.trap;
+  EXPECT_NE(ran.trap.find("warp 0 waits at barrier 0 (line 10), warp 1 waits at barrier 1 (line 10)"), std::string::npos) << ran.trap;
+}
+
+TEST(Barrier, InDivergentCodeIsReported) {
+  const Ran ran = run_kernel(kernel_of("setp.lt.u32 %p1, %r1, 3;\n@!%p1 bra L;\nbar.sync 0;\nL: ret;"));
+  EXPECT_NE(ran.trap.find("barrier in divergent code"), std::string::npos) << ran.trap;
+}
+
+TEST(Steps, AnEndlessKernelIsStopped) {
+  const Ran ran = run_kernel(kernel_of("L: bra L;"), {4, 64, 0, nullptr, 2, nullptr, 1'000'000});
+  EXPECT_NE(ran.trap.find("step limit reached: more than 1000000 warp instructions"), std::string::npos) << ran.trap;
+}
+
+// A block spins until a later one has written: needs several resident blocks per worker.
+TEST(Progress, ABlockMayWaitForALaterOne) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    setp.eq.u32 %p1, %r3, 7;
+    @%p1 bra WRITE;
+    WAIT: ld.volatile.global.u32 %r10, [%rd1+28];
+    setp.eq.u32 %p2, %r10, 0;
+    @%p2 bra WAIT;
+    mov.u32 %r11, 5;
+    st.global.u32 [%rd2], %r11;
+    ret;
+    WRITE: mov.u32 %r10, 9; st.global.u32 [%rd2], %r10;
+    ret;)"), {8, 1});
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(ran.words[i], i == 7 ? 9u : 5u);
+}
+
+TEST(Trap, NamesKernelAndThread) {
+  const Ran ran = run_kernel(kernel_of("setp.eq.u32 %p1, %r2, 70;\n@%p1 trap;\nret;"), {2, 64});
+  EXPECT_NE(ran.trap.find("trap instruction"), std::string::npos) << ran.trap;
+  EXPECT_NE(ran.trap.find("in kernel k"), std::string::npos) << ran.trap;
+  EXPECT_NE(ran.trap.find("block (1,0,0)"), std::string::npos) << ran.trap;
+}
+
+} // namespace
+} // namespace warplens::tests

@@ -1,0 +1,59 @@
+// Kernels written inline, run on one buffer of u32.
+#pragma once
+
+#include "tests/hardware/emulated.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::tests {
+
+/// Wraps statements into a kernel `k(.param .u64 out)`. On entry %rd1 is the buffer, %rd2 this thread's word in it,
+/// %r1 %tid.x, %r2 the thread's number in the grid; %r10-%r49, %rd10-%rd19, %p0-%p9, %f0-%f9 are free.
+inline std::string kernel_of(const std::string& body, const std::string& declarations = "", int sm = 90) {
+  return ".version 8.3\n.target sm_" + std::to_string(sm) + "\n.address_size 64\n" + declarations +
+         ".visible .entry k(.param .u64 out)\n{\n"
+         ".reg .b32 %r<50>; .reg .b64 %rd<20>; .reg .pred %p<10>; .reg .f32 %f<10>; .reg .b16 %h<10>;\n"
+         "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;\n"
+         "mad.lo.u32 %r2, %r3, %r4, %r1; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd1, %rd2;\n" +
+         body + "\n}\n";
+}
+
+struct Ran {
+  std::string trap;
+  std::vector<std::uint32_t> words;
+};
+
+struct How {
+  std::uint32_t blocks = 1, threads = 32;
+  std::size_t words = 0; ///< of the buffer; 0: one per thread
+  const exec::Level* level = nullptr;
+  unsigned workers = 1;
+  exec::Watcher* watcher = nullptr;
+  std::uint64_t max_steps = 0;
+};
+
+inline Ran run_on(Emulated& machine, const How& how) {
+  Emulated::Request request;
+  request.kernel = "k";
+  request.shape.grid[0] = how.blocks;
+  request.shape.block[0] = how.threads;
+  request.level = how.level;
+  request.workers = how.workers;
+  request.watcher = how.watcher;
+  request.max_steps = how.max_steps;
+  const std::size_t words = how.words != 0 ? how.words : std::size_t{how.blocks} * how.threads;
+  const std::uint64_t buffer = machine.buffer(std::vector<std::uint32_t>(words, 0));
+  request.arguments.push_back({buffer, 8});
+  Ran ran{machine.run(request), {}};
+  const auto* const p = reinterpret_cast<const std::uint32_t*>(buffer);
+  ran.words.assign(p, p + words);
+  machine.free_buffers();
+  return ran;
+}
+
+inline Ran run_kernel(const std::string& ptx, const How& how = {}) {
+  Emulated machine(ptx, "test.ptx");
+  return run_on(machine, how);
+}
+
+} // namespace warplens::tests

@@ -1,0 +1,144 @@
+// Every handler of the table, at every level, with every lane or only some of them: the same lanes, the same bits.
+#include "emulator/exec/levels.hpp"
+#include "emulator/exec/warp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+
+namespace warplens::exec {
+namespace {
+
+constexpr std::uint32_t kRow = 8 * kWarpSize;
+constexpr std::uint32_t kRows = 10;
+constexpr std::uint32_t kAlways = kRegisterFile, kFirst = kAlways + kRow, kSecond = kFirst + kRow,
+                        kSources = kSecond + kRow;
+
+struct FreeWarp {
+  void operator()(Warp* warp) const { std::free(warp); }
+};
+using WarpMemory = std::unique_ptr<Warp, FreeWarp>;
+
+WarpMemory fresh_warp() {
+  void* memory = std::aligned_alloc(64, kRegisterFile + kRows * kRow);
+  std::memset(memory, 0, kRegisterFile + kRows * kRow);
+  return WarpMemory(new (memory) Warp);
+}
+
+// Values that matter: zeros, ones, infinities, NaNs, subnormals, extremes, and random bits.
+std::uint64_t interesting(std::mt19937_64& random) {
+  constexpr std::uint64_t kCorners[] = {0,
+                                        1,
+                                        0x8000000000000000,
+                                        ~std::uint64_t{0},
+                                        0x3ff0000000000000,
+                                        0x7ff0000000000000,
+                                        0xfff0000000000001,
+                                        0x000fffffffffffff,
+                                        0x3f8000003f800000,
+                                        0x7f8000007f800000,
+                                        0x8000000080000000,
+                                        0x007fffff807fffff,
+                                        0xff8000007fc00000,
+                                        0x3c007c0080000001,
+                                        0x7fffffff7fffffff,
+                                        0x4f0000005f000000,
+                                        31,
+                                        32,
+                                        33,
+                                        63,
+                                        64,
+                                        255};
+  const std::uint64_t pick = random();
+  return pick % 3 == 0   ? kCorners[pick / 3 % std::size(kCorners)]
+         : pick % 3 == 1 ? random()
+                         : random() >> (pick / 3 % 64);
+}
+
+std::uint64_t lane_bits(const Warp* warp, std::uint32_t offset, int bytes, int lane) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const char*>(warp) + offset + lane * bytes, static_cast<std::size_t>(bytes));
+  return value;
+}
+
+int destination_bytes(const isa::Entry& entry, const isa::Form& form) {
+  const isa::Type type = isa::operand_type(entry.operands.items[0], form);
+  return isa::bits(type) == 1 ? 0 : isa::bytes(type);
+}
+
+bool nan_of(std::uint64_t bits, isa::Type type) {
+  if (type == isa::Type::f32) return (bits & 0x7fffffff) > 0x7f800000;
+  return type == isa::Type::f64 && bits << 1 >> 1 > 0x7ff0000000000000;
+}
+
+class LaneLevels : public testing::Test {
+protected:
+  WarpMemory start_ = fresh_warp();
+  std::mt19937_64 random_{20260101};
+
+  void fill() {
+    for (std::uint32_t offset = kFirst; offset < kRegisterFile + kRows * kRow; offset += 8)
+      *row<std::uint64_t>(start_.get(), offset) = interesting(random_);
+    predicate(start_.get(), kAlways) = kFullMask;
+  }
+  WarpMemory run(const Level& level, std::size_t entry, int variant, Mask mask) {
+    WarpMemory warp = fresh_warp();
+    std::memcpy(static_cast<void*>(warp.get()), start_.get(), kRegisterFile + kRows * kRow);
+    warp->active = mask;
+    Op op;
+    op.guard = kAlways;
+    op.dst[0] = kFirst;
+    op.dst[1] = kSecond;
+    for (std::uint32_t i = 0; i < 4; ++i) op.src[i] = kSources + i * kRow;
+    EXPECT_EQ(level.lanes()[entry][variant](&op, warp.get()), &op + 1);
+    return warp;
+  }
+};
+
+TEST_F(LaneLevels, EveryLevelAndEveryMaskAgree) {
+  const auto table = isa::table();
+  int variants = 0;
+  for (std::size_t e = 0; e < table.size(); ++e) {
+    if (table[e].family != isa::Family::lane) continue;
+    for (int variant = 0; variant < table[e].pattern.variants(); ++variant, ++variants) {
+      const isa::Form form = table[e].pattern.expand(variant);
+      const int bytes = destination_bytes(table[e], form);
+      const isa::Type type = isa::operand_type(table[e].operands.items[0], form);
+      const auto where = [&](const Level& level) {
+        return std::string(table[e].opcode) + std::string(table[e].pattern_text) + " variant " +
+               std::to_string(variant) + " at " + std::string(level.name);
+      };
+      for (int round = 0; round < 4; ++round) {
+        fill();
+        const WarpMemory expected = run(levels().back(), e, variant, kFullMask);
+        const Mask some = static_cast<Mask>(random_());
+        for (const Level& level : levels())
+          for (const Mask mask : {kFullMask, some}) {
+            const WarpMemory got = run(level, e, variant, mask);
+            for (int lane = 0; lane < kWarpSize; ++lane) {
+              const bool acts = (mask >> lane & 1) != 0;
+              const WarpMemory& wanted = acts ? expected : start_;
+              if (bytes == 0) {
+                ASSERT_EQ(predicate(got.get(), kFirst) >> lane & 1, predicate(wanted.get(), kFirst) >> lane & 1)
+                    << where(level);
+                continue;
+              }
+              const std::uint64_t a = lane_bits(got.get(), kFirst, bytes, lane),
+                                  b = lane_bits(wanted.get(), kFirst, bytes, lane);
+              if (acts && nan_of(a, type) && nan_of(b, type)) continue; // the payload is open
+              ASSERT_EQ(a, b) << where(level) << " lane " << lane;
+            }
+            const Mask changed = predicate(got.get(), kSecond) ^ predicate(expected.get(), kSecond);
+            ASSERT_EQ(changed & mask, 0u) << where(level) << " second result";
+          }
+      }
+    }
+  }
+  EXPECT_GT(variants, 1500);
+}
+
+} // namespace
+} // namespace warplens::exec

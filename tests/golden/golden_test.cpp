@@ -1,0 +1,120 @@
+// Golden tests: every *.ptx file here says in comments how to run it and what to expect.
+//
+//   // RUN: run %s --kernel k --grid 1 --block 32 --no-analyze --print x      %s: this file
+//   // ARG: x:u32[32]=iota                                                    an --arg each
+//   // CHECK: 0 2 4                                                           in the output, in this order
+//   // ERROR: misaligned                                                      in the errors, in this order
+//   // EXIT: 1                                                                the exit status; 0 unless given
+//
+// WARPLENS_UPDATE=1 in the environment rewrites CHECK and ERROR lines to what is printed now: look at the difference.
+#include "tests/tools/program.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace warplens::testing {
+namespace {
+
+struct Golden {
+  std::vector<std::string> run; ///< arguments of the program
+  std::vector<std::string> checks, errors;
+  int exit = 0;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+bool directive(const std::string& line, std::string_view name, std::string& rest) {
+  const std::string start = "// " + std::string(name) + ":";
+  if (!line.starts_with(start)) return false;
+  rest = line.substr(std::min(line.size(), start.size() + 1));
+  return true;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+Golden read(const std::string& file) {
+  Golden golden;
+  std::vector<std::string> arguments;
+  for (const std::string& line : lines_of(read_text(file))) {
+    std::string rest;
+    if (directive(line, "RUN", rest)) {
+      std::istringstream words(rest);
+      for (std::string word; words >> word;) golden.run.push_back(word == "%s" ? file : word);
+    }
+    if (directive(line, "ARG", rest)) arguments.insert(arguments.end(), {"--arg", rest});
+    if (directive(line, "CHECK", rest)) golden.checks.push_back(rest);
+    if (directive(line, "ERROR", rest)) golden.errors.push_back(rest);
+    if (directive(line, "EXIT", rest)) golden.exit = std::stoi(rest);
+  }
+  golden.run.insert(golden.run.end(), arguments.begin(), arguments.end());
+  return golden;
+}
+
+void expect_in_order(const std::vector<std::string>& wanted, const std::string& text, std::string_view what) {
+  std::size_t from = 0;
+  for (const std::string& w : wanted) {
+    const std::size_t at = text.find(w, from);
+    if (at == text.npos) {
+      ADD_FAILURE() << what << " '" << w << "' is not in what is left of the output:\n" << text.substr(from);
+      return;
+    }
+    from = at + w.size();
+  }
+}
+
+void update(const std::string& file, const Output& output) {
+  std::string kept;
+  for (const std::string& line : lines_of(read_text(file))) {
+    std::string rest;
+    if (directive(line, "CHECK", rest) || directive(line, "ERROR", rest) || directive(line, "EXIT", rest)) continue;
+    const bool last = directive(line, "RUN", rest);
+    kept += line + "\n";
+    if (!last) continue;
+    if (output.status != 0) kept += "// EXIT: " + std::to_string(output.status) + "\n";
+    for (const auto& [name, text] : {std::pair{"CHECK", &output.out}, std::pair{"ERROR", &output.err}})
+      for (const std::string& printed : lines_of(*text))
+        if (!printed.empty()) kept += std::string("// ") + name + ": " + printed + "\n";
+  }
+  std::ofstream(file, std::ios::binary) << kept;
+}
+
+class GoldenTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenTest, Holds) {
+  const std::string file = GetParam();
+  const Golden golden = read(file);
+  ASSERT_FALSE(golden.run.empty()) << "no RUN line";
+  Output output = run_program(golden.run);
+  replace_all(output.out, file, "%s");
+  replace_all(output.err, file, "%s");
+  if (std::getenv("WARPLENS_UPDATE") != nullptr) return update(file, output);
+  ASSERT_FALSE(golden.checks.empty() && golden.errors.empty()) << "nothing is expected";
+  EXPECT_EQ(output.status, golden.exit) << output.err;
+  expect_in_order(golden.checks, output.out, "CHECK");
+  expect_in_order(golden.errors, output.err, "ERROR");
+  if (golden.errors.empty()) {
+    EXPECT_EQ(output.err, "");
+  }
+}
+
+std::vector<std::string> files() {
+  std::vector<std::string> list;
+  for (const auto& entry : std::filesystem::directory_iterator(WARPLENS_SOURCE_DIR "/tests/golden"))
+    if (entry.path().extension() == ".ptx") list.push_back(entry.path().string());
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GoldenTest, ::testing::ValuesIn(files()),
+                         [](const auto& file) { return std::filesystem::path(file.param).stem().string(); });
+
+} // namespace
+} // namespace warplens::testing

@@ -1,0 +1,225 @@
+// Whatever a user gets wrong: a clear message on stderr, the right exit status, and never a crash.
+#include "tests/tools/program.hpp"
+
+namespace warplens::testing {
+namespace {
+
+constexpr std::string_view kPtx = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 x, .param .f32 factor, .param .u32 count) {
+  .reg .pred %p;
+  .reg .u32 %r<6>;
+  .reg .f32 %f<4>;
+  .reg .u64 %rd<4>;
+  ld.param.u64 %rd1, [x];
+  ld.param.f32 %f1, [factor];
+  ld.param.u32 %r5, [count];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1;
+  setp.ge.u32 %p, %r4, %r5;
+  @%p bra done;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f2, [%rd3];
+  mul.f32 %f3, %f2, %f1;
+  st.global.f32 [%rd3], %f3;
+done:
+  ret;
+}
+)";
+
+using Words = std::vector<std::string>;
+
+/// The arguments of a launch that works, then changes to it.
+Words launch(const std::string& file, const Words& changed = {}) {
+  Words words{"run", file};
+  for (const auto& [option, value] :
+       {std::pair{"--kernel", "scale"}, std::pair{"--grid", "4"}, std::pair{"--block", "32"}})
+    if (std::find(changed.begin(), changed.end(), option) == changed.end()) words.insert(words.end(), {option, value});
+  if (std::find(changed.begin(), changed.end(), "--arg") == changed.end())
+    words.insert(words.end(), {"--arg", "x:f32[128]=iota", "--arg", "f32=2", "--arg", "u32=128"});
+  words.insert(words.end(), changed.begin(), changed.end());
+  return words;
+}
+
+void expect_refused(const Output& o, const Words& parts) {
+  EXPECT_EQ(o.status, 2) << o.err;
+  EXPECT_NE(o.err.find("error: "), o.err.npos) << o.err;
+  for (const std::string& part : parts)
+    EXPECT_NE(o.err.find(part), o.err.npos) << "'" << part << "' is not in:\n" << o.err;
+  EXPECT_EQ(o.err.find("internal error"), o.err.npos) << o.err;
+}
+
+TEST(BadInput, TheGoodLaunchWorks) {
+  const Folder folder;
+  const Output o = run_program(launch(folder.write("k.ptx", kPtx), {"--print", "x:4"}));
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("0 2 4 6 …"), o.out.npos) << o.out;
+}
+
+TEST(BadInput, PtxCutAnywhere) {
+  const Folder folder;
+  for (std::size_t length = 0; length < kPtx.size() - 3; length += 7) {
+    const Output o = run_program(launch(folder.write("cut.ptx", kPtx.substr(0, length))));
+    SCOPED_TRACE(kPtx.substr(0, length));
+    expect_refused(o, {"cut.ptx"});
+  }
+}
+
+struct Replacement {
+  std::string from, to;
+  Words parts; ///< of the message
+};
+
+TEST(BadInput, WrongPtx) {
+  const Folder folder;
+  const std::vector<Replacement> table{
+      {"mul.f32 %f3, %f2, %f1", "mul.f32 %f3, %r2, %f1", {"k.ptx:21:16: error:", "%r2", ".f32", "^"}},
+      {"mul.f32 %f3, %f2, %f1", "mull.f32 %f3, %f2, %f1", {"k.ptx:21:3: error:", "mull", "^"}},
+      {"mul.f32 %f3, %f2, %f1", "mul.f32 %f3, %f2", {"k.ptx:21:", "error:"}},
+      {"mul.f32 %f3, %f2, %f1", "mul.f32 %f3, %f2, %f9", {"k.ptx:21:", "%f9"}},
+      {"bra done", "bra gone", {"k.ptx:17:", "gone"}},
+      {"{\n", "{ ?\n", {"k.ptx:4:"}},
+      {".version 7.0", "int main() {}", {"k.ptx:1:1: error:"}},
+  };
+  for (const Replacement& r : table) {
+    std::string text(kPtx);
+    text.replace(text.find(r.from), r.from.size(), r.to);
+    SCOPED_TRACE(r.to);
+    expect_refused(run_program(launch(folder.write("k.ptx", text))), r.parts);
+  }
+}
+
+TEST(BadInput, WrongLaunches) {
+  const Folder folder;
+  const std::string file = folder.write("k.ptx", kPtx);
+  const std::vector<std::pair<Words, Words>> table{
+      {{"--kernel", "scales"}, {"no kernel 'scales'", "did you mean 'scale'?"}},
+      {{"--grid", "0"}, {"the grid is 0 x 1 x 1"}},
+      {{"--block", "32,0"}, {"the block is 32 x 0 x 1"}},
+      {{"--block", "1025"}, {"1025", "allows 1024 in x"}},
+      {{"--block", "64,32"}, {"2048 threads", "allows 1024"}},
+      {{"--block", "600", "--device", "c1060"}, {"allows 512 in x"}},
+      {{"--grid", "65536", "--device", "c1060"}, {"allows 65535 in x"}},
+      {{"--grid", "1,1,2", "--device", "c1060"}, {"allows 1 in z"}},
+      {{"--grid", "1,65536"}, {"allows 65535 in y"}},
+      {{"--shared", "1000000"}, {"1000000 bytes of dynamic shared memory"}},
+      {{"--registers", "256"}, {"256 registers a thread"}},
+      {{"--grid", "four"}, {"--grid", "four"}},
+      {{"--grid", "1,1,1,1"}, {"--grid"}},
+      {{"--arg", "x:f32[128]"}, {"takes 3 arguments, got 1", ".u64 x, .f32 factor, .u32 count"}},
+      {{"--arg", "x:f32[128]", "--arg", "f32=2", "--arg", "u32=1", "--arg", "u32=1"}, {"takes 3 arguments, got 4"}},
+      {{"--arg", "x:f32[128]", "--arg", "f64=2", "--arg", "u32=1"}, {"argument 1", "f64", ".f32 factor"}},
+      {{"--arg", "x:f32[128]", "--arg", "u32=2", "--arg", "u32=1"}, {"argument 1", "u32", ".f32 factor"}},
+      {{"--arg", "x:f32[128]", "--arg", "buffer=x", "--arg", "u32=1"}, {"argument 1", "buffer 'x'"}},
+      {{"--arg", "x:f32[128]", "--arg", "f32=2", "--arg", "u8=300"}, {"300 does not fit into u8"}},
+      {{"--arg", "f99=1"}, {"unknown type 'f99'"}},
+      {{"--arg", "f32=abc"}, {"expected a number, got 'abc'"}},
+      {{"--arg", "x:f32[128]=onions"}, {"unknown initial value 'onions'"}},
+      {{"--arg", "x:f32[many]"}, {"number of elements"}},
+      {{"--arg", "x:f32"}, {"how many elements"}},
+      {{"--arg", "x:f32[99999999999999999999]"}, {"number of elements"}},
+      {{"--arg", "x:f32[999999999999999]", "--arg", "f32=2", "--arg", "u32=1"}, {"out of device memory"}},
+      {{"--arg", "buffer=nowhere"}, {"no buffer 'nowhere'"}},
+      {{"--device", "c1061"}, {"c1061", "did you mean"}},
+      {{"--level", "x86-64-v9"}, {"no level 'x86-64-v9'"}},
+      {{"--print", "y"}, {"no buffer 'y'"}},
+      {{"--json", "/nowhere/report.json"}, {"cannot write '/nowhere/report.json'"}},
+      {{"--max-steps", "many"}, {"max-steps"}},
+      {{"--threads", "-1"}, {"--threads"}},
+      {{"--gird", "4"}, {"--gird"}},
+      {{"--set", "grid=4"}, {"--set changes launch files"}},
+      {{"another.ptx"}, {"one input file is enough"}},
+  };
+  for (const auto& [words, parts] : table) {
+    SCOPED_TRACE(::testing::PrintToString(words));
+    expect_refused(run_program(launch(file, words)), parts);
+  }
+}
+
+TEST(BadInput, DirectivesOfTheKernel) {
+  const Folder folder;
+  for (const auto& [directive, part] :
+       {std::pair{".maxntid 16", ".maxntid"}, std::pair{".reqntid 16, 2", ".reqntid"}}) {
+    std::string text(kPtx);
+    text.replace(text.find(") {"), 3, ") " + std::string(directive) + " {");
+    expect_refused(run_program(launch(folder.write("k.ptx", text))), {part, "scale"});
+  }
+}
+
+TEST(BadInput, Usage) {
+  expect_refused(run_program({}), {"no command"});
+  expect_refused(run_program({"rum"}), {"no such command: 'rum'", "did you mean 'run'?"});
+  expect_refused(run_program({"predict"}), {"no such command: 'predict'"});
+  expect_refused(run_program({"run"}), {"no input file"});
+  expect_refused(run_program({"run", "/nowhere/k.ptx", "--kernel", "k", "--grid", "1", "--block", "1"}),
+                 {"cannot read '/nowhere/k.ptx'"});
+  expect_refused(run_program({"run", "/nowhere/launch.toml"}), {"cannot read '/nowhere/launch.toml'"});
+  expect_refused(run_program({"run", "/nowhere/k.ptx"}), {"--kernel is missing"});
+  expect_refused(run_program({"run", "k.cu"}), {"CUDA source", "nvcc -ptx"});
+  expect_refused(run_program({"run", "/"}), {"--kernel is missing"});
+  expect_refused(run_program({"check"}), {"no input file"});
+  expect_refused(run_program({"check", "/nowhere/k.ptx"}), {"cannot read"});
+  expect_refused(run_program({"check", "/"}), {"cannot read"});
+  expect_refused(run_program({"occupancy", "--block", "256"}), {"either --device or --cc"});
+  expect_refused(run_program({"occupancy", "--cc", "1.9", "--block", "256"}), {"1.9"});
+  expect_refused(run_program({"occupancy", "--cc", "1.3", "--block", "0"}), {"threads per block is 0"});
+  expect_refused(run_program({"list"}), {"list what?"});
+  expect_refused(run_program({"list", "device"}), {"did you mean 'devices'?"});
+}
+
+TEST(BadInput, LaunchFiles) {
+  const Folder folder;
+  (void)folder.write("k.ptx", kPtx);
+  const std::string good = R"(module = "k.ptx"
+kernel = "scale"
+grid = [4, 1, 1]
+block = [32, 1, 1]
+arg = [{ buffer = "x" }, { f32 = 2.0 }, { u32 = 128 }]
+[buffer.x]
+type = "f32"
+count = 128
+iota = [0, 1]
+)";
+  EXPECT_EQ(run_program({"run", folder.write("good.toml", good)}).status, 0);
+  const std::vector<Replacement> table{
+      {"kernel =", "kernle =", {"l.toml:2:1: error: unknown key 'kernle'", "did you mean 'kernel'?"}},
+      {"count", "cuont", {"l.toml:8:1: error: unknown key 'cuont'"}},
+      {"grid = [4, 1, 1]", "grid = [4, 1, 1", {"l.toml:4:"}},
+      {"grid = [4, 1, 1]", "grid = \"4\"", {"l.toml:3:8: error: 'grid' is a string: expected an integer"}},
+      {"grid = [4, 1, 1]", "grid = [-4]", {"l.toml:3:9: error: 'grid' is -4"}},
+      {"grid = [4, 1, 1]", "", {"missing key 'grid'"}},
+      {"u32 = 128", "u32 = 4294967296", {"l.toml:5:", "does not fit into u32"}},
+      {"u32 = 128", "u33 = 1", {"l.toml:5:", "unknown type 'u33'"}},
+      {"buffer = \"x\"", "buffer = \"z\"", {"l.toml:5:", "there is no buffer 'z'"}},
+      {"iota = [0, 1]", "", {"no initial values"}},
+      {"iota = [0, 1]", "iota = [0, 1]\nzeros = true", {"several initial values"}},
+      {"iota = [0, 1]", "file = \"missing.npy\"", {"cannot read", "missing.npy"}},
+      {"iota = [0, 1]", "iota = [0]", {"l.toml:9:", "expected [start, step]"}},
+      {"iota = [0, 1]", "zeros = true\ntolerance = 1", {"'tolerance' without 'expect'"}},
+      {"\"k.ptx\"", "\"missing.ptx\"", {"cannot read", "missing.ptx"}},
+      {"\"scale\"", "\"scal\"", {"l.toml:2:10: error: no kernel 'scal'", "did you mean 'scale'?"}},
+  };
+  for (const Replacement& r : table) {
+    std::string text = good;
+    text.replace(text.find(r.from), r.from.size(), r.to);
+    SCOPED_TRACE(r.to);
+    expect_refused(run_program({"run", folder.write("l.toml", text)}), r.parts);
+  }
+}
+
+TEST(BadInput, BufferTooSmallTraps) {
+  const Folder folder;
+  const Output o =
+      run_program(launch(folder.write("k.ptx", kPtx), {"--arg", "x:f32[100]", "--arg", "f32=2", "--arg", "u32=128"}));
+  EXPECT_EQ(o.status, 1);
+  for (const char* part : {"k.ptx:20:3: error:", "read of size 4", "0 bytes after allocation 'x' (400 bytes",
+                           "kernel scale", "thread (4,0,0) in block (3,0,0)", "ld.global.f32"})
+    EXPECT_NE(o.err.find(part), o.err.npos) << part << " is not in:\n" << o.err;
+}
+
+} // namespace
+} // namespace warplens::testing

@@ -1,0 +1,165 @@
+#include "tests/tools/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <regex>
+#include <set>
+
+namespace warplens::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kSamples = WARPLENS_SOURCE_DIR "/samples/";
+
+void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts)
+    EXPECT_NE(text.find(part), text.npos) << "'" << part << "' is not in:\n" << text;
+}
+
+std::set<std::string> keys(const Json& object) {
+  std::set<std::string> result;
+  for (const auto& [key, value] : object.items()) result.insert(key);
+  return result;
+}
+
+TEST(Commands, HelpAndVersion) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--help"}, {"run", "--help"}, {"check", "--help"}, {"occupancy", "--help"}, {"list", "--help"}}) {
+    const Output o = run_program(words);
+    EXPECT_EQ(o.status, 0);
+    expect_parts(o.out, {"usage: warplens", "Examples:"});
+    EXPECT_EQ(o.err, "");
+  }
+  EXPECT_TRUE(std::regex_match(run_program({"--version"}).out, std::regex("warplens \\d+\\.\\d+\\.\\d+\n")));
+}
+
+TEST(Commands, SampleReportNamesNumbersUnitsAndAdvice) {
+  const Output o = run_program({"run", kSamples + "transpose/all.toml"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_parts(o.out, {"transpose_1d on NVIDIA H200 (compute capability 9.0)", "80 blocks of 256 threads, 640 warps",
+                       "stores       640    20480           2560               32",
+                       "UncoalescedGlobalAccess, transpose.cu:9", "neighbouring threads are 512 bytes apart",
+                       "SharedMemoryConflicts", "do: pad the rows", "out_padded: as expected"});
+  EXPECT_EQ(o.out.find('\033'), o.out.npos) << "colour where there is no terminal";
+  EXPECT_EQ(o.err, "") << "progress where there is no terminal";
+}
+
+TEST(Commands, PredictionsOnTheDeviceOfThePaper) {
+  const Output o = run_program({"run", kSamples + "vector_add/launch.toml", "--device", "Tesla C1060"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_parts(o.out, {"Tesla C1060 (compute capability 1.3)", "loads       1252          2502        0     2502",
+                       "dasgupta: ", "hong-kim: ", "MWP ", "CWP ", "c: as expected"});
+}
+
+TEST(Commands, JsonHasTheKeysOfTheSchema) {
+  const Output o = run_program({"run", kSamples + "vector_add/launch.toml", "--json", "-"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Json report = Json::parse(o.out);
+  EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "device", "launches"}));
+  const Json& launch = report["launches"].at(0);
+  EXPECT_EQ(keys(launch), (std::set<std::string>{"kernel", "grid", "block", "metrics", "instructions", "occupancy",
+                                                 "predictions", "findings"}));
+  EXPECT_EQ(launch["metrics"]["gld_request"], 1252);
+  EXPECT_EQ(launch["metrics"]["gld_64b"], 2502);
+  EXPECT_EQ(launch["grid"], Json({79, 1, 1}));
+  EXPECT_EQ(launch["predictions"].size(), 2u);
+  // The schema is documentation that must not fall behind: its keys are those of the report.
+  const Json schema = Json::parse(read_text(WARPLENS_SOURCE_DIR "/docs/json-schema.json"));
+  EXPECT_EQ(keys(schema["properties"]), keys(report));
+  EXPECT_EQ(keys(schema["properties"]["device"]["properties"]), keys(report["device"]));
+  const Json& of_launch = schema["$defs"]["launch"]["properties"];
+  EXPECT_EQ(keys(of_launch), keys(launch));
+  EXPECT_EQ(keys(schema["$defs"]["occupancy"]["properties"]), keys(launch["occupancy"]));
+  EXPECT_EQ(keys(schema["$defs"]["prediction"]["properties"]), keys(launch["predictions"].at(0)));
+  for (const auto& key : {"line", "ptx", "source"}) {
+    EXPECT_TRUE(schema["$defs"]["instruction"]["properties"].contains(key));
+    EXPECT_TRUE(launch["instructions"].at(0).contains(key));
+  }
+  const Json findings =
+      Json::parse(run_program({"run", kSamples + "transpose/all.toml", "--json", "-"}).out)["launches"].at(
+          0)["findings"];
+  EXPECT_EQ(keys(schema["$defs"]["finding"]["properties"]), keys(findings.at(0)));
+}
+
+TEST(Commands, JsonDoesNotDependOnThreads) {
+  for (const char* sample : {"transpose/all.toml", "saxpy/launch.toml"}) {
+    const Output one = run_program({"run", kSamples + sample, "--json", "-", "--threads", "1"});
+    const Output two = run_program({"run", kSamples + sample, "--json", "-", "--threads", "2"});
+    ASSERT_EQ(one.status, 0);
+    EXPECT_FALSE(one.out.empty());
+    EXPECT_EQ(one.out, two.out);
+  }
+}
+
+TEST(Commands, TrapIsAFindingOfTheJsonReport) {
+  const Folder folder;
+  const std::string json = (folder.path() / "r.json").string();
+  const Output o =
+      run_program({"run", kSamples + "saxpy/launch.toml", "--set", "buffer.x.count=20000", "--json", json});
+  EXPECT_EQ(o.status, 1);
+  expect_parts(o.err, {"saxpy.ptx:56:", "allocation 'x' (80000 bytes"});
+  const Json launch = Json::parse(read_text(json))["launches"].at(0);
+  EXPECT_EQ(launch["findings"].at(0)["rule"], "Trap");
+  EXPECT_EQ(launch["occupancy"], nullptr);
+}
+
+TEST(Commands, ExpectationsThatFail) {
+  const Output o = run_program({"run", kSamples + "saxpy/launch.toml", "--set", "arg.1.f32=3.0"});
+  EXPECT_EQ(o.status, 1);
+  expect_parts(o.err,
+               {"buffer 'y' is not as expected", "20010 of 20011 elements differ; first [1]: expected 3, got 4"});
+}
+
+TEST(Commands, OverridesAndSavedBuffers) {
+  const Folder folder;
+  const std::string out = (folder.path() / "y.npy").string();
+  const Output o =
+      run_program({"run", kSamples + "saxpy/launch.toml", "--set", "buffer.y.save=" + out, "--no-analyze", "--time"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_parts(o.err, {"G thread-instructions/s"});
+  EXPECT_EQ(read_text(out), read_text(kSamples + "saxpy/y.npy"));
+  const Output several = run_program({"run", kSamples + "transpose/all.toml", "--grid", "1"});
+  EXPECT_EQ(several.status, 2);
+  expect_parts(several.err, {"--grid cannot say which of the 4 launches"});
+}
+
+TEST(Commands, LevelsAgree) {
+  const std::string wanted = run_program({"run", kSamples + "saxpy/launch.toml", "--json", "-"}).out;
+  EXPECT_EQ(run_program({"run", kSamples + "saxpy/launch.toml", "--json", "-", "--level", "x86-64-v2"}).out, wanted);
+}
+
+TEST(Commands, Check) {
+  const Output o = run_program({"check", kSamples + "transpose/transpose.ptx", kSamples + "saxpy/saxpy.ptx"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_parts(o.out, {"transpose.ptx: PTX ", "4 kernels", "transpose_shared(", "4096 bytes of shared memory a block",
+                       "registers a thread (estimated)", "1 kernel"});
+}
+
+TEST(Commands, CheckGoesOnAfterABadFile) {
+  const Output o = run_program({"check", "/nowhere/k.ptx", kSamples + "saxpy/saxpy.ptx"});
+  EXPECT_EQ(o.status, 2);
+  expect_parts(o.err, {"cannot read '/nowhere/k.ptx'"});
+  expect_parts(o.out, {"_Z5saxpyifPKfPf("});
+}
+
+TEST(Commands, Occupancy) {
+  // NVIDIA's own example: 512 threads, 17 registers, compute capability 1.2.
+  const Output o = run_program({"occupancy", "--cc", "1.2", "--block", "512", "--regs", "17"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_parts(o.out, {"occupancy 50 %: 1 block and 16 of 32 warps", "17 a thread"});
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("registers .* 1 +<- limit")));
+}
+
+TEST(Commands, Lists) {
+  for (const auto& [topic, part] :
+       {std::pair{"devices", "Tesla C1060"}, std::pair{"rules", "32-byte sectors"},
+        std::pair{"analyzers", "gld_incoherent"}, std::pair{"models", "Hong"}, std::pair{"instructions", "fma"}}) {
+    const Output o = run_program({"list", topic});
+    EXPECT_EQ(o.status, 0);
+    expect_parts(o.out, {part});
+  }
+}
+
+} // namespace
+} // namespace warplens::testing
