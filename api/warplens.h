@@ -17,10 +17,10 @@
  *
  * Threads: every function may be called from any thread. A handle must not be destroyed while another thread uses it;
  * launches that touch the same memory are ordered by the caller.
- * Errors: functions that can fail return a warplens_status; warplens_last_error() then has the text, one message or more,
- * each as "file:line:col: error: message" with the source line and a hint. No function prints; none ends the process.
- * Sizes are in bytes, grids in blocks, blocks in threads. Null handles and null pointers are refused as invalid, but
- * destroy functions take null. */
+ * Errors: functions that can fail return a warplens_status; warplens_last_error() then has the text, one message or
+ * more, each as "file:line:col: error: message" with the source line and a hint. No function prints; none ends the
+ * process. Sizes are in bytes, grids in blocks, blocks in threads. Null handles and null pointers are refused as
+ * invalid, but destroy functions take null. */
 #ifndef WARPLENS_H
 #define WARPLENS_H
 
@@ -39,9 +39,9 @@ extern "C" {
 
 typedef enum warplens_status {
   WARPLENS_OK = 0,
-  WARPLENS_TRAPPED = 1,  /* the kernel stopped: out of bounds, misaligned, trap, step limit, … */
-  WARPLENS_INVALID = 2,  /* bad PTX, a launch that the device refuses, arguments that do not fit */
-  WARPLENS_INTERNAL = 3  /* a fault of the library, or no memory left */
+  WARPLENS_TRAPPED = 1, /* the kernel stopped: out of bounds, misaligned, trap, step limit, … */
+  WARPLENS_INVALID = 2, /* bad PTX, a launch that the device refuses, arguments that do not fit */
+  WARPLENS_INTERNAL = 3 /* a fault of the library, or no memory left */
 } warplens_status;
 
 typedef struct warplens_context warplens_context; /* device memory */
@@ -84,16 +84,16 @@ WARPLENS_API warplens_status warplens_module_variable(const warplens_module* mod
                                                       uint64_t* address, uint64_t* size);
 
 typedef struct warplens_launch_options {
-  size_t struct_size;      /* sizeof(warplens_launch_options): later versions may append members */
-  uint64_t grid[3];        /* blocks: x, y, z */
-  uint64_t block[3];       /* threads: x, y, z */
-  uint64_t shared_bytes;   /* dynamic shared memory of a block */
-  const char* device;      /* built-in name or device file; null: C1060 for targets before sm_20, else H200 */
-  uint32_t registers;      /* per thread, for the occupancy; 0: .maxnreg, or an estimate */
-  uint32_t workers;        /* threads of the emulator; 0: as many as the machine has */
-  uint64_t max_steps;      /* warp instructions after which the kernel is stopped; 0: 2^40 */
-  int analyze;             /* 0: only run; else count, predict and find problems */
-  int host_pointers;       /* 1: addresses outside the context's memory are the caller's business, not traps */
+  size_t struct_size;    /* sizeof(warplens_launch_options): later versions may append members */
+  uint64_t grid[3];      /* blocks: x, y, z */
+  uint64_t block[3];     /* threads: x, y, z */
+  uint64_t shared_bytes; /* dynamic shared memory of a block */
+  const char* device;    /* built-in name or device file; null: C1060 for targets before sm_20, else H200 */
+  uint32_t registers;    /* per thread, for the occupancy; 0: .maxnreg, or an estimate */
+  uint32_t workers;      /* threads of the emulator; 0: as many as the machine has */
+  uint64_t max_steps;    /* warp instructions after which the kernel is stopped; 0: 2^40 */
+  int analyze;           /* 0: only run; else count, predict and find problems */
+  int host_pointers;     /* 1: addresses outside the context's memory are the caller's business, not traps */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
@@ -113,8 +113,8 @@ WARPLENS_API void warplens_report_destroy(warplens_report* report);
 
 /* For programs written against gpuocelot: runs the first kernel of `source` (PTX, ended by a zero byte) and waits.
  * args[i] is not a pointer to argument i but its value, as wide as the parameter: the low bytes of the pointer-sized
- * args[i]. Addresses are host pointers. The block comes before the grid. Modules are kept by content. There is no way to
- * return an error: it is printed to stderr. */
+ * args[i]. Addresses are host pointers. The block comes before the grid. Modules are kept by content. There is no way
+ * to return an error: it is printed to stderr. */
 WARPLENS_API void ptx_run(const char* source, int n_args, void** args, int block_x, int block_y, int block_z,
                           int grid_x, int grid_y, int grid_z, int shared_bytes);
 

@@ -44,6 +44,7 @@ private:
 
   // lower_lane.cpp: what functors compute, and what is built from it
   void lane(const isa::Spelling& spelling);
+  bool bit_field_of_immediates(const isa::Spelling& spelling);
   void lane_as(std::string_view spelling, std::initializer_list<std::uint32_t> destinations,
                std::initializer_list<std::uint32_t> sources);
   void combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,

@@ -44,14 +44,15 @@ std::string row(const isa::Entry& entry) {
 std::string instruction_coverage() {
   std::map<isa::Unit, std::string> tables;
   for (const isa::Entry& entry : isa::table()) tables[entry.unit] += row(entry);
-  std::string page = "# Instructions\n"
-                     "Made from `emulator/isa/instructions.def`; do not edit (`ninja -C build docs-instructions` writes "
-                     "it). What is not here cannot be run, see [limits](limits.md).\n\n"
-                     "`{a,b}` is a choice, `[…]` may be left out. PTX and target: the first that have the spelling. " +
-                     std::to_string(isa::opcodes().size()) + " opcodes, " + std::to_string(isa::table().size()) +
-                     " lines.\n";
+  std::string page =
+      "# Instructions\n"
+      "Made from `emulator/isa/instructions.def`; do not edit (`ninja -C build docs-instructions` writes "
+      "it). What is not here cannot be run, see [limits](limits.md).\n\n"
+      "`{a,b}` is a choice, `[…]` may be left out. PTX and target: the first that have the spelling. " +
+      std::to_string(isa::opcodes().size()) + " opcodes, " + std::to_string(isa::table().size()) + " lines.\n";
   for (const auto& [unit, rows] : tables)
-    page += "\n## " + std::string(title(unit)) + "\n| opcode | words | PTX | target |\n| --- | --- | --- | --- |\n" + rows;
+    page +=
+        "\n## " + std::string(title(unit)) + "\n| opcode | words | PTX | target |\n| --- | --- | --- | --- |\n" + rows;
   return page;
 }
 

@@ -20,20 +20,20 @@ using namespace isa::docs_level;
 std::span<const Handler> handlers_of_the_page() {
 #define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)                                                 \
   static constexpr auto kRow = handler_row<functor, isa::parse_pattern(pattern), isa::parse_operands(operands)>();
-#include "example/instructions.def" // from the page
+#include "emulator/isa/added_instructions.def" // from the page
 #undef INSTRUCTION
   return kRow;
 }
 
 isa::Pattern pattern_of_the_page() {
 #define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm) return isa::parse_pattern(pattern);
-#include "example/instructions.def"
+#include "emulator/isa/added_instructions.def"
 #undef INSTRUCTION
 }
 
 struct WarpMemory {
   Warp* warp;
-  WarpMemory() : warp(new(std::aligned_alloc(64, sizeof(Warp) + 4 * 64 * 8)) Warp) {
+  WarpMemory() : warp(new (std::aligned_alloc(64, sizeof(Warp) + 4 * 64 * 8)) Warp) {
     predicate(warp, kRegisterFile) = kFullMask; // the guard that always holds
     warp->active = kFullMask;
   }

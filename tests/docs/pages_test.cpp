@@ -11,6 +11,7 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace warplens::docs {
 namespace {
@@ -29,15 +30,27 @@ struct Page {
   std::string text; ///< without fenced blocks
 };
 
+std::string without_blocks(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool fence = line.starts_with("```");
+    if (fence) inside = !inside;
+    if (!inside && !fence) out += line + "\n";
+  }
+  EXPECT_FALSE(inside);
+  return out;
+}
+
 const std::vector<Page>& pages() {
   static const std::vector<Page> list = [] {
     std::vector<fs::path> paths = {kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs"))
       if (entry.path().extension() == ".md") paths.push_back(entry.path());
     std::vector<Page> result;
-    static const std::regex block("```[^`]*```");
     for (const fs::path& path : paths)
-      result.push_back({fs::relative(path, kRoot).generic_string(), std::regex_replace(text_of(path), block, "")});
+      result.push_back({fs::relative(path, kRoot).generic_string(), without_blocks(text_of(path))});
     return result;
   }();
   return list;

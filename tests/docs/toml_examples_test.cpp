@@ -49,8 +49,10 @@ TEST(TomlExamples, DevicesLoad) {
     const Expected<model::Device> device = model::load_device(text, path.filename().string());
     ASSERT_EQ(complaint(device, text), "");
     EXPECT_TRUE(analyzers::find_coalescing_rule(device->coalescing_rule)) << device->coalescing_rule;
-    const auto occupancy = model::occupancy({.capability = device->capability, .threads = 64, .registers = 16});
-    EXPECT_EQ(complaint(occupancy, ""), "");
+    model::OccupancyQuery query;
+    query.capability = device->capability;
+    query.threads = 64;
+    EXPECT_EQ(complaint(model::occupancy(query), ""), "");
   }
 }
 

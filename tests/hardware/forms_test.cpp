@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <iostream>
 #include <map>
 #include <sstream>
 
@@ -113,14 +112,22 @@ bool any_nan(const HardwareForm& form) {
 // The manual's bound for an approximation of f(x), scalar or one half of a pair (tol < 0).
 bool within_manual_bound(const std::string& opcode, std::string_view type, double x, double got) {
   double exact = 0, bound = 0;
-  if (opcode == "sin") exact = std::sin(x), bound = 0x1p-20;
-  else if (opcode == "cos") exact = std::cos(x), bound = 0x1p-20;
-  else if (opcode == "lg2") exact = std::log2(x), bound = 0x1p-22 * (x > 0.5 && x < 2 ? 1 : std::fabs(exact));
-  else if (opcode == "ex2") exact = std::exp2(x), bound = std::fabs(exact) * (type == "f16" ? 0x1p-9 : type == "bf16" ? 0x1p-7 : 0x1p-22);
-  else if (opcode == "tanh") exact = std::tanh(x), bound = type == "f16" ? 0x1.05p-11 : type == "bf16" ? 0x1p-8 : std::fabs(exact) * 0x1p-11;
-  else return false;
+  if (opcode == "sin")
+    exact = std::sin(x), bound = 0x1p-20;
+  else if (opcode == "cos")
+    exact = std::cos(x), bound = 0x1p-20;
+  else if (opcode == "lg2")
+    exact = std::log2(x), bound = 0x1p-22 * (x > 0.5 && x < 2 ? 1 : std::fabs(exact));
+  else if (opcode == "ex2")
+    exact = std::exp2(x), bound = std::fabs(exact) * (type == "f16" ? 0x1p-9 : type == "bf16" ? 0x1p-7 : 0x1p-22);
+  else if (opcode == "tanh")
+    exact = std::tanh(x), bound = type == "f16" ? 0x1.05p-11 : type == "bf16" ? 0x1p-8 : std::fabs(exact) * 0x1p-11;
+  else
+    return false;
   if (std::isnan(exact)) return std::isnan(got);
   if (std::isinf(exact)) return got == exact;
+  const double largest = type == "f16" ? 65520 : 0x1.ffp127; // rounds to infinity
+  if (std::fabs(exact) >= largest) return std::isinf(got) && std::signbit(got) == std::signbit(exact);
   const double tiniest = type == "f16" ? 0x1p-24 : type == "bf16" ? 0x1p-133 : 0x1p-149;
   return std::fabs(got - exact) <= bound + tiniest && std::signbit(got) == std::signbit(exact);
 }
@@ -179,8 +186,8 @@ TEST_P(Forms, AsOnHardware) {
     EXPECT_EQ(run_form(machine, form, level, results), "") << form.kernel << " " << form.op;
     EXPECT_EQ(first_differences(form, results), "") << form.kernel << " " << form.op << " at " << level.name;
   }
-  std::cout << checked << " forms compared; opcodes that the table does not know:" << unknown << "\n";
-  EXPECT_GE(checked, 880);
+  RecordProperty("unknown", unknown);
+  EXPECT_GE(checked, 873); // of 1012; the others are video and warp-level instructions
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Forms, testing::Range(0, static_cast<int>(exec::levels().size())),

@@ -9,7 +9,7 @@ import os
 import cupy
 import numpy
 
-NUMBERS = [0, 1, 5, 7, 8, 16, 24, 31, 32, 33, 40, 63, 64, 65, 128, 255, 256, 300]
+NUMBERS = [0, 1, 5, 7, 8, 16, 24, 31, 32, 33, 40, 63, 64, 65, 128, 200, 255]
 VALUES = [0x21, 0x86008F88, 0xFFFFFFFFFF2CCB49, 0x8000000000000000, 0x7FFFFFFF12345678, 0, 0xFFFFFFFFFFFFFFFF, 0x10000]
 
 def forms():
@@ -47,7 +47,7 @@ def main():
     results = []
     for start in range(0, len(todo), 500):
         some = todo[start:start + 500]
-        path = "/tmp/immediates.ptx"
+        path = f"/tmp/immediates{start}.ptx"  # CuPy keeps modules by path
         open(path, "w").write(kernel(some))
         module = cupy.RawModule(path=path)
         values = cupy.array(numpy.array(VALUES + VALUES[3:] + VALUES[:3], dtype=numpy.uint64))
