@@ -1,6 +1,7 @@
 #include "emulator/exec/decoder.hpp"
 
 #include "emulator/exec/control.hpp"
+#include "emulator/ir/joined_accesses.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +42,7 @@ Expected<std::shared_ptr<const Program>> Decoder::run() {
   program_->function = &function_;
   program_->watched = watched_;
   lay_out_variables();
+  if (watched_ && module_.sm >= 50) find_joined_accesses();
   meeting_.assign(flow_.blocks.size() + 1, false);
   for (const ir::Block& b : flow_.blocks)
     if (b.successors.size() + (b.exits ? 1 : 0) > 1 && b.ipdom != ir::kNone) meeting_[b.ipdom] = true;
@@ -84,6 +86,16 @@ void Decoder::lay_out_variables() {
     if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
   for (std::uint64_t& offset : local_offsets_)
     if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
+}
+
+void Decoder::find_joined_accesses() {
+  const auto address = [&](const ir::Operand& o) {
+    return address_of(o.index) + static_cast<std::uint64_t>(o.value);
+  };
+  for (const ir::JoinedAccess& j : ir::joined_accesses(function_, flow_, address)) {
+    joined_[j.first] = {static_cast<std::uint16_t>(j.bytes), j.offset};
+    for (const std::uint32_t other : j.others) joined_[other] = {0, 0};
+  }
 }
 
 Op& Decoder::emit(Handler handler) {

@@ -25,6 +25,7 @@ private:
 
   // decode.cpp
   void lay_out_variables();
+  void find_joined_accesses();
   void begin_block(std::uint32_t block);
   void instruction(std::uint32_t index);
   void patch_branches();
@@ -93,6 +94,13 @@ private:
     std::uint32_t target_block, meeting_block;
   };
   std::vector<Patch> patches_;
+
+  /// Shared accesses that the assembler would join: what is told of each (0 bytes: nothing).
+  struct Observed {
+    std::uint16_t bytes;
+    std::int64_t offset;
+  };
+  std::map<std::uint32_t, Observed> joined_;
 
   const ir::Instruction* current_ = nullptr;
   std::uint32_t current_index_ = 0;

@@ -87,6 +87,9 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   s.kind = kind;
   s.lane_bytes = static_cast<std::uint16_t>(lane_bytes);
   s.address32 = address.is_32_bit;
+  const auto joined = joined_.find(current_index_);
+  s.observed_bytes = joined == joined_.end() ? s.lane_bytes : joined->second.bytes;
+  s.observed_offset = joined == joined_.end() ? 0 : joined->second.offset;
   program_->sites.push_back(s);
   return program_->sites.back();
 }

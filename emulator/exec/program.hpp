@@ -21,6 +21,10 @@ struct MemorySite {
   AccessKind kind{};
   std::uint16_t lane_bytes = 0;  ///< all elements of a vector together; also the alignment that is needed
   bool address32 = false;        ///< the address row holds 32-bit values
+  /// What the watcher is told: the width where the assembler would join this access with its neighbours (see
+  /// ir/joined_accesses.hpp), 0 where another site speaks for this one; and how far from its address that begins.
+  std::uint16_t observed_bytes = 0;
+  std::int64_t observed_offset = 0;
 };
 
 /// A row that never changes: the same value in every lane.

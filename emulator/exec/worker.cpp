@@ -11,7 +11,7 @@ Access access_of(const MemorySite& site, isa::Space space, Mask mask, std::uint6
   access.instruction = site.instruction;
   access.space = space;
   access.kind = site.kind;
-  access.lane_bytes = site.lane_bytes;
+  access.lane_bytes = site.observed_bytes;
   access.mask = mask;
   access.count = count;
   return access;
@@ -26,7 +26,7 @@ void AccessWatch::deliver(const Regular& r) {
   access.stride = one_sequence ? r.stride[0] : 0;
   access.shape = !one_sequence                        ? Shape::irregular
                  : r.stride[0] == 0                   ? Shape::broadcast
-                 : r.stride[0] == r.site->lane_bytes ? Shape::contiguous
+                 : r.stride[0] == r.site->observed_bytes ? Shape::contiguous
                                                      : Shape::strided;
   std::uint64_t addresses[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) {
@@ -49,6 +49,8 @@ void AccessWatch::deliver(const Irregular& r) {
 
 void AccessWatch::irregular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                             const std::int64_t* offsets) {
+  if (site.observed_bytes == 0) return;
+  base += static_cast<std::uint64_t>(site.observed_offset);
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
   std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;
   for (int i = 0; i < kWarpSize; ++i) mixed += static_cast<std::uint64_t>(offsets[i]) * (2u * static_cast<unsigned>(i) + 1u);

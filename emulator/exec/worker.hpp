@@ -35,6 +35,8 @@ public:
   /// where lane 0 is inactive.
   void regular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, const std::int64_t* stride,
                std::int64_t half) {
+    if (site.observed_bytes == 0) return;
+    base += static_cast<std::uint64_t>(site.observed_offset);
     const std::uint64_t phase = base & (kAlignmentPeriod - 1);
     const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
     const std::uint64_t mixed =
