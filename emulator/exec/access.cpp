@@ -8,7 +8,7 @@ namespace {
 
 std::nullptr_t stop(Warp* warp, Trap trap) {
   trap.cta = warp->cta->number;
-  warp->worker->trap = std::move(trap);
+  warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
 }

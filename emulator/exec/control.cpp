@@ -72,7 +72,7 @@ const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, std::string detai
   trap.cta = warp->cta->number;
   trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(warp->active | 0x80000000u));
   trap.detail = std::move(detail);
-  warp->worker->trap = std::move(trap);
+  warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
 }

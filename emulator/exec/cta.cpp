@@ -177,6 +177,17 @@ bool Cta::release_complete_barriers() {
   return released;
 }
 
+// The first thread that could still run, and where it is.
+void Cta::where(Trap& trap) {
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp& w = warp(i);
+    if (w.state != WarpState::ready) continue;
+    trap.instruction = w.next->instruction;
+    trap.thread = i * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(w.active | 0x80000000u));
+    return;
+  }
+}
+
 void Cta::report_deadlock() {
   Trap trap;
   trap.kind = Trap::Kind::deadlock;
@@ -194,7 +205,7 @@ void Cta::report_deadlock() {
                                program.function->instructions[instruction].where.line);
     first = false;
   }
-  worker.trap = std::move(trap);
+  worker.trapped(std::move(trap));
 }
 
 namespace {
@@ -255,7 +266,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
         run_alone(*a);
       }
       budget -= end_turn(*a);
-      if (worker.trap) return Progress::trapped;
+      if (a->state == WarpState::trapped || (b != nullptr && b->state == WarpState::trapped)) return Progress::trapped;
     }
     if (ran) continue;
     for (std::uint32_t i = 0; i < warp_count_; ++i)

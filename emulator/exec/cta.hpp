@@ -33,6 +33,9 @@ struct Cta {
   /// A warp arrives; true where that released the barrier (then the warp goes on).
   bool arrive(Warp& warp, std::uint32_t barrier, std::uint32_t expected_threads);
 
+  /// Fills in instruction and thread of a CTA that is stopped from outside.
+  void where(Trap& trap);
+
   Warp& warp(std::uint32_t i) { return *reinterpret_cast<Warp*>(warps_.get() + std::size_t{i} * warp_stride_); }
 
   Worker& worker;

@@ -53,7 +53,8 @@ Expected<std::shared_ptr<const Program>> Decoder::run() {
   block_op_.push_back(static_cast<std::uint32_t>(program_->ops.size()));
   current_ = nullptr;
   current_index_ = function_.instructions.empty() ? 0 : static_cast<std::uint32_t>(function_.instructions.size() - 1);
-  emit(exit_lanes); // the end of the body returns
+  const std::int64_t last_instructions = uncharged_instructions();
+  emit(exit_lanes).imm = last_instructions; // the end of the body returns
   if (diagnostics_.has_errors()) {
     diagnostics_.in_file(module_.file);
     return failure(std::move(diagnostics_));

@@ -86,8 +86,9 @@ Diagnostic describe(const Trap& trap, const Launch& launch) {
                       z = trap.cta / shape.grid[0] / shape.grid[1];
   const std::uint32_t t = trap.thread;
   d.message = what(trap, launch);
-  d.hint = fmt::format("in kernel {}{}, by thread ({},{},{}) in block ({},{},{})", program.function->name, source,
-                       t % shape.block[0], t / shape.block[0] % shape.block[1], t / shape.block[0] / shape.block[1], x, y, z);
+  d.message += fmt::format("\n  in kernel {}{}, by thread ({},{},{}) in block ({},{},{})", program.function->name, source,
+                           t % shape.block[0], t / shape.block[0] % shape.block[1], t / shape.block[0] / shape.block[1],
+                           x, y, z);
   return d;
 }
 

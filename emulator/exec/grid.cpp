@@ -16,28 +16,36 @@ namespace {
 constexpr std::int64_t kSlice = 500'000;
 constexpr std::size_t kMaxResident = 256;
 
+// After a trap the CTAs before it still run, so that the one with the lowest number is reported, whoever was first. They
+// get this many more instructions each: they may be waiting for one that has stopped.
+constexpr std::int64_t kLastSteps = 100'000'000;
+
 // What the workers of a launch share.
 struct Progress {
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> steps{0};
-  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> lowest_trap{~std::uint64_t{0}}; ///< CTA
+  std::atomic<bool> stop{false};                             ///< no more steps
+
+  void trapped(std::uint64_t cta) {
+    std::uint64_t known = lowest_trap.load();
+    while (cta < known && !lowest_trap.compare_exchange_weak(known, cta)) {}
+  }
 };
 
+// The CTAs that one worker has begun and not finished.
 class Residency {
 public:
   Residency(Worker& worker, Progress& progress) : worker_(worker), progress_(progress) {}
 
   void run() {
-    const std::uint64_t total = worker_.launch.shape.ctas();
     while (!progress_.stop.load(std::memory_order_relaxed)) {
-      if (running_.empty() || (crowded_ && running_.size() < kMaxResident)) start_next(total);
+      if (running_.empty() || (crowded_ && running_.size() < kMaxResident)) start_next();
       if (running_.empty()) return;
       crowded_ = true;
       for (std::size_t i = 0; i < running_.size();) {
-        const Cta::Progress p = running_[i]->run(kSlice);
-        if (!account(p)) return;
-        if (p == Cta::Progress::done) {
-          idle_.push_back(std::move(running_[i]));
+        if (turn(*running_[i].cta, running_[i].last_steps)) {
+          idle_.push_back(std::move(running_[i].cta));
           running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
           crowded_ = false;
         } else {
@@ -48,9 +56,14 @@ public:
   }
 
 private:
-  void start_next(std::uint64_t total) {
+  struct Running {
+    std::unique_ptr<Cta> cta;
+    std::int64_t last_steps = kLastSteps; ///< left after another CTA has trapped
+  };
+
+  void start_next() {
     const std::uint64_t number = progress_.next.fetch_add(1, std::memory_order_relaxed);
-    if (number >= total) return;
+    if (number >= worker_.launch.shape.ctas() || number > progress_.lowest_trap) return;
     std::unique_ptr<Cta> cta;
     if (idle_.empty()) {
       cta = std::make_unique<Cta>(worker_);
@@ -59,38 +72,41 @@ private:
       idle_.pop_back();
     }
     cta->start(number);
-    running_.push_back(std::move(cta));
+    running_.push_back({std::move(cta)});
   }
 
-  // False where the launch has to stop.
-  bool account(Cta::Progress p) {
-    const std::uint64_t fresh = worker_.steps - counted_;
-    counted_ = worker_.steps;
+  // Runs a CTA for a while; true where it needs no more turns.
+  bool turn(Cta& cta, std::int64_t& last_steps) {
+    if (cta.number > progress_.lowest_trap || last_steps <= 0) return true;
+    const std::uint64_t before = worker_.steps;
+    const Cta::Progress p = cta.run(kSlice);
+    const std::uint64_t used = worker_.steps - before;
+    const std::uint64_t all = progress_.steps.fetch_add(used, std::memory_order_relaxed) + used;
+    if (progress_.lowest_trap != ~std::uint64_t{0}) last_steps -= static_cast<std::int64_t>(used);
+    if (p == Cta::Progress::trapped) progress_.trapped(cta.number);
     const std::uint64_t limit = worker_.launch.max_steps;
-    const std::uint64_t all = progress_.steps.fetch_add(fresh, std::memory_order_relaxed) + fresh;
-    if (p != Cta::Progress::trapped && limit != 0 && all > limit) {
-      Trap trap;
-      trap.kind = Trap::Kind::step_limit;
-      trap.cta = running_.front()->number;
-      trap.instruction = first_waiting_instruction();
-      worker_.trap = trap;
+    if (p == Cta::Progress::paused && limit != 0 && all > limit) {
+      stop_at_limit(cta);
+      return true;
     }
-    if (worker_.trap) progress_.stop = true;
-    return !worker_.trap;
+    return p != Cta::Progress::paused;
   }
 
-  std::uint32_t first_waiting_instruction() const {
-    Cta& cta = *running_.front();
-    for (std::uint32_t i = 0; i < worker_.launch.shape.warps(); ++i)
-      if (cta.warp(i).state == WarpState::ready) return cta.warp(i).next->instruction;
-    return 0;
+  void stop_at_limit(Cta& cta) {
+    progress_.stop = true;
+    if (progress_.lowest_trap != ~std::uint64_t{0}) return; // there is a better reason
+    Trap trap;
+    trap.kind = Trap::Kind::step_limit;
+    trap.cta = cta.number;
+    cta.where(trap);
+    worker_.trap = std::move(trap);
   }
 
   Worker& worker_;
   Progress& progress_;
-  std::vector<std::unique_ptr<Cta>> running_, idle_;
+  std::vector<Running> running_;
+  std::vector<std::unique_ptr<Cta>> idle_;
   bool crowded_ = false;
-  std::uint64_t counted_ = 0;
 };
 
 std::vector<InstructionCount> instruction_counts(const Program& program,

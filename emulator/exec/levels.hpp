@@ -1,5 +1,5 @@
 // The handlers are compiled once per x86-64 level (v2, v3, v4) and once for other machines; the best one that the
-// processor has is chosen at start. WARPLENS_LEVEL=v2|v3|v4 in Options forces one, for tests.
+// processor has is chosen at start; DecodeOptions::level takes another.
 #pragma once
 
 #include "emulator/exec/memory_handlers.hpp"

@@ -4,10 +4,12 @@
 
 namespace warplens::exec {
 
-// What a branch charges to the warp's turn: its block.
-static std::int64_t block_length(const ir::ControlFlow& flow, std::uint32_t instruction) {
-  const ir::Block& block = flow.blocks[flow.block_of[instruction]];
-  return block.end - block.first;
+// What a branch or exit charges to the warp's turn: the instructions since the last one that charged, in the order of
+// the text. A block that is jumped into pays for those that fall through into it, too: the limit on steps is about.
+std::int64_t Decoder::uncharged_instructions() {
+  const std::int64_t count = current_index_ + 1 - charged_;
+  charged_ = current_index_ + 1;
+  return count;
 }
 
 void Decoder::branch() {
@@ -20,14 +22,14 @@ void Decoder::branch() {
   patches_.push_back(
       {program_->ops.size(), target_block, conditional ? flow_.blocks[own_block].ipdom : ir::kNone});
   Op& op = emit(conditional ? (watched_ ? branch_watched : exec::branch) : (watched_ ? jump_watched : jump));
-  op.imm = block_length(flow_, current_index_);
+  op.imm = uncharged_instructions();
   if (watched_) {
     op.extra = static_cast<std::uint32_t>(program_->branches.size());
     program_->branches.push_back(current_index_);
   }
 }
 
-void Decoder::leave() { emit(exit_lanes).imm = block_length(flow_, current_index_); }
+void Decoder::leave() { emit(exit_lanes).imm = uncharged_instructions(); }
 
 void Decoder::barrier() {
   const auto operands = function_.operands(*current_);

@@ -107,8 +107,11 @@ struct Worker {
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
-  std::optional<Trap> trap;
+  std::optional<Trap> trap; ///< of the CTA with the lowest number
 
+  void trapped(Trap t) {
+    if (!trap || t.cta < trap->cta) trap = std::move(t);
+  }
   /// True where [low, high) lies in one allocation; remembers it for the site.
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
   /// Branches are held back like accesses.

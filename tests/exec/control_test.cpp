@@ -169,6 +169,21 @@ TEST(Progress, ABlockMayWaitForALaterOne) {
   for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(ran.words[i], i == 7 ? 9u : 5u);
 }
 
+// Whichever worker is first: the trap of the block with the lowest number is the one that is told.
+TEST(Trap, TheLowestBlockIsReportedWithAnyNumberOfWorkers) {
+  Emulated machine(kernel_of(R"(
+    mov.u32 %r10, 0;
+    sub.u32 %r11, 600, %r3; mul.lo.u32 %r11, %r11, 40;
+    L: add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, %r11; @%p2 bra L;
+    setp.ge.u32 %p1, %r3, 57;
+    @%p1 trap;
+    ret;)"), "traps.ptx");
+  for (const unsigned workers : {1u, 2u, 3u}) {
+    const Ran ran = run_on(machine, {600, 32, 0, nullptr, workers});
+    EXPECT_NE(ran.trap.find("block (57,0,0)"), std::string::npos) << ran.trap;
+  }
+}
+
 TEST(Trap, NamesKernelAndThread) {
   const Ran ran = run_kernel(kernel_of("setp.eq.u32 %p1, %r2, 70;\n@%p1 trap;\nret;"), {2, 64});
   EXPECT_NE(ran.trap.find("trap instruction"), std::string::npos) << ran.trap;

@@ -65,8 +65,7 @@ std::string Emulated::run(const Request& request) {
   launch.max_steps = request.max_steps;
   const exec::LaunchResult result = exec::run(launch);
   if (!result.trap) return {};
-  const Diagnostic d = exec::describe(*result.trap, launch);
-  return d.message + "\n" + d.hint;
+  return exec::describe(*result.trap, launch).message;
 }
 
 } // namespace warplens::tests
