@@ -1,0 +1,184 @@
+// The speed of the emulator, in one process: seven kernels unwatched and with all analyzers on, and the parser with
+// the checker. Each figure is the best of several rounds, unwatched and watched in turns, one worker thread.
+//
+//   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
+#include "api/launch.hpp"
+#include "emulator/ir/check.hpp"
+#include "emulator/ir/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace warplens;
+
+struct Argument {
+  enum { buffer, integer, real } kind;
+  double value; ///< elements of f32 for a buffer
+};
+
+struct Case {
+  const char* name;
+  const char* kernel; ///< also the name of the file under bench/kernels
+  api::Extent grid, block;
+  std::vector<Argument> arguments;
+  double thread_instructions; ///< PTX instructions of all threads
+};
+
+const std::vector<Case>& cases() {
+  constexpr auto kBuffer = Argument::buffer;
+  constexpr auto kInteger = Argument::integer;
+  constexpr auto kReal = Argument::real;
+  static const std::vector<Case> list = {
+      {"fma_loop", "fma_loop", {64, 1, 1}, {256, 1, 1},
+       {{kBuffer, 16384}, {kReal, 0.999}, {kReal, 0.001}, {kInteger, 1000}}, 180518912},
+      {"vec_add", "vec_add", {4096, 1, 1}, {256, 1, 1},
+       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}}, 23068672},
+      {"matmul256", "matmul_tiled", {16, 16, 1}, {16, 16, 1},
+       {{kBuffer, 65536}, {kBuffer, 65536}, {kBuffer, 65536}, {kInteger, 256}}, 64749568},
+      {"matmul512", "matmul_tiled", {32, 32, 1}, {16, 16, 1},
+       {{kBuffer, 262144}, {kBuffer, 262144}, {kBuffer, 262144}, {kInteger, 512}}, 506462208},
+      {"transpose1024", "transpose_naive", {64, 64, 1}, {16, 16, 1},
+       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1024}, {kInteger, 1024}}, 28311552},
+      {"nbody4096", "nbody_ulist", {16, 1, 1}, {256, 1, 1},
+       {{kBuffer, 16384}, {kBuffer, 16384}, {kBuffer, 4096}, {kInteger, 4096}}, 234979328},
+      {"scan4M", "scan_blelloch", {8192, 1, 1}, {256, 1, 1},
+       {{kBuffer, 4194304}, {kBuffer, 4194304}, {kBuffer, 8192}}, 429793280},
+  };
+  return list;
+}
+
+std::string text_of(const std::string& kernel) {
+  std::ifstream file(WARPLENS_SOURCE_DIR "/bench/kernels/" + kernel + ".ptx");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The value, or the end of the program with the reason.
+template <class T> T need(Expected<T> expected) {
+  if (expected) return std::move(*expected);
+  fmt::print(stderr, "{}", render(expected.error(), ""));
+  std::exit(1);
+}
+
+double seconds_of(const api::LaunchRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const api::LaunchReport report = need(api::launch(request));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (report.trap) {
+    fmt::print(stderr, "{}\n", report.trap->message);
+    std::exit(1);
+  }
+  return seconds;
+}
+
+struct Speed {
+  double quiet, watched; ///< seconds
+};
+
+Speed measure(const Case& c) {
+  const auto context = need(api::Context::create());
+  const auto module = need(api::Module::load(context, text_of(c.kernel), std::string(c.kernel) + ".ptx"));
+  api::LaunchRequest request;
+  request.kernel = need(module->kernel(c.kernel));
+  request.grid = c.grid;
+  request.block = c.block;
+  request.device = need(api::load_device("h200"));
+  request.workers = 1;
+  std::vector<std::shared_ptr<api::Buffer>> buffers;
+  for (const Argument& a : c.arguments) {
+    if (a.kind == Argument::integer) {
+      const auto value = static_cast<std::int32_t>(a.value);
+      request.arguments.push_back(api::Argument::raw(std::as_bytes(std::span(&value, 1))));
+    } else if (a.kind == Argument::real) {
+      const auto value = static_cast<float>(a.value);
+      request.arguments.push_back(api::Argument::raw(std::as_bytes(std::span(&value, 1))));
+    } else {
+      const auto count = static_cast<std::size_t>(a.value);
+      buffers.push_back(need(api::Buffer::allocate(context, 4 * count, "buffer")));
+      for (std::size_t i = 0; i < count; ++i) {
+        const float value = static_cast<float>(i % 97) * 0.01f + 0.5f;
+        std::memcpy(buffers.back()->bytes().data() + 4 * i, &value, sizeof value);
+      }
+      request.arguments.push_back(api::Argument::buffer(*buffers.back()));
+    }
+  }
+  constexpr int kRounds = 5;
+  Speed best{1e9, 1e9};
+  for (int round = 0; round < kRounds; ++round) {
+    request.analyze = false;
+    best.quiet = std::min(best.quiet, seconds_of(request));
+    request.analyze = true;
+    best.watched = std::min(best.watched, seconds_of(request));
+  }
+  return best;
+}
+
+void bench_kernels(const std::string& only) {
+  fmt::print("{:<16}{:>12}{:>12}{:>12}   (G thread-instructions/s, one thread)\n", "kernel", "unwatched", "watched",
+             "slow-down");
+  double logarithms = 0, slow_downs = 0;
+  int count = 0;
+  for (const Case& c : cases()) {
+    if (std::string(c.name).find(only) == std::string::npos) continue;
+    const Speed s = measure(c);
+    fmt::print("{:<16}{:>12.2f}{:>12.2f}{:>12.2f}\n", c.name, c.thread_instructions / s.quiet / 1e9,
+               c.thread_instructions / s.watched / 1e9, s.watched / s.quiet);
+    logarithms += std::log(c.thread_instructions / s.quiet / 1e9);
+    slow_downs += std::log(s.watched / s.quiet);
+    ++count;
+  }
+  if (count > 1)
+    fmt::print("{:<16}{:>12.2f}{:>12}{:>12.2f}\n", "geometric mean", std::exp(logarithms / count), "",
+               std::exp(slow_downs / count));
+}
+
+// The kernels above under other names, again and again, to about three megabytes.
+std::string large_module() {
+  std::string text = ".version 9.0\n.target sm_75\n.address_size 64\n";
+  for (int copy = 0; text.size() < 3'000'000; ++copy)
+    for (const Case& c : cases()) {
+      std::string one = text_of(c.kernel);
+      one.erase(0, one.find(".visible"));
+      const std::string prefix = "copy_" + std::to_string(copy) + c.name + "_";
+      for (std::size_t at = 0; (at = one.find(c.kernel, at)) != std::string::npos; at += prefix.size() + std::strlen(c.kernel))
+        one.insert(at, prefix);
+      text += one;
+    }
+  return text;
+}
+
+void bench_parser() {
+  const std::string text = large_module();
+  double best = 1e9;
+  std::size_t instructions = 0;
+  for (int round = 0; round < 5; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    ir::Module module = need(ir::parse(text, "large.ptx"));
+    if (ir::check(module).errors.has_errors()) std::exit(1);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    instructions = 0;
+    for (const ir::Function& f : module.functions) instructions += f.instructions.size();
+  }
+  fmt::print("parse and check  {:.1f} MB, {} instructions: {:.3f} s\n", static_cast<double>(text.size()) / 1e6,
+             instructions, best);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string only = argc > 1 ? argv[1] : "";
+  bench_kernels(only);
+  if (only.empty()) bench_parser();
+}
