@@ -40,20 +40,48 @@ const std::vector<Case>& cases() {
   constexpr auto kInteger = Argument::integer;
   constexpr auto kReal = Argument::real;
   static const std::vector<Case> list = {
-      {"fma_loop", "fma_loop", {64, 1, 1}, {256, 1, 1},
-       {{kBuffer, 16384}, {kReal, 0.999}, {kReal, 0.001}, {kInteger, 1000}}, 180518912},
-      {"vec_add", "vec_add", {4096, 1, 1}, {256, 1, 1},
-       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}}, 23068672},
-      {"matmul256", "matmul_tiled", {16, 16, 1}, {16, 16, 1},
-       {{kBuffer, 65536}, {kBuffer, 65536}, {kBuffer, 65536}, {kInteger, 256}}, 64749568},
-      {"matmul512", "matmul_tiled", {32, 32, 1}, {16, 16, 1},
-       {{kBuffer, 262144}, {kBuffer, 262144}, {kBuffer, 262144}, {kInteger, 512}}, 506462208},
-      {"transpose1024", "transpose_naive", {64, 64, 1}, {16, 16, 1},
-       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1024}, {kInteger, 1024}}, 28311552},
-      {"nbody4096", "nbody_ulist", {16, 1, 1}, {256, 1, 1},
-       {{kBuffer, 16384}, {kBuffer, 16384}, {kBuffer, 4096}, {kInteger, 4096}}, 234979328},
-      {"scan4M", "scan_blelloch", {8192, 1, 1}, {256, 1, 1},
-       {{kBuffer, 4194304}, {kBuffer, 4194304}, {kBuffer, 8192}}, 429793280},
+      {"fma_loop",
+       "fma_loop",
+       {64, 1, 1},
+       {256, 1, 1},
+       {{kBuffer, 16384}, {kReal, 0.999}, {kReal, 0.001}, {kInteger, 1000}},
+       180518912},
+      {"vec_add",
+       "vec_add",
+       {4096, 1, 1},
+       {256, 1, 1},
+       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}},
+       23068672},
+      {"matmul256",
+       "matmul_tiled",
+       {16, 16, 1},
+       {16, 16, 1},
+       {{kBuffer, 65536}, {kBuffer, 65536}, {kBuffer, 65536}, {kInteger, 256}},
+       64749568},
+      {"matmul512",
+       "matmul_tiled",
+       {32, 32, 1},
+       {16, 16, 1},
+       {{kBuffer, 262144}, {kBuffer, 262144}, {kBuffer, 262144}, {kInteger, 512}},
+       506462208},
+      {"transpose1024",
+       "transpose_naive",
+       {64, 64, 1},
+       {16, 16, 1},
+       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1024}, {kInteger, 1024}},
+       28311552},
+      {"nbody4096",
+       "nbody_ulist",
+       {16, 1, 1},
+       {256, 1, 1},
+       {{kBuffer, 16384}, {kBuffer, 16384}, {kBuffer, 4096}, {kInteger, 4096}},
+       234979328},
+      {"scan4M",
+       "scan_blelloch",
+       {8192, 1, 1},
+       {256, 1, 1},
+       {{kBuffer, 4194304}, {kBuffer, 4194304}, {kBuffer, 8192}},
+       429793280},
   };
   return list;
 }
@@ -152,7 +180,8 @@ std::string large_module() {
       std::string one = text_of(c.kernel);
       one.erase(0, one.find(".visible"));
       const std::string prefix = "copy_" + std::to_string(copy) + c.name + "_";
-      for (std::size_t at = 0; (at = one.find(c.kernel, at)) != std::string::npos; at += prefix.size() + std::strlen(c.kernel))
+      for (std::size_t at = 0; (at = one.find(c.kernel, at)) != std::string::npos;
+           at += prefix.size() + std::strlen(c.kernel))
         one.insert(at, prefix);
       text += one;
     }

@@ -10,8 +10,7 @@
 
 namespace warplens {
 
-template <class T>
-using Expected = tl::expected<T, Diagnostics>;
+template <class T> using Expected = tl::expected<T, Diagnostics>;
 
 /// The error side of an Expected: `return failure("grid is zero");`
 inline tl::unexpected<Diagnostics> failure(Diagnostics diagnostics) {

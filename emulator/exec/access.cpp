@@ -46,9 +46,7 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
     return within(cta.program.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
   }
   case isa::Space::param:
-    return within(launch.params.size())
-               ? const_cast<std::byte*>(launch.params.data()) + where.offset
-               : nullptr;
+    return within(launch.params.size()) ? const_cast<std::byte*>(launch.params.data()) + where.offset : nullptr;
   default: break;
   }
   if (!warp->worker->find_region(site.index, where.offset, where.offset + site.lane_bytes)) return nullptr;
@@ -92,7 +90,7 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
     if ((mask >> lane & 1) == 0) continue;
     const Located where = locate(site, a.lane[lane]);
     Trap trap{Trap::Kind::out_of_bounds, op->instruction, 0, warp->index * kWarpSize + lane, where.space, site.kind,
-              site.lane_bytes, where.offset, {}};
+              site.lane_bytes,           where.offset,    {}};
     if ((where.offset & (site.lane_bytes - 1u)) != 0) {
       trap.kind = Trap::Kind::misaligned;
       return stop(warp, std::move(trap)) != nullptr;

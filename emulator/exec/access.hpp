@@ -82,7 +82,8 @@ struct Extent {
   std::uint64_t low, high;
 };
 inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
-  const auto first = static_cast<std::int64_t>(__builtin_ctz(mask)), last = static_cast<std::int64_t>(31 - __builtin_clz(mask));
+  const auto first = static_cast<std::int64_t>(__builtin_ctz(mask)),
+             last = static_cast<std::int64_t>(31 - __builtin_clz(mask));
   const std::uint64_t p = a.base + static_cast<std::uint64_t>(first * a.stride[0]);
   if (a.half == 16 * a.stride[0] && a.stride[0] == a.stride[1]) {
     const std::uint64_t q = a.base + static_cast<std::uint64_t>(last * a.stride[0]);
@@ -142,8 +143,10 @@ template <bool watched>
 template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   const MemorySite& site = *op->site;
   Addresses a;
-  if (site.address32) classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask, a);
-  else classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask, a);
+  if (site.address32)
+    classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask, a);
+  else
+    classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask, a);
   if (!a.regular) return resolve_irregular<watched>(op, warp, mask, a, host);
   const std::uint64_t misaligned =
       (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);

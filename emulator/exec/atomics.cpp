@@ -49,7 +49,8 @@ struct Maximum {
 template <class T, class Operation> T update(std::byte* p, T b, T c) {
   std::atomic_ref<T> cell(*reinterpret_cast<T*>(p));
   T old = cell.load(std::memory_order_relaxed);
-  while (!cell.compare_exchange_weak(old, Operation::apply(old, b, c), std::memory_order_acq_rel)) {}
+  while (!cell.compare_exchange_weak(old, Operation::apply(old, b, c), std::memory_order_acq_rel)) {
+  }
   return old;
 }
 

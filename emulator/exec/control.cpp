@@ -20,9 +20,7 @@ bool spent(Warp* warp, std::int64_t steps) {
   return warp->budget <= 0;
 }
 
-const Op* go(Warp* warp, const Op* next, std::int64_t steps) {
-  return spent(warp, steps) ? pause(warp, next) : next;
-}
+const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp, steps) ? pause(warp, next) : next; }
 
 // The running path has ended: continues with the next one that still has lanes.
 const Op* next_path(Warp* warp) {
@@ -109,8 +107,7 @@ const Op* exit_lanes(const Op* op, Warp* warp) {
 
 const Op* barrier(const Op* op, Warp* warp) {
   if (acting(op, warp) == 0) return op + 1;
-  if (acting(op, warp) != warp->live)
-    return stop_with(op, warp, Trap::Kind::divergent_barrier);
+  if (acting(op, warp) != warp->live) return stop_with(op, warp, Trap::Kind::divergent_barrier);
   const int lane = __builtin_ctz(warp->active);
   const std::uint32_t number = row<std::uint32_t>(warp, op->src[0])[lane];
   const std::uint32_t expected = op->extra != 0 ? row<std::uint32_t>(warp, op->src[1])[lane] : 0;
@@ -173,9 +170,9 @@ const Op* read_special(const Op* op, Warp* warp) {
   case isa::Special::globaltimer:
   case isa::Special::globaltimer_lo:
   case isa::Special::globaltimer_hi:
-    value = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                           std::chrono::system_clock::now().time_since_epoch())
-                                           .count());
+    value = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
     break;
   default: // %clock and its kind: the instructions of this warp so far, so that runs repeat
     warp->budget -= 1;
@@ -183,8 +180,10 @@ const Op* read_special(const Op* op, Warp* warp) {
   }
   if (special == isa::Special::clock_hi || special == isa::Special::globaltimer_hi) value >>= 32;
   for (int i = 0; i < kWarpSize; ++i) {
-    if (op->imm == 8) row<std::uint64_t>(warp, op->dst[0])[i] = value;
-    else row<std::uint32_t>(warp, op->dst[0])[i] = static_cast<std::uint32_t>(value);
+    if (op->imm == 8)
+      row<std::uint64_t>(warp, op->dst[0])[i] = value;
+    else
+      row<std::uint32_t>(warp, op->dst[0])[i] = static_cast<std::uint32_t>(value);
   }
   return op + 1;
 }

@@ -97,7 +97,9 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
   const LaunchShape& shape = launch.shape;
   for (const SpecialRow& s : program.specials) {
     const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
-    const auto component = [&](const std::uint32_t* xyz, std::uint32_t w) { return s.component < 3 ? xyz[s.component] : w; };
+    const auto component = [&](const std::uint32_t* xyz, std::uint32_t w) {
+      return s.component < 3 ? xyz[s.component] : w;
+    };
     switch (s.special) {
     case Special::ctaid:
     case Special::clusterid: all(component(position, 0)); continue;

@@ -44,7 +44,7 @@ struct Cta {
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
-  std::byte* local = nullptr;  ///< of thread 0; thread i at i * local_stride
+  std::byte* local = nullptr; ///< of thread 0; thread i at i * local_stride
   std::uint64_t local_stride = 0;
 
 private:

@@ -90,9 +90,7 @@ void Decoder::lay_out_variables() {
 }
 
 void Decoder::find_joined_accesses() {
-  const auto address = [&](const ir::Operand& o) {
-    return address_of(o.index) + static_cast<std::uint64_t>(o.value);
-  };
+  const auto address = [&](const ir::Operand& o) { return address_of(o.index) + static_cast<std::uint64_t>(o.value); };
   for (const ir::JoinedAccess& j : ir::joined_accesses(function_, flow_, address)) {
     joined_[j.first] = {static_cast<std::uint16_t>(j.bytes), j.offset};
     for (const std::uint32_t other : j.others) joined_[other] = {0, 0};
@@ -158,9 +156,7 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::exit: leave(); break;
   case isa::Family::barrier: barrier(); break;
   case isa::Family::trap: simple(trap); break;
-  case isa::Family::fence:
-  case isa::Family::no_op: simple(no_op); break;
-  default: unsupported(fmt::format("'{}' is not supported", current_->opcode));
+  case isa::Family::fence: simple(no_op); break; // memory is sequentially consistent here
   }
 }
 

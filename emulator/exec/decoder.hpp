@@ -106,7 +106,7 @@ private:
   const ir::Instruction* current_ = nullptr;
   std::uint32_t current_index_ = 0;
   std::uint32_t charged_ = 0; ///< instructions before this one are charged by a branch
-  struct Pending { // a destination that has to be widened into its register
+  struct Pending {            // a destination that has to be widened into its register
     std::uint32_t row, target;
     int from_bytes, to_bytes;
     bool is_signed;

@@ -22,8 +22,9 @@ std::string nearest_allocation(const Trap& trap, const Launch& launch) {
   bool after = false;
   for (const Allocation& a : launch.allocations) {
     const bool behind = trap.address + trap.lane_bytes > a.end;
-    const std::uint64_t distance =
-        trap.address < a.begin ? a.begin - trap.address : behind ? trap.address - std::min(a.end, trap.address) : 0;
+    const std::uint64_t distance = trap.address < a.begin ? a.begin - trap.address
+                                   : behind               ? trap.address - std::min(a.end, trap.address)
+                                                          : 0;
     if (distance < best_distance) best = &a, best_distance = distance, after = trap.address >= a.begin;
   }
   if (best == nullptr) return fmt::format("address {:#x}; there is no allocation", trap.address);
@@ -50,7 +51,9 @@ std::string where_in_space(const Trap& trap, const Launch& launch) {
 }
 
 std::string what(const Trap& trap, const Launch& launch) {
-  const std::string access = fmt::format("__{}__ {} of size {} bytes", isa::name(trap.space), verb(trap.access), trap.lane_bytes);
+  const Program& program = *launch.program;
+  const std::string access =
+      fmt::format("__{}__ {} of size {} bytes", isa::name(trap.space), verb(trap.access), trap.lane_bytes);
   switch (trap.kind) {
   case Trap::Kind::out_of_bounds: return fmt::format("invalid {}: {}", access, where_in_space(trap, launch));
   case Trap::Kind::misaligned:
@@ -60,10 +63,14 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::step_limit:
     return fmt::format("step limit reached: more than {} warp instructions executed", launch.max_steps);
   case Trap::Kind::deadlock: return fmt::format("deadlock: no warp of the block can go on: {}", trap.detail);
-  case Trap::Kind::divergent_barrier:
-    return "barrier in divergent code: other threads of the warp have not reached it";
+  case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
-  case Trap::Kind::wrong_space: return fmt::format("wrong address space: {}", trap.detail);
+  case Trap::Kind::out_of_memory:
+    return fmt::format(
+        "not enough memory to run a block: {} bytes of registers, {} of shared memory, {} of local memory",
+        std::uint64_t{launch.shape.warps()} * program.warp_bytes,
+        launch.shape.shared_static + launch.shape.shared_dynamic,
+        std::uint64_t{launch.shape.warps()} * kWarpSize * program.local_bytes);
   }
   return {};
 }
@@ -86,9 +93,9 @@ Diagnostic describe(const Trap& trap, const Launch& launch) {
                       z = trap.cta / shape.grid[0] / shape.grid[1];
   const std::uint32_t t = trap.thread;
   d.message = what(trap, launch);
-  d.message += fmt::format("\n  in kernel {}{}, by thread ({},{},{}) in block ({},{},{})", program.function->name, source,
-                           t % shape.block[0], t / shape.block[0] % shape.block[1], t / shape.block[0] / shape.block[1],
-                           x, y, z);
+  d.message += fmt::format("\n  in kernel {}{}, by thread ({},{},{}) in block ({},{},{})", program.function->name,
+                           source, t % shape.block[0], t / shape.block[0] % shape.block[1],
+                           t / shape.block[0] / shape.block[1], x, y, z);
   return d;
 }
 

@@ -34,14 +34,14 @@ enum class AccessKind : std::uint8_t { load, store, atomic, reduction };
 /// One memory instruction of one warp.
 struct Access {
   std::uint32_t instruction = 0; ///< index into ir::Function::instructions
-  isa::Space space{};            ///< where the addresses lie after generic ones are resolved: global, shared, local, constant
+  isa::Space space{}; ///< where the addresses lie after generic ones are resolved: global, shared, local, constant
   AccessKind kind{};
   Shape shape{};
-  std::uint16_t lane_bytes = 0;  ///< bytes that each lane asks for: 16 for ld.v4.f32
-  Mask mask = 0;                 ///< lanes that take part; never 0
-  std::int64_t stride = 0;       ///< bytes from lane to lane, for contiguous and strided
+  std::uint16_t lane_bytes = 0;             ///< bytes that each lane asks for: 16 for ld.v4.f32
+  Mask mask = 0;                            ///< lanes that take part; never 0
+  std::int64_t stride = 0;                  ///< bytes from lane to lane, for contiguous and strided
   const std::uint64_t* addresses = nullptr; ///< [32]; valid for the lanes in mask. Shared and local: byte offsets
-  std::uint64_t count = 1;       ///< how many such accesses this stands for
+  std::uint64_t count = 1;                  ///< how many such accesses this stands for
 };
 
 /// A branch executed by a warp (only conditional ones can diverge; uniform ones are reported too).

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <thread>
 
 namespace warplens::exec {
@@ -16,8 +17,8 @@ namespace {
 constexpr std::int64_t kSlice = 500'000;
 constexpr std::size_t kMaxResident = 256;
 
-// After a trap the CTAs before it still run, so that the one with the lowest number is reported, whoever was first. They
-// get this many more instructions each: they may be waiting for one that has stopped.
+// After a trap the CTAs before it still run, so that the one with the lowest number is reported, whoever was first.
+// They get this many more instructions each: they may be waiting for one that has stopped.
 constexpr std::int64_t kLastSteps = 100'000'000;
 
 // What the workers of a launch share.
@@ -29,7 +30,8 @@ struct Progress {
 
   void trapped(std::uint64_t cta) {
     std::uint64_t known = lowest_trap.load();
-    while (cta < known && !lowest_trap.compare_exchange_weak(known, cta)) {}
+    while (cta < known && !lowest_trap.compare_exchange_weak(known, cta)) {
+    }
   }
 };
 
@@ -62,17 +64,38 @@ private:
   };
 
   void start_next() {
-    const std::uint64_t number = progress_.next.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t number = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
+    pending_.reset();
     if (number >= worker_.launch.shape.ctas() || number > progress_.lowest_trap) return;
-    std::unique_ptr<Cta> cta;
-    if (idle_.empty()) {
-      cta = std::make_unique<Cta>(worker_);
-    } else {
-      cta = std::move(idle_.back());
-      idle_.pop_back();
+    std::unique_ptr<Cta> cta = slot();
+    if (!cta && !running_.empty()) { // when one of those has finished, there will be room
+      pending_ = number;
+      return;
+    }
+    if (!cta) {
+      Trap trap;
+      trap.kind = Trap::Kind::out_of_memory;
+      trap.cta = number;
+      worker_.trapped(std::move(trap));
+      progress_.trapped(number);
+      return;
     }
     cta->start(number);
     running_.push_back({std::move(cta)});
+  }
+
+  // Memory for one more CTA; null where the machine has none left.
+  std::unique_ptr<Cta> slot() {
+    if (!idle_.empty()) {
+      std::unique_ptr<Cta> cta = std::move(idle_.back());
+      idle_.pop_back();
+      return cta;
+    }
+    try {
+      return std::make_unique<Cta>(worker_);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
   }
 
   // Runs a CTA for a while; true where it needs no more turns.
@@ -106,6 +129,7 @@ private:
   Progress& progress_;
   std::vector<Running> running_;
   std::vector<std::unique_ptr<Cta>> idle_;
+  std::optional<std::uint64_t> pending_; ///< a CTA for which there was no memory yet
   bool crowded_ = false;
 };
 
@@ -120,8 +144,7 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
         counts[i].lanes += worker->blocks[b].lanes;
       }
     }
-    for (std::size_t g = 0; g < program.guarded.size(); ++g)
-      counts[program.guarded[g]].lanes_on += worker->guarded[g];
+    for (std::size_t g = 0; g < program.guarded.size(); ++g) counts[program.guarded[g]].lanes_on += worker->guarded[g];
     for (std::size_t b = 0; b < program.branches.size(); ++b)
       counts[program.branches[b]].lanes_on += worker->taken_lanes[b];
   }
@@ -152,7 +175,8 @@ LaunchResult run(const Launch& launch) {
   } else {
     tbb::task_arena arena(static_cast<int>(std::min(count, hardware)));
     arena.execute([&] {
-      tbb::parallel_for(0u, count, [&](unsigned i) { work(i); }, tbb::simple_partitioner());
+      tbb::parallel_for(
+          0u, count, [&](unsigned i) { work(i); }, tbb::simple_partitioner());
     });
   }
 

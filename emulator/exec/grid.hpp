@@ -19,20 +19,20 @@ struct Machine {
 struct Launch {
   std::shared_ptr<const Program> program;
   LaunchShape shape;
-  std::vector<std::byte> params;          ///< laid out by parameter_layout()
-  std::vector<Allocation> allocations;    ///< what may be accessed, by address
-  bool host_pointers = false;             ///< addresses outside the arena are the caller's business
+  std::vector<std::byte> params;       ///< laid out by parameter_layout()
+  std::vector<Allocation> allocations; ///< what may be accessed, by address
+  bool host_pointers = false;          ///< addresses outside the arena are the caller's business
   std::uint64_t arena_begin = 0, arena_end = 0;
   Machine machine;
-  std::uint64_t max_steps = 0;            ///< warp instructions per launch; 0: no limit
+  std::uint64_t max_steps = 0; ///< warp instructions per launch; 0: no limit
   std::uint64_t grid_id = 0;
-  unsigned workers = 0;                   ///< 0: as many as the machine has
+  unsigned workers = 0; ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
 };
 
 struct LaunchResult {
-  std::optional<Trap> trap;    ///< of the CTA with the lowest number among those that trapped
-  std::uint64_t steps = 0;     ///< warp instructions, counted at branches
+  std::optional<Trap> trap; ///< of the CTA with the lowest number among those that trapped
+  std::uint64_t steps = 0;  ///< warp instructions, counted at branches
 };
 
 LaunchResult run(const Launch& launch);

@@ -71,7 +71,9 @@ template <> struct Destination<bool> {
   Mask* values;
   std::uint8_t fresh[kWarpSize];
   Destination(Warp* warp, std::uint32_t offset) : values(&predicate(warp, offset)) {}
-  void commit(Mask mask) { commit(mask, gather_bits([&](int i) { return fresh[i] != 0; })); }
+  void commit(Mask mask) {
+    commit(mask, gather_bits([&](int i) { return fresh[i] != 0; }));
+  }
   void commit(Mask mask, Mask bits) { *values = (*values & ~mask) | (bits & mask); }
 };
 
@@ -101,8 +103,8 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
     second.commit(mask);
   } else if constexpr (is_predicate<Result>) {
     Destination<bool>(warp, op->dst[0]).commit(mask, gather_bits([&](int i) {
-      return F::lane(std::get<I>(sources)[i]...);
-    }));
+                                                 return F::lane(std::get<I>(sources)[i]...);
+                                               }));
   } else if (mask == kFullMask) {
     Result* const d = row<Result>(warp, op->dst[0]);
 #pragma GCC ivdep
@@ -158,7 +160,8 @@ template <template <Form> class F, isa::Pattern pattern, isa::OperandList operan
     static_assert((agrees(operands, pattern.expand(V), &F<pattern.expand(V)>::lane) && ...),
                   "a line of instructions.def and its functor disagree on operand types");
     return std::array<Handler, sizeof...(V)>{&lanes<F<pattern.expand(V)>>...};
-  }(std::make_index_sequence<pattern.variants()>{});
+  }
+  (std::make_index_sequence<pattern.variants()>{});
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

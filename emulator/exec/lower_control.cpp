@@ -19,8 +19,7 @@ void Decoder::branch() {
   const std::uint32_t own_block = flow_.block_of[current_index_];
   const auto end_block = static_cast<std::uint32_t>(flow_.blocks.size());
   const std::uint32_t target_block = target < function_.instructions.size() ? flow_.block_of[target] : end_block;
-  patches_.push_back(
-      {program_->ops.size(), target_block, conditional ? flow_.blocks[own_block].ipdom : ir::kNone});
+  patches_.push_back({program_->ops.size(), target_block, conditional ? flow_.blocks[own_block].ipdom : ir::kNone});
   Op& op = emit(conditional ? (watched_ ? branch_watched : exec::branch) : (watched_ ? jump_watched : jump));
   op.imm = uncharged_instructions();
   if (watched_) {

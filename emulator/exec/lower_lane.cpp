@@ -89,16 +89,22 @@ void Decoder::lane(const isa::Spelling& spelling) {
   for (int i = 0; i < specs.count; ++i) {
     const isa::OperandSpec& spec = specs.items[i];
     if (spec.kind == isa::OperandClass::carry) {
-      if (spec.destination) rows.dst[rows.destinations++] = file_.carry();
-      else rows.src[rows.sources++] = file_.carry();
+      if (spec.destination)
+        rows.dst[rows.destinations++] = file_.carry();
+      else
+        rows.src[rows.sources++] = file_.carry();
       continue;
     }
     if (next == operands.size()) break; // an optional operand that is absent
     const ir::Operand& operand = operands[next++];
-    if (spec.negatable) other = &operand;
-    else if (spec.pair && operand.kind == ir::OperandKind::pair) pair = &operand;
-    else if (spec.destination) rows.dst[rows.destinations++] = destination(operand, spelling.types[i], spec.relaxed);
-    else rows.src[rows.sources++] = source(operand, spelling.types[i], spec.relaxed);
+    if (spec.negatable)
+      other = &operand;
+    else if (spec.pair && operand.kind == ir::OperandKind::pair)
+      pair = &operand;
+    else if (spec.destination)
+      rows.dst[rows.destinations++] = destination(operand, spelling.types[i], spec.relaxed);
+    else
+      rows.src[rows.sources++] = source(operand, spelling.types[i], spec.relaxed);
   }
   const Handler handler = level_.lanes()[spelling.entry_index][spelling.variant];
   const bool compares = specs.count != 0 && specs.items[0].kind == isa::OperandClass::predicate &&

@@ -95,7 +95,8 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
 }
 
 // Kernel parameters at a fixed place are the same for all lanes: no address is computed.
-void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements, std::uint64_t offset) {
+void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements,
+                             std::uint64_t offset) {
   const isa::Type type = spelling.form.type();
   const int size = isa::bytes(type);
   for (std::size_t e = 0; e < elements.size(); ++e, offset += static_cast<unsigned>(size)) {
@@ -135,8 +136,8 @@ void Decoder::load(const isa::Spelling& spelling) {
   std::uint32_t rows[4]{};
   for (std::size_t e = 0; e < elements.size() && e < 4; ++e) {
     int bytes = register_bytes;
-    rows[e] = elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes)
-                                                        : register_row(elements[e], &bytes);
+    rows[e] =
+        elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes) : register_row(elements[e], &bytes);
     if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
   }
   const Handler handler = level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_});
@@ -208,7 +209,8 @@ void Decoder::atomic(const isa::Spelling& spelling) {
   const std::uint32_t c = next < operands.size() ? source(operands[next], type, false) : b;
   const std::uint32_t d = returns ? destination(operands[0], type, false) : 0;
   Op& op = emit(handler);
-  op.site = &site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction, isa::bytes(type), a);
+  op.site = &site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction,
+                  isa::bytes(type), a);
   op.src[0] = a.row;
   op.imm = a.offset;
   op.src[1] = b;

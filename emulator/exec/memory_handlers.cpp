@@ -1,6 +1,6 @@
 // Loads and stores. Compiled once per level.
-#include "emulator/exec/access.hpp"
 #include "emulator/exec/memory_handlers.hpp"
+#include "emulator/exec/access.hpp"
 
 #include <cstring>
 
@@ -104,8 +104,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
   }
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int i = __builtin_ctz(m);
-    for (int e = 0; e < V; ++e)
-      write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored(op, e))[i]));
+    for (int e = 0; e < V; ++e) write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored(op, e))[i]));
   }
   return op + 1;
 }

@@ -7,9 +7,9 @@ namespace warplens::exec {
 
 struct MemoryHandlerKey {
   enum class Kind : std::uint8_t { load, store, param } kind{}; ///< param: a kernel parameter at a fixed offset
-  isa::Type type{};       ///< of an element in memory
-  int register_bytes = 0; ///< of an element's register; may be wider
-  int vector = 1;         ///< elements per lane
+  isa::Type type{};                                             ///< of an element in memory
+  int register_bytes = 0;                                       ///< of an element's register; may be wider
+  int vector = 1;                                               ///< elements per lane
   bool watched = false;
 };
 

@@ -19,8 +19,8 @@ struct MemorySite {
   std::uint32_t instruction = 0; ///< in the function
   isa::Space space{};            ///< as written; generic addresses are resolved per access
   AccessKind kind{};
-  std::uint16_t lane_bytes = 0;  ///< all elements of a vector together; also the alignment that is needed
-  bool address32 = false;        ///< the address row holds 32-bit values
+  std::uint16_t lane_bytes = 0; ///< all elements of a vector together; also the alignment that is needed
+  bool address32 = false;       ///< the address row holds 32-bit values
   /// What the watcher is told: the width where the assembler would join this access with its neighbours (see
   /// ir/joined_accesses.hpp), 0 where another site speaks for this one; and how far from its address that begins.
   std::uint16_t observed_bytes = 0;
@@ -52,16 +52,16 @@ struct Program {
   const ir::Module* module = nullptr;
   const ir::Function* function = nullptr;
   bool watched = false;
-  std::vector<Op> ops;              ///< ops[0] is where a warp begins; the last one ends it
-  std::uint32_t warp_bytes = 0;     ///< Warp header and register file
+  std::vector<Op> ops;          ///< ops[0] is where a warp begins; the last one ends it
+  std::uint32_t warp_bytes = 0; ///< Warp header and register file
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
   std::deque<MemorySite> sites;
   std::vector<CountedBlock> blocks;
-  std::vector<std::uint32_t> guarded;  ///< instruction of each guard counter
-  std::vector<std::uint32_t> branches; ///< instruction of each watched branch
-  std::uint64_t shared_bytes = 0;      ///< static; dynamic shared memory begins at the next multiple of 16
-  std::uint64_t local_bytes = 0;       ///< per thread
+  std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter
+  std::vector<std::uint32_t> branches;      ///< instruction of each watched branch
+  std::uint64_t shared_bytes = 0;           ///< static; dynamic shared memory begins at the next multiple of 16
+  std::uint64_t local_bytes = 0;            ///< per thread
   std::vector<std::uint32_t> param_offsets; ///< of each parameter in the parameter buffer
   std::uint32_t param_bytes = 0;
 };

@@ -4,7 +4,8 @@
 // one piece of memory, so that an operand is one offset from the Warp's own address. Immediates and special registers
 // are rows too, written when the warp's slot or the CTA is set up.
 //
-//   fma.rn.f32 %f8, %f16, %f5, %f6   ->   Op{run: lanes<Fma>, dst: {4736}, src: {5760, 4352, 4480}, guard: <always true>}
+//   fma.rn.f32 %f8, %f16, %f5, %f6   ->   Op{run: lanes<Fma>, dst: {4736}, src: {5760, 4352, 4480}, guard: <always
+//   true>}
 #pragma once
 
 #include "emulator/exec/events.hpp"
@@ -26,11 +27,11 @@ struct Op {
   Handler run = nullptr;
   std::uint32_t dst[2]{};
   std::uint32_t src[4]{};
-  std::uint32_t guard = 0;      ///< offset of a predicate; the constant true where there is no guard
-  std::uint32_t guard_flip = 0; ///< ~0 for @!p
+  std::uint32_t guard = 0;       ///< offset of a predicate; the constant true where there is no guard
+  std::uint32_t guard_flip = 0;  ///< ~0 for @!p
   std::uint32_t instruction = 0; ///< index into ir::Function::instructions
-  std::uint32_t extra = 0;      ///< by handler: index of a block or branch, ...
-  std::int64_t imm = 0;         ///< by handler: address offset, steps of a block, ...
+  std::uint32_t extra = 0;       ///< by handler: index of a block or branch, ...
+  std::int64_t imm = 0;          ///< by handler: address offset, steps of a block, ...
   union {
     const Op* target = nullptr; ///< of a branch
     const MemorySite* site;     ///< of a memory instruction
@@ -51,36 +52,33 @@ struct Path {
 constexpr int kMaxPaths = 2 * kWarpSize + 2;
 
 struct alignas(64) Warp {
-  Mask active = 0;      ///< lanes of the path that runs
-  Mask live = 0;        ///< lanes that have not exited
-  std::uint64_t lanes = 0; ///< how many are active: kept so that counting costs an addition
-  std::int64_t budget = 0; ///< instructions left in this turn
+  Mask active = 0;          ///< lanes of the path that runs
+  Mask live = 0;            ///< lanes that have not exited
+  std::uint64_t lanes = 0;  ///< how many are active: kept so that counting costs an addition
+  std::int64_t budget = 0;  ///< instructions left in this turn
   const Op* next = nullptr; ///< where to go on after a stop
   Cta* cta = nullptr;
   Worker* worker = nullptr;
   WarpState state = WarpState::ready;
-  std::uint8_t barrier = 0; ///< which one it waits at
-  std::uint32_t index = 0; ///< in the CTA
-  int depth = 0;           ///< paths waiting below the running one
+  std::uint8_t barrier = 0;   ///< which one it waits at
+  std::uint32_t index = 0;    ///< in the CTA
+  int depth = 0;              ///< paths waiting below the running one
   const Op* rejoin = nullptr; ///< where the running path ends; nullptr: only at exit
-  std::uint64_t steps = 0; ///< executed in earlier turns: what %clock counts
-  std::int64_t turn = 0;   ///< budget at the start of this turn
+  std::uint64_t steps = 0;    ///< executed in earlier turns: what %clock counts
+  std::int64_t turn = 0;      ///< budget at the start of this turn
   Path paths[kMaxPaths];
 };
 
 constexpr std::uint32_t kRegisterFile = sizeof(Warp);
 static_assert(kRegisterFile % 64 == 0);
 
-template <class T>
-inline T* row(Warp* warp, std::uint32_t offset) {
+template <class T> inline T* row(Warp* warp, std::uint32_t offset) {
   return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(warp) + offset);
 }
 inline Mask& predicate(Warp* warp, std::uint32_t offset) { return *row<Mask>(warp, offset); }
 
 /// The lanes that an instruction acts on: active and not guarded off.
-inline Mask acting(const Op* op, Warp* warp) {
-  return warp->active & (predicate(warp, op->guard) ^ op->guard_flip);
-}
+inline Mask acting(const Op* op, Warp* warp) { return warp->active & (predicate(warp, op->guard) ^ op->guard_flip); }
 
 constexpr Mask kFullMask = ~Mask{0};
 

@@ -24,10 +24,10 @@ void AccessWatch::deliver(const Regular& r) {
   Access access = access_of(*r.site, r.space, r.mask, r.count);
   const bool one_sequence = r.stride[0] == r.stride[1] && r.half == 16 * r.stride[0];
   access.stride = one_sequence ? r.stride[0] : 0;
-  access.shape = !one_sequence                        ? Shape::irregular
-                 : r.stride[0] == 0                   ? Shape::broadcast
+  access.shape = !one_sequence                           ? Shape::irregular
+                 : r.stride[0] == 0                      ? Shape::broadcast
                  : r.stride[0] == r.site->observed_bytes ? Shape::contiguous
-                                                     : Shape::strided;
+                                                         : Shape::strided;
   std::uint64_t addresses[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) {
     const std::int64_t distance = i < 16 ? i * r.stride[0] : r.half + (i - 16) * r.stride[1];
@@ -53,7 +53,8 @@ void AccessWatch::irregular(const MemorySite& site, isa::Space space, Mask mask,
   base += static_cast<std::uint64_t>(site.observed_offset);
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
   std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;
-  for (int i = 0; i < kWarpSize; ++i) mixed += static_cast<std::uint64_t>(offsets[i]) * (2u * static_cast<unsigned>(i) + 1u);
+  for (int i = 0; i < kWarpSize; ++i)
+    mixed += static_cast<std::uint64_t>(offsets[i]) * (2u * static_cast<unsigned>(i) + 1u);
   Irregular& r = irregular_[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
   if (r.site == &site && r.phase == phase && r.mask == mask && r.space == space &&
       std::equal(offsets, offsets + kWarpSize, r.offsets)) {
@@ -90,8 +91,8 @@ Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std
 bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high) {
   if (low >= high) return false;
   const auto& list = launch.allocations;
-  auto after = std::upper_bound(list.begin(), list.end(), low,
-                                [](std::uint64_t a, const Allocation& x) { return a < x.begin; });
+  auto after =
+      std::upper_bound(list.begin(), list.end(), low, [](std::uint64_t a, const Allocation& x) { return a < x.begin; });
   if (after != list.begin() && high <= (after - 1)->end) {
     regions[site] = {(after - 1)->begin, (after - 1)->end};
     return true;

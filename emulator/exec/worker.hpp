@@ -12,17 +12,23 @@ namespace warplens::exec {
 /// Why a launch stopped.
 struct Trap {
   enum class Kind : std::uint8_t {
-    out_of_bounds, misaligned, trap_instruction, step_limit, deadlock, divergent_barrier, invalid_barrier,
-    wrong_space
+    out_of_bounds,
+    misaligned,
+    trap_instruction,
+    step_limit,
+    deadlock,
+    divergent_barrier,
+    invalid_barrier,
+    out_of_memory
   } kind{};
   std::uint32_t instruction = 0;
-  std::uint64_t cta = 0;      ///< linear
-  std::uint32_t thread = 0;   ///< linear in the CTA
+  std::uint64_t cta = 0;    ///< linear
+  std::uint32_t thread = 0; ///< linear in the CTA
   isa::Space space{};
   AccessKind access{};
   std::uint32_t lane_bytes = 0;
   std::uint64_t address = 0;
-  std::string detail;         ///< nearest allocation, who waits where, ...
+  std::string detail; ///< nearest allocation, who waits where, ...
 };
 
 /// Holds back accesses whose shape has been seen lately, and counts them: see events.hpp. Two tables, direct-mapped by
@@ -117,8 +123,10 @@ struct Worker {
   /// Branches are held back like accesses.
   void count_branch(std::uint32_t index, Mask active, Mask taken) {
     Branch& last = branches[index];
-    if (last.active == active && last.taken == taken) ++last.count;
-    else change_branch(last, active, taken);
+    if (last.active == active && last.taken == taken)
+      ++last.count;
+    else
+      change_branch(last, active, taken);
   }
   void change_branch(Branch& last, Mask active, Mask taken);
   void flush();

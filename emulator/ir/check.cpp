@@ -44,7 +44,8 @@ std::string described(const Function& f, const Operand& o) {
   case OperandKind::variable: return "the address of a variable";
   case OperandKind::function: return "a function";
   case OperandKind::label: return "a label";
-  case OperandKind::special: return fmt::format("special register '{}'", isa::info(static_cast<isa::Special>(o.index)).name);
+  case OperandKind::special:
+    return fmt::format("special register '{}'", isa::info(static_cast<isa::Special>(o.index)).name);
   case OperandKind::integer: return "an integer";
   case OperandKind::real32:
   case OperandKind::real64: return "a floating-point number";
@@ -123,7 +124,8 @@ private:
     if (instruction_->guard == kNone) return;
     const Register& r = function_->registers[instruction_->guard];
     if (r.type != Type::pred)
-      error(nullptr, fmt::format("a guard must be a predicate, got register '{}' of type .{}", r.name, isa::name(r.type)));
+      error(nullptr,
+            fmt::format("a guard must be a predicate, got register '{}' of type .{}", r.name, isa::name(r.type)));
   }
 
   void operands(const isa::Spelling& spelling) {
@@ -201,7 +203,8 @@ private:
   void moved_vector(const Operand& o, const OperandSpec& spec, Type type) {
     const auto elements = function_->elements(o);
     const int each = isa::bits(type) / static_cast<int>(elements.size());
-    if (isa::info(type).kind != Class::untyped || each * static_cast<int>(elements.size()) != isa::bits(type) || each < 8) {
+    if (isa::info(type).kind != Class::untyped || each * static_cast<int>(elements.size()) != isa::bits(type) ||
+        each < 8) {
       error(&o, fmt::format("'{}' cannot move a vector of {} elements", instruction_->opcode, elements.size()),
             "vectors are moved as .b16, .b32, .b64 or .b128, all their bits together");
       return;
@@ -210,7 +213,8 @@ private:
       if (e.kind == OperandKind::sink && spec.destination) continue;
       if (e.kind == OperandKind::reg && isa::bits(function_->registers[e.index].type) == each) continue;
       if (!spec.destination && (e.kind == OperandKind::integer || e.kind == OperandKind::real32)) continue;
-      error(&e, fmt::format("'{}' wants elements of {} bits, got {}", instruction_->opcode, each, described(*function_, e)));
+      error(&e, fmt::format("'{}' wants elements of {} bits, got {}", instruction_->opcode, each,
+                            described(*function_, e)));
     }
   }
 
@@ -225,19 +229,23 @@ private:
     case OperandKind::special: fits = !spec.destination && (opcode == "mov" || opcode == "cvt"); break;
     case OperandKind::variable:
     case OperandKind::function:
-      fits = !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 32 && !isa::is_float(type);
+      fits =
+          !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 32 && !isa::is_float(type);
       break;
     default: fits = !spec.destination && immediate_fits(o, type);
     }
     if (fits) return;
     error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
-                          spec.destination ? "a register" : spec.immediate ? "an immediate" : "a value",
+                          spec.destination ? "a register"
+                          : spec.immediate ? "an immediate"
+                                           : "a value",
                           spec.relaxed ? " at least as wide as one" : "", isa::name(type), described(*function_, o)));
   }
 
   void address(const Operand& o, const isa::Spelling& spelling) {
     if (o.kind != OperandKind::address) {
-      error(&o, fmt::format("'{}' wants an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
+      error(&o,
+            fmt::format("'{}' wants an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
       return;
     }
     if (o.count == 0) return;

@@ -47,13 +47,17 @@ void connect(const Function& f, ControlFlow& flow) {
     Block& block = flow.blocks[b];
     const Instruction& last = f.instructions[block.end - 1];
     const auto reach = [&](std::uint32_t instruction) {
-      if (instruction >= n) block.exits = true;
-      else block.successors.push_back(flow.block_of[instruction]);
+      if (instruction >= n)
+        block.exits = true;
+      else
+        block.successors.push_back(flow.block_of[instruction]);
     };
     if (is_branch(last))
       for (const std::uint32_t t : targets(f, last)) reach(t);
-    if (leaves(last)) block.exits = true;
-    else if (!is_branch(last) || last.guard != kNone) reach(block.end);
+    if (leaves(last))
+      block.exits = true;
+    else if (!is_branch(last) || last.guard != kNone)
+      reach(block.end);
     std::sort(block.successors.begin(), block.successors.end());
     block.successors.erase(std::unique(block.successors.begin(), block.successors.end()), block.successors.end());
   }
@@ -62,7 +66,8 @@ void connect(const Function& f, ControlFlow& flow) {
 // Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", on the reversed graph. The exit is node n.
 class PostDominators {
 public:
-  explicit PostDominators(const ControlFlow& flow) : blocks_(flow.blocks), exit_(static_cast<std::uint32_t>(blocks_.size())) {
+  explicit PostDominators(const ControlFlow& flow)
+      : blocks_(flow.blocks), exit_(static_cast<std::uint32_t>(blocks_.size())) {
     predecessors_of_reversed();
     number();
     solve();

@@ -8,16 +8,16 @@
 namespace warplens::ir {
 
 struct Block {
-  std::uint32_t first = 0; ///< instruction
-  std::uint32_t end = 0;   ///< one past the last instruction
+  std::uint32_t first = 0;               ///< instruction
+  std::uint32_t end = 0;                 ///< one past the last instruction
   std::vector<std::uint32_t> successors; ///< blocks; the exit is not one
-  bool exits = false;      ///< leaves the function at its end (ret, exit, trap without guard, or the end of the body)
+  bool exits = false; ///< leaves the function at its end (ret, exit, trap without guard, or the end of the body)
   std::uint32_t ipdom = kNone; ///< block; kNone: the exit, or no path to it
 };
 
 struct ControlFlow {
-  std::vector<Block> blocks;            ///< in the order of the text; blocks[0] is the entry
-  std::vector<std::uint32_t> block_of;  ///< by instruction
+  std::vector<Block> blocks;           ///< in the order of the text; blocks[0] is the entry
+  std::vector<std::uint32_t> block_of; ///< by instruction
 };
 
 /// Guarded ret and exit take lanes out of a warp but do not end a block's fall-through.

@@ -40,7 +40,8 @@ template <class Zeros> int zeros_of_result(std::string_view op, std::span<const 
   return 0;
 }
 
-// How many low bits of each register are zero whenever it is read: the least over all its definitions, to a fixed point.
+// How many low bits of each register are zero whenever it is read: the least over all its definitions, to a fixed
+// point.
 class LowZeros {
 public:
   LowZeros(const Function& f, const std::function<std::uint64_t(const Operand&)>& address_of)
@@ -194,8 +195,10 @@ private:
     const bool load = op == "ld";
     const int bytes = load || op == "st" ? joinable_bytes(i) : 0;
     if (bytes == 0) {
-      if (load) close(stores_, false);
-      else close_both();
+      if (load)
+        close(stores_, false);
+      else
+        close_both();
       return;
     }
     const Operand& where = f_.operands(i)[load ? 1 : 0];
@@ -203,8 +206,10 @@ private:
     at.offset += where.value;
     const int known_zeros = at.root == kConstant ? kAll : root_zeros_[at.root];
     const std::int64_t window = known_zeros >= 4 ? 16 : known_zeros == 3 && bytes == 4 ? 8 : 0;
-    if (load) close(stores_, false);
-    else close(loads_, true);
+    if (load)
+      close(stores_, false);
+    else
+      close(loads_, true);
     if (window == 0) {
       if (!load) close(stores_, false);
       return;

@@ -62,12 +62,12 @@ enum Component : std::uint8_t { kByte0 = 5, kHalf0 = 9, kHalves = 11, kBytes = 1
 
 struct Operand {
   OperandKind kind = OperandKind::sink;
-  bool negated = false;        ///< !%p, or -%r where a version of PTX allows it
-  std::uint8_t component = 0;  ///< 1..4 for .x .y .z .w (also .r .g .b .a), 0 for the whole; see Component
-  bool unified = false;        ///< `.unified` after a texture operand
+  bool negated = false;       ///< !%p, or -%r where a version of PTX allows it
+  std::uint8_t component = 0; ///< 1..4 for .x .y .z .w (also .r .g .b .a), 0 for the whole; see Component
+  bool unified = false;       ///< `.unified` after a texture operand
   std::uint32_t index = kNone;
   std::uint32_t count = 0;
-  std::uint32_t column = 0;    ///< of its first character; 0 where it is on another line than the instruction
+  std::uint32_t column = 0; ///< of its first character; 0 where it is on another line than the instruction
   std::int64_t value = 0;
 };
 
@@ -78,30 +78,30 @@ struct SourcePosition {
 };
 
 struct Instruction {
-  std::string_view opcode; ///< whole spelling, e.g. "ld.global.v2.f32"; owned by the module
-  SourceLocation where;    ///< in the PTX text
-  SourcePosition source;   ///< the `.loc` in force
+  std::string_view opcode;     ///< whole spelling, e.g. "ld.global.v2.f32"; owned by the module
+  SourceLocation where;        ///< in the PTX text
+  SourcePosition source;       ///< the `.loc` in force
   std::uint32_t guard = kNone; ///< register of `@%p`
   bool guard_negated = false;
   std::uint32_t first_operand = 0; ///< into Function::operand_pool
   std::uint32_t operand_count = 0;
-  std::uint32_t form = kNone;      ///< set by check(): index into Module::spellings; kNone = unsupported
+  std::uint32_t form = kNone; ///< set by check(): index into Module::spellings; kNone = unsupported
 };
 
 struct Register {
-  std::string_view name;      ///< with its `%`; two scopes may use the same name
+  std::string_view name; ///< with its `%`; two scopes may use the same name
   Type type = Type::none;
   std::uint8_t components = 1; ///< 2 or 4 for `.reg .v2`
 };
 
 /// An element of an initialiser that is not a number: the address of a symbol.
 struct Relocation {
-  std::uint64_t offset = 0;     ///< in bytes into the variable
+  std::uint64_t offset = 0; ///< in bytes into the variable
   std::uint32_t bytes = 8;
   std::string_view symbol;
   std::int64_t addend = 0;
-  bool generic = false;         ///< generic(symbol)
-  std::uint8_t shift = 0;       ///< mask() operator: 0xFF(symbol) keeps byte `shift`/8; only with bytes == 1
+  bool generic = false;   ///< generic(symbol)
+  std::uint8_t shift = 0; ///< mask() operator: 0xFF(symbol) keeps byte `shift`/8; only with bytes == 1
 };
 
 /// `addr_mode_0 = wrap` in the initialiser of a .samplerref.
@@ -114,17 +114,17 @@ struct Variable {
   std::string_view name;
   Space space = Space::none;
   Type type = Type::none;
-  std::uint8_t vector = 1;             ///< 2 or 4 for `.v2`, `.v4`
+  std::uint8_t vector = 1; ///< 2 or 4 for `.v2`, `.v4`
   Linkage linkage = Linkage::internal;
-  std::uint32_t alignment = 0;         ///< in bytes; natural where `.align` is absent
-  std::uint64_t size = 0;              ///< in bytes; 0 for `extern .shared x[]`
-  std::vector<std::uint64_t> extents;  ///< of an array; 0 for `[]`
-  std::vector<std::byte> initial;      ///< empty: zeros; otherwise at most `size` bytes
+  std::uint32_t alignment = 0;        ///< in bytes; natural where `.align` is absent
+  std::uint64_t size = 0;             ///< in bytes; 0 for `extern .shared x[]`
+  std::vector<std::uint64_t> extents; ///< of an array; 0 for `[]`
+  std::vector<std::byte> initial;     ///< empty: zeros; otherwise at most `size` bytes
   std::vector<Relocation> relocations;
   std::vector<VariableOption> options;
-  std::uint32_t constant_bank = 0;     ///< `.const[2]`
-  bool managed = false;                ///< `.attribute(.managed)`
-  Space pointee = Space::none;         ///< parameter: `.ptr .global`
+  std::uint32_t constant_bank = 0; ///< `.const[2]`
+  bool managed = false;            ///< `.attribute(.managed)`
+  Space pointee = Space::none;     ///< parameter: `.ptr .global`
   std::uint32_t pointee_alignment = 0;
   SourceLocation where;
 };
@@ -146,23 +146,23 @@ struct Label {
 struct Table {
   enum class Kind : std::uint8_t { branch_targets, call_targets, call_prototype } kind{};
   std::string_view name;
-  std::vector<std::uint32_t> labels;         ///< branch_targets
-  std::vector<std::string_view> functions;   ///< call_targets
-  std::vector<Variable> params, results;     ///< call_prototype
+  std::vector<std::uint32_t> labels;       ///< branch_targets
+  std::vector<std::string_view> functions; ///< call_targets
+  std::vector<Variable> params, results;   ///< call_prototype
   bool no_return = false;
 };
 
 /// Performance directives; 0 where absent.
 struct LaunchBounds {
-  std::array<std::uint32_t, 3> max_threads{};       ///< .maxntid
-  std::array<std::uint32_t, 3> required_threads{};  ///< .reqntid
-  std::uint32_t min_ctas_per_sm = 0;                ///< .minnctapersm
-  std::uint32_t max_ctas_per_sm = 0;                ///< .maxnctapersm
-  std::uint32_t max_registers = 0;                  ///< .maxnreg
-  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster
-  std::uint32_t max_cluster_rank = 0;               ///< .maxclusterrank
-  bool explicit_cluster = false;                    ///< .explicitcluster
-  bool blocks_are_clusters = false;                 ///< .blocksareclusters
+  std::array<std::uint32_t, 3> max_threads{};      ///< .maxntid
+  std::array<std::uint32_t, 3> required_threads{}; ///< .reqntid
+  std::uint32_t min_ctas_per_sm = 0;               ///< .minnctapersm
+  std::uint32_t max_ctas_per_sm = 0;               ///< .maxnctapersm
+  std::uint32_t max_registers = 0;                 ///< .maxnreg
+  std::array<std::uint32_t, 3> required_cluster{}; ///< .reqnctapercluster
+  std::uint32_t max_cluster_rank = 0;              ///< .maxclusterrank
+  bool explicit_cluster = false;                   ///< .explicitcluster
+  bool blocks_are_clusters = false;                ///< .blocksareclusters
 };
 
 struct Function {
@@ -171,13 +171,13 @@ struct Function {
   bool has_body = false;
   bool no_return = false;
   Linkage linkage = Linkage::internal;
-  std::string_view alias_of;            ///< `.alias name, aliasee;`
+  std::string_view alias_of; ///< `.alias name, aliasee;`
   LaunchBounds bounds;
   std::vector<std::string_view> pragmas;
-  std::vector<Variable> params;         ///< kernel or function parameters, in order
-  std::vector<Variable> results;        ///< `.func (.reg .u32 r) f`
-  std::vector<Register> registers;      ///< of all scopes; parameters declared `.reg` are registers too
-  std::vector<Variable> variables;      ///< .local, .shared, .param (call frames) and .const declared inside
+  std::vector<Variable> params;    ///< kernel or function parameters, in order
+  std::vector<Variable> results;   ///< `.func (.reg .u32 r) f`
+  std::vector<Register> registers; ///< of all scopes; parameters declared `.reg` are registers too
+  std::vector<Variable> variables; ///< .local, .shared, .param (call frames) and .const declared inside
   std::vector<Label> labels;
   std::vector<Table> tables;
   std::vector<Instruction> instructions;
@@ -198,16 +198,16 @@ struct SourceFile {
 };
 
 struct Module {
-  std::string file;                       ///< as diagnostics name it
-  int version = 0;                        ///< times ten: 9.0 is 90
-  int sm = 0;                             ///< of the first `.target sm_NN` or compute_NN; 10 for sm_10
-  std::string_view target;                ///< as written: "sm_90a"
+  std::string file;                             ///< as diagnostics name it
+  int version = 0;                              ///< times ten: 9.0 is 90
+  int sm = 0;                                   ///< of the first `.target sm_NN` or compute_NN; 10 for sm_10
+  std::string_view target;                      ///< as written: "sm_90a"
   std::vector<std::string_view> target_options; ///< texmode_independent, debug, map_f64_to_f32
-  int address_size = 32;                  ///< bits; 64 only where `.address_size 64` says so or by version
+  int address_size = 32;                        ///< bits; 64 only where `.address_size 64` says so or by version
   std::vector<SourceFile> files;
-  std::vector<Variable> variables;        ///< module scope: .global, .const, .shared, .tex, …
+  std::vector<Variable> variables; ///< module scope: .global, .const, .shared, .tex, …
   std::vector<Function> functions;
-  std::vector<isa::Spelling> spellings;   ///< of the instructions, each once; set by check()
+  std::vector<isa::Spelling> spellings; ///< of the instructions, each once; set by check()
 
   [[nodiscard]] const Function* find(std::string_view function) const;
   [[nodiscard]] const Variable& variable(const Function& function, std::uint32_t index) const;

@@ -67,17 +67,28 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
     o.pair = suffix("|");
-    if (word == "p") o.kind = OperandClass::predicate, o.fixed = Type::pred;
-    else if (word == "cc") o.kind = OperandClass::carry, o.fixed = Type::pred;
-    else if (word == "[]") o.kind = OperandClass::address;
-    else if (word == "label") o.kind = OperandClass::label;
-    else if (word == "any") o.kind = OperandClass::any;
-    else if (word == "t") o.type_index = 0;
-    else if (word == "t2") o.type_index = 1;
-    else if (word == "t3") o.type_index = 2;
-    else if (word == "w") o.type_index = 0, o.wide = true;
-    else if (const auto type = type_named(word)) o.fixed = *type;
-    else list.valid = false;
+    if (word == "p")
+      o.kind = OperandClass::predicate, o.fixed = Type::pred;
+    else if (word == "cc")
+      o.kind = OperandClass::carry, o.fixed = Type::pred;
+    else if (word == "[]")
+      o.kind = OperandClass::address;
+    else if (word == "label")
+      o.kind = OperandClass::label;
+    else if (word == "any")
+      o.kind = OperandClass::any;
+    else if (word == "t")
+      o.type_index = 0;
+    else if (word == "t2")
+      o.type_index = 1;
+    else if (word == "t3")
+      o.type_index = 2;
+    else if (word == "w")
+      o.type_index = 0, o.wide = true;
+    else if (const auto type = type_named(word))
+      o.fixed = *type;
+    else
+      list.valid = false;
     if (list.count == kMaxOperands) list.valid = false;
     if (!list.valid) return list;
     list.items[list.count++] = o;

@@ -17,15 +17,26 @@ enum class Unit : std::uint8_t { integer, fp32, fp64, half, conversion, special,
 /// Who decodes an entry: `lane` entries have a functor that computes one lane; every other family has handlers
 /// of its own in emulator/exec.
 enum class Family : std::uint8_t {
-  lane, move, set, load, store, atomic, reduction, address_conversion, branch, exit, ret, trap, barrier, fence, no_op,
-  shuffle, vote, match, redux, activemask, elect,
+  lane,
+  set,
+  load,
+  store,
+  atomic,
+  reduction,
+  address_conversion,
+  branch,
+  exit,
+  ret,
+  trap,
+  barrier,
+  fence,
 };
 
 struct Entry {
   std::string_view opcode;
-  std::string_view pattern_text;  ///< as in the table
+  std::string_view pattern_text; ///< as in the table
   std::string_view operand_text;
-  std::string_view semantics;     ///< name of the functor
+  std::string_view semantics; ///< name of the functor
   Pattern pattern;
   OperandList operands;
   Family family{};
@@ -42,8 +53,8 @@ std::span<const Entry> table();
 struct Spelling {
   const Entry* entry = nullptr;
   std::uint32_t entry_index = 0;
-  int variant = 0; ///< which handler of the entry
-  Form form;       ///< all words, those for the decoder included, in the order of the pattern
+  int variant = 0;                        ///< which handler of the entry
+  Form form;                              ///< all words, those for the decoder included, in the order of the pattern
   std::array<Type, kMaxOperands> types{}; ///< of the entry's operands
 
   [[nodiscard]] bool has(Word word) const { return form.has(word); }

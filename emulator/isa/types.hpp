@@ -9,6 +9,7 @@
 
 namespace warplens::isa {
 
+// clang-format off
 enum class Type : std::uint8_t {
   none,
   pred,
@@ -20,6 +21,7 @@ enum class Type : std::uint8_t {
   e4m3, e5m2, e4m3x2, e5m2x2, ue8m0x2, e2m1x2, e2m3x2, e3m2x2,
   texref, samplerref, surfref,
 };
+// clang-format on
 
 constexpr int kTypeCount = static_cast<int>(Type::surfref) + 1;
 
@@ -31,6 +33,7 @@ struct TypeInfo {
   Class kind;
 };
 
+// clang-format off
 /// Name, width in bits and class of a type, by enumerator.
 constexpr TypeInfo kTypes[kTypeCount] = {
     {"", 0, Class::none},
@@ -50,6 +53,7 @@ constexpr TypeInfo kTypes[kTypeCount] = {
     {"e2m1x2", 8, Class::floating}, {"e2m3x2", 16, Class::floating}, {"e3m2x2", 16, Class::floating},
     {"texref", 64, Class::opaque}, {"samplerref", 64, Class::opaque}, {"surfref", 64, Class::opaque},
 };
+// clang-format on
 
 constexpr const TypeInfo& info(Type type) { return kTypes[static_cast<int>(type)]; }
 constexpr std::string_view name(Type type) { return info(type).name; }

@@ -79,14 +79,14 @@ std::string random_body(std::mt19937& random, int depth) {
     case 0: text += "mad.lo.u32 %r20, %r20, 31, " + constant + "; xor.b32 %r20, %r20, %r2;\n"; break;
     case 1:
     case 2:
-      text += "shr.u32 %r21, %r20, " + bit + "; and.b32 %r21, %r21, 1; setp.ne.u32 %p1, %r21, 0; @%p1 bra E" + id + ";\n" +
-              random_body(random, depth - 1) + "bra D" + id + ";\nE" + id + ":\n" + random_body(random, depth - 1) + "D" +
-              id + ":\n";
+      text += "shr.u32 %r21, %r20, " + bit + "; and.b32 %r21, %r21, 1; setp.ne.u32 %p1, %r21, 0; @%p1 bra E" + id +
+              ";\n" + random_body(random, depth - 1) + "bra D" + id + ";\nE" + id + ":\n" +
+              random_body(random, depth - 1) + "D" + id + ":\n";
       break;
     case 3: {
       const std::string counter = "%r" + std::to_string(30 + depth);
-      text += "and.b32 " + counter + ", %r20, 3;\nL" + id + ":\n" + random_body(random, depth - 1) + "sub.u32 " + counter +
-              ", " + counter + ", 1; setp.gt.s32 %p2, " + counter + ", 0; @%p2 bra L" + id + ";\n";
+      text += "and.b32 " + counter + ", %r20, 3;\nL" + id + ":\n" + random_body(random, depth - 1) + "sub.u32 " +
+              counter + ", " + counter + ", 1; setp.gt.s32 %p2, " + counter + ", 0; @%p2 bra L" + id + ";\n";
       break;
     }
     default:
@@ -100,7 +100,8 @@ std::string random_body(std::mt19937& random, int depth) {
 TEST(Divergence, LanesDoNotSeeEachOther) {
   std::mt19937 random(7);
   for (int round = 0; round < 150; ++round) {
-    const std::string ptx = kernel_of("mad.lo.u32 %r20, %r2, 77, 5;\n" + random_body(random, 4) + "st.global.u32 [%rd2], %r20; ret;");
+    const std::string ptx =
+        kernel_of("mad.lo.u32 %r20, %r2, 77, 5;\n" + random_body(random, 4) + "st.global.u32 [%rd2], %r20; ret;");
     Emulated machine(ptx, "random.ptx");
     How together{2, 48}, alone{96, 1};
     const Ran a = run_on(machine, together), b = run_on(machine, alone);
@@ -119,7 +120,9 @@ TEST(Barrier, OrdersSharedMemory) {
     mov.u32 %r13, s; add.u32 %r13, %r13, %r12;
     ld.shared.u32 %r14, [%r13];
     st.global.u32 [%rd2], %r14;
-    ret;)", ".shared .align 4 .b8 s[1024];\n"), {3, 256});
+    ret;)",
+                                       ".shared .align 4 .b8 s[1024];\n"),
+                             {3, 256});
   ASSERT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < 3 * 256; ++i) EXPECT_EQ(ran.words[i], 255 - i % 256);
 }
@@ -131,7 +134,8 @@ TEST(Barrier, PartialBarriersCountThreads) {
     add.u32 %r11, %r10, 1;
     bar.sync %r11, 64;
     st.global.u32 [%rd2], %r11;
-    ret;)"), {1, 128});
+    ret;)"),
+                             {1, 128});
   ASSERT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(ran.words[i], i / 64 + 1);
 }
@@ -139,7 +143,9 @@ TEST(Barrier, PartialBarriersCountThreads) {
 TEST(Barrier, WarpsThatWaitAtDifferentBarriersAreADeadlock) {
   const Ran ran = run_kernel(kernel_of("shr.u32 %r10, %r1, 5;\nbar.sync %r10;\nret;"), {1, 64});
   EXPECT_NE(ran.trap.find("deadlock"), std::string::npos) << ran.trap;
-  EXPECT_NE(ran.trap.find("warp 0 waits at barrier 0 (line 10), warp 1 waits at barrier 1 (line 10)"), std::string::npos) << ran.trap;
+  EXPECT_NE(ran.trap.find("warp 0 waits at barrier 0 (line 10), warp 1 waits at barrier 1 (line 10)"),
+            std::string::npos)
+      << ran.trap;
 }
 
 TEST(Barrier, InDivergentCodeIsReported) {
@@ -164,7 +170,8 @@ TEST(Progress, ABlockMayWaitForALaterOne) {
     st.global.u32 [%rd2], %r11;
     ret;
     WRITE: mov.u32 %r10, 9; st.global.u32 [%rd2], %r10;
-    ret;)"), {8, 1});
+    ret;)"),
+                             {8, 1});
   ASSERT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(ran.words[i], i == 7 ? 9u : 5u);
 }
@@ -177,7 +184,8 @@ TEST(Trap, TheLowestBlockIsReportedWithAnyNumberOfWorkers) {
     L: add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, %r11; @%p2 bra L;
     setp.ge.u32 %p1, %r3, 57;
     @%p1 trap;
-    ret;)"), "traps.ptx");
+    ret;)"),
+                   "traps.ptx");
   for (const unsigned workers : {1u, 2u, 3u}) {
     const Ran ran = run_on(machine, {600, 32, 0, nullptr, workers});
     EXPECT_NE(ran.trap.find("block (57,0,0)"), std::string::npos) << ran.trap;

@@ -21,12 +21,16 @@ std::uint64_t one(const std::string& statement, std::uint64_t a, std::uint64_t b
   for (int i = 1; i <= 4; ++i) {
     const std::string n = std::to_string(i);
     ptx += "mov.b64 %l" + n + ", " + hexadecimal(values[i - 1]) + "; cvt.u32.u64 %r" + n + ", %l" + n +
-           "; cvt.u16.u64 %h" + n + ", %l" + n + "; mov.b32 %f" + n + ", %r" + n + "; mov.b64 %d" + n + ", %l" + n + ";\n";
+           "; cvt.u16.u64 %h" + n + ", %l" + n + "; mov.b32 %f" + n + ", %r" + n + "; mov.b64 %d" + n + ", %l" + n +
+           ";\n";
   }
-  const std::size_t last = statement.rfind(';') == std::string::npos ? 0 : statement.rfind(';'); // of several statements
+  const std::size_t last =
+      statement.rfind(';') == std::string::npos ? 0 : statement.rfind(';'); // of several statements
   const char kind = statement[statement.find('%', last) + 1];
   const std::string result = std::string("%") + kind + "0";
-  const std::string store = kind == 'h' ? "st.global.u16" : kind == 'r' || kind == 'f' ? "st.global.b32" : "st.global.b64";
+  const std::string store = kind == 'h'                  ? "st.global.u16"
+                            : kind == 'r' || kind == 'f' ? "st.global.b32"
+                                                         : "st.global.b64";
   const Ran ran = run_kernel(ptx + statement + ";\n" + store + " [%o1], " + result + ";\nret;\n}\n", {1, 1, 2});
   EXPECT_EQ(ran.trap, "") << statement;
   return std::uint64_t{ran.words[1]} << 32 | ran.words[0];

@@ -26,7 +26,8 @@ TEST(Bounds, OneLaneOutOfBoundsIsFound) {
 }
 
 TEST(Bounds, SharedAndLocalMemory) {
-  const Ran shared = run_kernel(kernel_of("mov.u32 %r10, s;\nld.shared.u32 %r11, [%r10+64];\nret;", ".shared .b8 s[64];\n"));
+  const Ran shared =
+      run_kernel(kernel_of("mov.u32 %r10, s;\nld.shared.u32 %r11, [%r10+64];\nret;", ".shared .b8 s[64];\n"));
   EXPECT_NE(shared.trap.find("outside the 64 bytes of shared memory"), std::string::npos) << shared.trap;
   const Ran local = run_kernel(kernel_of(".local .b32 a[4];\nmov.u64 %rd10, a;\nst.local.u32 [%rd10+16], %r1;\nret;"));
   EXPECT_NE(local.trap.find("outside the 16 bytes of local memory"), std::string::npos) << local.trap;
@@ -48,7 +49,8 @@ TEST(Local, EachThreadHasItsOwn) {
     cvta.local.u64 %rd13, %rd12;
     ld.u32 %r11, [%rd13];
     st.global.u32 [%rd2], %r11;
-    ret;)"), {2, 96});
+    ret;)"),
+                             {2, 96});
   ASSERT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < 192; ++i) EXPECT_EQ(ran.words[i], i);
 }
@@ -65,7 +67,8 @@ TEST(Generic, LanesMayGoToDifferentSpaces) {
     ld.shared.u32 %r14, [%r12];
     shl.b32 %r14, %r14, 8;
     @%p1 st.global.u32 [%rd2], %r14;
-    ret;)", ".shared .align 4 .b8 s[128];\n"));
+    ret;)",
+                                       ".shared .align 4 .b8 s[128];\n"));
   ASSERT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i % 2 == 1 ? (i + 1) << 8 : i + 1);
 }
@@ -93,7 +96,8 @@ TEST(Atomics, EveryLaneGetsItsTurn) {
     red.global.or.b32 [%rd1+8], %r2;
     atom.global.inc.u32 %r12, [%rd1+12], 6;
     atom.global.cas.b32 %r13, [%rd1+16], 0, 5;
-    ret;)"), {10, 100, 5, nullptr, 2});
+    ret;)"),
+                             {10, 100, 5, nullptr, 2});
   ASSERT_EQ(ran.trap, "");
   EXPECT_EQ(ran.words[0], 1000u);
   EXPECT_EQ(ran.words[1], 999u);

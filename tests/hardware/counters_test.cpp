@@ -26,11 +26,16 @@ std::vector<std::uint32_t> contents(const json& argument) {
   };
   std::vector<std::uint32_t> words(bytes / 4);
   for (std::uint32_t i = 0; i < words.size(); ++i) {
-    if (kind == "iota") words[i] = i;
-    else if (kind == "mod") words[i] = i % mod;
-    else if (kind == "rmod") words[i] = rnd() % mod;
-    else if (kind == "f32") words[i] = std::bit_cast<std::uint32_t>(static_cast<float>(rnd() % 100000) / 1000.f - 50.f);
-    else EXPECT_EQ(kind, "zero");
+    if (kind == "iota")
+      words[i] = i;
+    else if (kind == "mod")
+      words[i] = i % mod;
+    else if (kind == "rmod")
+      words[i] = rnd() % mod;
+    else if (kind == "f32")
+      words[i] = std::bit_cast<std::uint32_t>(static_cast<float>(rnd() % 100000) / 1000.f - 50.f);
+    else
+      EXPECT_EQ(kind, "zero");
   }
   return words;
 }
@@ -58,15 +63,20 @@ protected:
 };
 
 constexpr const char* kExact[] = {
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 };
 
 // Counts of machine instructions. In scan3 the assembler made predicated code of the branches, so that warps without an
 // active lane count there too.
-constexpr const char* kInstructions[] = {"smsp__inst_executed_op_shared_ld.sum", "smsp__inst_executed_op_shared_st.sum"};
+constexpr const char* kInstructions[] = {"smsp__inst_executed_op_shared_ld.sum",
+                                         "smsp__inst_executed_op_shared_st.sum"};
 
 TEST_P(Counters, AsOnHardware) {
   const json& launch = GetParam();
@@ -96,8 +106,10 @@ TEST_P(Counters, AsOnHardware) {
   for (const char* name : kExact)
     EXPECT_EQ(profile.integer(name), launch["counters"][name].get<std::uint64_t>()) << name;
   for (const char* name : kInstructions) {
-    if (request.kernel == "scan3") EXPECT_LT(profile.integer(name), launch["counters"][name].get<std::uint64_t>()) << name;
-    else EXPECT_EQ(profile.integer(name), launch["counters"][name].get<std::uint64_t>()) << name;
+    if (request.kernel == "scan3")
+      EXPECT_LT(profile.integer(name), launch["counters"][name].get<std::uint64_t>()) << name;
+    else
+      EXPECT_EQ(profile.integer(name), launch["counters"][name].get<std::uint64_t>()) << name;
   }
   e.free_buffers();
 }

@@ -1,5 +1,5 @@
-// Every instruction form of tests/data/hardware/forms.jsonl whose opcode the table knows, run as its kernel in forms.ptx,
-// at every level, against what an H200 answered. README.md there says how the files are to be read.
+// Every instruction form of tests/data/hardware/forms.jsonl whose opcode the table knows, run as its kernel in
+// forms.ptx, at every level, against what an H200 answered. README.md there says how the files are to be read.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,9 @@ double value_of(std::uint64_t bits, std::string_view type) {
 }
 
 std::int64_t ordered(std::uint64_t bits, std::string_view type) {
-  if (type == "f64") return static_cast<std::int64_t>(bits) < 0 ? -static_cast<std::int64_t>(bits << 1 >> 1) : static_cast<std::int64_t>(bits);
+  if (type == "f64")
+    return static_cast<std::int64_t>(bits) < 0 ? -static_cast<std::int64_t>(bits << 1 >> 1)
+                                               : static_cast<std::int64_t>(bits);
   const auto word = static_cast<std::int64_t>(bits & 0x7fffffff);
   return (bits >> 31) != 0 ? -word : word;
 }
@@ -105,7 +107,8 @@ std::string opcode_of(const std::string& op) { return op.substr(0, op.find('.'))
 // Where the manual leaves the payload of a NaN open.
 bool any_nan(const HardwareForm& form) {
   const std::string opcode = opcode_of(form.op);
-  const bool chooses = opcode == "cvt" || opcode == "min" || opcode == "max" || opcode == "selp" || opcode == "slct" || opcode == "set";
+  const bool chooses =
+      opcode == "cvt" || opcode == "min" || opcode == "max" || opcode == "selp" || opcode == "slct" || opcode == "set";
   return (form.out == "f32" || form.out == "f64") && !chooses;
 }
 
@@ -134,7 +137,8 @@ bool within_manual_bound(const std::string& opcode, std::string_view type, doubl
 
 bool approximates(const HardwareForm& form, std::uint64_t x, std::uint64_t got) {
   const std::string opcode = opcode_of(form.op);
-  if (!form.out.ends_with("x2")) return within_manual_bound(opcode, form.out, value_of(x, form.out), value_of(got, form.out));
+  if (!form.out.ends_with("x2"))
+    return within_manual_bound(opcode, form.out, value_of(x, form.out), value_of(got, form.out));
   const std::string type = form.out.substr(0, form.out.size() - 2);
   for (const int shift : {0, 16})
     if (!within_manual_bound(opcode, type, value_of(x >> shift & 0xffff, type), value_of(got >> shift & 0xffff, type)))

@@ -10,14 +10,8 @@
 namespace warplens::tests {
 namespace {
 
-constexpr std::uint64_t kValues[] = {0x21,
-                                     0x86008F88,
-                                     0xFFFFFFFFFF2CCB49,
-                                     0x8000000000000000,
-                                     0x7FFFFFFF12345678,
-                                     0,
-                                     0xFFFFFFFFFFFFFFFF,
-                                     0x10000};
+constexpr std::uint64_t kValues[] = {
+    0x21, 0x86008F88, 0xFFFFFFFFFF2CCB49, 0x8000000000000000, 0x7FFFFFFF12345678, 0, 0xFFFFFFFFFFFFFFFF, 0x10000};
 
 // The register of operand a or b as a 64-bit literal, in the width of the instruction.
 std::string statement(const std::string& op, const std::string& immediates) {
@@ -44,7 +38,8 @@ TEST(Immediates, AsOnHardware) {
   body += "cvt.u32.u64 %r11, %rd11; cvt.u32.u64 %r12, %rd12; cvt.u16.u64 %h1, %rd11;\n"
           "mul.wide.u32 %rd10, %r20, 8; add.u64 %rd10, %rd10, %rd1;\n";
   for (std::size_t i = 0; i < forms.size(); ++i)
-    body += statement(forms[i]["op"], forms[i]["immediates"]) + "st.global.b64 [%rd10+" + std::to_string(64 * i) + "], %rd13;\n";
+    body += statement(forms[i]["op"], forms[i]["immediates"]) + "st.global.b64 [%rd10+" + std::to_string(64 * i) +
+            "], %rd13;\n";
   const Ran ran = run_kernel(kernel_of(body + "ret;"), {1, 8, forms.size() * 16});
   ASSERT_EQ(ran.trap, "");
   std::vector<std::uint64_t> results(forms.size() * 8);

@@ -17,12 +17,13 @@ constexpr const char* kSixteen = "shl.b32 %r10, %r1, 4; add.u32 %r11, %r2, %r10;
 
 // The widths that remain when joined accesses count as one, smallest first.
 std::multiset<int> widths(const std::string& body) {
-  const auto module = parse(".version 8.3\n.target sm_90\n.address_size 64\n.shared .align 4 .b8 s[8192];\n"
-                            ".visible .entry k(.param .u64 out) {\n"
-                            ".reg .b32 %r<60>; .reg .b64 %rd<20>; .reg .pred %p<10>; .reg .f32 %f<10>; .reg .f64 %d<9>; .reg .b16 %h<9>;\n"
-                            "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r2, s;\n" +
-                                body + "\nret;\n}\n",
-                            "joined.ptx");
+  const auto module = parse(
+      ".version 8.3\n.target sm_90\n.address_size 64\n.shared .align 4 .b8 s[8192];\n"
+      ".visible .entry k(.param .u64 out) {\n"
+      ".reg .b32 %r<60>; .reg .b64 %rd<20>; .reg .pred %p<10>; .reg .f32 %f<10>; .reg .f64 %d<9>; .reg .b16 %h<9>;\n"
+      "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r2, s;\n" +
+          body + "\nret;\n}\n",
+      "joined.ptx");
   if (!module) {
     ADD_FAILURE() << render(module.error(), "");
     return {};
@@ -35,7 +36,8 @@ std::multiset<int> widths(const std::string& body) {
     const Type type = *isa::type_named(op.substr(op.rfind('.') + 1));
     bits[i] = isa::bits(type) * (op.find(".v2") != std::string::npos ? 2 : 1);
   }
-  for (const JoinedAccess& j : joined_accesses(f, control_flow(f), [](const Operand& o) { return static_cast<std::uint64_t>(o.value); })) {
+  for (const JoinedAccess& j :
+       joined_accesses(f, control_flow(f), [](const Operand& o) { return static_cast<std::uint64_t>(o.value); })) {
     bits[j.first] = static_cast<int>(8 * j.bytes);
     for (const std::uint32_t other : j.others) bits.erase(other);
   }
@@ -83,7 +85,8 @@ TEST(JoinedLoads, QuadsAndTriples) {
   EXPECT_EQ(widths(k16 + load(20, 0) + load(21, 4) + load(22, 8)), Widths({128}));
   EXPECT_EQ(widths(k16 + load(20, 0) + load(21, 4) + load(22, 12)), Widths({128}));
   EXPECT_EQ(widths(k16 + "ld.shared.f64 %d1, [%r11]; ld.shared.f64 %d2, [%r11+8];"), Widths({128}));
-  EXPECT_EQ(widths(k16 + "ld.shared.v2.u32 {%r20, %r21}, [%r11]; ld.shared.v2.u32 {%r22, %r23}, [%r11+8];"), Widths({128}));
+  EXPECT_EQ(widths(k16 + "ld.shared.v2.u32 {%r20, %r21}, [%r11]; ld.shared.v2.u32 {%r22, %r23}, [%r11+8];"),
+            Widths({128}));
 }
 
 TEST(JoinedLoads, WhatStandsBetween) {
@@ -96,9 +99,11 @@ TEST(JoinedLoads, WhatStandsBetween) {
   EXPECT_EQ(widths(k8 + load(20, 0) + "atom.shared.add.u32 %r30, [%r2+4000], 1;" + load(21, 4)), Widths({32, 32}));
   EXPECT_EQ(widths(k8 + load(20, 0) + "atom.global.add.u32 %r30, [%rd1], 1;" + load(21, 4)), Widths({64}));
   EXPECT_EQ(widths(k8 + load(20, 0) + load(25, 64) + load(21, 4)), Widths({32, 64}));
-  EXPECT_EQ(widths(k8 + load(20, 0) + "setp.gt.u32 %p1, %r20, 7; @%p1 bra X; bar.sync 0; X:" + load(21, 4)), Widths({32, 32}));
+  EXPECT_EQ(widths(k8 + load(20, 0) + "setp.gt.u32 %p1, %r20, 7; @%p1 bra X; bar.sync 0; X:" + load(21, 4)),
+            Widths({32, 32}));
   EXPECT_EQ(widths(k8 + "setp.gt.u32 %p1, %r3, 7; @%p1 " + load(20, 0) + "@%p1 " + load(21, 4)), Widths({32, 32}));
-  EXPECT_EQ(widths(k8 + "ld.volatile.shared.u32 %r20, [%r11]; ld.volatile.shared.u32 %r21, [%r11+4];"), Widths({32, 32}));
+  EXPECT_EQ(widths(k8 + "ld.volatile.shared.u32 %r20, [%r11]; ld.volatile.shared.u32 %r21, [%r11+4];"),
+            Widths({32, 32}));
   EXPECT_EQ(widths(k8 + "ld.shared.u16 %h1, [%r11]; ld.shared.u16 %h2, [%r11+2];"), Widths({16, 16}));
 }
 

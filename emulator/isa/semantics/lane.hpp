@@ -19,13 +19,15 @@ namespace warplens::isa::WARPLENS_LEVEL {
 template <Type t> struct LaneOf;
 #define LANE(type, cpp)                                                                                                \
   template <> struct LaneOf<Type::type> { using T = cpp; };
+// clang-format off
 LANE(pred, bool)
-LANE(b8, std::uint8_t) LANE(b16, std::uint16_t) LANE(b32, std::uint32_t) LANE(b64, std::uint64_t) LANE(u8, std::uint8_t)
-    LANE(u16, std::uint16_t) LANE(u32, std::uint32_t) LANE(u64, std::uint64_t) LANE(s8, std::int8_t)
-        LANE(s16, std::int16_t) LANE(s32, std::int32_t) LANE(s64, std::int64_t) LANE(f32, float) LANE(f64, double)
-            LANE(f16, std::uint16_t) LANE(bf16, std::uint16_t) LANE(tf32, std::uint32_t) LANE(f16x2, std::uint32_t)
-                LANE(bf16x2, std::uint32_t) LANE(u16x2, std::uint32_t) LANE(s16x2, std::uint32_t)
-                    LANE(e4m3x2, std::uint16_t) LANE(e5m2x2, std::uint16_t)
+LANE(b8, std::uint8_t) LANE(b16, std::uint16_t) LANE(b32, std::uint32_t) LANE(b64, std::uint64_t)
+LANE(u8, std::uint8_t) LANE(u16, std::uint16_t) LANE(u32, std::uint32_t) LANE(u64, std::uint64_t)
+LANE(s8, std::int8_t) LANE(s16, std::int16_t) LANE(s32, std::int32_t) LANE(s64, std::int64_t)
+LANE(f32, float) LANE(f64, double) LANE(f16, std::uint16_t) LANE(bf16, std::uint16_t) LANE(tf32, std::uint32_t)
+LANE(f16x2, std::uint32_t) LANE(bf16x2, std::uint32_t) LANE(u16x2, std::uint32_t) LANE(s16x2, std::uint32_t)
+LANE(e4m3x2, std::uint16_t) LANE(e5m2x2, std::uint16_t)
+// clang-format on
 #undef LANE
                         template <Type t>
                         using Lane = typename LaneOf<t>::T;
