@@ -83,13 +83,14 @@ Profile Analysis::profile() const {
   profile.kernel = function_.name;
   std::vector<InstructionRow> rows(function_.instructions.size());
   for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
+  std::vector<std::string> lines = ir::print_lines(module_, function_);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].metrics.list().empty()) continue;
     const ir::Instruction& instruction = function_.instructions[i];
     InstructionRow& row = rows[i];
     row.instruction = static_cast<std::uint32_t>(i);
     row.line = instruction.where.line;
-    row.ptx = ir::print(module_, function_, instruction);
+    row.ptx = std::move(lines[i]);
     row.source_line = instruction.source.line;
     for (const ir::SourceFile& file : module_.files)
       if (file.number == instruction.source.file) row.source_file = file.name;

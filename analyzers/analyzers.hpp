@@ -3,7 +3,7 @@
 //   Analysis analysis(module, function, shape);
 //   launch(…, &analysis);                 // the Analysis is an exec::Watcher
 //   Profile profile = analysis.profile();
-//   std::vector<Finding> findings = find_problems(profile);
+//   std::vector<Finding> findings = find_problems(profile, {"1.2", "1.x"});
 #pragma once
 
 #include "analyzers/analyzer.hpp"

@@ -1,7 +1,8 @@
 // What to tell the author of a kernel, from its profile: which line wastes what, why, and what to do.
 //
 //   UncoalescedGlobalAccess, warning, transpose.cu:34: "4-byte stores touch 32 sectors per request (ideal 4):
-//   neighbouring threads are 2048 bytes apart"; excess 229376 sectors
+//   neighbouring threads are 2048 bytes apart"; excess 229376 sectors//
+// In the terms of the device's rules: the same store on a Tesla C1060 "moves 1024 bytes per request (ideal 128)".
 #pragma once
 
 #include "analyzers/profile.hpp"
@@ -18,16 +19,23 @@ struct Finding {
   Severity severity = Severity::warning; ///< warning where at least half is waste, note below
   std::string message;
   std::string advice;
-  std::uint32_t instruction = 0xffffffffu; ///< all ones: of the whole launch
-  std::uint32_t line = 0;                  ///< in the PTX text
-  std::string source_file;                 ///< of the CUDA source; empty when unknown
+  std::vector<std::uint32_t> lines; ///< in the PTX text, ascending; empty: of the whole launch
+  std::string source_file;          ///< of the CUDA source; empty when unknown
   std::uint32_t source_line = 0;
-  std::vector<Metric> values; ///< that the rule looked at
-  double excess = 0;          ///< what a perfect access would save
-  std::string_view unit;      ///< of the excess: sectors, passes, lane slots
+  std::vector<Metric> values; ///< that the rule looked at, summed over the lines
+  double excess = 0;          ///< what a perfect access would save, over all lines
+  std::string_view unit;      ///< of the excess: sectors, transactions, bytes, passes, branches, lane slots
 };
 
-/// Ordered by rule, within a rule by excess, largest first.
-std::vector<Finding> find_problems(const Profile& profile);
+/// Names of the rules that a device obeys. Coalescing: "1.0", "1.2", any other counts sectors as "6.0"; banks: "1.x",
+/// any other as "5.x+".
+struct DeviceRules {
+  std::string_view coalescing = "6.0";
+  std::string_view banks = "5.x+";
+};
+
+/// Ordered by rule, within a rule by excess, largest first. PTX lines that come from one line of CUDA source and have
+/// the same message share a finding.
+std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& rules);
 
 } // namespace warplens::analyzers

@@ -37,6 +37,10 @@ constexpr MetricInfo kMetrics[] = {
     {"gld_incoherent", "transactions", "loads of lanes on their own, compute capability 1.0 and 1.1", 0},
     {"gst_coherent", "transactions", "coalesced stores, compute capability 1.0 and 1.1"},
     {"gst_incoherent", "transactions", "stores of lanes on their own, compute capability 1.0 and 1.1", 0},
+    {"gld_bytes_ideal", "bytes", "the fewest that loads could move, compute capability 1.2 and 1.3"},
+    {"gst_bytes_ideal", "bytes", "the fewest that stores could move, compute capability 1.2 and 1.3"},
+    {"gld_transactions_ideal", "transactions", "the fewest that loads could make, compute capability 1.0 and 1.1"},
+    {"gst_transactions_ideal", "transactions", "the fewest that stores could make, compute capability 1.0 and 1.1"},
 };
 
 constexpr AnalyzerInfo kInfo = {"global_transactions", "Global memory transactions",
@@ -65,6 +69,38 @@ std::uint64_t atomic_sectors(const Footprint& footprint) {
   return total + most;
 }
 
+constexpr std::uint32_t kHalfWarp = 16;
+
+std::uint64_t distinct_addresses(const Footprint& footprint, exec::Mask lanes) {
+  const auto active = static_cast<std::uint32_t>(std::popcount(lanes));
+  if (footprint.distinct_addresses() == static_cast<std::uint32_t>(std::popcount(footprint.mask))) return active;
+  std::uint64_t seen[kHalfWarp];
+  std::size_t count = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const std::uint64_t address = footprint.addresses[std::countr_zero(lanes)];
+    if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
+  }
+  return count;
+}
+
+/// The fewest bytes that transactions of 32, 64 and 128 bytes move for `used` bytes.
+std::uint64_t least_moved(std::uint64_t used) {
+  const std::uint64_t rest = used % kLineBytes;
+  return used - rest + (rest ? std::bit_ceil(std::max<std::uint64_t>(rest, kSectorBytes)) : 0);
+}
+
+/// What the active half-warps need at least; never more than they took.
+void add_ideal_of_half_warps(GlobalCost& one, const Footprint& footprint) {
+  for (const exec::Mask half : {0xffffu, 0xffff0000u}) {
+    const exec::Mask lanes = footprint.mask & half;
+    if (!lanes) continue;
+    one.half_warp_bytes += least_moved(distinct_addresses(footprint, lanes) * footprint.lane_bytes);
+    one.half_warp_transactions += std::max(1u, kHalfWarp * footprint.lane_bytes / kLineBytes);
+  }
+  one.half_warp_bytes = std::min(one.half_warp_bytes, 32 * one.by_size[0] + 64 * one.by_size[1] + 128 * one.by_size[2]);
+  one.half_warp_transactions = std::min(one.half_warp_transactions, one.coherent + one.incoherent);
+}
+
 } // namespace
 
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
@@ -74,6 +110,8 @@ void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
   for (int i = 0; i < 3; ++i) by_size[i] += other.by_size[i] * times;
   coherent += other.coherent * times;
   incoherent += other.incoherent * times;
+  half_warp_bytes += other.half_warp_bytes * times;
+  half_warp_transactions += other.half_warp_transactions * times;
 }
 
 GlobalTransactions::Shard::Shard(std::size_t rows)
@@ -92,6 +130,7 @@ GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
   const Transactions ordered = ordered_words_.transactions(footprint);
   one.incoherent = ordered.uncoalesced;
   one.coherent = ordered.total() - ordered.uncoalesced;
+  add_ideal_of_half_warps(one, footprint);
   return one;
 }
 
@@ -174,6 +213,8 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
     metrics.add(prefix + "128b", total.cost.by_size[2]);
     metrics.add(prefix + "coherent", total.cost.coherent);
     metrics.add(prefix + "incoherent", total.cost.incoherent);
+    metrics.add(prefix + "bytes_ideal", total.cost.half_warp_bytes);
+    metrics.add(prefix + "transactions_ideal", total.cost.half_warp_transactions);
   }
 }
 

@@ -21,6 +21,8 @@ struct GlobalCost {
   std::uint64_t by_size[3]{};    ///< 32, 64, 128 bytes, rule 1.2
   std::uint64_t coherent = 0;    ///< transactions under rule 1.0
   std::uint64_t incoherent = 0;
+  std::uint64_t half_warp_bytes = 0;        ///< the fewest that the half-warps could move, rule 1.2
+  std::uint64_t half_warp_transactions = 0; ///< the fewest that they could make, rule 1.0
   void add(const GlobalCost& other, std::uint64_t times);
 };
 

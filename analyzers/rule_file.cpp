@@ -1,5 +1,7 @@
 #include "analyzers/rule_file.hpp"
 
+#include "emulator/base/toml_depth.hpp"
+
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -31,6 +33,10 @@ RuleTable::~RuleTable() = default;
 
 RuleTable::RuleTable(std::string_view text, std::string_view file) : state_(std::make_unique<State>()) {
   state_->file = file;
+  if (const SourceLocation place = too_deep(text); place.line != 0) {
+    state_->diagnostics->error(place, std::string(kTooDeep));
+    return;
+  }
   try {
     state_->owner = std::make_shared<toml::table>(toml::parse(text, file));
     state_->table = state_->owner.get();

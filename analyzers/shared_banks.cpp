@@ -20,6 +20,7 @@ constexpr MetricInfo kMetrics[] = {
      "extra passes over shared and constant memory, compute capability 1.x; where the rule leaves a choice, the best",
      0},
     {"warp_serialize_worst", "passes", "the same, where the rule leaves a choice, the worst", 0},
+    {"shared_passes_ideal", "passes", "the fewest over the banks of shared memory, compute capability 1.x"},
 };
 
 constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
@@ -48,6 +49,7 @@ void BankCost::add(const BankCost& other, std::uint64_t times) {
   conflicts += other.conflicts * times;
   serialize_best += other.serialize_best * times;
   serialize_worst += other.serialize_worst * times;
+  serialize_free += other.serialize_free * times;
 }
 
 SharedBanks::Shard::Shard(std::size_t rows)
@@ -72,6 +74,7 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
   const Passes old = serve(old_banks_);
   one.serialize_best = old.conflicts();
   one.serialize_worst = old.worst_conflicts();
+  one.serialize_free = old.fewest;
   site.repeat.ways = now.ways;
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;
@@ -147,6 +150,7 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
     if (i >= rows.size()) continue;
     if (row.requests) {
       add_operation(rows[i].metrics, operation(row.kind), row.requests, row.cost);
+      rows[i].metrics.add("shared_passes_ideal", row.cost.serialize_free);
       rows[i].pattern = row.site.pattern();
       rows[i].stride = row.site.stride();
       rows[i].lane_bytes = row.lane_bytes;
@@ -159,6 +163,7 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
   for (int which = 0; which < 3; ++which) add_operation(launch, which, requests[which], costs[which]);
   launch.add("warp_serialize", sum.serialize_best);
   launch.add("warp_serialize_worst", sum.serialize_worst);
+  launch.add("shared_passes_ideal", sum.serialize_free);
   for (std::size_t ways = 1; ways < kDegrees; ++ways)
     if (degrees_[ways]) launch.add("shared_access_" + std::to_string(ways) + "_way", degrees_[ways]);
 }

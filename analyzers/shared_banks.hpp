@@ -19,6 +19,7 @@ struct BankCost {
   std::uint64_t conflicts = 0;      ///< wavefronts beyond the fewest that the width of the access needs
   std::uint64_t serialize_best = 0; ///< extra passes under rule 1.x
   std::uint64_t serialize_worst = 0;
+  std::uint64_t serialize_free = 0; ///< the fewest passes under rule 1.x
   void add(const BankCost& other, std::uint64_t times);
 };
 

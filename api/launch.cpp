@@ -77,7 +77,8 @@ public:
     occupancy();
     add_metrics();
     predict();
-    report_.findings = analyzers::find_problems(report_.profile);
+    report_.findings =
+        analyzers::find_problems(report_.profile, {report_.device.coalescing_rule, report_.device.bank_rule});
   }
 
 private:

@@ -1,6 +1,8 @@
 // Reads launch files. The only file of api/ that sees toml++.
 #include "api/launch_file.hpp"
 
+#include "emulator/base/toml_depth.hpp"
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -291,6 +293,7 @@ toml::node* parent_of(toml::table& root, std::string_view& path) {
 
 Expected<void> apply(toml::table& root, const Override& change) {
   const std::string name = fmt::format("--set {}={}", change.path, change.value);
+  if (too_deep(change.path + change.value).line != 0) return failure(fmt::format("--set: {}", kTooDeep));
   toml::table value;
   try {
     value = toml::parse("value = " + change.value, name);
@@ -320,6 +323,12 @@ Expected<void> apply(toml::table& root, const Override& change) {
 
 Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::path& file,
                                  std::span<const Override> overrides) {
+  if (const SourceLocation place = too_deep(text); place.line != 0) {
+    Diagnostics errors;
+    errors.error(place, std::string(kTooDeep));
+    errors.in_file(file.string());
+    return failure(std::move(errors));
+  }
   toml::table root;
   try {
     root = toml::parse(text, file.string());

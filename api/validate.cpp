@@ -17,6 +17,7 @@ public:
     grid();
     block();
     shared_memory();
+    local_memory();
     registers();
     arguments();
     return std::move(errors_);
@@ -73,6 +74,12 @@ private:
     if (program_.shared_bytes > allowed || dynamic > allowed - program_.shared_bytes)
       error("the block needs {} bytes of static and {} bytes of dynamic shared memory: {} allows {} together",
             program_.shared_bytes, dynamic, device(), allowed);
+  }
+
+  void local_memory() {
+    const std::uint64_t allowed = limits_.capability.major < 2 ? 16 << 10 : 512 << 10; // same table of the guide
+    if (program_.local_bytes > allowed)
+      error("a thread needs {} bytes of local memory: {} allows {}", program_.local_bytes, device(), allowed);
   }
 
   void registers() {

@@ -111,8 +111,9 @@ Expected<std::vector<std::byte>> encode(Type type, const Number& number) {
   const auto* integer = std::get_if<std::int64_t>(&number);
   if (integer == nullptr || *integer < low || *integer > high)
     return failure(fmt::format("{} does not fit into {}: expected an integer from {} to {}",
-                               std::visit([](auto v) { return fmt::format("{}", v); }, number), isa::name(type), low,
-                               high));
+                               std::visit([](auto v) { return fmt::format("{:#}", v); }, number), isa::name(type), low,
+                               high),
+                   type == Type::u64 ? "larger ones are given by their bits: b64=0xffffffffffffffff" : "");
   store(bytes.data(), static_cast<std::uint64_t>(*integer), bytes.size());
   return bytes;
 }
@@ -127,7 +128,8 @@ Expected<Number> parse_number(std::string_view text) {
   const auto whole = std::from_chars(digits.data(), end, integer, hexadecimal ? 16 : 10);
   if (whole.ec == std::errc{} && whole.ptr == end) {
     // 0xffffffffffffffff and its like mean their bits; larger decimal numbers are read as floating-point ones.
-    if (hexadecimal || integer <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (hexadecimal || integer <= kMost + (negative ? 1 : 0))
       return Number{static_cast<std::int64_t>(negative ? 0 - integer : integer)};
   }
   double value = 0;

@@ -1,4 +1,5 @@
 // Reads device files. The only file of model/ that sees toml++.
+#include "emulator/base/toml_depth.hpp"
 #include "model/device.hpp"
 
 #include <fmt/format.h>
@@ -205,6 +206,11 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
 
 Expected<Device> load_device(std::string_view toml_text, std::string_view file) {
   Diagnostics errors;
+  if (const SourceLocation place = too_deep(toml_text); place.line != 0) {
+    errors.error(place, std::string(kTooDeep));
+    errors.in_file(file);
+    return failure(std::move(errors));
+  }
   try {
     Device device = read_device(toml::parse(toml_text, file), errors);
     if (!errors.has_errors()) return device;

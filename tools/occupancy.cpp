@@ -49,8 +49,7 @@ model::OccupancyQuery query_of(const po::variables_map& values, std::string& dev
   }
   query.threads = 1;
   for (const std::uint64_t extent : parse_extents(values["block"].as<std::string>(), "--block"))
-    if (__builtin_mul_overflow(query.threads, static_cast<std::int64_t>(extent), &query.threads))
-      throw UsageError{"the block is too large", ""};
+    if (__builtin_mul_overflow(query.threads, extent, &query.threads)) throw UsageError{"the block is too large", ""};
   query.registers = values["regs"].as<std::int64_t>();
   query.shared_bytes = values["smem"].as<std::int64_t>();
   return query;

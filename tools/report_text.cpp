@@ -328,7 +328,8 @@ private:
       const bool severe = f.severity != Severity::note;
       std::string place;
       if (f.source_line != 0) place += fmt::format(", {}:{}", base_name(f.source_file), f.source_line);
-      if (f.line != 0) place += fmt::format(", PTX line {}", f.line);
+      if (!f.lines.empty())
+        place += fmt::format(", PTX line{} {}", f.lines.size() == 1 ? "" : "s", fmt::join(f.lines, ", "));
       line("  {}. {}{}{}: {}{}", i + 1, severe ? s_.yellow : s_.dim, severe ? "warning" : "note", s_.reset, f.rule,
            place);
       out_ += wrapped(f.message, "     ");

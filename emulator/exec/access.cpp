@@ -55,13 +55,21 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
 
 } // namespace
 
+namespace {
+
+// A lane's distance from lane 0 in a regular access; strides may be long enough to run around the address space.
+std::uint64_t distance(const Addresses& a, int lane) {
+  const auto lanes = static_cast<std::uint64_t>(lane % 16);
+  if (lane < 16) return lanes * static_cast<std::uint64_t>(a.stride[0]);
+  return static_cast<std::uint64_t>(a.half) + lanes * static_cast<std::uint64_t>(a.stride[1]);
+}
+
+} // namespace
+
 void expand(Addresses& a, bool address32) {
   if (!a.regular) return;
   const std::uint64_t wrap = address32 ? 0xffff'ffffu : ~std::uint64_t{0};
-  for (int i = 0; i < kWarpSize; ++i) {
-    const std::int64_t distance = i < 16 ? i * a.stride[0] : a.half + (i - 16) * a.stride[1];
-    a.lane[i] = (a.base + static_cast<std::uint64_t>(distance)) & wrap;
-  }
+  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = (a.base + distance(a, i)) & wrap;
 }
 
 // Tells the watcher of an access that lies in one space.
@@ -81,9 +89,7 @@ static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask m
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
   const MemorySite& site = *op->site;
   expand(a, site.address32);
-  const int first = __builtin_ctz(mask);
-  const std::uint64_t distance_of_first =
-      static_cast<std::uint64_t>(first < 16 ? first * a.stride[0] : a.half + (first - 16) * a.stride[1]);
+  const std::uint64_t distance_of_first = distance(a, __builtin_ctz(mask));
   host.regular = false;
   Mask in_space[4]{}; // global, shared, local, param
   for (int lane = 0; lane < kWarpSize; ++lane) {

@@ -60,7 +60,7 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
   }
   a.base = static_cast<A>(base + static_cast<A>(offset));
   a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
-  a.half = 16 * a.stride[0];
+  a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
   a.regular = difference == 0;
   if (a.regular) return;
   if (mask == kFullMask) {
@@ -77,11 +77,15 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
   for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
 }
 
-// The lowest address and the end of a regular access.
+// The lowest address and the end of a regular access. Where low is not below high, the access runs past the end of the
+// address space, or its strides are so long that it may run around it and end where it began.
 struct Extent {
   std::uint64_t low, high;
 };
 inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 58; // 31 times as much is still a signed number
+  const auto is_long = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride) + kLong > 2 * kLong; };
+  if (is_long(a.stride[0]) || is_long(a.stride[1])) return {1, 0};
   const auto first = static_cast<std::int64_t>(__builtin_ctz(mask)),
              last = static_cast<std::int64_t>(31 - __builtin_clz(mask));
   const std::uint64_t p = a.base + static_cast<std::uint64_t>(first * a.stride[0]);
@@ -89,9 +93,9 @@ inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
     const std::uint64_t q = a.base + static_cast<std::uint64_t>(last * a.stride[0]);
     return {p < q ? p : q, (p < q ? q : p) + lane_bytes};
   }
-  const std::uint64_t corners[] = {p, a.base + static_cast<std::uint64_t>(15 * a.stride[0]),
-                                   a.base + static_cast<std::uint64_t>(a.half),
-                                   a.base + static_cast<std::uint64_t>(a.half + 15 * a.stride[1])};
+  const std::uint64_t second = a.base + static_cast<std::uint64_t>(a.half);
+  const std::uint64_t corners[] = {p, a.base + static_cast<std::uint64_t>(15 * a.stride[0]), second,
+                                   second + static_cast<std::uint64_t>(15 * a.stride[1])};
   std::uint64_t low = p, high = p;
   for (const std::uint64_t c : corners) {
     low = c < low ? c : low;
@@ -152,18 +156,19 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
       (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);
   if (misaligned != 0) return resolve_slowly(op, warp, mask, a, host);
   const auto [low, high] = extent(a, mask, site.lane_bytes);
+  if (low >= high) return resolve_slowly(op, warp, mask, a, host);
   const Cta& cta = *warp->cta;
   host.stride[0] = a.stride[0];
   host.stride[1] = a.stride[1];
   host.half = a.half;
   switch (site.space) {
   case isa::Space::shared:
-    if (low >= high || high > cta.shared_bytes) break;
+    if (high > cta.shared_bytes) break;
     host.base = cta.shared + a.base;
     if constexpr (watched) warp->worker->watch->regular(site, isa::Space::shared, mask, a.base, a.stride, a.half);
     return true;
   case isa::Space::local:
-    if (low >= high || high > cta.program.local_bytes) break;
+    if (high > cta.program.local_bytes) break;
     host.base = cta.local + std::uint64_t{warp->index} * kWarpSize * cta.local_stride + a.base;
     for (std::int64_t& stride : host.stride) stride += static_cast<std::int64_t>(cta.local_stride);
     host.half += 16 * static_cast<std::int64_t>(cta.local_stride);

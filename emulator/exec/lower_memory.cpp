@@ -104,9 +104,12 @@ void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::
     int register_bytes = 0;
     const std::uint32_t d = register_row(elements[e], &register_bytes);
     const Handler handler = level_.memory({MemoryHandlerKey::Kind::param, type, register_bytes, 1, false});
-    if (handler == nullptr || offset + static_cast<unsigned>(size) > program_->param_bytes) {
+    // Offsets before the first parameter have wrapped around.
+    const bool inside =
+        offset <= program_->param_bytes && program_->param_bytes - offset >= static_cast<unsigned>(size);
+    if (handler == nullptr || !inside) {
       unsupported(handler == nullptr ? fmt::format("'{}' is not supported", current_->opcode)
-                                     : "the parameter space ends before this address");
+                                     : "the address is outside the parameter space");
       return;
     }
     Op& op = emit(handler);

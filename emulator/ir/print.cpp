@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <unordered_set>
+#include <utility>
 
 namespace warplens::ir {
 
@@ -33,10 +34,14 @@ public:
   }
 
   std::string module();
-  std::string line(const Function& function, const Instruction& instruction) {
+  std::vector<std::string> lines(const Function& function, std::span<const Instruction> instructions) {
     name_locals(function);
-    instruction_line(function, instruction);
-    return std::move(out_);
+    std::vector<std::string> list;
+    for (const Instruction& instruction : instructions) {
+      instruction_line(function, instruction);
+      list.push_back(std::exchange(out_, {}));
+    }
+    return list;
   }
 
 private:
@@ -439,7 +444,11 @@ void Printer::operand(const Function& function, const Operand& operand) {
 std::string print(const Module& module) { return Printer(module).module(); }
 
 std::string print(const Module& module, const Function& function, const Instruction& instruction) {
-  return Printer(module).line(function, instruction);
+  return Printer(module).lines(function, {&instruction, 1}).front();
+}
+
+std::vector<std::string> print_lines(const Module& module, const Function& function) {
+  return Printer(module).lines(function, function.instructions);
 }
 
 } // namespace warplens::ir

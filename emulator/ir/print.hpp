@@ -4,6 +4,7 @@
 #include "emulator/ir/module.hpp"
 
 #include <string>
+#include <vector>
 
 namespace warplens::ir {
 
@@ -12,5 +13,8 @@ std::string print(const Module& module);
 
 /// One instruction as a line without indentation or newline: `@%p1 add.s32 %r1, %r2, 5;`
 std::string print(const Module& module, const Function& function, const Instruction& instruction);
+
+/// The lines of all instructions of a function.
+std::vector<std::string> print_lines(const Module& module, const Function& function);
 
 } // namespace warplens::ir

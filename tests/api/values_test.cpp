@@ -60,13 +60,13 @@ TEST(Values, HalfPrecisionRoundsToNearestEven) {
 
 TEST(Values, ParseAndFormat) {
   EXPECT_EQ(*parse_number("-5"), Number{std::int64_t{-5}});
+  EXPECT_EQ(*parse_number("-9223372036854775808"), Number{std::numeric_limits<std::int64_t>::min()});
   EXPECT_EQ(*parse_number("0x10"), Number{std::int64_t{16}});
   EXPECT_EQ(*parse_number("1.5"), Number{1.5});
   EXPECT_EQ(*parse_number("-1e3"), Number{-1000.0});
   EXPECT_EQ(*parse_number("99999999999999999999"), Number{1e20});
   EXPECT_TRUE(std::isinf(std::get<double>(*parse_number("inf"))));
-  for (const char* bad : {"", "-", "five", "1.5x", "0x", "1 2"})
-    EXPECT_FALSE(parse_number(bad)) << bad;
+  for (const char* bad : {"", "-", "five", "1.5x", "0x", "1 2"}) EXPECT_FALSE(parse_number(bad)) << bad;
   const float tenth = 0.1f;
   EXPECT_EQ(format(Type::f32, reinterpret_cast<const std::byte*>(&tenth)), "0.1");
   const std::uint64_t large = std::numeric_limits<std::uint64_t>::max();

@@ -155,6 +155,9 @@ TEST(Print, OneInstruction) {
   EXPECT_EQ(print(m, f, f.instructions[1]), "setp.lt.f32 %p1|%p2, %f1, 0f3F800000;");
   EXPECT_EQ(print(m, f, f.instructions[2]), "add.s32 %r1, %tid.x, -5;");
   EXPECT_EQ(print(m, f, f.instructions[3]), "ret;");
+  std::vector<std::string> lines;
+  for (const Instruction& i : f.instructions) lines.push_back(print(m, f, i));
+  EXPECT_EQ(print_lines(m, f), lines);
 }
 
 } // namespace

@@ -52,6 +52,18 @@ TEST(Commands, PredictionsOnTheDeviceOfThePaper) {
                        "dasgupta: ", "hong-kim: ", "MWP ", "CWP ", "c: as expected"});
 }
 
+TEST(Commands, FindingsInTheTermsOfTheDevice) {
+  const auto findings = [](const char* device) {
+    const std::string out = run_program({"run", kSamples + "transpose/all.toml", "--device", device}).out;
+    return out.substr(std::min(out.find("Findings"), out.size()));
+  };
+  const std::string gt200 = findings("c1060");
+  expect_parts(gt200, {"bytes per request in", "the 16 banks, half-warp by half-warp", "PTX lines "});
+  EXPECT_EQ(gt200.find("sectors"), gt200.npos);
+  expect_parts(findings("8800gt"), {"uncoalesced: one transaction for each thread"});
+  expect_parts(findings("h200"), {"sectors per request", "passes over the banks"});
+}
+
 TEST(Commands, JsonHasTheKeysOfTheSchema) {
   const Output o = run_program({"run", kSamples + "vector_add/launch.toml", "--json", "-"});
   ASSERT_EQ(o.status, 0) << o.err;
