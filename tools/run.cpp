@@ -83,13 +83,20 @@ po::variables_map parse(const Strings& arguments, const po::options_description&
   all.add(visible).add_options()("input", po::value<Strings>());
   po::positional_options_description positional;
   positional.add("input", -1);
+  const po::parsed_options parsed =
+      po::command_line_parser(arguments)
+          .options(all)
+          .positional(positional)
+          .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+          .run();
+  for (const auto& option : parsed.options) { // the library would wrap a negative number around
+    const bool number = option.string_key == "max-steps" || option.string_key == "threads" ||
+                        option.string_key == "shared" || option.string_key == "registers";
+    if (number && !option.value.empty() && option.value[0].starts_with('-'))
+      throw UsageError{fmt::format("--{}: expected a number, got '{}'", option.string_key, option.value[0]), ""};
+  }
   po::variables_map values;
-  po::store(po::command_line_parser(arguments)
-                .options(all)
-                .positional(positional)
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            values);
+  po::store(parsed, values);
   po::notify(values);
   return values;
 }

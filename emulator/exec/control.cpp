@@ -68,7 +68,8 @@ const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, std::string detai
   trap.kind = kind;
   trap.instruction = op->instruction;
   trap.cta = warp->cta->number;
-  trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(warp->active | 0x80000000u));
+  const Mask lanes = acting(op, warp) != 0 ? acting(op, warp) : warp->active;
+  trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(lanes));
   trap.detail = std::move(detail);
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;

@@ -31,6 +31,9 @@ std::string nearest_allocation(const Trap& trap, const Launch& launch) {
   if (trap.address < best->end && trap.address >= best->begin && trap.address + trap.lane_bytes > best->end)
     return fmt::format("address {:#x} is inside allocation '{}' but {} bytes reach past its end ({} bytes at {:#x})",
                        trap.address, best->name, trap.address + trap.lane_bytes - best->end, best->size(), best->begin);
+  if (best_distance == 0 && trap.address >= best->begin && trap.address < best->end)
+    return fmt::format("address {:#x} is {} bytes into allocation '{}' ({} bytes at {:#x})", trap.address,
+                       trap.address - best->begin, best->name, best->size(), best->begin);
   return fmt::format("address {:#x} is {} bytes {} allocation '{}' ({} bytes at {:#x})", trap.address, best_distance,
                      after ? "after" : "before", best->name, best->size(), best->begin);
 }
@@ -57,7 +60,9 @@ std::string what(const Trap& trap, const Launch& launch) {
   switch (trap.kind) {
   case Trap::Kind::out_of_bounds: return fmt::format("invalid {}: {}", access, where_in_space(trap, launch));
   case Trap::Kind::misaligned:
-    return fmt::format("misaligned {}: address {:#x} is not a multiple of {}{}", access, trap.address, trap.lane_bytes,
+    return fmt::format("misaligned {}: {} must be a multiple of {}{}", access,
+                       trap.space == isa::Space::global ? "the address" : fmt::format("offset {:#x}", trap.address),
+                       trap.lane_bytes,
                        trap.space == isa::Space::global ? "; " + nearest_allocation(trap, launch) : "");
   case Trap::Kind::trap_instruction: return "the kernel executed a trap instruction";
   case Trap::Kind::step_limit:

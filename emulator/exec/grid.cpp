@@ -101,17 +101,17 @@ private:
   // Runs a CTA for a while; true where it needs no more turns.
   bool turn(Cta& cta, std::int64_t& last_steps) {
     if (cta.number > progress_.lowest_trap || last_steps <= 0) return true;
-    const std::uint64_t before = worker_.steps;
-    const Cta::Progress p = cta.run(kSlice);
-    const std::uint64_t used = worker_.steps - before;
-    const std::uint64_t all = progress_.steps.fetch_add(used, std::memory_order_relaxed) + used;
-    if (progress_.lowest_trap != ~std::uint64_t{0}) last_steps -= static_cast<std::int64_t>(used);
-    if (p == Cta::Progress::trapped) progress_.trapped(cta.number);
     const std::uint64_t limit = worker_.launch.max_steps;
-    if (p == Cta::Progress::paused && limit != 0 && all > limit) {
+    if (limit != 0 && progress_.steps.load(std::memory_order_relaxed) > limit) {
       stop_at_limit(cta);
       return true;
     }
+    const std::uint64_t before = worker_.steps;
+    const Cta::Progress p = cta.run(kSlice);
+    const std::uint64_t used = worker_.steps - before;
+    progress_.steps.fetch_add(used, std::memory_order_relaxed);
+    if (progress_.lowest_trap != ~std::uint64_t{0}) last_steps -= static_cast<std::int64_t>(used);
+    if (p == Cta::Progress::trapped) progress_.trapped(cta.number);
     return p != Cta::Progress::paused;
   }
 

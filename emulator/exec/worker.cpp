@@ -97,7 +97,8 @@ bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t hi
     regions[site] = {(after - 1)->begin, (after - 1)->end};
     return true;
   }
-  if (!launch.host_pointers || high > kSharedWindow) return false;
+  constexpr std::uint64_t kFirstPage = 4096; // where null pointers lead
+  if (!launch.host_pointers || low < kFirstPage || high > kSharedWindow) return false;
   return high <= launch.arena_begin || low >= launch.arena_end;
 }
 

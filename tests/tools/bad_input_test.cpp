@@ -132,6 +132,7 @@ TEST(BadInput, WrongLaunches) {
       {{"--json", "/nowhere/report.json"}, {"cannot write '/nowhere/report.json'"}},
       {{"--max-steps", "many"}, {"max-steps"}},
       {{"--threads", "-1"}, {"--threads"}},
+      {{"--max-steps", "-1"}, {"--max-steps: expected a number"}},
       {{"--gird", "4"}, {"--gird"}},
       {{"--set", "grid=4"}, {"--set changes launch files"}},
       {{"another.ptx"}, {"one input file is enough"}},
