@@ -195,7 +195,7 @@ void show_time(const api::LaunchReport& r) {
   const double lanes = counted != 0 ? static_cast<double>(counted) : 32.0 * static_cast<double>(r.steps);
   std::fputs(fmt::format("{}: emulated in {:.3f} s, {:.3f} G thread-instructions/s{}\n", r.kernel, r.seconds,
                          r.seconds > 0 ? lanes / r.seconds * 1e-9 : 0,
-                         counted != 0 ? "" : " (at least: counted at branches, with 32 lanes a warp)")
+                         counted != 0 ? "" : " (about: counted at branches, with 32 lanes a warp)")
                  .c_str(),
              stderr);
 }

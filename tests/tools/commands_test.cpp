@@ -34,6 +34,16 @@ TEST(Commands, HelpAndVersion) {
   EXPECT_TRUE(std::regex_match(run_program({"--version"}).out, std::regex("warplens \\d+\\.\\d+\\.\\d+\n")));
 }
 
+// README.md shows what ./dev demo prints; the last line names the file relative to where the demo runs.
+TEST(Commands, ReadmeShowsTheReportOfTheDemo) {
+  const std::string readme = read_text(WARPLENS_SOURCE_DIR "/README.md");
+  const Output o = run_program({"run", WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  const std::string report = o.out.substr(0, o.out.rfind("c: as expected"));
+  EXPECT_GT(report.size(), 1000u);
+  EXPECT_NE(readme.find(report), std::string::npos) << "put this into README.md:\n" << o.out;
+}
+
 TEST(Commands, SampleReportNamesNumbersUnitsAndAdvice) {
   const Output o = run_program({"run", kSamples + "transpose/all.toml"});
   EXPECT_EQ(o.status, 0) << o.err;
