@@ -1,35 +1,11 @@
 // Whatever a user gets wrong: a clear message on stderr, the right exit status, and never a crash.
+#include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"
 
 namespace warplens::testing {
 namespace {
 
-constexpr std::string_view kPtx = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry scale(.param .u64 x, .param .f32 factor, .param .u32 count) {
-  .reg .pred %p;
-  .reg .u32 %r<6>;
-  .reg .f32 %f<4>;
-  .reg .u64 %rd<4>;
-  ld.param.u64 %rd1, [x];
-  ld.param.f32 %f1, [factor];
-  ld.param.u32 %r5, [count];
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, %ctaid.x;
-  mov.u32 %r3, %ntid.x;
-  mad.lo.u32 %r4, %r2, %r3, %r1;
-  setp.ge.u32 %p, %r4, %r5;
-  @%p bra done;
-  mul.wide.u32 %rd2, %r4, 4;
-  add.u64 %rd3, %rd1, %rd2;
-  ld.global.f32 %f2, [%rd3];
-  mul.f32 %f3, %f2, %f1;
-  st.global.f32 [%rd3], %f3;
-done:
-  ret;
-}
-)";
+constexpr std::string_view kPtx = api::testing::kScale;
 
 using Words = std::vector<std::string>;
 
