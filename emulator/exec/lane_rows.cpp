@@ -1,5 +1,4 @@
-// Makes the handlers of every `lane` entry of the table. Compiled once per level and per group of units
-// (WARPLENS_UNITS), so that the work spreads over several compilations.
+// Makes the handlers of the `lane` entries of one file of the table (WARPLENS_TABLE), for one level.
 #include "emulator/exec/lane_rows.hpp"
 #include "emulator/exec/lanes.hpp"
 
@@ -18,46 +17,23 @@ namespace {
 
 using namespace isa::WARPLENS_LEVEL;
 
-// The position of a line in the table is the same for every file that includes it.
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
-#define INSTRUCTION(...) JOIN(line_, __LINE__),
-#define LEGACY(...) JOIN(line_, __LINE__),
-#define FAMILY(...) JOIN(line_, __LINE__),
-enum Position : int {
-#include "emulator/isa/instructions.def"
-};
-#undef INSTRUCTION
-#undef LEGACY
-#undef FAMILY
-
-constexpr bool wanted(isa::Unit unit) {
-  constexpr isa::Unit units[] = {WARPLENS_UNITS};
-  for (const isa::Unit u : units)
-    if (u == unit) return true;
-  return false;
-}
-
-template <bool make, template <Form> class F, isa::Pattern pattern, isa::OperandList operands>
-void add(HandlerRows& rows, int position) {
-  if constexpr (make) {
-    static constexpr auto kRow = handler_row<F, pattern, operands>();
-    rows[position] = kRow;
-  }
+template <template <Form> class F, isa::Pattern pattern, isa::OperandList operands> HandlerRow made() {
+  static constexpr auto kRow = handler_row<F, pattern, operands>();
+  return kRow;
 }
 
 } // namespace
 
-void WARPLENS_FILL(HandlerRows& rows) {
-  using enum isa::Unit;
+HandlerRow* WARPLENS_FILL(HandlerRow* row) {
 #define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)                                                 \
-  add<wanted(unit), functor, isa::parse_pattern(pattern), isa::parse_operands(operands)>(rows, JOIN(line_, __LINE__));
+  *row++ = made<functor, isa::parse_pattern(pattern), isa::parse_operands(operands)>();
 #define LEGACY INSTRUCTION
-#define FAMILY(...)
-#include "emulator/isa/instructions.def"
+#define FAMILY(...) *row++ = {};
+#include WARPLENS_TABLE
 #undef INSTRUCTION
 #undef LEGACY
 #undef FAMILY
+  return row;
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

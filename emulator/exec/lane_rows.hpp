@@ -1,11 +1,9 @@
-// The pieces that lane_rows.cpp is compiled into, per level: each fills the rows of some units.
+// What lane_rows.cpp is compiled into, per level and file of the instruction table.
 #pragma once
 
 #include "emulator/exec/levels.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
-void fill_integer(HandlerRows&);
-void fill_float(HandlerRows&);
-void fill_half(HandlerRows&);
-void fill_convert(HandlerRows&);
+/// Fills a row for each line of the file, in its order, and returns where the next file's begin.
+HandlerRow* WARPLENS_FILL(HandlerRow* row);
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -158,7 +158,7 @@ constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result
 template <template <Form> class F, isa::Pattern pattern, isa::OperandList operands> constexpr auto handler_row() {
   return []<std::size_t... V>(std::index_sequence<V...>) {
     static_assert((agrees(operands, pattern.expand(V), &F<pattern.expand(V)>::lane) && ...),
-                  "a line of instructions.def and its functor disagree on operand types");
+                  "a line of the instruction table and its functor disagree on operand types");
     return std::array<Handler, sizeof...(V)>{&lanes<F<pattern.expand(V)>>...};
   }
   (std::make_index_sequence<pattern.variants()>{});

@@ -2,54 +2,59 @@
 
 namespace warplens::exec {
 
+#define WARPLENS_NAME_v2 "x86-64-v2"
+#define WARPLENS_NAME_v3 "x86-64-v3"
+#define WARPLENS_NAME_v4 "x86-64-v4"
+#define WARPLENS_NAME_portable "portable"
+#define WARPLENS_RUNS_v2 true
+#define WARPLENS_RUNS_v3 __builtin_cpu_supports("x86-64-v3")
+#define WARPLENS_RUNS_v4 __builtin_cpu_supports("x86-64-v4")
+#define WARPLENS_RUNS_portable true
+
+// WARPLENS_FOR_EACH_LEVEL: LEVEL(v2) …; WARPLENS_FOR_EACH_TABLE: TABLE(fill_integer) …, in the order of the table.
+#define TABLE(fill) HandlerRow* fill(HandlerRow*);
 #define LEVEL(name)                                                                                                    \
   namespace name {                                                                                                     \
-  void fill_integer(HandlerRows&);                                                                                     \
-  void fill_float(HandlerRows&);                                                                                       \
-  void fill_half(HandlerRows&);                                                                                        \
-  void fill_convert(HandlerRows&);                                                                                     \
+  WARPLENS_FOR_EACH_TABLE                                                                                              \
   Handler memory_handler(const MemoryHandlerKey&);                                                                     \
   Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
   }
 WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
-
-namespace {
+#undef TABLE
 
 // One level's handlers, put together. Compiled here, for any processor: what a vector needs must not come from a level.
-template <auto... fill> const HandlerRows& lane_handlers() {
-  static const HandlerRows rows = [] {
-    HandlerRows r(isa::table().size());
-    (fill(r), ...);
-    return r;
-  }();
-  return rows;
-}
-
-#define LEVEL_OF(name, level)                                                                                          \
-  Level {                                                                                                              \
-    name, lane_handlers<level::fill_integer, level::fill_float, level::fill_half, level::fill_convert>,                \
-        level::memory_handler, level::vector_move                                                                      \
+#define TABLE(fill) row = fill(row);
+#define LEVEL(name)                                                                                                    \
+  namespace name {                                                                                                     \
+  static const HandlerRows& lane_handlers() {                                                                          \
+    static const HandlerRows rows = [] {                                                                               \
+      HandlerRows r(isa::table().size());                                                                              \
+      HandlerRow* row = r.data();                                                                                      \
+      WARPLENS_FOR_EACH_TABLE                                                                                          \
+      return r;                                                                                                        \
+    }();                                                                                                               \
+    return rows;                                                                                                       \
+  }                                                                                                                    \
   }
-
-} // namespace
+WARPLENS_FOR_EACH_LEVEL
+#undef LEVEL
+#undef TABLE
 
 std::span<const Level> levels() {
   static const std::vector<Level> available = [] {
     std::vector<Level> list;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4")) list.push_back(LEVEL_OF("x86-64-v4", v4));
-    if (__builtin_cpu_supports("x86-64-v3")) list.push_back(LEVEL_OF("x86-64-v3", v3));
-    list.push_back(LEVEL_OF("x86-64-v2", v2));
-#else
-    list.push_back(LEVEL_OF("portable", portable));
 #endif
+#define LEVEL(name)                                                                                                    \
+  if (WARPLENS_RUNS_##name)                                                                                            \
+    list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::vector_move});
+    WARPLENS_FOR_EACH_LEVEL
+#undef LEVEL
     return list;
   }();
   return available;
 }
-
-#undef LEVEL_OF
 
 } // namespace warplens::exec

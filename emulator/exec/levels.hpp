@@ -12,8 +12,10 @@
 
 namespace warplens::exec {
 
-/// The handlers of every `lane` entry of the table: rows[entry][variant].
-using HandlerRows = std::vector<std::span<const Handler>>;
+/// The handlers of an entry of the table by variant; empty where it is no `lane` entry.
+using HandlerRow = std::span<const Handler>;
+/// By entry.
+using HandlerRows = std::vector<HandlerRow>;
 
 struct Level {
   std::string_view name; ///< "x86-64-v3"

@@ -31,7 +31,7 @@ consteval bool well_formed() {
     if (!e.pattern.valid || !e.operands.valid) return false;
   return true;
 }
-static_assert(well_formed(), "a line of instructions.def does not follow the notation of pattern.hpp and operands.hpp");
+static_assert(well_formed(), "a line of the instruction table does not follow the notation of pattern.hpp and operands.hpp");
 
 // Entries of one opcode, in table order.
 const std::unordered_map<std::string_view, std::vector<std::uint32_t>>& by_opcode() {

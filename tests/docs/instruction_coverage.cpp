@@ -46,7 +46,7 @@ std::string instruction_coverage() {
   for (const isa::Entry& entry : isa::table()) tables[entry.unit] += row(entry);
   std::string page =
       "# Instructions\n"
-      "Made from `emulator/isa/instructions.def`; do not edit (`ninja -C build docs-instructions` writes "
+      "Made from `emulator/isa/instructions/*.def`; do not edit (`ninja -C build docs-instructions` writes "
       "it). What is not here cannot be run, see [limits](limits.md).\n\n"
       "`{a,b}` is a choice, `[…]` may be left out. PTX and target: the first that have the spelling. " +
       std::to_string(isa::opcodes().size()) + " opcodes, " + std::to_string(isa::table().size()) + " lines.\n";

@@ -98,6 +98,17 @@ protected:
   }
 };
 
+TEST_F(LaneLevels, RowsFollowTheTable) {
+  const auto table = isa::table();
+  for (const Level& level : levels()) {
+    ASSERT_EQ(level.lanes().size(), table.size());
+    for (std::size_t e = 0; e < table.size(); ++e) {
+      const int wanted = table[e].family == isa::Family::lane ? table[e].pattern.variants() : 0;
+      EXPECT_EQ(static_cast<int>(level.lanes()[e].size()), wanted) << table[e].opcode << table[e].pattern_text;
+    }
+  }
+}
+
 TEST_F(LaneLevels, EveryLevelAndEveryMaskAgree) {
   const auto table = isa::table();
   int variants = 0;
