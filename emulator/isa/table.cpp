@@ -9,16 +9,22 @@ namespace warplens::isa {
 
 namespace {
 
+// The name of a file of the table: its path without folders and ending.
+constexpr std::string_view stem(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  return path.substr(0, path.find('.'));
+}
+
 // `lane` instructions; the functor's name is kept for `warplens list instructions`.
 #define INSTRUCTION(opcode, pattern, operands, semantics, unit, ptx, sm)                                               \
   {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
-   Family::lane, Unit::unit, ptx,      sm},
+   Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__)},
 #define LEGACY(opcode, pattern, operands, semantics, unit, ptx, sm)                                                    \
-  {opcode,     pattern, operands, #semantics, parse_pattern(pattern), parse_operands(operands), Family::lane,          \
-   Unit::unit, ptx,     sm,       true},
+  {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
+   Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__),         true},
 #define FAMILY(opcode, pattern, operands, family, unit, ptx, sm)                                                       \
   {opcode,         pattern,    operands, "", parse_pattern(pattern), parse_operands(operands),                         \
-   Family::family, Unit::unit, ptx,      sm},
+   Family::family, Unit::unit, ptx,      sm, stem(__FILE__)},
 constexpr Entry kTable[] = {
 #include "emulator/isa/instructions.def"
 };
@@ -31,7 +37,8 @@ consteval bool well_formed() {
     if (!e.pattern.valid || !e.operands.valid) return false;
   return true;
 }
-static_assert(well_formed(), "a line of the instruction table does not follow the notation of pattern.hpp and operands.hpp");
+static_assert(well_formed(),
+              "a line of the instruction table does not follow the notation of pattern.hpp and operands.hpp");
 
 // Entries of one opcode, in table order.
 const std::unordered_map<std::string_view, std::vector<std::uint32_t>>& by_opcode() {

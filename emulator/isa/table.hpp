@@ -43,7 +43,8 @@ struct Entry {
   Unit unit{};
   int ptx = 10; ///< version times ten that introduced it
   int sm = 10;
-  bool legacy = false; ///< a spelling of targets before sm_20 only
+  std::string_view file; ///< of the table: "integer"
+  bool legacy = false;   ///< a spelling of targets before sm_20 only
 };
 
 /// All entries, in the order of instructions.def.
