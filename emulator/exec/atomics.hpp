@@ -1,4 +1,4 @@
-// atom and red on 32- and 64-bit integers: lane by lane, in lane order.
+// atom and red: lane by lane, in lane order; a vector element by element.
 #pragma once
 
 #include "emulator/exec/warp.hpp"
@@ -6,8 +6,9 @@
 
 namespace warplens::exec {
 
-/// The handler of an `atom` or `red` spelling; nullptr where there is none. Operands: dst[0] the old value (atom),
-/// src[0] addresses, src[1] and src[2] values.
-Handler atomic_handler(const isa::Spelling& spelling);
+/// The handler of an `atom` or `red` spelling on so many elements per lane; nullptr where there is none. Operands:
+/// src[0] addresses; of one element dst[0] the old value (atom), src[1] and src[2] values; of a vector MemorySite::to
+/// and MemorySite::from.
+Handler atomic_handler(const isa::Spelling& spelling, int elements);
 
 } // namespace warplens::exec

@@ -129,6 +129,8 @@ const Op* trap(const Op* op, Warp* warp) {
   return stop_with(op, warp, Trap::Kind::trap_instruction);
 }
 
+const Op* sleep(const Op* op, Warp* warp) { return acting(op, warp) == 0 ? op + 1 : pause(warp, op + 1); }
+
 const Op* no_op(const Op* op, Warp*) { return op + 1; }
 
 const Op* count_block(const Op* op, Warp* warp) {

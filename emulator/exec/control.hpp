@@ -24,6 +24,8 @@ const Op* exit_lanes(const Op*, Warp*);
 /// src[0]: row of barrier numbers, src[1]: row of thread counts (extra != 0 where there is one).
 const Op* barrier(const Op*, Warp*);
 const Op* trap(const Op*, Warp*);
+/// Gives the other warps their turn.
+const Op* sleep(const Op* op, Warp* warp);
 const Op* no_op(const Op*, Warp*);
 /// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).
 const Op* count_block(const Op*, Warp*);

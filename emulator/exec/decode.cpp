@@ -156,7 +156,12 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::exit: leave(); break;
   case isa::Family::barrier: barrier(); break;
   case isa::Family::trap: simple(trap); break;
-  case isa::Family::fence: simple(no_op); break; // memory is sequentially consistent here
+  case isa::Family::sleep: simple(sleep); break;
+  case isa::Family::policy: // what a cache policy's 64 bits mean is nobody's business
+    lane_as("mov.b64", {destination(function_.operands(*current_)[0], isa::Type::b64, false)}, {file_.constant(8, 0)});
+    break;
+  case isa::Family::space_test: test_space(spelling); break;
+  case isa::Family::nothing: simple(no_op); break;
   }
 }
 

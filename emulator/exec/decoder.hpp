@@ -59,6 +59,8 @@ private:
   void load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements, std::uint64_t offset);
   void atomic(const isa::Spelling& spelling);
   void convert_address(const isa::Spelling& spelling);
+  void test_space(const isa::Spelling& spelling);
+  void either_in(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t begin, std::uint64_t size);
   struct Address {
     std::uint32_t row = 0;
     std::int64_t offset = 0;

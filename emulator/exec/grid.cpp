@@ -165,6 +165,8 @@ LaunchResult run(const Launch& launch) {
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
 
+  workers.front()->alone = count == 1;
+
   Progress progress;
   // TBB orders the tasks; the thread sanitizer does not see into TBB, so it is told here.
   std::atomic<unsigned> finished;

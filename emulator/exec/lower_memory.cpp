@@ -200,7 +200,8 @@ void Decoder::atomic(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const bool returns = spelling.entry->family == isa::Family::atomic;
   const isa::Type type = spelling.form.type();
-  const Handler handler = atomic_handler(spelling);
+  const int width = vector_width(spelling);
+  const Handler handler = atomic_handler(spelling, width);
   if (handler == nullptr) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;
@@ -208,12 +209,21 @@ void Decoder::atomic(const isa::Spelling& spelling) {
   std::size_t next = returns ? 1 : 0;
   const ir::Operand& where = operands[next++];
   const Address a = address(where);
-  const std::uint32_t b = source(operands[next++], type, false);
-  const std::uint32_t c = next < operands.size() ? source(operands[next], type, false) : b;
-  const std::uint32_t d = returns ? destination(operands[0], type, false) : 0;
+  const auto values = elements_of(function_, operands[next++]);
+  const std::uint32_t b = source(values[0], type, false);
+  const std::uint32_t c = spelling.has(Word::w_cas) ? source(operands[next], type, false) : b;
+  MemorySite& s = site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction,
+                       width * isa::bytes(type), a);
+  if (width > 1) {
+    for (std::size_t e = 0; e < values.size(); ++e) s.from[e] = source(values[e], type, false);
+    if (returns) {
+      const auto results = elements_of(function_, operands[0]);
+      for (std::size_t e = 0; e < results.size(); ++e) s.to[e] = destination(results[e], type, false);
+    }
+  }
+  const std::uint32_t d = returns && width == 1 ? destination(operands[0], type, false) : 0;
   Op& op = emit(handler);
-  op.site = &site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction,
-                  isa::bytes(type), a);
+  op.site = &s;
   op.src[0] = a.row;
   op.imm = a.offset;
   op.src[1] = b;
@@ -234,6 +244,41 @@ void Decoder::convert_address(const isa::Spelling& spelling) {
   const std::uint32_t s = source(operands[1], type, false);
   const std::uint32_t d = destination(operands[0], type, false);
   lane_as(fmt::format("add.{}", isa::name(type)), {d}, {s, file_.constant(isa::bytes(type), window)});
+}
+
+// result |= address in [begin, begin + size)
+void Decoder::either_in(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t begin,
+                        std::uint64_t size) {
+  const std::string width = bytes == 4 ? "32" : "64";
+  const std::uint32_t distance = file_.temporary(bytes), inside = file_.temporary(0);
+  lane_as("sub.u" + width, {distance}, {address, file_.constant(bytes, begin)});
+  lane_as("setp.lt.u" + width, {inside}, {distance, file_.constant(bytes, size)});
+  lane_as("or.pred", {result}, {result, inside});
+}
+
+// isspacep (9.7.9.18). Constant variables lie among global ones; whatever is nothing else is global.
+void Decoder::test_space(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  int bytes = module_.address_size / 8;
+  if (operands[1].kind == ir::OperandKind::reg) register_row(operands[1], &bytes);
+  const std::uint32_t address = source(operands[1], bytes == 4 ? isa::Type::u32 : isa::Type::u64, false);
+  const std::uint64_t shared = bytes == 4 ? kSharedWindow32 : kSharedWindow,
+                      local = bytes == 4 ? kLocalWindow32 : kLocalWindow,
+                      size = bytes == 4 ? kWindowSize32 : kWindowSize;
+  const std::uint32_t result = file_.temporary(0);
+  lane_as("mov.pred", {result}, {file_.always()});
+  lane_as("not.pred", {result}, {result});
+  const Space space = spelling.has(Word::w_shared_cluster) ? Space::shared : space_of(spelling);
+  const bool global = space == Space::global;
+  if (space == Space::shared || global) either_in(result, address, bytes, shared, size);
+  if (space == Space::local || global) either_in(result, address, bytes, local, size);
+  if ((space == Space::param || global) && bytes == 8) either_in(result, address, bytes, kParamWindow, size);
+  if (space == Space::constant || global)
+    for (std::size_t v = 0; v < module_.variables.size(); ++v)
+      if (module_.variables[v].space == Space::constant)
+        either_in(result, address, bytes, variables_[v], module_.variables[v].size);
+  if (global) lane_as("not.pred", {result}, {result});
+  lane_as("mov.pred", {destination(operands[0], isa::Type::pred, false)}, {result});
 }
 
 } // namespace warplens::exec

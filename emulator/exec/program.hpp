@@ -6,6 +6,7 @@
 #include "emulator/exec/levels.hpp"
 #include "emulator/exec/warp.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -25,6 +26,8 @@ struct MemorySite {
   /// ir/joined_accesses.hpp), 0 where another site speaks for this one; and how far from its address that begins.
   std::uint16_t observed_bytes = 0;
   std::int64_t observed_offset = 0;
+  /// Rows of the elements where an Op has no room for them all (vectors of atomics): read from, written to.
+  std::array<std::uint32_t, 8> from{}, to{};
 };
 
 /// A row that never changes: the same value in every lane.

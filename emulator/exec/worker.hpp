@@ -106,6 +106,7 @@ struct Worker {
   };
   std::vector<Region> regions;
 
+  bool alone = false; ///< no other worker touches the launch's memory: atomics need no lock
   std::unique_ptr<Shard> shard;
   std::optional<AccessWatch> watch;
   std::vector<BlockCounter> blocks;

@@ -21,7 +21,6 @@ enum class Word : std::uint16_t {
   first_other = kTypeCount - 1,
 #define WORD(id, text) w_##id,
 #include "emulator/isa/words.def"
-#undef WORD
 };
 
 struct WordText {
@@ -31,8 +30,26 @@ struct WordText {
 constexpr WordText kWords[] = {
 #define WORD(id, text) {Word::w_##id, text},
 #include "emulator/isa/words.def"
-#undef WORD
 };
+
+/// The first PTX version (times ten) and target that know a word, whatever instruction it stands in.
+struct Since {
+  int ptx = 10;
+  int sm = 10;
+};
+struct WordSince {
+  Word word;
+  Since since;
+};
+constexpr WordSince kSince[] = {
+#define SINCE(id, ptx, sm) {Word::w_##id, {ptx, sm}},
+#include "emulator/isa/words.def"
+};
+constexpr Since since(Word word) {
+  for (const WordSince& w : kSince)
+    if (w.word == word) return w.since;
+  return {};
+}
 
 constexpr Word word_of(Type type) { return static_cast<Word>(type); }
 constexpr bool is_type(Word word) { return word != Word::none && static_cast<int>(word) < kTypeCount; }

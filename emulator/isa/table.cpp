@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace warplens::isa {
@@ -151,6 +152,16 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
 }
 
+// What a spelling needs: its line of the table, and each of its words.
+Since needed_by(const Entry& entry, std::span<const Word> words) {
+  Since needed{entry.ptx, entry.sm};
+  for (const Word word : words) {
+    needed.ptx = std::max(needed.ptx, since(word).ptx);
+    needed.sm = std::max(needed.sm, since(word).sm);
+  }
+  return needed;
+}
+
 } // namespace
 
 std::span<const Entry> table() { return kTable; }
@@ -184,7 +195,7 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
     dot = next;
   }
   const std::span<const Word> words(form.words.data(), form.count);
-  const Entry* too_new = nullptr;
+  std::optional<Since> too_new;
   if (unknown.empty())
     for (const bool any_order : {false, true})
       for (const std::uint32_t index : entries->second) {
@@ -194,8 +205,9 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
         const std::span<const Word> in_order(arranged.words.data(), arranged.count);
         Match found = match(entry.pattern, in_order);
         if (!found.matched || (entry.legacy && sm >= kFullFloatTarget)) continue;
-        if (entry.ptx > ptx || entry.sm > sm) {
-          too_new = &entry;
+        const Since needed = needed_by(entry, in_order);
+        if (needed.ptx > ptx || needed.sm > sm) {
+          too_new = needed;
           continue;
         }
         if (sm < kFullFloatTarget) found = flushing(entry, in_order, found);
@@ -203,7 +215,7 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
         for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], arranged);
         return s;
       }
-  if (too_new != nullptr) {
+  if (too_new) {
     if (too_new->sm > sm) return failure(fmt::format("'{}' requires .target sm_{} or higher", spelling, too_new->sm));
     return failure(
         fmt::format("'{}' requires PTX ISA .version {}.{} or later", spelling, too_new->ptx / 10, too_new->ptx % 10));

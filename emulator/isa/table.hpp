@@ -29,7 +29,10 @@ enum class Family : std::uint8_t {
   ret,
   trap,
   barrier,
-  fence,
+  sleep,
+  policy,
+  space_test,
+  nothing, ///< fences, hints: memory is sequentially consistent here, and there are no caches
 };
 
 struct Entry {

@@ -2,6 +2,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <random>
 
 namespace warplens::tests {
@@ -73,6 +74,30 @@ TEST(Generic, LanesMayGoToDifferentSpaces) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i % 2 == 1 ? (i + 1) << 8 : i + 1);
 }
 
+TEST(Generic, SpaceOfAnAddressIsKnown) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    .shared .b32 s[4];
+    .local .b32 l[4];
+    mov.u64 %rd10, s; cvta.shared.u64 %rd10, %rd10;
+    mov.u64 %rd11, l; cvta.local.u64 %rd11, %rd11; add.u64 %rd11, %rd11, 8;
+    mov.u64 %rd12, out; cvta.param.u64 %rd12, %rd12;
+    setp.eq.u32 %p1, %r1, 1; @%p1 mov.u64 %rd2, %rd10;
+    setp.eq.u32 %p1, %r1, 2; @%p1 mov.u64 %rd2, %rd11;
+    setp.eq.u32 %p1, %r1, 3; @%p1 mov.u64 %rd2, %rd12;
+    isspacep.global %p2, %rd2; selp.u32 %r10, 1, 0, %p2;
+    isspacep.shared %p2, %rd2; @%p2 or.b32 %r10, %r10, 2;
+    isspacep.local %p2, %rd2; @%p2 or.b32 %r10, %r10, 4;
+    isspacep.param %p2, %rd2; @%p2 or.b32 %r10, %r10, 8;
+    isspacep.const %p2, %rd2; @%p2 or.b32 %r10, %r10, 16;
+    mul.wide.u32 %rd14, %r1, 4; add.u64 %rd14, %rd14, %rd1;
+    st.global.u32 [%rd14], %r10;
+    ret;)",
+                                       ".const .b32 numbers[4];\n"),
+                             {.threads = 5});
+  ASSERT_EQ(ran.trap, "");
+  EXPECT_EQ(ran.words, (std::vector<std::uint32_t>{1, 2, 4, 8, 1}));
+}
+
 TEST(Widths, NarrowLoadsExtendAndNarrowStoresCut) {
   const Ran ran = run_kernel(kernel_of(R"(
     mov.u32 %r10, 0xfedc8081;
@@ -104,6 +129,39 @@ TEST(Atomics, EveryLaneGetsItsTurn) {
   EXPECT_EQ(ran.words[2], 1023u);
   EXPECT_EQ(ran.words[3], 1000u % 7);
   EXPECT_EQ(ran.words[4], 5u);
+}
+
+// With several workers memory is locked. Whole numbers this small have an exact sum in any order.
+TEST(Atomics, WorkersDoNotLoseEachOthersSums) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    cvt.rn.f32.u32 %f1, %r1;
+    red.global.add.f32 [%rd1], %f1;
+    mov.b32 %r10, 0x00013C00;
+    red.global.add.noftz.f16x2 [%rd1+4], %r10;
+    ret;)"),
+                             {.blocks = 20, .threads = 64, .words = 2, .workers = 2});
+  ASSERT_EQ(ran.trap, "");
+  EXPECT_EQ(std::bit_cast<float>(ran.words[0]), 20.0f * 63 * 32);
+  EXPECT_EQ(ran.words[1], 0x0500'6500u); // 1280 times 2^-24 and 1.0
+}
+
+TEST(Atomics, GlobalMemoryFlushesSubnormalsAndSharedDoesNot) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    .shared .b32 s[32];
+    mul.wide.u32 %rd10, %r1, 4; mov.u64 %rd11, s; add.u64 %rd11, %rd11, %rd10;
+    st.shared.u32 [%rd11], 5;
+    mov.b32 %f1, 7;
+    cvta.shared.u64 %rd12, %rd11;
+    setp.lt.u32 %p1, %r1, 16;
+    @%p1 mov.u64 %rd12, %rd2;
+    st.u32 [%rd12], 5;
+    atom.add.f32 %f2, [%rd12], %f1;
+    ld.u32 %r10, [%rd12];
+    st.global.u32 [%rd2], %r10;
+    ret;)"));
+  ASSERT_EQ(ran.trap, "");
+  EXPECT_EQ(ran.words[15], 0u);
+  EXPECT_EQ(ran.words[16], 12u);
 }
 
 // Counts what it is told, by lanes and bytes, so that nothing that was held back gets lost.

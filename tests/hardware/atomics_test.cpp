@@ -1,0 +1,65 @@
+// atom and red, against tests/data/hardware/atomics.jsonl, which ask/atomics.py there recorded from an H200.
+#include "tests/hardware/emulated.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <map>
+#include <sstream>
+
+namespace warplens::tests {
+namespace {
+
+std::vector<std::uint32_t> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t w = 0; in >> std::hex >> w;) words.push_back(w);
+  return words;
+}
+
+bool is_nan32(std::uint32_t w) { return (w & 0x7fffffff) > 0x7f800000; }
+
+// Equal, or both NaN where the payload is open: f32 and f64 addition.
+bool same(const std::string& op, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    const std::size_t high = i | 1;
+    if (op.ends_with(".f32") && is_nan32(a[i]) && is_nan32(b[i])) continue;
+    if (op.ends_with(".f64") && (a[high] & 0x7ff80000) == 0x7ff80000 && (b[high] & 0x7ff80000) == 0x7ff80000) continue;
+    return false;
+  }
+  return true;
+}
+
+TEST(Atomics, LeaveAndReturnWhatHardwareDoes) {
+  Emulated machine(data_file("hardware/atomics.ptx"), "atomics.ptx");
+  std::map<std::string, std::vector<std::uint32_t>> sets;
+  std::istringstream lines(data_file("hardware/atomics.jsonl"));
+  int forms = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto form = nlohmann::json::parse(line);
+    if (form.contains("words")) {
+      sets[form["set"]] = words_of(form["words"]);
+      continue;
+    }
+    ++forms;
+    const auto expected = words_of(form["out"]);
+    const std::uint64_t in = machine.buffer(sets.at(form["set"]));
+    const std::uint64_t out = machine.buffer(std::vector<std::uint32_t>(expected.size(), 0));
+    Emulated::Request request;
+    request.kernel = form["kernel"];
+    request.shape.block[0] = 32;
+    request.arguments = {{in, 8}, {out, 8}};
+    ASSERT_EQ(machine.run(request), "") << form["op"];
+    std::vector<std::uint32_t> got(expected.size());
+    std::memcpy(got.data(), reinterpret_cast<const void*>(out), 4 * got.size());
+    EXPECT_TRUE(same(form["op"], got, expected)) << form["op"];
+    machine.free_buffers();
+  }
+  EXPECT_EQ(forms, 229);
+}
+
+} // namespace
+} // namespace warplens::tests
