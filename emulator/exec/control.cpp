@@ -63,20 +63,22 @@ template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
   return take<watched>(op, warp);
 }
 
-const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, std::string detail = {}) {
+// The lanes that a trap is about: those that act, or that could.
+Mask concerned(const Op* op, Warp* warp) { return acting(op, warp) != 0 ? acting(op, warp) : warp->active; }
+
+} // namespace
+
+const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
   Trap trap;
   trap.kind = kind;
   trap.instruction = op->instruction;
   trap.cta = warp->cta->number;
-  const Mask lanes = acting(op, warp) != 0 ? acting(op, warp) : warp->active;
   trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(lanes));
   trap.detail = std::move(detail);
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
 }
-
-} // namespace
 
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
 
@@ -108,14 +110,15 @@ const Op* exit_lanes(const Op* op, Warp* warp) {
 
 const Op* barrier(const Op* op, Warp* warp) {
   if (acting(op, warp) == 0) return op + 1;
-  if (acting(op, warp) != warp->live) return stop_with(op, warp, Trap::Kind::divergent_barrier);
+  if (acting(op, warp) != warp->live) return stop_with(op, warp, Trap::Kind::divergent_barrier, concerned(op, warp));
   const int lane = __builtin_ctz(warp->active);
   const std::uint32_t number = row<std::uint32_t>(warp, op->src[0])[lane];
   const std::uint32_t expected = op->extra != 0 ? row<std::uint32_t>(warp, op->src[1])[lane] : 0;
   if (number >= kBarriers)
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, "barrier " + std::to_string(number) + " of 16");
+    return stop_with(op, warp, Trap::Kind::invalid_barrier, concerned(op, warp),
+                     "barrier " + std::to_string(number) + " of 16");
   if (op->extra != 0 && (expected == 0 || expected % kWarpSize != 0))
-    return stop_with(op, warp, Trap::Kind::invalid_barrier,
+    return stop_with(op, warp, Trap::Kind::invalid_barrier, concerned(op, warp),
                      "thread count " + std::to_string(expected) + " is not a positive multiple of 32");
   if (warp->worker->shard) warp->worker->shard->barrier({op->instruction, warp->active});
   warp->barrier = static_cast<std::uint8_t>(number);
@@ -126,7 +129,7 @@ const Op* barrier(const Op* op, Warp* warp) {
 
 const Op* trap(const Op* op, Warp* warp) {
   if (acting(op, warp) == 0) return op + 1;
-  return stop_with(op, warp, Trap::Kind::trap_instruction);
+  return stop_with(op, warp, Trap::Kind::trap_instruction, concerned(op, warp));
 }
 
 const Op* sleep(const Op* op, Warp* warp) { return acting(op, warp) == 0 ? op + 1 : pause(warp, op + 1); }

@@ -5,9 +5,12 @@
 // one of the stack runs; the last one merges with the path that waited. Guarded exits take lanes out, nothing else.
 #pragma once
 
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/worker.hpp"
 
 namespace warplens::exec {
+
+/// Stops the kernel; always nullptr. The trap names the first of `lanes`.
+const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail = {});
 
 constexpr std::uint32_t kNotCounted = 0xffffffffu;
 

@@ -36,8 +36,15 @@ void fill(Warp& warp, std::uint32_t offset, int lane_bytes, std::uint64_t value)
   }
 }
 
+// Shared memory is given out in pieces (manual, %total_smem_size). Nothing of it is reserved for the system here.
+std::uint64_t allocated(std::uint64_t bytes, int sm) {
+  const std::uint64_t piece = sm >= 30 && sm < 80 ? 256 : 128;
+  return (bytes + piece - 1) / piece * piece;
+}
+
 void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t value) {
   switch (special.lane_bytes) {
+  case 1: row<std::uint8_t>(&warp, special.offset)[lane] = static_cast<std::uint8_t>(value); break;
   case 2: row<std::uint16_t>(&warp, special.offset)[lane] = static_cast<std::uint16_t>(value); break;
   case 8: row<std::uint64_t>(&warp, special.offset)[lane] = value; break;
   default: row<std::uint32_t>(&warp, special.offset)[lane] = value; break;
@@ -97,12 +104,10 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
   const LaunchShape& shape = launch.shape;
   for (const SpecialRow& s : program.specials) {
     const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
-    const auto component = [&](const std::uint32_t* xyz, std::uint32_t w) {
-      return s.component < 3 ? xyz[s.component] : w;
-    };
+    const auto component = [&](const std::uint32_t* xyz) { return s.component < 3 ? xyz[s.component] : 0; };
     switch (s.special) {
     case Special::ctaid:
-    case Special::clusterid: all(component(position, 0)); continue;
+    case Special::clusterid: all(component(position)); continue;
     case Special::smid: all(number % launch.machine.sms); continue;
     case Special::gridid: all(launch.grid_id); continue;
     default: break;
@@ -114,19 +119,19 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
         const std::uint32_t t = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
         const std::uint32_t xyz[] = {t % shape.block[0], t / shape.block[0] % shape.block[1],
                                      t / shape.block[0] / shape.block[1]};
-        set_lane(warp, s, lane, component(xyz, 0));
+        set_lane(warp, s, lane, component(xyz));
       }
       break;
-    case Special::ntid: all(component(shape.block, 1)); break;
-    case Special::nctaid: all(component(shape.grid, 1)); break;
+    case Special::ntid: all(component(shape.block)); break;
+    case Special::nctaid: all(component(shape.grid)); break;
     case Special::warpid: all(warp.index); break;
     case Special::nwarpid: all(launch.machine.max_warps_per_sm); break;
     case Special::nsmid: all(launch.machine.sms); break;
-    case Special::total_smem_size: all(shared_bytes); break;
-    case Special::aggr_smem_size: all(shared_bytes); break;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size: all(allocated(shared_bytes, program.module->sm)); break;
     case Special::dynamic_smem_size: all(shape.shared_dynamic); break;
-    case Special::nclusterid: all(component(shape.grid, 1)); break;
-    case Special::cluster_nctaid: all(1); break;
+    case Special::nclusterid: all(component(shape.grid)); break;
+    case Special::cluster_nctaid: all(s.component < 3 ? 1 : 0); break;
     case Special::cluster_nctarank: all(1); break;
     case Special::laneid:
     case Special::lanemask_eq:

@@ -145,12 +145,14 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::lane:
     if (!move_vector(spelling)) lane(spelling);
     break;
+  case isa::Family::vector_move: move_elements(spelling); break;
   case isa::Family::set: set(spelling); break;
   case isa::Family::load: load(spelling); break;
   case isa::Family::store: store(spelling); break;
   case isa::Family::atomic:
   case isa::Family::reduction: atomic(spelling); break;
   case isa::Family::address_conversion: convert_address(spelling); break;
+  case isa::Family::warp: warp_level(spelling); break;
   case isa::Family::branch: branch(); break;
   case isa::Family::ret:
   case isa::Family::exit: leave(); break;

@@ -52,6 +52,7 @@ private:
                std::uint32_t destination);
   void set(const isa::Spelling& spelling);
   bool move_vector(const isa::Spelling& spelling);
+  void move_elements(const isa::Spelling& spelling);
 
   // lower_memory.cpp
   void load(const isa::Spelling& spelling);
@@ -71,6 +72,9 @@ private:
   const ir::Operand* named_variable(const ir::Operand& address) const;
   isa::Space space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const;
   MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
+
+  // lower_warp.cpp
+  void warp_level(const isa::Spelling& spelling);
 
   // lower_control.cpp
   void branch();

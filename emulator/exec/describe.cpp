@@ -70,6 +70,7 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::deadlock: return fmt::format("deadlock: no warp of the block can go on: {}", trap.detail);
   case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
+  case Trap::Kind::invalid_membermask: return fmt::format("invalid membermask: {}", trap.detail);
   case Trap::Kind::out_of_memory:
     return fmt::format(
         "not enough memory to run a block: {} bytes of registers, {} of shared memory, {} of local memory",

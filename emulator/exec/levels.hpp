@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emulator/exec/memory_handlers.hpp"
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/warp_handlers.hpp"
 #include "emulator/isa/table.hpp"
 
 #include <span>
@@ -22,6 +22,7 @@ struct Level {
   const HandlerRows& (*lanes)();
   Handler (*memory)(const MemoryHandlerKey&);
   Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
+  Handler (*warp)(const WarpHandlerKey&);
 };
 
 /// Levels compiled in that this processor can run, best first; never empty.

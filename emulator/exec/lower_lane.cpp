@@ -208,4 +208,19 @@ bool Decoder::move_vector(const isa::Spelling& spelling) {
   return true;
 }
 
+// mov.v2 and mov.v4: element by element, all read before any is written.
+void Decoder::move_elements(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::Type type = spelling.form.type();
+  const std::string move = fmt::format("mov.b{}", isa::bits(type));
+  std::vector<std::uint32_t> held;
+  for (const ir::Operand& element : function_.elements(operands[1])) {
+    held.push_back(file_.temporary(isa::bytes(type)));
+    lane_as(move, {held.back()}, {source(element, type, false)});
+  }
+  const auto targets = function_.elements(operands[0]);
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (targets[i].kind != ir::OperandKind::sink) lane_as(move, {destination(targets[i], type, false)}, {held[i]});
+}
+
 } // namespace warplens::exec

@@ -58,7 +58,7 @@ std::uint32_t Decoder::special_row(const ir::Operand& operand, int lane_bytes) {
     op.dst[0] = row;
     op.extra = operand.index;
     op.imm = lane_bytes < 8 ? 4 : 8;
-    return lane_bytes == 2 ? resized(row, 4, 2, false) : row;
+    return lane_bytes < 4 ? resized(row, 4, lane_bytes, false) : row;
   }
   default: return file_.special(special, operand.component == 0 ? 0 : operand.component - 1, lane_bytes);
   }
@@ -89,7 +89,7 @@ std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool r
 }
 
 std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
-  if (operand.kind != OperandKind::reg) {
+  if (operand.kind != OperandKind::reg && operand.kind != OperandKind::special) {
     const bool truth = operand.kind == OperandKind::integer && operand.value != 0;
     if (truth) return file_.always();
     const std::uint32_t row = file_.temporary(0);
@@ -98,7 +98,9 @@ std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
     op.dst[0] = row;
     return row;
   }
-  const std::uint32_t row = file_.reg(operand.index);
+  const std::uint32_t row = operand.kind == OperandKind::special
+                                ? file_.special(static_cast<isa::Special>(operand.index), 0, 0)
+                                : file_.reg(operand.index);
   if (!operand.negated) return row;
   const std::uint32_t flipped = file_.temporary(0);
   Op& op = emit(predicate_and);

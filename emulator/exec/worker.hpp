@@ -19,6 +19,7 @@ struct Trap {
     deadlock,
     divergent_barrier,
     invalid_barrier,
+    invalid_membermask,
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

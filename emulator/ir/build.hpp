@@ -115,6 +115,7 @@ private:
   // build_operands.cpp
   Operand operand(const Expression& expression);
   Operand single(const Term& term);
+  Operand whole(const Operand& named);
   Operand name(const Term& term);
   Operand address(const Term& term);
   Operand indexed(const Term& term);

@@ -126,7 +126,7 @@ Operand Builder::operand(const Expression& expression) {
 
 Operand Builder::single(const Term& term) {
   switch (term.kind) {
-  case TermKind::word: return name(term);
+  case TermKind::word: return whole(name(term));
   case TermKind::brackets: return address(term);
   case TermKind::indexed: return indexed(term);
   case TermKind::braces: return elements(OperandKind::vector, syntax.children(term));
@@ -172,6 +172,21 @@ Operand Builder::elements(OperandKind kind, std::span<const Expression> children
   return result;
 }
 
+/// A vector register or a special one of several components, named as a whole, is its components: %tid is
+/// {%tid.x, %tid.y, %tid.z, %tid.w}.
+Operand Builder::whole(const Operand& named) {
+  const bool special = named.kind == OperandKind::special;
+  if ((named.kind != OperandKind::reg && !special) || named.component != 0) return named;
+  const int components = special ? isa::info(static_cast<isa::Special>(named.index)).components
+                                 : function().registers[named.index].components;
+  if (components == 1) return named;
+  std::array<Operand, 4> parts{named, named, named, named};
+  for (std::uint8_t i = 0; i < parts.size(); ++i) parts[i].component = i + 1;
+  return {.kind = OperandKind::vector,
+          .index = append(std::span(parts).first(static_cast<std::size_t>(components))),
+          .count = static_cast<std::uint32_t>(components)};
+}
+
 /// A name with its sign and suffix: !%p, -%r1, %tid.x, texture.unified
 Operand Builder::name(const Term& term) {
   std::string_view text = term.text;
@@ -208,7 +223,9 @@ Operand Builder::name(const Term& term) {
   result.unified = unified;
   for (const char prefix : syntax.prefixes_of(term)) {
     const bool sign = prefix == '-' && result.kind == OperandKind::reg;
-    const bool complement = prefix == '!' && result.kind == OperandKind::reg;
+    const bool predicate =
+        result.kind == OperandKind::special && isa::info(static_cast<isa::Special>(result.index)).type == Type::pred;
+    const bool complement = prefix == '!' && (result.kind == OperandKind::reg || predicate);
     if ((!sign && !complement) || result.negated) {
       error(term.where, fmt::format("'{}' cannot be applied to '{}'", prefix, text));
       break;

@@ -162,6 +162,7 @@ private:
       return predicate(o, spec);
     case OperandClass::value: break;
     }
+    if (spec.pair) return value_and_predicate(o, spec, type, spelling);
     if (type == Type::pred) return predicate(o, spec);
     if (o.kind == OperandKind::vector) return vector(o, spec, type, spelling);
     if (spec.vector && vector_width(spelling) > 1) {
@@ -172,12 +173,25 @@ private:
     value(o, spec, type, spelling);
   }
 
+  // d|p: elect has both, and its predicate is wanted; of shfl the value is.
+  void value_and_predicate(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    const bool elects = spelling.entry->opcode == "elect";
+    if (o.kind != OperandKind::pair) {
+      if (elects) error(&o, fmt::format("'{}' wants d|p, got {}", instruction_->opcode, described(*function_, o)));
+      return value(o, spec, type, spelling);
+    }
+    const auto both = function_->elements(o);
+    if (elects && both[1].kind == OperandKind::sink)
+      error(&o, fmt::format("'{}' wants a predicate, got '_'", instruction_->opcode));
+    value(both[0], spec, type, spelling);
+    predicate(both[1], spec);
+  }
+
   void predicate(const Operand& o, const OperandSpec& spec) {
-    if (o.kind == OperandKind::sink && spec.destination) return;
+    if (o.kind == OperandKind::sink && spec.destination && spec.pair) return;
     if (o.kind == OperandKind::integer && !spec.destination) return;
-    const bool special = o.kind == OperandKind::special && !spec.destination &&
-                         isa::info(static_cast<isa::Special>(o.index)).type == Type::pred;
-    if (special || (o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
+    if (o.kind == OperandKind::special && !spec.destination) return special(o, Type::pred);
+    if ((o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
     error(&o, fmt::format("'{}' wants a predicate, got {}", instruction_->opcode, described(*function_, o)));
   }
 
@@ -187,7 +201,7 @@ private:
 
   void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
     const auto elements = function_->elements(o);
-    if (spelling.entry->opcode == "mov") return moved_vector(o, spec, type);
+    if (spelling.entry->opcode == "mov" && !spec.vector) return moved_vector(o, spec, type);
     if (!spec.vector) {
       error(&o, fmt::format("'{}' takes no vector", instruction_->opcode));
       return;
@@ -213,6 +227,10 @@ private:
       if (e.kind == OperandKind::sink && spec.destination) continue;
       if (e.kind == OperandKind::reg && isa::bits(function_->registers[e.index].type) == each) continue;
       if (!spec.destination && (e.kind == OperandKind::integer || e.kind == OperandKind::real32)) continue;
+      if (!spec.destination && e.kind == OperandKind::special) {
+        special(e, each == 64 ? Type::b64 : each == 32 ? Type::b32 : Type::b16);
+        continue;
+      }
       error(&e, fmt::format("'{}' wants elements of {} bits, got {}", instruction_->opcode, each,
                             described(*function_, e)));
     }
@@ -225,8 +243,12 @@ private:
     case OperandKind::reg:
       fits = register_fits(function_->registers[o.index].type, type, spec.relaxed) && !spec.immediate;
       break;
-    case OperandKind::sink: fits = spec.destination && (opcode == "atom" || spec.vector); break;
-    case OperandKind::special: fits = !spec.destination && (opcode == "mov" || opcode == "cvt"); break;
+    case OperandKind::sink:
+      fits = spec.destination && (opcode == "atom" || spec.vector || (spec.pair && opcode != "shfl"));
+      break;
+    case OperandKind::special:
+      if (!spec.destination) return special(o, type);
+      break;
     case OperandKind::variable:
     case OperandKind::function:
       fits =
@@ -240,6 +262,28 @@ private:
                           : spec.immediate ? "an immediate"
                                            : "a value",
                           spec.relaxed ? " at least as wide as one" : "", isa::name(type), described(*function_, o)));
+  }
+
+  // Special registers are read by mov and by cvt between integers.
+  void special(const Operand& o, Type type) {
+    const isa::Spelling& spelling = module_.spellings[instruction_->form];
+    const auto special = static_cast<isa::Special>(o.index);
+    const isa::SpecialRegisterInfo& has = isa::info(special);
+    const bool converts = spelling.entry->opcode == "cvt" && !spelling.has(isa::Word::w_pack);
+    bool floating = false;
+    for (int i = 0; i < spelling.form.type_count(); ++i) floating = floating || isa::is_float(spelling.form.type(i));
+    if (has.ptx > module_.version)
+      error(&o, fmt::format("'{}' requires PTX ISA .version {}.{} or later", has.name, has.ptx / 10, has.ptx % 10));
+    else if (has.sm > module_.sm)
+      error(&o, fmt::format("'{}' requires .target sm_{} or higher", has.name, has.sm));
+    else if ((spelling.entry->opcode != "mov" && !converts) || floating)
+      error(&o, fmt::format("'{}' cannot read special register '{}'", instruction_->opcode, has.name),
+            "move it into a register first: mov, or cvt between integers");
+    else if (!isa::readable_as(special, type, converts))
+      error(&o, fmt::format("'{}' wants a value of type .{}, but '{}' is .{}", instruction_->opcode, isa::name(type),
+                            has.name, isa::name(has.type)));
+    else if (o.component > has.components || (has.components == 1 && o.component != 0))
+      error(&o, fmt::format("'{}' has no such component", has.name));
   }
 
   void address(const Operand& o, const isa::Spelling& spelling) {

@@ -40,7 +40,7 @@ enum class OperandKind : std::uint8_t {
   variable,  ///< the address of a variable or parameter, plus `value`
   function,  ///< the address of a function
   label,     ///< a branch target; `index` is into Function::labels
-  special,   ///< %tid.x; `component`; 0 = the whole vector (`%tid` as .v4)
+  special,   ///< %tid.x; `component`; %tid as a whole is a vector of these, and so is a whole vector register
   integer,   ///< `value`
   real32,    ///< 0f3F800000: the bits in `value`
   real64,    ///< 0d3FF0000000000000 or a decimal such as 1.5: the bits of the double in `value`

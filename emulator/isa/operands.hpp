@@ -4,6 +4,7 @@
 //   "=w, t, t, w"   mad.wide: w is twice as wide as t
 //   "=t~, t2~"      cvt: first and second type; ~ a register may be wider than the type
 //   "=p|, t, t"     setp: a predicate, optionally a second one as p|q
+//   "=t|, t"        shfl: a value, optionally with a predicate as d|p
 //   "t, !p"         a source predicate that may be negated
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8

@@ -33,6 +33,18 @@ constexpr int kSpecialRegisterCount = sizeof(kSpecialRegisters) / sizeof(kSpecia
 
 constexpr const SpecialRegisterInfo& info(Special special) { return kSpecialRegisters[static_cast<int>(special)]; }
 
+/// May mov (or, where `converts`, cvt) read the register as `type`? Thread and block numbers were 16 bits wide before
+/// PTX 2.0 and %gridid 16, then 32; they can still be read so. cvt takes whatever is not wider.
+constexpr bool readable_as(Special special, Type type, bool converts) {
+  const Type own = info(special).type;
+  if (own == Type::pred || type == Type::pred) return own == type && !converts;
+  if (is_float(type)) return false;
+  if (converts) return bits(type) <= bits(own);
+  const bool numbers = special == Special::tid || special == Special::ntid || special == Special::ctaid ||
+                       special == Special::nctaid || special == Special::gridid;
+  return bits(type) == bits(own) || (numbers && bits(type) == 16) || (special == Special::gridid && bits(type) == 32);
+}
+
 /// The register spelled `text` (with '%', without component), if there is one. `%envreg0` to `%envreg31` and
 /// `%pm0` to `%pm7` are entries of their own.
 std::optional<Special> special_register_named(std::string_view text);

@@ -26,9 +26,24 @@ constexpr std::string_view stem(std::string_view path) {
 #define FAMILY(opcode, pattern, operands, family, unit, ptx, sm)                                                       \
   {opcode,         pattern,    operands, "", parse_pattern(pattern), parse_operands(operands),                         \
    Family::family, Unit::unit, ptx,      sm, stem(__FILE__)},
+#define RETIRED(opcode, pattern, operands, family, unit, ptx, sm)                                                      \
+  {opcode,                                                                                                             \
+   pattern,                                                                                                            \
+   operands,                                                                                                           \
+   "",                                                                                                                 \
+   parse_pattern(pattern),                                                                                             \
+   parse_operands(operands),                                                                                           \
+   Family::family,                                                                                                     \
+   Unit::unit,                                                                                                         \
+   ptx,                                                                                                                \
+   sm,                                                                                                                 \
+   stem(__FILE__),                                                                                                     \
+   false,                                                                                                              \
+   true},
 constexpr Entry kTable[] = {
 #include "emulator/isa/instructions.def"
 };
+#undef RETIRED
 #undef INSTRUCTION
 #undef LEGACY
 #undef FAMILY
@@ -123,6 +138,9 @@ Match flushing(const Entry& entry, std::span<const Word> words, Match plain) {
   return plain;
 }
 
+// Without .sync, shfl and vote are about whichever lanes run together; with independent threads nobody knows which.
+bool is_retired(const Entry& entry, int ptx, int sm) { return entry.retired && ptx >= 64 && sm >= 70; }
+
 bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
   if (group == pattern.count) return rest.empty();
   const Group& g = pattern.groups[group];
@@ -141,10 +159,11 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
   return g.optional && place(pattern, group + 1, std::move(rest), form);
 }
 
-// The manual gives an order, but assemblers take the modifiers of arithmetic in any (setp.ftz.gt.f32), as long as the
-// types keep theirs and .lo .hi .wide .l .r come first. Puts them into the order of the pattern.
+// The manual gives an order, but assemblers take the modifiers of arithmetic (setp.ftz.gt.f32) and of warp-level
+// instructions (vote.ballot.sync.b32) in any, as long as the types keep theirs and .lo .hi .wide .l .r come first. Puts
+// them into the order of the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
-  if (entry.family != Family::lane && entry.family != Family::set) return false;
+  if (entry.family != Family::lane && entry.family != Family::set && entry.family != Family::warp) return false;
   for (std::size_t i = 1; i < words.size(); ++i)
     for (const Word first : {Word::w_lo, Word::w_hi, Word::w_wide, Word::w_l, Word::w_r})
       if (words[i] == first) return false;
@@ -205,6 +224,11 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
         const std::span<const Word> in_order(arranged.words.data(), arranged.count);
         Match found = match(entry.pattern, in_order);
         if (!found.matched || (entry.legacy && sm >= kFullFloatTarget)) continue;
+        if (is_retired(entry, ptx, sm))
+          return failure(fmt::format("'{}' without '.sync' is refused for .target sm_70 and higher from PTX ISA "
+                                     ".version 6.4 on",
+                                     spelling),
+                         fmt::format("'{}.sync' names the lanes that take part", opcode));
         const Since needed = needed_by(entry, in_order);
         if (needed.ptx > ptx || needed.sm > sm) {
           too_new = needed;

@@ -33,6 +33,8 @@ enum class Family : std::uint8_t {
   policy,
   space_test,
   nothing, ///< fences, hints: memory is sequentially consistent here, and there are no caches
+  warp,
+  vector_move,
 };
 
 struct Entry {
@@ -48,6 +50,7 @@ struct Entry {
   int sm = 10;
   std::string_view file; ///< of the table: "integer"
   bool legacy = false;   ///< a spelling of targets before sm_20 only
+  bool retired = false;  ///< refused from PTX 6.4 on where the target is sm_70 or later
 };
 
 /// All entries, in the order of instructions.def.

@@ -108,7 +108,8 @@ std::string version(int times_ten) { return std::to_string(times_ten / 10) + "."
 
 std::string row(const isa::Entry& entry) {
   return "| `" + std::string(entry.opcode) + "` | " + words_of(entry) + " | " + version(entry.ptx) + " | sm_" +
-         std::to_string(entry.sm) + (entry.legacy ? ", before sm_20 only" : "") + " |\n";
+         std::to_string(entry.sm) + (entry.legacy ? ", before sm_20 only" : "") +
+         (entry.retired ? ", before sm_70 only from PTX 6.4 on" : "") + " |\n";
 }
 
 std::string row_of_missing(const std::string& name, const std::string& pattern) {
