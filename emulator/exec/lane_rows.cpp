@@ -10,6 +10,7 @@
 #include "emulator/isa/semantics/floating.hpp"
 #include "emulator/isa/semantics/half.hpp"
 #include "emulator/isa/semantics/integer.hpp"
+#include "emulator/isa/semantics/video.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
 

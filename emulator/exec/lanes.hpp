@@ -143,7 +143,7 @@ constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result
   int d = 0, s = 0;
   for (int i = 0; i < operands.count; ++i) {
     const isa::OperandSpec& o = operands.items[i];
-    if (o.negatable || o.optional) continue; // combined by the decoder
+    if (o.negatable) continue; // combined by the decoder
     if (o.destination) {
       if (d == destination_count || !fits(o, form, destinations[d++])) return false;
       // p|q: the functor may give both; otherwise the decoder makes the second from the first.

@@ -3,6 +3,7 @@
 #include "emulator/exec/decoder.hpp"
 
 #include "emulator/exec/control.hpp"
+#include "emulator/exec/selection.hpp"
 
 #include <fmt/format.h>
 
@@ -88,6 +89,10 @@ void Decoder::lane(const isa::Spelling& spelling) {
   std::size_t next = 0;
   for (int i = 0; i < specs.count; ++i) {
     const isa::OperandSpec& spec = specs.items[i];
+    if (spec.kind == isa::OperandClass::selection) {
+      rows.src[rows.sources++] = file_.constant(8, selection(spelling, operands));
+      continue;
+    }
     if (spec.kind == isa::OperandClass::carry) {
       if (spec.destination)
         rows.dst[rows.destinations++] = file_.carry();
@@ -95,7 +100,10 @@ void Decoder::lane(const isa::Spelling& spelling) {
         rows.src[rows.sources++] = file_.carry();
       continue;
     }
-    if (next == operands.size()) break; // an optional operand that is absent
+    if (next == operands.size()) { // an optional operand that is absent
+      rows.src[rows.sources++] = file_.constant(isa::bytes(spelling.types[i]), 0);
+      continue;
+    }
     const ir::Operand& operand = operands[next++];
     if (spec.negatable)
       other = &operand;

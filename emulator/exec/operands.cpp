@@ -12,7 +12,8 @@ using ir::OperandKind;
 
 std::uint32_t Decoder::register_row(const ir::Operand& operand, int* lane_bytes) const {
   *lane_bytes = file_.lane_bytes(operand.index);
-  return file_.reg(operand.index, operand.component == 0 ? 0 : operand.component - 1);
+  const bool of_vector = operand.component != 0 && operand.component < ir::kByte0;
+  return file_.reg(operand.index, of_vector ? operand.component - 1 : 0);
 }
 
 std::uint64_t Decoder::address_of(std::uint32_t variable) const {

@@ -23,13 +23,16 @@ Operand component_named(std::string_view suffix) {
   const bool bytes = suffix[0] == 'b';
   if (!bytes && suffix[0] != 'h') return result;
   const std::size_t digits = suffix.size() - 1;
-  if (digits != 1 && digits != (bytes ? 4 : 2)) return result;
+  if (digits > (bytes ? 4u : 2u)) return result;
+  const bool some = bytes && (digits == 2 || digits == 3); // those of a destination
+  for (std::size_t i = 2; some && i < suffix.size(); ++i)
+    if (suffix[1] > '3' || suffix[i] >= suffix[i - 1]) return result;
   for (const char c : suffix.substr(1)) {
     if (c < '0' || c > (digits == 1 ? (bytes ? '3' : '1') : (bytes ? '7' : '3'))) return result;
     result.value = result.value << 4 | (c - '0');
   }
   if (digits != 1)
-    result.component = bytes ? kBytes : kHalves;
+    result.component = some ? kSomeBytes : bytes ? kBytes : kHalves;
   else
     result.component = static_cast<std::uint8_t>((bytes ? kByte0 : kHalf0) + std::exchange(result.value, 0));
   return result;
@@ -218,14 +221,16 @@ Operand Builder::name(const Term& term) {
   }
   for (std::uint32_t i = 0; i < term.suffix_count; ++i) suffix(syntax.suffixes[term.first_suffix + i].substr(1));
   Operand result = resolve(text, term.where);
+  const bool is_register = result.kind == OperandKind::reg;
+  const bool is_predicate =
+      (is_register && function().registers[result.index].type == Type::pred) ||
+      (result.kind == OperandKind::special && isa::info(static_cast<isa::Special>(result.index)).type == Type::pred);
   result.component = component.component;
   result.value = component.value;
   result.unified = unified;
   for (const char prefix : syntax.prefixes_of(term)) {
-    const bool sign = prefix == '-' && result.kind == OperandKind::reg;
-    const bool predicate =
-        result.kind == OperandKind::special && isa::info(static_cast<isa::Special>(result.index)).type == Type::pred;
-    const bool complement = prefix == '!' && (result.kind == OperandKind::reg || predicate);
+    const bool sign = prefix == '-' && is_register && !is_predicate;
+    const bool complement = prefix == '!' && is_predicate;
     if ((!sign && !complement) || result.negated) {
       error(term.where, fmt::format("'{}' cannot be applied to '{}'", prefix, text));
       break;

@@ -37,6 +37,33 @@ bool immediate_fits(const Operand& operand, Type want) {
   }
 }
 
+// May a register of a video instruction have the selector that it has? (PTX manual, 9.7.18.)
+bool selector_fits(const Operand& operand, const OperandSpec& spec) {
+  const std::uint8_t c = operand.component;
+  const bool byte = c >= kByte0 && c < kHalf0, half = c >= kHalf0 && c < kHalves;
+  switch (spec.selectors) {
+  case isa::Selectors::none: return false;
+  case isa::Selectors::part: return byte || half;
+  case isa::Selectors::halves: return spec.destination ? half || (c == kHalves && operand.value == 0x10) : c == kHalves;
+  case isa::Selectors::bytes:
+    return spec.destination ? byte || c == kSomeBytes || (c == kBytes && operand.value == 0x3210) : c == kBytes;
+  }
+  return false;
+}
+
+std::string_view selectors_of(const OperandSpec& spec) {
+  switch (spec.selectors) {
+  case isa::Selectors::none: return "only video instructions select bytes and halves of registers";
+  case isa::Selectors::part: return "it may be one of .b0 to .b3, .h0 and .h1";
+  case isa::Selectors::halves:
+    return spec.destination ? "it may be .h0, .h1 or .h10" : "it may be .h and two digits from 0 to 3, such as .h30";
+  case isa::Selectors::bytes:
+    return spec.destination ? "it may be .b and digits that go down from 3, such as .b0, .b31 or .b3210"
+                            : "it may be .b and four digits from 0 to 7, such as .b7531";
+  }
+  return {};
+}
+
 std::string described(const Function& f, const Operand& o) {
   switch (o.kind) {
   case OperandKind::reg:
@@ -135,7 +162,7 @@ private:
     int wanted = 0, least = 0;
     for (int i = 0; i < specs.count; ++i) {
       const OperandSpec& spec = specs.items[i];
-      if (spec.kind == OperandClass::carry) continue;
+      if (!spec.is_written()) continue;
       ++wanted;
       least += spec.optional ? 0 : 1;
       if (next < given.size()) operand(given[next++], spec, spelling.types[i], spelling);
@@ -144,11 +171,36 @@ private:
     if (count < least || count > wanted)
       error(nullptr, fmt::format("'{}' takes {}{} operands, got {}", instruction_->opcode,
                                  least != wanted ? fmt::format("{} to ", least) : "", wanted, count));
+    else if (count < wanted && specs.items[0].selectors != isa::Selectors::none && given[0].component != 0)
+      error(&given[0],
+            fmt::format("'{}' with a selector on its destination takes {} operands, got {}", instruction_->opcode,
+                        wanted, count),
+            "the last one gives the bits that are not selected");
+    else if (count == 4 && specs.items[3].minus && given[3].negated && given[1].negated != given[2].negated)
+      error(&given[3], fmt::format("'{}' negates the product or what is added to it, not both", instruction_->opcode));
+  }
+
+  // Components and signs: what the rest of an operand is does not matter to them.
+  void marks(const Operand& o, const OperandSpec& spec) {
+    if (o.kind == OperandKind::reg) {
+      const Register& r = function_->registers[o.index];
+      const bool fits =
+          o.component < kByte0 ? o.component <= (r.components == 1 ? 0 : r.components) : selector_fits(o, spec);
+      if (!fits)
+        error(&o, fmt::format("'{}' takes no such selector of register '{}'", instruction_->opcode, r.name),
+              std::string(selectors_of(spec)));
+      if (o.negated && r.type != Type::pred && !spec.minus)
+        error(&o, fmt::format("'{}' negates no operand", instruction_->opcode));
+    } else if (o.count != 0) {
+      for (const Operand& element : function_->elements(o)) marks(element, {});
+    }
   }
 
   void operand(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    marks(o, spec);
     switch (spec.kind) {
     case OperandClass::any:
+    case OperandClass::selection:
     case OperandClass::carry: return;
     case OperandClass::label:
       if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
@@ -254,13 +306,13 @@ private:
       fits =
           !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 32 && !isa::is_float(type);
       break;
-    default: fits = !spec.destination && immediate_fits(o, type);
+    default: fits = !spec.destination && !spec.register_only && immediate_fits(o, type);
     }
     if (fits) return;
     error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
-                          spec.destination ? "a register"
-                          : spec.immediate ? "an immediate"
-                                           : "a value",
+                          spec.destination || spec.register_only ? "a register"
+                          : spec.immediate                       ? "an immediate"
+                                                                 : "a value",
                           spec.relaxed ? " at least as wide as one" : "", isa::name(type), described(*function_, o)));
   }
 

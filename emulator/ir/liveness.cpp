@@ -70,7 +70,7 @@ private:
     if (i.form == kNone) return {true};
     const isa::OperandList& operands = module_.spellings[i.form].entry->operands;
     for (int n = 0; n < operands.count; ++n)
-      if (operands.items[n].kind != isa::OperandClass::carry) list.push_back(operands.items[n].destination);
+      if (operands.items[n].is_written()) list.push_back(operands.items[n].destination);
     return list;
   }
 
@@ -78,7 +78,7 @@ private:
     switch (o.kind) {
     case OperandKind::reg:
       (writes ? effect.writes : effect.reads).push_back(o.index);
-      if (writes && o.component != 0) effect.certain = false;
+      if (writes && o.component != 0 && o.component < kByte0) effect.certain = false;
       break;
     case OperandKind::vector:
     case OperandKind::pair:

@@ -56,9 +56,10 @@ enum class OperandKind : std::uint8_t {
              ///< pool[index+1] the register, its `value` the bytes that one step of it is worth
 };
 
-/// Components of video instructions (manual, 9.7.17): %r1.b0 to .b3, .h0, .h1, and the selections of the SIMD ones,
-/// whose digits are those of Operand::value: %r1.h10 is 0x10, %r1.b7531 is 0x7531.
-enum Component : std::uint8_t { kByte0 = 5, kHalf0 = 9, kHalves = 11, kBytes = 12 };
+/// Components of video instructions (manual, 9.7.18): %r1.b0 to .b3, .h0, .h1, and the selections of the SIMD ones,
+/// whose digits are those of Operand::value: %r1.h10 is 0x10, %r1.b7531 is 0x7531. kSomeBytes is a selection of two or
+/// three, which go down: %r1.b20, %r1.b310.
+enum Component : std::uint8_t { kByte0 = 5, kHalf0 = 9, kHalves = 11, kBytes = 12, kSomeBytes = 13 };
 
 struct Operand {
   OperandKind kind = OperandKind::sink;

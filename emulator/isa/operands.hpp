@@ -9,6 +9,11 @@
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
 //   "[]"            an address; "#u32" an immediate; "b32?" may be left out
+//   "u32.part"      a byte or a half of it may be selected, as in %r1.b0 or %r1.h1; of a destination: where the result
+//   goes "u32.halves"    the halves of two sources may be selected, as in %r1.h30; of a destination: which of them are
+//   written "u32.bytes"     the same with bytes: %r1.b7531 "selection"     what the operands select and negate, as one
+//   number (selection.hpp), which nobody writes down
+//   "-u32", "%u32"  may be negated, as in -%r1; a register, not a number
 //   "label", "any"  a branch target; whatever (checked by the family that decodes it)
 #pragma once
 
@@ -16,20 +21,31 @@
 
 namespace warplens::isa {
 
-enum class OperandClass : std::uint8_t { value, predicate, carry, address, label, any };
+enum class OperandClass : std::uint8_t { value, predicate, carry, selection, address, label, any };
+
+/// Which selectors a register may have (section 9.7.18).
+enum class Selectors : std::uint8_t { none, part, halves, bytes };
 
 struct OperandSpec {
   OperandClass kind = OperandClass::value;
   bool destination = false;
-  bool relaxed = false;        ///< ~
-  bool vector = false;         ///< {}
-  bool immediate = false;      ///< #
-  bool optional = false;       ///< ?
-  bool negatable = false;      ///< !
-  bool pair = false;           ///< |
-  bool wide = false;           ///< w
+  bool relaxed = false;       ///< ~
+  bool vector = false;        ///< {}
+  bool immediate = false;     ///< #
+  bool optional = false;      ///< ?
+  bool negatable = false;     ///< !
+  bool minus = false;         ///< -
+  bool register_only = false; ///< %
+  bool pair = false;          ///< |
+  bool wide = false;          ///< w
+  Selectors selectors = Selectors::none;
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
+
+  /// Does the programmer write it?
+  [[nodiscard]] constexpr bool is_written() const {
+    return kind != OperandClass::carry && kind != OperandClass::selection;
+  }
 };
 
 constexpr int kMaxOperands = 8;
@@ -64,14 +80,21 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.destination = prefix('=');
     o.negatable = prefix('!');
     o.immediate = prefix('#');
+    o.minus = prefix('-');
+    o.register_only = prefix('%');
     o.optional = suffix("?");
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
     o.pair = suffix("|");
+    if (suffix(".part")) o.selectors = Selectors::part;
+    if (suffix(".halves")) o.selectors = Selectors::halves;
+    if (suffix(".bytes")) o.selectors = Selectors::bytes;
     if (word == "p")
       o.kind = OperandClass::predicate, o.fixed = Type::pred;
     else if (word == "cc")
       o.kind = OperandClass::carry, o.fixed = Type::pred;
+    else if (word == "selection")
+      o.kind = OperandClass::selection, o.fixed = Type::b64;
     else if (word == "[]")
       o.kind = OperandClass::address;
     else if (word == "label")

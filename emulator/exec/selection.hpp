@@ -1,0 +1,11 @@
+// The selectors and types of a video instruction as the number that its functor takes: see isa/selection.hpp.
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+namespace warplens::exec {
+
+/// `operands` are those that were written, d, a, b and perhaps c, as the checker lets them pass.
+std::uint64_t selection(const isa::Spelling& spelling, std::span<const ir::Operand> operands);
+
+} // namespace warplens::exec

@@ -1,0 +1,24 @@
+// What a video instruction makes of its operands, as one number: which parts of them it takes, whether those are
+// signed, what is negated. It is a source of the instruction that nobody writes down ("selection" in operands.hpp): the
+// decoder makes it of selectors and types, the functors of semantics/video.hpp take it apart.
+//
+//   vadd.s32.u32.s32 %r1.h1, %r2.b3, %r4, %r5:  the part of a has shift 24 and 8 bits, b is whole, the result goes to
+//   the
+//     16 bits from bit 16; b and the result are signed
+//   vadd4.u32.u32.u32 %r1.b10, %r2.b7531, %r3, %r4:  bytes of a 0x7531, bytes of b 0x7654, written 0b0011
+#pragma once
+
+namespace warplens::isa {
+
+// Scalar instructions: eight bits each.
+constexpr int kShiftOfA = 0, kBitsOfA = 8, kShiftOfB = 16, kBitsOfB = 24, kShiftOfResult = 32, kBitsOfResult = 40;
+
+// SIMD instructions: four digits, the lowest for byte 0, say which of the eight bytes of b:a it is; and a bit for each
+// half or byte of the result that is not taken from c (or added to c).
+constexpr int kBytesOfA = 0, kBytesOfB = 16, kWritten = 32;
+
+// Both: a bit each.
+constexpr int kSignedA = 48, kSignedB = 49, kSignedResult = 50;
+constexpr int kNegatedProduct = 51, kNegatedAddend = 52; ///< of vmad
+
+} // namespace warplens::isa
