@@ -90,7 +90,7 @@ void Decoder::lane(const isa::Spelling& spelling) {
   for (int i = 0; i < specs.count; ++i) {
     const isa::OperandSpec& spec = specs.items[i];
     if (spec.kind == isa::OperandClass::selection) {
-      rows.src[rows.sources++] = file_.constant(8, selection(spelling, operands));
+      rows.src[rows.sources++] = file_.constant(8, selection(spelling, operands, module_.sm));
       continue;
     }
     if (spec.kind == isa::OperandClass::carry) {

@@ -8,6 +8,8 @@ namespace {
 
 using ir::Operand;
 
+constexpr int kExpandedTarget = 70; // from here on the assembler makes other instructions of scalar video instructions
+
 struct Part {
   std::uint64_t shift = 0, bits = 32;
 };
@@ -59,14 +61,18 @@ std::uint64_t of_elements(std::span<const Operand> operands) {
 
 } // namespace
 
-std::uint64_t selection(const isa::Spelling& spelling, std::span<const ir::Operand> operands) {
+std::uint64_t selection(const isa::Spelling& spelling, std::span<const ir::Operand> operands, int sm) {
   const isa::Selectors selectors = spelling.entry->operands.items[1].selectors;
   const isa::Form& form = spelling.form;
-  const int result = form.type_count() - 3; // a comparison has no type for its result, which is unsigned
-  const auto is_signed = [&](int type) { return std::uint64_t{type >= 0 && isa::is_signed(form.type(type))}; };
+  const bool expanded = sm >= kExpandedTarget && selectors == isa::Selectors::part;
+  const int result = form.type_count() - 3; // a comparison has no type for its result
+  const auto is_signed = [&](int type) {
+    if (type < 0 && expanded) return std::uint64_t{isa::is_signed(form.type(0))}; // c is compared as of the type of a
+    return std::uint64_t{type >= 0 && isa::is_signed(form.type(type))};
+  };
   return (selectors == isa::Selectors::part ? of_parts(operands) : of_elements(operands)) |
          is_signed(result) << isa::kSignedResult | is_signed(result + 1) << isa::kSignedA |
-         is_signed(result + 2) << isa::kSignedB;
+         is_signed(result + 2) << isa::kSignedB | std::uint64_t{expanded} << isa::kExpanded;
 }
 
 } // namespace warplens::exec

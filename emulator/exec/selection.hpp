@@ -5,7 +5,7 @@
 
 namespace warplens::exec {
 
-/// `operands` are those that were written, d, a, b and perhaps c, as the checker lets them pass.
-std::uint64_t selection(const isa::Spelling& spelling, std::span<const ir::Operand> operands);
+/// `operands` are those that were written, d, a, b and perhaps c, as the checker lets them pass; `sm` is the target.
+std::uint64_t selection(const isa::Spelling& spelling, std::span<const ir::Operand> operands, int sm);
 
 } // namespace warplens::exec

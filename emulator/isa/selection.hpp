@@ -20,5 +20,7 @@ constexpr int kBytesOfA = 0, kBytesOfB = 16, kWritten = 32;
 // Both: a bit each.
 constexpr int kSignedA = 48, kSignedB = 49, kSignedResult = 50;
 constexpr int kNegatedProduct = 51, kNegatedAddend = 52; ///< of vmad
+/// Scalar: computed as the assembler expands the instruction for targets from sm_70 on, which have none of their own.
+constexpr int kExpanded = 53;
 
 } // namespace warplens::isa

@@ -6,6 +6,8 @@
 #include "emulator/isa/selection.hpp"
 #include "emulator/isa/semantics/lane.hpp"
 
+#include <limits>
+
 namespace warplens::isa::WARPLENS_LEVEL {
 
 inline int number(std::uint64_t selection, int field) { return static_cast<int>(selection >> field & 0xff); }
@@ -23,10 +25,13 @@ template <class T> inline T saturated(T value, int bits, bool is_signed) {
 }
 
 // What is done with each pair of parts: an average rounds to the nearest, halves away from zero.
+// `wraps`: see `expanded`.
 struct Sum {
+  static constexpr bool wraps = true;
   template <class T> static T of(T a, T b) { return a + b; }
 };
 struct Difference {
+  static constexpr bool wraps = true;
   template <class T> static T of(T a, T b) { return a - b; }
 };
 struct Distance {
@@ -63,22 +68,49 @@ inline std::int64_t part_b(std::uint32_t b, std::uint64_t selection) {
                                 flag(selection, kSignedB));
 }
 
-// What becomes of the result of the operation: optSaturate, optSecondaryOp and optMerge of the manual.
-template <Form f> inline std::uint32_t finished(std::int64_t t, std::uint32_t c, std::uint64_t selection) {
-  const int bits = number(selection, kBitsOfResult), shift = number(selection, kShiftOfResult);
-  const bool is_signed = flag(selection, kSignedResult);
-  if constexpr (f.has(Word::w_sat)) t = saturated(t, bits, is_signed);
+// A second operation on the result, or the result between the bits of c: optSecondaryOp and optMerge of the manual.
+template <Form f> inline std::uint32_t combined(std::int64_t t, std::uint32_t c, std::uint64_t selection) {
+  const bool is_signed = flag(selection, kSignedResult), is_expanded = flag(selection, kExpanded);
   const std::int64_t other = extended<std::int64_t>(c, 32, is_signed);
+  // Expanded, an unsigned comparison is one of 64 bits: negative numbers are large.
+  const std::int64_t bias = is_expanded && !is_signed ? std::numeric_limits<std::int64_t>::min() : 0;
   if constexpr (f.has(Word::w_add)) return static_cast<std::uint32_t>(t + other);
-  if constexpr (f.has(Word::w_min)) return static_cast<std::uint32_t>(Lesser::of(t, other));
-  if constexpr (f.has(Word::w_max)) return static_cast<std::uint32_t>(Greater::of(t, other));
+  if constexpr (f.has(Word::w_min)) return static_cast<std::uint32_t>((t ^ bias) < (other ^ bias) ? t : other);
+  if constexpr (f.has(Word::w_max)) return static_cast<std::uint32_t>((t ^ bias) > (other ^ bias) ? t : other);
+  const int bits = number(selection, kBitsOfResult), shift = number(selection, kShiftOfResult);
   const std::uint32_t written = ~0u >> (32 - bits) << shift;
-  return (static_cast<std::uint32_t>(t) << shift & written) | (c & ~written);
+  const bool is_upper_half = bits == 16 && shift == 16;
+  // Expanded, the upper half of the result goes to the upper half of d.
+  return (static_cast<std::uint32_t>(t) << (is_expanded && is_upper_half ? 0 : shift) & written) | (c & ~written);
+}
+
+// .sat of the expansion.
+template <class Operation> inline std::int64_t saturated_expanded(std::int64_t t, int bits, bool is_signed) {
+  if constexpr (requires { Operation::shifts; }) // to a whole word in any case, and of 34 bits only
+    return saturated(extended(t, 34, true), 32, is_signed);
+  const std::int64_t most = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  if (bits != 32) return t < 0 || t > most ? most : t; // what does not fit becomes the largest number, even below 0
+  return is_signed ? saturated(t, 32, true) : t < 0 ? 0 : t; // no upper limit for an unsigned number
+}
+
+// What the expansion has of a result before the second operation.
+template <Form f, class Operation> inline std::int64_t expanded(std::int64_t t, std::uint64_t selection) {
+  constexpr bool saturates = f.has(Word::w_sat);
+  if constexpr (saturates)
+    t = saturated_expanded<Operation>(t, number(selection, kBitsOfResult), flag(selection, kSignedResult));
+  // Of sums and differences, and of shifts that saturate, 32 bits are left, which then count as signed.
+  constexpr bool wraps = requires { Operation::wraps; }
+  || (saturates && requires { Operation::shifts; });
+  return wraps ? static_cast<std::int32_t>(t) : t;
 }
 
 template <Form f, class Operation> struct VideoScalar {
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint64_t selection) {
-    return finished<f>(Operation::of(part_a(a, selection), part_b(b, selection)), c, selection);
+    std::int64_t t = Operation::of(part_a(a, selection), part_b(b, selection));
+    const std::int64_t by_expansion = expanded<f, Operation>(t, selection);
+    if constexpr (f.has(Word::w_sat))
+      t = saturated(t, number(selection, kBitsOfResult), flag(selection, kSignedResult));
+    return combined<f>(flag(selection, kExpanded) ? by_expansion : t, c, selection);
   }
 };
 template <Form f> struct VideoAdd : VideoScalar<f, Sum> {};                     // 9.7.18.1.1
@@ -93,11 +125,13 @@ template <Form f> inline int shift_distance(std::int64_t by) {
   return static_cast<int>(f.has(Word::w_wrap) ? by & 31 : by < 32 ? by : 32);
 }
 template <Form f> struct LeftShift {
+  static constexpr bool shifts = true;
   static std::int64_t of(std::int64_t a, std::int64_t by) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << shift_distance<f>(by));
   }
 };
 template <Form f> struct RightShift {
+  static constexpr bool shifts = true;
   static std::int64_t of(std::int64_t a, std::int64_t by) { return a >> shift_distance<f>(by); }
 };
 template <Form f> struct VideoShiftLeft : VideoScalar<f, LeftShift<f>> {};   // 9.7.18.1.2
@@ -105,16 +139,27 @@ template <Form f> struct VideoShiftRight : VideoScalar<f, RightShift<f>> {}; // 
 
 // (a * b) + c with negations, plus one (.po), shifted right; the type of the destination says nothing.
 template <Form f> struct VideoMultiplyAdd { // 9.7.18.1.3
+  static constexpr int shift = f.has(Word::w_shr7) ? 7 : f.has(Word::w_shr15) ? 15 : 0;
+
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint64_t selection) {
     const bool negated_product = flag(selection, kNegatedProduct), negated_addend = flag(selection, kNegatedAddend);
     const bool is_signed = flag(selection, kSignedA) || flag(selection, kSignedB) || negated_product || negated_addend;
-    const __int128 product = static_cast<__int128>(part_a(a, selection)) * part_b(b, selection);
-    __int128 t = negated_product ? ~product : product;
+    const std::int64_t x = part_a(a, selection), y = part_b(b, selection);
+    if (flag(selection, kExpanded)) { // all three operands are taken as signed
+      std::int64_t t = std::int64_t{static_cast<std::int32_t>(x)} * static_cast<std::int32_t>(y);
+      t = negated_product ? -t : t;
+      const std::int64_t addend = static_cast<std::int32_t>(c);
+      t += negated_addend ? -addend : addend;
+      t += f.has(Word::w_po) ? 1 : 0;
+      t = is_signed ? t >> shift : static_cast<std::int64_t>(static_cast<std::uint64_t>(t) >> shift);
+      return static_cast<std::uint32_t>(f.has(Word::w_sat) ? saturated(t, 32, is_signed) : t);
+    }
+    __int128 t = static_cast<__int128>(x) * y;
+    t = negated_product ? -t : t;
     t += extended<std::int64_t>(negated_addend ? ~c : c, 32, is_signed);
-    t += f.has(Word::w_po) || negated_product || negated_addend ? 1 : 0;
-    t >>= f.has(Word::w_shr7) ? 7 : f.has(Word::w_shr15) ? 15 : 0;
-    if constexpr (f.has(Word::w_sat)) t = saturated(t, 32, is_signed);
-    return static_cast<std::uint32_t>(t);
+    t += f.has(Word::w_po) || negated_addend ? 1 : 0;
+    t >>= shift;
+    return static_cast<std::uint32_t>(f.has(Word::w_sat) ? saturated(t, 32, is_signed) : t);
   }
 };
 
