@@ -373,6 +373,8 @@ void Printer::named(std::string_view name, const Operand& operand) {
   put("{}", name);
   if (operand.component == kBytes)
     put(".b{:04x}", operand.value);
+  else if (operand.component == kSomeBytes)
+    put(".b{:x}", operand.value);
   else if (operand.component == kHalves)
     put(".h{:02x}", operand.value);
   else if (operand.component >= kHalf0)

@@ -4,7 +4,7 @@
 
 #include "emulator/exec/lanes.hpp"
 
-#include "emulator/isa/semantics/video.hpp" // from the page
+#include "emulator/isa/semantics/distance.hpp" // from the page
 
 #include <gtest/gtest.h>
 

@@ -191,7 +191,7 @@ TEST_P(Forms, AsOnHardware) {
     EXPECT_EQ(first_differences(form, results), "") << form.kernel << " " << form.op << " at " << level.name;
   }
   RecordProperty("unknown", unknown);
-  EXPECT_GE(checked, 892); // of 1012; the others are video instructions
+  EXPECT_EQ(checked, 1012);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Forms, testing::Range(0, static_cast<int>(exec::levels().size())),
