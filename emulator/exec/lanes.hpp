@@ -6,7 +6,8 @@
 //
 // A functor's `lane` takes one argument per source of the table line (bool for predicates and the carry) and returns
 // the destination (bool for a predicate), or Both<A, B> for two. It is total: it is applied to every lane, active or
-// not. `static constexpr Rounding rounding` in a functor sets the processor's rounding mode around the loop.
+// not. Instead it may have a `row`, for all lanes at once (lane.hpp). `static constexpr Rounding rounding` in a functor
+// sets the processor's rounding mode around the loop.
 #pragma once
 
 #include "emulator/exec/warp.hpp"
@@ -77,6 +78,17 @@ template <> struct Destination<bool> {
   void commit(Mask mask, Mask bits) { *values = (*values & ~mask) | (bits & mask); }
 };
 
+// Applies the functor to all lanes of a row.
+template <class F, class R, class... A> void each_lane(R* d, const Source<A>&... sources) {
+  if constexpr (requires { &F::row; }) {
+    static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
+    F::row(d, sources.values...);
+  } else {
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) d[i] = F::lane(sources[i]...);
+  }
+}
+
 template <class> struct Signature;
 template <class R, class... A> struct Signature<R (*)(A...)> {
   using Result = R;
@@ -106,13 +118,10 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
                                                  return F::lane(std::get<I>(sources)[i]...);
                                                }));
   } else if (mask == kFullMask) {
-    Result* const d = row<Result>(warp, op->dst[0]);
-#pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d[i] = F::lane(std::get<I>(sources)[i]...);
+    each_lane<F>(row<Result>(warp, op->dst[0]), std::get<I>(sources)...);
   } else {
     Destination<Result> d(warp, op->dst[0]);
-#pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d.fresh[i] = F::lane(std::get<I>(sources)[i]...);
+    each_lane<F>(d.fresh, std::get<I>(sources)...);
     d.commit(mask);
   }
   return op + 1;

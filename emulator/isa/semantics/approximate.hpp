@@ -1,173 +1,223 @@
 // The approximations of the special function unit: PTX manual, sections 9.7.3.8 and 9.7.3.13 to 9.7.3.22 (f32, f64),
-// 9.7.4.9 and 9.7.4.10 (half precision). Ours are more exact than the manual's bounds; special values are the manual's.
-// The elementary functions are computed in double and rounded once.
+// 9.7.4.9 and 9.7.4.10 (half precision). They give the bits of the hardware: what the unit does (special_unit.hpp) and
+// the few instructions that the assembler puts around it, mostly so that subnormal numbers count.
 #pragma once
 
 #include "emulator/isa/semantics/half.hpp"
+#include "emulator/isa/semantics/special_unit.hpp"
 
 namespace warplens::isa::WARPLENS_LEVEL {
 
 // The spellings of PTX 1.0 to 1.3, such as rcp.f32, mean .approx.ftz.
 template <Form f> constexpr bool flushes() { return f.has(Word::w_ftz) || f.count == 1; }
-template <Form f> inline float special_input(float x) { return flushes<f>() ? flushed(x) : x; }
-template <Form f> inline float special_output(float x) { return flushes<f>() ? flushed(x) : x; }
 
-template <Form f> struct DivideApproximate { // 9.7.3.8: beyond 2^126 a divisor's reciprocal counts as 0
-  static float lane(float a, float b) {
-    a = special_input<f>(a);
-    b = special_input<f>(b);
-    const float magnitude = __builtin_fabsf(b);
-    const bool huge = magnitude > 0x1p126f && magnitude < __builtin_inff();
-    return special_output<f>(huge ? a * __builtin_copysignf(0.0f, b) : a / b);
+inline bool below_normal(float x) { return __builtin_fabsf(x) < 0x1p-126f; }
+// Beyond 2^126 the reciprocal is below the normal numbers.
+inline bool above_reciprocal(float x) { return __builtin_fabsf(x) > 0x1p126f; }
+
+// d = after(unit(before(a)), a), lane by lane.
+template <auto unit, class Before, class After>
+inline void apply(float* d, const float* a, Before before, After after) {
+  special::Words x, y;
+  for (int i = 0; i < kRowLanes; ++i) x[i] = std::bit_cast<std::uint32_t>(before(a[i]));
+  unit(x, y);
+#pragma GCC ivdep
+  for (int i = 0; i < kRowLanes; ++i) d[i] = after(std::bit_cast<float>(y[i]), a[i]);
+}
+template <auto unit> inline void apply(float* d, const float* a) {
+  apply<unit>(
+      d, a, [](float x) { return x; }, [](float y, float) { return y; });
+}
+
+// A product as mul.ftz gives it: what would be below the normal numbers with 24 digits is 0.
+inline float flushed_product(float a, float b) {
+  const float x = flushed(a), y = flushed(b), product = x * y;
+  return __builtin_fabs(static_cast<double>(x) * y) < 0x1.ffffffp-127 ? __builtin_copysignf(0.0f, product) : product;
+}
+
+template <Form f> struct Reciprocal : ByRow<Reciprocal<f>, float, float> { // rcp.approx.f32, 9.7.3.13
+  static void row(float* d, const float* a) {
+    if constexpr (flushes<f>()) {
+      apply<special::reciprocal>(d, a);
+    } else {
+      const auto scaled = [](float y, float x) {
+        return y * (below_normal(x) ? 0x1p24f : above_reciprocal(x) ? 0x1p-2f : 1.0f);
+      };
+      apply<special::reciprocal>(
+          d, a, [&](float x) { return scaled(x, x); }, scaled);
+    }
   }
 };
 
-template <Form f> struct DivideFull { // div.full, 9.7.3.8
-  static float lane(float a, float b) { return special_output<f>(special_input<f>(a) / special_input<f>(b)); }
-};
-
-template <Form f> struct Reciprocal { // rcp.approx, 9.7.3.13
-  static float lane(float a) { return special_output<f>(1.0f / special_input<f>(a)); }
-};
-
-template <Form f> struct SquareRoot { // sqrt.approx, 9.7.3.15
-  static float lane(float a) { return special_output<f>(__builtin_sqrtf(special_input<f>(a))); }
-};
-
-template <Form f> struct ReciprocalSquareRoot { // rsqrt.approx.f32, 9.7.3.16
-  static float lane(float a) { return special_output<f>(1.0f / __builtin_sqrtf(special_input<f>(a))); }
-};
-
-// .ftz.f64: works on the upper 32 bits, and gives only those (9.7.3.14, 9.7.3.17).
-inline double upper_word(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0xffffffff00000000u);
-}
-inline double flushed_double(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  return std::bit_cast<double>((bits & kInfinity<double>) == 0 ? bits & kSignBit<double> : bits);
-}
-template <Form f> struct ReciprocalGross { // rcp.approx.ftz.f64
-  static double lane(double a) { return upper_word(flushed_double(1.0 / flushed_double(upper_word(a)))); }
-};
-template <Form f> struct ReciprocalSquareRootDouble { // rsqrt.approx{.ftz}.f64
-  static double lane(double a) {
-    if constexpr (f.has(Word::w_ftz))
-      return upper_word(1.0 / __builtin_sqrt(flushed_double(upper_word(a))));
+template <Form f> struct SquareRoot : ByRow<SquareRoot<f>, float, float> { // sqrt.approx, 9.7.3.15
+  static void row(float* d, const float* a) {
+    if constexpr (flushes<f>())
+      apply<special::square_root>(d, a);
     else
-      return 1.0 / __builtin_sqrt(a);
+      apply<special::square_root>(
+          d, a, [](float x) { return below_normal(x) ? x * 0x1p24f : x; },
+          [](float y, float x) { return below_normal(x) ? y * 0x1p-12f : y; });
   }
 };
 
-// ---- elementary functions
-
-// 2^f for |f| <= 1/2, to 2^-40.
-inline double power_of_two_fraction(double f) {
-  const double x = f * 0x1.62e42fefa39efp-1; // ln 2
-  double p = 1.0 / 3628800;
-  p = p * x + 1.0 / 362880;
-  p = p * x + 1.0 / 40320;
-  p = p * x + 1.0 / 5040;
-  p = p * x + 1.0 / 720;
-  p = p * x + 1.0 / 120;
-  p = p * x + 1.0 / 24;
-  p = p * x + 1.0 / 6;
-  p = p * x + 0.5;
-  p = p * x + 1.0;
-  return p * x + 1.0;
-}
-// 2^x as a double; what lies beyond the range of float is only known to do so. NaN stays NaN.
-inline double power_of_two(double x) {
-  const double bounded = x < -300.0 ? -300.0 : x > 300.0 ? 300.0 : x; // a NaN passes
-  const double whole = __builtin_rint(bounded);
-  const auto exponent = static_cast<std::int32_t>(whole == whole ? whole : 0.0);
-  const auto scale = std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-  return power_of_two_fraction(bounded - whole) * scale;
-}
-
-template <Form f> struct ExponentialBase2 { // ex2.approx.f32, 9.7.3.21
-  static float lane(float a) { return special_output<f>(static_cast<float>(power_of_two(special_input<f>(a)))); }
-};
-
-template <Form f> struct LogarithmBase2 { // lg2.approx.f32, 9.7.3.20
-  static float lane(float a) {
-    const float x = special_input<f>(a);
-    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(x)); // subnormals become normal
-    // x = m 2^e with m in [sqrt(1/2), sqrt(2))
-    constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcdu;
-    const std::uint64_t shifted = bits - kRootHalf;
-    const auto e = static_cast<std::int32_t>(static_cast<std::int64_t>(shifted) >> 52);
-    const auto m = std::bit_cast<double>((shifted & 0xfffffffffffffu) + kRootHalf);
-    const double s = (m - 1.0) / (m + 1.0), z = s * s; // lg2 m = 2/ln 2 (s + s^3/3 + s^5/5 + …)
-    double p = 1.0 / 15;
-    p = p * z + 1.0 / 13;
-    p = p * z + 1.0 / 11;
-    p = p * z + 1.0 / 9;
-    p = p * z + 1.0 / 7;
-    p = p * z + 1.0 / 5;
-    p = p * z + 1.0 / 3;
-    p = p * z + 1.0;
-    const auto result = static_cast<float>(e + p * s * 0x1.71547652b82fep+1);
-    if (x == 0.0f) return -__builtin_inff();
-    if (!(x > 0.0f)) return __builtin_nanf("");
-    return x == __builtin_inff() ? x : result;
+template <Form f>
+struct ReciprocalSquareRoot : ByRow<ReciprocalSquareRoot<f>, float, float> { // rsqrt.approx.f32, 9.7.3.16
+  static void row(float* d, const float* a) {
+    if constexpr (flushes<f>())
+      apply<special::reciprocal_square_root>(d, a);
+    else
+      apply<special::reciprocal_square_root>(
+          d, a, [](float x) { return below_normal(x) ? x * 0x1p24f : x; },
+          [](float y, float x) { return below_normal(x) ? y * 0x1p12f : y; });
   }
 };
 
-// sin(x + quarters * pi/2) by reduction to [-pi/4, pi/4]; good to |x| of 2^30, bounded beyond.
-inline float sine_shifted(float x, int quarters) {
-  const double turns = static_cast<double>(x) * 0x1.45f306dc9c883p-1; // 2/pi
-  const double bounded = __builtin_fabs(turns) < 0x1p31 ? turns : 0.0;
-  const double whole = __builtin_rint(bounded);
-  const double r = (x - whole * 0x1.921fb54400000p+0) - whole * 0x1.0b4611a626331p-34; // pi/2 in two parts
-  const double z = r * r;
-  double s = 1.0 / 362880;
-  s = s * z - 1.0 / 5040;
-  s = s * z + 1.0 / 120;
-  s = s * z - 1.0 / 6;
-  s = r + r * z * s;
-  double c = -1.0 / 3628800;
-  c = c * z + 1.0 / 40320;
-  c = c * z - 1.0 / 720;
-  c = c * z + 1.0 / 24;
-  c = 1.0 + z * (c * z - 0.5);
-  const std::int64_t quadrant = static_cast<std::int64_t>(whole) + quarters;
-  const double value = (quadrant & 1) != 0 ? c : s;
-  const auto result = static_cast<float>((quadrant & 2) != 0 ? -value : value);
-  if (!(__builtin_fabsf(x) < __builtin_inff())) return __builtin_nanf("");
-  return __builtin_fabs(turns) < 0x1p31 ? result : 0.0f;
-}
-template <Form f> struct Sine { // sin.approx.f32, 9.7.3.18
-  static float lane(float a) {
-    const float x = special_input<f>(a);
-    return x == 0.0f ? x : special_output<f>(sine_shifted(x, 0)); // the sign of zero is kept
+template <Form f> struct ExponentialBase2 : ByRow<ExponentialBase2<f>, float, float> { // ex2.approx.f32, 9.7.3.21
+  static void row(float* d, const float* a) {
+    if constexpr (flushes<f>())
+      apply<special::power_of_two>(d, a);
+    else
+      apply<special::power_of_two>(
+          d, a, [](float x) { return x < -126.0f ? x * 0.5f : x; },
+          [](float y, float x) { return x < -126.0f ? y * y : y; });
   }
 };
-template <Form f> struct Cosine { // cos.approx.f32, 9.7.3.19
-  static float lane(float a) { return special_output<f>(sine_shifted(special_input<f>(a), 1)); }
+
+template <Form f> struct LogarithmBase2 : ByRow<LogarithmBase2<f>, float, float> { // lg2.approx.f32, 9.7.3.20
+  static void row(float* d, const float* a) {
+    if constexpr (flushes<f>())
+      apply<special::logarithm>(d, a);
+    else
+      apply<special::logarithm>(
+          d, a, [](float x) { return below_normal(x) ? x * 0x1p24f : x; },
+          [](float y, float x) { return below_normal(x) ? y - 24.0f : y; });
+  }
 };
 
-inline float hyperbolic_tangent(float x) {
-  const double z = static_cast<double>(x) * x;
-  const double near_zero = x * (1.0 - z * (1.0 / 3 - z * (2.0 / 15 - z * (17.0 / 315)))); // keeps the sign of zero
-  const double e = power_of_two(x * 0x1.71547652b82fep+1);                                // e^2x
-  const double far = 1.0 - 2.0 / (e + 1.0);
-  return static_cast<float>(z < 0.01 ? near_zero : far);
+// The argument is multiplied by 1/2pi first, rounded toward zero; subnormal products do not count, so .ftz says
+// nothing.
+template <Form f> struct Sine : ByRow<Sine<f>, float, float> { // sin.approx.f32, 9.7.3.18
+  static constexpr Rounding rounding = Rounding::zero;
+  static void row(float* d, const float* a) {
+    apply<special::sine>(
+        d, a, [](float x) { return x * 0x1.45f306p-3f; }, [](float y, float) { return y; });
+  }
+};
+template <Form f> struct Cosine : ByRow<Cosine<f>, float, float> { // cos.approx.f32, 9.7.3.19
+  static constexpr Rounding rounding = Rounding::zero;
+  static void row(float* d, const float* a) {
+    apply<special::cosine>(
+        d, a, [](float x) { return x * 0x1.45f306p-3f; }, [](float y, float) { return y; });
+  }
+};
+
+template <Form f> struct HyperbolicTangent : ByRow<HyperbolicTangent<f>, float, float> { // tanh.approx.f32, 9.7.3.22
+  static void row(float* d, const float* a) { apply<special::hyperbolic_tangent>(d, a); }
+};
+
+// ---- division: by the reciprocal, 9.7.3.8
+
+// d = scaled(a, b) * reciprocal(scaled(b, b))
+template <Form f, class Scaled> inline void divide(float* d, const float* a, const float* b, Scaled scaled) {
+  special::Words x, y;
+  for (int i = 0; i < kRowLanes; ++i) x[i] = std::bit_cast<std::uint32_t>(scaled(b[i], b[i]));
+  special::reciprocal(x, y);
+#pragma GCC ivdep
+  for (int i = 0; i < kRowLanes; ++i) {
+    const float numerator = scaled(a[i], b[i]), factor = std::bit_cast<float>(y[i]);
+    d[i] = flushes<f>() ? flushed_product(numerator, factor) : numerator * factor;
+  }
 }
-template <Form f> struct HyperbolicTangent { // tanh.approx.f32, 9.7.3.22
-  static float lane(float a) { return hyperbolic_tangent(a); }
+
+template <Form f> struct DivideApproximate : ByRow<DivideApproximate<f>, float, float, float> {
+  static void row(float* d, const float* a, const float* b) {
+    if constexpr (flushes<f>())
+      divide<f>(d, a, b, [](float x, float) { return x; });
+    else
+      divide<f>(d, a, b, [](float x, float y) { return below_normal(y) ? x * 0x1p24f : x; });
+  }
 };
 
-template <Form f> struct HyperbolicTangentHalf { // 9.7.4.9
+template <Form f> struct DivideFull : ByRow<DivideFull<f>, float, float, float> {
+  static void row(float* d, const float* a, const float* b) {
+    if constexpr (flushes<f>())
+      divide<f>(d, a, b, [](float x, float y) { return above_reciprocal(y) ? flushed_product(x, 0x1p-2f) : x; });
+    else
+      divide<f>(d, a, b, [](float x, float y) {
+        return x * (below_normal(y) ? 0x1p24f : above_reciprocal(y) ? 0x1p-2f : 1.0f);
+      });
+  }
+};
+
+// ---- double precision: .ftz.f64 works on the upper 32 bits, and gives only those (9.7.3.14, 9.7.3.17)
+
+inline std::uint32_t upper_word(double x) { return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(x) >> 32); }
+inline double from_upper_word(std::uint32_t bits) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(bits) << 32);
+}
+
+template <auto unit> inline void apply_upper(double* d, const double* a) {
+  special::Words x, y;
+  for (int i = 0; i < kRowLanes; ++i) x[i] = upper_word(a[i]);
+  unit(x, y);
+  for (int i = 0; i < kRowLanes; ++i) d[i] = from_upper_word(y[i]);
+}
+
+template <Form f> struct ReciprocalGross : ByRow<ReciprocalGross<f>, double, double> { // rcp.approx.ftz.f64
+  static void row(double* d, const double* a) { apply_upper<special::reciprocal_upper>(d, a); }
+};
+
+// One step of Newton's method, of third order; subnormal numbers are scaled.
+template <Form f>
+struct ReciprocalSquareRootDouble : ByRow<ReciprocalSquareRootDouble<f>, double, double> { // rsqrt.approx.f64
+  static void row(double* d, const double* a) {
+    if constexpr (f.has(Word::w_ftz)) {
+      apply_upper<special::reciprocal_square_root_upper>(d, a);
+    } else {
+      alignas(64) double x[kRowLanes], y[kRowLanes];
+      for (int i = 0; i < kRowLanes; ++i) x[i] = __builtin_fabs(a[i]) < 0x1p-1022 ? a[i] * 0x1p54 : a[i];
+      apply_upper<special::reciprocal_square_root_upper>(y, x);
+#pragma GCC ivdep
+      for (int i = 0; i < kRowLanes; ++i) {
+        const double error = fused(x[i], -(y[i] * y[i]), 1.0);
+        const double better = fused(fused(error, 0.375, 0.5), y[i] * error, y[i]);
+        const bool special = !(x[i] > 0.0 && x[i] < __builtin_inf());
+        const double scaled = __builtin_fabs(a[i]) < 0x1p-1022 ? better * 0x1p27 : better;
+        d[i] = special ? y[i] : scaled;
+      }
+    }
+  }
+};
+
+// ---- half precision
+
+// The halves of a row, one after the other, through the unit as floats.
+template <Form f, auto unit> inline void apply_halves(Lane<f.type()>* d, const Lane<f.type()>* a) {
+  constexpr int kHalves = is_pair(f.type()) ? 2 : 1;
+  special::Words results[kHalves];
+  for (int half = 0; half < kHalves; ++half) {
+    special::Words x, y;
+    for (int i = 0; i < kRowLanes; ++i)
+      x[i] = std::bit_cast<std::uint32_t>(half_value<f>(static_cast<std::uint16_t>(a[i] >> (16 * half))));
+    unit(x, y);
+    for (int i = 0; i < kRowLanes; ++i) results[half][i] = half_output<f>(std::bit_cast<float>(y[i]));
+  }
+  for (int i = 0; i < kRowLanes; ++i) {
+    std::uint32_t both = results[0][i];
+    if constexpr (kHalves == 2) both |= results[1][i] << 16;
+    d[i] = static_cast<Lane<f.type()>>(both);
+  }
+}
+
+template <Form f>
+struct HyperbolicTangentHalf : ByRow<HyperbolicTangentHalf<f>, Lane<f.type()>, Lane<f.type()>> { // 9.7.4.9
   using T = Lane<f.type()>;
-  static T lane(T a) {
-    return each_half([](std::uint16_t x) { return half_output<f>(hyperbolic_tangent(half_value<f>(x))); }, a);
-  }
+  static void row(T* d, const T* a) { apply_halves<f, special::hyperbolic_tangent>(d, a); }
 };
-template <Form f> struct ExponentialBase2Half { // 9.7.4.10
+template <Form f>
+struct ExponentialBase2Half : ByRow<ExponentialBase2Half<f>, Lane<f.type()>, Lane<f.type()>> { // 9.7.4.10
   using T = Lane<f.type()>;
-  static T lane(T a) {
-    return each_half([](std::uint16_t x) { return half_output<f>(power_of_two(half_value<f>(x))); }, a);
-  }
+  static void row(T* d, const T* a) { apply_halves<f, special::power_of_two>(d, a); }
 };
 
 } // namespace warplens::isa::WARPLENS_LEVEL

@@ -32,6 +32,28 @@ LANE(e4m3x2, std::uint16_t) LANE(e5m2x2, std::uint16_t)
                         template <Type t>
                         using Lane = typename LaneOf<t>::T;
 
+// A functor may compute the lanes of a warp together, where steps in common make that faster:
+//
+//   template <Form f> struct Sine : ByRow<Sine<f>, float, float> { static void row(float* d, const float* a); };
+//
+// The destination may be a source: what `row` writes to a lane may only be followed by reads of other lanes.
+constexpr int kRowLanes = 32;
+template <class F, class R, class... A> struct ByRow {
+  static R lane(A... a) {
+    R d[kRowLanes];
+    F::row(d, Filled<A>(a).of...);
+    return d[0];
+  }
+
+private:
+  template <class T> struct Filled {
+    T of[kRowLanes];
+    explicit Filled(T value) {
+      for (T& lane : of) lane = value;
+    }
+  };
+};
+
 /// Two destinations of one instruction.
 template <class A, class B> struct Both {
   using First = A;
