@@ -191,7 +191,7 @@ struct ReciprocalSquareRootDouble : ByRow<ReciprocalSquareRootDouble<f>, double,
 
 // ---- half precision
 
-// The halves of a row, one after the other, through the unit as floats.
+// The halves of a row, one after the other, through the unit as floats; the results are cut off.
 template <Form f, auto unit> inline void apply_halves(Lane<f.type()>* d, const Lane<f.type()>* a) {
   constexpr int kHalves = is_pair(f.type()) ? 2 : 1;
   special::Words results[kHalves];
@@ -200,7 +200,11 @@ template <Form f, auto unit> inline void apply_halves(Lane<f.type()>* d, const L
     for (int i = 0; i < kRowLanes; ++i)
       x[i] = std::bit_cast<std::uint32_t>(half_value<f>(static_cast<std::uint16_t>(a[i] >> (16 * half))));
     unit(x, y);
-    for (int i = 0; i < kRowLanes; ++i) results[half][i] = half_output<f>(std::bit_cast<float>(y[i]));
+    for (int i = 0; i < kRowLanes; ++i) {
+      const float value = std::bit_cast<float>(y[i]);
+      const bool over = half_of(f.type()) == Type::f16 && value >= 0x1p16f; // cut off it would be the largest number
+      results[half][i] = narrowed<half_of(f.type()), Rounding::zero>(over ? __builtin_inff() : value);
+    }
   }
   for (int i = 0; i < kRowLanes; ++i) {
     std::uint32_t both = results[0][i];

@@ -235,9 +235,8 @@ template <bool cosine> inline void sine_or_cosine(const Words& turns, Words& y) 
   Words fixed, index, part; // fixed: 25 binary places, two of them the quarter
   for (int i = 0; i < kRowLanes; ++i) {
     const float magnitude = std::bit_cast<float>(turns[i] & ~kSign);
-    const float bounded = magnitude < 0x1p23f ? magnitude : 0.0f; // beyond, all turns are whole
-    const auto places =
-        static_cast<std::int32_t>((bounded - static_cast<float>(static_cast<std::int32_t>(bounded))) * 0x1p25f);
+    const float bounded = magnitude < 0x1p23f ? magnitude : 0x1p23f; // beyond, all turns are whole
+    const auto places = static_cast<std::int32_t>((bounded - __builtin_truncf(bounded)) * 0x1p25f);
     fixed[i] = static_cast<std::uint32_t>(places) + (cosine ? kOne : 0);
   }
   for (int i = 0; i < kRowLanes; ++i) {
@@ -270,7 +269,7 @@ alignas(64) inline constexpr std::uint32_t kTangentBinades[32] = {
 
 inline void hyperbolic_tangent(const Words& x, Words& y) {
   Words exponent, binade, index, part;
-  for (int i = 0; i < kRowLanes; ++i) exponent[i] = (x[i] >> 23) - 119u & 31u;
+  for (int i = 0; i < kRowLanes; ++i) exponent[i] = ((x[i] >> 23) - 119u) & 31u;
   look_up(kTangentBinades, exponent, binade);
   for (int i = 0; i < kRowLanes; ++i) {
     const std::uint32_t shifted = (x[i] & kFraction) >> (binade[i] >> 8 & 7u);
