@@ -6,8 +6,8 @@
 //
 // A functor's `lane` takes one argument per source of the table line (bool for predicates and the carry) and returns
 // the destination (bool for a predicate), or Both<A, B> for two. It is total: it is applied to every lane, active or
-// not. Instead it may have a `row`, for all lanes at once (lane.hpp). `static constexpr Rounding rounding` in a functor
-// sets the processor's rounding mode around the loop.
+// not. It may have a `row` besides, which computes all lanes at once (lane.hpp). `static constexpr Rounding rounding`
+// in a functor sets the processor's rounding mode around the loop.
 #pragma once
 
 #include "emulator/exec/warp.hpp"

@@ -11,11 +11,11 @@ in integers, where square() drops the lower partial products. For each segment e
 start, slope and curve. Least squares brings the last two to the nearest integer or so; then the candidates around them
 are tried. The bias of a function is what the segments' constant parts have in common.
 """
-import lzma, os, sys, tarfile
+import sys
 
 import numpy as np
 
-from special_functions import inputs_of, unpacked
+from special_functions import answers_in, inputs_of
 
 DIGITS = 1 << 23
 X = np.arange(1 << 17, dtype=np.int64)
@@ -25,16 +25,6 @@ def square(x):
     """x^2 / 2^19 without the partial products of bits i and j where i + j < 18."""
     high, low = x >> 9, x & 511
     return (high * high >> 1) + sum((high >> k & 1) * (low >> 9 - k) for k in range(1, 8))
-
-
-def answers_in(folder):
-    found = {}
-    for name in os.listdir(folder):
-        with tarfile.open(os.path.join(folder, name)) as tar:
-            for member in tar.getmembers():
-                found[member.name] = tar.extractfile(member)
-                found[member.name] = unpacked(lzma.decompress(found[member.name].read()))
-    return found
 
 
 def value_and_step(bits):

@@ -1,17 +1,21 @@
 """Asks a GPU for the approximations of its special-function unit: every significand where tables and interpolation
-show, samples of everything else. Needs CuPy and a CUDA GPU.
+show, samples of everything else.
 
-    python3 special_functions.py OUTPUT_FOLDER
+    python3 special_functions.py ask FOLDER                       needs CuPy and a CUDA GPU; writes 8 archives, 20 MB
+    python3 special_functions.py digest FOLDER >../special_functions.txt    needs NumPy; hashes of those answers
 
-Each array is one answer per input, as the bits of the result, kept as first differences in the narrowest type that
-fits, after the first value and the shift that was taken off all of them. Inputs are given by `name`: `op@first+count*stride` are bits counted upwards,
-`op@random` and `op@all16` are described in inputs_of().
+An array of answers, one per input, is a member of an archive: the bits of the results as first differences, after the
+first value and a shift that was taken off all of them (packed()), compressed. Its name says the function and the
+inputs (inputs_of()): `rcp@3f800000+8388608*1` are bits counted upwards from 0x3f800000, 8388608 of them in steps of 1.
+
+A line of the digest is the PTX instruction, the inputs and a hash for every 65536 answers, so that a difference is
+located: 64-bit FNV-1a over whole results instead of bytes, every NaN taken for the greatest positive number.
 """
 import io, lzma, multiprocessing, os, sys, tarfile
 
 import numpy as np
 
-UNARY = {  # PTX of one lane, by name: f32 -> f32
+UNARY = {  # f32 -> f32
     "rcp": "rcp.approx.ftz.f32", "rsqrt": "rsqrt.approx.ftz.f32", "sqrt": "sqrt.approx.ftz.f32",
     "ex2": "ex2.approx.ftz.f32", "lg2": "lg2.approx.ftz.f32", "sin": "sin.approx.ftz.f32",
     "cos": "cos.approx.ftz.f32", "tanh": "tanh.approx.f32",
@@ -23,10 +27,15 @@ BINARY = {"div_approx": "div.approx.ftz.f32", "div_approx_d": "div.approx.f32", 
 HALF = {"tanh_f16": "tanh.approx.f16", "ex2_f16": "ex2.approx.f16", "tanh_bf16": "tanh.approx.bf16",
         "ex2_bf16": "ex2.approx.ftz.bf16"}
 DOUBLE = {"rcp_f64": "rcp.approx.ftz.f64", "rsqrt_f64": "rsqrt.approx.ftz.f64", "rsqrt_f64_d": "rsqrt.approx.f64"}
+PTX = UNARY | BINARY | HALF | DOUBLE
+INFINITY = {"f32": 0x7F800000, "f64": 0x7FF0000000000000, "f16": 0x7C00, "bf16": 0x7F80}
 SAMPLES = 1 << 17
+BLOCK = 1 << 16
+PARTS = 8
 SOURCE = r"""
 #define UNARY(name, op) extern "C" __global__ void ask_##name(const unsigned* a, unsigned* d, int n) { \
-  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { unsigned r; asm(op " %0, %1;" : "=r"(r) : "r"(a[i])); d[i] = r; } }
+  int i = blockIdx.x * blockDim.x + threadIdx.x; \
+  if (i < n) { unsigned r; asm(op " %0, %1;" : "=r"(r) : "r"(a[i])); d[i] = r; } }
 #define BINARY(name, op) extern "C" __global__ void ask_##name(const unsigned* a, const unsigned* b, unsigned* d, int n) { \
   int i = blockIdx.x * blockDim.x + threadIdx.x; \
   if (i < n) { unsigned r; asm(op " %0, %1, %2;" : "=r"(r) : "r"(a[i]), "r"(b[i])); d[i] = r; } }
@@ -52,20 +61,23 @@ def splitmix(count, seed):
         return z ^ (z >> np.uint64(31))
 
 
+def upper_words(seed):
+    return (splitmix(SAMPLES, seed) >> np.uint64(32)).astype(np.uint32)
+
+
 def inputs_of(name):
-    """The inputs of an answer, one array per operand."""
+    """The inputs of an array of answers, one array per operand."""
     op, where = name.split("@")
     if where == "all16":
         return [np.arange(65536, dtype=np.uint32)]
     if where == "random":
         if op in DOUBLE:
             return [splitmix(SAMPLES, 1)]
-        a = (splitmix(SAMPLES, 1) >> np.uint64(32)).astype(np.uint32)
-        return [a] if op in UNARY else [a, (splitmix(SAMPLES, 2) >> np.uint64(32)).astype(np.uint32)]
+        return [upper_words(1)] if op in UNARY else [upper_words(1), upper_words(2)]
     if where == "near":  # quotients of numbers in [1/16, 16), of either sign
-        parts = [(splitmix(SAMPLES, s) >> np.uint64(32)).astype(np.uint32) for s in (3, 4)]
-        return [(p & np.uint32(0x807FFFFF)) | (np.uint32(0x3D800000) + ((p >> np.uint32(23) & np.uint32(7)) << np.uint32(23)))
-                for p in parts]
+        exponents = [np.uint32(0x3D800000) + ((p >> np.uint32(23) & np.uint32(7)) << np.uint32(23))
+                     for p in (upper_words(3), upper_words(4))]
+        return [(p & np.uint32(0x807FFFFF)) | e for p, e in zip((upper_words(3), upper_words(4)), exponents)]
     first, rest = where.split("+")
     count, stride = rest.split("*")
     width = np.uint64 if op in DOUBLE else np.uint32
@@ -73,10 +85,9 @@ def inputs_of(name):
 
 
 def wanted():
-    full = 1 << 23
-
-    def binade(op, low, count=full, stride=1):
-        return f"{op}@{bits(low):x}+{count}*{stride}"
+    """The names of all arrays."""
+    def binade(op, low):
+        return f"{op}@{bits(low):x}+{1 << 23}*1"
 
     names = [binade("rcp", 1), binade("rsqrt", 1), binade("rsqrt", 2), binade("sqrt", 1), binade("sqrt", 2),
              binade("ex2", 1), binade("ex2", .5), binade("ex2", -1), binade("lg2", 1), binade("lg2", .5)]
@@ -96,7 +107,7 @@ def wanted():
 
 def packed(answer):
     values = answer.astype(np.int64)
-    shift = 32 if (values & 0xFFFFFFFF).any() == False and values.any() else 0
+    shift = 32 if not (values & 0xFFFFFFFF).any() and values.any() else 0
     values >>= shift
     steps = np.diff(values)
     kind = next(k for k in (np.int8, np.int16, np.int32, np.int64)
@@ -114,7 +125,7 @@ def squeezed(item):
     return item[0], lzma.compress(item[1], preset=2)
 
 
-def main():
+def ask(folder):
     import cupy
 
     lines = [SOURCE]
@@ -125,14 +136,14 @@ def main():
     for name in wanted():
         op = name.split("@")[0]
         given = [cupy.asarray(a) for a in inputs_of(name)]
-        result = cupy.zeros(given[0].size, cupy.uint64 if op in DOUBLE else cupy.uint32)
-        module.get_function("ask_" + op)(((given[0].size + 255) // 256,), (256,), (*given, result, np.int32(given[0].size)))
+        count = given[0].size
+        result = cupy.zeros(count, cupy.uint64 if op in DOUBLE else cupy.uint32)
+        module.get_function("ask_" + op)(((count + 255) // 256,), (256,), (*given, result, np.int32(count)))
         answers.append((name, packed(cupy.asnumpy(result))))
     with multiprocessing.get_context("spawn").Pool() as pool:
         answers = pool.map(squeezed, answers, 1)
-    parts = 8
-    sizes = [0] * parts
-    tars = [tarfile.open(os.path.join(sys.argv[1], f"special_functions_{i}.tar"), "w") for i in range(parts)]
+    sizes = [0] * PARTS
+    tars = [tarfile.open(os.path.join(folder, f"special_functions_{i}.tar"), "w") for i in range(PARTS)]
     for name, data in sorted(answers, key=lambda a: -len(a[1])):
         i = sizes.index(min(sizes))
         sizes[i] += len(data)
@@ -141,8 +152,37 @@ def main():
         tars[i].addfile(member, io.BytesIO(data))
     for tar in tars:
         tar.close()
-    print(sum(sizes), sizes)
+
+
+def answers_in(folder):
+    """All arrays of answers by name."""
+    found = {}
+    for file in os.listdir(folder):
+        with tarfile.open(os.path.join(folder, file)) as tar:
+            for member in tar.getmembers():
+                found[member.name] = unpacked(lzma.decompress(tar.extractfile(member).read()))
+    return found
+
+
+def hashes(answer, infinity):
+    """Of each block of answers."""
+    greatest = np.uint64(infinity | infinity - 1)
+    sign = np.uint64(2 ** infinity.bit_length())
+    values = np.where(answer & ~sign > np.uint64(infinity), greatest, answer).reshape(-1, min(BLOCK, answer.size))
+    state = np.full(len(values), 1469598103934665603, np.uint64)
+    with np.errstate(over="ignore"):
+        for column in np.ascontiguousarray(values.T):
+            state = (state ^ column) * np.uint64(1099511628211)
+    return state
+
+
+def digest(folder):
+    answers = answers_in(folder)
+    for name in wanted():
+        op, where = name.split("@")
+        values = " ".join(f"{h:016x}" for h in hashes(answers[name], INFINITY[PTX[op].split(".")[-1]]))
+        print(PTX[op], where, values)
 
 
 if __name__ == "__main__":
-    main()
+    {"ask": ask, "digest": digest}[sys.argv[1]](sys.argv[2])
