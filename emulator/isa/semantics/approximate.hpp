@@ -29,10 +29,11 @@ template <auto unit> inline void apply(float* d, const float* a) {
       d, a, [](float x) { return x; }, [](float y, float) { return y; });
 }
 
-// A product as mul.ftz gives it: what would be below the normal numbers with 24 digits is 0.
-inline float flushed_product(float a, float b) {
-  const float x = flushed(a), y = flushed(b), product = x * y;
-  return __builtin_fabs(static_cast<double>(x) * y) < 0x1.ffffffp-127 ? __builtin_copysignf(0.0f, product) : product;
+// A product as mul.ftz gives it, of any number and one of the unit's: what would be below the normal numbers even if
+// rounded to 24 digits there is 0. Scaled, it has them.
+inline float flushed_product(float a, float y) {
+  const float x = flushed(a), product = x * y;
+  return __builtin_fabsf(x * 0x1p24f * y) < 0x1p-102f ? __builtin_copysignf(0.0f, product) : product;
 }
 
 template <Form f> struct Reciprocal : ByRow<Reciprocal<f>, float, float> { // rcp.approx.f32, 9.7.3.13
@@ -141,7 +142,7 @@ template <Form f> struct DivideApproximate : ByRow<DivideApproximate<f>, float, 
 template <Form f> struct DivideFull : ByRow<DivideFull<f>, float, float, float> {
   static void row(float* d, const float* a, const float* b) {
     if constexpr (flushes<f>())
-      divide<f>(d, a, b, [](float x, float y) { return above_reciprocal(y) ? flushed_product(x, 0x1p-2f) : x; });
+      divide<f>(d, a, b, [](float x, float y) { return above_reciprocal(y) ? x * 0x1p-2f : x; });
     else
       divide<f>(d, a, b, [](float x, float y) {
         return x * (below_normal(y) ? 0x1p24f : above_reciprocal(y) ? 0x1p-2f : 1.0f);
@@ -191,25 +192,35 @@ struct ReciprocalSquareRootDouble : ByRow<ReciprocalSquareRootDouble<f>, double,
 
 // ---- half precision
 
-// The halves of a row, one after the other, through the unit as floats; the results are cut off.
+// The half that is left of a float when further digits are cut off. Beyond the largest number comes infinity.
+template <Type t> inline std::uint32_t cut_to_half(std::uint32_t bits) {
+  if constexpr (t == Type::bf16) {
+    return bits >> 16;
+  } else {
+    const std::uint32_t magnitude = bits & ~special::kSign;
+    const bool subnormal = magnitude < 113u << 23; // as a half
+    const float places = subnormal ? std::bit_cast<float>(magnitude) * 0x1p24f : 0.0f;
+    const std::uint32_t finite =
+        subnormal ? static_cast<std::uint32_t>(static_cast<std::int32_t>(places)) : (magnitude - (112u << 23)) >> 13;
+    const std::uint32_t half = magnitude >= 143u << 23 ? 0x7c00u : finite;
+    return (bits >> 16 & 0x8000u) | (magnitude > special::kInfinite ? 0x7fffu : half);
+  }
+}
+
+// The halves of a row, one after the other, through the unit as floats.
 template <Form f, auto unit> inline void apply_halves(Lane<f.type()>* d, const Lane<f.type()>* a) {
   constexpr int kHalves = is_pair(f.type()) ? 2 : 1;
-  special::Words results[kHalves];
+  special::Words x, y, results[kHalves];
   for (int half = 0; half < kHalves; ++half) {
-    special::Words x, y;
     for (int i = 0; i < kRowLanes; ++i)
       x[i] = std::bit_cast<std::uint32_t>(half_value<f>(static_cast<std::uint16_t>(a[i] >> (16 * half))));
     unit(x, y);
-    for (int i = 0; i < kRowLanes; ++i) {
-      const float value = std::bit_cast<float>(y[i]);
-      const bool over = half_of(f.type()) == Type::f16 && value >= 0x1p16f; // cut off it would be the largest number
-      results[half][i] = narrowed<half_of(f.type()), Rounding::zero>(over ? __builtin_inff() : value);
-    }
+    for (int i = 0; i < kRowLanes; ++i) results[half][i] = cut_to_half<half_of(f.type())>(y[i]);
   }
   for (int i = 0; i < kRowLanes; ++i) {
-    std::uint32_t both = results[0][i];
-    if constexpr (kHalves == 2) both |= results[1][i] << 16;
-    d[i] = static_cast<Lane<f.type()>>(both);
+    std::uint32_t all = results[0][i];
+    if constexpr (kHalves == 2) all |= results[1][i] << 16;
+    d[i] = static_cast<Lane<f.type()>>(all);
   }
 }
 

@@ -1,6 +1,6 @@
 // The special-function unit: rcp, rsqrt, sqrt, sin, cos, ex2, lg2 and tanh of 32 lanes, with the very bits of an H200,
-// whichever device is imitated. (What envytools has published of a G80 of 2006 gives the same bits, sqrt and tanh apart,
-// which are younger; so the unit will not have changed in between.)
+// whichever device is imitated. (What envytools has published of a G80 of 2006 gives the same bits, sqrt and tanh
+// apart, which are younger; so the unit will not have changed in between.)
 //
 //   Words x = bits of 32 floats, y;
 //   special::reciprocal(x, y);    // y = bits of 1/x
