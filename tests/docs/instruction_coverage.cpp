@@ -107,8 +107,9 @@ std::string words_of(const isa::Entry& entry) {
 std::string version(int times_ten) { return std::to_string(times_ten / 10) + "." + std::to_string(times_ten % 10); }
 
 std::string row(const isa::Entry& entry) {
-  return "| `" + std::string(entry.opcode) + "` | " + words_of(entry) + " | " + version(entry.ptx) + " | sm_" +
-         std::to_string(entry.sm) + (entry.legacy ? ", before sm_20 only" : "") + " |\n";
+  return "| `" + std::string(entry.opcode) + "` | " + words_of(entry) + " | " + version(entry.ptx) + " | " +
+         spelled(entry.targets) + (entry.legacy ? ", before sm_20 only" : "") +
+         (entry.last_ptx < 1000 ? ", up to PTX " + version(entry.last_ptx) : "") + " |\n";
 }
 
 std::string row_of_missing(const std::string& name, const std::string& pattern) {

@@ -183,4 +183,16 @@ template <Form f, bool smaller> struct ExtremeFloat {
 template <Form f> struct MinimumFloat : ExtremeFloat<f, true> {};
 template <Form f> struct MaximumFloat : ExtremeFloat<f, false> {};
 
+template <Form f, bool smaller> struct ExtremeOfThree { // of f32; .abs takes the magnitudes
+  static float lane(float a, float b, float c) {
+    const auto in = [](float x) { return f.has(Word::w_abs) ? magnitude_bits(input<f>(x)) : bits_of(input<f>(x)); };
+    const auto of = [](std::uint32_t x, std::uint32_t y) {
+      return extreme<f, smaller>(x, y, kInfinity<float>, std::uint32_t{0x7fffffff});
+    };
+    return from_bits<float>(of(of(in(a), in(b)), in(c)));
+  }
+};
+template <Form f> struct MinimumOfThree : ExtremeOfThree<f, true> {};
+template <Form f> struct MaximumOfThree : ExtremeOfThree<f, false> {};
+
 } // namespace warplens::isa::WARPLENS_LEVEL
