@@ -51,6 +51,7 @@ private:
   void combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,
                std::uint32_t destination);
   void set(const isa::Spelling& spelling);
+  void set_pair(const isa::Spelling& spelling);
   void take_sources(Op& op, const Rows& rows);
   bool move_vector(const isa::Spelling& spelling);
   void move_elements(const isa::Spelling& spelling);

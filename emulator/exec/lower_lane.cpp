@@ -149,6 +149,7 @@ void Decoder::lane(const isa::Spelling& spelling) {
 
 // set (9.7.6.1): all ones or zero for an integer result, 1.0 or 0.0 for a float.
 void Decoder::set(const isa::Spelling& spelling) {
+  if (is_packed(spelling.form.type(1))) return set_pair(spelling);
   const auto operands = function_.operands(*current_);
   const isa::Type result = spelling.form.type(0), compared = spelling.form.type(1);
   const std::uint32_t truth = file_.temporary(0), combined = file_.temporary(0);
@@ -164,6 +165,28 @@ void Decoder::set(const isa::Spelling& spelling) {
   if (result == isa::Type::bf16) one = 0x3f80;
   const int bytes = isa::bytes(result);
   lane_as(fmt::format("selp.b{}", 8 * bytes), {d}, {file_.constant(bytes, one), file_.constant(bytes, 0), combined});
+}
+
+// set of f16x2 and bf16x2 with a boolean operation (9.7.7.1): the predicate counts for both halves.
+void Decoder::set_pair(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::Type result = spelling.form.type(0), compared = spelling.form.type(1);
+  const std::uint32_t held = file_.temporary(4);
+  const std::uint32_t ones = file_.constant(4, result == isa::Type::f16x2    ? 0x3c003c00
+                                               : result == isa::Type::bf16x2 ? 0x3f803f80
+                                                                             : 0xffffffff);
+  lane_as(fmt::format("set.{}{}.{}.{}", isa::text_of(spelling.form.words[0]), spelling.has(Word::w_ftz) ? ".ftz" : "",
+                      isa::name(result), isa::name(compared)),
+          {held}, {source(operands[1], compared, false), source(operands[2], compared, false)});
+  const std::uint32_t c = source_predicate(operands[3]), d = destination(operands[0], result, false);
+  std::uint32_t where_true = held, where_false = held;
+  if (spelling.has(Word::w_and_)) where_false = file_.constant(4, 0);
+  if (spelling.has(Word::w_or_)) where_true = ones;
+  if (spelling.has(Word::w_xor_)) {
+    where_true = file_.temporary(4);
+    lane_as("xor.b32", {where_true}, {held, ones});
+  }
+  lane_as("selp.b32", {d}, {where_true, where_false, c});
 }
 
 // mov between a register and a vector of smaller ones (9.7.9.2); false where this is another instruction.

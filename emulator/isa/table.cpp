@@ -198,7 +198,9 @@ struct Search {
       return std::nullopt;
     }
     Spelling s{&entry, index, found.variant, form, {}};
-    if (target.sm < kFullFloatTarget) flush(s);
+    // Up to PTX 1.4 cvt to and from 64 bits did not flush (9.7.9.21).
+    const bool wide = isa::bits(form.type(0)) == 64 || isa::bits(form.type(1)) == 64;
+    if (target.sm < kFullFloatTarget && !(entry.opcode == "cvt" && ptx <= 14 && wide)) flush(s);
     for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], form);
     if (counts(entry)) return s;
     if (!other_count) other_count = s;

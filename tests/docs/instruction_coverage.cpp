@@ -116,7 +116,7 @@ std::string row_of_missing(const std::string& name, const std::string& pattern) 
   std::vector<std::string> spellings;
   spell(pattern, name, spellings);
   const auto run = std::count_if(spellings.begin(), spellings.end(),
-                                 [](const std::string& s) { return isa::lookup(s, kNewest, kNewest).has_value(); });
+                                 [](const std::string& s) { return isa::lookup(s, kNewest, isa::kEveryTarget).has_value(); });
   if (run == static_cast<long>(spellings.size())) return {};
   std::string status = "only parsed";
   if (run != 0)

@@ -244,6 +244,50 @@ TEST(Pairs, LogicWithAPredicate) {
     }
 }
 
+// set with a boolean operation, of halves and to halves.
+TEST(Pairs, SetWithAPredicate) {
+  std::mt19937 random(8);
+  std::vector<std::uint32_t> in;
+  for (int i = 0; i < 512; ++i) {
+    constexpr std::uint32_t kValues[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7e00, 0x4000};
+    for (int k = 0; k < 2; ++k) in.push_back(kValues[random() % 6] << 16 | kValues[random() % 6]);
+    in.push_back(random() % 2);
+  }
+  const auto less = [](std::uint32_t a, std::uint32_t b) { // of the values above
+    const auto value = [](std::uint32_t h) {
+      const double m = (h & 0x7fff) == 0x3c00 ? 1 : (h & 0x7fff) == 0x4000 ? 2 : (h & 0x7fff) == 0 ? 0 : NAN;
+      return (h & 0x8000) != 0 ? -m : m;
+    };
+    return value(a) < value(b);
+  };
+  for (const std::string op : {"and", "or", "xor"})
+    for (const bool flip : {false, true}) {
+      const auto combined = [&](bool t, std::uint32_t word) {
+        const bool c = (word != 0) != flip;
+        return op == "and" ? t && c : op == "or" ? t || c : t != c;
+      };
+      const std::string c = flip ? ", !%p1;" : ", %p1;";
+      const auto out = run_words("sm_90", "7.8",
+                                 "setp.ne.u32 %p1, %r2, 0; set.lt." + op + ".f16x2.f16x2 %r20, %r0, %r1" + c +
+                                     "set.lt." + op + ".u32.f16x2 %r21, %r0, %r1" + c,
+                                 3, in);
+      const auto scalar =
+          run_words("sm_90", "7.8",
+                    "setp.ne.u32 %p1, %r2, 0; set.lt." + op + ".f16.s32 %h0, %r0, %r1" + c + "set.lt." + op +
+                        ".bf16.u32 %h1, %r0, %r1" + c + "cvt.u32.u16 %r20, %h0; cvt.u32.u16 %r21, %h1;",
+                    3, in);
+      for (std::size_t i = 0; i < in.size() / 3; ++i) {
+        const std::uint32_t a = in[3 * i], b = in[3 * i + 1], p = in[3 * i + 2];
+        const bool low = combined(less(a & 0xffff, b & 0xffff), p), high = combined(less(a >> 16, b >> 16), p);
+        ASSERT_EQ(out[2 * i], (high ? 0x3c000000u : 0) | (low ? 0x3c00u : 0)) << op;
+        ASSERT_EQ(out[2 * i + 1], (high ? 0xffff0000u : 0) | (low ? 0xffffu : 0)) << op;
+        ASSERT_EQ(scalar[2 * i], combined(static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b), p) ? 0x3c00u : 0)
+            << op;
+        ASSERT_EQ(scalar[2 * i + 1], combined(a < b, p) ? 0x3f80u : 0) << op;
+      }
+    }
+}
+
 TEST(Pairs, VectorMoves) {
   const std::vector<std::uint32_t> in = {0x11223344, 0x55667788, 0x99aabbcc, 0xddeeff00};
   const auto gives = [&](const std::string& body, std::uint32_t low, std::uint32_t high) {

@@ -162,12 +162,17 @@ TEST(Table, OldTargetsFlushSubnormals) {
   EXPECT_TRUE(lookup("set.lt.u32.f32", 14, 13)->has(Word::w_ftz));
   EXPECT_FALSE(lookup("set.lt.u32.f32", 20, 20)->has(Word::w_ftz));
   EXPECT_FALSE(lookup("set.lt.u32.f64", 14, 13)->has(Word::w_ftz));
+  EXPECT_TRUE(lookup("cvt.rzi.u32.f32", 14, 13)->has(Word::w_ftz));
+  EXPECT_FALSE(lookup("cvt.rzi.u64.f32", 14, 13)->has(Word::w_ftz));
+  EXPECT_TRUE(lookup("cvt.f64.f32", 15, 13)->has(Word::w_ftz));
 }
 
 // Manual 9.7.3.7: up to PTX 3.1 mad.f32 means mad.rn.f32 on sm_20 and later.
 TEST(Table, SpellingsThatLaterVersionsDoNotHave) {
   EXPECT_TRUE(lookup("mad.f32", 31, 30).has_value());
   EXPECT_FALSE(lookup("mad.f32", 32, 30).has_value());
+  EXPECT_TRUE(lookup("sin.f32", 13, 10).has_value()); // .approx.ftz
+  EXPECT_FALSE(lookup("sin.f32", 14, 10).has_value());
 }
 
 TEST(Table, ModifiersOfArithmeticInAnyOrder) {
