@@ -75,7 +75,7 @@ void instructions() {
     // What the table marks for the decoder is of no interest here.
     std::string pattern(e.pattern_text);
     std::erase(pattern, '~');
-    t.row({std::string(e.opcode), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10), fmt::format("sm_{}", e.sm),
+    t.row({std::string(e.opcode), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10), isa::spelled(e.targets),
            std::move(pattern)});
   }
   show(t);

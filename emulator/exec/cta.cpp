@@ -32,6 +32,7 @@ void fill(Warp& warp, std::uint32_t offset, int lane_bytes, std::uint64_t value)
   case 1: fill<std::uint8_t>(warp, offset, value); break;
   case 2: fill<std::uint16_t>(warp, offset, value); break;
   case 4: fill<std::uint32_t>(warp, offset, value); break;
+  case 16: fill<unsigned __int128>(warp, offset, value); break;
   default: fill<std::uint64_t>(warp, offset, value); break;
   }
 }

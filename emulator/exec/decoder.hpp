@@ -19,7 +19,7 @@ private:
   // Which rows an instruction's operands are in.
   struct Rows {
     std::uint32_t dst[4]{};
-    std::uint32_t src[4]{};
+    std::uint32_t src[5]{};
     int destinations = 0, sources = 0;
   };
 
@@ -51,8 +51,11 @@ private:
   void combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,
                std::uint32_t destination);
   void set(const isa::Spelling& spelling);
+  void set_pair(const isa::Spelling& spelling);
+  void take_sources(Op& op, const Rows& rows);
   bool move_vector(const isa::Spelling& spelling);
   void move_elements(const isa::Spelling& spelling);
+  void logic_predicate(const isa::Spelling& spelling);
 
   // lower_memory.cpp
   void load(const isa::Spelling& spelling);

@@ -10,6 +10,7 @@
 #include "emulator/isa/semantics/floating.hpp"
 #include "emulator/isa/semantics/half.hpp"
 #include "emulator/isa/semantics/integer.hpp"
+#include "emulator/isa/semantics/mixed.hpp"
 #include "emulator/isa/semantics/video.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
@@ -29,10 +30,13 @@ HandlerRow* WARPLENS_FILL(HandlerRow* row) {
 #define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)                                                 \
   *row++ = made<functor, isa::parse_pattern(pattern), isa::parse_operands(operands)>();
 #define LEGACY INSTRUCTION
+#define RETIRED(opcode, pattern, operands, functor, unit, ptx, sm, last)                                               \
+  INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)
 #define FAMILY(...) *row++ = {};
 #include WARPLENS_TABLE
 #undef INSTRUCTION
 #undef LEGACY
+#undef RETIRED
 #undef FAMILY
   return row;
 }

@@ -97,11 +97,14 @@ template <class R, class... A> struct Signature<R (*)(A...)> {
 template <class T> struct ResultCount { static constexpr int value = 1; };
 template <class A, class B> struct ResultCount<Both<A, B>> { static constexpr int value = 2; };
 
+// The row of a source: a fifth one is in `extra`.
+inline std::uint32_t source_row(const Op* op, std::size_t i) { return i < 4 ? op->src[i] : op->extra; }
+
 template <class F, class Result, class... A, std::size_t... I>
 const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
   const Mask mask = acting(op, warp);
   [[maybe_unused]] const RoundingScope<F> scope;
-  const std::tuple<Source<A>...> sources{Source<A>(warp, op->src[I])...};
+  const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
   if constexpr (ResultCount<Result>::value == 2) {
     Destination<typename Result::First> first(warp, op->dst[0]);
     Destination<typename Result::Second> second(warp, op->dst[1]);
@@ -157,8 +160,9 @@ constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result
       if (d == destination_count || !fits(o, form, destinations[d++])) return false;
       // p|q: the functor may give both; otherwise the decoder makes the second from the first.
       if (o.pair && destination_count == 2 && (d == 2 || destinations[d++] != 1)) return false;
-    } else if (s == static_cast<int>(sizeof...(A)) || !fits(o, form, sources[s++])) {
-      return false;
+    } else {
+      for (int e = 0; e < o.elements; ++e)
+        if (s == static_cast<int>(sizeof...(A)) || !fits(o, form, sources[s++])) return false;
     }
   }
   return d == destination_count && s == static_cast<int>(sizeof...(A));

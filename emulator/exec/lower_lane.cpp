@@ -1,5 +1,5 @@
 // Instructions that functors compute, and those that the decoder builds from them: setp with a boolean operation or
-// a second result, set, vector moves.
+// a second result, set, vector moves, lop3 with a predicate.
 #include "emulator/exec/decoder.hpp"
 
 #include "emulator/exec/control.hpp"
@@ -27,7 +27,7 @@ Handler boolean_handler(const isa::Spelling& spelling) {
 void Decoder::lane_as(std::string_view text, std::initializer_list<std::uint32_t> destinations,
                       std::initializer_list<std::uint32_t> sources) {
   constexpr int kNewest = 1000; // the decoder may use whatever the table has
-  const auto spelling = isa::lookup(text, kNewest, kNewest);
+  const auto spelling = isa::lookup(text, kNewest, isa::kEveryTarget);
   if (!spelling || spelling->entry->family != isa::Family::lane) {
     unsupported(fmt::format("'{}' needs '{}', which the table lacks", current_->opcode, text));
     return;
@@ -35,6 +35,11 @@ void Decoder::lane_as(std::string_view text, std::initializer_list<std::uint32_t
   Op& op = emit(level_.lanes()[spelling->entry_index][spelling->variant]);
   std::copy(destinations.begin(), destinations.end(), op.dst);
   std::copy(sources.begin(), sources.end(), op.src);
+}
+
+void Decoder::take_sources(Op& op, const Rows& rows) {
+  std::copy(std::begin(rows.src), std::begin(rows.src) + 4, op.src);
+  if (rows.sources > 4) op.extra = rows.src[4]; // see lanes.hpp
 }
 
 // destination = (truth, perhaps flipped) BOOL other; just the truth where there is no boolean operation.
@@ -111,6 +116,9 @@ void Decoder::lane(const isa::Spelling& spelling) {
       pair = &operand;
     else if (spec.destination)
       rows.dst[rows.destinations++] = destination(operand, spelling.types[i], spec.relaxed);
+    else if (spec.elements > 1)
+      for (const ir::Operand& element : function_.elements(operand))
+        rows.src[rows.sources++] = source(element, spelling.types[i], spec.relaxed);
     else
       rows.src[rows.sources++] = source(operand, spelling.types[i], spec.relaxed);
   }
@@ -120,7 +128,7 @@ void Decoder::lane(const isa::Spelling& spelling) {
   if (!compares) {
     Op& op = emit(handler);
     std::copy(std::begin(rows.dst), std::begin(rows.dst) + 2, op.dst);
-    std::copy(std::begin(rows.src), std::end(rows.src), op.src);
+    take_sources(op, rows);
     finish_destinations();
     return;
   }
@@ -129,7 +137,7 @@ void Decoder::lane(const isa::Spelling& spelling) {
   Op& op = emit(handler);
   op.dst[0] = truth;
   op.dst[1] = truth_of_second;
-  std::copy(std::begin(rows.src), std::end(rows.src), op.src);
+  take_sources(op, rows);
   const std::uint32_t first =
       pair == nullptr ? rows.dst[0] : destination(function_.elements(*pair)[0], isa::Type::pred, false);
   const bool packed = is_packed(spelling.form.type());
@@ -149,6 +157,7 @@ void Decoder::lane(const isa::Spelling& spelling) {
 
 // set (9.7.6.1): all ones or zero for an integer result, 1.0 or 0.0 for a float.
 void Decoder::set(const isa::Spelling& spelling) {
+  if (is_packed(spelling.form.type(1))) return set_pair(spelling);
   const auto operands = function_.operands(*current_);
   const isa::Type result = spelling.form.type(0), compared = spelling.form.type(1);
   const std::uint32_t truth = file_.temporary(0), combined = file_.temporary(0);
@@ -166,6 +175,28 @@ void Decoder::set(const isa::Spelling& spelling) {
   lane_as(fmt::format("selp.b{}", 8 * bytes), {d}, {file_.constant(bytes, one), file_.constant(bytes, 0), combined});
 }
 
+// set of f16x2 and bf16x2 with a boolean operation (9.7.7.1): the predicate counts for both halves.
+void Decoder::set_pair(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::Type result = spelling.form.type(0), compared = spelling.form.type(1);
+  const std::uint32_t held = file_.temporary(4);
+  const std::uint32_t ones = file_.constant(4, result == isa::Type::f16x2    ? 0x3c003c00
+                                               : result == isa::Type::bf16x2 ? 0x3f803f80
+                                                                             : 0xffffffff);
+  lane_as(fmt::format("set.{}{}.{}.{}", isa::text_of(spelling.form.words[0]), spelling.has(Word::w_ftz) ? ".ftz" : "",
+                      isa::name(result), isa::name(compared)),
+          {held}, {source(operands[1], compared, false), source(operands[2], compared, false)});
+  const std::uint32_t c = source_predicate(operands[3]), d = destination(operands[0], result, false);
+  std::uint32_t where_true = held, where_false = held;
+  if (spelling.has(Word::w_and_)) where_false = file_.constant(4, 0);
+  if (spelling.has(Word::w_or_)) where_true = ones;
+  if (spelling.has(Word::w_xor_)) {
+    where_true = file_.temporary(4);
+    lane_as("xor.b32", {where_true}, {held, ones});
+  }
+  lane_as("selp.b32", {d}, {where_true, where_false, c});
+}
+
 // mov between a register and a vector of smaller ones (9.7.9.2); false where this is another instruction.
 bool Decoder::move_vector(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
@@ -176,16 +207,15 @@ bool Decoder::move_vector(const isa::Spelling& spelling) {
   const ir::Operand& whole = unpack ? operands[1] : operands[0];
   const isa::Type type = spelling.form.type();
   const int total = isa::bytes(type), element = total / static_cast<int>(vector.count);
-  if (unpack && pack) {
-    unsupported("a vector cannot be moved to a vector");
-    return true;
-  }
   const Handler handler = level_.vector_move(total, element, pack);
   if (handler == nullptr) {
     unsupported(fmt::format("'{}' cannot move {} elements of {} bits", current_->opcode, vector.count, 8 * element));
     return true;
   }
-  const isa::Type element_type = element == 1 ? isa::Type::b8 : element == 2 ? isa::Type::b16 : isa::Type::b32;
+  const isa::Type element_type = element == 1   ? isa::Type::b8
+                                 : element == 2 ? isa::Type::b16
+                                 : element == 4 ? isa::Type::b32
+                                                : isa::Type::b64;
   // The whole goes through a temporary: it may be one of the elements.
   const std::uint32_t held = pack ? file_.temporary(total) : source(whole, type, false);
   std::vector<std::uint32_t> rows;
@@ -216,19 +246,42 @@ bool Decoder::move_vector(const isa::Spelling& spelling) {
   return true;
 }
 
-// mov.v2 and mov.v4: element by element, all read before any is written.
+// mov.v2 and mov.v4: each element by itself, but all are read before one is written.
 void Decoder::move_elements(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
+  const auto to = function_.elements(operands[0]);
   const isa::Type type = spelling.form.type();
   const std::string move = fmt::format("mov.b{}", isa::bits(type));
-  std::vector<std::uint32_t> held;
-  for (const ir::Operand& element : function_.elements(operands[1])) {
-    held.push_back(file_.temporary(isa::bytes(type)));
-    lane_as(move, {held.back()}, {source(element, type, false)});
+  std::vector<std::uint32_t> held(to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    ir::Operand from = operands[1];
+    if (from.kind == ir::OperandKind::special)
+      from.component = static_cast<std::uint8_t>(i + 1); // of %tid and its like
+    else
+      from = function_.elements(operands[1])[i];
+    held[i] = file_.temporary(isa::bytes(type));
+    lane_as(move, {held[i]}, {source(from, type, false)});
   }
-  const auto targets = function_.elements(operands[0]);
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    if (targets[i].kind != ir::OperandKind::sink) lane_as(move, {destination(targets[i], type, false)}, {held[i]});
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (to[i].kind != ir::OperandKind::sink) lane_as(move, {destination(to[i], type, false)}, {held[i]});
+}
+
+// lop3.BoolOp d|p (9.7.8.6): p = (d != 0) BoolOp q.
+void Decoder::logic_predicate(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const auto results = function_.elements(operands[0]);
+  const isa::Type type = isa::Type::b32;
+  const std::uint32_t value = file_.temporary(4), truth = file_.temporary(0);
+  lane_as("lop3.b32", {value},
+          {source(operands[1], type, false), source(operands[2], type, false), source(operands[3], type, false),
+           source(operands[4], type, false)});
+  lane_as("setp.ne.b32", {truth}, {value, file_.constant(4, 0)});
+  const std::uint32_t q = source_predicate(operands[5]);
+  if (results[0].kind != ir::OperandKind::sink) lane_as("mov.b32", {destination(results[0], type, false)}, {value});
+  Op& op = emit(boolean_handler(spelling));
+  op.dst[0] = destination(results[1], isa::Type::pred, false);
+  op.src[0] = truth;
+  op.src[1] = q;
 }
 
 } // namespace warplens::exec

@@ -185,6 +185,8 @@ Handler vector_move(int total_bytes, int element_bytes, bool packs) {
   case 4 * 16 + 2: return pack_or_unpack<std::uint32_t, std::uint16_t>(packs);
   case 8 * 16 + 2: return pack_or_unpack<std::uint64_t, std::uint16_t>(packs);
   case 8 * 16 + 4: return pack_or_unpack<std::uint64_t, std::uint32_t>(packs);
+  case 16 * 16 + 4: return pack_or_unpack<unsigned __int128, std::uint32_t>(packs);
+  case 16 * 16 + 8: return pack_or_unpack<unsigned __int128, std::uint64_t>(packs);
   default: return nullptr;
   }
 }

@@ -67,6 +67,10 @@ void Builder::target(const std::vector<Word>& words) {
       saw_target_ = true;
     }
   }
+  for (const Word& word : words)
+    if (word.text == "map_f64_to_f32" && module_.sm >= 13)
+      error(word.where, fmt::format("map_f64_to_f32 is for targets before sm_13, got {}", module_.target),
+            "they have double precision");
 }
 
 void Builder::address_size(Word number) {

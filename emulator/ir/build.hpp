@@ -113,6 +113,7 @@ private:
   bool store(const Constant& constant, SourceLocation where);
 
   // build_operands.cpp
+  Operand whole_vector(const Operand& operand);
   Operand operand(const Expression& expression);
   Operand single(const Term& term);
   Operand whole(const Operand& named);

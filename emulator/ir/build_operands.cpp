@@ -88,13 +88,31 @@ void Builder::instruction(const InstructionSyntax& written) {
   }
   const std::size_t base = scratch_.size();
   for (const Expression& expression : written.operands) {
-    const Operand converted = operand(expression);
+    const Operand converted = whole_vector(operand(expression));
     scratch_.push_back(converted);
   }
   instruction.first_operand = append(std::span(scratch_).subspan(base));
   instruction.operand_count = static_cast<std::uint32_t>(written.operands.size());
   scratch_.resize(base);
   function().instructions.push_back(instruction);
+}
+
+/// A register of `.reg .v2 .f32 v` stands for its elements: v is {v.x, v.y}.
+Operand Builder::whole_vector(const Operand& operand) {
+  if (operand.kind != OperandKind::reg || operand.component != 0) return operand;
+  const std::uint32_t count = function().registers[operand.index].components;
+  if (count == 1) return operand;
+  const std::size_t base = scratch_.size();
+  for (std::uint32_t i = 1; i <= count; ++i) {
+    scratch_.push_back(operand);
+    scratch_.back().component = static_cast<std::uint8_t>(i);
+  }
+  const Operand result{.kind = OperandKind::vector,
+                       .index = append(std::span(scratch_).subspan(base)),
+                       .count = count,
+                       .column = operand.column};
+  scratch_.resize(base);
+  return result;
 }
 
 Operand Builder::operand(const Expression& expression) {

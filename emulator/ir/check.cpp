@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
+#include <map>
 
 namespace warplens::ir {
 
@@ -64,6 +64,8 @@ std::string_view selectors_of(const OperandSpec& spec) {
   return {};
 }
 
+constexpr int kFirstDouble = 13; // targets before have no double precision (manual 11.1.2)
+
 std::string described(const Function& f, const Operand& o) {
   switch (o.kind) {
   case OperandKind::reg:
@@ -101,23 +103,26 @@ public:
   }
 
 private:
-  // What is known of a spelling: its place in Module::spellings, or why there is none. Opcodes are interned, so the
-  // address of the text identifies it.
+  // What is known of a spelling with so many operands: its place in Module::spellings, or why there is none. Opcodes
+  // are interned, so the address of the text identifies it.
   struct Known {
     std::uint32_t form = kNone;
     Diagnostic why;
   };
 
-  const Known& known(std::string_view opcode) {
-    const auto [found, fresh] = known_.try_emplace(opcode.data());
+  const Known& known(const Instruction& instruction) {
+    const auto count = static_cast<int>(instruction.operand_count);
+    const auto [found, fresh] = known_.try_emplace({instruction.opcode.data(), count});
     Known& k = found->second;
     if (!fresh) return k;
-    const auto spelling = isa::lookup(opcode, module_.version, module_.sm);
+    const auto spelling = isa::lookup(instruction.opcode, module_.version, isa::target_named(module_.target), count);
     if (spelling) {
       k.form = static_cast<std::uint32_t>(module_.spellings.size());
       module_.spellings.push_back(*spelling);
     } else {
       k.why = spelling.error().list().front();
+      if (module_.sm < kFirstDouble && instruction.opcode.find(".f64") != std::string_view::npos)
+        k.why.hint = "map_f64_to_f32, double precision done in single, is not supported";
     }
     return k;
   }
@@ -128,7 +133,7 @@ private:
     for (std::uint32_t i = 0; i < f.instructions.size(); ++i) {
       Instruction& instruction = f.instructions[i];
       instruction_ = &instruction;
-      const Known& k = known(instruction.opcode);
+      const Known& k = known(instruction);
       instruction.form = k.form;
       if (k.form == kNone) {
         Diagnostic why = k.why;
@@ -212,12 +217,15 @@ private:
         return;
       }
       return predicate(o, spec);
-    case OperandClass::value: break;
+    case OperandClass::value:
+      if (spec.pair) return value_and_predicate(o, spec, type, spelling);
+      break;
     }
-    if (spec.pair) return value_and_predicate(o, spec, type, spelling);
     if (type == Type::pred) return predicate(o, spec);
-    if (o.kind == OperandKind::vector) return vector(o, spec, type, spelling);
-    if (spec.vector && vector_width(spelling) > 1) {
+    if (o.kind == OperandKind::vector || spec.elements > 1) return vector(o, spec, type, spelling);
+    const bool whole_special = spelling.entry->opcode == "mov" && o.kind == OperandKind::special && o.component == 0 &&
+                               isa::info(static_cast<isa::Special>(o.index)).components > 1;
+    if (spec.vector && vector_width(spelling) > 1 && !(whole_special && !spec.destination)) {
       error(&o, fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, vector_width(spelling),
                             described(*function_, o)));
       return;
@@ -225,17 +233,20 @@ private:
     value(o, spec, type, spelling);
   }
 
-  // d|p: elect has both, and its predicate is wanted; of shfl the value is.
+  // d|p: lop3 and elect must have both, and elect's predicate is wanted; of shfl the value is.
   void value_and_predicate(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
-    const bool elects = spelling.entry->opcode == "elect";
+    const std::string_view opcode = spelling.entry->opcode;
+    const bool wants_both = opcode == "elect" || opcode == "lop3";
     if (o.kind != OperandKind::pair) {
-      if (elects) error(&o, fmt::format("'{}' wants d|p, got {}", instruction_->opcode, described(*function_, o)));
-      return value(o, spec, type, spelling);
+      if (!wants_both) return value(o, spec, type, spelling);
+      error(&o, fmt::format("'{}' wants a register and a predicate as d|p, got {}", instruction_->opcode,
+                            described(*function_, o)));
+      return;
     }
     const auto both = function_->elements(o);
-    if (elects && both[1].kind == OperandKind::sink)
-      error(&o, fmt::format("'{}' wants a predicate, got '_'", instruction_->opcode));
-    value(both[0], spec, type, spelling);
+    if (wants_both && both[1].kind == OperandKind::sink)
+      error(&o, fmt::format("'{}' wants a predicate after '|'", instruction_->opcode));
+    if (both[0].kind != OperandKind::sink || !wants_both) value(both[0], spec, type, spelling);
     predicate(both[1], spec);
   }
 
@@ -252,21 +263,33 @@ private:
   }
 
   void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
-    const auto elements = function_->elements(o);
     if (spelling.entry->opcode == "mov" && !spec.vector) return moved_vector(o, spec, type);
-    if (!spec.vector) {
+    const int wanted = spec.elements > 1 ? spec.elements : vector_width(spelling);
+    if (spec.elements > 1 && o.kind != OperandKind::vector) {
+      error(&o,
+            fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, wanted, described(*function_, o)));
+      return;
+    }
+    const auto elements = function_->elements(o);
+    if (!spec.vector && spec.elements == 1) {
       error(&o, fmt::format("'{}' takes no vector", instruction_->opcode));
       return;
     }
-    if (static_cast<int>(elements.size()) != vector_width(spelling))
-      error(&o, fmt::format("'{}' wants a vector of {}, got {} elements", instruction_->opcode, vector_width(spelling),
-                            elements.size()));
+    if (static_cast<int>(elements.size()) != wanted)
+      error(&o,
+            fmt::format("'{}' wants a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
     for (const Operand& e : elements)
-      if (e.kind != OperandKind::sink) value(e, spec, type, spelling);
+      if (e.kind != OperandKind::sink || spec.elements > 1) value(e, spec, type, spelling);
   }
 
   // mov packs and unpacks: the elements together are as wide as the type, which is untyped.
   void moved_vector(const Operand& o, const OperandSpec& spec, Type type) {
+    const auto given = function_->operands(*instruction_);
+    if (spec.destination && given.size() == 2 && given[1].kind == OperandKind::vector) {
+      error(&given[1], fmt::format("'{}' cannot move a vector to a vector", instruction_->opcode),
+            "mov.v2 and mov.v4 can");
+      return;
+    }
     const auto elements = function_->elements(o);
     const int each = isa::bits(type) / static_cast<int>(elements.size());
     if (isa::info(type).kind != Class::untyped || each * static_cast<int>(elements.size()) != isa::bits(type) ||
@@ -377,7 +400,7 @@ private:
   Module& module_;
   Function* function_ = nullptr;
   Instruction* instruction_ = nullptr;
-  std::unordered_map<const char*, Known> known_;
+  std::map<std::pair<const char*, int>, Known> known_;
   Checked result_;
 };
 

@@ -8,6 +8,7 @@
 //   "t, !p"         a source predicate that may be negated
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
+//   "t2{4}"         a vector of four, each of them a source of the functor
 //   "[]"            an address; "#u32" an immediate; "b32?" may be left out
 //   "u32.part"      a byte or a half of it may be selected, as in %r1.b0 or %r1.h1; of a destination: where the result
 //   goes "u32.halves"    the halves of two sources may be selected, as in %r1.h30; of a destination: which of them are
@@ -38,6 +39,7 @@ struct OperandSpec {
   bool register_only = false; ///< %
   bool pair = false;          ///< |
   bool wide = false;          ///< w
+  std::int8_t elements = 1;   ///< {4}
   Selectors selectors = Selectors::none;
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
@@ -85,6 +87,7 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.optional = suffix("?");
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
+    if (suffix("{4}")) o.elements = 4;
     o.pair = suffix("|");
     if (suffix(".part")) o.selectors = Selectors::part;
     if (suffix(".halves")) o.selectors = Selectors::halves;
@@ -118,6 +121,17 @@ constexpr OperandList parse_operands(std::string_view text) {
     list.items[list.count++] = o;
   }
   return list;
+}
+
+/// Whether an instruction may be written with `count` operands.
+constexpr bool takes(const OperandList& list, int count) {
+  int most = 0, least = 0;
+  for (int i = 0; i < list.count; ++i) {
+    if (list.items[i].kind == OperandClass::carry) continue;
+    ++most;
+    least += list.items[i].optional ? 0 : 1;
+  }
+  return count >= least && count <= most;
 }
 
 /// u16 -> u32, s32 -> s64, and so on; Type::none where there is no wider type.

@@ -23,10 +23,14 @@ constexpr std::string_view stem(std::string_view path) {
 #define LEGACY(opcode, pattern, operands, semantics, unit, ptx, sm)                                                    \
   {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
    Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__),         true},
+#define RETIRED(opcode, pattern, operands, semantics, unit, ptx, sm, last)                                             \
+  {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
+   Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__),         false,                                      \
+   last},
 #define FAMILY(opcode, pattern, operands, family, unit, ptx, sm)                                                       \
   {opcode,         pattern,    operands, "", parse_pattern(pattern), parse_operands(operands),                         \
    Family::family, Unit::unit, ptx,      sm, stem(__FILE__)},
-#define RETIRED(opcode, pattern, operands, family, unit, ptx, sm)                                                      \
+#define UNSYNCHRONIZED(opcode, pattern, operands, family, unit, ptx, sm)                                               \
   {opcode,                                                                                                             \
    pattern,                                                                                                            \
    operands,                                                                                                           \
@@ -39,14 +43,16 @@ constexpr std::string_view stem(std::string_view path) {
    sm,                                                                                                                 \
    stem(__FILE__),                                                                                                     \
    false,                                                                                                              \
-   true},
+   63,                                                                                                                 \
+   70},
 constexpr Entry kTable[] = {
 #include "emulator/isa/instructions.def"
 };
-#undef RETIRED
 #undef INSTRUCTION
 #undef LEGACY
+#undef RETIRED
 #undef FAMILY
+#undef UNSYNCHRONIZED
 
 consteval bool well_formed() {
   for (const Entry& e : kTable)
@@ -128,18 +134,22 @@ Diagnostics misfit(std::string_view spelling, const std::vector<std::uint32_t>& 
 // Targets from here on have subnormal numbers in single precision and every rounding (manual 9.7.3).
 constexpr int kFullFloatTarget = 20;
 
-// Single precision of older targets flushes subnormals whether or not the instruction says .ftz: the variant that does.
-Match flushing(const Entry& entry, std::span<const Word> words, Match plain) {
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    std::vector<Word> with(words.begin(), words.end());
-    with.insert(with.begin() + static_cast<std::ptrdiff_t>(at), Word::w_ftz);
-    if (const Match found = match(entry.pattern, with); found.matched) return found;
+// Single precision of older targets flushes subnormals whether or not the instruction says .ftz: makes it say so.
+void flush(Spelling& spelling) {
+  const std::span<const Word> words(spelling.form.words.data(), spelling.form.count);
+  for (std::size_t at = 0; at < words.size() && words.size() < kMaxWords; ++at) {
+    Form with;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (i == at) with.add(Word::w_ftz);
+      with.add(words[i]);
+    }
+    const Match found = match(spelling.entry->pattern, {with.words.data(), static_cast<std::size_t>(with.count)});
+    if (!found.matched) continue;
+    spelling.form = with;
+    spelling.variant = found.variant;
+    return;
   }
-  return plain;
 }
-
-// Without .sync, shfl and vote are about whichever lanes run together; with independent threads nobody knows which.
-bool is_retired(const Entry& entry, int ptx, int sm) { return entry.retired && ptx >= 64 && sm >= 70; }
 
 bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
   if (group == pattern.count) return rest.empty();
@@ -173,7 +183,7 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
 
 // What a spelling needs: its line of the table, and each of its words.
 Since needed_by(const Entry& entry, std::span<const Word> words) {
-  Since needed{entry.ptx, entry.sm};
+  Since needed{entry.ptx, entry.targets.least};
   for (const Word word : words) {
     needed.ptx = std::max(needed.ptx, since(word).ptx);
     needed.sm = std::max(needed.sm, since(word).sm);
@@ -181,7 +191,64 @@ Since needed_by(const Entry& entry, std::span<const Word> words) {
   return needed;
 }
 
+// The entries that a spelling fits, one after the other, until one can be used.
+struct Search {
+  int ptx;
+  Target target;
+  int operands;
+  const Entry* too_new = nullptr;      ///< fits, but the module's version or target does not allow it
+  Since needed{};                      ///< by `too_new`
+  std::optional<Spelling> other_count; ///< fits, but takes another number of operands
+  bool unsynchronized = false;         ///< fits, but lacks .sync
+
+  [[nodiscard]] bool counts(const Entry& e) const { return operands == kAnyCount || takes(e.operands, operands); }
+  [[nodiscard]] bool allows(const Entry& e, Since need) const {
+    return need.ptx <= ptx && need.sm <= target.sm && e.targets.allow(target);
+  }
+
+  std::optional<Spelling> in(std::uint32_t index, const Form& form) {
+    const Entry& entry = kTable[index];
+    const std::span<const Word> words(form.words.data(), form.count);
+    const Match found = match(entry.pattern, words);
+    if (!found.matched || (entry.legacy && target.sm >= kFullFloatTarget)) return std::nullopt;
+    if (ptx > entry.last_ptx && target.sm >= entry.last_from) {
+      unsynchronized = entry.last_from != 0;
+      return std::nullopt;
+    }
+    if (const Since need = needed_by(entry, words); !allows(entry, need)) {
+      if (counts(entry) || too_new == nullptr) too_new = &entry, needed = need;
+      return std::nullopt;
+    }
+    Spelling s{&entry, index, found.variant, form, {}};
+    // Up to PTX 1.4 cvt to and from 64 bits did not flush (9.7.9.21).
+    const bool wide = isa::bits(form.type(0)) == 64 || isa::bits(form.type(1)) == 64;
+    if (target.sm < kFullFloatTarget && !(entry.opcode == "cvt" && ptx <= 14 && wide)) flush(s);
+    for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], form);
+    if (counts(entry)) return s;
+    if (!other_count) other_count = s;
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Expected<Spelling> refusal(std::string_view spelling) const {
+    const std::string what =
+        other_count ? fmt::format("'{}' with {} operands", spelling, operands) : fmt::format("'{}'", spelling);
+    const Targets& targets = too_new->targets;
+    if (!targets.special.empty() && !targets.allow(target))
+      return failure(fmt::format("{} requires .target {}", what, spelled(targets)),
+                     targets.special.ends_with('f') ? "or a later target of such a family, with suffix f or a" : "");
+    if (needed.sm > target.sm) return failure(fmt::format("{} requires .target sm_{} or higher", what, needed.sm));
+    return failure(fmt::format("{} requires PTX ISA .version {}.{} or later", what, needed.ptx / 10, needed.ptx % 10));
+  }
+};
+
 } // namespace
+
+std::string spelled(const Targets& targets) {
+  if (targets.special.empty()) return fmt::format("sm_{}", targets.least);
+  std::string text = "sm_";
+  for (const char c : targets.special) text += c == ' ' ? ", sm_" : std::string(1, c);
+  return text;
+}
 
 std::span<const Entry> table() { return kTable; }
 
@@ -192,7 +259,7 @@ std::vector<std::string_view> opcodes() {
   return names;
 }
 
-Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
+Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int operands) {
   std::size_t dot = spelling.find('.');
   const std::string_view opcode = spelling.substr(0, dot);
   const auto entries = by_opcode().find(opcode);
@@ -214,36 +281,23 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm) {
     dot = next;
   }
   const std::span<const Word> words(form.words.data(), form.count);
-  std::optional<Since> too_new;
+  Search search{ptx, target, operands, nullptr, {}, {}, false};
   if (unknown.empty())
     for (const bool any_order : {false, true})
       for (const std::uint32_t index : entries->second) {
-        const Entry& entry = kTable[index];
         Form arranged = form;
-        if (any_order && !arrange(entry, words, arranged)) continue;
-        const std::span<const Word> in_order(arranged.words.data(), arranged.count);
-        Match found = match(entry.pattern, in_order);
-        if (!found.matched || (entry.legacy && sm >= kFullFloatTarget)) continue;
-        if (is_retired(entry, ptx, sm))
-          return failure(fmt::format("'{}' without '.sync' is refused for .target sm_70 and higher from PTX ISA "
-                                     ".version 6.4 on",
-                                     spelling),
-                         fmt::format("'{}.sync' names the lanes that take part", opcode));
-        const Since needed = needed_by(entry, in_order);
-        if (needed.ptx > ptx || needed.sm > sm) {
-          too_new = needed;
-          continue;
-        }
-        if (sm < kFullFloatTarget) found = flushing(entry, in_order, found);
-        Spelling s{&entry, index, found.variant, arranged, {}};
-        for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], arranged);
-        return s;
+        if (any_order && !arrange(kTable[index], words, arranged)) continue;
+        if (const auto found = search.in(index, arranged)) return *found;
       }
-  if (too_new) {
-    if (too_new->sm > sm) return failure(fmt::format("'{}' requires .target sm_{} or higher", spelling, too_new->sm));
+  // Such instructions are about whichever lanes run together; with independent threads nobody knows which.
+  if (search.unsynchronized)
     return failure(
-        fmt::format("'{}' requires PTX ISA .version {}.{} or later", spelling, too_new->ptx / 10, too_new->ptx % 10));
-  }
+        fmt::format("'{}' without '.sync' is refused for .target sm_70 and higher from PTX ISA .version 6.4 on",
+                    spelling),
+        fmt::format("'{}.sync' names the lanes that take part", opcode));
+  if (search.too_new != nullptr && (search.counts(*search.too_new) || !search.other_count))
+    return search.refusal(spelling);
+  if (search.other_count) return *search.other_count;
   return failure(misfit(spelling, entries->second, words, unknown));
 }
 

@@ -5,6 +5,7 @@
 
 #include "emulator/base/expected.hpp"
 #include "emulator/isa/operands.hpp"
+#include "emulator/isa/target.hpp"
 
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ enum class Family : std::uint8_t {
   atomic,
   reduction,
   address_conversion,
+  vector_move,
+  logic_predicate,
   branch,
   exit,
   ret,
@@ -47,10 +50,11 @@ struct Entry {
   Family family{};
   Unit unit{};
   int ptx = 10; ///< version times ten that introduced it
-  int sm = 10;
+  Targets targets = 10;
   std::string_view file; ///< of the table: "integer"
   bool legacy = false;   ///< a spelling of targets before sm_20 only
-  bool retired = false;  ///< refused from PTX 6.4 on where the target is sm_70 or later
+  int last_ptx = 1000;   ///< version times ten that still has it …
+  int last_from = 0;     ///< … on targets from this one on
 };
 
 /// All entries, in the order of instructions.def.
@@ -60,17 +64,23 @@ std::span<const Entry> table();
 struct Spelling {
   const Entry* entry = nullptr;
   std::uint32_t entry_index = 0;
-  int variant = 0;                        ///< which handler of the entry
-  Form form;                              ///< all words, those for the decoder included, in the order of the pattern
+  int variant = 0; ///< which handler of the entry
+  Form form;       ///< all words, the decoder's included, in the order of the pattern; .ftz where the target implies it
   std::array<Type, kMaxOperands> types{}; ///< of the entry's operands
 
   [[nodiscard]] bool has(Word word) const { return form.has(word); }
 };
 
-/// Finds the entry for a whole spelling such as "ld.global.v2.f32". `ptx` and `sm` are the module's: an entry that
-/// needs more than they offer is an error that says what it needs. Other errors: an unknown opcode, words that do
-/// not fit (both with a suggestion).
-Expected<Spelling> lookup(std::string_view spelling, int ptx, int sm);
+/// "sm_90", the lowest; "sm_100a, sm_103a", where it is a list.
+std::string spelled(const Targets& targets);
+
+constexpr int kAnyCount = -1;
+
+/// Finds the entry for a whole spelling such as "ld.global.v2.f32". `ptx` and `target` are the module's: an entry that
+/// needs more than they offer is an error that says what it needs. Where several entries have the spelling, one that
+/// takes `operands` operands is preferred. Other errors: an unknown opcode, words that do not fit (both with a
+/// suggestion).
+Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int operands = kAnyCount);
 
 /// All opcodes of the table, sorted, each once.
 std::vector<std::string_view> opcodes();

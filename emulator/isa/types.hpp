@@ -17,8 +17,9 @@ enum class Type : std::uint8_t {
   u8, u16, u32, u64,
   s8, s16, s32, s64,
   f16, f32, f64, bf16, tf32,
-  f16x2, bf16x2, u16x2, s16x2,
-  e4m3, e5m2, e4m3x2, e5m2x2, ue8m0x2, e2m1x2, e2m3x2, e3m2x2,
+  f16x2, bf16x2, f32x2, u16x2, s16x2, u8x4, s8x4,
+  e4m3, e5m2, e4m3x2, e5m2x2, ue8m0x2, e2m1x2, e2m3x2, e3m2x2, s2f6x2,
+  e4m3x4, e5m2x4, e2m3x4, e3m2x4,
   texref, samplerref, surfref,
 };
 // clang-format on
@@ -46,11 +47,15 @@ constexpr TypeInfo kTypes[kTypeCount] = {
     {"s32", 32, Class::signed_integer}, {"s64", 64, Class::signed_integer},
     {"f16", 16, Class::floating}, {"f32", 32, Class::floating}, {"f64", 64, Class::floating},
     {"bf16", 16, Class::floating}, {"tf32", 32, Class::floating},
-    {"f16x2", 32, Class::floating}, {"bf16x2", 32, Class::floating},
+    {"f16x2", 32, Class::floating}, {"bf16x2", 32, Class::floating}, {"f32x2", 64, Class::floating},
     {"u16x2", 32, Class::unsigned_integer}, {"s16x2", 32, Class::signed_integer},
+    {"u8x4", 32, Class::unsigned_integer}, {"s8x4", 32, Class::signed_integer},
     {"e4m3", 8, Class::floating}, {"e5m2", 8, Class::floating},
     {"e4m3x2", 16, Class::floating}, {"e5m2x2", 16, Class::floating}, {"ue8m0x2", 16, Class::floating},
     {"e2m1x2", 8, Class::floating}, {"e2m3x2", 16, Class::floating}, {"e3m2x2", 16, Class::floating},
+    {"s2f6x2", 16, Class::floating},
+    {"e4m3x4", 32, Class::floating}, {"e5m2x4", 32, Class::floating},
+    {"e2m3x4", 32, Class::floating}, {"e3m2x4", 32, Class::floating},
     {"texref", 64, Class::opaque}, {"samplerref", 64, Class::opaque}, {"surfref", 64, Class::opaque},
 };
 // clang-format on

@@ -107,16 +107,21 @@ std::string words_of(const isa::Entry& entry) {
 std::string version(int times_ten) { return std::to_string(times_ten / 10) + "." + std::to_string(times_ten % 10); }
 
 std::string row(const isa::Entry& entry) {
-  return "| `" + std::string(entry.opcode) + "` | " + words_of(entry) + " | " + version(entry.ptx) + " | sm_" +
-         std::to_string(entry.sm) + (entry.legacy ? ", before sm_20 only" : "") +
-         (entry.retired ? ", before sm_70 only from PTX 6.4 on" : "") + " |\n";
+  return "| `" + std::string(entry.opcode) + "` | " + words_of(entry) + " | " + version(entry.ptx) + " | " +
+         spelled(entry.targets) + (entry.legacy ? ", before sm_20 only" : "") +
+         (entry.last_ptx < 1000
+              ? ", up to PTX " + version(entry.last_ptx) +
+                    (entry.last_from != 0 ? " on targets from sm_" + std::to_string(entry.last_from) : "")
+              : "") +
+         " |\n";
 }
 
 std::string row_of_missing(const std::string& name, const std::string& pattern) {
   std::vector<std::string> spellings;
   spell(pattern, name, spellings);
-  const auto run = std::count_if(spellings.begin(), spellings.end(),
-                                 [](const std::string& s) { return isa::lookup(s, kNewest, kNewest).has_value(); });
+  const auto run = std::count_if(spellings.begin(), spellings.end(), [](const std::string& s) {
+    return isa::lookup(s, kNewest, isa::kEveryTarget).has_value();
+  });
   if (run == static_cast<long>(spellings.size())) return {};
   std::string status = "only parsed";
   if (run != 0)

@@ -51,6 +51,40 @@ inline Ran run_on(Emulated& machine, const How& how) {
   return ran;
 }
 
+/// What a thread per `inputs` words of `in` computes: `body` finds them in %r0, %r1, … and as floats in %f0, …, and
+/// leaves its result in %r20 and %r21, that is two words a thread. Free: %q, %h, %r30-%r39, %f30-%f39, %l, %p, %x.
+inline std::vector<std::uint32_t> run_words(const std::string& target, const std::string& version,
+                                            const std::string& body, std::size_t inputs,
+                                            std::vector<std::uint32_t> in) {
+  constexpr std::size_t kBlock = 128;
+  const std::size_t threads = in.size() / inputs, blocks = (threads + kBlock - 1) / kBlock;
+  in.resize(blocks * kBlock * inputs);
+  std::string text = ".version " + version + "\n.target " + target + "\n.address_size 64\n" +
+                     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+                     ".reg .b8 %q<10>; .reg .b16 %h<10>; .reg .b32 %r<50>; .reg .b64 %l<20>; .reg .b64 %m<5>;\n"
+                     ".reg .f32 %f<40>; .reg .pred %p<10>; .reg .b32 %i<4>;\n"
+                     "ld.param.u64 %m0, [in]; ld.param.u64 %m1, [out]; mov.u32 %i0, %tid.x; mov.u32 %i1, %ctaid.x;\n"
+                     "mad.lo.u32 %i0, %i1, 128, %i0; mul.wide.u32 %m2, %i0, 8; add.u64 %m1, %m1, %m2;\n"
+                     "mul.wide.u32 %m2, %i0, " +
+                     std::to_string(4 * inputs) + "; add.u64 %m0, %m0, %m2; mov.b32 %r21, 0;\n";
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const std::string n = std::to_string(i);
+    text += "ld.global.b32 %r" + n + ", [%m0+" + std::to_string(4 * i) + "]; mov.b32 %f" + n + ", %r" + n + ";\n";
+  }
+  text += body + "\nst.global.b32 [%m1], %r20; st.global.b32 [%m1+4], %r21; ret;\n}\n";
+  Emulated machine(text, "words.ptx");
+  Emulated::Request request;
+  request.kernel = "k";
+  request.shape.grid[0] = static_cast<std::uint32_t>(blocks);
+  request.shape.block[0] = kBlock;
+  const std::uint64_t source = machine.buffer(in);
+  const std::uint64_t result = machine.buffer(std::vector<std::uint32_t>(2 * blocks * kBlock, 0));
+  request.arguments = {{source, 8}, {result, 8}};
+  EXPECT_EQ(machine.run(request), "") << body;
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(result);
+  return {words, words + 2 * threads};
+}
+
 inline Ran run_kernel(const std::string& ptx, const How& how = {}) {
   Emulated machine(ptx, "test.ptx");
   return run_on(machine, how);

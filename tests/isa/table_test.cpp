@@ -25,6 +25,13 @@ void spell(const Pattern& pattern, int group, const std::string& so_far, std::ve
     spell(pattern, group + 1, so_far + "." + std::string(text_of(g.options[i])), spellings);
 }
 
+// The most operands that are written down.
+int operand_count(const Entry& entry) {
+  int count = 0;
+  for (int i = 0; i < entry.operands.count; ++i) count += entry.operands.items[i].kind == OperandClass::carry ? 0 : 1;
+  return count;
+}
+
 bool computed_by_lane(const Entry& entry) { return entry.family == Family::lane || entry.family == Family::set; }
 
 TEST(Table, EverySpellingResolvesToTheLineThatSpellsIt) {
@@ -33,7 +40,7 @@ TEST(Table, EverySpellingResolvesToTheLineThatSpellsIt) {
     std::vector<std::string> spellings;
     spell(entry.pattern, 0, std::string(entry.opcode), spellings);
     for (const std::string& text : spellings) {
-      const auto found = lookup(text, entry.ptx, entry.sm);
+      const auto found = lookup(text, entry.ptx, entry.targets.first(), operand_count(entry));
       ASSERT_TRUE(found.has_value()) << text;
       EXPECT_EQ(found->entry->opcode, entry.opcode) << text;
       EXPECT_EQ(found->entry, &entry) << text << ": '" << found->entry->pattern_text << "' spells it too";
@@ -41,15 +48,23 @@ TEST(Table, EverySpellingResolvesToTheLineThatSpellsIt) {
   }
 }
 
+// Whether `a` can be used wherever `b` can.
+bool covers(const Entry& a, const Entry& b) {
+  return !a.legacy && a.ptx <= b.ptx && a.last_ptx >= b.last_ptx && a.targets.allow(b.targets.first());
+}
+
 TEST(Table, NoSpellingTwice) {
-  std::map<std::string, const Entry*> seen;
+  std::map<std::pair<std::string, int>, std::vector<const Entry*>> seen; // with how many operands
   for (const Entry& entry : table()) {
     if (!computed_by_lane(entry)) continue;
     std::vector<std::string> spellings;
     spell(entry.pattern, 0, std::string(entry.opcode), spellings);
     for (const std::string& text : spellings) {
-      const auto [at, added] = seen.emplace(text, &entry);
-      EXPECT_TRUE(added) << text << " in '" << at->second->pattern_text << "' and '" << entry.pattern_text << "'";
+      std::vector<const Entry*>& others = seen[{text, operand_count(entry)}];
+      for (const Entry* other : others)
+        EXPECT_FALSE(covers(*other, entry) || covers(entry, *other))
+            << text << " in '" << other->pattern_text << "' and '" << entry.pattern_text << "'";
+      others.push_back(&entry);
     }
   }
 }
@@ -75,11 +90,16 @@ TEST(Table, EverythingTheAssemblerRefusesIsRefused) {
   ASSERT_TRUE(file.is_open());
   int count = 0;
   for (std::string spelling; file >> spelling; ++count) {
-    const auto found = lookup(spelling, kNewest, kNewest);
-    // Of half precision setp the assembler refuses p|q, with which the list was made; one predicate is fine.
+    const auto found = lookup(spelling, kNewest, kEveryTarget);
+    // Of half precision setp the assembler refuses p|q, and of bf16 and bytes wider registers, with which the list was
+    // made; one predicate and registers of 8 bits are fine.
     if (spelling.starts_with("setp.eq.") && spelling.ends_with(".bf16")) {
       ASSERT_TRUE(found.has_value()) << spelling;
       EXPECT_FALSE(found->entry->operands.items[0].pair) << spelling;
+    } else if (spelling.find(".sat") == spelling.npos && spelling.find("8") != spelling.npos &&
+               spelling.find("bf16") != spelling.npos) {
+      ASSERT_TRUE(found.has_value()) << spelling;
+      for (int i = 0; i < 2; ++i) EXPECT_FALSE(found->entry->operands.items[i].relaxed) << spelling;
     } else {
       EXPECT_FALSE(found.has_value()) << spelling;
     }
@@ -97,11 +117,40 @@ TEST(Table, RequirementsAreNamed) {
   EXPECT_EQ(says("fma.rn.f32", 70, 75), "");
 }
 
+TEST(Table, TargetsWithSuffixes) {
+  const Targets families("100f 120f"), two("100a 103a");
+  for (const char* yes : {"sm_100f", "sm_100a", "sm_103f", "sm_103a", "sm_120f", "sm_121a", "compute_100a"})
+    EXPECT_TRUE(families.allow(target_named(yes))) << yes;
+  for (const char* no : {"sm_90a", "sm_100", "sm_103", "sm_110f", "sm_110a", "sm_120"})
+    EXPECT_FALSE(families.allow(target_named(no))) << no;
+  for (const char* no : {"sm_100", "sm_100f", "sm_101a", "sm_103f", "sm_120a"})
+    EXPECT_FALSE(two.allow(target_named(no))) << no;
+  EXPECT_TRUE(two.allow(target_named("sm_103a")));
+  EXPECT_TRUE(Targets(90).allow(target_named("sm_100a")));
+  const auto says = [](std::string_view spelling, std::string_view target) {
+    const auto found = lookup(spelling, 90, target_named(target));
+    return found ? std::string() : std::string(found.error().list().front().message);
+  };
+  EXPECT_EQ(says("cvt.rn.satfinite.e2m1x2.f32", "sm_100"),
+            "'cvt.rn.satfinite.e2m1x2.f32' requires .target sm_100f, sm_110f, sm_120f");
+  EXPECT_EQ(says("cvt.rn.satfinite.e2m1x2.f32", "sm_103a"), "");
+  EXPECT_EQ(says("cvt.rs.f16x2.f32", "sm_100f"), "'cvt.rs.f16x2.f32' requires .target sm_100a, sm_103a");
+}
+
+TEST(Table, TheNumberOfOperandsChooses) {
+  const auto two = lookup("min.ftz.f32", 90, 100, 3), three = lookup("min.ftz.f32", 90, 100, 4);
+  ASSERT_TRUE(two && three);
+  EXPECT_NE(two->entry, three->entry);
+  EXPECT_EQ(lookup("min.ftz.f32", 90, 100)->entry, two->entry);
+  EXPECT_EQ(lookup("min.ftz.f32", 90, 90, 4).error().list().front().message,
+            "'min.ftz.f32' with 4 operands requires .target sm_100 or higher");
+}
+
 TEST(Table, SpellingsOfOldTargetsAreForOldTargets) {
   EXPECT_TRUE(lookup("div.f32", 13, 10).has_value());
   EXPECT_TRUE(lookup("mad.f32", 14, 13).has_value());
   EXPECT_FALSE(lookup("div.f32", 20, 20).has_value());
-  EXPECT_FALSE(lookup("mad.f32", 20, 20).has_value());
+  EXPECT_FALSE(lookup("sin.f32", 20, 20).has_value());
 }
 
 TEST(Table, OldTargetsFlushSubnormals) {
@@ -110,6 +159,20 @@ TEST(Table, OldTargetsFlushSubnormals) {
   EXPECT_NE(variant("add.f32", 20), variant("add.ftz.f32", 20));
   EXPECT_EQ(variant("setp.lt.f32", 10), variant("setp.lt.ftz.f32", 20));
   EXPECT_EQ(variant("add.f64", 13), variant("add.f64", 20));
+  EXPECT_TRUE(lookup("set.lt.u32.f32", 14, 13)->has(Word::w_ftz));
+  EXPECT_FALSE(lookup("set.lt.u32.f32", 20, 20)->has(Word::w_ftz));
+  EXPECT_FALSE(lookup("set.lt.u32.f64", 14, 13)->has(Word::w_ftz));
+  EXPECT_TRUE(lookup("cvt.rzi.u32.f32", 14, 13)->has(Word::w_ftz));
+  EXPECT_FALSE(lookup("cvt.rzi.u64.f32", 14, 13)->has(Word::w_ftz));
+  EXPECT_TRUE(lookup("cvt.f64.f32", 15, 13)->has(Word::w_ftz));
+}
+
+// Manual 9.7.3.7: up to PTX 3.1 mad.f32 means mad.rn.f32 on sm_20 and later.
+TEST(Table, SpellingsThatLaterVersionsDoNotHave) {
+  EXPECT_TRUE(lookup("mad.f32", 31, 30).has_value());
+  EXPECT_FALSE(lookup("mad.f32", 32, 30).has_value());
+  EXPECT_TRUE(lookup("sin.f32", 13, 10).has_value()); // .approx.ftz
+  EXPECT_FALSE(lookup("sin.f32", 14, 10).has_value());
 }
 
 TEST(Table, ModifiersOfArithmeticInAnyOrder) {

@@ -35,50 +35,156 @@ template <Form f> struct ConvertToTf32 { // in the upper 19 bits of a word; .rna
   }
 };
 
-// The element of e4m3x2 or e5m2x2.
-constexpr Type eight_of(Type t) { return t == Type::e4m3x2 ? Type::e4m3 : Type::e5m2; }
+// ---- 8, 6 and 4 bits wide: two elements in half a word (in a byte where they have 4 bits), or four in a word
 
-template <Form f> struct ConvertToEight { // from two f32: a is the upper byte
-  static std::uint16_t lane(float a, float b) {
-    constexpr Type t = eight_of(f.type(0));
-    const auto byte = [](float x) { return narrowed<t, Rounding::nearest, Overflow::finite>(rectified<f>(x)); };
-    return static_cast<std::uint16_t>(byte(a) << 8 | byte(b));
+// Two of the elements of which t has four.
+constexpr Type pair_of(Type t) {
+  switch (t) {
+  case Type::e4m3x4: return Type::e4m3x2;
+  case Type::e5m2x4: return Type::e5m2x2;
+  case Type::e2m3x4: return Type::e2m3x2;
+  case Type::e3m2x4: return Type::e3m2x2;
+  default: return t;
+  }
+}
+template <Type pair> inline std::uint32_t joined(std::uint32_t upper, std::uint32_t lower) {
+  return upper << bits(pair) / 2 | lower;
+}
+
+template <Form f> inline std::uint32_t narrow_element(float x) {
+  return narrowed<f.type(0), Rounding::nearest, Overflow::finite>(rectified<f>(x));
+}
+
+template <Form f> struct ConvertToNarrow { // from two f32: a is the upper element
+  using D = Lane<f.type(0)>;
+  static D lane(float a, float b) {
+    return static_cast<D>(joined<f.type(0)>(narrow_element<f>(a), narrow_element<f>(b)));
   }
 };
 
-template <Form f> struct ConvertPairToEight { // from f16x2
-  static std::uint16_t lane(std::uint32_t a) {
-    constexpr Type t = eight_of(f.type(0));
-    const auto byte = [](std::uint32_t h) {
-      const float x = widened_value<Type::f16>(static_cast<std::uint16_t>(h));
-      return narrowed<t, Rounding::nearest, Overflow::finite>(rectified<f>(x));
+template <Form f> struct ConvertPairToNarrow { // from f16x2 and bf16x2
+  using D = Lane<f.type(0)>;
+  static D lane(std::uint32_t a) {
+    const auto element = [](std::uint32_t h) {
+      return narrow_element<f>(widened_value<half_of(f.type(1))>(static_cast<std::uint16_t>(h)));
     };
-    return static_cast<std::uint16_t>(byte(a >> 16) << 8 | byte(a));
+    return static_cast<D>(joined<f.type(0)>(element(a >> 16), element(a)));
   }
 };
 
-// The value of a byte of e4m3 or e5m2 as f16 bits. e5m2 is the upper byte of an f16.
-template <Type t> inline std::uint16_t half_from_eight(std::uint32_t byte) {
-  byte &= 0xff;
-  if constexpr (t == Type::e5m2) {
-    return static_cast<std::uint16_t>((byte & 0x7f) > 0x7c ? 0x7fff : byte << 8);
+// An element of t as the bits of a half type. e5m2 is the upper byte of an f16.
+template <Type t, Type half> inline std::uint32_t half_from_narrow(std::uint32_t element) {
+  constexpr Format from = kFormat<t>;
+  const std::uint32_t magnitude = element & (from.sign - 1);
+  const bool nan = from.nan != from.largest && magnitude > from.largest + (from.infinity ? 1u : 0u);
+  if constexpr (t == Type::e5m2x2 && half == Type::f16) {
+    return nan ? 0x7fff : (element & 0xff) << 8;
   } else {
-    const std::uint32_t magnitude = byte & 0x7f;
-    // The fields of an f16 with the same digits; its exponent counts from 15, not from 7.
-    const float scaled = widened_value<Type::f16>(static_cast<std::uint16_t>(magnitude << 7)) * 0x1p8f;
-    const std::uint32_t half = narrowed<Type::f16, Rounding::nearest>(scaled);
-    return static_cast<std::uint16_t>(magnitude == 0x7f ? 0x7fff : half | (byte & 0x80) << 8);
+    const bool infinite = from.infinity && magnitude == from.largest + 1;
+    const float value = finite_value<t>(element & (2 * from.sign - 1));
+    const std::uint32_t bits = narrowed<half, Rounding::nearest>(infinite ? value * __builtin_inff() : value);
+    return nan ? 0x7fff : bits;
   }
 }
 
-template <Form f> struct ConvertEightToPair { // e4m3x2 and e5m2x2 to f16x2
-  static std::uint32_t lane(std::uint16_t a) {
-    constexpr Type t = eight_of(f.type(1));
-    const auto half = [](std::uint32_t byte) {
-      const std::uint32_t h = half_from_eight<t>(byte);
+template <Form f> struct ConvertNarrowToPair { // to f16x2
+  static std::uint32_t lane(Lane<f.type(1)> a) {
+    const auto half = [](std::uint32_t element) {
+      const std::uint32_t h = half_from_narrow<f.type(1), half_of(f.type(0))>(element);
       return f.has(Word::w_relu) && (h & 0x8000) != 0 ? 0 : h;
     };
-    return half(a >> 8u) << 16 | half(a);
+    return half(static_cast<std::uint32_t>(a) >> bits(f.type(1)) / 2) << 16 | half(a);
+  }
+};
+
+// The value of ue8m0, an exponent: 2^(x - 127), and NaN.
+inline double exponent_value(std::uint32_t x) {
+  x &= 0xff;
+  const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(x + 1023 - 127) << 52);
+  return x == 0xff ? __builtin_nan("") : power;
+}
+
+// s2f6: a signed byte in units of 2^-6.
+template <Type t> inline double narrow_value(std::uint32_t element) {
+  if constexpr (t == Type::s2f6x2)
+    return static_cast<std::int8_t>(element) * 0x1p-6;
+  else
+    return widened_value<Type::bf16>(static_cast<std::uint16_t>(half_from_narrow<t, Type::bf16>(element)));
+}
+
+template <Form f> inline std::uint32_t scaled_pair(std::uint32_t a, std::uint32_t scale) {
+  const auto half = [](double x) {
+    if constexpr (f.has(Word::w_relu)) x = x < 0 || x == 0 ? 0.0 : x;
+    return narrowed<Type::bf16, Rounding::nearest, overflow_of<f>()>(x);
+  };
+  constexpr Type t = f.type(1);
+  return half(narrow_value<t>(a >> bits(t) / 2) * exponent_value(scale >> 8)) << 16 |
+         half(narrow_value<t>(a) * exponent_value(scale));
+}
+template <Form f> struct ConvertNarrowToBf16Pair {
+  static std::uint32_t lane(Lane<f.type(1)> a) { return scaled_pair<f>(a, 0x7f7f); }
+};
+template <Form f> struct ConvertScaledToBf16Pair { // each times its own power of two
+  static std::uint32_t lane(Lane<f.type(1)> a, std::uint16_t scale) { return scaled_pair<f>(a, scale); }
+};
+
+// ---- ue8m0: the exponent of the magnitude; subnormals that are too small become 2^-127
+
+template <Form f> inline std::uint32_t exponent_of(float x) {
+  const std::uint32_t a = magnitude_bits(x);
+  const bool up = f.has(Word::w_rp) && (a & 0x7fffff) != 0 && a > 0x400000 && a < 0x7f800000;
+  const std::uint32_t code = (a >> 23) + (up ? 1 : 0);
+  return f.has(Word::w_satfinite) && code == 0xff && !is_nan(x) ? 0xfe : code;
+}
+template <Form f> struct ConvertToExponents {
+  static std::uint16_t lane(float a, float b) {
+    return static_cast<std::uint16_t>(exponent_of<f>(a) << 8 | exponent_of<f>(b));
+  }
+};
+template <Form f> struct ConvertPairToExponents { // from bf16x2
+  static std::uint16_t lane(std::uint32_t a) {
+    return static_cast<std::uint16_t>(exponent_of<f>(std::bit_cast<float>(a & 0xffff0000u)) << 8 |
+                                      exponent_of<f>(std::bit_cast<float>(a << 16)));
+  }
+};
+template <Form f> struct ConvertExponentsToPair { // to bf16x2; 2^-127 is a subnormal
+  static std::uint32_t lane(std::uint16_t a) {
+    const auto half = [](std::uint32_t x) { return x == 0xff ? 0x7fffu : x == 0 ? 0x40u : x << 7; };
+    return half(a >> 8u) << 16 | half(a & 0xffu);
+  }
+};
+
+// ---- .rs: rounding by random bits
+
+template <Form f> struct ConvertToPairRandomly { // 13 random bits for each f16, 16 for each bf16
+  static std::uint32_t lane(float a, float b, std::uint32_t random) {
+    constexpr Type t = half_of(f.type(0));
+    constexpr int count = t == Type::f16 ? 13 : 16;
+    const auto half = [](float x, std::uint32_t r) {
+      return stochastic<t, count, overflow_of<f>()>(rectified<f>(x), r & ((1u << count) - 1));
+    };
+    return half(a, random >> 16) << 16 | half(b, random);
+  }
+};
+
+inline std::uint32_t reversed16(std::uint32_t x) {
+  x = (x >> 1 & 0x5555) | (x & 0x5555) << 1;
+  x = (x >> 2 & 0x3333) | (x & 0x3333) << 2;
+  x = (x >> 4 & 0x0f0f) | (x & 0x0f0f) << 4;
+  return (x >> 8 & 0xff) | (x & 0xff) << 8;
+}
+
+// The upper half of the random bits rounds a and b, the lower e and f. The manual does not say how two share 16 bits:
+// on sm_100a b and f take them as they are, a and e in reverse order.
+template <Form f> struct ConvertToFourRandomly {
+  static std::uint32_t lane(float a, float b, float e, float g, std::uint32_t random) {
+    constexpr Type t = pair_of(f.type(0));
+    const auto element = [](float x, std::uint32_t r) {
+      return stochastic<t, 16, Overflow::finite>(rectified<f>(x), r);
+    };
+    const std::uint32_t upper = random >> 16, lower = random & 0xffff;
+    return element(a, reversed16(upper)) << 24 | element(b, upper) << 16 | element(e, reversed16(lower)) << 8 |
+           element(g, lower);
   }
 };
 

@@ -183,4 +183,48 @@ template <Form f, bool smaller> struct ExtremeFloat {
 template <Form f> struct MinimumFloat : ExtremeFloat<f, true> {};
 template <Form f> struct MaximumFloat : ExtremeFloat<f, false> {};
 
+template <Form f, bool smaller> struct ExtremeOfThree { // of f32; .abs takes the magnitudes
+  static float lane(float a, float b, float c) {
+    const auto in = [](float x) { return f.has(Word::w_abs) ? magnitude_bits(input<f>(x)) : bits_of(input<f>(x)); };
+    const auto of = [](std::uint32_t x, std::uint32_t y) {
+      return extreme<f, smaller>(x, y, kInfinity<float>, std::uint32_t{0x7fffffff});
+    };
+    return from_bits<float>(of(of(in(a), in(b)), in(c)));
+  }
+};
+template <Form f> struct MinimumOfThree : ExtremeOfThree<f, true> {};
+template <Form f> struct MaximumOfThree : ExtremeOfThree<f, false> {};
+
+// ---- f32x2: the instruction for f32 on each half
+
+constexpr Form of_single(Form f) {
+  for (int i = 0; i < f.count; ++i)
+    if (f.words[i] == word_of(Type::f32x2)) f.words[i] = word_of(Type::f32);
+  return f;
+}
+inline float lower_single(std::uint64_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x)); }
+inline float upper_single(std::uint64_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x >> 32)); }
+inline std::uint64_t both_singles(float upper, float lower) {
+  return static_cast<std::uint64_t>(bits_of(upper)) << 32 | bits_of(lower);
+}
+
+template <class One> struct EachSingle {
+  static constexpr Rounding rounding = One::rounding;
+  static std::uint64_t lane(std::uint64_t a, std::uint64_t b) {
+    return both_singles(One::lane(upper_single(a), upper_single(b)), One::lane(lower_single(a), lower_single(b)));
+  }
+};
+template <Form f> struct AddSinglePair : EachSingle<AddFloat<of_single(f)>> {};
+template <Form f> struct SubtractSinglePair : EachSingle<SubtractFloat<of_single(f)>> {};
+template <Form f> struct MultiplySinglePair : EachSingle<MultiplyFloat<of_single(f)>> {};
+
+template <Form f> struct FusedMultiplyAddSinglePair {
+  using One = FusedMultiplyAdd<of_single(f)>;
+  static constexpr Rounding rounding = One::rounding;
+  static std::uint64_t lane(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    return both_singles(One::lane(upper_single(a), upper_single(b), upper_single(c)),
+                        One::lane(lower_single(a), lower_single(b), lower_single(c)));
+  }
+};
+
 } // namespace warplens::isa::WARPLENS_LEVEL

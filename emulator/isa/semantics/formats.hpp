@@ -17,12 +17,16 @@ struct Format {
   std::uint32_t nan;     ///< what every NaN becomes
   bool infinity;         ///< follows `largest`
 };
-// Manual, section 5.2.3; the bits of NaN are those of the hardware.
+// Manual, section 5.2.3; the bits of NaN are those of the hardware, or the largest number where there is none. Formats
+// that exist only in pairs go by the name of the pair.
 template <Type t> constexpr Format kFormat{};
 template <> inline constexpr Format kFormat<Type::f16>{10, 15, 0x8000, 0x7bff, 0x7fff, true};
 template <> inline constexpr Format kFormat<Type::bf16>{7, 127, 0x8000, 0x7f7f, 0x7fff, true};
-template <> inline constexpr Format kFormat<Type::e4m3>{3, 7, 0x80, 0x7e, 0x7f, false};
-template <> inline constexpr Format kFormat<Type::e5m2>{2, 15, 0x80, 0x7b, 0x7f, true};
+template <> inline constexpr Format kFormat<Type::e4m3x2>{3, 7, 0x80, 0x7e, 0x7f, false};
+template <> inline constexpr Format kFormat<Type::e5m2x2>{2, 15, 0x80, 0x7b, 0x7f, true};
+template <> inline constexpr Format kFormat<Type::e2m1x2>{1, 1, 0x8, 0x7, 0x7, false};
+template <> inline constexpr Format kFormat<Type::e2m3x2>{3, 1, 0x20, 0x1f, 0x1f, false};
+template <> inline constexpr Format kFormat<Type::e3m2x2>{2, 3, 0x20, 0x1f, 0x1f, false};
 template <> inline constexpr Format kFormat<Type::tf32>{10, 127, 0x40000, 0x3fbff, 0x3ffff, true};
 
 template <class S> using BitsOf = std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>;
@@ -65,11 +69,9 @@ template <Format to, Rounding r, bool away, class S> inline BitsOf<S> rounded_ma
   return (scale << to.mantissa) + quotient + (up ? 1u : 0u);
 }
 
-/// The bits of x, a float or a double, in format t.
-template <Type t, Rounding r, Overflow overflow = Overflow::infinity, bool away = false, class S>
-inline std::uint32_t narrowed(S x) {
+/// The bits of x in format t, given the magnitude that it was rounded to.
+template <Type t, Rounding r, Overflow overflow, class S> inline std::uint32_t bounded(S x, BitsOf<S> rounded) {
   constexpr Format to = kFormat<t>;
-  const BitsOf<S> rounded = rounded_magnitude<to, r, away>(x);
   const bool negative = bits_of(x) != magnitude_bits(x);
   const bool infinite = magnitude_bits(x) == kInfinity<S>;
   // Rounding towards zero stops at the largest finite number; an infinity stays one.
@@ -82,6 +84,36 @@ inline std::uint32_t narrowed(S x) {
   const std::uint32_t limit = stops ? to.largest : to.largest + 1;
   const std::uint32_t magnitude = rounded > to.largest ? limit : static_cast<std::uint32_t>(rounded);
   return is_nan(x) ? to.nan : magnitude | (negative ? to.sign : 0);
+}
+
+/// The bits of x, a float or a double, in format t.
+template <Type t, Rounding r, Overflow overflow = Overflow::infinity, bool away = false, class S>
+inline std::uint32_t narrowed(S x) {
+  return bounded<t, r, overflow>(x, rounded_magnitude<kFormat<t>, r, away>(x));
+}
+
+/// .rs: the bits of x in format t, away from zero where the upper `count` of the bits that are cut off and `random`
+/// (so many bits) carry (9.7.9.21).
+template <Type t, int count, Overflow overflow = Overflow::infinity>
+inline std::uint32_t stochastic(float x, std::uint32_t random) {
+  constexpr Format to = kFormat<t>;
+  constexpr int smallest = 127 - to.bias + 1;
+  const std::uint32_t a = magnitude_bits(x);
+  const int field = static_cast<int>(a >> 23);
+  const std::uint32_t significand = (a & 0x7fffffu) | (field != 0 ? 0x800000u : 0u);
+  const int exponent = field != 0 ? field : 1;
+  const int drop = 23 - to.mantissa - count + (exponent < smallest ? smallest - exponent : 0);
+  const std::uint32_t kept = significand >> (drop < 24 ? drop : 24);
+  const auto scale = static_cast<std::uint32_t>(exponent > smallest ? exponent - smallest : 0);
+  return bounded<t, Rounding::nearest, overflow>(x, (scale << to.mantissa) + ((kept + random) >> count));
+}
+
+/// The value of a number of format t, the bits above it being 0; without infinity or NaN.
+template <Type t> inline float finite_value(std::uint32_t bits) {
+  constexpr Format from = kFormat<t>;
+  constexpr float scale = std::bit_cast<float>(static_cast<std::uint32_t>(254 - from.bias) << 23); // 2^(127 - bias)
+  const float magnitude = std::bit_cast<float>((bits & (from.sign - 1)) << (23 - from.mantissa)) * scale; // exact
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | ((bits & from.sign) != 0 ? 0x80000000u : 0u));
 }
 
 /// The value of 16-bit float bits; a NaN stays one.

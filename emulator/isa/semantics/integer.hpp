@@ -38,7 +38,7 @@ template <class T, class From> inline T clamped(From x) {
   return static_cast<T>(x < low ? low : x > high ? high : x);
 }
 
-template <Form f> struct Add { // 9.7.1.1; .sat is for s32
+template <Form f> struct Add { // 9.7.1.1; .sat is for s32 and u32
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
     if constexpr (f.has(Word::w_sat))
@@ -165,38 +165,61 @@ template <Form f> struct Maximum { // 9.7.1.13
   }
 };
 
-// u16x2 and s16x2: the operation on both halves.
-template <Form f, class Operation>
-inline std::uint32_t each_integer_half(Operation op, std::uint32_t a, std::uint32_t b) {
-  using T = std::conditional_t<is_signed(f.type()), std::int16_t, std::uint16_t>;
-  const auto half = [](std::uint32_t x) { return static_cast<T>(x); };
-  const std::uint32_t low = static_cast<std::uint16_t>(op(half(a), half(b)));
-  const std::uint32_t high = static_cast<std::uint16_t>(op(half(a >> 16), half(b >> 16)));
-  return high << 16 | low;
+// u16x2, s16x2, u8x4, s8x4: the operation on each part.
+template <Type t>
+using Part = std::conditional_t<
+    t == Type::u8x4, std::uint8_t,
+    std::conditional_t<t == Type::s8x4, std::int8_t, std::conditional_t<is_signed(t), std::int16_t, std::uint16_t>>>;
+template <Form f, class Operation> inline std::uint32_t each_part(Operation op, std::uint32_t a, std::uint32_t b) {
+  using T = Part<f.type()>;
+  std::uint32_t d = 0;
+  for (int at = 0; at < 32; at += kBits<T>) {
+    const T part = op(static_cast<T>(a >> at), static_cast<T>(b >> at));
+    d |= static_cast<std::uint32_t>(static_cast<std::make_unsigned_t<T>>(part)) << at;
+  }
+  return d;
 }
-template <Form f> struct AddPair { // 9.7.1.1
+template <Form f> struct AddParts { // 9.7.1.1
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
-    return each_integer_half<f>([](auto x, auto y) { return sum(x, y); }, a, b);
+    using T = Part<f.type()>;
+    return each_part<f>([](T x, T y) { return f.has(Word::w_sat) ? clamped<T>(x + y) : sum(x, y); }, a, b);
   }
 };
-template <Form f> struct MinimumPair { // 9.7.1.12
+template <Form f> struct SubtractParts { // 9.7.1.2
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
-    return each_integer_half<f>(
-        [](auto x, auto y) {
-          const auto m = x < y ? x : y;
-          return f.has(Word::w_relu) && m < 0 ? decltype(m){0} : m;
+    using T = Part<f.type()>;
+    return each_part<f>([](T x, T y) { return f.has(Word::w_sat) ? clamped<T>(x - y) : difference(x, y); }, a, b);
+  }
+};
+template <Form f> struct NegateParts { // 9.7.1.11
+  static std::uint32_t lane(std::uint32_t a) {
+    using T = Part<f.type()>;
+    return each_part<f>([](T x, T y) { return difference(x, y); }, 0, a);
+  }
+};
+template <Form f, bool smaller> struct ExtremeOfParts { // 9.7.1.12, 9.7.1.13
+  static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
+    using T = Part<f.type()>;
+    return each_part<f>(
+        [](T x, T y) {
+          const T m = (smaller ? x < y : x > y) ? x : y;
+          return f.has(Word::w_relu) && m < 0 ? T{0} : m;
         },
         a, b);
   }
 };
-template <Form f> struct MaximumPair { // 9.7.1.13
-  static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
-    return each_integer_half<f>(
-        [](auto x, auto y) {
-          const auto m = x > y ? x : y;
-          return f.has(Word::w_relu) && m < 0 ? decltype(m){0} : m;
-        },
-        a, b);
+template <Form f> struct MinimumOfParts : ExtremeOfParts<f, true> {};
+template <Form f> struct MaximumOfParts : ExtremeOfParts<f, false> {};
+
+// The product of polynomials over GF(2), and a sum. The upper half comes from the bits that leave the lower.
+template <Form f> struct CarrylessMultiplyAdd { // clmad
+  static std::uint64_t lane(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    std::uint64_t p = 0;
+    for (int i = 0; i < 64; ++i) {
+      const std::uint64_t shifted = f.has(Word::w_lo) ? b << i : i == 0 ? 0 : b >> (64 - i);
+      p ^= shifted & (0 - (a >> i & 1));
+    }
+    return p ^ c;
   }
 };
 

@@ -22,15 +22,19 @@ template <Type t> struct LaneOf;
 // clang-format off
 LANE(pred, bool)
 LANE(b8, std::uint8_t) LANE(b16, std::uint16_t) LANE(b32, std::uint32_t) LANE(b64, std::uint64_t)
+LANE(b128, unsigned __int128)
 LANE(u8, std::uint8_t) LANE(u16, std::uint16_t) LANE(u32, std::uint32_t) LANE(u64, std::uint64_t)
 LANE(s8, std::int8_t) LANE(s16, std::int16_t) LANE(s32, std::int32_t) LANE(s64, std::int64_t)
 LANE(f32, float) LANE(f64, double) LANE(f16, std::uint16_t) LANE(bf16, std::uint16_t) LANE(tf32, std::uint32_t)
 LANE(f16x2, std::uint32_t) LANE(bf16x2, std::uint32_t) LANE(u16x2, std::uint32_t) LANE(s16x2, std::uint32_t)
-LANE(e4m3x2, std::uint16_t) LANE(e5m2x2, std::uint16_t)
+LANE(f32x2, std::uint64_t) LANE(u8x4, std::uint32_t) LANE(s8x4, std::uint32_t)
+LANE(e4m3x2, std::uint16_t) LANE(e5m2x2, std::uint16_t) LANE(e2m3x2, std::uint16_t) LANE(e3m2x2, std::uint16_t)
+LANE(e2m1x2, std::uint8_t) LANE(ue8m0x2, std::uint16_t) LANE(s2f6x2, std::uint16_t)
+LANE(e4m3x4, std::uint32_t) LANE(e5m2x4, std::uint32_t) LANE(e2m3x4, std::uint32_t) LANE(e3m2x4, std::uint32_t)
 // clang-format on
 #undef LANE
-                        template <Type t>
-                        using Lane = typename LaneOf<t>::T;
+                                        template <Type t>
+                                        using Lane = typename LaneOf<t>::T;
 
 // A functor may compute the lanes of a warp together, where steps in common make that faster:
 //
