@@ -147,7 +147,6 @@ void Decoder::instruction(std::uint32_t index) {
     break;
   case isa::Family::vector_move: move_elements(spelling); break;
   case isa::Family::set: set(spelling); break;
-  case isa::Family::vector_move: move_elements(spelling); break;
   case isa::Family::logic_predicate: logic_predicate(spelling); break;
   case isa::Family::load: load(spelling); break;
   case isa::Family::store: store(spelling); break;

@@ -37,7 +37,6 @@ enum class Family : std::uint8_t {
   space_test,
   nothing, ///< fences, hints: memory is sequentially consistent here, and there are no caches
   warp,
-  vector_move,
 };
 
 struct Entry {

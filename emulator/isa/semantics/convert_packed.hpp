@@ -28,8 +28,10 @@ template <Form f> struct ConvertToTf32 { // in the upper 19 bits of a word; .rna
   static std::uint32_t lane(float a) {
     const std::uint32_t bits =
         narrowed<Type::tf32, rounding_of(f), overflow_of<f>(), f.has(Word::w_rna)>(rectified<f>(a)) << 13;
+    // A NaN is cut like a number; .satfinite takes one from whatever is not finite.
+    constexpr std::uint32_t excess = f.has(Word::w_satfinite) ? 0x2000 : 0;
     if constexpr (f.has(Word::w_rna))
-      return is_nan(a) ? bits_of(a) & 0xffffe000u : bits; // cut like a number
+      return is_nan(a) ? (bits_of(a) & 0xffffe000u) - excess : bits;
     else
       return bits;
   }
