@@ -74,25 +74,31 @@ template <Form f> struct ConvertPairToNarrow { // from f16x2 and bf16x2
   }
 };
 
-// An element of t as the bits of a half type. e5m2 is the upper byte of an f16.
-template <Type t, Type half> inline std::uint32_t half_from_narrow(std::uint32_t element) {
+// An element of t as the bits of a bf16, in which its value is normal.
+template <Type t> inline std::uint32_t brain_from_narrow(std::uint32_t element) {
   constexpr Format from = kFormat<t>;
   const std::uint32_t magnitude = element & (from.sign - 1);
+  std::uint32_t h = bits_of(magnitude_value<t>(magnitude)) >> 16;
+  if constexpr (from.infinity) h = magnitude == from.largest + 1 ? 0x7f80 : h;
   const bool nan = from.nan != from.largest && magnitude > from.largest + (from.infinity ? 1u : 0u);
-  if constexpr (t == Type::e5m2x2 && half == Type::f16) {
-    return nan ? 0x7fff : (element & 0xff) << 8;
+  return nan ? 0x7fffu : h | ((element & from.sign) != 0 ? 0x8000u : 0u);
+}
+
+// As the bits of an f16, of which e5m2 is the upper byte; in it the others are normal too.
+template <Type t> inline std::uint32_t f16_from_narrow(std::uint32_t element) {
+  if constexpr (t == Type::e5m2x2) {
+    return (element & 0x7f) > 0x7c ? 0x7fffu : (element & 0xff) << 8;
   } else {
-    const bool infinite = from.infinity && magnitude == from.largest + 1;
-    const float value = finite_value<t>(element & (2 * from.sign - 1));
-    const std::uint32_t bits = narrowed<half, Rounding::nearest>(infinite ? value * __builtin_inff() : value);
-    return nan ? 0x7fff : bits;
+    const std::uint32_t h = brain_from_narrow<t>(element), magnitude = h & 0x7fff;
+    const std::uint32_t moved = magnitude != 0 ? (magnitude << 3) - (112u << 10) : 0;
+    return magnitude == 0x7fff ? 0x7fffu : moved | (h & 0x8000);
   }
 }
 
 template <Form f> struct ConvertNarrowToPair { // to f16x2
   static std::uint32_t lane(Lane<f.type(1)> a) {
     const auto half = [](std::uint32_t element) {
-      const std::uint32_t h = half_from_narrow<f.type(1), half_of(f.type(0))>(element);
+      const std::uint32_t h = f16_from_narrow<f.type(1)>(element);
       return f.has(Word::w_relu) && (h & 0x8000) != 0 ? 0 : h;
     };
     return half(static_cast<std::uint32_t>(a) >> bits(f.type(1)) / 2) << 16 | half(a);
@@ -100,25 +106,23 @@ template <Form f> struct ConvertNarrowToPair { // to f16x2
 };
 
 // The value of ue8m0, an exponent: 2^(x - 127), and NaN.
-inline double exponent_value(std::uint32_t x) {
+inline float exponent_value(std::uint32_t x) {
   x &= 0xff;
-  const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(x + 1023 - 127) << 52);
-  return x == 0xff ? __builtin_nan("") : power;
+  return std::bit_cast<float>(x == 0xff ? 0x7fc00000u : x == 0 ? 0x400000u : x << 23);
 }
 
 // s2f6: a signed byte in units of 2^-6.
-template <Type t> inline double narrow_value(std::uint32_t element) {
+template <Type t> inline float narrow_value(std::uint32_t element) {
   if constexpr (t == Type::s2f6x2)
-    return static_cast<std::int8_t>(element) * 0x1p-6;
+    return static_cast<float>(static_cast<std::int8_t>(element)) * 0x1p-6f;
   else
-    return widened_value<Type::bf16>(static_cast<std::uint16_t>(half_from_narrow<t, Type::bf16>(element)));
+    return std::bit_cast<float>(brain_from_narrow<t>(element) << 16);
 }
 
+// The products have so few digits that single precision holds them, and that none lies between the largest bf16 and
+// infinity.
 template <Form f> inline std::uint32_t scaled_pair(std::uint32_t a, std::uint32_t scale) {
-  const auto half = [](double x) {
-    if constexpr (f.has(Word::w_relu)) x = x < 0 || x == 0 ? 0.0 : x;
-    return narrowed<Type::bf16, Rounding::nearest, overflow_of<f>()>(x);
-  };
+  const auto half = [](float x) { return narrowed<Type::bf16, Rounding::nearest, overflow_of<f>()>(rectified<f>(x)); };
   constexpr Type t = f.type(1);
   return half(narrow_value<t>(a >> bits(t) / 2) * exponent_value(scale >> 8)) << 16 |
          half(narrow_value<t>(a) * exponent_value(scale));

@@ -108,12 +108,14 @@ inline std::uint32_t stochastic(float x, std::uint32_t random) {
   return bounded<t, Rounding::nearest, overflow>(x, (scale << to.mantissa) + ((kept + random) >> count));
 }
 
-/// The value of a number of format t, the bits above it being 0; without infinity or NaN.
-template <Type t> inline float finite_value(std::uint32_t bits) {
+/// The value of a magnitude of format t, without infinity or NaN. Not by way of subnormal numbers, which are slow.
+template <Type t> inline float magnitude_value(std::uint32_t magnitude) {
   constexpr Format from = kFormat<t>;
-  constexpr float scale = std::bit_cast<float>(static_cast<std::uint32_t>(254 - from.bias) << 23); // 2^(127 - bias)
-  const float magnitude = std::bit_cast<float>((bits & (from.sign - 1)) << (23 - from.mantissa)) * scale; // exact
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | ((bits & from.sign) != 0 ? 0x80000000u : 0u));
+  constexpr std::uint32_t one = 1u << from.mantissa;
+  const std::uint32_t e = magnitude >> from.mantissa;
+  const std::uint32_t significand = (magnitude & (one - 1)) | (e != 0 ? one : 0);
+  const std::uint32_t exponent = (e != 0 ? e : 1) + static_cast<std::uint32_t>(127 - from.bias - from.mantissa);
+  return static_cast<float>(static_cast<std::int32_t>(significand)) * std::bit_cast<float>(exponent << 23);
 }
 
 /// The value of 16-bit float bits; a NaN stays one.

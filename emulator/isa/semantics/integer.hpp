@@ -215,6 +215,7 @@ template <Form f> struct MaximumOfParts : ExtremeOfParts<f, false> {};
 template <Form f> struct CarrylessMultiplyAdd { // clmad
   static std::uint64_t lane(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     std::uint64_t p = 0;
+#pragma GCC unroll 64 // or the loop over the lanes does not vectorise
     for (int i = 0; i < 64; ++i) {
       const std::uint64_t shifted = f.has(Word::w_lo) ? b << i : i == 0 ? 0 : b >> (64 - i);
       p ^= shifted & (0 - (a >> i & 1));
