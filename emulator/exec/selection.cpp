@@ -24,8 +24,8 @@ std::uint64_t of_parts(std::span<const Operand> operands) {
   const Part d = part_of(operands[0]), a = part_of(operands[1]), b = part_of(operands[2]);
   const bool negated_product = operands[1].negated != operands[2].negated;
   const bool negated_addend = operands.size() > 3 && operands[3].negated;
-  return a.shift << isa::kShiftOfA | a.bits << isa::kBitsOfA | b.shift << isa::kShiftOfB | b.bits << isa::kBitsOfB |
-         d.shift << isa::kShiftOfResult | d.bits << isa::kBitsOfResult |
+  return a.shift << isa::kShiftOfA | (a.bits - 1) << isa::kBitsOfA | b.shift << isa::kShiftOfB |
+         (b.bits - 1) << isa::kBitsOfB | d.shift << isa::kShiftOfResult | (d.bits - 1) << isa::kBitsOfResult |
          std::uint64_t{negated_product} << isa::kNegatedProduct | std::uint64_t{negated_addend} << isa::kNegatedAddend;
 }
 

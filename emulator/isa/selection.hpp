@@ -10,7 +10,7 @@
 
 namespace warplens::isa {
 
-// Scalar instructions: eight bits each.
+// Scalar instructions, five bits each: the first bit of a part, and how many bits it has, less one.
 constexpr int kShiftOfA = 0, kBitsOfA = 8, kShiftOfB = 16, kBitsOfB = 24, kShiftOfResult = 32, kBitsOfResult = 40;
 
 // SIMD instructions: four digits, the lowest for byte 0, say which of the eight bytes of b:a it is; and a bit for each

@@ -30,7 +30,7 @@ constexpr std::array kCases = {
     Case{"vshl.u32.u32.u32.wrap %r10, %r11, 40", 0xff7f0100, 0xff7f0100},
     Case{"vshr.s32.s32.u32.clamp.add %r10, %r11, 40, %r13", 0x11223343, 0x11223343},
     Case{"vmad.u32.u32.u32.sat %r10, %r11, 2, %r13", 0xffffffff, 0}, // the product of signed words is negative
-    Case{"vmad.s32.s32.s32.shr7 %r10, -%r11.h0, %r12.b0, %r13", 0x00224269, 0x00224269},
+    Case{"vmad.s32.s32.s32.shr7 %r10, -%r11.h0, %r12.b0, %r13", 0x0022426a, 0x0022426a},
     Case{"vmad.u32.u32.u32.po %r10, %r11.b0, %r12.h0, 5", 8, 8},
     Case{"vmad.s32.s32.s32 %r10, %r11.b2, %r12.b0, -%r13", 0xeeddccba, 0xeeddccba},
 };

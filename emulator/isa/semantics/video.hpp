@@ -10,7 +10,9 @@
 
 namespace warplens::isa::WARPLENS_LEVEL {
 
-inline int number(std::uint64_t selection, int field) { return static_cast<int>(selection >> field & 0xff); }
+// Of the scalar instructions' fields: the first bit of a part, how many it has.
+inline int first_bit(std::uint64_t selection, int field) { return static_cast<int>(selection >> field & 31); }
+inline int bit_count(std::uint64_t selection, int field) { return static_cast<int>(selection >> field & 31) + 1; }
 inline bool flag(std::uint64_t selection, int field) { return (selection >> field & 1) != 0; }
 
 // The low bits of a number as a signed or an unsigned one.
@@ -60,11 +62,11 @@ template <Form f> struct Comparison {
 // ---- scalar: a part of each source; the operation; .sat; a second operation, or c around the result
 
 inline std::int64_t part_a(std::uint32_t a, std::uint64_t selection) {
-  return extended<std::int64_t>(a >> number(selection, kShiftOfA), number(selection, kBitsOfA),
+  return extended<std::int64_t>(a >> first_bit(selection, kShiftOfA), bit_count(selection, kBitsOfA),
                                 flag(selection, kSignedA));
 }
 inline std::int64_t part_b(std::uint32_t b, std::uint64_t selection) {
-  return extended<std::int64_t>(b >> number(selection, kShiftOfB), number(selection, kBitsOfB),
+  return extended<std::int64_t>(b >> first_bit(selection, kShiftOfB), bit_count(selection, kBitsOfB),
                                 flag(selection, kSignedB));
 }
 
@@ -77,7 +79,7 @@ template <Form f> inline std::uint32_t combined(std::int64_t t, std::uint32_t c,
   if constexpr (f.has(Word::w_add)) return static_cast<std::uint32_t>(t + other);
   if constexpr (f.has(Word::w_min)) return static_cast<std::uint32_t>((t ^ bias) < (other ^ bias) ? t : other);
   if constexpr (f.has(Word::w_max)) return static_cast<std::uint32_t>((t ^ bias) > (other ^ bias) ? t : other);
-  const int bits = number(selection, kBitsOfResult), shift = number(selection, kShiftOfResult);
+  const int bits = bit_count(selection, kBitsOfResult), shift = first_bit(selection, kShiftOfResult);
   const std::uint32_t written = ~0u >> (32 - bits) << shift;
   const bool is_upper_half = bits == 16 && shift == 16;
   // Expanded, the upper half of the result goes to the upper half of d.
@@ -97,7 +99,7 @@ template <class Operation> inline std::int64_t saturated_expanded(std::int64_t t
 template <Form f, class Operation> inline std::int64_t expanded(std::int64_t t, std::uint64_t selection) {
   constexpr bool saturates = f.has(Word::w_sat);
   if constexpr (saturates)
-    t = saturated_expanded<Operation>(t, number(selection, kBitsOfResult), flag(selection, kSignedResult));
+    t = saturated_expanded<Operation>(t, bit_count(selection, kBitsOfResult), flag(selection, kSignedResult));
   // Of sums and differences, and of shifts that saturate, 32 bits are left, which then count as signed.
   constexpr bool wraps = requires { Operation::wraps; }
   || (saturates && requires { Operation::shifts; });
@@ -109,7 +111,7 @@ template <Form f, class Operation> struct VideoScalar {
     std::int64_t t = Operation::of(part_a(a, selection), part_b(b, selection));
     const std::int64_t by_expansion = expanded<f, Operation>(t, selection);
     if constexpr (f.has(Word::w_sat))
-      t = saturated(t, number(selection, kBitsOfResult), flag(selection, kSignedResult));
+      t = saturated(t, bit_count(selection, kBitsOfResult), flag(selection, kSignedResult));
     return combined<f>(flag(selection, kExpanded) ? by_expansion : t, c, selection);
   }
 };
@@ -122,7 +124,7 @@ template <Form f> struct VideoSet : VideoScalar<f, Comparison<f>> {};           
 
 // How far a shift goes: .clamp, 32 at most; .wrap, the low five bits.
 template <Form f> inline int shift_distance(std::int64_t by) {
-  return static_cast<int>(f.has(Word::w_wrap) ? by & 31 : by < 32 ? by : 32);
+  return static_cast<int>(f.has(Word::w_wrap) ? by & 31 : by >= 0 && by < 32 ? by : 32);
 }
 template <Form f> struct LeftShift {
   static constexpr bool shifts = true;
