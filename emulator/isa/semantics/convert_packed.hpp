@@ -6,12 +6,7 @@
 
 namespace warplens::isa::WARPLENS_LEVEL {
 
-template <Form f> inline float rectified(float x) {
-  if constexpr (f.has(Word::w_relu))
-    return x < 0 || x == 0 ? 0.0f : x;
-  else
-    return x;
-}
+template <Form f> inline float rectified(float x) { return f.has(Word::w_relu) ? relu(x) : x; }
 template <Form f> constexpr Overflow overflow_of() {
   return f.has(Word::w_satfinite) ? Overflow::finite : Overflow::infinity;
 }
@@ -72,18 +67,19 @@ template <Form f> struct ConvertPairToNarrow { // from f16x2 and bf16x2
   }
 };
 
-// An element of t as the bits of a half type. e5m2 is the upper byte of an f16.
+// An element of t as the bits of a half type, in which it is no subnormal. e5m2 is the upper byte of an f16.
 template <Type t, Type half> inline std::uint32_t half_from_narrow(std::uint32_t element) {
   constexpr Format from = kFormat<t>;
   const std::uint32_t magnitude = element & (from.sign - 1);
   const bool nan = from.nan != from.largest && magnitude > from.largest + (from.infinity ? 1u : 0u);
   if constexpr (t == Type::e5m2x2 && half == Type::f16) {
-    return nan ? 0x7fff : (element & 0xff) << 8;
+    return nan ? 0x7fffu : (element & 0xff) << 8;
   } else {
-    const bool infinite = from.infinity && magnitude == from.largest + 1;
-    const float value = finite_value<t>(element & (2 * from.sign - 1));
-    const std::uint32_t bits = narrowed<half, Rounding::nearest>(infinite ? value * __builtin_inff() : value);
-    return nan ? 0x7fff : bits;
+    const std::uint32_t value = bits_of(finite_value<t>(magnitude));
+    std::uint32_t bits = half == Type::bf16 ? value >> 16 : (value >> 13) - (112u << 10);
+    if constexpr (half == Type::bf16 && from.infinity) bits = magnitude == from.largest + 1 ? 0x7f80u : bits;
+    const std::uint32_t sign = (element & from.sign) << (16 - std::bit_width(from.sign));
+    return nan ? 0x7fffu : (magnitude != 0 ? bits : 0u) | sign;
   }
 }
 
@@ -114,7 +110,7 @@ template <Type t> inline double narrow_value(std::uint32_t element) {
 
 template <Form f> inline std::uint32_t scaled_pair(std::uint32_t a, std::uint32_t scale) {
   const auto half = [](double x) {
-    if constexpr (f.has(Word::w_relu)) x = x < 0 || x == 0 ? 0.0 : x;
+    if constexpr (f.has(Word::w_relu)) x = relu(x);
     return narrowed<Type::bf16, Rounding::nearest, overflow_of<f>()>(x);
   };
   constexpr Type t = f.type(1);
