@@ -116,9 +116,15 @@ void Decoder::begin_block(std::uint32_t block) {
   current_index_ = flow_.blocks[block].first;
   if (meeting_[block]) emit(rejoin);
   if (watched_) {
-    emit(count_block).extra = static_cast<std::uint32_t>(program_->blocks.size());
-    program_->blocks.push_back({flow_.blocks[block].first, flow_.blocks[block].end - flow_.blocks[block].first});
+    block_counter_.push_back(static_cast<std::uint32_t>(program_->blocks.size()));
+    count_instructions(flow_.blocks[block].first, flow_.blocks[block].end);
   }
+}
+
+// A counter for instructions that the same lanes run.
+void Decoder::count_instructions(std::uint32_t first, std::uint32_t end) {
+  emit(count_block).extra = static_cast<std::uint32_t>(program_->blocks.size());
+  program_->blocks.push_back({first, end - first});
 }
 
 void Decoder::unsupported(std::string why) {
@@ -175,7 +181,7 @@ void Decoder::patch_branches() {
     op.src[1] = kNotCounted;
     const bool meets = p.target_block == flow_.blocks.size() || meeting_[p.target_block];
     if (watched_ && !meets) { // the branch counts the block and goes past its count_block
-      op.src[1] = p.target_block;
+      op.src[1] = block_counter_[p.target_block];
       ++op.target;
     }
     if (p.meeting_block != ir::kNone)

@@ -27,6 +27,7 @@ private:
   void lay_out_variables();
   void find_joined_accesses();
   void begin_block(std::uint32_t block);
+  void count_instructions(std::uint32_t first, std::uint32_t end);
   void instruction(std::uint32_t index);
   void patch_branches();
   Op& emit(Handler handler);
@@ -99,6 +100,7 @@ private:
   std::vector<std::uint64_t> shared_offsets_; ///< of module variables
   std::vector<bool> meeting_;                 ///< blocks where a divergent branch meets again
   std::vector<std::uint32_t> block_op_;       ///< first op of each block; of the end, last
+  std::vector<std::uint32_t> block_counter_;  ///< of each block's first instruction (watched programs)
   struct Patch {
     std::size_t op;
     std::uint32_t target_block, meeting_block;

@@ -35,10 +35,19 @@ template <class T> struct Source {
   Source(Warp* warp, std::uint32_t offset) : values(row<T>(warp, offset)) {}
   T operator[](int lane) const { return values[lane]; }
 };
+// A word per lane, not 0 where the predicate is true: vectors compare words, but know no bits.
 template <> struct Source<bool> {
-  Mask mask;
-  Source(Warp* warp, std::uint32_t offset) : mask(predicate(warp, offset)) {}
-  bool operator[](int lane) const { return (mask >> lane & 1) != 0; }
+  std::uint32_t words[kWarpSize];
+  Source(Warp* warp, std::uint32_t offset) {
+    static constexpr auto kBits = [] {
+      std::array<std::uint32_t, kWarpSize> bits{};
+      for (int i = 0; i < kWarpSize; ++i) bits[i] = Mask{1} << i;
+      return bits;
+    }();
+    const Mask mask = predicate(warp, offset);
+    for (int i = 0; i < kWarpSize; ++i) words[i] = mask & kBits[i];
+  }
+  bool operator[](int lane) const { return words[lane] != 0; }
 };
 
 // The bits of 32 truth values. Where lanes can be shifted each by its own count, the compiler makes the mask itself;
@@ -59,34 +68,50 @@ template <class Truth> inline Mask gather_bits(Truth truth) {
   return mask;
 }
 
-template <class T> struct Destination {
-  T* values;
-  T fresh[kWarpSize];
-  Destination(Warp* warp, std::uint32_t offset) : values(row<T>(warp, offset)) {}
-  void commit(Mask mask) {
+// What a functor gave to the lanes of a destination, kept until its row may be written: it may be a source, too.
+// Narrow results of wide sources are kept as words, Held, so that the functor's loop has vectors of one width.
+template <class T, class Held = T> struct Results {
+  Held values[kWarpSize];
+  Results() = default;
+  template <class Value> explicit Results(Value value) {
 #pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) values[i] = (mask >> i & 1) != 0 ? fresh[i] : values[i];
+    for (int i = 0; i < kWarpSize; ++i) values[i] = static_cast<Held>(value(i));
+  }
+  void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
+    T* const d = row<T>(warp, offset);
+    if (mask == kFullMask) {
+#pragma GCC ivdep
+      for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<T>(values[i]);
+      return;
+    }
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? static_cast<T>(values[i]) : d[i];
   }
 };
-template <> struct Destination<bool> {
-  Mask* values;
-  std::uint8_t fresh[kWarpSize];
-  Destination(Warp* warp, std::uint32_t offset) : values(&predicate(warp, offset)) {}
-  void commit(Mask mask) {
-    commit(mask, gather_bits([&](int i) { return fresh[i] != 0; }));
+template <> struct Results<bool> {
+  Mask bits;
+  template <class Value> explicit Results(Value value) : bits(gather_bits(value)) {}
+  void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
+    Mask& d = predicate(warp, offset);
+    d = (d & ~mask) | (bits & mask);
   }
-  void commit(Mask mask, Mask bits) { *values = (*values & ~mask) | (bits & mask); }
 };
 
-// Applies the functor to all lanes of a row.
-template <class F, class R, class... A> void each_lane(R* d, const Source<A>&... sources) {
-  if constexpr (requires { &F::row; }) {
-    static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
-    F::row(d, sources.values...);
-  } else {
+// The last destination: its row is written lane by lane where all lanes act.
+template <class T, class... A, class Value> void write(Warp* warp, std::uint32_t offset, Mask mask, Value value) {
+  constexpr bool narrow = !is_predicate<T> && sizeof(T) < 4;
+  if constexpr (narrow && ((!is_predicate<A> && sizeof(A) > sizeof(T)) || ...)) {
+    Results<T, std::uint32_t>(value).commit(warp, offset, mask);
+    return;
+  } else if constexpr (!is_predicate<T>) {
+    if (mask == kFullMask) {
+      T* const d = row<T>(warp, offset);
 #pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d[i] = F::lane(sources[i]...);
+      for (int i = 0; i < kWarpSize; ++i) d[i] = value(i);
+      return;
+    }
   }
+  Results<T>(value).commit(warp, offset, mask);
 }
 
 template <class> struct Signature;
@@ -100,37 +125,67 @@ template <class A, class B> struct ResultCount<Both<A, B>> { static constexpr in
 // The row of a source: a fifth one is in `extra`.
 inline std::uint32_t source_row(const Op* op, std::size_t i) { return i < 4 ? op->src[i] : op->extra; }
 
+// A functor of predicates works on whole masks: its truth table chooses among their bits.
+template <class F, class... A> Mask bitwise(A... masks) {
+  static_assert(sizeof...(A) <= 2);
+  Mask result = 0;
+  for (unsigned row = 0; row < 1u << sizeof...(A); ++row) {
+    unsigned bit = 0;
+    const auto truth = [&](Mask) { return (row >> bit++ & 1) != 0; };
+    const std::tuple<std::conditional_t<true, bool, A>...> values{truth(masks)...};
+    Mask here = std::apply([](auto... v) { return F::lane(v...); }, values) ? kFullMask : 0;
+    bit = 0;
+    ((here &= truth(masks) ? masks : ~masks), ...);
+    result |= here;
+  }
+  return result;
+}
+
 template <class F, class Result, class... A, std::size_t... I>
 const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
   const Mask mask = acting(op, warp);
   [[maybe_unused]] const RoundingScope<F> scope;
+  if constexpr (is_predicate<Result> && (is_predicate<A> && ...)) {
+    Mask& d = predicate(warp, op->dst[0]);
+    d = (d & ~mask) | (bitwise<F>(predicate(warp, op->src[I])...) & mask);
+    return op + 1;
+  }
   const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
+  const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
   if constexpr (ResultCount<Result>::value == 2) {
-    Destination<typename Result::First> first(warp, op->dst[0]);
-    Destination<typename Result::Second> second(warp, op->dst[1]);
+    using First = typename Result::First;
+    static_assert(is_predicate<typename Result::Second>);
+    if constexpr (is_predicate<First>) {
+      const Results<bool> first([&](int i) { return lane(i).first; }), second([&](int i) { return lane(i).second; });
+      first.commit(warp, op->dst[0], mask);
+      second.commit(warp, op->dst[1], mask);
+    } else { // one loop, the truth as wide as the value
+      First values[kWarpSize], truths[kWarpSize];
 #pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) {
-      const Result r = F::lane(std::get<I>(sources)[i]...);
-      first.fresh[i] = r.first;
-      second.fresh[i] = r.second;
+      for (int i = 0; i < kWarpSize; ++i) {
+        values[i] = lane(i).first;
+        truths[i] = lane(i).second ? 1 : 0;
+      }
+      write<First>(warp, op->dst[0], mask, [&](int i) { return values[i]; });
+      Results<bool>([&](int i) { return truths[i] != 0; }).commit(warp, op->dst[1], mask);
     }
-    first.commit(mask);
-    second.commit(mask);
-  } else if constexpr (is_predicate<Result>) {
-    Destination<bool>(warp, op->dst[0]).commit(mask, gather_bits([&](int i) {
-                                                 return F::lane(std::get<I>(sources)[i]...);
-                                               }));
-  } else if (mask == kFullMask) {
-    each_lane<F>(row<Result>(warp, op->dst[0]), std::get<I>(sources)...);
+  } else if constexpr (requires { &F::row; }) {
+    static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
+    if (mask == kFullMask) {
+      F::row(row<Result>(warp, op->dst[0]), std::get<I>(sources).values...);
+    } else {
+      Results<Result> results;
+      F::row(results.values, std::get<I>(sources).values...);
+      results.commit(warp, op->dst[0], mask);
+    }
   } else {
-    Destination<Result> d(warp, op->dst[0]);
-    each_lane<F>(d.fresh, std::get<I>(sources)...);
-    d.commit(mask);
+    write<Result, A...>(warp, op->dst[0], mask, lane);
   }
   return op + 1;
 }
 
-template <class F> const Op* lanes(const Op* op, Warp* warp) {
+// Everything is inlined into it: a call that is left would keep its loops from becoming vectors.
+template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
   return []<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
     return run_lanes<F>(o, w, f, std::index_sequence_for<A...>{});
   }(op, warp, &F::lane);

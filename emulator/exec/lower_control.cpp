@@ -28,7 +28,16 @@ void Decoder::branch() {
   }
 }
 
-void Decoder::leave() { emit(exit_lanes).imm = uncharged_instructions(); }
+void Decoder::leave() {
+  emit(exit_lanes).imm = uncharged_instructions();
+  if (!watched_ || current_->guard == ir::kNone) return;
+  // Fewer lanes go on: what follows in the block gets a counter of its own.
+  CountedBlock& counted = program_->blocks.back();
+  const std::uint32_t end = counted.first + counted.count, next = current_index_ + 1;
+  if (next == end) return;
+  counted.count = next - counted.first;
+  count_instructions(next, end);
+}
 
 void Decoder::barrier() {
   const auto operands = function_.operands(*current_);

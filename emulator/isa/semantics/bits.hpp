@@ -16,8 +16,21 @@ template <Form f> struct Move { // 9.7.9.1
 
 // ---- counting and bit fields
 
+// Sums of neighbouring bits, of pairs, of nibbles, of bytes: there is no instruction for vectors, and the compiler must
+// not find the one for scalars.
+template <class T> inline std::uint32_t ones(T a) {
+  constexpr T all = static_cast<T>(~T{0});
+  a -= a >> 1 & all / 3;
+  a = (a & all / 5) + (a >> 2 & all / 5);
+  a = (a + (a >> 4)) & all / 17;
+  a += a >> 8;
+  a += a >> 16;
+  if constexpr (sizeof(T) == 8) a += a >> 32;
+  return static_cast<std::uint32_t>(a & 0x7f);
+}
+
 template <Form f> struct PopulationCount { // 9.7.1.14
-  static std::uint32_t lane(Lane<f.type()> a) { return static_cast<std::uint32_t>(std::popcount(a)); }
+  static std::uint32_t lane(Lane<f.type()> a) { return ones(a); }
 };
 
 template <Form f> struct CountLeadingZeros { // 9.7.1.15
@@ -36,83 +49,108 @@ template <Form f> struct FindBit { // bfind, 9.7.1.16
   }
 };
 
+template <class T> inline T reversed(T a) {
+  const auto swap = [&](T mask, int by) { a = static_cast<T>((a >> by & mask) | (a & mask) << by); };
+  constexpr T all = static_cast<T>(~T{0});
+  swap(all / 3, 1);
+  swap(all / 5, 2);
+  swap(all / 17, 4);
+  swap(all / 257, 8);
+  swap(all / 65537, 16);
+  if constexpr (sizeof(T) == 8) swap(all >> 32, 32);
+  return a;
+}
+
 // The n-th set bit from `base`, upwards for n > 0, downwards for n < 0; n == 0 asks for bit `base` itself. ~0: none.
 template <Form f> struct FindNthSet { // fns, 9.7.1.17
   static std::uint32_t lane(std::uint32_t mask, std::uint32_t base, std::int32_t n) {
-    const int step = n < 0 ? -1 : 1;
-    std::uint32_t wanted = n == 0 ? 1 : n < 0 ? 0u - static_cast<std::uint32_t>(n) : static_cast<std::uint32_t>(n);
-    std::uint32_t found = ~0u;
-    if (base < 32)
-      for (int i = static_cast<int>(base); i >= 0 && i < 32; i += step) {
-        if ((mask >> i & 1) != 0 && --wanted == 0) {
-          found = static_cast<std::uint32_t>(i);
-          break;
-        }
-        if (n == 0) break;
-      }
-    return found;
+    const bool down = n < 0;
+    const std::uint32_t wanted = down     ? 0u - static_cast<std::uint32_t>(n)
+                                 : n == 0 ? 1u
+                                          : static_cast<std::uint32_t>(n);
+    const std::uint32_t first = (down ? 31u - base : base) & 31;
+    std::uint32_t bits = (down ? reversed(mask) : mask) >> first;
+    bits &= n == 0 ? 1u : ~0u;
+    bits = base < 32 ? bits : 0;
+    // How many bits are set in each group of 2, 4, 8, 16; then, from the widest down, which group has the wanted one.
+    const std::uint32_t in2 = bits - (bits >> 1 & 0x55555555u);
+    const std::uint32_t in4 = (in2 & 0x33333333u) + (in2 >> 2 & 0x33333333u);
+    const std::uint32_t in8 = (in4 + (in4 >> 4)) & 0x0f0f0f0fu;
+    const std::uint32_t in16 = (in8 + (in8 >> 8)) & 0x00ff00ffu;
+    const std::uint32_t all = (in16 + (in16 >> 16)) & 0xffu;
+    std::uint32_t at = 0, left = wanted;
+    const auto skip = [&](std::uint32_t counts, std::uint32_t digits, std::uint32_t width) {
+      const std::uint32_t here = counts >> at & digits;
+      const bool past = left > here;
+      at += past ? width : 0;
+      left -= past ? here : 0;
+    };
+    skip(in16, 0xff, 16);
+    skip(in8, 0xf, 8);
+    skip(in4, 7, 4);
+    skip(in2, 3, 2);
+    skip(bits, 1, 1);
+    const std::uint32_t found = down ? 31u - first - at : first + at;
+    return wanted <= all ? found : ~0u;
   }
 };
 
 template <Form f> struct ReverseBits { // brev, 9.7.1.18
   using T = Lane<f.type()>;
-  static T lane(T a) {
-    const auto swap = [&](T mask, int by) { a = static_cast<T>((a >> by & mask) | (a & mask) << by); };
-    constexpr T all = static_cast<T>(~T{0});
-    swap(all / 3, 1);
-    swap(all / 5, 2);
-    swap(all / 17, 4);
-    swap(all / 257, 8);
-    swap(all / 65537, 16);
-    if constexpr (sizeof(T) == 8) swap(all >> 32, 32);
-    return a;
-  }
+  static T lane(T a) { return reversed(a); }
 };
 
+// How far a T is shifted: as wide as vectors want it, which shift lanes by lanes of the same width.
+template <class T> using Amount = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
 // Shifts that give 0 (or the sign) where the amount reaches the width.
-template <class T> inline T shifted_left(T a, std::uint32_t by) {
-  constexpr std::uint32_t width = 8 * sizeof(T);
-  return by < width ? static_cast<T>(a << (by & (width - 1))) : T{0};
+template <class T> inline T shifted_left(T a, Amount<T> by) {
+  constexpr unsigned width = 8 * sizeof(T);
+  const T moved = static_cast<T>(a << (by & (width - 1)));
+  return by < width ? moved : T{0};
 }
-template <class T> inline T shifted_right(T a, std::uint32_t by) {
-  constexpr std::uint32_t width = 8 * sizeof(T);
-  if constexpr (std::is_signed_v<T>)
+template <class T> inline T shifted_right(T a, Amount<T> by) {
+  constexpr unsigned width = 8 * sizeof(T);
+  if constexpr (std::is_signed_v<T>) {
     return static_cast<T>(a >> (by < width ? by : width - 1));
-  else
-    return by < width ? static_cast<T>(a >> (by & (width - 1))) : T{0};
+  } else {
+    const T moved = static_cast<T>(a >> (by & (width - 1)));
+    return by < width ? moved : T{0};
+  }
 }
-// `length` ones from bit 0.
-template <class T> inline T low_ones(std::uint32_t length) {
-  return static_cast<T>(~shifted_left(static_cast<T>(~T{0}), length));
+// The lowest `count` bits of a. (Of a shifted constant the compiler makes no vectors: so it is a itself that moves.)
+template <class T> inline T low_bits(T a, Amount<T> count) {
+  constexpr unsigned width = 8 * sizeof(T);
+  const Amount<T> above = count < width ? width - count : 0;
+  const T kept = static_cast<T>(a << (above & (width - 1))) >> (above & (width - 1));
+  return count != 0 ? kept : T{0};
 }
 
 template <Form f> struct ExtractField { // bfe, 9.7.1.19
   using T = Lane<f.type()>;
-  static T lane(T a, std::uint32_t position, std::uint32_t length) {
-    using U = std::make_unsigned_t<T>;
-    constexpr std::uint32_t top = 8 * sizeof(T) - 1;
-    position &= 0xff;
-    length &= 0xff;
-    const U mask = low_ones<U>(length);
-    const U field = static_cast<U>(shifted_right(static_cast<U>(a), position) & mask);
-    if constexpr (std::is_signed_v<T>) {
-      const std::uint32_t last = position + length - 1 < top ? position + length - 1 : top;
-      const bool sign = length != 0 && (static_cast<U>(a) >> (last & top) & 1) != 0;
-      // The sign fills what lies above the field, and what the field wanted from beyond the word.
-      const U inside = position <= top ? static_cast<U>(mask & low_ones<U>(top + 1 - position)) : U{0};
-      return static_cast<T>(sign ? field | static_cast<U>(~inside) : field);
-    } else {
-      return field;
-    }
+  using U = std::make_unsigned_t<T>;
+  static T lane(T a, std::uint32_t b, std::uint32_t c) {
+    constexpr U width = 8 * sizeof(T);
+    const U position = U{b} & 0xff, length = U{c} & 0xff;
+    // The sign is the last bit of the field, or of the word where that is nearer: a signed field moved to the top of
+    // the word and back has it in all bits above.
+    const U end = position + length < width ? position + length : width;
+    const U above = width - (end != 0 ? end : 1);
+    const T moved = static_cast<T>(static_cast<U>(a) << above) >> above;
+    const T field = shifted_right(moved, position);
+    return length != 0 ? field : T{0};
   }
 };
 
 template <Form f> struct InsertField { // bfi, 9.7.1.20: the low bits of a go into b
   using T = Lane<f.type()>;
-  static T lane(T a, T b, std::uint32_t position, std::uint32_t length) {
-    position &= 0xff;
-    const T mask = shifted_left(low_ones<T>(length & 0xff), position);
-    return static_cast<T>((b & ~mask) | (shifted_left(a, position) & mask));
+  static T lane(T a, T b, std::uint32_t c, std::uint32_t d) {
+    constexpr T width = 8 * sizeof(T);
+    const T position = T{c} & 0xff, length = T{d} & 0xff;
+    const T end = position + length < width ? position + length : width;
+    const T field = shifted_left(low_bits(a, length), position);
+    const T above = shifted_left(shifted_right(b, end), end);
+    return above | field | low_bits(b, position);
   }
 };
 
@@ -134,7 +172,7 @@ template <Form f> struct BitMask { // bmsk, 9.7.1.22: `width` ones from bit `pos
       position &= 31;
       width &= 31;
     }
-    return shifted_left(low_ones<std::uint32_t>(width), position);
+    return shifted_left(low_bits(~0u, width), position);
   }
 };
 
@@ -169,12 +207,14 @@ template <Form f> struct LogicalNot { // cnot, 9.7.8.5
 // Bit 4a + 2b + c of the table is the result for the bits a, b, c.
 template <Form f> struct Logic3 { // lop3, 9.7.8.6
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
-    std::uint32_t d = 0;
-    for (int i = 0; i < 8; ++i) {
-      const std::uint32_t term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-      d |= term & (0u - (table >> i & 1));
-    }
-    return d;
+    const auto everywhere = [&](int i) { // bit i of the table in all places
+      return static_cast<std::uint32_t>(static_cast<std::int32_t>(table << (31 - i)) >> 31);
+    };
+    const auto choose = [](std::uint32_t which, std::uint32_t one, std::uint32_t zero) {
+      return zero ^ ((one ^ zero) & which);
+    };
+    const auto by_c = [&](int i) { return choose(c, everywhere(i + 1), everywhere(i)); };
+    return choose(a, choose(b, by_c(6), by_c(4)), choose(b, by_c(2), by_c(0)));
   }
 };
 
@@ -219,17 +259,15 @@ template <Form f> inline std::uint32_t permute_source(std::uint32_t selector, st
 
 template <Form f> struct Permute { // prmt, 9.7.9.7
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
     std::uint32_t d = 0;
     for (std::uint32_t i = 0; i < 4; ++i) {
-      if constexpr (f.count > 1) {
-        d |= static_cast<std::uint32_t>(both >> 8 * permute_source<f>(c & 3, i) & 0xff) << 8 * i;
-      } else { // a selector per byte, whose top bit replicates the sign
-        const std::uint32_t selector = c >> 4 * i & 15;
-        const auto byte = static_cast<std::uint32_t>(both >> 8 * (selector & 7) & 0xff);
-        const std::uint32_t sign = (byte & 0x80) != 0 ? 0xff : 0;
-        d |= (selector < 8 ? byte : sign) << 8 * i;
-      }
+      const std::uint32_t selector = f.count > 1 ? permute_source<f>(c & 3, i) : c >> 4 * i;
+      const std::uint32_t word = (selector & 4) != 0 ? b : a;
+      const std::uint32_t top = word << (~(selector << 3) & 24); // the byte is the uppermost
+      // Without a mode, a selector's top bit replicates the byte's sign.
+      const bool sign = f.count == 1 && (selector & 8) != 0;
+      const std::uint32_t byte = sign ? static_cast<std::uint32_t>(static_cast<std::int32_t>(top) >> 31) : top;
+      d |= (byte & 0xff000000u) >> (24 - 8 * i);
     }
     return d;
   }

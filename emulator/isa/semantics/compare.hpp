@@ -56,22 +56,21 @@ template <Form f> struct CompareHalf { // setp, 9.7.7.2
 template <Form f> struct CompareHalfPair { // setp, 9.7.7.2: a predicate for the lower half, one for the upper
   static Both<bool, bool> lane(std::uint32_t a, std::uint32_t b) {
     const auto half = [](std::uint32_t x, std::uint32_t y) {
-      return compared<f.words[0]>(half_value<f>(static_cast<std::uint16_t>(x)),
-                                  half_value<f>(static_cast<std::uint16_t>(y)));
+      return compared<f.words[0]>(half_value<f>(x), half_value<f>(y));
     };
-    return {half(a, b), half(a >> 16, b >> 16)};
+    return {half(a & 0xffffu, b & 0xffffu), half(a >> 16, b >> 16)};
   }
 };
 
 template <Form f> struct SetHalfPair { // set, 9.7.7.1: 1.0 in each half, or all ones for an integer destination
   static constexpr Type source = f.type(1);
-  static constexpr std::uint16_t yes = is_float(f.type(0)) ? (half_of(source) == Type::f16 ? 0x3c00 : 0x3f80) : 0xffff;
+  static constexpr std::uint32_t yes = is_float(f.type(0)) ? (half_of(source) == Type::f16 ? 0x3c00 : 0x3f80) : 0xffff;
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
     return each_half(
-        [](std::uint16_t x, std::uint16_t y) {
+        [](std::uint32_t x, std::uint32_t y) {
           constexpr Type t = half_of(source);
           if constexpr (f.has(Word::w_ftz)) x = flushed_half<t>(x), y = flushed_half<t>(y);
-          return compared<f.words[0]>(widened_value<t>(x), widened_value<t>(y)) ? yes : std::uint16_t{0};
+          return compared<f.words[0]>(widened_value<t>(x), widened_value<t>(y)) ? yes : 0u;
         },
         a, b);
   }

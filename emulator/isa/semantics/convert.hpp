@@ -13,33 +13,39 @@ template <Form f> struct ConvertInteger { // .sat clamps to the destination's ra
   static D lane(S a) {
     if constexpr (f.has(Word::w_sat)) {
       constexpr D least = std::numeric_limits<D>::min(), most = std::numeric_limits<D>::max();
-      if constexpr (std::is_signed_v<S>) {
-        if constexpr (!std::is_signed_v<D>) {
-          if (a < 0) return 0;
-        } else if constexpr (sizeof(D) < sizeof(S)) {
-          if (a < least) return least;
-        }
-      }
-      if constexpr (sizeof(D) < sizeof(S) || (sizeof(D) == sizeof(S) && std::is_signed_v<D>)) {
-        if (a > static_cast<S>(most)) return most;
-      }
+      if constexpr (std::is_signed_v<S> && !std::is_signed_v<D>)
+        a = a > 0 ? a : 0;
+      else if constexpr (std::is_signed_v<S> && sizeof(D) < sizeof(S))
+        a = a > least ? a : least;
+      if constexpr (sizeof(D) < sizeof(S) || (sizeof(D) == sizeof(S) && std::is_signed_v<D>))
+        a = a < static_cast<S>(most) ? a : static_cast<S>(most);
     }
     return static_cast<D>(a);
   }
 };
 
-// An integer as a double that rounds to a half type as the integer would: what lies below 48 digits is folded into one.
-template <class S> inline double nearly_exact(S a) {
-  if constexpr (sizeof(S) < 8) {
-    return static_cast<double>(a);
+// An integer as a float, or a double, that rounds to half type t as the integer would, in any mode of the processor:
+// digits that no half type looks at are folded into one that says whether they are zero.
+template <Type t, class S> inline auto nearly_exact(S a) {
+  if constexpr (sizeof(S) < 4) {
+    return static_cast<float>(a);
   } else {
+    using U = std::make_unsigned_t<S>;
     const bool negative = a < 0;
-    auto m = negative ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
-    if (m >> 40 != 0) m = (m & ~std::uint64_t{0xffff}) | ((m & 0xffff) != 0 ? 0x8000u : 0u);
-    // Two exact halves: a conversion of the whole could round in the mode of the processor.
-    const double d = static_cast<double>(static_cast<std::uint32_t>(m >> 32)) * 0x1p32 +
-                     static_cast<double>(static_cast<std::uint32_t>(m));
-    return negative ? -d : d;
+    const U m = negative ? U{0} - static_cast<U>(a) : static_cast<U>(a);
+    if constexpr (sizeof(S) == 8 && t == Type::bf16) {
+      const U folded = m >> 40 == 0 ? m : (m & ~U{0xffff}) | ((m & 0xffff) != 0 ? 0x8000u : 0u);
+      // Two exact halves: a conversion of the whole could round.
+      const double d = static_cast<double>(static_cast<std::uint32_t>(folded >> 32)) * 0x1p32 +
+                       static_cast<double>(static_cast<std::uint32_t>(folded));
+      return negative ? -d : d;
+    } else {
+      std::uint32_t low = static_cast<std::uint32_t>(m);
+      if constexpr (sizeof(S) == 8) low = m >> 32 != 0 ? 0x7fffffffu : low; // too large for f16 either way
+      const std::uint32_t folded = low >> 24 == 0 ? low : (low & ~0xffu) | ((low & 0xff) != 0 ? 0x100u : 0u);
+      const float d = static_cast<float>(folded);
+      return negative ? -d : d;
+    }
   }
 }
 
@@ -49,10 +55,11 @@ template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16
   static constexpr bool half = bits(f.type(0)) == 16;
   static constexpr Rounding rounding = half ? Rounding::nearest : rounding_of(f);
   static D lane(S a) {
-    if constexpr (half) {
-      double x = nearly_exact(a);
-      if constexpr (f.has(Word::w_sat)) x = saturated(x);
-      return static_cast<D>(narrowed<f.type(0), rounding_of(f)>(x));
+    if constexpr (f.has(Word::w_sat)) { // to 0 and 1
+      constexpr D one = half ? static_cast<D>(f.type(0) == Type::f16 ? 0x3c00 : 0x3f80) : D{1};
+      return a > 0 ? one : D{0};
+    } else if constexpr (half) {
+      return static_cast<D>(narrowed<f.type(0), rounding_of(f)>(nearly_exact<f.type(0)>(a)));
     } else {
       return output<f>(static_cast<D>(a));
     }
@@ -67,27 +74,36 @@ template <Type t> inline auto value_of(Lane<t> a) {
     return a;
 }
 
+// An x in D's range, cut. Without long vectors in terms of the signed conversion, which all processors have.
+template <class D, class S> inline D cut_to(S x) {
+  if constexpr (sizeof(D) < 4) {
+    return static_cast<D>(static_cast<std::int32_t>(x));
+  } else if constexpr (std::is_signed_v<D> || kLongVectors) {
+    return static_cast<D>(x);
+  } else {
+    constexpr S top = sizeof(D) == 8 ? S(0x1p63) : S(0x1p31);
+    const bool upper = x >= top;
+    const auto part = static_cast<std::make_signed_t<D>>(upper ? x - top : x);
+    return static_cast<D>(part) ^ (upper ? D{1} << (8 * sizeof(D) - 1) : D{0});
+  }
+}
+
 // An integral x to an integer type, clamped to its range.
 template <class D, class S> inline D to_integer(S x, D nan) {
   constexpr D least = std::numeric_limits<D>::min(), most = std::numeric_limits<D>::max();
   constexpr S low = static_cast<S>(least);
-  constexpr S high = static_cast<S>(D{1} << (8 * sizeof(D) - 2)) * (std::is_signed_v<D> ? 2 : 4); // most + 1
-  const bool fits = x >= low && x < high;
-  const D beyond = x >= high ? most : x < low ? least : nan;
-  const S bounded = fits ? x : S{0};
-  if constexpr (std::is_same_v<D, std::uint64_t>) { // in terms of the signed conversion, which processors have
-    const bool upper = bounded >= S(0x1p63);
-    const auto part = static_cast<std::int64_t>(upper ? bounded - S(0x1p63) : bounded);
-    return fits ? static_cast<D>(part) ^ (upper ? D{1} << 63 : D{0}) : beyond;
-  } else if constexpr (std::is_same_v<D, std::uint32_t>) {
-    const bool upper = bounded >= S(0x1p31);
-    const auto part = static_cast<std::int32_t>(upper ? bounded - S(0x1p31) : bounded);
-    return fits ? static_cast<D>(part) ^ (upper ? D{1} << 31 : D{0}) : beyond;
-  } else if constexpr (sizeof(D) == 8) {
-    return fits ? static_cast<D>(static_cast<std::int64_t>(bounded)) : beyond;
+  constexpr S beyond = static_cast<S>(D{1} << (8 * sizeof(D) - 2)) * (std::is_signed_v<D> ? 2 : 4); // most + 1
+  const S raised = x > low ? x : low; // a NaN becomes the least
+  D result;
+  if constexpr (8 * sizeof(D) <= kFraction<S>) { // S has `most`
+    constexpr S high = static_cast<S>(most);
+    result = cut_to<D>(raised < high ? raised : high);
   } else {
-    return fits ? static_cast<D>(static_cast<std::int32_t>(bounded)) : beyond;
+    const bool fits = raised < beyond;
+    const D value = cut_to<D>(fits ? raised : S{0});
+    result = fits ? value : most;
   }
+  return nan == least || x == x ? result : nan;
 }
 
 template <Form f> struct ConvertToInteger { // float to integer; always clamped, so .sat adds nothing
@@ -126,7 +142,7 @@ template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, o
     if constexpr (sizeof(x) == 4 && (to != Type::f64 || f.has(Word::w_ftz))) x = canonical(x);
     if constexpr (f.has(Word::w_ftz) && sizeof(x) == 4 && to != Type::f16) x = flushed(x); // no effect on f16
     x = integral<f>(x);
-    if constexpr (f.has(Word::w_relu)) x = x < 0 || x == 0 ? 0 : x;
+    if constexpr (f.has(Word::w_relu)) x = relu(x);
     if constexpr (half) {
       if constexpr (f.has(Word::w_sat)) x = saturated(x);
       constexpr Overflow overflow = f.has(Word::w_satfinite) ? Overflow::finite : Overflow::infinity;

@@ -6,12 +6,7 @@
 
 namespace warplens::isa::WARPLENS_LEVEL {
 
-template <Form f> inline float rectified(float x) {
-  if constexpr (f.has(Word::w_relu))
-    return x < 0 || x == 0 ? 0.0f : x;
-  else
-    return x;
-}
+template <Form f> inline float rectified(float x) { return f.has(Word::w_relu) ? relu(x) : x; }
 template <Form f> constexpr Overflow overflow_of() {
   return f.has(Word::w_satfinite) ? Overflow::finite : Overflow::infinity;
 }

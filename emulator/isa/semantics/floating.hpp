@@ -5,10 +5,21 @@
 
 namespace warplens::isa::WARPLENS_LEVEL {
 
-// .sat clamps to [0, 1] and makes NaN +0 (9.7.3.3).
+// .sat clamps to [0, 1] and makes NaN +0 (9.7.3.3). On the bits, which order as the numbers do: of comparisons of
+// floats the compiler makes branches.
 template <class T> inline T saturated(T x) {
-  x = x > T{0} ? x : T{0};
-  return x < T{1} ? x : T{1};
+  using I = std::make_signed_t<BitsOf<T>>;
+  constexpr I infinity = kInfinity<T>, one = std::bit_cast<I>(T{1});
+  I bits = std::bit_cast<I>(x);
+  bits = bits > 0 ? bits : 0;
+  bits = bits > infinity ? 0 : bits;
+  return std::bit_cast<T>(bits < one ? bits : one);
+}
+
+// .relu makes what is negative, and -0, +0; a NaN stays one.
+template <class T> inline T relu(T x) {
+  const bool below = bits_of(x) - kSignBit<T> <= kInfinity<T>;
+  return std::bit_cast<T>(below ? BitsOf<T>{0} : bits_of(x));
 }
 
 // .ftz flushes the result of single precision.
@@ -31,8 +42,15 @@ template <Form f> struct SubtractFloat { // 9.7.3.4
 };
 
 // .ftz asks whether a result would be subnormal if it were rounded to 24 digits with no bound on the exponent: some
-// that round up to the least normal number are flushed. `exact` is the result in double, where it has (nearly) all
-// digits.
+// that round up to the least normal number are flushed. `scaled` is the same operation on operands 2^32 times as large:
+// exact in that respect where the result is small; where it is not, an operand may have overflown.
+template <Form f> inline float output_scaled(float rounded, float scaled) {
+  const bool tiny = (magnitude_bits(scaled) < std::bit_cast<std::uint32_t>(0x1p-94f)) &
+                    (magnitude_bits(rounded) <= std::bit_cast<std::uint32_t>(0x1p-126f));
+  const float x = std::bit_cast<float>(tiny ? bits_of(rounded) & kSignBit<float> : bits_of(rounded));
+  return f.has(Word::w_sat) ? saturated(x) : x; // flushed already
+}
+// The same for a conversion: `exact` is the value that was rounded.
 template <Form f> inline float output_from(float rounded, double exact) {
   const double magnitude = __builtin_fabs(exact);
   const bool tiny = rounding_of(f) == Rounding::nearest ? magnitude < 0x1.ffffffp-127 : magnitude <= 0x1.fffffep-127;
@@ -45,7 +63,7 @@ template <Form f> struct MultiplyFloat { // 9.7.3.5
   static T lane(T a, T b) {
     const T x = input<f>(a), y = input<f>(b);
     if constexpr (f.has(Word::w_ftz))
-      return output_from<f>(x * y, static_cast<double>(x) * y);
+      return output_scaled<f>(x * y, x * 0x1p32f * y);
     else
       return output<f>(x * y);
   }
@@ -64,7 +82,7 @@ template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7
   static T lane(T a, T b, T c) {
     const T x = input<f>(a), y = input<f>(b), z = input<f>(c);
     if constexpr (f.has(Word::w_ftz))
-      return output_from<f>(fused(x, y, z), static_cast<double>(x) * y + z);
+      return output_scaled<f>(fused(x, y, z), fused(x * 0x1p32f, y, z * 0x1p32f));
     else
       return output<f>(fused(x, y, z));
   }

@@ -29,61 +29,83 @@ template <> inline constexpr Format kFormat<Type::e2m3x2>{3, 1, 0x20, 0x1f, 0x1f
 template <> inline constexpr Format kFormat<Type::e3m2x2>{2, 3, 0x20, 0x1f, 0x1f, false};
 template <> inline constexpr Format kFormat<Type::tf32>{10, 127, 0x40000, 0x3fbff, 0x3ffff, true};
 
-template <class S> using BitsOf = std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>;
+template <class S>
+using BitsOf =
+    std::conditional_t<sizeof(S) == 2, std::uint16_t, std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>>;
 template <class S> constexpr int kFraction = sizeof(S) == 4 ? 23 : 52;
 template <class S> constexpr BitsOf<S> kSignBit = BitsOf<S>{1} << (8 * sizeof(S) - 1);
 template <class S>
 constexpr BitsOf<S> kInfinity = sizeof(S) == 4 ? BitsOf<S>{0x7f800000u} : static_cast<BitsOf<S>>(0x7ff0000000000000u);
-template <class S> inline BitsOf<S> bits_of(S x) { return std::bit_cast<BitsOf<S>>(x); }
+template <class S> constexpr BitsOf<S> bits_of(S x) { return std::bit_cast<BitsOf<S>>(x); }
 template <class S> inline BitsOf<S> magnitude_bits(S x) { return bits_of(x) & ~kSignBit<S>; }
 template <class S> inline bool is_nan(S x) { return magnitude_bits(x) > kInfinity<S>; }
 
 enum class Overflow { infinity, finite }; // .satfinite
 
+// 1 where rounding in direction r takes the magnitude of x away from zero, 0 where towards it.
+template <Rounding r, class S> inline BitsOf<S> grows(S x) {
+  const BitsOf<S> negative = bits_of(x) >> (8 * sizeof(S) - 1);
+  return r == Rounding::down ? negative : r == Rounding::up ? negative ^ 1 : BitsOf<S>{0};
+}
+
+// |x| rounded to a format with the exponents of float: what is cut off is rounded into the rest.
+template <Format to, Rounding r, bool away> inline std::uint32_t cut_magnitude(float x) {
+  constexpr int drop = kFraction<float> - to.mantissa;
+  constexpr std::uint32_t half = 1u << (drop - 1);
+  const std::uint32_t a = magnitude_bits(x);
+  if constexpr (away)
+    return (a + half) >> drop;
+  else if constexpr (r == Rounding::nearest)
+    return (a + (half - 1) + (a >> drop & 1)) >> drop;
+  else
+    return (a + (grows<r>(x) * (2 * half - 1))) >> drop;
+}
+
+// |x| rounded to a format with fewer exponents. Adding a power of two whose last digit is worth as much as the last one
+// that the format keeps lets the processor round, to nearest (its mode must be that); other directions step back.
+// Integers that order as the numbers do are compared: of floats the compiler would make branches.
+template <Format to, Rounding r, class S> inline BitsOf<S> added_magnitude(S x) {
+  using U = BitsOf<S>;
+  constexpr int fraction = kFraction<S>, drop = fraction - to.mantissa;
+  constexpr int bias = sizeof(S) == 4 ? 127 : 1023;
+  constexpr U least = static_cast<U>(bias + 1 - to.bias) << fraction; // 2^(1 - to.bias), the least normal number
+  constexpr U beyond = static_cast<U>(bias - to.bias + 1 + static_cast<int>(to.largest >> to.mantissa)) << fraction;
+  const U m = magnitude_bits(x);
+  const U y = m < beyond ? m : beyond; // so does a NaN become a number
+  const U magic = ((y > least ? y : least) & kInfinity<S>)+(static_cast<U>(drop) << fraction);
+  const S sum = std::bit_cast<S>(y) + std::bit_cast<S>(magic);
+  // The digits are now the last of the sum, a leading one included, which adds 1 to the exponent.
+  constexpr U base = static_cast<U>(bias + 1 - to.bias + drop) << to.mantissa;
+  const U rounded = bits_of(sum) - magic + (magic >> drop) - base;
+  if constexpr (r == Rounding::nearest) return rounded;
+  const U back = bits_of(sum - std::bit_cast<S>(magic));
+  const U more = grows<r>(x) & static_cast<U>(back < y), less = (grows<r>(x) ^ 1) & static_cast<U>(back > y);
+  return rounded + more - less;
+}
+
 // Rounds |x| to the format: a magnitude that may exceed `largest`.
 template <Format to, Rounding r, bool away, class S> inline BitsOf<S> rounded_magnitude(S x) {
-  using U = BitsOf<S>;
-  constexpr int fraction = kFraction<S>;
-  constexpr int smallest = (sizeof(S) == 4 ? 127 : 1023) - to.bias + 1; // source exponent of the least normal number
-  const U a = magnitude_bits(x);
-  const bool negative = bits_of(x) != a;
-  const int field = static_cast<int>(a >> fraction);
-  const U significand = (a & ((U{1} << fraction) - 1)) | (field != 0 ? U{1} << fraction : U{0});
-  const int exponent = field != 0 ? field : 1;
-  const int below = exponent < smallest ? smallest - exponent : 0;
-  constexpr int most = to.mantissa + 2; // then nothing but the sticky part is left
-  const U drop = static_cast<U>(fraction - to.mantissa + (below < most ? below : most));
-  const U quotient = significand >> drop;
-  const U rest = significand & ((U{1} << drop) - 1);
-  const U half = U{1} << (drop - 1);
-  bool up = false;
-  if constexpr (away)
-    up = rest >= half;
-  else if constexpr (r == Rounding::nearest)
-    up = rest > half || (rest == half && (quotient & 1) != 0);
-  else if constexpr (r == Rounding::down)
-    up = negative && rest != 0;
-  else if constexpr (r == Rounding::up)
-    up = !negative && rest != 0;
-  const U scale = static_cast<U>(exponent > smallest ? exponent - smallest : 0);
-  return (scale << to.mantissa) + quotient + (up ? 1u : 0u);
+  if constexpr (sizeof(S) == 4 && to.bias == 127) {
+    return cut_magnitude<to, r, away>(x);
+  } else {
+    static_assert(!away, "only formats with the exponents of the source round halves away from zero");
+    return added_magnitude<to, r>(x);
+  }
 }
 
 /// The bits of x in format t, given the magnitude that it was rounded to.
 template <Type t, Rounding r, Overflow overflow, class S> inline std::uint32_t bounded(S x, BitsOf<S> rounded) {
   constexpr Format to = kFormat<t>;
-  const bool negative = bits_of(x) != magnitude_bits(x);
-  const bool infinite = magnitude_bits(x) == kInfinity<S>;
-  // Rounding towards zero stops at the largest finite number; an infinity stays one.
-  bool stops = overflow == Overflow::finite || !to.infinity;
-  if constexpr (overflow == Overflow::infinity && to.infinity) {
-    if constexpr (r == Rounding::zero) stops = !infinite;
-    if constexpr (r == Rounding::down) stops = !infinite && !negative;
-    if constexpr (r == Rounding::up) stops = !infinite && negative;
-  }
-  const std::uint32_t limit = stops ? to.largest : to.largest + 1;
-  const std::uint32_t magnitude = rounded > to.largest ? limit : static_cast<std::uint32_t>(rounded);
-  return is_nan(x) ? to.nan : magnitude | (negative ? to.sign : 0);
+  using U = BitsOf<S>;
+  constexpr int to_sign = static_cast<int>(8 * sizeof(S)) - std::bit_width(to.sign);
+  const U sign = bits_of(x) >> to_sign & to.sign;
+  U limit = to.largest + 1; // where what is too large stops
+  if constexpr (overflow == Overflow::finite || !to.infinity)
+    limit = to.largest;
+  else if constexpr (r != Rounding::nearest) // towards zero at the largest finite number; an infinity stays one
+    limit = magnitude_bits(x) == kInfinity<S> ? to.largest + 1 : to.largest + grows<r>(x);
+  const U magnitude = rounded < limit ? rounded : limit;
+  return static_cast<std::uint32_t>(is_nan(x) ? U{to.nan} : magnitude | sign);
 }
 
 /// The bits of x, a float or a double, in format t.
@@ -118,15 +140,15 @@ template <Type t> inline float magnitude_value(std::uint32_t magnitude) {
   return static_cast<float>(static_cast<std::int32_t>(significand)) * std::bit_cast<float>(exponent << 23);
 }
 
-/// The value of 16-bit float bits; a NaN stays one.
-template <Type t> inline float widened_value(std::uint16_t h) {
+/// The value of 16-bit float bits, the lower half of h; a NaN stays one.
+template <Type t> inline float widened_value(std::uint32_t h) {
   if constexpr (t == Type::bf16) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16);
+    return std::bit_cast<float>(h << 16);
   } else {
-    const std::uint32_t a = h & 0x7fffu;
-    const float scaled = std::bit_cast<float>(a << 13) * 0x1p112f; // exact, subnormals too
-    const std::uint32_t bits = a >= 0x7c00 ? a << 13 | 0x7f800000u : std::bit_cast<std::uint32_t>(scaled);
-    return std::bit_cast<float>(bits | static_cast<std::uint32_t>(h & 0x8000u) << 16);
+    const std::uint32_t moved = static_cast<std::uint32_t>(static_cast<std::int32_t>(h << 16) >> 3) & 0x8fffe000u;
+    const float scaled = std::bit_cast<float>(moved) * 0x1p112f; // exact, subnormals too
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(scaled);
+    return std::bit_cast<float>(__builtin_fabsf(scaled) >= 0x1p16f ? bits | 0x7f800000u : bits);
   }
 }
 

@@ -10,9 +10,10 @@ constexpr bool is_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2; }
 /// f16 for f16 and f16x2, bf16 for bf16 and bf16x2.
 constexpr Type half_of(Type t) { return t == Type::f16x2 ? Type::f16 : t == Type::bf16x2 ? Type::bf16 : t; }
 
-// Applies an operation on 16-bit halves to a scalar or to both halves of a pair.
+// Applies an operation on halves to a scalar or to both halves of a pair. The operation takes and gives a half as the
+// lower bits of a word: arithmetic on 16-bit integers would make the compiler pack and unpack vectors at every step.
 template <class Operation, class... A> inline std::uint16_t each_half(Operation op, std::uint16_t a, A... rest) {
-  return op(a, rest...);
+  return static_cast<std::uint16_t>(op(a, rest...));
 }
 template <class Operation, class... A> inline std::uint32_t each_half(Operation op, std::uint32_t a, A... rest) {
   const auto low = [](std::uint32_t x) { return static_cast<std::uint16_t>(x); };
@@ -22,35 +23,34 @@ template <class Operation, class... A> inline std::uint32_t each_half(Operation 
 }
 
 // Flushes a subnormal to zero of the same sign.
-template <Type t> inline std::uint16_t flushed_half(std::uint16_t h) {
-  constexpr std::uint16_t exponent = t == Type::f16 ? 0x7c00 : 0x7f80;
-  return (h & exponent) == 0 ? static_cast<std::uint16_t>(h & 0x8000u) : h;
+template <Type t> inline std::uint32_t flushed_half(std::uint32_t h) {
+  constexpr std::uint32_t exponent = t == Type::f16 ? 0x7c00 : 0x7f80;
+  return (h & exponent) == 0 ? h & 0x8000u : h;
 }
-template <Form f> inline std::uint16_t half_input(std::uint16_t h) {
+template <Form f> inline std::uint32_t half_input(std::uint32_t h) {
   return f.has(Word::w_ftz) ? flushed_half<half_of(f.type())>(h) : h;
 }
-template <Form f> inline float half_value(std::uint16_t h) {
+template <Form f> inline float half_value(std::uint32_t h) {
   return widened_value<half_of(f.type())>(half_input<f>(h));
 }
 // Rounds to the half type; with .ftz (as in output_from), .sat ([0, 1], NaN to +0), .relu (negative to +0, NaN
 // canonical).
-template <Form f, class S> inline std::uint16_t half_output(S x) {
+template <Form f, class S> inline std::uint32_t half_output(S x) {
   constexpr Type t = half_of(f.type());
   if constexpr (f.has(Word::w_sat)) x = saturated(x);
-  if constexpr (f.has(Word::w_relu)) x = x < S{0} || x == S{0} ? S{0} : x;
+  if constexpr (f.has(Word::w_relu)) x = relu(x);
   if constexpr (f.has(Word::w_ftz)) {
     constexpr S limit = S(t == Type::f16 ? 0x1.ffep-15 : 0x1.ffp-127); // what rounds to the least normal number
-    const bool tiny = x > -limit && x < limit;
-    x = tiny ? from_bits<S>(bits_of(x) & kSignBit<S>) : x;
+    x = from_bits<S>(magnitude_bits(x) < bits_of(limit) ? bits_of(x) & kSignBit<S> : bits_of(x));
   }
-  return static_cast<std::uint16_t>(narrowed<t, Rounding::nearest>(x));
+  return narrowed<t, Rounding::nearest>(x);
 }
 
 template <Form f> struct AddHalf { // 9.7.4.1; float has more than twice the digits, so rounding twice is harmless
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
     return each_half(
-        [](std::uint16_t x, std::uint16_t y) { return half_output<f>(half_value<f>(x) + half_value<f>(y)); }, a, b);
+        [](std::uint32_t x, std::uint32_t y) { return half_output<f>(half_value<f>(x) + half_value<f>(y)); }, a, b);
   }
 };
 
@@ -58,7 +58,7 @@ template <Form f> struct SubtractHalf { // 9.7.4.2
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
     return each_half(
-        [](std::uint16_t x, std::uint16_t y) { return half_output<f>(half_value<f>(x) - half_value<f>(y)); }, a, b);
+        [](std::uint32_t x, std::uint32_t y) { return half_output<f>(half_value<f>(x) - half_value<f>(y)); }, a, b);
   }
 };
 
@@ -66,63 +66,71 @@ template <Form f> struct MultiplyHalf { // 9.7.4.3
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
     return each_half(
-        [](std::uint16_t x, std::uint16_t y) { return half_output<f>(half_value<f>(x) * half_value<f>(y)); }, a, b);
+        [](std::uint32_t x, std::uint32_t y) { return half_output<f>(half_value<f>(x) * half_value<f>(y)); }, a, b);
   }
 };
 
 // a * b + c rounded to odd: the last digit tells that something was cut off, so that the rounding that follows is
-// right. The product of two halves is exact in double.
-inline double product_plus_to_odd(float a, float b, float c) {
-  const double p = static_cast<double>(a) * b, q = c;
-  const double s = p + q;
-  const double q_part = s - p;
-  const double error = (p - (s - q_part)) + (q - q_part);
-  auto bits = std::bit_cast<std::uint64_t>(s);
-  if ((error > 0 || error < 0) && (bits & 1) == 0)
-    bits += (error > 0) == (s > 0) ? std::uint64_t{1} : ~std::uint64_t{0};
-  return std::bit_cast<double>(bits);
+// right. The product of two halves must be exact in S.
+template <class S> inline S product_plus_to_odd(S a, S b, S c) {
+  const S product = a * b, sum = product + c;
+  const S c_part = sum - product;
+  const S error = (product - (sum - c_part)) + (c - c_part);
+  const BitsOf<S> bits = bits_of(sum);
+  const bool inexact = error > 0 || error < 0; // not where the sum is infinite or NaN
+  const BitsOf<S> step = (error > 0) == (sum > 0) ? BitsOf<S>{1} : ~BitsOf<S>{0};
+  return std::bit_cast<S>(inexact && (bits & 1) == 0 ? bits + step : bits);
 }
 
 template <Form f> struct FusedMultiplyAddHalf { // 9.7.4.4
   using T = Lane<f.type()>;
+  using S = std::conditional_t<half_of(f.type()) == Type::f16, float, double>; // bf16 has the exponents of float
   static T lane(T a, T b, T c) {
     return each_half(
-        [](std::uint16_t x, std::uint16_t y, std::uint16_t z) {
-          return half_output<f>(product_plus_to_odd(half_value<f>(x), half_value<f>(y), half_value<f>(z)));
+        [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+          return half_output<f>(product_plus_to_odd<S>(half_value<f>(x), half_value<f>(y), half_value<f>(z)));
         },
         a, b, c);
   }
 };
 
 // Every NaN becomes the same.
-template <Type t> inline std::uint16_t canonical_half(std::uint32_t h) {
+template <Type t> inline std::uint32_t canonical_half(std::uint32_t h) {
   constexpr std::uint32_t infinity = t == Type::f16 ? 0x7c00 : 0x7f80;
-  return static_cast<std::uint16_t>((h & 0x7fffu) > infinity ? 0x7fff : h);
+  return (h & 0x7fffu) > infinity ? 0x7fffu : h;
 }
 
 template <Form f> struct NegateHalf { // 9.7.4.5
   using T = Lane<f.type()>;
   static T lane(T a) {
-    return each_half([](std::uint16_t x) { return canonical_half<half_of(f.type())>(half_input<f>(x) ^ 0x8000u); }, a);
+    return each_half([](std::uint32_t x) { return canonical_half<half_of(f.type())>(half_input<f>(x) ^ 0x8000u); }, a);
   }
 };
 
 template <Form f> struct AbsoluteHalf { // 9.7.4.6
   using T = Lane<f.type()>;
   static T lane(T a) {
-    return each_half([](std::uint16_t x) { return canonical_half<half_of(f.type())>(half_input<f>(x) & 0x7fffu); }, a);
+    return each_half([](std::uint32_t x) { return canonical_half<half_of(f.type())>(half_input<f>(x) & 0x7fffu); }, a);
   }
 };
 
 template <Form f, bool smaller> struct ExtremeHalf { // 9.7.4.7, 9.7.4.8
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
-    constexpr std::uint16_t infinity = half_of(f.type()) == Type::f16 ? 0x7c00 : 0x7f80;
-    return each_half(
-        [](std::uint16_t x, std::uint16_t y) {
-          return extreme<f, smaller>(half_input<f>(x), half_input<f>(y), infinity, std::uint16_t{0x7fff});
-        },
-        a, b);
+    constexpr int unused = 8 * sizeof(T) - 16; // a half is compared in the upper bits of a lane
+    constexpr T infinity = half_of(f.type()) == Type::f16 ? 0x7c00 : 0x7f80;
+    const auto one = [](T x, T y) {
+      const auto flushed = [](T h) {
+        if constexpr (!f.has(Word::w_ftz)) return h;
+        return static_cast<T>((h & infinity << unused) == 0 ? h & T{0x8000} << unused : h);
+      };
+      return extreme<f, smaller>(flushed(x), flushed(y), static_cast<T>(infinity << unused),
+                                 static_cast<T>(T{0x7fff} << unused));
+    };
+    if constexpr (unused == 0)
+      return one(a, b);
+    else
+      return (one(a & 0xffff0000u, b & 0xffff0000u) & 0xffff0000u) | one(a << 16, b << 16) >> 16;
   }
 };
 template <Form f> struct MinimumHalf : ExtremeHalf<f, true> {};

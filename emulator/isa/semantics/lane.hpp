@@ -58,6 +58,14 @@ private:
   };
 };
 
+/// Whether vectors convert and multiply 64-bit integers: then they beat scalar arithmetic that takes a single
+/// instruction, such as a division.
+#if defined(__AVX512DQ__)
+constexpr bool kLongVectors = true;
+#else
+constexpr bool kLongVectors = false;
+#endif
+
 /// Two destinations of one instruction.
 template <class A, class B> struct Both {
   using First = A;

@@ -1,0 +1,190 @@
+// Random programs (generator.hpp), run by the emulator at every level, watched and unwatched, and by a plain evaluator
+// (evaluator.hpp): the same registers and memory, and the same counts of instructions. A program that fails is made as
+// small as it goes before it is shown.
+//
+//   fuzz_test --first 5000 --programs 100000    more of them than the default; one alone: --first N --programs 1
+#include "tests/fuzz/evaluator.hpp"
+#include "tests/fuzz/generator.hpp"
+#include "tests/hardware/emulated.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <sstream>
+
+namespace warplens::fuzz {
+namespace {
+
+std::uint64_t first_program = 0, program_count = 0; // 0: as many as have every spelling twice
+
+constexpr std::uint64_t kMostSteps = 1'000'000; // of all warps: a program that goes on for ever is an error
+
+class Counts final : public exec::Watcher {
+public:
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
+  void finish(std::vector<std::unique_ptr<exec::Shard>>, const std::vector<exec::InstructionCount>& counts) override {
+    by_instruction = counts;
+  }
+  std::vector<exec::InstructionCount> by_instruction;
+};
+
+// A program in memory: its module, what it reads, and where it writes.
+class Machine {
+public:
+  explicit Machine(const Program& program) : program_(program), emulated_(program.ptx(), "fuzz.ptx") {
+    const std::uint64_t threads = std::uint64_t{program.threads()} * program.ctas;
+    std::vector<std::uint32_t> input;
+    for (std::uint64_t t = 0; t < threads; ++t)
+      for (std::size_t word = 0; word < input_words(); ++word) {
+        const std::uint64_t value = program.input(t, word);
+        input.push_back(static_cast<std::uint32_t>(value));
+        input.push_back(static_cast<std::uint32_t>(value >> 32));
+      }
+    words_ = threads * output_words();
+    params_ = {emulated_.buffer(input), emulated_.buffer(std::vector<std::uint32_t>(2 * words_))};
+    shape_.block[0] = program.block[0];
+    shape_.block[1] = program.block[1];
+    shape_.grid[0] = program.ctas;
+  }
+
+  struct Outcome {
+    std::string problem;
+    std::vector<std::uint64_t> words;
+    std::vector<exec::InstructionCount> counts; ///< none where nobody watched
+  };
+
+  Outcome evaluated() {
+    clear();
+    const ir::Function& function = *emulated_.module().find("k");
+    Evaluation e = evaluate({emulated_.module(), function, shape_, params_});
+    return {e.problem, written(), std::move(e.counts)};
+  }
+
+  Outcome emulated(const exec::Level& level, bool watched) {
+    clear();
+    Counts counts;
+    tests::Emulated::Request request;
+    request.kernel = "k";
+    request.shape = shape_;
+    request.arguments = {{params_[0], 8}, {params_[1], 8}};
+    request.level = &level;
+    request.watcher = watched ? &counts : nullptr;
+    request.max_steps = kMostSteps;
+    std::string problem = emulated_.run(request);
+    return {std::move(problem), written(), std::move(counts.by_instruction)};
+  }
+
+  const ir::Function& function() { return *emulated_.module().find("k"); }
+
+private:
+  void clear() { std::memset(reinterpret_cast<void*>(params_[1]), 0, 8 * words_); }
+  std::vector<std::uint64_t> written() const {
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(params_[1]);
+    return {from, from + words_};
+  }
+
+  const Program& program_;
+  tests::Emulated emulated_;
+  exec::LaunchShape shape_;
+  std::vector<std::uint64_t> params_;
+  std::size_t words_ = 0;
+};
+
+std::string difference(const Machine::Outcome& wanted, const Machine::Outcome& got) {
+  std::ostringstream text;
+  if (!got.problem.empty()) return got.problem;
+  for (std::size_t i = 0; i < wanted.words.size(); ++i) {
+    if (wanted.words[i] == got.words[i]) continue;
+    text << "thread " << i / output_words() << ": " << output_name(i % output_words()) << " is " << std::hex
+         << got.words[i] << ", should be " << wanted.words[i];
+    return text.str();
+  }
+  for (std::size_t i = 0; i < got.counts.size(); ++i) {
+    const auto &a = wanted.counts[i], &b = got.counts[i];
+    if (a.lanes == b.lanes && a.lanes_on == b.lanes_on) continue;
+    text << "instruction " << i << " ran in " << b.lanes << " threads, " << b.lanes_on
+         << " with a true guard; should be " << a.lanes << " and " << a.lanes_on;
+    return text.str();
+  }
+  return {};
+}
+
+// What is wrong with a program; empty where nothing is.
+std::string failure_of(const Program& program) {
+  std::optional<Machine> machine;
+  try {
+    machine.emplace(program);
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  const Machine::Outcome wanted = machine->evaluated();
+  if (!wanted.problem.empty()) return wanted.problem;
+  for (const exec::Level& level : exec::levels())
+    for (const bool watched : {false, true})
+      if (const std::string d = difference(wanted, machine->emulated(level, watched)); !d.empty())
+        return std::string(level.name) + (watched ? ", watched: " : ": ") + d;
+  return {};
+}
+
+// Leaves out statements, in ever smaller pieces, as long as what is left still fails.
+Program smallest(Program program) {
+  for (std::size_t piece = program.statements.size(); piece > 0; piece /= 2)
+    for (std::size_t at = 0; at < program.statements.size();) {
+      Program without = program;
+      without.statements.clear();
+      for (std::size_t i = 0; i < program.statements.size(); ++i)
+        if (i < at || i >= at + piece || is_label(program.statements[i]))
+          without.statements.push_back(program.statements[i]);
+      if (without.statements.size() < program.statements.size() && !failure_of(without).empty())
+        program = std::move(without);
+      else
+        at += piece;
+    }
+  return program;
+}
+
+std::string shown(const Program& program) {
+  std::string text = "program " + std::to_string(program.number) + ", " + std::to_string(program.ctas) + " blocks of " +
+                     std::to_string(program.block[0]) + "x" + std::to_string(program.block[1]) +
+                     " threads: " + failure_of(program) + "\n";
+  for (const std::string& s : program.statements) text += "  " + s + "\n";
+  return text;
+}
+
+TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
+  const std::uint64_t count = program_count != 0 ? program_count : 2 * programs_of_all_spellings();
+  int failures = 0;
+  for (std::uint64_t n = first_program; n < first_program + count && failures < 5; ++n) {
+    const Program program = generate(n);
+    if (failure_of(program).empty()) continue;
+    ++failures;
+    ADD_FAILURE() << shown(smallest(program));
+  }
+}
+
+TEST(Fuzz, EverySpellingIsGenerated) {
+  std::set<std::string> left(spellings().begin(), spellings().end());
+  EXPECT_GT(left.size(), 3000u);
+  for (std::uint64_t n = 0; n < programs_of_all_spellings(); ++n)
+    for (const std::string& s : generate(n).statements) {
+      std::istringstream words(s);
+      for (std::string word; words >> word;) left.erase(word);
+    }
+  EXPECT_EQ(left, std::set<std::string>());
+}
+
+} // namespace
+} // namespace warplens::fuzz
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string_view(argv[i]) == "--first") warplens::fuzz::first_program = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::string_view(argv[i]) == "--programs")
+      warplens::fuzz::program_count = std::strtoull(argv[i + 1], nullptr, 10);
+  }
+  return RUN_ALL_TESTS();
+}

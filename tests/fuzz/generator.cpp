@@ -1,0 +1,461 @@
+#include "tests/fuzz/generator.hpp"
+
+#include "emulator/isa/table.hpp"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace warplens::fuzz {
+
+namespace {
+
+using isa::Class;
+using isa::Family;
+using isa::Type;
+using isa::Word;
+
+constexpr int kPtx = 90, kTarget = 120; // of the programs
+constexpr std::size_t kSlotBytes = 64;  // of each thread in each space
+constexpr int kLoops = 3;               // branches back, at most
+constexpr std::size_t kSpellingsInTurn = 12;
+
+struct Register {
+  std::string name;
+  Type type;
+};
+
+// The registers that programs work on: untyped ones, which everything takes, and some typed ones.
+const std::vector<Register>& registers() {
+  static const std::vector<Register> all = [] {
+    struct Kind {
+      const char* prefix;
+      Type type;
+      int count;
+    };
+    constexpr Kind kKinds[] = {{"%h", Type::b16, 5},  {"%hs", Type::s16, 2}, {"%r", Type::b32, 7},
+                               {"%rs", Type::s32, 2}, {"%f", Type::f32, 4},  {"%rd", Type::b64, 5},
+                               {"%ru", Type::u64, 2}, {"%d", Type::f64, 3},  {"%p", Type::pred, 5}};
+    std::vector<Register> list;
+    for (const Kind& k : kKinds)
+      for (int i = 0; i < k.count; ++i) list.push_back({k.prefix + std::to_string(i), k.type});
+    return list;
+  }();
+  return all;
+}
+
+// May a register stand where an instruction wants a type? (PTX manual, 9.4.)
+bool fits(Type have, Type want, bool relaxed) {
+  if (have == Type::pred || want == Type::pred) return have == want;
+  if (isa::bits(have) < isa::bits(want) || (isa::bits(have) > isa::bits(want) && !relaxed)) return false;
+  const bool wider = isa::bits(have) > isa::bits(want);
+  if (isa::info(have).kind == Class::untyped || isa::info(want).kind == Class::untyped)
+    return !wider || !isa::is_float(have);
+  return isa::is_float(have) || isa::is_float(want) ? have == want : true;
+}
+
+void spell(const isa::Pattern& pattern, int group, const std::string& so_far, std::vector<std::string>& list) {
+  if (group == pattern.count) {
+    list.push_back(so_far);
+    return;
+  }
+  const isa::Group& g = pattern.groups[group];
+  if (g.optional) spell(pattern, group + 1, so_far, list);
+  for (int i = 0; i < g.count; ++i)
+    spell(pattern, group + 1, so_far + "." + std::string(isa::text_of(g.options[i])), list);
+}
+
+// Whether registers(), immediates and predicates can be its operands.
+bool can_generate(const isa::Spelling& s) {
+  for (int i = 0; i < s.entry->operands.count; ++i) {
+    const isa::OperandSpec& o = s.entry->operands.items[i];
+    const bool known = o.kind == isa::OperandClass::value || o.kind == isa::OperandClass::predicate ||
+                       o.kind == isa::OperandClass::carry;
+    const Type type = s.types[i];
+    if (!known || o.vector || o.optional) return false;
+    if (o.kind == isa::OperandClass::value && !o.immediate &&
+        std::none_of(registers().begin(), registers().end(),
+                     [&](const Register& r) { return fits(r.type, type, o.relaxed); }))
+      return false;
+  }
+  return true;
+}
+
+// Whether the payload of a NaN in its result is open: see tests/exec/lane_levels_test.cpp.
+bool makes_open_nan(const isa::Spelling& s) {
+  const Type type = s.types[0];
+  if (type != Type::f32 && type != Type::f64) return false;
+  constexpr std::string_view kExact[] = {"mov", "selp", "slct", "neg", "abs", "copysign", "min", "max", "cvt", "set"};
+  return std::find(std::begin(kExact), std::end(kExact), s.entry->opcode) == std::end(kExact);
+}
+
+class Generator {
+public:
+  explicit Generator(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15u + 1) { program_.number = number; }
+
+  Program run() {
+    constexpr std::array<std::uint32_t, 2> kBlocks[] = {{32, 1}, {7, 1}, {45, 1}, {64, 1}, {9, 5}, {1, 1}, {100, 1}};
+    program_.block = kBlocks[below(std::size(kBlocks))];
+    program_.ctas = 1 + static_cast<std::uint32_t>(below(2));
+    const std::size_t count = kSpellingsInTurn + below(50), labels = below(6);
+    std::set<std::size_t> places, turns; // of the labels, and of the spellings whose turn it is
+    while (places.size() < labels) places.insert(below(count));
+    while (turns.size() < kSpellingsInTurn) turns.insert(below(count));
+    labels_ = labels;
+    std::size_t turn = program_.number * kSpellingsInTurn;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (places.contains(i)) add("L" + std::to_string(passed_++) + ":");
+      if (turns.contains(i))
+        compute(spellings()[turn++ % spellings().size()]);
+      else
+        statement();
+    }
+    return std::move(program_);
+  }
+
+private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+  bool one_in(std::size_t n) { return below(n) == 0; }
+  void add(std::string statement) { program_.statements.push_back(std::move(statement)); }
+
+  void statement() {
+    const std::size_t pick = below(100);
+    if (pick < 7) return branch_forward();
+    if (pick < 11 && passed_ > 0 && loops_ < kLoops) return branch_back();
+    if (pick < 12 && one_in(3)) return add("@" + negation() + any(Type::pred) + (one_in(2) ? " exit;" : " ret;"));
+    if (pick < 30) return access();
+    if (pick < 36) return move_vector();
+    return compute(spellings()[below(spellings().size())]);
+  }
+
+  // ---- operands
+
+  std::string negation() { return one_in(2) ? "!" : ""; }
+  std::string guard() { return one_in(4) ? "@" + negation() + any(Type::pred) + " " : ""; }
+
+  // A register for a type, but none of those in `taken`, to which it is added.
+  std::string any(Type type, bool relaxed = false, std::set<std::string>* taken = nullptr) {
+    std::vector<const Register*> candidates;
+    for (const Register& r : registers())
+      if (fits(r.type, type, relaxed) && (taken == nullptr || !taken->contains(r.name))) candidates.push_back(&r);
+    const std::string& name = candidates[below(candidates.size())]->name;
+    if (taken != nullptr) taken->insert(name);
+    return name;
+  }
+
+  std::string immediate(Type type, bool small) {
+    if (type == Type::f32) {
+      char text[16];
+      std::snprintf(text, sizeof text, "0f%08X", static_cast<unsigned>(interesting(random_) >> 32));
+      return one_in(4) ? "1.5" : text;
+    }
+    if (type == Type::f64) {
+      char text[24];
+      std::snprintf(text, sizeof text, "0d%016llX", static_cast<unsigned long long>(interesting(random_)));
+      return one_in(4) ? "-0.1" : text;
+    }
+    if (small || one_in(2)) return std::to_string(below(70));
+    if (one_in(8)) return "WARP_SZ";
+    if (one_in(3)) return "-" + std::to_string(below(40));
+    const int bits = isa::bits(type);
+    const std::uint64_t value = bits >= 64 ? interesting(random_) : interesting(random_) >> (64 - bits);
+    return std::to_string(value) + (bits >= 64 ? "U" : "");
+  }
+
+  std::string source(const isa::Spelling& s, int index, bool& immediates_done) {
+    const isa::OperandSpec& o = s.entry->operands.items[index];
+    const Type type = s.types[index];
+    if (o.negatable) return negation() + any(Type::pred);
+    if (o.immediate) return std::to_string(below(256));
+    const bool amount = o.type_index < 0 && o.fixed == Type::u32;
+    const bool numeric =
+        type == Type::f32 || type == Type::f64 || isa::is_integer(type) || isa::info(type).kind == Class::untyped;
+    if (numeric && !immediates_done && one_in(6)) {
+      // The assembler has its own ways with bfe and bfi of two immediates: tests/hardware/immediates_test.cpp.
+      immediates_done = s.entry->opcode == "bfe" || s.entry->opcode == "bfi";
+      return immediate(type, amount);
+    }
+    const bool special = type == Type::u32 && (s.entry->opcode == "mov" || s.entry->opcode == "cvt") && one_in(4);
+    if (special) {
+      constexpr const char* kSpecials[] = {
+          "%tid.x",       "%tid.y",       "%ntid.x",      "%ctaid.x",     "%laneid",   "%warpid", "%lanemask_eq",
+          "%lanemask_lt", "%lanemask_ge", "%lanemask_le", "%lanemask_gt", "%nctaid.x", "%ntid.z"};
+      return kSpecials[below(std::size(kSpecials))];
+    }
+    return any(type, o.relaxed);
+  }
+
+  std::string predicates(const isa::OperandSpec& o) {
+    std::set<std::string> taken;
+    const std::string p = any(Type::pred, false, &taken);
+    if (!o.pair || one_in(2)) return p;
+    if (one_in(6)) return "_|" + p;
+    return p + "|" + (one_in(6) ? "_" : any(Type::pred, false, &taken));
+  }
+
+  // ---- statements
+
+  void compute(const std::string& spelling) {
+    const auto s = isa::lookup(spelling, kPtx, kTarget);
+    std::string text = guard() + spelling, first;
+    bool immediates_done = false;
+    for (int i = 0; i < s->entry->operands.count; ++i) {
+      const isa::OperandSpec& o = s->entry->operands.items[i];
+      if (o.kind == isa::OperandClass::carry) continue;
+      const std::string operand = !o.destination              ? source(*s, i, immediates_done)
+                                  : s->types[i] == Type::pred ? predicates(o)
+                                                              : any(s->types[i], o.relaxed);
+      text += (first.empty() ? " " : ", ") + operand;
+      if (first.empty()) first = operand;
+    }
+    text += ";";
+    if (makes_open_nan(*s)) {
+      const bool single = s->types[0] == Type::f32;
+      text += std::string(" testp.notanumber.") + (single ? "f32" : "f64") + " %pn, " + first + "; @%pn mov." +
+              (single ? "b32 " : "b64 ") + first + (single ? ", 0x7fffffff;" : ", 0x7fffffffffffffff;");
+    }
+    add(text);
+  }
+
+  void branch_forward() {
+    const std::size_t target = passed_ + below(labels_ - passed_ + 1);
+    const std::string to = " bra " + (target == labels_ ? "END" : "L" + std::to_string(target)) + ";";
+    add(one_in(8) ? to.substr(1) : "@" + negation() + any(Type::pred) + to);
+  }
+
+  // Taken a few times in all by each thread, perhaps by some threads fewer times.
+  void branch_back() {
+    const std::string counter = "%c" + std::to_string(loops_++);
+    const std::string times = std::to_string(1 + below(4)), label = "L" + std::to_string(below(passed_));
+    const std::string also = one_in(2) ? ".and.u32 %pl, " : ".u32 %pl, ";
+    add("add.u32 " + counter + ", " + counter + ", 1; setp.le" + also + counter + ", " + times +
+        (also[1] == 'a' ? ", " + negation() + any(Type::pred) : "") + "; @%pl bra " + label + ";");
+  }
+
+  void move_vector() {
+    struct Shape {
+      const char* opcode;
+      Type whole, part;
+      int parts;
+    };
+    constexpr Shape kShapes[] = {{"mov.b32 ", Type::b32, Type::b16, 2},
+                                 {"mov.b64 ", Type::b64, Type::b32, 2},
+                                 {"mov.b64 ", Type::b64, Type::b16, 4}};
+    const Shape& shape = kShapes[below(std::size(kShapes))];
+    const bool unpacks = one_in(2);
+    std::set<std::string> taken;
+    std::string vector;
+    for (int i = 0; i < shape.parts; ++i)
+      vector += (i == 0 ? "{" : ", ") + (unpacks && one_in(6) ? "_"
+                                         : unpacks            ? any(shape.part, false, &taken)
+                                                              : any(shape.part));
+    const std::string whole = any(shape.whole);
+    add(guard() + shape.opcode + (unpacks ? vector + "}, " + whole : whole + ", " + vector + "}") + ";");
+  }
+
+  // ---- memory: each thread has a slot in each space
+
+  static bool usable(Word word) {
+    constexpr Word kNot[] = {Word::w_const_, Word::w_param,         Word::w_param_entry, Word::w_param_func,
+                             Word::w_mmio,   Word::w_l2_cache_hint, Word::w_cluster,     Word::w_v8};
+    return std::find(std::begin(kNot), std::end(kNot), word) == std::end(kNot);
+  }
+
+  // Some spelling of a memory entry; empty where there was no luck.
+  std::string spelling_of(const isa::Entry& entry) {
+    std::string text(entry.opcode);
+    for (int g = 0; g < entry.pattern.count; ++g) {
+      const isa::Group& group = entry.pattern.groups[g];
+      if (group.optional && one_in(2)) continue;
+      const Word word = group.options[below(static_cast<std::size_t>(group.count))];
+      if (!usable(word) || (isa::is_type(word) && isa::bits(isa::type_of(word)) > 64)) return {};
+      text += "." + std::string(isa::text_of(word));
+    }
+    return text;
+  }
+
+  static bool can_access(const isa::Spelling& s) {
+    const bool atomic = s.entry->family == Family::atomic || s.entry->family == Family::reduction;
+    return !atomic || !isa::is_float(s.form.type());
+  }
+
+  std::string address(const isa::Spelling& s, std::size_t bytes) {
+    const bool shared = s.has(Word::w_shared) || s.has(Word::w_shared_cta), local = s.has(Word::w_local);
+    const bool global = s.has(Word::w_global) || s.entry->opcode == "ldu";
+    constexpr const char* kGeneric[] = {"%slot", "%sharedg", "%localg"};
+    const std::string base = shared   ? (one_in(2) ? "%shared" : "%sharedd")
+                             : local  ? (one_in(2) ? "%local" : "%locald")
+                             : global ? "%slot"
+                                      : kGeneric[below(3)];
+    return "[" + base + "+" + std::to_string(below(kSlotBytes / bytes) * bytes) + "]";
+  }
+
+  void access() {
+    std::vector<const isa::Entry*> entries;
+    for (const isa::Entry& e : isa::table())
+      if (e.family == Family::load || e.family == Family::store || e.family == Family::atomic ||
+          e.family == Family::reduction)
+        entries.push_back(&e);
+    std::string spelling;
+    while (spelling.empty()) {
+      spelling = spelling_of(*entries[below(entries.size())]);
+      const auto s = isa::lookup(spelling.empty() ? "nothing" : spelling, kPtx, kTarget);
+      if (!s || !can_access(*s)) spelling.clear();
+    }
+    const auto s = isa::lookup(spelling, kPtx, kTarget);
+    const int parts = s->has(Word::w_v2) ? 2 : s->has(Word::w_v4) ? 4 : 1;
+    const Type type = s->form.type();
+    const bool loads = s->entry->family == Family::load;
+    const std::string place = address(*s, static_cast<std::size_t>(isa::bytes(type) * parts));
+    std::set<std::string> taken;
+    const Type held = parts > 1 && isa::bits(type) == 8 ? Type::b16 : type; // a vector's registers have one width
+    const auto value = [&](bool relaxed) {
+      std::string text;
+      for (int i = 0; i < parts; ++i)
+        text += (i == 0 ? "" : ", ") + any(held, relaxed && parts == 1, loads ? &taken : nullptr);
+      return parts == 1 ? text : "{" + text + "}";
+    };
+    std::string text = guard() + spelling + " ";
+    switch (s->entry->family) {
+    case Family::load: text += value(true) + ", " + place; break;
+    case Family::store: text += place + ", " + value(true); break;
+    case Family::atomic: text += (one_in(8) ? "_" : value(false)) + ", " + place + ", " + value(false); break;
+    default: text += place + ", " + value(false);
+    }
+    if (s->has(Word::w_cas)) text += ", " + value(false);
+    add(text + ";");
+  }
+
+public:
+  // Values that matter: zeros, ones, infinities, NaNs, subnormals, extremes, small numbers, and random bits.
+  template <class Random> static std::uint64_t interesting(Random& random) {
+    constexpr std::uint64_t kCorners[] = {
+        0,          1,          0x8000000000000000, ~std::uint64_t{0},  0x3ff0000000000000, 0x7ff0000000000000,
+        0x7fffffff, 0x80000000, 0xfff0000000000001, 0x000fffffffffffff, 0x3f8000003f800000, 0x7f8000007f800000,
+        31,         32,         0x8000000080000000, 0x007fffff807fffff, 0xff8000007fc00000, 0x3c007c0080000001,
+        63,         255,        0x7fffffff7fffffff, 0x4f0000005f000000, 0x3c003c003c003c00, 0x4000bc00c0003800};
+    const std::uint64_t pick = random(), bits = random();
+    if (pick % 4 == 0) return kCorners[pick / 4 % std::size(kCorners)];
+    if (pick % 4 == 1) return bits >> (pick / 4 % 64);
+    if (pick % 4 == 2) // ordinary floats, in either half
+      return (bits & 0x807fffff807fffff) | (0x3e000000 + (pick >> 8 & 0x03800000)) * 0x100000001u;
+    return bits;
+  }
+
+private:
+  std::mt19937_64 random_;
+  Program program_;
+  std::size_t labels_ = 0, passed_ = 0;
+  int loops_ = 0;
+};
+
+std::string width_of(Type type) { return std::to_string(isa::bits(type)); }
+
+} // namespace
+
+Program generate(std::uint64_t number) { return Generator(number).run(); }
+
+const std::vector<std::string>& spellings() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> list, usable;
+    for (const isa::Entry& entry : isa::table())
+      if ((entry.family == Family::lane || entry.family == Family::set) && !entry.legacy)
+        spell(entry.pattern, 0, std::string(entry.opcode), list);
+    for (const std::string& text : list)
+      if (const auto found = isa::lookup(text, kPtx, kTarget); found && can_generate(*found)) usable.push_back(text);
+    std::shuffle(usable.begin(), usable.end(), std::mt19937_64(1)); // neighbours in a program are strangers
+    return usable;
+  }();
+  return all;
+}
+
+std::uint64_t programs_of_all_spellings() { return spellings().size() / kSpellingsInTurn + 1; }
+
+std::size_t input_words() { return registers().size(); }
+std::size_t output_words() { return registers().size() + 1 + 3 * kSlotBytes / 8; }
+
+std::string output_name(std::size_t word) {
+  constexpr std::size_t kWords = kSlotBytes / 8;
+  if (word < kWords) return "global memory";
+  word -= kWords;
+  if (word < registers().size()) return registers()[word].name;
+  if (word == registers().size()) return "the carry flag";
+  return word - registers().size() - 1 < kWords ? "shared memory" : "local memory";
+}
+
+std::uint64_t Program::input(std::uint64_t thread, std::size_t word) const {
+  std::uint64_t state = (number << 24 ^ thread << 8 ^ word) * 0x9e3779b97f4a7c15u;
+  const auto next = [&] { // splitmix64
+    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  };
+  return Generator::interesting(next);
+}
+
+std::string Program::ptx() const {
+  const std::string slot = std::to_string(kSlotBytes);
+  std::string text = ".version " + std::to_string(kPtx / 10) + "." + std::to_string(kPtx % 10) + "\n.target sm_" +
+                     std::to_string(kTarget) + "\n.address_size 64\n" +
+                     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n";
+  for (const Register& r : registers()) text += ".reg ." + std::string(isa::name(r.type)) + " " + r.name + ";\n";
+  text += ".reg .pred %pn, %pl;\n.reg .b32 %t, %linear, %thread, %shared, %local, %c<" + std::to_string(kLoops) +
+          ">;\n.reg .b64 %in, %slot, %sharedd, %locald, %sharedg, %localg;\n.shared .align 64 .b8 shared_slots[" +
+          std::to_string(kSlotBytes * threads()) + "];\n.local .align 64 .b8 local_slot[" + slot + "];\n";
+  text += "ld.param.u64 %in, [in]; ld.param.u64 %slot, [out];\n"
+          "mov.u32 %linear, %tid.y; mov.u32 %t, %ntid.x; mul.lo.u32 %linear, %linear, %t;\n"
+          "mov.u32 %t, %tid.x; add.u32 %linear, %linear, %t;\n"
+          "mov.u32 %t, %ctaid.x; mad.lo.u32 %thread, %t, " +
+          std::to_string(threads()) +
+          ", %linear;\n"
+          "mad.wide.u32 %in, %thread, " +
+          std::to_string(8 * input_words()) +
+          ", %in;\n"
+          "mad.wide.u32 %slot, %thread, " +
+          std::to_string(8 * output_words()) +
+          ", %slot;\n"
+          "mov.u32 %shared, shared_slots; mad.lo.u32 %shared, %linear, " +
+          slot +
+          ", %shared;\n"
+          "mov.u32 %local, local_slot;\n"
+          "cvt.u64.u32 %sharedd, %shared; cvt.u64.u32 %locald, %local;\n"
+          "cvta.shared.u64 %sharedg, %sharedd; cvta.local.u64 %localg, %locald;\n";
+  for (int i = 0; i < kLoops; ++i) text += "mov.u32 %c" + std::to_string(i) + ", 0;\n";
+  std::size_t word = 0;
+  for (const Register& r : registers()) {
+    const std::string from = ", [%in+" + std::to_string(8 * word++) + "];";
+    text += r.type == Type::pred
+                ? "ld.global.u32 %t" + from + " and.b32 %t, %t, 1; setp.ne.u32 " + r.name + ", %t, 0;\n"
+                : "ld.global.b" + width_of(r.type) + " " + r.name + from + "\n";
+  }
+  for (std::size_t at = 0; at < kSlotBytes; at += 8)
+    text += "st.shared.b64 [%shared+" + std::to_string(at) + "], %rd" + std::to_string(at / 8 % 5) +
+            "; st.local.b64 [%local+" + std::to_string(at) + "], %rd" + std::to_string(at / 8 % 5) + ";\n";
+  text += "add.cc.u32 %t, %t, 0;\n// the statements\n";
+  for (const std::string& s : statements) text += s + "\n";
+  text += "END:\n";
+  std::size_t to = kSlotBytes;
+  const auto store = [&](const std::string& type, const std::string& value) {
+    text += "st.global." + type + " [%slot+" + std::to_string(to) + "], " + value + ";\n";
+    to += 8;
+  };
+  for (const Register& r : registers()) {
+    if (r.type == Type::pred) {
+      text += "selp.u32 %t, 1, 0, " + r.name + ";\n";
+      store("u32", "%t");
+    } else {
+      store("b" + width_of(r.type), r.name);
+    }
+  }
+  text += "addc.u32 %t, 0, 0;\n";
+  store("u32", "%t");
+  for (const char* space : {"shared", "local"})
+    for (std::size_t at = 0; at < kSlotBytes; at += 8) {
+      text += std::string("ld.") + space + ".b64 %in, [%" + space + "+" + std::to_string(at) + "];\n";
+      store("b64", "%in");
+    }
+  return text + "ret;\n}\n";
+}
+
+} // namespace warplens::fuzz

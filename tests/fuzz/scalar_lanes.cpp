@@ -1,0 +1,24 @@
+#include "tests/fuzz/scalar_lanes.hpp"
+
+#include "emulator/isa/table.hpp"
+
+namespace warplens::fuzz {
+
+// WARPLENS_FOR_EACH_TABLE: TABLE(fill_integer) …, in the order of the instruction table.
+#define TABLE(fill) std::span<const LaneFunction>* fill(std::span<const LaneFunction>*);
+WARPLENS_FOR_EACH_TABLE
+#undef TABLE
+
+const std::vector<std::span<const LaneFunction>>& scalar_lanes() {
+  static const std::vector<std::span<const LaneFunction>> rows = [] {
+    std::vector<std::span<const LaneFunction>> all(isa::table().size());
+    std::span<const LaneFunction>* row = all.data();
+#define TABLE(fill) row = fill(row);
+    WARPLENS_FOR_EACH_TABLE
+#undef TABLE
+    return all;
+  }();
+  return rows;
+}
+
+} // namespace warplens::fuzz
