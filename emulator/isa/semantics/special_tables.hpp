@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace warplens::isa {
+namespace warplens::isa::WARPLENS_LEVEL {
 
 // One row per segment of the interval: where the function starts in it, and its slope (the lower 17 bits) and curve.
 // Both words count in units that go with the function; the bias is added before the result is cut off.
@@ -203,4 +203,4 @@ inline constexpr SpecialTable<64> kTangent = {
      0x00100005, 0x00080002, 0x00040001, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000,
      0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000}};
 
-} // namespace warplens::isa
+} // namespace warplens::isa::WARPLENS_LEVEL

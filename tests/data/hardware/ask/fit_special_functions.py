@@ -165,7 +165,7 @@ HEADER = """\
 
 #include <cstdint>
 
-namespace warplens::isa {
+namespace warplens::isa::WARPLENS_LEVEL {
 
 // One row per segment of the interval: where the function starts in it, and its slope (the lower 17 bits) and curve.
 // Both words count in units that go with the function; the bias is added before the result is cut off.
@@ -204,7 +204,7 @@ def main():
     printed("kSine", "sin(x) in the first quarter of a turn.", *sine(got))
     printed("kTangent", "tanh(x) in [2^-8, 8): 1, 1, 1, 2, 2, 4, 4, 4, 8, 16, 8 segments for the powers of two.",
             *hyperbolic_tangent(got))
-    print("} // namespace warplens::isa")
+    print("} // namespace warplens::isa::WARPLENS_LEVEL")
 
 
 if __name__ == "__main__":
