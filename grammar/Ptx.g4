@@ -5,7 +5,7 @@
 //
 //   module       : item* ;                                     item, then what its head calls for:
 //   function     : item '{' body '}' | item ';' ;
-//   body         : ( statement | '{' body '}' | ';' )* ;
+//   body         : ( statement | '{' body '}' )* ;
 //   variables    : item declared (',' declared)* ';' ;         the same after a statement that is a declaration
 //   declared     : declarator ('=' initializer)? ;
 //   initializer  : operand | '{' (initializer (',' initializer)*)? '}' | operand '=' operand ;
@@ -154,7 +154,7 @@ ATTRIBUTE     : '.attribute' ;
 BRANCHTARGETS : '.branchtargets' ;
 CALLTARGETS   : '.calltargets' ;
 CALLPROTOTYPE : '.callprototype' ;
-LINKAGE       : '.extern' | '.visible' | '.weak' | '.common' | '.hidden' ;
+LINKAGE       : '.extern' | '.visible' | '.weak' | '.common' ;
 SPACE         : '.reg' | '.sreg' | '.const' | '.global' | '.local' | '.param' | '.shared' | '.tex' ;
 FUNCTION_NAME : 'function_name' ;
 INLINED_AT    : 'inlined_at' ;

@@ -46,12 +46,14 @@ void Decoder::take_sources(Op& op, const Rows& rows) {
 void Decoder::combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,
                       std::uint32_t destination) {
   const Handler handler = boolean_handler(spelling);
+  const bool number = handler != nullptr && other != nullptr && other->kind != ir::OperandKind::reg;
+  const std::uint32_t known = number ? source_predicate(*other) : 0;
   Op& op = emit(handler != nullptr ? handler : predicate_and);
   op.dst[0] = destination;
   op.src[0] = truth;
   op.extra = flip ? kFullMask : 0;
   if (handler != nullptr && other != nullptr) {
-    op.src[1] = file_.reg(other->index);
+    op.src[1] = number ? known : file_.reg(other->index);
     op.imm = other->negated ? -1 : 0;
   } else {
     op.src[1] = file_.always();

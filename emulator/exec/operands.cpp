@@ -91,7 +91,8 @@ std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool r
 
 std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
   if (operand.kind != OperandKind::reg && operand.kind != OperandKind::special) {
-    const bool truth = operand.kind == OperandKind::integer && operand.value != 0;
+    const bool truth =
+        operand.kind == OperandKind::warp_size || (operand.kind == OperandKind::integer && operand.value != 0);
     if (truth) return file_.always();
     const std::uint32_t row = file_.temporary(0);
     Op& op = emit(predicate_xor);

@@ -38,6 +38,26 @@ void Builder::version(Word number) {
   saw_version_ = true;
 }
 
+namespace {
+/// The version of PTX, times ten, that a target came with ("90a"); 10 for one that we do not know.
+int first_version(std::string_view target) {
+  struct Known {
+    std::string_view target;
+    int ptx;
+  };
+  constexpr Known kTargets[] = {
+      {"12", 12},   {"13", 12},   {"20", 20},   {"21", 20},   {"30", 30},   {"32", 40},   {"35", 31},   {"37", 41},
+      {"50", 40},   {"52", 41},   {"53", 42},   {"60", 50},   {"61", 50},   {"62", 50},   {"70", 51},   {"72", 61},
+      {"75", 63},   {"80", 70},   {"82", 62},   {"86", 71},   {"87", 74},   {"88", 73},   {"89", 78},   {"90", 78},
+      {"90a", 80},  {"100", 86},  {"100f", 88}, {"100a", 86}, {"101", 86},  {"101f", 88}, {"101a", 86}, {"103", 88},
+      {"103f", 88}, {"103a", 88}, {"110", 90},  {"110f", 90}, {"110a", 90}, {"120", 87},  {"120f", 88}, {"120a", 87},
+      {"121", 88},  {"121f", 88}, {"121a", 88}};
+  const auto* const found =
+      std::find_if(std::begin(kTargets), std::end(kTargets), [&](const Known& k) { return k.target == target; });
+  return found == std::end(kTargets) ? 10 : found->ptx;
+}
+} // namespace
+
 void Builder::target(const std::vector<Word>& words) {
   for (const Word& word : words) {
     const std::string_view text = word.text;
@@ -65,6 +85,9 @@ void Builder::target(const std::vector<Word>& words) {
       module_.sm = sm;
       module_.target = module_.intern(text);
       saw_target_ = true;
+      const int needed = first_version(text.substr(static_cast<std::size_t>(start - text.data())));
+      if (saw_version_ && module_.version < needed)
+        error(word.where, fmt::format("'{}' requires PTX ISA .version {}.{} or later", text, needed / 10, needed % 10));
     }
   }
   for (const Word& word : words)
@@ -73,7 +96,15 @@ void Builder::target(const std::vector<Word>& words) {
             "they have double precision");
 }
 
+/// A directive that came with a version of PTX, times ten.
+void Builder::requires_version(int ptx, Word directive) {
+  if (saw_version_ && module_.version < ptx)
+    error(directive.where,
+          fmt::format("'{}' requires PTX ISA .version {}.{} or later", directive.text, ptx / 10, ptx % 10));
+}
+
 void Builder::address_size(Word number) {
+  requires_version(23, {".address_size", number.where});
   const auto bits = unsigned_of(number);
   if (!bits) return;
   if (*bits != 32 && *bits != 64) {
@@ -100,6 +131,7 @@ void Builder::pragma(const std::vector<std::string_view>& strings) {
 }
 
 void Builder::alias(Word name, Word aliasee) {
+  requires_version(63, {".alias", name.where});
   const auto symbol = globals_.find(name.text);
   const auto target = globals_.find(aliasee.text);
   if (!symbol || symbol->kind != OperandKind::function) return undeclared("function", name.text, name.where);
@@ -118,24 +150,24 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
   }
   struct Known {
     std::string_view name;
+    int ptx;                 ///< version times ten that introduced it
     std::size_t least, most; ///< values
     std::uint32_t* first;
   };
   LaunchBounds& bounds = target.bounds;
   std::uint32_t unused[1] = {};
-  const Known known[] = {{".maxntid", 1, 3, bounds.max_threads.data()},
-                         {".reqntid", 1, 3, bounds.required_threads.data()},
-                         {".minnctapersm", 1, 1, &bounds.min_ctas_per_sm},
-                         {".maxnctapersm", 1, 1, &bounds.max_ctas_per_sm},
-                         {".maxnreg", 1, 1, &bounds.max_registers},
-                         {".reqnctapercluster", 1, 3, bounds.required_cluster.data()},
-                         {".maxclusterrank", 1, 1, &bounds.max_cluster_rank},
-                         {".abi_preserve", 1, 1, unused},
-                         {".abi_preserve_control", 1, 1, unused},
-                         {".noreturn", 0, 0, nullptr},
-                         {".explicitcluster", 0, 0, nullptr},
-                         {".blocksareclusters", 0, 0, nullptr},
-                         {".unique", 0, 0, nullptr}};
+  const Known known[] = {{".maxntid", 13, 1, 3, bounds.max_threads.data()},
+                         {".reqntid", 21, 1, 3, bounds.required_threads.data()},
+                         {".minnctapersm", 20, 1, 1, &bounds.min_ctas_per_sm},
+                         {".maxnctapersm", 13, 1, 1, &bounds.max_ctas_per_sm},
+                         {".maxnreg", 13, 1, 1, &bounds.max_registers},
+                         {".reqnctapercluster", 78, 1, 3, bounds.required_cluster.data()},
+                         {".maxclusterrank", 78, 1, 1, &bounds.max_cluster_rank},
+                         {".abi_preserve", 90, 1, 1, unused},
+                         {".abi_preserve_control", 90, 1, 1, unused},
+                         {".noreturn", 64, 0, 0, nullptr},
+                         {".explicitcluster", 78, 0, 0, nullptr},
+                         {".blocksareclusters", 90, 0, 0, nullptr}};
   const auto* const found =
       std::find_if(std::begin(known), std::end(known), [&](const Known& k) { return k.name == name; });
   if (found == std::end(known)) {
@@ -145,6 +177,9 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
     return error(directive.name.where, fmt::format("unknown directive '{}'", name),
                  near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
+  requires_version(found->ptx, directive.name);
+  if (name == ".maxnctapersm" && module_.version >= 21)
+    error(directive.name.where, "'.maxnctapersm' is for PTX ISA before .version 2.1", "write '.minnctapersm'");
   const std::size_t count = directive.values.size();
   if (count < found->least || count > found->most)
     return error(directive.name.where,
@@ -214,6 +249,12 @@ void Builder::begin_function(const FunctionSyntax& head) {
     if (!attribute.text.starts_with(".unified") && attribute.text != ".managed")
       error(attribute.where, fmt::format("unknown attribute '{}'", attribute.text));
   for (const FunctionDirectiveSyntax& directive : head.directives) function_directive(next, directive);
+  const LaunchBounds& bounds = next.bounds;
+  if (bounds.max_threads[0] != 0 && bounds.required_threads[0] != 0)
+    error(head.name.where, fmt::format("'{}' has both .maxntid and .reqntid", next.name));
+  if (bounds.blocks_are_clusters && (bounds.required_threads[0] == 0 || bounds.required_cluster[0] == 0))
+    error(head.name.where,
+          fmt::format("'{}' has .blocksareclusters without .reqntid and .reqnctapercluster", next.name));
   parameters_in_body_ = head.is_entry && !head.has_parameter_list && module_.version < 20;
   Function& known = function();
   if (known.has_body) { // the body that may follow replaces nothing: begin_body() says so

@@ -92,6 +92,7 @@ private:
 
   // build.cpp
   Function& function() { return module_.functions[function_]; }
+  void requires_version(int ptx, Word directive);
   void function_directive(Function& target, const FunctionDirectiveSyntax& directive);
   void attributes_of(Function& target, const std::vector<Word>& attributes);
   std::vector<Variable> parameters(const std::vector<ParameterSyntax>& list);

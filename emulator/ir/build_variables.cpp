@@ -41,11 +41,11 @@ Linkage Builder::linkage_of(const std::vector<Word>& words) {
     if (word.text == ".extern")
       linkage = Linkage::external;
     else if (word.text == ".weak")
-      linkage = Linkage::weak;
+      linkage = Linkage::weak, requires_version(31, word);
     else if (word.text == ".common")
-      linkage = Linkage::common;
+      linkage = Linkage::common, requires_version(50, word);
     else
-      linkage = Linkage::visible; // .hidden is visible to the other modules of a program, which is all we link
+      linkage = Linkage::visible;
   }
   return linkage;
 }

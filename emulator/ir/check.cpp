@@ -13,9 +13,11 @@ using isa::OperandClass;
 using isa::OperandSpec;
 
 // May a register of type `have` stand where an instruction wants `want`? (PTX manual, 9.4 "Operand type and size":
-// same size, and the same class unless one of the two is untyped; with `relaxed`, wider registers too.)
+// same size, and the same class unless one of the two is untyped; with `relaxed`, wider registers too. The assembler
+// takes registers of type .f16x2 for integers.)
 bool register_fits(Type have, Type want, bool relaxed) {
   if ((have == Type::pred) != (want == Type::pred)) return false;
+  if (have == Type::f16x2 && want != Type::f16x2) have = Type::u32;
   const Class a = isa::info(have).kind, b = isa::info(want).kind;
   const bool wider = isa::bits(have) > isa::bits(want);
   if (wider && !relaxed) return false;
@@ -252,7 +254,7 @@ private:
 
   void predicate(const Operand& o, const OperandSpec& spec) {
     if (o.kind == OperandKind::sink && spec.destination && spec.pair) return;
-    if (o.kind == OperandKind::integer && !spec.destination) return;
+    if ((o.kind == OperandKind::integer || o.kind == OperandKind::warp_size) && !spec.destination) return;
     if (o.kind == OperandKind::special && !spec.destination) return special(o, Type::pred);
     if ((o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
     error(&o, fmt::format("'{}' wants a predicate, got {}", instruction_->opcode, described(*function_, o)));
@@ -327,11 +329,13 @@ private:
     case OperandKind::variable:
     case OperandKind::function:
       fits =
-          !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 32 && !isa::is_float(type);
+          !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 16 && !isa::is_float(type);
       break;
-    default: fits = !spec.destination && !spec.register_only && immediate_fits(o, type);
+    default:
+      fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
+             (!spec.immediate || o.kind == OperandKind::integer);
     }
-    if (fits) return;
+    if (fits) return bounds(o, spelling);
     error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
                           spec.destination || spec.register_only ? "a register"
                           : spec.immediate                       ? "an immediate"
@@ -359,6 +363,23 @@ private:
                             has.name, isa::name(has.type)));
     else if (o.component > has.components || (has.components == 1 && o.component != 0))
       error(&o, fmt::format("'{}' has no such component", has.name));
+  }
+
+  // Numbers that may not be any: position and length of a bit field (manual 9.7.1.19, 9.7.1.20); barriers and how many
+  // threads take part in one (9.7.13.1).
+  void bounds(const Operand& o, const isa::Spelling& spelling) {
+    if (o.kind != OperandKind::integer) return;
+    const auto given = function_->operands(*instruction_);
+    const auto place = static_cast<std::size_t>(&o - given.data());
+    const std::string_view opcode = spelling.entry->opcode;
+    const bool field = (opcode == "bfe" && place >= 2) || (opcode == "bfi" && place >= 3);
+    if (field && (o.value < 0 || o.value > 255))
+      error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, o.value));
+    if (spelling.entry->family != isa::Family::barrier) return;
+    if (place == 0 && (o.value < 0 || o.value > 15))
+      error(&o, fmt::format("expected a barrier from 0 to 15, got {}", o.value));
+    if (place == 1 && (o.value < 0 || o.value % 32 != 0))
+      error(&o, fmt::format("expected a multiple of 32 threads, got {}", o.value));
   }
 
   void address(const Operand& o, const isa::Spelling& spelling) {

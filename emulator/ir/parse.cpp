@@ -241,7 +241,7 @@ void Reader::body() {
         tokens_.consume();
         return;
       }
-      if (!accept(";")) statement();
+      statement();
     });
   }
   if (depth == 0) return;

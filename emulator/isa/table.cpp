@@ -170,13 +170,14 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
 }
 
 // The manual gives an order, but assemblers take the modifiers of arithmetic (setp.ftz.gt.f32) and of warp-level
-// instructions (vote.ballot.sync.b32) in any, as long as the types keep theirs and .lo .hi .wide .l .r come first. Puts
-// them into the order of the pattern.
+// instructions (vote.ballot.sync.b32) in any, as long as the types keep theirs and .lo .hi .wide .l .r .full .pack come
+// first. Puts them into the order of the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   if (entry.family != Family::lane && entry.family != Family::set && entry.family != Family::warp) return false;
+  const bool compares = entry.opcode == "setp" || entry.opcode == "set"; // their .lo and .hi are comparisons
   for (std::size_t i = 1; i < words.size(); ++i)
-    for (const Word first : {Word::w_lo, Word::w_hi, Word::w_wide, Word::w_l, Word::w_r})
-      if (words[i] == first) return false;
+    for (const Word first : {Word::w_lo, Word::w_hi, Word::w_wide, Word::w_l, Word::w_r, Word::w_full, Word::w_pack})
+      if (words[i] == first && !compares) return false;
   form = {};
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
 }

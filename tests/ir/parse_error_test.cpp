@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ParseErrors, EveryMistakeOfAFileIsReported) {
   EXPECT_EQ(errors_of(".version 8.0\n.target sm_80\n.entry a() { mov.b32 %r1; }\n.global .u31 x;\n.entry b() {\n add "
-                      "%r1 %r2;\n sub ;;\n mul , ;\n}\n"),
+                      "%r1 %r2;\n sub ;\n mul , ;\n}\n"),
             "3:22: undeclared register '%r1'\n4:9: unknown type '.u31' (did you mean '.u32'?)\n6:10: expected ';' but "
             "found '%r2'\n8:6: expected an operand or ';' but found ','\n");
 }

@@ -25,8 +25,8 @@ std::int64_t integer(const std::string& text) {
 
 TEST(Parse, ModuleHeader) {
   const Module m =
-      parsed(".version 7.8\n.target sm_90a, debug\n.target texmode_independent\n.address_size 64\n.file 3 \"a b.cu\"");
-  EXPECT_EQ(m.version, 78);
+      parsed(".version 8.0\n.target sm_90a, debug\n.target texmode_independent\n.address_size 64\n.file 3 \"a b.cu\"");
+  EXPECT_EQ(m.version, 80);
   EXPECT_EQ(m.sm, 90);
   EXPECT_EQ(m.target, "sm_90a");
   EXPECT_EQ(m.target_options, (std::vector<std::string_view>{"debug", "texmode_independent"}));

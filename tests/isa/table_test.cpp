@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -40,7 +41,8 @@ TEST(Table, EverySpellingResolvesToTheLineThatSpellsIt) {
     std::vector<std::string> spellings;
     spell(entry.pattern, 0, std::string(entry.opcode), spellings);
     for (const std::string& text : spellings) {
-      const auto found = lookup(text, entry.ptx, entry.targets.first(), operand_count(entry));
+      const int ptx = text.find(".ftz") != std::string::npos ? std::max(entry.ptx, since(Word::w_ftz).ptx) : entry.ptx;
+      const auto found = lookup(text, ptx, entry.targets.first(), operand_count(entry));
       ASSERT_TRUE(found.has_value()) << text;
       EXPECT_EQ(found->entry->opcode, entry.opcode) << text;
       EXPECT_EQ(found->entry, &entry) << text << ": '" << found->entry->pattern_text << "' spells it too";
@@ -115,6 +117,8 @@ TEST(Table, RequirementsAreNamed) {
   EXPECT_EQ(says("fma.rn.f32", 14, 13), "'fma.rn.f32' requires .target sm_20 or higher");
   EXPECT_EQ(says("tanh.approx.f32", 65, 75), "'tanh.approx.f32' requires PTX ISA .version 7.0 or later");
   EXPECT_EQ(says("fma.rn.f32", 70, 75), "");
+  EXPECT_EQ(says("add.f32", 13, 10), "");
+  EXPECT_EQ(says("add.ftz.f32", 13, 10), "'add.ftz.f32' requires PTX ISA .version 1.4 or later");
 }
 
 TEST(Table, TargetsWithSuffixes) {
@@ -184,7 +188,10 @@ TEST(Table, ModifiersOfArithmeticInAnyOrder) {
   EXPECT_TRUE(same("cvt.sat.rzi.ftz.u32.f32", "cvt.rzi.ftz.sat.u32.f32"));
   EXPECT_TRUE(same("cvt.f32.f64.rn", "cvt.rn.f32.f64"));
   EXPECT_TRUE(same("set.u32.le.s32", "set.le.u32.s32"));
-  EXPECT_FALSE(lookup("mul.s32.lo", 90, 90).has_value());     // these come first
+  EXPECT_TRUE(same("setp.u64.lo", "setp.lo.u64"));
+  EXPECT_FALSE(lookup("mul.s32.lo", 90, 90).has_value()); // these come first
+  EXPECT_FALSE(lookup("cvt.sat.pack.u16.s32", 90, 90).has_value());
+  EXPECT_FALSE(lookup("div.ftz.full.f32", 90, 90).has_value());
   EXPECT_FALSE(lookup("cvt.f64.rn.f32", 90, 90).has_value()); // the types keep their order: rn does not go with it
   EXPECT_FALSE(lookup("ld.u32.global", 90, 90).has_value());
 }

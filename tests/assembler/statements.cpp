@@ -1,0 +1,162 @@
+#include "tests/assembler/statements.hpp"
+
+#include "emulator/exec/program.hpp"
+#include "emulator/ir/check.hpp"
+#include "emulator/ir/parse.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace warplens::assembler {
+
+namespace {
+
+using isa::OperandClass;
+using isa::Type;
+using isa::Word;
+
+// Registers have fundamental types only; other types are kept in untyped ones (manual 5.2.2, 5.2.3).
+std::string register_type(Type type) {
+  switch (type) {
+  case Type::f32:
+  case Type::f64:
+  case Type::pred: return std::string(isa::name(type));
+  default: break;
+  }
+  const bool fundamental = isa::info(type).kind != isa::Class::floating && !isa::name(type).ends_with("x2");
+  return fundamental ? std::string(isa::name(type)) : "b" + std::to_string(isa::bits(type));
+}
+
+std::string reg(Type type, int n) { return "%" + register_type(type) + "_" + std::to_string(n); }
+
+std::string address(const isa::Form& form) {
+  for (const Word word : {Word::w_param, Word::w_param_entry, Word::w_param_func})
+    if (form.has(word)) return "[param_0]";
+  return "[%b64_8]";
+}
+
+int vector_width(const isa::Form& form) {
+  return form.has(Word::w_v2) ? 2 : form.has(Word::w_v4) ? 4 : form.has(Word::w_v8) ? 8 : 1;
+}
+
+std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) {
+  const Type type = isa::operand_type(spec, form);
+  switch (spec.kind) {
+  case OperandClass::address: return address(form);
+  case OperandClass::label: return "label_0";
+  case OperandClass::any: return reg(Type::b64, n);
+  default: break;
+  }
+  if (spec.immediate) return "128"; // the only size of discard, and a number of registers for setmaxnreg
+  const int width = spec.vector ? vector_width(form) : 1;
+  if (width == 1) return reg(type, n) + (spec.pair && type != Type::pred ? "|%pred_8" : "");
+  std::string list;
+  for (int i = 0; i < width; ++i) list += (i == 0 ? "{" : ", ") + reg(type, (n + i) % 9);
+  return list + "}";
+}
+
+std::string with_operands(const isa::Entry& entry, const isa::Form& form, const std::string& spelling) {
+  std::string text = spelling;
+  int n = 0;
+  for (int i = 0; i < entry.operands.count; ++i) {
+    const isa::OperandSpec& spec = entry.operands.items[i];
+    const bool policy = form.has(Word::w_l2_cache_hint);
+    if (spec.kind == OperandClass::carry || (spec.optional && !policy)) continue;
+    text += (n == 0 ? " " : ", ") + operand(spec, form, n);
+    ++n;
+  }
+  return text + ";";
+}
+
+void spell(const isa::Entry& entry, int group, const isa::Form& form, const std::string& text,
+           std::vector<Statement>& list) {
+  if (group == entry.pattern.count) {
+    list.push_back({text, with_operands(entry, form, text)});
+    return;
+  }
+  const isa::Group& g = entry.pattern.groups[group];
+  if (g.optional) spell(entry, group + 1, form, text, list);
+  for (int i = 0; i < g.count; ++i) {
+    isa::Form longer = form;
+    longer.add(g.options[i]);
+    spell(entry, group + 1, longer, text + "." + std::string(isa::text_of(g.options[i])), list);
+  }
+}
+
+std::string context() {
+  std::ifstream file(WARPLENS_SOURCE_DIR "/tests/data/assembler/context.ptx", std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read tests/data/assembler/context.ptx");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// One module of few enough statements that no limit on the number of diagnostics is met.
+class Page {
+public:
+  Page(const std::vector<std::string>& statements, std::size_t first, std::size_t count, std::string header)
+      : statements_(statements), first_(first), header_(std::move(header)), refusals_(count) {}
+
+  std::vector<std::string> run() {
+    auto module = ir::parse(text(), "page");
+    if (!module) {
+      note(module.error().list());
+      module = ir::parse(text(), "page");
+      if (!module) throw std::runtime_error(render(module.error(), text()));
+    }
+    const ir::Checked checked = ir::check(*module);
+    note(checked.errors.list());
+    for (const ir::Unsupported& u : checked.unsupported) note({u.why});
+    module = ir::parse(text(), "page"); // without what was refused
+    ir::check(*module);
+    const exec::VariableAddresses addresses(module->variables.size(), 0);
+    const auto program = exec::decode(*module, module->functions.front(), addresses, {});
+    if (!program) note(program.error().list());
+    return std::move(refusals_);
+  }
+
+private:
+  std::string text() const {
+    std::string text = header_;
+    for (std::size_t i = 0; i < refusals_.size(); ++i)
+      text += (refusals_[i].empty() ? statements_[first_ + i] : "") + "\n";
+    return text + "label_0:\nret;\n}\n";
+  }
+
+  void note(const std::vector<Diagnostic>& list) {
+    const auto before = static_cast<std::size_t>(std::count(header_.begin(), header_.end(), '\n')) + 1;
+    for (const Diagnostic& d : list) {
+      if (d.where.line < before || d.where.line >= before + refusals_.size())
+        throw std::runtime_error("the context is refused: " + d.message);
+      std::string& refusal = refusals_[d.where.line - before];
+      if (refusal.empty()) refusal = d.message;
+    }
+  }
+
+  const std::vector<std::string>& statements_;
+  std::size_t first_;
+  std::string header_;
+  std::vector<std::string> refusals_;
+};
+
+} // namespace
+
+std::vector<Statement> spellings(const isa::Entry& entry) {
+  std::vector<Statement> list;
+  spell(entry, 0, {}, std::string(entry.opcode), list);
+  return list;
+}
+
+std::vector<std::string> refusals(const std::vector<std::string>& statements, int ptx, const std::string& target) {
+  const std::string header = ".version " + std::to_string(ptx / 10) + "." + std::to_string(ptx % 10) + "\n.target " +
+                             target + "\n.address_size 64\n" + context();
+  constexpr std::size_t kPage = 900;
+  std::vector<std::string> all;
+  for (std::size_t first = 0; first < statements.size(); first += kPage) {
+    const std::size_t count = std::min(kPage, statements.size() - first);
+    for (std::string& refusal : Page(statements, first, count, header).run()) all.push_back(std::move(refusal));
+  }
+  return all;
+}
+
+} // namespace warplens::assembler

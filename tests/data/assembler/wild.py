@@ -1,0 +1,164 @@
+"""Which spellings found in real PTX files run? Writes docs/coverage.md.
+
+    python3 wild.py opcodes.csv ../../../build/tests/write_statements ../../../docs/coverage.md
+
+The table of spellings (opcodes_full,occurrences,files_all: each with how often and in how many files it was found) is
+no part of the repository; the page holds what follows from it. For each spelling statements are tried until ptxas takes
+one; a spelling runs when Warplens takes that statement, too.
+"""
+import collections
+import csv
+import itertools
+import subprocess
+import sys
+
+from assembler import TYPES, ask, stored
+
+# Where a spelling is asked for, until one of them takes it: (version, target).
+PLACES = [(90, "sm_90a"), (90, "sm_100a"), (90, "sm_120a"), (90, "sm_60"), (60, "sm_60"), (31, "sm_30"), (90, "sm_13"),
+          (13, "sm_13")]
+
+CLASSES = [
+    ("matrix", "wmma mma wgmma ldmatrix stmatrix movmatrix"),
+    ("tcgen05", "tcgen05"),
+    ("texture and surface", "tex tld4 txq suld sust sured suq istypep"),
+    ("asynchronous copies and their barriers", "cp mbarrier tensormap clusterlaunchcontrol"),
+    ("memory and synchronisation", "ld ldu st atom red fence membar cvta isspacep mapa getctarank prefetch prefetchu "
+     "multimem createpolicy applypriority discard bar barrier griddepcontrol alloca stacksave stackrestore"),
+    ("scalar, warp-level and control", None),
+]
+OUTSIDE = CLASSES[:4]  # other instructions than those that are to run
+
+WIDER = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
+
+# What the operands of an instruction may be: t, t2, t3 are its types, w is twice as wide as t, {t} a vector where the
+# spelling has .v2, .v4 or .v8; # an immediate, p a predicate.
+SHAPES = ["", "t, t", "t, t, t", "t, t, t, t", "t, t, t, t, #", "t, t, u32", "t, t, t, u32", "t, t, u32, u32",
+          "t, t, t, u32, u32", "u32, t", "w, t, t", "w, t, t, w", "p, t", "p, t, t", "p, t, t, p", "p|p, t, t", "t, t, t, p",
+          "t, t2", "t, t2, t2", "t, t2, t2, p", "t, t2, t", "t, t2, t2, t", "t, t, t, t2", "u32, t2, t2", "u32, t2, t2, b32",
+          "t, t2, t2, b32", "t, t2, t3, u32", "t, t2, t3", "t, t, t, s32", "t, t2, t, t2", "t|p, t, t, t, #, p",
+          "{t}, [a]", "[a], {t}", "{t}, [param_0]", "{t}, [a], b64", "[a], {t}, b64", "{t}, {t}", "t, [a], t", "t, [a], t, t", "[a], t",
+          "t, [a]", "label_0", "u32", "#", "#, 64", "p, #, p", "b32", "t", "t|p, t, u32, u32, b32", "t, t, u32, u32", "p, p",
+          "b32, p", "p, p, b32", "b32, p, b32", "b32, t, b32", "b32|p, t, b32", "t, t, b32", "b32|p, b32", "p, b64", "u32, t2, b32",
+          "[a]", "[a], 128", "b64, f32", "64", "device", "u32, table_0"]
+
+
+def width(words):
+    return 2 if "v2" in words else 4 if "v4" in words else 8 if "v8" in words else 1
+
+
+def statement(spelling, shape):
+    """The spelling with operands; None where it has too few types for them."""
+    words = spelling.split(".")[1:]
+    types = [w for w in words if w in TYPES]
+    named = {"t": 0, "t2": 1, "t3": 2, "w": 0}
+    count = itertools.count()
+
+    def register(name):
+        if name == "p":
+            return f"%pred_{next(count) % 9}"
+        if name in named:
+            if named[name] >= len(types):
+                raise LookupError
+            kind = stored(types[named[name]])
+            return f"%{WIDER.get(kind, kind) if name == 'w' else kind}_{next(count) % 9}"
+        return f"%{name}_{next(count) % 9}"
+
+    operands = []
+    try:
+        for part in filter(None, shape.split(", ")):
+            if part == "#":
+                operands.append("1")
+            elif part == "[a]":
+                operands.append("[%b64_8]")
+            elif part.startswith("{"):
+                lanes = [register(part[1:-1]) for _ in range(width(words))]
+                operands.append(lanes[0] if len(lanes) == 1 else "{" + ", ".join(lanes) + "}")
+            elif "|" in part:
+                operands.append("|".join(register(p) for p in part.split("|")))
+            elif part[0] in "[0123456789" or part in ("label_0", "table_0", "device"):
+                operands.append(part)
+            else:
+                operands.append(register(part))
+    except LookupError:
+        return None
+    return f"{spelling} {', '.join(operands)};".replace(" ;", ";")
+
+
+def class_of(spelling):
+    opcode = spelling.split(".")[0]
+    for name, opcodes in CLASSES:
+        if opcodes is None or opcode in opcodes.split():
+            return name
+
+
+def accepted(spellings):
+    """spelling -> (statement, version, target), for those that ptxas takes."""
+    found = {}
+    for version, target in PLACES:
+        todo = [(s, text) for s in spellings if s not in found
+                for text in dict.fromkeys(statement(s, shape) for shape in SHAPES) if text]
+        for (s, text), refusal in zip(todo, ask([t for _, t in todo], version, target)):
+            if not refusal:
+                found.setdefault(s, (text, version, target))
+    return found
+
+
+def running(found, program):
+    """Those of the accepted spellings that Warplens takes."""
+    taken = set()
+    places = collections.defaultdict(list)
+    for spelling, (text, version, target) in found.items():
+        places[version, target].append((spelling, text))
+    for (version, target), asked in places.items():
+        done = subprocess.run([program, "refusals", str(version), target], input="".join(t + "\n" for _, t in asked),
+                              capture_output=True, text=True, check=True)
+        taken |= {spelling for (spelling, _), refusal in zip(asked, done.stdout.split("\n")) if not refusal}
+    return taken
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.2f} %" if whole else "–"
+
+
+def page(rows, found, taken):
+    lines = ["# Coverage of instructions in real files",
+             "Made by `tests/data/assembler/wild.py`; do not edit. PTX was collected from public repositories, samples, libraries and "
+             "papers: 7664 files. Each spelling of an instruction in them was given to `ptxas` 13 with operands of fitting types and to Warplens.", "",
+             "| class | spellings | `ptxas` takes | run | of those taken | weighted by occurrence | weighted by file |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
+    outside = {name for name, _ in OUTSIDE}
+    groups = [(name, [r for r in rows if class_of(r[0]) == name]) for name, _ in CLASSES]
+    groups.append(("**all but the first four**", [r for r in rows if class_of(r[0]) not in outside]))
+    for name, members in groups:
+        known = [r for r in members if r[0] in found]
+        run = [r for r in known if r[0] in taken]
+        if name in outside:
+            lines.append(f"| {name} | {len(members)} | not asked | {len(run)} | – | – | – |")
+            continue
+        lines.append(f"| {name} | {len(members)} | {len(known)} | {len(run)} | {share(len(run), len(known))} | "
+                     f"{share(sum(r[1] for r in run), sum(r[1] for r in known))} | "
+                     f"{share(sum(r[2] for r in run), sum(r[2] for r in known))} |")
+    lines += ["", "Weighted by occurrence: of all such instructions in the files. Weighted by file: of all pairs of a file and a "
+              "spelling that occurs in it.", "", "## Taken by `ptxas` and not run"]
+    for name, members in groups[len(OUTSIDE):-1]:
+        missing = [r[0] for r in members if r[0] in found and r[0] not in taken]
+        refused = [r[0] for r in members if r[0] not in found]
+        lines.append(f"* {name}: " + (", ".join(f"`{m}`" for m in sorted(missing)) or "none") + ".")
+        if name == CLASSES[-1][0] and refused:
+            lines.append(f"* Not taken by `ptxas` with any operands that were tried: {', '.join(f'`{m}`' for m in sorted(refused))}.")
+    return "\n".join(lines) + "\n"
+
+
+def main(table, program, output):
+    with open(table) as file:
+        rows = [(r["opcodes_full"], int(r["occurrences"]), int(r["files_all"])) for r in csv.DictReader(file)]
+    outside = {name for name, _ in OUTSIDE}
+    asked = [r[0] for r in rows if class_of(r[0]) not in outside]
+    found = accepted(asked)
+    with open(output, "w") as file:
+        file.write(page(rows, found, running(found, program)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
