@@ -319,7 +319,7 @@ TEST(Pairs, OldTargetsCompareFlushed) {
   const auto equal = [&](const std::string& target, const std::string& version, const std::string& words) {
     return run_words(target, version, "set.eq" + words + ".f32 %r20, %f0, %f1;", 2, in)[0];
   };
-  EXPECT_EQ(equal("sm_13", "1.4", ".u32"), ~0u);
+  EXPECT_EQ(equal("sm_13", "2.3", ".u32"), ~0u);
   EXPECT_EQ(equal("sm_20", "2.3", ".u32"), 0u);
   EXPECT_EQ(equal("sm_20", "2.3", ".ftz.u32"), ~0u);
 }
