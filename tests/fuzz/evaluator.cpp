@@ -115,7 +115,7 @@ private:
     case Family::branch: return f_.labels[operands[0].index].instruction;
     case Family::ret:
     case Family::exit: return static_cast<std::uint32_t>(f_.instructions.size());
-    case Family::fence: break;
+    case Family::nothing: break;
     default: cannot(i.opcode, "its family");
     }
     return pc + 1;
@@ -196,7 +196,7 @@ private:
   void compute(std::string_view spelling, const std::uint64_t* sources, std::uint64_t* results) {
     auto& known = helpers_[std::string(spelling)];
     if (known == nullptr) {
-      const auto found = isa::lookup(spelling, kNewest, kNewest);
+      const auto found = isa::lookup(spelling, kNewest, isa::kEveryTarget);
       if (!found || found->entry->family != Family::lane) cannot(i_->opcode, "its helper");
       known = scalar_lanes()[found->entry_index][found->variant];
     }
@@ -225,12 +225,14 @@ private:
         next += carry ? 0 : 1;
       } else if (carry) {
         sources[source_count++] = t_.carry ? 1 : 0;
-      } else if (next < operands.size()) {
-        const std::uint64_t value = source(operands[next++], s.types[i]);
-        if (spec.negatable)
-          other = value != 0;
-        else
-          sources[source_count++] = value;
+      } else {
+        for (const Operand& o : elements(operands[next++])) {
+          const std::uint64_t value = source(o, s.types[i]);
+          if (spec.negatable)
+            other = value != 0;
+          else
+            sources[source_count++] = value;
+        }
       }
     }
     scalar_lanes()[s.entry_index][s.variant](sources.data(), results);
@@ -261,20 +263,25 @@ private:
     }
   }
 
+  // A predicate, or two of a pair of halves, as the number that the result's type has for truth.
   void set(const isa::Spelling& s) {
     const auto operands = f_.operands(*i_);
     const Type to = s.form.type(0), from = s.form.type(1);
+    const bool pair = from == Type::f16x2 || from == Type::bf16x2;
     const std::uint64_t sources[] = {source(operands[1], from), source(operands[2], from)};
-    std::uint64_t truth = 0;
+    std::uint64_t truths[2]{};
     compute("setp." + std::string(isa::text_of(s.form.words[0])) + (s.has(Word::w_ftz) ? ".ftz." : ".") +
                 std::string(isa::name(from)),
-            sources, &truth);
+            sources, truths);
     const bool other = operands.size() > 3 && source(operands[3], Type::pred) != 0;
-    const std::uint64_t one = to == Type::f32    ? 0x3f800000
-                              : to == Type::f16  ? 0x3c00
-                              : to == Type::bf16 ? 0x3f80
-                                                 : ~std::uint64_t{0};
-    write(operands[0], to, combined(s, truth != 0, other) ? cut(one, isa::bits(to)) : 0);
+    std::uint64_t one = ~std::uint64_t{0};
+    if (to == Type::f32) one = 0x3f800000;
+    if (to == Type::f16 || to == Type::f16x2) one = 0x3c00;
+    if (to == Type::bf16 || to == Type::bf16x2) one = 0x3f80;
+    one = cut(one, pair ? 16 : isa::bits(to));
+    std::uint64_t bits = combined(s, truths[0] != 0, other) ? one : 0;
+    if (pair && combined(s, truths[1] != 0, other)) bits |= one << 16;
+    write(operands[0], to, bits);
   }
 
   bool move_vector(const isa::Spelling& s) {

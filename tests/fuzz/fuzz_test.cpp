@@ -166,7 +166,7 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
 }
 
 TEST(Fuzz, EverySpellingIsGenerated) {
-  std::set<std::string> left(spellings().begin(), spellings().end());
+  std::set<std::string> left = spellings();
   EXPECT_GT(left.size(), 3000u);
   for (std::uint64_t n = 0; n < programs_of_all_spellings(); ++n)
     for (const std::string& s : generate(n).statements) {

@@ -15,9 +15,10 @@ using isa::Family;
 using isa::Type;
 using isa::Word;
 
-constexpr int kPtx = 90, kTarget = 120; // of the programs
-constexpr std::size_t kSlotBytes = 64;  // of each thread in each space
-constexpr int kLoops = 3;               // branches back, at most
+constexpr int kPtx = 93; // of the programs
+constexpr std::string_view kTargets[] = {"sm_120a", "sm_100a"};
+constexpr std::size_t kSlotBytes = 64; // of each thread in each space
+constexpr int kLoops = 3;              // branches back, at most
 constexpr std::size_t kSpellingsInTurn = 12;
 
 struct Register {
@@ -65,14 +66,15 @@ void spell(const isa::Pattern& pattern, int group, const std::string& so_far, st
     spell(pattern, group + 1, so_far + "." + std::string(isa::text_of(g.options[i])), list);
 }
 
-// Whether registers(), immediates and predicates can be its operands.
+// Whether registers(), immediates and predicates can be its operands. (Video instructions have selectors, which the
+// evaluator does not know; tests/hardware/video_test.cpp goes through them.)
 bool can_generate(const isa::Spelling& s) {
   for (int i = 0; i < s.entry->operands.count; ++i) {
     const isa::OperandSpec& o = s.entry->operands.items[i];
     const bool known = o.kind == isa::OperandClass::value || o.kind == isa::OperandClass::predicate ||
                        o.kind == isa::OperandClass::carry;
     const Type type = s.types[i];
-    if (!known || o.vector || o.optional) return false;
+    if (!known || o.vector || o.optional || o.minus) return false;
     if (o.kind == isa::OperandClass::value && !o.immediate &&
         std::none_of(registers().begin(), registers().end(),
                      [&](const Register& r) { return fits(r.type, type, o.relaxed); }))
@@ -84,14 +86,56 @@ bool can_generate(const isa::Spelling& s) {
 // Whether the payload of a NaN in its result is open: see tests/exec/lane_levels_test.cpp.
 bool makes_open_nan(const isa::Spelling& s) {
   const Type type = s.types[0];
-  if (type != Type::f32 && type != Type::f64) return false;
+  if (type != Type::f32 && type != Type::f64 && type != Type::f32x2) return false;
   constexpr std::string_view kExact[] = {"mov", "selp", "slct", "neg", "abs", "copysign", "min", "max", "cvt", "set"};
   return std::find(std::begin(kExact), std::end(kExact), s.entry->opcode) == std::end(kExact);
 }
 
+// Statements that make every NaN in a register the same.
+std::string same_nan(Type type, const std::string& name) {
+  const auto one = [](const std::string& bits, const std::string& r) {
+    return " testp.notanumber.f" + bits + " %pn, " + r + "; @%pn mov.b" + bits + " " + r + ", -1;";
+  };
+  if (type != Type::f32x2) return one(type == Type::f32 ? "32" : "64", name);
+  return " mov.b64 {%n0, %n1}, " + name + ";" + one("32", "%n0") + one("32", "%n1") + " mov.b64 " + name +
+         ", {%n0, %n1};";
+}
+
+// What a target offers: spellings that functors compute, in random order, neighbours strangers.
+struct Offer {
+  std::string text;
+  isa::Spelling spelling;
+};
+const std::vector<Offer>& offers(std::size_t target) {
+  static const std::vector<std::vector<Offer>> all = [] {
+    std::vector<std::vector<Offer>> lists;
+    for (const std::string_view name : kTargets) {
+      std::vector<Offer>& list = lists.emplace_back();
+      for (const isa::Entry& entry : isa::table()) {
+        if (entry.family != Family::lane && entry.family != Family::set) continue;
+        int operands = 0;
+        for (int i = 0; i < entry.operands.count; ++i) operands += entry.operands.items[i].is_written() ? 1 : 0;
+        std::vector<std::string> texts;
+        spell(entry.pattern, 0, std::string(entry.opcode), texts);
+        for (const std::string& text : texts) {
+          const auto found = isa::lookup(text, kPtx, isa::target_named(name), operands);
+          if (found && found->entry == &entry && can_generate(*found)) list.push_back({text, *found});
+        }
+      }
+      std::shuffle(list.begin(), list.end(), std::mt19937_64(1));
+    }
+    return lists;
+  }();
+  return all[target];
+}
+
 class Generator {
 public:
-  explicit Generator(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15u + 1) { program_.number = number; }
+  explicit Generator(std::uint64_t number)
+      : random_(number * 0x9e3779b97f4a7c15u + 1), offers_(offers(number % std::size(kTargets))) {
+    program_.number = number;
+    program_.target = kTargets[number % std::size(kTargets)];
+  }
 
   Program run() {
     constexpr std::array<std::uint32_t, 2> kBlocks[] = {{32, 1}, {7, 1}, {45, 1}, {64, 1}, {9, 5}, {1, 1}, {100, 1}};
@@ -102,11 +146,11 @@ public:
     while (places.size() < labels) places.insert(below(count));
     while (turns.size() < kSpellingsInTurn) turns.insert(below(count));
     labels_ = labels;
-    std::size_t turn = program_.number * kSpellingsInTurn;
+    std::size_t turn = program_.number / std::size(kTargets) * kSpellingsInTurn;
     for (std::size_t i = 0; i < count; ++i) {
       if (places.contains(i)) add("L" + std::to_string(passed_++) + ":");
       if (turns.contains(i))
-        compute(spellings()[turn++ % spellings().size()]);
+        compute(offers_[turn++ % offers_.size()]);
       else
         statement();
     }
@@ -125,7 +169,7 @@ private:
     if (pick < 12 && one_in(3)) return add("@" + negation() + any(Type::pred) + (one_in(2) ? " exit;" : " ret;"));
     if (pick < 30) return access();
     if (pick < 36) return move_vector();
-    return compute(spellings()[below(spellings().size())]);
+    return compute(offers_[below(offers_.size())]);
   }
 
   // ---- operands
@@ -170,7 +214,7 @@ private:
     const bool amount = o.type_index < 0 && o.fixed == Type::u32;
     const bool numeric =
         type == Type::f32 || type == Type::f64 || isa::is_integer(type) || isa::info(type).kind == Class::untyped;
-    if (numeric && !immediates_done && one_in(6)) {
+    if (numeric && o.elements == 1 && !o.register_only && !immediates_done && one_in(6)) {
       // The assembler has its own ways with bfe and bfi of two immediates: tests/hardware/immediates_test.cpp.
       immediates_done = s.entry->opcode == "bfe" || s.entry->opcode == "bfi";
       return immediate(type, amount);
@@ -195,26 +239,23 @@ private:
 
   // ---- statements
 
-  void compute(const std::string& spelling) {
-    const auto s = isa::lookup(spelling, kPtx, kTarget);
-    std::string text = guard() + spelling, first;
+  void compute(const Offer& offer) {
+    const isa::Spelling& s = offer.spelling;
+    std::string text = guard() + offer.text, first;
     bool immediates_done = false;
-    for (int i = 0; i < s->entry->operands.count; ++i) {
-      const isa::OperandSpec& o = s->entry->operands.items[i];
-      if (o.kind == isa::OperandClass::carry) continue;
-      const std::string operand = !o.destination              ? source(*s, i, immediates_done)
-                                  : s->types[i] == Type::pred ? predicates(o)
-                                                              : any(s->types[i], o.relaxed);
+    for (int i = 0; i < s.entry->operands.count; ++i) {
+      const isa::OperandSpec& o = s.entry->operands.items[i];
+      if (!o.is_written()) continue;
+      std::string operand = !o.destination             ? source(s, i, immediates_done)
+                            : s.types[i] == Type::pred ? predicates(o)
+                                                       : any(s.types[i], o.relaxed);
+      for (int e = 1; e < o.elements; ++e) operand += ", " + any(s.types[i]);
+      if (o.elements > 1) operand = "{" + operand + "}";
       text += (first.empty() ? " " : ", ") + operand;
       if (first.empty()) first = operand;
     }
     text += ";";
-    if (makes_open_nan(*s)) {
-      const bool single = s->types[0] == Type::f32;
-      text += std::string(" testp.notanumber.") + (single ? "f32" : "f64") + " %pn, " + first + "; @%pn mov." +
-              (single ? "b32 " : "b64 ") + first + (single ? ", 0x7fffffff;" : ", 0x7fffffffffffffff;");
-    }
-    add(text);
+    add(makes_open_nan(s) ? text + same_nan(s.types[0], first) : text);
   }
 
   void branch_forward() {
@@ -299,10 +340,10 @@ private:
     std::string spelling;
     while (spelling.empty()) {
       spelling = spelling_of(*entries[below(entries.size())]);
-      const auto s = isa::lookup(spelling.empty() ? "nothing" : spelling, kPtx, kTarget);
+      const auto s = isa::lookup(spelling.empty() ? "nothing" : spelling, kPtx, isa::target_named(program_.target));
       if (!s || !can_access(*s)) spelling.clear();
     }
-    const auto s = isa::lookup(spelling, kPtx, kTarget);
+    const auto s = isa::lookup(spelling, kPtx, isa::target_named(program_.target));
     const int parts = s->has(Word::w_v2) ? 2 : s->has(Word::w_v4) ? 4 : 1;
     const Type type = s->form.type();
     const bool loads = s->entry->family == Family::load;
@@ -344,6 +385,7 @@ public:
 
 private:
   std::mt19937_64 random_;
+  const std::vector<Offer>& offers_;
   Program program_;
   std::size_t labels_ = 0, passed_ = 0;
   int loops_ = 0;
@@ -355,21 +397,18 @@ std::string width_of(Type type) { return std::to_string(isa::bits(type)); }
 
 Program generate(std::uint64_t number) { return Generator(number).run(); }
 
-const std::vector<std::string>& spellings() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> list, usable;
-    for (const isa::Entry& entry : isa::table())
-      if ((entry.family == Family::lane || entry.family == Family::set) && !entry.legacy)
-        spell(entry.pattern, 0, std::string(entry.opcode), list);
-    for (const std::string& text : list)
-      if (const auto found = isa::lookup(text, kPtx, kTarget); found && can_generate(*found)) usable.push_back(text);
-    std::shuffle(usable.begin(), usable.end(), std::mt19937_64(1)); // neighbours in a program are strangers
-    return usable;
-  }();
+std::set<std::string> spellings() {
+  std::set<std::string> all;
+  for (std::size_t target = 0; target < std::size(kTargets); ++target)
+    for (const Offer& offer : offers(target)) all.insert(offer.text);
   return all;
 }
 
-std::uint64_t programs_of_all_spellings() { return spellings().size() / kSpellingsInTurn + 1; }
+std::uint64_t programs_of_all_spellings() {
+  std::size_t most = 0;
+  for (std::size_t target = 0; target < std::size(kTargets); ++target) most = std::max(most, offers(target).size());
+  return std::size(kTargets) * (most / kSpellingsInTurn + 1);
+}
 
 std::size_t input_words() { return registers().size(); }
 std::size_t output_words() { return registers().size() + 1 + 3 * kSlotBytes / 8; }
@@ -396,11 +435,11 @@ std::uint64_t Program::input(std::uint64_t thread, std::size_t word) const {
 
 std::string Program::ptx() const {
   const std::string slot = std::to_string(kSlotBytes);
-  std::string text = ".version " + std::to_string(kPtx / 10) + "." + std::to_string(kPtx % 10) + "\n.target sm_" +
-                     std::to_string(kTarget) + "\n.address_size 64\n" +
+  std::string text = ".version " + std::to_string(kPtx / 10) + "." + std::to_string(kPtx % 10) + "\n.target " +
+                     std::string(target) + "\n.address_size 64\n" +
                      ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n";
   for (const Register& r : registers()) text += ".reg ." + std::string(isa::name(r.type)) + " " + r.name + ";\n";
-  text += ".reg .pred %pn, %pl;\n.reg .b32 %t, %linear, %thread, %shared, %local, %c<" + std::to_string(kLoops) +
+  text += ".reg .pred %pn, %pl;\n.reg .b32 %t, %n<2>, %linear, %thread, %shared, %local, %c<" + std::to_string(kLoops) +
           ">;\n.reg .b64 %in, %slot, %sharedd, %locald, %sharedg, %localg;\n.shared .align 64 .b8 shared_slots[" +
           std::to_string(kSlotBytes * threads()) + "];\n.local .align 64 .b8 local_slot[" + slot + "];\n";
   text += "ld.param.u64 %in, [in]; ld.param.u64 %slot, [out];\n"

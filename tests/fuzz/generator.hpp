@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ namespace warplens::fuzz {
 
 struct Program {
   std::uint64_t number = 0;
+  std::string_view target; ///< "sm_120a"
   std::array<std::uint32_t, 2> block{1, 1};
   std::uint32_t ctas = 1;
   std::vector<std::string> statements; ///< a label is one of them: "L3:"
@@ -38,8 +40,8 @@ std::size_t output_words();
 /// What a word of the output is: "%r3", "shared memory".
 std::string output_name(std::size_t word);
 
-/// Every spelling that a functor computes and that can be generated, in random order.
-const std::vector<std::string>& spellings();
+/// The spellings that functors compute and that can be generated, for any of the targets that programs have.
+std::set<std::string> spellings();
 /// So many programs, one number after the other, have each spelling at least once.
 std::uint64_t programs_of_all_spellings();
 

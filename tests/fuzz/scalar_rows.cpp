@@ -10,7 +10,10 @@
 #include "emulator/isa/semantics/floating.hpp"
 #include "emulator/isa/semantics/half.hpp"
 #include "emulator/isa/semantics/integer.hpp"
+#include "emulator/isa/semantics/mixed.hpp"
+#include "emulator/isa/semantics/video.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -25,6 +28,8 @@ using isa::Form;
 template <class T> T read(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, bool>) {
     return bits != 0;
+  } else if constexpr (sizeof(T) > sizeof bits) {
+    return T{bits}; // programs have no registers of 128 bits
   } else {
     T value;
     std::memcpy(&value, &bits, sizeof value);
@@ -34,7 +39,7 @@ template <class T> T read(std::uint64_t bits) {
 
 template <class T> std::uint64_t written(T value) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
+  std::memcpy(&bits, &value, std::min(sizeof bits, sizeof value));
   return bits;
 }
 template <class A, class B> void put(Both<A, B> both, std::uint64_t* results) {
@@ -70,10 +75,13 @@ std::span<const LaneFunction>* WARPLENS_FILL(std::span<const LaneFunction>* row)
 #define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)                                                 \
   *row++ = made<functor, isa::parse_pattern(pattern)>();
 #define LEGACY INSTRUCTION
+#define RETIRED(opcode, pattern, operands, functor, unit, ptx, sm, last)                                               \
+  INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)
 #define FAMILY(...) *row++ = {};
 #include WARPLENS_TABLE
 #undef INSTRUCTION
 #undef LEGACY
+#undef RETIRED
 #undef FAMILY
   return row;
 }
