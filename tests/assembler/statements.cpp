@@ -25,7 +25,8 @@ std::string register_type(Type type) {
   case Type::pred: return std::string(isa::name(type));
   default: break;
   }
-  const bool fundamental = isa::info(type).kind != isa::Class::floating && !isa::name(type).ends_with("x2");
+  const bool fundamental =
+      isa::info(type).kind != isa::Class::floating && isa::name(type).find('x') == std::string_view::npos;
   return fundamental ? std::string(isa::name(type)) : "b" + std::to_string(isa::bits(type));
 }
 
@@ -50,7 +51,7 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   default: break;
   }
   if (spec.immediate) return "128"; // the only size of discard, and a number of registers for setmaxnreg
-  const int width = spec.vector ? vector_width(form) : 1;
+  const int width = spec.vector ? vector_width(form) : spec.elements;
   if (width == 1) return reg(type, n) + (spec.pair && type != Type::pred ? "|%pred_8" : "");
   std::string list;
   for (int i = 0; i < width; ++i) list += (i == 0 ? "{" : ", ") + reg(type, (n + i) % 9);
@@ -63,7 +64,7 @@ std::string with_operands(const isa::Entry& entry, const isa::Form& form, const 
   for (int i = 0; i < entry.operands.count; ++i) {
     const isa::OperandSpec& spec = entry.operands.items[i];
     const bool policy = form.has(Word::w_l2_cache_hint);
-    if (spec.kind == OperandClass::carry || (spec.optional && !policy)) continue;
+    if (!spec.is_written() || (spec.optional && !policy)) continue;
     text += (n == 0 ? " " : ", ") + operand(spec, form, n);
     ++n;
   }

@@ -1,6 +1,7 @@
 // For the scripts of tests/data/assembler, which hold Warplens against the assembler.
 //
-//   write_statements spellings             every spelling of the table: line of the table, spelling, statement
+//   write_statements spellings 90          every spelling that the table has for that version of PTX (times ten): line
+//                                          of the table, spelling, statement
 //   write_statements refusals 90 sm_90a    reads statements, one a line; writes for each what is said against it
 #include "tests/assembler/statements.hpp"
 
@@ -9,12 +10,12 @@
 
 namespace {
 
-int write_spellings() {
-  std::size_t line = 0;
-  for (const warplens::isa::Entry& entry : warplens::isa::table()) {
-    for (const auto& s : warplens::assembler::spellings(entry))
+int write_spellings(int ptx) {
+  const auto table = warplens::isa::table();
+  for (std::size_t line = 0; line < table.size(); ++line) {
+    if (table[line].ptx > ptx) continue;
+    for (const auto& s : warplens::assembler::spellings(table[line]))
       std::cout << line << '\t' << s.spelling << '\t' << s.text << '\n';
-    ++line;
   }
   return 0;
 }
@@ -31,8 +32,8 @@ int write_refusals(int ptx, const std::string& target) {
 
 int main(int count, char** arguments) {
   const std::string what = count > 1 ? arguments[1] : "";
-  if (what == "spellings") return write_spellings();
+  if (what == "spellings" && count == 3) return write_spellings(std::atoi(arguments[2]));
   if (what == "refusals" && count == 4) return write_refusals(std::atoi(arguments[2]), arguments[3]);
-  std::cerr << "usage: write_statements spellings | refusals VERSION TARGET\n";
+  std::cerr << "usage: write_statements spellings VERSION | refusals VERSION TARGET\n";
   return 2;
 }

@@ -23,7 +23,7 @@ NEW_TARGETS = ["sm_90a", "sm_100a", "sm_120a"]  # one of them has every instruct
 
 def table(program):
     """[(line of the table, spelling, statement)]"""
-    done = subprocess.run([program, "spellings"], capture_output=True, text=True, check=True)
+    done = subprocess.run([program, "spellings", str(NEWEST)], capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [(int(line), spelling, text) for line, spelling, text in rows if opcode(spelling) not in TOO_MANY]
 
@@ -114,6 +114,8 @@ def shapes(rows):
     {"mad": {(0, 0, 0, 0), ("u32", 0, 0, "u32"), ...}}"""
     found = collections.defaultdict(set)
     for _, spelling, text in rows:
+        if "{" in text:
+            continue
         types = [stored(w) for w in spelling.split(".")[1:] if w in TYPES]
         operands = [re.sub(r"_\d+$", "", o.split("|")[0]).strip("%") for o in text.rstrip(";").partition(" ")[2].split(", ")]
         found[opcode(spelling)].add(tuple(types.index(o) if o in types else o for o in operands))
@@ -185,9 +187,20 @@ def beyond(rows):
     return found
 
 
+def named(rows):
+    """spelling -> statement; "min.f32:4" where a spelling has a statement with another number of operands, too."""
+    first, result = {}, {}
+    for _, spelling, text in rows:
+        count = len(operands_of(text))
+        usual = first.setdefault(spelling, count)
+        result.setdefault(spelling if count == usual else f"{spelling}:{count}", text)
+    return result
+
+
 def ask_spellings(rows):
     extra = beyond(rows)
-    asked = [(s, text, "") for _, s, text in rows] + [(s, text, "beyond ") for s, text in sorted(extra.items())]
+    asked = [(name, text, "") for name, text in named(rows).items()]
+    asked += [(s, text, "beyond ") for s, text in sorted(extra.items())]
     groups = collections.defaultdict(list)
     for (spelling, _, mark), where in zip(asked, rules([text for _, text, _ in asked])):
         head, _, words = spelling.partition(".")
@@ -195,7 +208,8 @@ def ask_spellings(rows):
     write("spellings.txt", """
 What ptxas 13.0 takes, recorded by ask_ptxas.py: versions of PTX (times ten) and targets | opcode | spellings.
 "10 sm_20": from that version and target on; "10-13 sm_10-13": up to others, too; several rules are joined by '/'; a list of
-targets names each. "never": in the table, and refused everywhere. "beyond": not in the table, but one word away.""",
+targets names each. "never": in the table, and refused everywhere. "beyond": not in the table, but one word away.
+".f32:4": with four operands, where the table has the spelling with another number, too.""",
           [f"{where} | {head} | {' '.join(words)}" for (where, head), words in sorted(groups.items(), key=lambda g: (g[0][1], g[0][0]))])
 
 
@@ -224,6 +238,11 @@ def ask_orders(rows):
 
 
 # ---- operands --------------------------------------------------------------------------------------------------------
+
+def operands_of(text):
+    """["{%b32_1, %b32_2}", "%pred_3"]"""
+    return re.findall(r"\{[^}]*\}|[^,{}]+(?:\|[^,{}]+)?", text.rstrip(";").partition(" ")[2].replace(", ", ","))
+
 
 # What is put in the place of each operand of a statement. "drop" leaves it out, "repeat" writes it twice.
 KINDS = [f"%{r}_8" for r in FUNDAMENTAL + ["f16", "f16x2"]] + [
