@@ -116,7 +116,7 @@ template <WarpOperation mode, bool sync, bool predicated> const Op* shuffle(cons
   if (mask == kFullMask) {
     permute(fresh, a, from);
     std::memcpy(d, fresh, sizeof fresh);
-  } else { // what a lane that does not take part gives is undefined: here, zero
+  } else { // what a lane that does not take part gives is undefined: zero, as on an H200
     alignas(64) Word32 given[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) given[i] = (mask >> i & 1) != 0 ? a[i] : 0;
     permute(fresh, given, from);
