@@ -103,7 +103,7 @@ Op& Decoder::emit(Handler handler) {
   op.instruction = current_index_;
   op.guard = file_.always();
   if (current_ != nullptr && current_->guard != ir::kNone) {
-    op.guard = file_.reg(current_->guard);
+    op.guard = guard_;
     op.guard_flip = current_->guard_negated ? kFullMask : 0;
   }
   program_->ops.push_back(op);
@@ -132,11 +132,36 @@ void Decoder::unsupported(std::string why) {
                      fmt::format("kernel '{}' cannot be launched because of this instruction", function_.name));
 }
 
+// Where an instruction writes its own guard, as in `@p setp.eq.and.s32 p|q, …`, its ops go by a copy: there may be
+// several.
+void Decoder::read_guard() {
+  if (current_->guard == ir::kNone) return;
+  guard_ = file_.reg(current_->guard);
+  const auto is_guard = [&](const ir::Operand& o) {
+    return o.kind == ir::OperandKind::reg && o.index == current_->guard;
+  };
+  const auto operands = function_.operands(*current_);
+  if (operands.empty()) return;
+  const ir::Operand& first = operands[0];
+  bool written = is_guard(first);
+  if (first.kind == ir::OperandKind::pair || first.kind == ir::OperandKind::vector)
+    for (const ir::Operand& o : function_.elements(first)) written = written || is_guard(o);
+  if (!written) return;
+  const std::uint32_t copy = file_.temporary(0);
+  Op& op = emit(predicate_and);
+  op.src[0] = op.src[1] = guard_;
+  op.guard = file_.always();
+  op.guard_flip = 0;
+  op.dst[0] = copy;
+  guard_ = copy;
+}
+
 void Decoder::instruction(std::uint32_t index) {
   current_ = &function_.instructions[index];
   current_index_ = index;
   file_.reset_temporaries();
   pending_.clear();
+  read_guard();
   if (current_->form == ir::kNone) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;

@@ -29,6 +29,7 @@ private:
   void begin_block(std::uint32_t block);
   void count_instructions(std::uint32_t first, std::uint32_t end);
   void instruction(std::uint32_t index);
+  void read_guard();
   void patch_branches();
   Op& emit(Handler handler);
   void unsupported(std::string why);
@@ -116,6 +117,7 @@ private:
 
   const ir::Instruction* current_ = nullptr;
   std::uint32_t current_index_ = 0;
+  std::uint32_t guard_ = 0;   ///< row of its guard
   std::uint32_t charged_ = 0; ///< instructions before this one are charged by a branch
   struct Pending {            // a destination that has to be widened into its register
     std::uint32_t row, target;

@@ -203,5 +203,18 @@ TEST(Trap, NamesKernelAndThread) {
   EXPECT_NE(ran.trap.find("in kernel k, by thread (6,0,0) in block (1,0,0)"), std::string::npos) << ran.trap;
 }
 
+// An instruction that writes its own guard reads it before, also where it is made of several steps.
+TEST(Guards, AreReadBeforeTheyAreWritten) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    and.b32 %r10, %r1, 1; setp.eq.u32 %p1, %r10, 1;
+    setp.ne.u32 %p2, %r1, %r1; setp.eq.u32 %p3, %r1, %r1;
+    @!%p1 setp.lt.and.u32 %p1|%p2, %r1, 16, %p3;
+    selp.u32 %r11, 1, 0, %p1; selp.u32 %r12, 2, 0, %p2; or.b32 %r11, %r11, %r12;
+    st.global.u32 [%rd2], %r11;
+    ret;)"));
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i % 2 == 1 ? 1u : i < 16 ? 1u : 2u) << i;
+}
+
 } // namespace
 } // namespace warplens::tests

@@ -219,7 +219,9 @@ private:
       immediates_done = s.entry->opcode == "bfe" || s.entry->opcode == "bfi";
       return immediate(type, amount);
     }
-    const bool special = type == Type::u32 && (s.entry->opcode == "mov" || s.entry->opcode == "cvt") && one_in(4);
+    const bool reads_special =
+        s.entry->opcode == "mov" || (s.entry->opcode == "cvt" && isa::is_integer(s.form.type(0)));
+    const bool special = type == Type::u32 && reads_special && one_in(4);
     if (special) {
       constexpr const char* kSpecials[] = {
           "%tid.x",       "%tid.y",       "%ntid.x",      "%ctaid.x",     "%laneid",   "%warpid", "%lanemask_eq",

@@ -169,6 +169,8 @@ template <Form f, class S> inline S integral(S x) {
     else
       return x;
   } else {
+    // The processor's instruction makes a NaN quiet; where there is none, nobody does.
+    if (rounds_to_integer<f>() && is_nan(x)) return std::bit_cast<S>(bits_of(x) | BitsOf<S>{1} << (kFraction<S> - 1));
     if constexpr (f.has(Word::w_rni))
       return __builtin_rint(x);
     else if constexpr (f.has(Word::w_rzi))
