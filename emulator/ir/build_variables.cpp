@@ -66,7 +66,7 @@ bool Builder::words_of(const DeclarationSyntax& head, Variable& variable) {
       variable.pointee = space;
     } else if (text == ".v2" || text == ".v4") {
       variable.vector = text == ".v2" ? 2 : 4;
-    } else if (const auto type = isa::type_named(text.substr(1))) {
+    } else if (const auto type = isa::type_named(text.substr(1)); type && isa::is_fundamental(*type)) {
       if (variable.type != Type::none) {
         error(word.where, fmt::format("expected a name but found a second type '{}'", text));
         return false;

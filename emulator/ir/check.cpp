@@ -198,6 +198,8 @@ private:
               std::string(selectors_of(spec)));
       if (o.negated && r.type != Type::pred && !spec.minus)
         error(&o, fmt::format("'{}' negates no operand", instruction_->opcode));
+      if (o.negated && spec.destination)
+        error(&o, fmt::format("'{}' cannot write to the negation of '{}'", instruction_->opcode, r.name));
     } else if (o.count != 0) {
       for (const Operand& element : function_->elements(o)) marks(element, {});
     }
@@ -206,9 +208,9 @@ private:
   void operand(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
     marks(o, spec);
     switch (spec.kind) {
-    case OperandClass::any:
     case OperandClass::selection:
     case OperandClass::carry: return;
+    case OperandClass::any: return any_address(o);
     case OperandClass::label:
       if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
       return;
@@ -333,7 +335,7 @@ private:
       break;
     default:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
-             (!spec.immediate || o.kind == OperandKind::integer);
+             (!spec.immediate || o.kind == OperandKind::integer || o.kind == OperandKind::warp_size);
     }
     if (fits) return bounds(o, spelling);
     error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
@@ -366,20 +368,41 @@ private:
   }
 
   // Numbers that may not be any: position and length of a bit field (manual 9.7.1.19, 9.7.1.20); barriers and how many
-  // threads take part in one (9.7.13.1).
+  // threads take part in one (9.7.13.1); registers of a warp (9.7.20.5).
   void bounds(const Operand& o, const isa::Spelling& spelling) {
-    if (o.kind != OperandKind::integer) return;
+    if (o.kind == OperandKind::variable && spelling.entry->opcode == "cvta") return converted(o, spelling);
+    if (o.kind != OperandKind::integer && o.kind != OperandKind::warp_size) return;
+    const std::int64_t number = o.kind == OperandKind::integer ? o.value : 32;
     const auto given = function_->operands(*instruction_);
     const auto place = static_cast<std::size_t>(&o - given.data());
     const std::string_view opcode = spelling.entry->opcode;
     const bool field = (opcode == "bfe" && place >= 2) || (opcode == "bfi" && place >= 3);
-    if (field && (o.value < 0 || o.value > 255))
-      error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, o.value));
+    if (field && (number < 0 || number > 255))
+      error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, number));
+    if (opcode == "setmaxnreg" && (number < 24 || number > 256 || number % 8 != 0))
+      error(&o, fmt::format("expected a multiple of 8 from 24 to 256, got {}", number));
     if (spelling.entry->family != isa::Family::barrier) return;
-    if (place == 0 && (o.value < 0 || o.value > 15))
-      error(&o, fmt::format("expected a barrier from 0 to 15, got {}", o.value));
-    if (place == 1 && (o.value < 0 || o.value % 32 != 0))
-      error(&o, fmt::format("expected a multiple of 32 threads, got {}", o.value));
+    if (place == 0 && (number < 0 || number > 15))
+      error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));
+    if (place == 1 && (number < 0 || number % 32 != 0))
+      error(&o, fmt::format("expected a multiple of 32 threads, got {}", number));
+  }
+
+  // cvta makes a generic address of a variable's, which is one of its space.
+  void converted(const Operand& o, const isa::Spelling& spelling) {
+    if (spelling.has(isa::Word::w_to))
+      error(&o, fmt::format("'{}' wants a generic address, got {}", instruction_->opcode, described(*function_, o)));
+    else
+      space(o, spelling);
+  }
+
+  // isspacep: 32 or 64 bits.
+  void any_address(const Operand& o) {
+    const Type have = o.kind == OperandKind::reg ? function_->registers[o.index].type : Type::none;
+    const bool fits = o.kind == OperandKind::reg
+                          ? register_fits(have, Type::u32, false) || register_fits(have, Type::u64, false)
+                          : immediate_fits(o, Type::u64);
+    if (!fits) error(&o, fmt::format("'{}' wants an address, got {}", instruction_->opcode, described(*function_, o)));
   }
 
   void address(const Operand& o, const isa::Spelling& spelling) {

@@ -172,7 +172,6 @@ void Reader::report_foreign_bytes() {
 void Reader::module() {
   while (!at_end()) {
     guarded(true, [&] {
-      if (accept(";")) return;
       if (next_is(PtxParser::SECTION)) return section();
       if (next_is("}")) {
         const SourceLocation where = tokens_.peek().where();

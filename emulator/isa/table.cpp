@@ -169,15 +169,17 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
   return g.optional && place(pattern, group + 1, std::move(rest), form);
 }
 
-// The manual gives an order, but assemblers take the modifiers of arithmetic (setp.ftz.gt.f32) and of warp-level
-// instructions (vote.ballot.sync.b32) in any, as long as the types keep theirs and .lo .hi .wide .l .r .full .pack come
-// first. Puts them into the order of the pattern.
+// The manual gives an order, but assemblers take the words in any (setp.ftz.gt.f32, atom.add.gpu.u32), as long as the
+// types keep theirs and some words come first. Puts them into the order of the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
-  if (entry.family != Family::lane && entry.family != Family::set && entry.family != Family::warp) return false;
+  constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
+                             Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
+                             Word::w_fractional, Word::w_range, Word::w_cvt};
   const bool compares = entry.opcode == "setp" || entry.opcode == "set"; // their .lo and .hi are comparisons
-  for (std::size_t i = 1; i < words.size(); ++i)
-    for (const Word first : {Word::w_lo, Word::w_hi, Word::w_wide, Word::w_l, Word::w_r, Word::w_full, Word::w_pack})
-      if (words[i] == first && !compares) return false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (std::find(std::begin(kFirst), std::end(kFirst), words[i]) != std::end(kFirst) && !compares) return false;
+    if (words[i] == Word::w_cta && entry.family == Family::barrier) return false;
+  }
   form = {};
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
 }

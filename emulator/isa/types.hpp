@@ -70,6 +70,12 @@ constexpr bool is_integer(Type type) {
   return info(type).kind == Class::signed_integer || info(type).kind == Class::unsigned_integer;
 }
 
+/// May a register or a variable have it? The others stand in instructions only (sections 5.2.1 to 5.2.3).
+constexpr bool is_fundamental(Type type) {
+  if (is_float(type)) return type == Type::f16 || type == Type::f32 || type == Type::f64 || type == Type::f16x2;
+  return name(type).find('x') == std::string_view::npos || info(type).kind == Class::opaque;
+}
+
 /// The type spelled `text` (without the dot), if it is one.
 constexpr std::optional<Type> type_named(std::string_view text) {
   for (int i = 1; i < kTypeCount; ++i)

@@ -19,14 +19,8 @@ using isa::Word;
 
 // Registers have fundamental types only; other types are kept in untyped ones (manual 5.2.2, 5.2.3).
 std::string register_type(Type type) {
-  switch (type) {
-  case Type::f32:
-  case Type::f64:
-  case Type::pred: return std::string(isa::name(type));
-  default: break;
-  }
-  const bool fundamental =
-      isa::info(type).kind != isa::Class::floating && isa::name(type).find('x') == std::string_view::npos;
+  // Halves are kept in untyped registers, as compilers do.
+  const bool fundamental = isa::is_fundamental(type) && type != Type::f16 && type != Type::f16x2;
   return fundamental ? std::string(isa::name(type)) : "b" + std::to_string(isa::bits(type));
 }
 
@@ -150,7 +144,7 @@ std::vector<Statement> spellings(const isa::Entry& entry) {
 
 std::vector<std::string> refusals(const std::vector<std::string>& statements, int ptx, const std::string& target) {
   const std::string header = ".version " + std::to_string(ptx / 10) + "." + std::to_string(ptx % 10) + "\n.target " +
-                             target + "\n.address_size 64\n" + context();
+                             target + "\n" + (ptx >= 23 ? ".address_size 64\n" : "") + context();
   constexpr std::size_t kPage = 900;
   std::vector<std::string> all;
   for (std::size_t first = 0; first < statements.size(); first += kPage) {

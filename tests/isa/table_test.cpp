@@ -179,7 +179,7 @@ TEST(Table, SpellingsThatLaterVersionsDoNotHave) {
   EXPECT_FALSE(lookup("sin.f32", 14, 10).has_value());
 }
 
-TEST(Table, ModifiersOfArithmeticInAnyOrder) {
+TEST(Table, WordsInAnyOrder) {
   const auto same = [](std::string_view odd, std::string_view proper) {
     const auto a = lookup(odd, 90, 90), b = lookup(proper, 90, 90);
     return a && b && a->entry == b->entry && a->variant == b->variant && a->form == b->form;
@@ -193,7 +193,9 @@ TEST(Table, ModifiersOfArithmeticInAnyOrder) {
   EXPECT_FALSE(lookup("cvt.sat.pack.u16.s32", 90, 90).has_value());
   EXPECT_FALSE(lookup("div.ftz.full.f32", 90, 90).has_value());
   EXPECT_FALSE(lookup("cvt.f64.rn.f32", 90, 90).has_value()); // the types keep their order: rn does not go with it
-  EXPECT_FALSE(lookup("ld.u32.global", 90, 90).has_value());
+  EXPECT_TRUE(same("ld.u32.global", "ld.global.u32"));
+  EXPECT_TRUE(same("atom.add.release.gpu.u32", "atom.release.gpu.add.u32"));
+  EXPECT_FALSE(lookup("cvta.global.to.u64", 90, 90).has_value());
 }
 
 TEST(Table, PatternsWithMistakesAreInvalid) {

@@ -22,10 +22,11 @@ NEW_TARGETS = ["sm_90a", "sm_100a", "sm_120a"]  # one of them has every instruct
 
 
 def table(program):
-    """[(line of the table, spelling, statement)]"""
+    """[(line of the table, spelling, statement)], and the same of memory instructions."""
     done = subprocess.run([program, "spellings", str(NEWEST)], capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    return [(int(line), spelling, text) for line, spelling, text in rows if opcode(spelling) not in TOO_MANY]
+    every = [(int(line), spelling, text) for line, spelling, text in rows]
+    return [r for r in every if opcode(r[1]) not in TOO_MANY], [r for r in every if opcode(r[1]) in TOO_MANY]
 
 
 def opcode(spelling):
@@ -215,8 +216,10 @@ targets names each. "never": in the table, and refused everywhere. "beyond": not
 
 # ---- the order of words ------------------------------------------------------------------------------------------------
 
-def ask_orders(rows):
+def ask_orders(rows, memory):
     chance = random.Random(1)
+    some = chance.sample(memory, 3000)
+    rows = rows + [row for row, refusal in zip(some, ask([text for _, _, text in some], NEWEST, "sm_120a")) if not refusal]
     lines = collections.defaultdict(list)
     for line, spelling, text in rows:
         lines[line].append((spelling, text))
@@ -226,8 +229,10 @@ def ask_orders(rows):
         for spelling, text in {longest, chance.choice(spellings)}:
             head, *words = spelling.split(".")
             types = [w for w in words if w in TYPES]  # in another order they are other types
+            if len(words) > 6:
+                continue
             orders = sorted(o for o in set(itertools.permutations(words)) - {tuple(words)}
-                            if [w for w in o if w in TYPES] == types) if len(words) < 7 else []
+                            if [w for w in o if w in TYPES] == types)
             for order in chance.sample(orders, min(6, len(orders))):
                 statements.append(".".join((head,) + order) + text[len(spelling):])
     taken = [False] * len(statements)
@@ -344,8 +349,8 @@ def ask_directives():
 def main(program):
     ask_targets()
     ask_directives()
-    rows = table(program)
-    ask_orders(rows)
+    rows, memory = table(program)
+    ask_orders(rows, memory)
     ask_operands(rows)
     ask_spellings(rows)
 

@@ -11,7 +11,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTXAS = os.environ.get("PTXAS", "/usr/local/cuda/bin/ptxas")
-PAGE = 50000  # statements a module
+PAGE = 4000  # statements a module: one that cannot even be parsed costs another run of its module
 COMPLAINT = re.compile(r"^ptxas \S+, line (\d+); (error|fatal) *: (.*)$")
 
 VERSIONS = [10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62, 63, 64, 65,
