@@ -363,6 +363,9 @@ private:
     else if (!isa::readable_as(special, type, converts))
       error(&o, fmt::format("'{}' wants a value of type .{}, but '{}' is .{}", instruction_->opcode, isa::name(type),
                             has.name, isa::name(has.type)));
+    else if (has.components > 1 && o.component == 0 && vector_width(spelling) == 1 &&
+             isa::info(type).kind == Class::untyped)
+      error(&o, fmt::format("'{}' is a vector: read one of its components, such as {}.x", has.name, has.name));
     else if (o.component > has.components || (has.components == 1 && o.component != 0))
       error(&o, fmt::format("'{}' has no such component", has.name));
   }

@@ -151,14 +151,20 @@ void flush(Spelling& spelling) {
   }
 }
 
+bool is_priority(Word word) {
+  return word == Word::w_l2_evict_first || word == Word::w_l2_evict_last || word == Word::w_l2_evict_normal ||
+         word == Word::w_l2_evict_unchanged;
+}
+
 bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
   if (group == pattern.count) return rest.empty();
   const Group& g = pattern.groups[group];
   const int count = form.count;
-  bool type_passed = false;
+  bool type_passed = false, priority_passed = false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
-    if (is_type(rest[i]) && type_passed) continue;
+    if ((is_type(rest[i]) && type_passed) || (is_priority(rest[i]) && priority_passed)) continue;
     type_passed = type_passed || is_type(rest[i]);
+    priority_passed = priority_passed || is_priority(rest[i]);
     if (std::find(g.options.begin(), g.options.begin() + g.count, rest[i]) == g.options.begin() + g.count) continue;
     std::vector<Word> others = rest;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
@@ -170,7 +176,7 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
 }
 
 // The manual gives an order, but assemblers take the words in any (setp.ftz.gt.f32, atom.add.gpu.u32), as long as the
-// types keep theirs and some words come first. Puts them into the order of the pattern.
+// types keep theirs, and cache priorities, and some words come first. Puts them into the order of the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
                              Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
@@ -179,6 +185,7 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (std::find(std::begin(kFirst), std::end(kFirst), words[i]) != std::end(kFirst) && !compares) return false;
     if (words[i] == Word::w_cta && entry.family == Family::barrier) return false;
+    if ((words[i] == Word::w_inc || words[i] == Word::w_dec) && entry.family == Family::nothing) return false;
   }
   form = {};
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);

@@ -219,10 +219,8 @@ private:
       immediates_done = s.entry->opcode == "bfe" || s.entry->opcode == "bfi";
       return immediate(type, amount);
     }
-    const bool reads_special =
-        s.entry->opcode == "mov" || (s.entry->opcode == "cvt" && isa::is_integer(s.form.type(0)));
-    const bool special = type == Type::u32 && reads_special && one_in(4);
-    if (special) {
+    const bool reads = s.entry->opcode == "mov" || (s.entry->opcode == "cvt" && isa::is_integer(s.form.type(0)));
+    if (type == Type::u32 && reads && one_in(4)) {
       constexpr const char* kSpecials[] = {
           "%tid.x",       "%tid.y",       "%ntid.x",      "%ctaid.x",     "%laneid",   "%warpid", "%lanemask_eq",
           "%lanemask_lt", "%lanemask_ge", "%lanemask_le", "%lanemask_gt", "%nctaid.x", "%ntid.z"};
