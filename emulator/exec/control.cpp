@@ -24,12 +24,14 @@ const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp
 
 // The running path has ended: continues with the next one that still has lanes.
 const Op* next_path(Warp* warp) {
-  while (warp->depth > 0) {
-    const Path& path = warp->paths[--warp->depth];
+  Paths& paths = *warp->paths;
+  while (!paths.waiting.empty()) {
+    const Path path = paths.waiting.back();
+    paths.waiting.pop_back();
     const Mask mask = path.mask & warp->live;
     if (mask == 0) continue;
     activate(warp, mask);
-    warp->rejoin = path.rejoin;
+    paths.rejoin = path.rejoin;
     return path.next;
   }
   activate(warp, 0);
@@ -56,10 +58,11 @@ template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
   if (taken == active) return take<watched>(op, warp);
   const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
   // Where the running path already ends at the same place, whoever waits there waits for these lanes too.
-  if (meet != nullptr && warp->rejoin != meet) warp->paths[warp->depth++] = {meet, warp->rejoin, active};
-  warp->paths[warp->depth++] = {op + 1, meet, active & ~taken};
+  Paths& paths = *warp->paths;
+  if (meet != nullptr && paths.rejoin != meet) paths.waiting.push_back({meet, paths.rejoin, active});
+  paths.waiting.push_back({op + 1, meet, active & ~taken});
   activate(warp, taken);
-  warp->rejoin = meet;
+  paths.rejoin = meet;
   return take<watched>(op, warp);
 }
 
@@ -96,7 +99,7 @@ const Op* branch_watched(const Op* op, Warp* warp) {
 }
 
 const Op* rejoin(const Op* op, Warp* warp) {
-  if (warp->rejoin != op) return op + 1;
+  if (warp->paths->rejoin != op) return op + 1;
   return next_path(warp);
 }
 

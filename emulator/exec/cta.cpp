@@ -59,6 +59,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program) {
   warp_count_ = shape.warps();
   warp_stride_ = program.warp_bytes;
   warps_ = aligned_bytes(warp_count_ * warp_stride_);
+  paths_.resize(warp_count_);
   shared_bytes = shape.shared_static + shape.shared_dynamic;
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
@@ -70,6 +71,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program) {
     slot->cta = this;
     slot->worker = &worker;
     slot->index = i;
+    slot->paths = &paths_[i];
     for (const ConstantRow& c : program.constants) fill(*slot, c.offset, static_cast<int>(c.lane_bytes), c.value);
   }
 }
@@ -88,8 +90,7 @@ void Cta::start(std::uint64_t n) {
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
     w.live = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
     activate(&w, w.live);
-    w.depth = 0;
-    w.rejoin = nullptr;
+    w.paths->clear();
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;

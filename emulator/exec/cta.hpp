@@ -2,6 +2,7 @@
 #pragma once
 
 #include "emulator/exec/grid.hpp"
+#include "emulator/exec/paths.hpp"
 
 #include <cstdlib>
 
@@ -57,6 +58,7 @@ private:
 
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;
+  std::vector<Paths> paths_; ///< by warp
   AlignedBytes warps_, shared_memory_, local_memory_;
   BarrierState barriers_[kBarriers];
   bool started_before_ = false;

@@ -19,6 +19,7 @@ struct Op;
 struct MemorySite;
 struct Cta;
 struct Worker;
+struct Paths;
 
 /// Executes one decoded instruction and returns the next one, or nullptr when the warp has to stop (see WarpState).
 using Handler = const Op* (*)(const Op*, Warp*);
@@ -41,16 +42,6 @@ static_assert(sizeof(Op) == 64);
 
 enum class WarpState : std::uint8_t { ready, at_barrier, done, trapped };
 
-/// A path of a diverged warp (reconvergence by immediate post-dominators).
-struct Path {
-  const Op* next = nullptr;   ///< where it continues
-  const Op* rejoin = nullptr; ///< where it meets the path below it
-  Mask mask = 0;
-};
-
-/// A path splits at most as often as it has lanes, once per nesting level that is kept (see control.cpp).
-constexpr int kMaxPaths = 2 * kWarpSize + 2;
-
 struct alignas(64) Warp {
   Mask active = 0;          ///< lanes of the path that runs
   Mask live = 0;            ///< lanes that have not exited
@@ -62,11 +53,9 @@ struct alignas(64) Warp {
   WarpState state = WarpState::ready;
   std::uint8_t barrier = 0;   ///< which one it waits at
   std::uint32_t index = 0;    ///< in the CTA
-  int depth = 0;              ///< paths waiting below the running one
-  const Op* rejoin = nullptr; ///< where the running path ends; nullptr: only at exit
+  Paths* paths = nullptr;     ///< the other lanes, where it has diverged
   std::uint64_t steps = 0;    ///< executed in earlier turns: what %clock counts
   std::int64_t turn = 0;      ///< budget at the start of this turn
-  Path paths[kMaxPaths];
 };
 
 constexpr std::uint32_t kRegisterFile = sizeof(Warp);
