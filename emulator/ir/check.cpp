@@ -337,7 +337,7 @@ private:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
              (!spec.immediate || o.kind == OperandKind::integer || o.kind == OperandKind::warp_size);
     }
-    if (fits) return bounds(o, spelling);
+    if (fits) return bounds(o, spec, spelling);
     error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
                           spec.destination || spec.register_only ? "a register"
                           : spec.immediate                       ? "an immediate"
@@ -371,8 +371,8 @@ private:
   }
 
   // Numbers that may not be any: position and length of a bit field (manual 9.7.1.19, 9.7.1.20); barriers and how many
-  // threads take part in one (9.7.13.1); registers of a warp (9.7.20.5).
-  void bounds(const Operand& o, const isa::Spelling& spelling) {
+  // threads take part in one (9.7.13.1); what the table says of an immediate.
+  void bounds(const Operand& o, const OperandSpec& spec, const isa::Spelling& spelling) {
     if (o.kind == OperandKind::variable && spelling.entry->opcode == "cvta") return converted(o, spelling);
     if (o.kind != OperandKind::integer && o.kind != OperandKind::warp_size) return;
     const std::int64_t number = o.kind == OperandKind::integer ? o.value : 32;
@@ -382,8 +382,11 @@ private:
     const bool field = (opcode == "bfe" && place >= 2) || (opcode == "bfi" && place >= 3);
     if (field && (number < 0 || number > 255))
       error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, number));
-    if (opcode == "setmaxnreg" && (number < 24 || number > 256 || number % 8 != 0))
-      error(&o, fmt::format("expected a multiple of 8 from 24 to 256, got {}", number));
+    if (spec.most != 0 && (number < spec.least || number > spec.most || number % spec.step != 0))
+      error(&o, fmt::format("expected {}{}, got {}", spec.step > 1 ? fmt::format("a multiple of {} from ", spec.step) : "",
+                            spec.least == spec.most ? fmt::format("{}", spec.most)
+                                                    : fmt::format("{} to {}", spec.least, spec.most),
+                            number));
     if (spelling.entry->family != isa::Family::barrier) return;
     if (place == 0 && (number < 0 || number > 15))
       error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));

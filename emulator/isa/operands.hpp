@@ -9,7 +9,8 @@
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
 //   "t2{4}"         a vector of four, each of them a source of the functor
-//   "[]"            an address; "#u32" an immediate; "b32?" may be left out
+//   "[]"            an address; "b32?" may be left out
+//   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one
 //   "u32.part"      a byte or a half of it may be selected, as in %r1.b0 or %r1.h1; of a destination: where the result
 //   goes "u32.halves"    the halves of two sources may be selected, as in %r1.h30; of a destination: which of them are
 //   written "u32.bytes"     the same with bytes: %r1.b7531 "selection"     what the operands select and negate, as one
@@ -41,6 +42,8 @@ struct OperandSpec {
   bool wide = false;          ///< w
   std::int8_t elements = 1;   ///< {4}
   Selectors selectors = Selectors::none;
+  /// Of an immediate: from `least` to `most`, a multiple of `step`; anything where `most` is 0.
+  std::uint16_t least = 0, most = 0, step = 1;
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
 
@@ -57,6 +60,23 @@ struct OperandList {
   int count = 0;
   bool valid = true;
 };
+
+/// ":24-256/8" at the end of a word: cuts it off, and gives the immediate its range.
+constexpr void parse_range(std::string_view& word, OperandSpec& o) {
+  const std::size_t colon = word.find(':');
+  if (colon == std::string_view::npos) return;
+  std::uint16_t numbers[3] = {0, 0, 1};
+  int at = 0;
+  for (const char c : word.substr(colon + 1)) {
+    if (c == '-') at = 1;
+    if (c == '/') at = 2, numbers[2] = 0;
+    if (c >= '0' && c <= '9') numbers[at] = static_cast<std::uint16_t>(10 * numbers[at] + (c - '0'));
+  }
+  o.least = numbers[0];
+  o.most = at == 0 ? numbers[0] : numbers[1];
+  o.step = numbers[2];
+  word = word.substr(0, colon);
+}
 
 constexpr OperandList parse_operands(std::string_view text) {
   OperandList list;
@@ -85,6 +105,7 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.minus = prefix('-');
     o.register_only = prefix('%');
     o.optional = suffix("?");
+    if (o.immediate) parse_range(word, o);
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
     if (suffix("{4}")) o.elements = 4;

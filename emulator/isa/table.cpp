@@ -156,14 +156,19 @@ bool is_priority(Word word) {
          word == Word::w_l2_evict_unchanged;
 }
 
+// Also the narrow ones of cvt.pack, which nothing else has.
+bool is_any_type(Word word) {
+  return is_type(word) || word == Word::w_u2 || word == Word::w_u4 || word == Word::w_s2 || word == Word::w_s4;
+}
+
 bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
   if (group == pattern.count) return rest.empty();
   const Group& g = pattern.groups[group];
   const int count = form.count;
   bool type_passed = false, priority_passed = false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
-    if ((is_type(rest[i]) && type_passed) || (is_priority(rest[i]) && priority_passed)) continue;
-    type_passed = type_passed || is_type(rest[i]);
+    if ((is_any_type(rest[i]) && type_passed) || (is_priority(rest[i]) && priority_passed)) continue;
+    type_passed = type_passed || is_any_type(rest[i]);
     priority_passed = priority_passed || is_priority(rest[i]);
     if (std::find(g.options.begin(), g.options.begin() + g.count, rest[i]) == g.options.begin() + g.count) continue;
     std::vector<Word> others = rest;
@@ -194,6 +199,7 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
 // What a spelling needs: its line of the table, and each of its words.
 Since needed_by(const Entry& entry, std::span<const Word> words) {
   Since needed{entry.ptx, entry.targets.least};
+  if (entry.opcode == "membar") return needed; // its .sys is older than that of others
   for (const Word word : words) {
     needed.ptx = std::max(needed.ptx, since(word).ptx);
     needed.sm = std::max(needed.sm, since(word).sm);

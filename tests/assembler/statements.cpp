@@ -44,7 +44,7 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   case OperandClass::any: return reg(Type::b64, n);
   default: break;
   }
-  if (spec.immediate) return "128"; // the only size of discard, and a number of registers for setmaxnreg
+  if (spec.immediate) return std::to_string(std::max<int>(spec.least, 1));
   const int width = spec.vector ? vector_width(form) : spec.elements;
   if (width == 1) return reg(type, n) + (spec.pair && type != Type::pred ? "|%pred_8" : "");
   std::string list;

@@ -3,8 +3,9 @@ and targets.txt.
 
     ninja -C build write_statements && python3 tests/data/assembler/ask_ptxas.py build/tests/write_statements
 
-Needs ptxas 13 (PTXAS names it). Asks about some ten million statements, which takes some minutes. tests/assembler
-compares the answers with the checker, and needs no ptxas for it.
+Needs ptxas 13 (PTXAS names it). Asks about some ten million statements, which takes some ten minutes; with "new" after the
+program, only about spellings that have come into the table since. tests/assembler compares the answers with the checker, and
+needs no ptxas for it.
 """
 import collections
 import itertools
@@ -200,12 +201,35 @@ def named(rows):
 
 def ask_spellings(rows):
     extra = beyond(rows)
-    asked = [(name, text, "") for name, text in named(rows).items()]
-    asked += [(s, text, "beyond ") for s, text in sorted(extra.items())]
+    write_spellings(answers([(name, text, "") for name, text in named(rows).items()] +
+                            [(s, text, "beyond ") for s, text in sorted(extra.items())]))
+
+
+def ask_new_spellings(rows):
+    """Adds those that have come into the table since spellings.txt was written."""
+    old = recorded()
+    new = {name: text for name, text in named(rows).items() if old.get(name, "beyond").startswith("beyond")}
+    write_spellings(old | answers([(name, text, "") for name, text in new.items()]))
+    print(f"{len(new)} new spellings")
+
+
+def answers(asked):
+    """spelling -> where it is taken, of [(spelling, statement, mark)]."""
+    return {name: mark + where for (name, _, mark), where in zip(asked, rules([text for _, text, _ in asked]))}
+
+
+def recorded():
+    """What spellings.txt holds, as answers() gives it."""
+    with open(os.path.join(HERE, "spellings.txt")) as file:
+        lines = [line.rstrip("\n").split(" | ") for line in file if not line.startswith("#")]
+    return {head + ("" if words == "." else words): where for where, head, list in lines for words in list.split(" ")}
+
+
+def write_spellings(places):
     groups = collections.defaultdict(list)
-    for (spelling, _, mark), where in zip(asked, rules([text for _, text, _ in asked])):
+    for spelling, where in places.items():
         head, _, words = spelling.partition(".")
-        groups[mark + where, head].append("." + words if words else ".")
+        groups[where, head].append("." + words if words else ".")
     write("spellings.txt", """
 What ptxas 13.0 takes, recorded by ask_ptxas.py: versions of PTX (times ten) and targets | opcode | spellings.
 "10 sm_20": from that version and target on; "10-13 sm_10-13": up to others, too; several rules are joined by '/'; a list of
@@ -346,10 +370,13 @@ def ask_directives():
     write("directives.txt", "Versions of PTX, times ten, with which ptxas 13.0 takes a module. Recorded by ask_ptxas.py.", lines)
 
 
-def main(program):
+def main(program, only=None):
+    rows, memory = table(program)
+    if only == "new":
+        ask_new_spellings(rows)
+        return
     ask_targets()
     ask_directives()
-    rows, memory = table(program)
     ask_orders(rows, memory)
     ask_operands(rows)
     ask_spellings(rows)

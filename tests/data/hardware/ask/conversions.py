@@ -1,5 +1,5 @@
-"""Asks a GPU of compute capability 9.0 about conversions to and from narrow formats, packing, halves of a word, and logic with a
-predicate: writes ../conversions.jsonl.
+"""Asks a GPU of compute capability 9.0 about conversions to and from narrow formats, packing, halves of a word, roundings of fma.bf16x2,
+and logic with a predicate: writes ../conversions.jsonl.
 
 Needs CuPy. Lines with "set" hold 128 times three words, in hexadecimal: what each thread finds in %r0 to %r2, and as floats in %f0
 to %f2. Lines with "body" hold statements, the set that they were given, and what each of the 128 threads left in %r21 and %r20, as
@@ -107,6 +107,9 @@ def bodies():
         for table in (0x00, 0x1a, 0x80, 0xe8, 0xfe):
             for q in ("%p1", "!%p1"):
                 yield ("integers",), f"setp.lt.s32 %p1, %r2, 0; lop3.{op}.b32 %r20|%p2, %r0, %r1, %r2, {table}, {q}; selp.u32 %r21, 1, 0, %p2;"
+    for rounding in ("rn", "rz", "rm", "rp"):
+        for relu in ("", ".relu"):
+            yield ("wide", "bf16"), f"fma.{rounding}{relu}.bf16x2 %r20, %r0, %r1, %r2;"
     yield ("wide",), "mov.b64 %l0, {%r0, %r1}; mov.b64 %l1, {%r2, %r0}; mov.b128 %x0, {%l0, %l1}; mov.b128 {_, %r20, %r21, _}, %x0;"
     yield ("wide",), "mov.b128 %x0, {%r2, %r1, %r0, %r2}; mov.b128 {%l0, %l1}, %x0; mov.b64 {%r20, %r21}, %l1;"
     yield ("wide",), "mov.b32 {%h0, %h1}, %r0; mov.b16 {%q0, %q1}, %h1; mov.b16 %h2, {%q1, %q0}; mov.b64 %l0, {%h0, %h1, %h2, 5}; mov.b64 {%r20, %r21}, %l0;"
