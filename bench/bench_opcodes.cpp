@@ -55,6 +55,7 @@ std::uint64_t ordinary(Type type, std::mt19937_64& random) {
   switch (type) {
   case Type::f64: return std::bit_cast<std::uint64_t>(real);
   case Type::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(real));
+  case Type::f32x2: return ordinary(Type::f32, random) << 32 | ordinary(Type::f32, random);
   case Type::f16: return half(r, 10, 15);
   case Type::f16x2: return half(r, 10, 15) << 16 | half(random(), 10, 15);
   case Type::bf16: return half(r, 7, 127);

@@ -6,8 +6,8 @@
 //
 // A functor's `lane` takes one argument per source of the table line (bool for predicates and the carry) and returns
 // the destination (bool for a predicate), or Both<A, B> for two. It is total: it is applied to every lane, active or
-// not. It may have a `row` besides, which computes all lanes at once (lane.hpp). `static constexpr Rounding rounding`
-// in a functor sets the processor's rounding mode around the loop.
+// not. It may have a `row` besides, which computes all lanes at once, or an `element` (lane.hpp). `static constexpr
+// Rounding rounding` in a functor sets the processor's rounding mode around the loop.
 #pragma once
 
 #include "emulator/exec/warp.hpp"
@@ -168,6 +168,22 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
       }
       write<First>(warp, op->dst[0], mask, [&](int i) { return values[i]; });
       Results<bool>([&](int i) { return truths[i] != 0; }).commit(warp, op->dst[1], mask);
+    }
+  } else if constexpr (requires { typename F::Element; }) {
+    using Element = typename F::Element;
+    constexpr int elements = kWarpSize * sizeof(Result) / sizeof(Element);
+    const auto compute = [](Element* d, const auto*... values) {
+#pragma GCC ivdep
+      for (int i = 0; i < elements; ++i) d[i] = F::element(values[i]...);
+    };
+    if (mask == kFullMask) {
+      compute(row<Element>(warp, op->dst[0]), row<Element>(warp, source_row(op, I))...);
+    } else {
+      Element computed[elements];
+      compute(computed, row<Element>(warp, source_row(op, I))...);
+      Results<Result> results;
+      std::memcpy(results.values, computed, sizeof computed);
+      results.commit(warp, op->dst[0], mask);
     }
   } else if constexpr (requires { &F::row; }) {
     static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);

@@ -383,10 +383,11 @@ private:
     if (field && (number < 0 || number > 255))
       error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, number));
     if (spec.most != 0 && (number < spec.least || number > spec.most || number % spec.step != 0))
-      error(&o, fmt::format("expected {}{}, got {}", spec.step > 1 ? fmt::format("a multiple of {} from ", spec.step) : "",
-                            spec.least == spec.most ? fmt::format("{}", spec.most)
-                                                    : fmt::format("{} to {}", spec.least, spec.most),
-                            number));
+      error(&o,
+            fmt::format("expected {}{}, got {}", spec.step > 1 ? fmt::format("a multiple of {} from ", spec.step) : "",
+                        spec.least == spec.most ? fmt::format("{}", spec.most)
+                                                : fmt::format("{} to {}", spec.least, spec.most),
+                        number));
     if (spelling.entry->family != isa::Family::barrier) return;
     if (place == 0 && (number < 0 || number > 15))
       error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));

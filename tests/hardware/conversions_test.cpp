@@ -37,7 +37,7 @@ TEST(Conversions, AsOnHardware) {
           << body << "\n of " << of << ", thread " << i << std::hex << ": " << sets.at(of)[3 * i] << " "
           << sets.at(of)[3 * i + 1] << " " << sets.at(of)[3 * i + 2];
   }
-  EXPECT_EQ(bodies, 212);
+  EXPECT_EQ(bodies, 220);
 }
 
 } // namespace

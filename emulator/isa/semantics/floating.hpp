@@ -220,29 +220,16 @@ constexpr Form of_single(Form f) {
     if (f.words[i] == word_of(Type::f32x2)) f.words[i] = word_of(Type::f32);
   return f;
 }
-inline float lower_single(std::uint64_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x)); }
-inline float upper_single(std::uint64_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x >> 32)); }
-inline std::uint64_t both_singles(float upper, float lower) {
-  return static_cast<std::uint64_t>(bits_of(upper)) << 32 | bits_of(lower);
-}
-
-template <class One> struct EachSingle {
+template <class One, class... Packed> struct EachSingle : ByElement<EachSingle<One, Packed...>, Packed...> {
+  using Element = float;
   static constexpr Rounding rounding = One::rounding;
-  static std::uint64_t lane(std::uint64_t a, std::uint64_t b) {
-    return both_singles(One::lane(upper_single(a), upper_single(b)), One::lane(lower_single(a), lower_single(b)));
-  }
+  template <class... T> static float element(T... x) { return One::lane(x...); }
 };
-template <Form f> struct AddSinglePair : EachSingle<AddFloat<of_single(f)>> {};
-template <Form f> struct SubtractSinglePair : EachSingle<SubtractFloat<of_single(f)>> {};
-template <Form f> struct MultiplySinglePair : EachSingle<MultiplyFloat<of_single(f)>> {};
-
-template <Form f> struct FusedMultiplyAddSinglePair {
-  using One = FusedMultiplyAdd<of_single(f)>;
-  static constexpr Rounding rounding = One::rounding;
-  static std::uint64_t lane(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    return both_singles(One::lane(upper_single(a), upper_single(b), upper_single(c)),
-                        One::lane(lower_single(a), lower_single(b), lower_single(c)));
-  }
-};
+template <Form f> struct AddSinglePair : EachSingle<AddFloat<of_single(f)>, std::uint64_t, std::uint64_t> {};
+template <Form f> struct SubtractSinglePair : EachSingle<SubtractFloat<of_single(f)>, std::uint64_t, std::uint64_t> {};
+template <Form f> struct MultiplySinglePair : EachSingle<MultiplyFloat<of_single(f)>, std::uint64_t, std::uint64_t> {};
+template <Form f>
+struct FusedMultiplyAddSinglePair
+    : EachSingle<FusedMultiplyAdd<of_single(f)>, std::uint64_t, std::uint64_t, std::uint64_t> {};
 
 } // namespace warplens::isa::WARPLENS_LEVEL

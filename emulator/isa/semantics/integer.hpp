@@ -200,42 +200,26 @@ template <Type t>
 using Part = std::conditional_t<
     t == Type::u8x4, std::uint8_t,
     std::conditional_t<t == Type::s8x4, std::int8_t, std::conditional_t<is_signed(t), std::int16_t, std::uint16_t>>>;
-template <Form f, class Operation> inline std::uint32_t each_part(Operation op, std::uint32_t a, std::uint32_t b) {
-  using T = Part<f.type()>;
-  std::uint32_t d = 0;
-  for (int at = 0; at < 32; at += kBits<T>) {
-    const T part = op(static_cast<T>(a >> at), static_cast<T>(b >> at));
-    d |= static_cast<std::uint32_t>(static_cast<std::make_unsigned_t<T>>(part)) << at;
-  }
-  return d;
-}
-template <Form f> struct AddParts { // 9.7.1.1
-  static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
-    using T = Part<f.type()>;
-    return each_part<f>([](T x, T y) { return f.has(Word::w_sat) ? clamped<T>(x + y) : sum(x, y); }, a, b);
+template <class F> using OfTwoParts = ByElement<F, std::uint32_t, std::uint32_t>;
+template <Form f> struct AddParts : OfTwoParts<AddParts<f>> { // 9.7.1.1
+  using Element = Part<f.type()>;
+  static Element element(Element x, Element y) { return f.has(Word::w_sat) ? clamped<Element>(x + y) : sum(x, y); }
+};
+template <Form f> struct SubtractParts : OfTwoParts<SubtractParts<f>> { // 9.7.1.2
+  using Element = Part<f.type()>;
+  static Element element(Element x, Element y) {
+    return f.has(Word::w_sat) ? clamped<Element>(x - y) : difference(x, y);
   }
 };
-template <Form f> struct SubtractParts { // 9.7.1.2
-  static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
-    using T = Part<f.type()>;
-    return each_part<f>([](T x, T y) { return f.has(Word::w_sat) ? clamped<T>(x - y) : difference(x, y); }, a, b);
-  }
+template <Form f> struct NegateParts : ByElement<NegateParts<f>, std::uint32_t> { // 9.7.1.11
+  using Element = Part<f.type()>;
+  static Element element(Element x) { return difference(Element{0}, x); }
 };
-template <Form f> struct NegateParts { // 9.7.1.11
-  static std::uint32_t lane(std::uint32_t a) {
-    using T = Part<f.type()>;
-    return each_part<f>([](T x, T y) { return difference(x, y); }, 0, a);
-  }
-};
-template <Form f, bool smaller> struct ExtremeOfParts { // 9.7.1.12, 9.7.1.13
-  static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
-    using T = Part<f.type()>;
-    return each_part<f>(
-        [](T x, T y) {
-          const T m = (smaller ? x < y : x > y) ? x : y;
-          return f.has(Word::w_relu) && m < 0 ? T{0} : m;
-        },
-        a, b);
+template <Form f, bool smaller> struct ExtremeOfParts : OfTwoParts<ExtremeOfParts<f, smaller>> { // 9.7.1.12, 9.7.1.13
+  using Element = Part<f.type()>;
+  static Element element(Element x, Element y) {
+    const Element m = (smaller ? x < y : x > y) ? x : y;
+    return f.has(Word::w_relu) && m < 0 ? Element{0} : m;
   }
 };
 template <Form f> struct MinimumOfParts : ExtremeOfParts<f, true> {};

@@ -4,8 +4,10 @@
 
 #include "emulator/isa/pattern.hpp"
 
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -56,6 +58,22 @@ private:
       for (T& lane : of) lane = value;
     }
   };
+};
+
+// A functor on packed values may say what happens to one element of them. The loop then goes over the elements of all
+// lanes as they lie in memory, which needs no unpacking:
+//
+//   template <Form f> struct AddParts : ByElement<AddParts<f>, std::uint32_t, std::uint32_t> { using Element = …; };
+//
+// `Packed` are the values of a lane, one of each source.
+template <class F, class... Packed> struct ByElement {
+  static auto lane(Packed... packed) {
+    using Whole = std::common_type_t<Packed...>;
+    using Elements = std::array<typename F::Element, sizeof(Whole) / sizeof(typename F::Element)>;
+    Elements d;
+    for (std::size_t i = 0; i < d.size(); ++i) d[i] = F::element(std::bit_cast<Elements>(packed)[i]...);
+    return std::bit_cast<Whole>(d);
+  }
 };
 
 /// Whether vectors convert and multiply 64-bit integers: then they beat scalar arithmetic that takes a single

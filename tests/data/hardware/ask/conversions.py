@@ -63,7 +63,9 @@ def input_sets():
     codes = []
     for i in range(THREADS):
         codes += [2 * i << 8 | (2 * i + 1), (2 * i + 1) << 8 | 2 * i, r.getrandbits(32)]
-    return {"wide": wide, "e4m3": floats(edges(4, 3)), "e5m2": floats(edges(5, 2)), "f16": floats(edges(5, 10)), "integers": integers,
+    outside = (0x7ff7, 0xfff7, 0x7ff6, 0x7fff, 0xffff, 0x7c00, 0x7f80, 0x3c00, 0xbf80, 0, 0x8000)  # 7ff7: out of bounds
+    oob = [r.choice(outside) << 16 | r.choice(outside) for _ in range(3 * THREADS)]
+    return {"oob": oob, "wide": wide, "e4m3": floats(edges(4, 3)), "e5m2": floats(edges(5, 2)), "f16": floats(edges(5, 10)), "integers": integers,
             "bf16": [sign(r.choice((0x3f7f8000, 0x3f808000, 0x3f818000, 0x3f808001, 0x3f807fff)) + 0x10000 * r.randrange(64))
                      for _ in range(3 * THREADS)],
             "halves": [a << 16 | b for a, b in zip(halves[::2], halves[1::2])], "codes": codes}
@@ -110,6 +112,9 @@ def bodies():
     for rounding in ("rn", "rz", "rm", "rp"):
         for relu in ("", ".relu"):
             yield ("wide", "bf16"), f"fma.{rounding}{relu}.bf16x2 %r20, %r0, %r1, %r2;"
+    for t in ("f16x2", "bf16x2"):
+        for relu in ("", ".relu"):
+            yield ("oob", "halves"), f"fma.rn.oob{relu}.{t} %r20, %r0, %r1, %r2;"
     yield ("wide",), "mov.b64 %l0, {%r0, %r1}; mov.b64 %l1, {%r2, %r0}; mov.b128 %x0, {%l0, %l1}; mov.b128 {_, %r20, %r21, _}, %x0;"
     yield ("wide",), "mov.b128 %x0, {%r2, %r1, %r0, %r2}; mov.b128 {%l0, %l1}, %x0; mov.b64 {%r20, %r21}, %l1;"
     yield ("wide",), "mov.b32 {%h0, %h1}, %r0; mov.b16 {%q0, %q1}, %h1; mov.b16 %h2, {%q1, %q0}; mov.b64 %l0, {%h0, %h1, %h2, 5}; mov.b64 {%r20, %r21}, %l0;"
