@@ -40,8 +40,8 @@ TEST(Turns, BeforeSm70ASpinLockIsADeadlock) {
   for (const unsigned workers : {1u, 2u, 4u})
     expect_trap(
         run_kernel(kernel_of(kSpinLock, "", 60), {2, 32, 65, nullptr, workers}),
-        "deadlock: the block gets no further: warp 0 lanes 1-31 repeat lines 11-13, warp 0 lane 0 waits at line "
-        "14 and gets no turn before sm_70 while lanes 1-31 run");
+        "deadlock: the block gets no further: warp 0 lanes 1-31 repeat lines 10-12, warp 0 lane 0 waits at line "
+        "13 and gets no turn before sm_70 while lanes 1-31 run");
 }
 
 // Lane 0 writes what the others wait for, but they come first.
