@@ -169,8 +169,16 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   report.resources = resources(module.ir(), **program, request.registers);
   report.resources.dynamic_shared_bytes = request.dynamic_shared_bytes;
 
+  std::shared_ptr<Buffer> workspace;
+  if (request.cooperative) {
+    auto made = Buffer::allocate(module.context(), exec::kGridWorkspace, "grid workspace");
+    if (!made) return failure(made.error());
+    workspace = std::move(*made);
+  }
   exec::Arena& arena = module.context()->arena();
   exec::Launch launch;
+  launch.cooperative = request.cooperative;
+  if (workspace) launch.grid_workspace = workspace->address();
   launch.program = *program;
   launch.shape = shape_of(request, **program);
   launch.params = parameters(request, **program);

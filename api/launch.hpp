@@ -43,6 +43,7 @@ struct LaunchRequest {
   Extent grid{1, 1, 1};  ///< blocks
   Extent block{1, 1, 1}; ///< threads
   std::uint64_t dynamic_shared_bytes = 0;
+  bool cooperative = false; ///< all blocks run at the same time, and may wait for each other: cudaLaunchCooperativeKernel
   std::vector<Argument> arguments;
   model::Device device;
   bool analyze = true;                        ///< watch the accesses, predict, find problems

@@ -142,6 +142,7 @@ private:
     r.grid = l.grid;
     r.block = l.block;
     r.dynamic_shared_bytes = l.shared;
+    r.cooperative = l.cooperative;
     r.device = report_.device;
     r.analyze = options_.analyze;
     r.workers = options_.workers;

@@ -50,6 +50,7 @@ struct LaunchPlan {
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t shared = 0; ///< dynamic bytes
+  bool cooperative = false; ///< see LaunchRequest
   std::vector<ArgumentPlan> arguments;
   Origin origin;
 };

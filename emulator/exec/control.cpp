@@ -22,10 +22,10 @@ bool spent(Warp* warp, std::int64_t steps) {
 
 const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp, steps) ? pause(warp, next) : next; }
 
-// The running path has ended: continues with the next one that still has lanes.
-const Op* next_path(Warp* warp) {
+// The running path has ended: continues with the topmost one that still has lanes, which can go on unless it is parked.
+const Op* end_path(Warp* warp) {
   Paths& paths = *warp->paths;
-  while (!paths.waiting.empty()) {
+  while (!paths.waiting.empty() && paths.waiting.back().wait == Wait::none) {
     const Path path = paths.waiting.back();
     paths.waiting.pop_back();
     const Mask mask = path.mask & warp->live;
@@ -34,9 +34,7 @@ const Op* next_path(Warp* warp) {
     paths.rejoin = path.rejoin;
     return path.next;
   }
-  activate(warp, 0);
-  warp->state = WarpState::done;
-  return nullptr;
+  return next_path(warp);
 }
 
 void count(Warp* warp, std::uint32_t block) {
@@ -100,7 +98,7 @@ const Op* branch_watched(const Op* op, Warp* warp) {
 
 const Op* rejoin(const Op* op, Warp* warp) {
   if (warp->paths->rejoin != op) return op + 1;
-  return next_path(warp);
+  return end_path(warp);
 }
 
 const Op* exit_lanes(const Op* op, Warp* warp) {
@@ -108,26 +106,7 @@ const Op* exit_lanes(const Op* op, Warp* warp) {
   warp->budget -= op->imm;
   warp->live &= ~leaving;
   activate(warp, warp->active & ~leaving);
-  return warp->active != 0 ? op + 1 : next_path(warp);
-}
-
-const Op* barrier(const Op* op, Warp* warp) {
-  if (acting(op, warp) == 0) return op + 1;
-  if (acting(op, warp) != warp->live) return stop_with(op, warp, Trap::Kind::divergent_barrier, concerned(op, warp));
-  const int lane = __builtin_ctz(warp->active);
-  const std::uint32_t number = row<std::uint32_t>(warp, op->src[0])[lane];
-  const std::uint32_t expected = op->extra != 0 ? row<std::uint32_t>(warp, op->src[1])[lane] : 0;
-  if (number >= kBarriers)
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, concerned(op, warp),
-                     "barrier " + std::to_string(number) + " of 16");
-  if (op->extra != 0 && (expected == 0 || expected % kWarpSize != 0))
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, concerned(op, warp),
-                     "thread count " + std::to_string(expected) + " is not a positive multiple of 32");
-  if (warp->worker->shard) warp->worker->shard->barrier({op->instruction, warp->active});
-  warp->barrier = static_cast<std::uint8_t>(number);
-  warp->next = op + 1;
-  if (warp->cta->arrive(*warp, number, expected)) return op + 1;
-  return nullptr;
+  return warp->active != 0 ? op + 1 : end_path(warp);
 }
 
 const Op* trap(const Op* op, Warp* warp) {
@@ -135,7 +114,12 @@ const Op* trap(const Op* op, Warp* warp) {
   return stop_with(op, warp, Trap::Kind::trap_instruction, concerned(op, warp));
 }
 
-const Op* sleep(const Op* op, Warp* warp) { return acting(op, warp) == 0 ? op + 1 : pause(warp, op + 1); }
+const Op* sleep(const Op* op, Warp* warp) {
+  if (acting(op, warp) == 0) return op + 1;
+  warp->turn -= warp->budget; // the rest of the turn is given away
+  warp->budget = 0;
+  return pause(warp, op + 1);
+}
 
 const Op* no_op(const Op* op, Warp*) { return op + 1; }
 

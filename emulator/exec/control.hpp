@@ -3,6 +3,7 @@
 // Reconvergence: a branch that splits a warp leaves the path that waits at the immediate post-dominator on a stack,
 // with the other side above it, and runs the taken side. A path that reaches its `rejoin` op ends there and the next
 // one of the stack runs; the last one merges with the path that waited. Guarded exits take lanes out, nothing else.
+// Threads that are independent add to that: see paths.hpp.
 #pragma once
 
 #include "emulator/exec/worker.hpp"
@@ -24,10 +25,8 @@ const Op* branch_watched(const Op*, Warp*);
 /// Stands before the instruction where paths meet.
 const Op* rejoin(const Op*, Warp*);
 const Op* exit_lanes(const Op*, Warp*);
-/// src[0]: row of barrier numbers, src[1]: row of thread counts (extra != 0 where there is one).
-const Op* barrier(const Op*, Warp*);
 const Op* trap(const Op*, Warp*);
-/// Gives the other warps their turn.
+/// Gives the other warps, and the other paths of the warp, their turn.
 const Op* sleep(const Op* op, Warp* warp);
 const Op* no_op(const Op*, Warp*);
 /// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).

@@ -1,7 +1,5 @@
 #include "emulator/exec/cta.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -12,6 +10,13 @@ namespace {
 
 // A warp gives way after about this many instructions, so that warps that wait for each other in loops get on.
 constexpr std::int64_t kTurn = 20'000;
+
+// The paths of a warp wait for each other more closely: after so many turns of a diverged warp they get shorter ones.
+constexpr std::uint32_t kLongTurns = 8;
+constexpr std::int64_t kShortTurn = 500;
+
+// Turns are not all alike, lest a loop that takes and gives back a lock has it at the end of each of them.
+constexpr std::int64_t kStagger[] = {0, 1, 3, 7, 17, 41, 97};
 
 AlignedBytes aligned_bytes(std::size_t size) {
   size = (std::max<std::size_t>(size, 1) + 63) / 64 * 64;
@@ -54,12 +59,13 @@ void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t val
 
 } // namespace
 
-Cta::Cta(Worker& w) : worker(w), program(*w.launch.program) {
+Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program.module->sm >= 70) {
   const LaunchShape& shape = worker.launch.shape;
   warp_count_ = shape.warps();
   warp_stride_ = program.warp_bytes;
   warps_ = aligned_bytes(warp_count_ * warp_stride_);
   paths_.resize(warp_count_);
+  repetitions_.resize(warp_count_);
   shared_bytes = shape.shared_static + shape.shared_dynamic;
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
@@ -91,6 +97,7 @@ void Cta::start(std::uint64_t n) {
     w.live = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
     activate(&w, w.live);
     w.paths->clear();
+    repetitions_[i] = {};
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;
@@ -112,6 +119,8 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
     case Special::clusterid: all(component(position)); continue;
     case Special::smid: all(number % launch.machine.sms); continue;
     case Special::gridid: all(launch.grid_id); continue;
+    case Special::envreg1: all(launch.grid_workspace >> 32); continue; // where cooperative groups look for it
+    case Special::envreg2: all(launch.grid_workspace); continue;
     default: break;
     }
     if (!first_time) continue;
@@ -157,35 +166,6 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
   }
 }
 
-bool Cta::arrive(Warp& w, std::uint32_t number_of_barrier, std::uint32_t expected_threads) {
-  BarrierState& b = barriers_[number_of_barrier];
-  b.arrived += kWarpSize;
-  b.expected = expected_threads;
-  ++b.waiting;
-  w.state = WarpState::at_barrier;
-  release_complete_barriers();
-  return w.state == WarpState::ready;
-}
-
-// A barrier is complete when the threads it names, or all warps that still live, have arrived.
-bool Cta::release_complete_barriers() {
-  std::uint32_t living = 0;
-  for (std::uint32_t i = 0; i < warp_count_; ++i) living += warp(i).state != WarpState::done ? 1 : 0;
-  bool released = false;
-  for (std::uint8_t number_of_barrier = 0; number_of_barrier < kBarriers; ++number_of_barrier) {
-    BarrierState& b = barriers_[number_of_barrier];
-    if (b.waiting == 0) continue;
-    if (b.expected != 0 ? b.arrived < b.expected : b.waiting < living) continue;
-    b = {};
-    released = true;
-    for (std::uint32_t i = 0; i < warp_count_; ++i) {
-      Warp& w = warp(i);
-      if (w.state == WarpState::at_barrier && w.barrier == number_of_barrier) w.state = WarpState::ready;
-    }
-  }
-  return released;
-}
-
 // The first thread that could still run, and where it is.
 void Cta::where(Trap& trap) {
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
@@ -195,26 +175,6 @@ void Cta::where(Trap& trap) {
     trap.thread = i * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(w.active | 0x80000000u));
     return;
   }
-}
-
-void Cta::report_deadlock() {
-  Trap trap;
-  trap.kind = Trap::Kind::deadlock;
-  trap.cta = number;
-  bool first = true;
-  for (std::uint32_t i = 0; i < warp_count_; ++i) {
-    Warp& w = warp(i);
-    if (w.state != WarpState::at_barrier) continue;
-    const std::uint32_t instruction = (w.next - 1)->instruction;
-    if (first) {
-      trap.instruction = instruction;
-      trap.thread = i * kWarpSize;
-    }
-    trap.detail += fmt::format("{}warp {} waits at barrier {} (line {})", first ? "" : ", ", i, w.barrier,
-                               program.function->instructions[instruction].where.line);
-    first = false;
-  }
-  worker.trapped(std::move(trap));
 }
 
 namespace {
@@ -241,15 +201,44 @@ constexpr std::uint32_t kLargestPair = 20'000;
 
 } // namespace
 
-void Cta::begin_turn(Warp& w) { w.budget = w.turn = kTurn; }
+void Cta::begin_turn(Warp& w) {
+  const std::int64_t turn = w.paths->turns < kLongTurns ? kTurn : kShortTurn;
+  w.budget = w.turn = turn + kStagger[repetitions_[w.index].turns++ % std::size(kStagger)];
+}
 
-// Books what the warp used of its turn; returns it.
+// Books what the warp used of its turn; returns it. Where the turn is over, another of its paths gets the next one.
 std::int64_t Cta::end_turn(Warp& w) {
   const std::int64_t used = w.turn - w.budget;
   w.steps += static_cast<std::uint64_t>(used);
   worker.steps += static_cast<std::uint64_t>(used);
   if (w.state == WarpState::done) release_complete_barriers();
+  Repetition& repetition = repetitions_[w.index];
+  if (repetition.due(used)) repetition.look(w, program.warp_bytes);
+  if (w.budget > 0 || w.state != WarpState::ready || !independent) return used;
+  if (w.paths->waiting.empty()) {
+    w.paths->turns = 0;
+  } else {
+    w.paths->impatient = w.paths->impatient || repetition.repeats();
+    change_path(&w);
+  }
   return used;
+}
+
+bool Cta::quiet() {
+  bool all = true;
+  for (std::uint32_t i = 0; i < warp_count_; ++i) all = repetitions_[i].quiet(warp(i)) && all;
+  return all;
+}
+
+bool Cta::looked_at() {
+  for (std::uint32_t i = 0; i < warp_count_; ++i)
+    if (!repetitions_[i].looked_at(warp(i))) return false;
+  return true;
+}
+
+std::uint64_t Cta::memory_digest() const {
+  const std::size_t local_bytes = std::size_t{warp_count_} * kWarpSize * local_stride;
+  return digest({local, local_bytes}, digest({shared, static_cast<std::size_t>(shared_bytes)}));
 }
 
 Warp* Cta::next_ready(std::uint32_t& from) {

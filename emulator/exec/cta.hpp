@@ -1,8 +1,9 @@
 // One CTA: its warps, shared and local memory, barriers. A worker runs it in turns until all warps are done.
 #pragma once
 
+#include "emulator/exec/barriers.hpp"
 #include "emulator/exec/grid.hpp"
-#include "emulator/exec/paths.hpp"
+#include "emulator/exec/repetition.hpp"
 
 #include <cstdlib>
 
@@ -12,14 +13,6 @@ struct FreeAligned {
   void operator()(std::byte* p) const { std::free(p); }
 };
 using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
-
-constexpr int kBarriers = 16;
-
-struct BarrierState {
-  std::uint32_t arrived = 0;  ///< threads
-  std::uint32_t expected = 0; ///< threads; 0: all that live
-  std::uint32_t waiting = 0;  ///< warps
-};
 
 struct Cta {
   explicit Cta(Worker& worker);
@@ -31,8 +24,18 @@ struct Cta {
   /// Runs every warp until it waits, at most about `budget` instructions in all.
   Progress run(std::int64_t budget);
 
-  /// A warp arrives; true where that released the barrier (then the warp goes on).
-  bool arrive(Warp& warp, std::uint32_t barrier, std::uint32_t expected_threads);
+  /// A warp arrives at a barrier, which that may release: barriers.cpp. False where that stops the kernel; `op` is
+  /// the one to blame.
+  bool arrive(const Op* op, Warp& warp, std::uint32_t barrier, const BarrierState& arrival);
+
+  /// Has every warp only waited, or repeated itself, since this was asked last?
+  bool quiet();
+  /// Is that known?
+  [[nodiscard]] bool looked_at();
+  /// Of shared and local memory.
+  [[nodiscard]] std::uint64_t memory_digest() const;
+  /// Traps: says who waits for what, and who repeats what.
+  void report_deadlock();
 
   /// Fills in instruction and thread of a CTA that is stopped from outside.
   void where(Trap& trap);
@@ -41,6 +44,7 @@ struct Cta {
 
   Worker& worker;
   const Program& program;
+  const bool independent; ///< threads of a warp do not wait for each other but where the program says so: sm_70
   std::uint64_t number = 0;
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
@@ -50,15 +54,16 @@ struct Cta {
 
 private:
   void write_special_rows(Warp& warp, bool first_time);
-  bool release_complete_barriers();
-  static void begin_turn(Warp& warp);
+  void release_complete_barriers();
+  static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);
+  void begin_turn(Warp& warp);
   std::int64_t end_turn(Warp& warp);
   Warp* next_ready(std::uint32_t& from);
-  void report_deadlock();
 
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;
-  std::vector<Paths> paths_; ///< by warp
+  std::vector<Paths> paths_;            ///< by warp
+  std::vector<Repetition> repetitions_; ///< by warp
   AlignedBytes warps_, shared_memory_, local_memory_;
   BarrierState barriers_[kBarriers];
   bool started_before_ = false;

@@ -188,7 +188,8 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::branch: branch(); break;
   case isa::Family::ret:
   case isa::Family::exit: leave(); break;
-  case isa::Family::barrier: barrier(); break;
+  case isa::Family::barrier: barrier(spelling); break;
+  case isa::Family::warp_barrier: warp_barrier(); break;
   case isa::Family::trap: simple(trap); break;
   case isa::Family::sleep: simple(sleep); break;
   case isa::Family::policy: // what a cache policy's 64 bits mean is nobody's business

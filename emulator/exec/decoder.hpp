@@ -85,7 +85,8 @@ private:
   void branch();
   void leave();
   std::int64_t uncharged_instructions();
-  void barrier();
+  void barrier(const isa::Spelling& spelling);
+  void warp_barrier();
   void simple(Handler handler);
 
   const ir::Module& module_;

@@ -67,7 +67,7 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::trap_instruction: return "the kernel executed a trap instruction";
   case Trap::Kind::step_limit:
     return fmt::format("step limit reached: more than {} warp instructions executed", launch.max_steps);
-  case Trap::Kind::deadlock: return fmt::format("deadlock: no warp of the block can go on: {}", trap.detail);
+  case Trap::Kind::deadlock: return fmt::format("deadlock: the block gets no further: {}", trap.detail);
   case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
   case Trap::Kind::invalid_membermask: return fmt::format("invalid membermask: {}", trap.detail);

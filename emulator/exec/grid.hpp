@@ -16,6 +16,10 @@ struct Machine {
   std::uint32_t max_warps_per_sm = 32;
 };
 
+/// What the driver lends to a cooperative launch: its size and the counter of the grid's barrier, 32 bits each
+/// (grid_workspace in CUDA's cooperative_groups/details/driver_abi.h).
+constexpr std::size_t kGridWorkspace = 8;
+
 struct Launch {
   std::shared_ptr<const Program> program;
   LaunchShape shape;
@@ -26,7 +30,9 @@ struct Launch {
   Machine machine;
   std::uint64_t max_steps = 0; ///< warp instructions per launch; 0: no limit
   std::uint64_t grid_id = 0;
-  unsigned workers = 0; ///< 0: as many as the machine has
+  bool cooperative = false;         ///< all CTAs run at the same time
+  std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace bytes of zeros in an allocation
+  unsigned workers = 0;             ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
 };
 

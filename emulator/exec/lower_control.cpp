@@ -1,6 +1,8 @@
 #include "emulator/exec/decoder.hpp"
 
+#include "emulator/exec/barriers.hpp"
 #include "emulator/exec/control.hpp"
+#include "emulator/exec/membermasks.hpp"
 
 namespace warplens::exec {
 
@@ -39,14 +41,38 @@ void Decoder::leave() {
   count_instructions(next, end);
 }
 
-void Decoder::barrier() {
+// Operands: [result,] barrier[, threads][, predicate].
+void Decoder::barrier(const isa::Spelling& spelling) {
+  using isa::Word;
   const auto operands = function_.operands(*current_);
-  const std::uint32_t number = source(operands[0], isa::Type::u32, false);
-  const std::uint32_t count = operands.size() > 1 ? source(operands[1], isa::Type::u32, false) : 0;
+  const bool reduces = spelling.has(Word::w_red), population = spelling.has(Word::w_popc);
+  std::size_t next = 0;
+  std::uint32_t dst[2]{}, src[3]{}, what = spelling.has(Word::w_arrive) ? kArrive : 0;
+  bool flip = false;
+  if (reduces) {
+    what = population ? kPopulation : spelling.has(Word::w_and_) ? kAll : kAny;
+    dst[population ? 0 : 1] = destination(operands[next++], population ? isa::Type::u32 : isa::Type::pred, false);
+  }
+  src[0] = source(operands[next++], isa::Type::u32, false);
+  if (next + (reduces ? 1 : 0) < operands.size()) {
+    what |= kCounted;
+    src[1] = source(operands[next++], isa::Type::u32, false);
+  }
+  if (reduces) {
+    ir::Operand vote = operands[next];
+    std::swap(flip, vote.negated); // the handler flips it
+    src[2] = source(vote, isa::Type::pred, false);
+  }
   Op& op = emit(exec::barrier);
-  op.src[0] = number;
-  op.src[1] = count;
-  op.extra = operands.size() > 1 ? 1 : 0;
+  std::copy(std::begin(dst), std::end(dst), op.dst);
+  std::copy(std::begin(src), std::end(src), op.src);
+  op.imm = flip ? -1 : 0;
+  op.extra = what;
+}
+
+void Decoder::warp_barrier() {
+  const std::uint32_t masks = source(function_.operands(*current_)[0], isa::Type::u32, false);
+  emit(exec::warp_barrier).src[3] = masks;
 }
 
 void Decoder::simple(Handler handler) { emit(handler); }

@@ -9,7 +9,77 @@ namespace warplens::exec {
 
 namespace {
 
-// "lane 3", "lanes 0-15, 20"
+// A group of acting lanes that have the same membermask.
+struct Group {
+  Mask named = 0, lanes = 0;
+};
+
+Group group_of(const Op* op, Warp* warp, Mask left) {
+  const auto* const masks = row<std::uint32_t>(warp, op->src[3]);
+  Group group{masks[__builtin_ctz(left)], 0};
+  for (int i = 0; i < kWarpSize; ++i) group.lanes |= (left >> i & 1) != 0 && masks[i] == group.named ? Mask{1} << i : 0;
+  return group;
+}
+
+// The lanes of all groups in which some are missing.
+Mask incomplete(const Op* op, Warp* warp, Mask lanes) {
+  Mask found = 0;
+  for (Mask left = lanes; left != 0;) {
+    const Group group = group_of(op, warp, left);
+    if ((group.named & warp->live & ~group.lanes) != 0) found |= group.lanes;
+    left &= ~group.lanes;
+  }
+  return found;
+}
+
+// A lane that its own mask does not name, as a mask; 0 where there is none.
+Mask unnamed(const Op* op, Warp* warp, Mask lanes) {
+  for (Mask left = lanes; left != 0;) {
+    const Group group = group_of(op, warp, left);
+    if ((group.lanes & ~group.named) != 0) return group.lanes & ~group.named & -(group.lanes & ~group.named);
+    left &= ~group.lanes;
+  }
+  return 0;
+}
+
+void wait_for_members(const Op* op, Warp* warp) {
+  for (Mask left = incomplete(op, warp, acting(op, warp)); left != 0;) {
+    const Group group = group_of(op, warp, left);
+    park(op, warp, group.lanes, Wait::members);
+    left &= ~group.lanes;
+  }
+  warp->next = warp->active != 0 ? op : next_path(warp);
+}
+
+bool wait_together(const Path& a, const Path& b) {
+  return b.wait == Wait::members && (a.next == b.next || (a.next->run == warp_barrier && b.next->run == warp_barrier));
+}
+
+void stop_with_membermask(const Op* op, Warp* warp, int lane, std::string why) {
+  stop_with(op, warp, Trap::Kind::invalid_membermask, Mask{1} << lane, std::move(why));
+}
+
+// Before sm_70: why the lanes that a mask names cannot come.
+void stop_for_missing(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp), waiting = incomplete(op, warp, mask);
+  const Group group = group_of(op, warp, waiting);
+  const int lane = __builtin_ctz(waiting);
+  const Mask missing = group.named & warp->live & ~group.lanes;
+  const Mask elsewhere = missing & ~warp->active, guarded_off = missing & warp->active & ~mask;
+  std::string why;
+  if (elsewhere != 0)
+    why = fmt::format("{:#010x} names {} of this warp, which went another way at a branch", group.named,
+                      lanes_of(elsewhere));
+  else if (guarded_off != 0)
+    why = fmt::format("{:#010x} names {} of this warp, whose guard is false", group.named, lanes_of(guarded_off));
+  else
+    why = fmt::format("{:#010x} of lane {} names {}, where the mask is another one", group.named, lane,
+                      lanes_of(missing));
+  stop_with_membermask(op, warp, lane, std::move(why));
+}
+
+} // namespace
+
 std::string lanes_of(Mask mask) {
   std::string text = __builtin_popcount(mask) == 1 ? "lane" : "lanes";
   const char* separator = " ";
@@ -23,33 +93,56 @@ std::string lanes_of(Mask mask) {
   return text;
 }
 
-} // namespace
-
 void stop_at_membermask(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  const std::uint32_t* const masks = row<std::uint32_t>(warp, op->src[3]);
-  for (Mask left = mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    const std::uint32_t named = masks[lane];
-    Mask group = 0;
-    for (int i = 0; i < kWarpSize; ++i) group |= (mask >> i & 1) != 0 && masks[i] == named ? Mask{1} << i : 0;
-    const Mask missing = named & warp->live & ~group;
-    const Mask elsewhere = missing & ~warp->active, guarded_off = missing & warp->active & ~mask;
-    std::string why;
-    if ((named >> lane & 1) == 0)
-      why = fmt::format("{:#010x} does not name lane {}, which executes the instruction", named, lane);
-    else if (elsewhere != 0)
-      why =
-          fmt::format("{:#010x} names {} of this warp, which went another way at a branch", named, lanes_of(elsewhere));
-    else if (guarded_off != 0)
-      why = fmt::format("{:#010x} names {} of this warp, whose guard is false", named, lanes_of(guarded_off));
-    else if (missing != 0)
-      why = fmt::format("{:#010x} of lane {} names {}, where the mask is another one", named, lane, lanes_of(missing));
-    else
-      continue;
-    stop_with(op, warp, Trap::Kind::invalid_membermask, Mask{1} << lane, std::move(why));
-    return;
+  if (const Mask wrong = unnamed(op, warp, acting(op, warp)); wrong != 0) {
+    const int lane = __builtin_ctz(wrong);
+    stop_with_membermask(op, warp, lane,
+                         fmt::format("{:#010x} does not name lane {}, which executes the instruction",
+                                     row<std::uint32_t>(warp, op->src[3])[lane], lane));
+  } else if (warp->cta->independent) {
+    wait_for_members(op, warp);
+  } else {
+    stop_for_missing(op, warp);
   }
+}
+
+// Before sm_70 lanes meet by themselves, and what masks are allowed is the program's business.
+const Op* warp_barrier(const Op* op, Warp* warp) {
+  const Mask lanes = acting(op, warp);
+  if (lanes == 0 || !warp->cta->independent) return op + 1;
+  const auto* const masks = row<std::uint32_t>(warp, op->src[3]);
+  const Mask named = masks[__builtin_ctz(lanes)];
+  Mask others = 0;
+  for (int i = 0; i < kWarpSize; ++i) others |= (masks[i] ^ named) & (Mask{0} - (lanes >> i & 1));
+  const bool all_there = (lanes & ~named) == 0 && (named & warp->live & ~lanes) == 0;
+  if (others == 0 && all_there) return op + 1;
+  if (unnamed(op, warp, lanes) == 0 && incomplete(op, warp, lanes) == 0) return op + 1;
+  stop_at_membermask(op, warp);
+  return nullptr;
+}
+
+Mask named_by(const Warp* warp, const Path& path) {
+  return row<std::uint32_t>(const_cast<Warp*>(warp), path.next->src[3])[__builtin_ctz(path.mask)];
+}
+
+bool members_wait(const Warp* warp, const Path& path) {
+  const Mask named = named_by(warp, path);
+  Mask there = 0;
+  for (const Path& p : warp->paths->waiting)
+    if (wait_together(path, p) && named_by(warp, p) == named) there |= p.mask;
+  return (named & warp->live & ~there) == 0;
+}
+
+void run_members(Warp* warp, std::size_t index) {
+  const Path path = warp->paths->waiting[index];
+  const Mask named = named_by(warp, path);
+  const auto with_it = [&](const Path& p) { return wait_together(path, p) && named_by(warp, p) == named; };
+  Mask members = 0;
+  for (const Path& p : warp->paths->waiting)
+    if (with_it(p)) members |= p.mask;
+  resume(*warp->paths, with_it); // before the instruction runs: it may write the row of its masks
+  activate(warp, members);
+  if (path.next->run != warp_barrier) path.next->run(path.next, warp);
 }
 
 } // namespace warplens::exec

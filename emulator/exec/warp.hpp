@@ -40,7 +40,13 @@ struct Op {
 };
 static_assert(sizeof(Op) == 64);
 
-enum class WarpState : std::uint8_t { ready, at_barrier, done, trapped };
+enum class WarpState : std::uint8_t {
+  ready,
+  at_barrier, ///< as a whole
+  stuck,      ///< all its lanes are parked: see paths.hpp
+  done,
+  trapped
+};
 
 struct alignas(64) Warp {
   Mask active = 0;          ///< lanes of the path that runs

@@ -1,8 +1,8 @@
 // Shuffles, votes, matches and reductions across the lanes of a warp. Compiled once per level.
 //
 // Only the lanes that act give and receive. Of a .sync form, lanes with the same membermask are a group; a lane that a
-// mask names but that has exited (or was never launched) is left out, as the manual says. Anything else that is wrong
-// with a mask stops the kernel: see membermasks.cpp.
+// mask names but that has exited (or was never launched) is left out, as the manual says. Where others are missing, or
+// a mask is wrong: see membermasks.hpp.
 #include "emulator/exec/warp_handlers.hpp"
 #include "emulator/exec/lanes.hpp"
 #include "emulator/exec/membermasks.hpp"
@@ -38,24 +38,30 @@ inline Mask lanes_with(const Word32* values, Word32 value) {
   return mask;
 }
 
-// Calls `with` for each group of acting lanes; false where a membermask is wrong, and then the kernel is stopped.
-// `with` may write the lanes of its group: they are not looked at again, whichever row the result is in.
+// Calls `with` for each group of acting lanes; false where a membermask is wrong or names lanes that are not there, and
+// then the warp stops. `with` may write the lanes of its group: they are not looked at again, whichever row the result
+// is in.
 template <bool sync, class With> inline bool each_group(const Op* op, Warp* warp, Mask mask, With with) {
   if constexpr (!sync) {
     with(mask);
     return true;
   }
+  if (mask == 0) return true;
   const Word32* const masks = row<Word32>(warp, op->src[3]);
-  for (Mask left = mask; left != 0;) {
-    const Word32 named = masks[__builtin_ctz(left)];
-    const Mask group = lanes_with(masks, named) & left;
-    if ((group & ~named) != 0 || (named & warp->live & ~group) != 0) {
-      stop_at_membermask(op, warp);
-      return false;
-    }
-    with(group);
-    left &= ~group;
+  const auto group_in = [&](Mask left) { return lanes_with(masks, masks[__builtin_ctz(left)]) & left; };
+  const auto right = [&](Mask group) {
+    const Word32 named = masks[__builtin_ctz(group)];
+    return (group & ~named) == 0 && (named & warp->live & ~group) == 0;
+  };
+  const Mask first = group_in(mask);
+  bool valid = right(first);
+  for (Mask left = mask & ~first, group; left != 0 && valid; left &= ~group) valid = right(group = group_in(left));
+  if (!valid) { // nothing has run yet: the lanes may come back
+    stop_at_membermask(op, warp);
+    return false;
   }
+  with(first);
+  for (Mask left = mask & ~first, group; left != 0; left &= ~group) with(group = group_in(left));
   return true;
 }
 

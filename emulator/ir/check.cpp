@@ -389,9 +389,10 @@ private:
                                                 : fmt::format("{} to {}", spec.least, spec.most),
                         number));
     if (spelling.entry->family != isa::Family::barrier) return;
-    if (place == 0 && (number < 0 || number > 15))
+    const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
+    if (place == first && (number < 0 || number > 15))
       error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));
-    if (place == 1 && (number < 0 || number % 32 != 0))
+    if (place == first + 1 && (number < 0 || number % 32 != 0))
       error(&o, fmt::format("expected a multiple of 32 threads, got {}", number));
   }
 

@@ -32,6 +32,7 @@ enum class Family : std::uint8_t {
   ret,
   trap,
   barrier,
+  warp_barrier,
   sleep,
   policy,
   space_test,

@@ -1,4 +1,4 @@
-// Divergence, exits, barriers: what each lane computes, and what stops a kernel.
+// Divergence and exits: what each lane computes, and what stops a kernel. Barriers: barrier_test.cpp.
 #include "tests/exec/kernel_test.hpp"
 
 #include <random>
@@ -110,49 +110,6 @@ TEST(Divergence, LanesDoNotSeeEachOther) {
   }
 }
 
-TEST(Barrier, OrdersSharedMemory) {
-  const Ran ran = run_kernel(kernel_of(R"(
-    shl.b32 %r10, %r1, 2;
-    mov.u32 %r11, s; add.u32 %r11, %r11, %r10;
-    st.shared.u32 [%r11], %r1;
-    bar.sync 0;
-    sub.u32 %r12, 255, %r1; shl.b32 %r12, %r12, 2;
-    mov.u32 %r13, s; add.u32 %r13, %r13, %r12;
-    ld.shared.u32 %r14, [%r13];
-    st.global.u32 [%rd2], %r14;
-    ret;)",
-                                       ".shared .align 4 .b8 s[1024];\n"),
-                             {3, 256});
-  ASSERT_EQ(ran.trap, "");
-  for (std::uint32_t i = 0; i < 3 * 256; ++i) EXPECT_EQ(ran.words[i], 255 - i % 256);
-}
-
-// Named barriers with a thread count: two groups of warps that do not wait for each other.
-TEST(Barrier, PartialBarriersCountThreads) {
-  const Ran ran = run_kernel(kernel_of(R"(
-    shr.u32 %r10, %r1, 6;
-    add.u32 %r11, %r10, 1;
-    bar.sync %r11, 64;
-    st.global.u32 [%rd2], %r11;
-    ret;)"),
-                             {1, 128});
-  ASSERT_EQ(ran.trap, "");
-  for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(ran.words[i], i / 64 + 1);
-}
-
-TEST(Barrier, WarpsThatWaitAtDifferentBarriersAreADeadlock) {
-  const Ran ran = run_kernel(kernel_of("shr.u32 %r10, %r1, 5;\nbar.sync %r10;\nret;"), {1, 64});
-  EXPECT_NE(ran.trap.find("deadlock"), std::string::npos) << ran.trap;
-  EXPECT_NE(ran.trap.find("warp 0 waits at barrier 0 (line 10), warp 1 waits at barrier 1 (line 10)"),
-            std::string::npos)
-      << ran.trap;
-}
-
-TEST(Barrier, InDivergentCodeIsReported) {
-  const Ran ran = run_kernel(kernel_of("setp.lt.u32 %p1, %r1, 3;\n@!%p1 bra L;\nbar.sync 0;\nL: ret;"));
-  EXPECT_NE(ran.trap.find("barrier in divergent code"), std::string::npos) << ran.trap;
-}
-
 TEST(Steps, AnEndlessKernelIsStopped) {
   const Ran ran = run_kernel(kernel_of("L: bra L;"), {4, 64, 0, nullptr, 2, nullptr, 1'000'000});
   EXPECT_NE(ran.trap.find("step limit reached: more than 1000000 warp instructions"), std::string::npos) << ran.trap;
@@ -161,24 +118,6 @@ TEST(Steps, AnEndlessKernelIsStopped) {
 TEST(Steps, ManyShortBlocksAreStoppedToo) {
   const Ran ran = run_kernel(kernel_of("add.u32 %r10, %r1, 1;\nret;"), {1000, 64, 0, nullptr, 2, nullptr, 1000});
   EXPECT_NE(ran.trap.find("step limit reached"), std::string::npos) << ran.trap;
-}
-
-// A block spins until a later one has written: needs several resident blocks per worker.
-TEST(Progress, ABlockMayWaitForALaterOne) {
-  const Ran ran = run_kernel(kernel_of(R"(
-    setp.eq.u32 %p1, %r3, 7;
-    @%p1 bra WRITE;
-    WAIT: ld.volatile.global.u32 %r10, [%rd1+28];
-    setp.eq.u32 %p2, %r10, 0;
-    @%p2 bra WAIT;
-    mov.u32 %r11, 5;
-    st.global.u32 [%rd2], %r11;
-    ret;
-    WRITE: mov.u32 %r10, 9; st.global.u32 [%rd2], %r10;
-    ret;)"),
-                             {8, 1});
-  ASSERT_EQ(ran.trap, "");
-  for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(ran.words[i], i == 7 ? 9u : 5u);
 }
 
 // Whichever worker is first: the trap of the block with the lowest number is the one that is told.

@@ -30,6 +30,7 @@ struct How {
   unsigned workers = 1;
   exec::Watcher* watcher = nullptr;
   std::uint64_t max_steps = 0;
+  bool cooperative = false;
 };
 
 inline Ran run_on(Emulated& machine, const How& how) {
@@ -41,6 +42,7 @@ inline Ran run_on(Emulated& machine, const How& how) {
   request.workers = how.workers;
   request.watcher = how.watcher;
   request.max_steps = how.max_steps;
+  request.cooperative = how.cooperative;
   const std::size_t words = how.words != 0 ? how.words : std::size_t{how.blocks} * how.threads;
   const std::uint64_t buffer = machine.buffer(std::vector<std::uint32_t>(words, 0));
   request.arguments.push_back({buffer, 8});

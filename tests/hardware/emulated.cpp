@@ -56,6 +56,9 @@ std::string Emulated::run(const Request& request) {
   for (std::size_t i = 0; i < request.arguments.size(); ++i)
     std::memcpy(launch.params.data() + (*program)->param_offsets[i], &request.arguments[i].value,
                 request.arguments[i].bytes);
+  launch.cooperative = request.cooperative;
+  launch.host_pointers = request.host_pointers;
+  if (request.cooperative) launch.grid_workspace = buffer(std::vector<std::uint32_t>(exec::kGridWorkspace / 4, 0));
   launch.allocations = arena_->snapshot();
   launch.arena_begin = arena_->begin();
   launch.arena_end = arena_->end();

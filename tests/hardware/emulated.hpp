@@ -33,6 +33,8 @@ public:
     unsigned workers = 1;
     exec::Watcher* watcher = nullptr;
     std::uint64_t max_steps = 0;
+    bool cooperative = false;
+    bool host_pointers = false;
   };
   /// What stopped the kernel, as text; empty where nothing did.
   std::string run(const Request& request);

@@ -1,0 +1,169 @@
+#include "emulator/exec/barriers.hpp"
+
+#include "emulator/exec/control.hpp"
+#include "emulator/exec/cta.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::exec {
+
+namespace {
+
+// What a warp, or a path of it, says as it arrives.
+struct Arrival {
+  std::uint32_t number = 0, expected = 0;
+};
+
+Arrival arrival_of(const Op* op, Warp* warp, Mask lanes) {
+  const int lane = __builtin_ctz(lanes);
+  return {row<std::uint32_t>(warp, op->src[0])[lane],
+          (op->extra & kCounted) != 0 ? row<std::uint32_t>(warp, op->src[1])[lane] : 0};
+}
+
+// Those of `lanes` that name the same barrier and count as the first of them.
+Mask alike(const Op* op, Warp* warp, Mask lanes) {
+  const Arrival first = arrival_of(op, warp, lanes);
+  const auto* const numbers = row<std::uint32_t>(warp, op->src[0]);
+  const auto* const counts = row<std::uint32_t>(warp, op->src[1]);
+  const bool counted = (op->extra & kCounted) != 0;
+  Mask same = 0;
+  for (int i = 0; i < kWarpSize; ++i)
+    same |= static_cast<Mask>(numbers[i] == first.number && (!counted || counts[i] == first.expected)) << i;
+  return same & lanes;
+}
+
+// What is wrong with a barrier or its thread count; empty where nothing is.
+std::string wrong_with(const Op* op, const Arrival& arrival) {
+  if (arrival.number >= kBarriers) return fmt::format("barrier {} of 16", arrival.number);
+  const bool counted = (op->extra & kCounted) != 0;
+  if (counted && (arrival.expected == 0 || arrival.expected % kWarpSize != 0))
+    return fmt::format("thread count {} is not a positive multiple of 32", arrival.expected);
+  return {};
+}
+
+std::uint32_t votes(const Op* op, Warp* warp, Mask lanes) {
+  if ((op->extra & kReduces) == 0) return 0;
+  const Mask votes = predicate(warp, op->src[2]) ^ static_cast<Mask>(op->imm);
+  return static_cast<std::uint32_t>(__builtin_popcount(votes & lanes));
+}
+
+void write_result(const Op* op, Warp* warp, Mask lanes, const BarrierState& state) {
+  if ((op->extra & kPopulation) != 0) {
+    auto* const d = row<std::uint32_t>(warp, op->dst[0]);
+    for (int i = 0; i < kWarpSize; ++i) d[i] = (lanes >> i & 1) != 0 ? state.votes : d[i];
+  } else if ((op->extra & kReduces) != 0) {
+    const bool truth = (op->extra & kAll) != 0 ? state.votes == state.threads : state.votes != 0;
+    Mask& d = predicate(warp, op->dst[1]);
+    d = truth ? d | lanes : d & ~lanes;
+  }
+}
+
+// Parks the lanes that are there; those of each barrier by themselves.
+const Op* wait_for_warp(const Op* op, Warp* warp, Mask lanes) {
+  while (lanes != 0) {
+    const Mask same = alike(op, warp, lanes);
+    const Arrival arrival = arrival_of(op, warp, same);
+    if (std::string wrong = wrong_with(op, arrival); !wrong.empty())
+      return stop_with(op, warp, Trap::Kind::invalid_barrier, same, std::move(wrong));
+    park(op, warp, same, Wait::barrier, static_cast<std::uint8_t>(arrival.number));
+    lanes &= ~same;
+  }
+  return warp->active != 0 ? op + 1 : next_path(warp);
+}
+
+} // namespace
+
+const Op* barrier(const Op* op, Warp* warp) {
+  const Mask lanes = acting(op, warp);
+  if (lanes == 0) return op + 1;
+  if (lanes != warp->live && !warp->cta->independent) return stop_with(op, warp, Trap::Kind::divergent_barrier, lanes);
+  if (warp->worker->shard) warp->worker->shard->barrier({op->instruction, lanes});
+  if (const Mask same = alike(op, warp, lanes); lanes != warp->live || same != lanes) {
+    if (warp->cta->independent) return wait_for_warp(op, warp, lanes);
+    return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes & ~same, "the threads of a warp name several");
+  }
+  const Arrival arrival = arrival_of(op, warp, lanes);
+  if (std::string wrong = wrong_with(op, arrival); !wrong.empty())
+    return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes, std::move(wrong));
+  const auto threads = static_cast<std::uint32_t>(__builtin_popcount(lanes));
+  if ((op->extra & kArrive) == 0) {
+    warp->barrier = static_cast<std::uint8_t>(arrival.number);
+    warp->state = WarpState::at_barrier;
+  }
+  warp->next = op + 1;
+  if (!warp->cta->arrive(op, *warp, arrival.number, {1, arrival.expected, threads, votes(op, warp, lanes)}))
+    return nullptr;
+  return warp->state == WarpState::ready ? op + 1 : nullptr;
+}
+
+bool arrive_parked(Warp* warp) {
+  std::vector<Path>& waiting = warp->paths->waiting;
+  const Path* first = nullptr;
+  BarrierState arrival{1};
+  Mask lanes = 0;
+  for (const Path& p : waiting) {
+    if (p.wait != Wait::barrier || (first != nullptr && p.barrier != first->barrier)) continue;
+    if (first == nullptr) first = &p;
+    arrival.expected = std::max(arrival.expected, arrival_of(p.next, warp, p.mask).expected);
+    arrival.threads += static_cast<std::uint32_t>(__builtin_popcount(p.mask));
+    arrival.votes += votes(p.next, warp, p.mask);
+    lanes |= p.mask;
+  }
+  if (lanes != warp->live) return false;
+  const Op* const op = first->next;
+  const std::uint8_t number = first->barrier;
+  for (Path& p : waiting)
+    if (p.wait == Wait::barrier) p.wait = Wait::arrived;
+  resume(*warp->paths, [](const Path& p) { return p.wait == Wait::arrived && (p.next->extra & kArrive) != 0; });
+  return warp->cta->arrive(op, *warp, number, arrival);
+}
+
+// True unless that stops the kernel.
+bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const BarrierState& arrival) {
+  BarrierState& b = barriers_[number_of_barrier];
+  const auto count = [&](const BarrierState& s) { return s.expected != 0 ? s.expected : warp_count_ * kWarpSize; };
+  if (b.warps != 0 && count(b) != count(arrival)) {
+    stop_with(op, &w, Trap::Kind::invalid_barrier, w.live,
+              fmt::format("barrier {} is for {} threads here, but for {} where other warps have arrived",
+                          number_of_barrier, count(arrival), count(b)));
+    return false;
+  }
+  b.expected = b.warps == 0 || arrival.expected == 0 ? arrival.expected : b.expected;
+  b.warps += arrival.warps;
+  b.threads += arrival.threads;
+  b.votes += arrival.votes;
+  release_complete_barriers();
+  return true;
+}
+
+// A barrier is complete when the threads it names, or all warps that still live, have arrived.
+void Cta::release_complete_barriers() {
+  std::uint32_t living = 0;
+  for (std::uint32_t i = 0; i < warp_count_; ++i) living += warp(i).state != WarpState::done ? 1 : 0;
+  for (std::uint8_t number_of_barrier = 0; number_of_barrier < kBarriers; ++number_of_barrier) {
+    BarrierState& b = barriers_[number_of_barrier];
+    if (b.warps == 0) continue;
+    if (b.expected != 0 ? b.warps * kWarpSize < b.expected : b.warps < living) continue;
+    const BarrierState complete = b;
+    b = {};
+    for (std::uint32_t i = 0; i < warp_count_; ++i) release(warp(i), number_of_barrier, complete);
+  }
+}
+
+void Cta::release(Warp& w, std::uint8_t number_of_barrier, const BarrierState& complete) {
+  if (w.state == WarpState::at_barrier && w.barrier == number_of_barrier) {
+    write_result(w.next - 1, &w, w.live, complete);
+    w.state = WarpState::ready;
+  }
+  const auto waits_here = [&](const Path& p) { return p.wait == Wait::arrived && p.barrier == number_of_barrier; };
+  for (const Path& p : w.paths->waiting)
+    if (waits_here(p)) write_result(p.next, &w, p.mask, complete);
+  if (w.state == WarpState::done || w.paths->waiting.empty()) return;
+  resume(*w.paths, waits_here);
+  if (w.state == WarpState::stuck) {
+    w.state = WarpState::ready;
+    w.next = next_path(&w);
+  }
+}
+
+} // namespace warplens::exec
