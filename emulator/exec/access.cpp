@@ -43,7 +43,7 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
   case isa::Space::shared: return within(cta.shared_bytes) ? cta.shared + where.offset : nullptr;
   case isa::Space::local: {
     const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
-    return within(cta.program.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
+    return within(cta.local_stride) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
   }
   case isa::Space::param:
     return within(launch.params.size()) ? const_cast<std::byte*>(launch.params.data()) + where.offset : nullptr;
@@ -54,6 +54,12 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
 }
 
 } // namespace
+
+std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane) {
+  MemorySite one = site;
+  one.lane_bytes = bytes;
+  return host_address(warp, one, locate(one, address), lane);
+}
 
 namespace {
 

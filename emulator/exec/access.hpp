@@ -31,6 +31,8 @@ struct HostAccess {
 
 /// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap.
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host);
+/// Where one lane's bytes lie, outside of any instruction; nullptr where they are not its to touch.
+std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane);
 /// Fills `lane` from base and stride.
 void expand(Addresses& a, bool address32);
 
@@ -168,7 +170,7 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
     if constexpr (watched) warp->worker->watch->regular(site, isa::Space::shared, mask, a.base, a.stride, a.half);
     return true;
   case isa::Space::local:
-    if (high > cta.program.local_bytes) break;
+    if (high > cta.local_stride) break;
     host.base = cta.local + std::uint64_t{warp->index} * kWarpSize * cta.local_stride + a.base;
     for (std::int64_t& stride : host.stride) stride += static_cast<std::int64_t>(cta.local_stride);
     host.half += 16 * static_cast<std::int64_t>(cta.local_stride);

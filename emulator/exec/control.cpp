@@ -20,9 +20,10 @@ bool spent(Warp* warp, std::int64_t steps) {
   return warp->budget <= 0;
 }
 
+} // namespace
+
 const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp, steps) ? pause(warp, next) : next; }
 
-// The running path has ended: continues with the topmost one that still has lanes, which can go on unless it is parked.
 const Op* end_path(Warp* warp) {
   Paths& paths = *warp->paths;
   while (!paths.waiting.empty() && paths.waiting.back().wait == Wait::none) {
@@ -36,6 +37,8 @@ const Op* end_path(Warp* warp) {
   }
   return next_path(warp);
 }
+
+namespace {
 
 void count(Warp* warp, std::uint32_t block) {
   BlockCounter& counter = warp->worker->blocks[block];

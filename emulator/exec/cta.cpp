@@ -69,9 +69,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   shared_bytes = shape.shared_static + shape.shared_dynamic;
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
-  local_stride = program.local_bytes;
-  local_memory_ = aligned_bytes(std::size_t{warp_count_} * kWarpSize * local_stride);
-  local = local_memory_.get();
+  set_local(program.local_bytes);
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
     slot->cta = this;
@@ -82,6 +80,25 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   }
 }
 
+void Cta::set_local(std::uint64_t bytes) {
+  AlignedBytes fresh = aligned_bytes(std::size_t{warp_count_} * kWarpSize * bytes);
+  for (std::size_t t = 0; local_stride != 0 && t < std::size_t{warp_count_} * kWarpSize; ++t)
+    std::memcpy(fresh.get() + t * bytes, local + t * local_stride, std::min(bytes, local_stride));
+  local_memory_ = std::move(fresh);
+  local = local_memory_.get();
+  local_stride = bytes;
+}
+
+bool Cta::grow_local(std::uint64_t bytes) {
+  constexpr std::uint64_t kLine = 64; // no power of two: else the stacks of all threads fall on the same cache lines
+  try {
+    set_local((std::max(bytes, std::min(2 * local_stride, program.stack_limit)) + kLine - 1) / kLine * kLine + kLine);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
 void Cta::start(std::uint64_t n) {
   number = n;
   const LaunchShape& shape = worker.launch.shape;
@@ -89,6 +106,7 @@ void Cta::start(std::uint64_t n) {
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
   position[2] = static_cast<std::uint32_t>(n / shape.grid[0] / shape.grid[1]);
   std::memset(shared, 0, shared_bytes);
+  if (local_stride != program.local_bytes) set_local(program.local_bytes); // so that nobody sees who was here before
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
   for (std::uint32_t i = 0; i < warp_count_; ++i) {

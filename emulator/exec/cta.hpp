@@ -40,6 +40,9 @@ struct Cta {
   /// Fills in instruction and thread of a CTA that is stopped from outside.
   void where(Trap& trap);
 
+  /// Gives each thread at least so many bytes of local memory. False: the machine has no more.
+  bool grow_local(std::uint64_t bytes);
+
   Warp& warp(std::uint32_t i) { return *reinterpret_cast<Warp*>(warps_.get() + std::size_t{i} * warp_stride_); }
 
   Worker& worker;
@@ -50,9 +53,11 @@ struct Cta {
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
   std::byte* local = nullptr; ///< of thread 0; thread i at i * local_stride
-  std::uint64_t local_stride = 0;
+  std::uint64_t local_stride =
+      0; ///< bytes of local memory that each thread has: more than the program's once its stack has grown
 
 private:
+  void set_local(std::uint64_t bytes);
   void write_special_rows(Warp& warp, bool first_time);
   void release_complete_barriers();
   static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);

@@ -1,7 +1,9 @@
 #include "emulator/exec/decoder.hpp"
 
+#include "emulator/exec/calls.hpp"
 #include "emulator/exec/control.hpp"
 #include "emulator/ir/joined_accesses.hpp"
+#include "emulator/ir/link.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +29,18 @@ std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel) {
 
 Expected<std::shared_ptr<const Program>> decode(const ir::Module& module, const ir::Function& kernel,
                                                 const VariableAddresses& variables, const DecodeOptions& options) {
-  return Decoder(module, kernel, variables, options).run();
+  if (!kernel.has_body || !ir::needs_linking(kernel)) {
+    Expected<std::shared_ptr<Program>> program = Decoder(module, kernel, variables, options).run();
+    if (!program) return failure(program.error());
+    return std::shared_ptr<const Program>(std::move(*program));
+  }
+  Expected<ir::Function> linked = ir::link(module, kernel);
+  if (!linked) return failure(linked.error());
+  const auto function = std::make_shared<const ir::Function>(std::move(*linked));
+  Expected<std::shared_ptr<Program>> program = Decoder(module, *function, variables, options).run();
+  if (!program) return failure(program.error());
+  (*program)->linked = function;
+  return std::shared_ptr<const Program>(std::move(*program));
 }
 
 Decoder::Decoder(const ir::Module& module, const ir::Function& function, const VariableAddresses& variables,
@@ -36,17 +49,23 @@ Decoder::Decoder(const ir::Module& module, const ir::Function& function, const V
       level_(options.level != nullptr ? *options.level : levels().front()), watched_(options.watched),
       program_(std::make_shared<Program>()), file_(function), flow_(ir::control_flow(function)) {}
 
-Expected<std::shared_ptr<const Program>> Decoder::run() {
+Expected<std::shared_ptr<Program>> Decoder::run() {
   if (!function_.has_body) return failure(fmt::format("'{}' has no body", function_.name));
   program_->module = &module_;
   program_->function = &function_;
   program_->watched = watched_;
   lay_out_variables();
+  if (diagnostics_.has_errors()) {
+    diagnostics_.in_file(module_.file);
+    return failure(std::move(diagnostics_));
+  }
   if (watched_ && module_.sm >= 50) find_joined_accesses();
   meeting_.assign(flow_.blocks.size() + 1, false);
   for (const ir::Block& b : flow_.blocks)
     if (b.successors.size() + (b.exits ? 1 : 0) > 1 && b.ipdom != ir::kNone) meeting_[b.ipdom] = true;
+  if (!function_.parts.empty()) emit(enter_kernel);
   for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+    enter_part(flow_.blocks[b].first);
     begin_block(b);
     for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].end; ++i) instruction(i);
   }
@@ -60,6 +79,8 @@ Expected<std::shared_ptr<const Program>> Decoder::run() {
     return failure(std::move(diagnostics_));
   }
   patch_branches();
+  patch_jump_tables();
+  finish_frames();
   file_.finish(*program_);
   return program_;
 }
@@ -77,8 +98,10 @@ void Decoder::lay_out_variables() {
   };
   for (const ir::Variable& v : module_.variables)
     shared_offsets_.push_back(v.space == isa::Space::shared ? place(v) : 0);
+  const bool has_frames = !function_.parts.empty();
   for (const ir::Variable& v : function_.variables)
-    local_offsets_.push_back(v.space == isa::Space::shared || v.space == isa::Space::local ? place(v) : 0);
+    local_offsets_.push_back(v.space == isa::Space::shared || (v.space == isa::Space::local && !has_frames) ? place(v)
+                                                                                                            : 0);
   program_->shared_bytes = aligned(shared, 16);
   program_->local_bytes = aligned(local, 16);
   program_->param_offsets = parameter_layout(function_);
@@ -87,6 +110,7 @@ void Decoder::lay_out_variables() {
     if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
   for (std::uint64_t& offset : local_offsets_)
     if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
+  if (has_frames) lay_out_frames();
 }
 
 void Decoder::find_joined_accesses() {
@@ -167,7 +191,8 @@ void Decoder::instruction(std::uint32_t index) {
     return;
   }
   const isa::Spelling& spelling = module_.spellings[current_->form];
-  const bool branches = spelling.entry->family == isa::Family::branch; // these count their lanes themselves
+  const bool branches = spelling.entry->family == isa::Family::branch ||
+                        spelling.entry->family == isa::Family::branch_indexed; // these count their lanes themselves
   if (watched_ && current_->guard != ir::kNone && !branches) {
     emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
     program_->guarded.push_back(index);
@@ -186,6 +211,9 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::address_conversion: convert_address(spelling); break;
   case isa::Family::warp: warp_level(spelling); break;
   case isa::Family::branch: branch(); break;
+  case isa::Family::branch_indexed: branch_indexed(); break;
+  case isa::Family::call: call(); break;
+  case isa::Family::stack: stack(spelling); break;
   case isa::Family::ret:
   case isa::Family::exit: leave(); break;
   case isa::Family::barrier: barrier(spelling); break;
@@ -200,6 +228,11 @@ void Decoder::instruction(std::uint32_t index) {
   }
 }
 
+// In ops, to the first one of a block.
+std::uint32_t Decoder::distance(std::size_t op, std::uint32_t block) const {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(block_op_[block]) - static_cast<std::int32_t>(op));
+}
+
 void Decoder::patch_branches() {
   for (const Patch& p : patches_) {
     Op& op = program_->ops[p.op];
@@ -210,9 +243,7 @@ void Decoder::patch_branches() {
       op.src[1] = block_counter_[p.target_block];
       ++op.target;
     }
-    if (p.meeting_block != ir::kNone)
-      op.src[0] = static_cast<std::uint32_t>(static_cast<std::int32_t>(block_op_[p.meeting_block]) -
-                                             static_cast<std::int32_t>(p.op));
+    if (p.meeting_block != ir::kNone) op.src[0] = distance(p.op, p.meeting_block);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "emulator/exec/register_file.hpp"
 #include "emulator/ir/control_flow.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,7 +14,7 @@ class Decoder {
 public:
   Decoder(const ir::Module& module, const ir::Function& function, const VariableAddresses& variables,
           const DecodeOptions& options);
-  Expected<std::shared_ptr<const Program>> run();
+  Expected<std::shared_ptr<Program>> run();
 
 private:
   // Which rows an instruction's operands are in.
@@ -31,6 +32,7 @@ private:
   void instruction(std::uint32_t index);
   void read_guard();
   void patch_branches();
+  std::uint32_t distance(std::size_t op, std::uint32_t block) const;
   Op& emit(Handler handler);
   void unsupported(std::string why);
 
@@ -76,6 +78,7 @@ private:
   Address indexed_address(const ir::Operand& indexed, std::int64_t offset);
   const ir::Operand* named_variable(const ir::Operand& address) const;
   isa::Space space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const;
+  static MemorySite& hidden_param(MemorySite& site, const isa::Spelling& spelling);
   MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
 
   // lower_warp.cpp
@@ -85,9 +88,26 @@ private:
   void branch();
   void leave();
   std::int64_t uncharged_instructions();
+  void count_rest_of_block();
   void barrier(const isa::Spelling& spelling);
   void warp_barrier();
   void simple(Handler handler);
+
+  // lower_calls.cpp
+  void lay_out_frames();
+  void enter_part(std::uint32_t first_instruction);
+  bool in_moving_frame(std::uint32_t variable) const;
+  std::uint32_t frame_address(std::uint64_t offset, int bytes);
+  std::optional<Transfer> transfer(const ir::Operand& operand, const ir::Variable& formal, std::uint32_t offset);
+  CallTarget call_target(const ir::CallOperands& operands, std::uint32_t part_index);
+  std::vector<FrameRow> saved_rows();
+  void call();
+  void library_call(CallSite& site, std::uint32_t number);
+  void branch_indexed();
+  void stack(const isa::Spelling& spelling);
+  void patch_jump_tables();
+  void finish_frames();
+  std::uint64_t depth(std::uint32_t part, std::vector<std::uint64_t>& known) const;
 
   const ir::Module& module_;
   const ir::Function& function_;
@@ -108,6 +128,19 @@ private:
     std::uint32_t target_block, meeting_block;
   };
   std::vector<Patch> patches_;
+  struct JumpPatch {
+    std::size_t op;
+    std::vector<std::uint32_t> target_blocks;
+    std::uint32_t meeting_block;
+  };
+  std::vector<JumpPatch> jump_patches_; ///< by jump table
+
+  std::uint32_t part_ = 0;                            ///< of a linked kernel: the one at hand
+  bool grows_ = false;                                ///< nobody knows how deep its stack gets
+  std::vector<std::uint32_t> saved_begin_;            ///< by part: where its frame has saved registers
+  std::vector<std::vector<std::uint32_t>> called_by_; ///< the parts that each part calls
+  std::map<std::uint32_t, std::vector<std::uint32_t>> live_after_calls_; ///< registers, by instruction
+  std::optional<ir::Callees> callees_;
 
   /// Shared accesses that the assembler would join: what is told of each (0 bytes: nothing).
   struct Observed {

@@ -71,6 +71,11 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
   case Trap::Kind::invalid_membermask: return fmt::format("invalid membermask: {}", trap.detail);
+  case Trap::Kind::invalid_call: return fmt::format("invalid call: {}", trap.detail);
+  case Trap::Kind::invalid_branch: return fmt::format("invalid branch: {}", trap.detail);
+  case Trap::Kind::invalid_free: return fmt::format("invalid free: {}", trap.detail);
+  case Trap::Kind::assertion: return fmt::format("assertion failed: {}", trap.detail);
+  case Trap::Kind::stack_overflow: return fmt::format("stack overflow: {}", trap.detail);
   case Trap::Kind::out_of_memory:
     return fmt::format(
         "not enough memory to run a block: {} bytes of registers, {} of shared memory, {} of local memory",
@@ -81,13 +86,26 @@ std::string what(const Trap& trap, const Launch& launch) {
   return {};
 }
 
+const ir::Function& running(const Trap& trap, const Program& program) {
+  for (const ir::Part& part : program.function->parts)
+    if (trap.instruction >= part.first && trap.instruction < part.end) return program.module->functions[part.function];
+  return *program.function;
+}
+
+// "function f of " where the kernel has called it
+std::string called(const Trap& trap, const Program& program) {
+  const ir::Function& f = running(trap, program);
+  return f.is_entry ? "" : fmt::format("function {} of ", f.name);
+}
+
 } // namespace
 
 Diagnostic describe(const Trap& trap, const Launch& launch) {
   const Program& program = *launch.program;
   const LaunchShape& shape = launch.shape;
   Diagnostic d;
-  d.file = program.module->file;
+  const std::string_view file = running(trap, program).file; // of several
+  d.file = file.empty() ? program.module->file : std::string(file);
   std::string source;
   if (trap.instruction < program.function->instructions.size()) {
     const ir::Instruction& i = program.function->instructions[trap.instruction];
@@ -99,8 +117,8 @@ Diagnostic describe(const Trap& trap, const Launch& launch) {
                       z = trap.cta / shape.grid[0] / shape.grid[1];
   const std::uint32_t t = trap.thread;
   d.message = what(trap, launch);
-  d.message += fmt::format("\n  in kernel {}{}, by thread ({},{},{}) in block ({},{},{})", program.function->name,
-                           source, t % shape.block[0], t / shape.block[0] % shape.block[1],
+  d.message += fmt::format("\n  in {}kernel {}{}, by thread ({},{},{}) in block ({},{},{})", called(trap, program),
+                           program.function->name, source, t % shape.block[0], t / shape.block[0] % shape.block[1],
                            t / shape.block[0] / shape.block[1], x, y, z);
   return d;
 }

@@ -36,7 +36,8 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
 LaunchResult run(const Launch& launch) {
   const std::uint64_t ctas = launch.shape.ctas();
   const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
-  const unsigned wanted = launch.workers != 0 ? launch.workers : hardware;
+  // One after the other, CTAs always get the same addresses from malloc().
+  const unsigned wanted = launch.program->uses_heap ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(ctas, 1)));
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < count; ++i)
@@ -68,11 +69,15 @@ LaunchResult run(const Launch& launch) {
 
   LaunchResult result;
   std::vector<std::unique_ptr<Shard>> shards;
+  std::map<std::uint64_t, std::string> printed;
   for (const auto& worker : workers) {
     result.steps += worker->steps;
+    printed.merge(worker->printed);
     if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
     shards.push_back(std::move(worker->shard));
   }
+  for (const auto& [cta, text] : printed)
+    if (!result.trap || cta <= result.trap->cta) result.printed += text;
   if (launch.watcher != nullptr)
     launch.watcher->finish(std::move(shards), instruction_counts(*launch.program, workers));
   return result;

@@ -4,6 +4,7 @@
 //   LaunchResult r = run(launch);
 #pragma once
 
+#include "emulator/exec/heap.hpp"
 #include "emulator/exec/worker.hpp"
 
 #include <span>
@@ -34,11 +35,13 @@ struct Launch {
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace bytes of zeros in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
+  Heap* heap = nullptr; ///< what malloc() gives out in kernels; nullptr: there is none
 };
 
 struct LaunchResult {
   std::optional<Trap> trap; ///< of the CTA with the lowest number among those that trapped
   std::uint64_t steps = 0;  ///< warp instructions, counted at branches
+  std::string printed;      ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
 };
 
 LaunchResult run(const Launch& launch);

@@ -1,6 +1,7 @@
 #include "emulator/exec/decoder.hpp"
 
 #include "emulator/exec/barriers.hpp"
+#include "emulator/exec/calls.hpp"
 #include "emulator/exec/control.hpp"
 #include "emulator/exec/membermasks.hpp"
 
@@ -31,9 +32,14 @@ void Decoder::branch() {
 }
 
 void Decoder::leave() {
-  emit(exit_lanes).imm = uncharged_instructions();
-  if (!watched_ || current_->guard == ir::kNone) return;
-  // Fewer lanes go on: what follows in the block gets a counter of its own.
+  const bool returns = part_ != 0 && module_.spellings[current_->form].entry->family == isa::Family::ret;
+  emit(returns ? return_lanes : exit_lanes).imm = uncharged_instructions();
+  if (current_->guard != ir::kNone) count_rest_of_block();
+}
+
+// Fewer lanes may go on: what follows in the block gets a counter of its own.
+void Decoder::count_rest_of_block() {
+  if (!watched_) return;
   CountedBlock& counted = program_->blocks.back();
   const std::uint32_t end = counted.first + counted.count, next = current_index_ + 1;
   if (next == end) return;

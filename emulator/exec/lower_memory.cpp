@@ -44,6 +44,8 @@ Decoder::Address Decoder::address(const ir::Operand& operand) {
   if (base.kind == ir::OperandKind::indexed) return indexed_address(base, operand.value);
   if (base.kind != ir::OperandKind::reg) {
     const std::uint64_t value = constant_value(base, isa::Type::u64) + static_cast<std::uint64_t>(operand.value);
+    if (base.kind == ir::OperandKind::variable && in_moving_frame(base.index))
+      return {program_->frame_row, static_cast<std::int64_t>(value), true};
     return {file_.constant(8, value), 0, false};
   }
   int bytes = 0;
@@ -61,6 +63,8 @@ Decoder::Address Decoder::indexed_address(const ir::Operand& indexed, std::int64
   const std::uint32_t sum = file_.temporary(bytes);
   lane_as(bytes == 4 ? "mad.lo.u32" : "mad.lo.u64", {sum},
           {index_row, file_.constant(bytes, static_cast<std::uint64_t>(index.value)), file_.constant(bytes, start)});
+  if (in_moving_frame(variable.index))
+    lane_as(bytes == 4 ? "add.u32" : "add.u64", {sum}, {sum, resized(program_->frame_row, 4, bytes, false)});
   return {sum, 0, bytes == 4};
 }
 
@@ -76,6 +80,10 @@ const ir::Operand* Decoder::named_variable(const ir::Operand& address) const {
 Space Decoder::space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const {
   const Space space = space_of(spelling);
   const ir::Operand* const variable = named_variable(operand);
+  // What functions hand to each other lies in their frames.
+  const bool of_kernel =
+      variable != nullptr ? ir::variable_owner(variable->index) == ir::VariableOwner::parameter : part_ == 0;
+  if (space == Space::param && !of_kernel) return Space::local;
   return space == Space::generic && variable != nullptr ? module_.variable(function_, variable->index).space : space;
 }
 
@@ -92,6 +100,12 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   s.observed_offset = joined == joined_.end() ? 0 : joined->second.offset;
   program_->sites.push_back(s);
   return program_->sites.back();
+}
+
+// Compilers keep what functions hand to each other in registers, so nobody is told of accesses to it.
+MemorySite& Decoder::hidden_param(MemorySite& site, const isa::Spelling& spelling) {
+  if (space_of(spelling) == Space::param) site.observed_bytes = 0;
+  return site;
 }
 
 // Kernel parameters at a fixed place are the same for all lanes: no address is computed.
@@ -150,7 +164,7 @@ void Decoder::load(const isa::Spelling& spelling) {
   }
   const Address a = address(where);
   Op& op = emit(handler);
-  op.site = &site(space, AccessKind::load, width * size, a);
+  op.site = &hidden_param(site(space, AccessKind::load, width * size, a), spelling);
   op.src[0] = a.row;
   op.imm = a.offset;
   op.dst[0] = rows[0];
@@ -164,7 +178,7 @@ void Decoder::store(const isa::Spelling& spelling) {
   const auto elements = elements_of(function_, operands[1]);
   const Space space = space_of_access(spelling, operands[0]);
   if (space == Space::param) {
-    unsupported("stores to parameter space belong to calls, which are not supported");
+    unsupported("the parameters of a kernel cannot be written");
     return;
   }
   const isa::Type type = spelling.form.type();
@@ -187,7 +201,7 @@ void Decoder::store(const isa::Spelling& spelling) {
   }
   const Address a = address(operands[0]);
   Op& op = emit(handler);
-  op.site = &site(space, AccessKind::store, width * size, a);
+  op.site = &hidden_param(site(space, AccessKind::store, width * size, a), spelling);
   op.src[0] = a.row;
   op.imm = a.offset;
   op.src[1] = rows[0];
@@ -239,7 +253,7 @@ void Decoder::convert_address(const isa::Spelling& spelling) {
   std::uint64_t window = 0;
   if (space == Space::shared) window = isa::bits(type) == 32 ? kSharedWindow32 : kSharedWindow;
   if (space == Space::local) window = isa::bits(type) == 32 ? kLocalWindow32 : kLocalWindow;
-  if (space == Space::param) window = kParamWindow;
+  if (space == Space::param) window = part_ == 0 ? kParamWindow : kLocalWindow; // of a function: in its frame
   if (spelling.has(Word::w_to)) window = std::uint64_t{0} - window;
   const std::uint32_t s = source(operands[1], type, false);
   const std::uint32_t d = destination(operands[0], type, false);

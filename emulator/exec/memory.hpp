@@ -55,9 +55,16 @@ constexpr std::uint64_t kSharedWindow = 0x0100'0000'0000'0000;
 constexpr std::uint64_t kLocalWindow = 0x0200'0000'0000'0000;
 constexpr std::uint64_t kParamWindow = 0x0300'0000'0000'0000;
 constexpr std::uint64_t kWindowSize = std::uint64_t{1} << 32;
+constexpr std::uint64_t kFunctionWindow = 0x0400'0000'0000'0000;
 /// With 32-bit addresses the windows lie at the top of the address space.
 constexpr std::uint64_t kSharedWindow32 = 0xf000'0000;
+constexpr std::uint64_t kFunctionWindow32 = 0xef00'0000;
 constexpr std::uint64_t kLocalWindow32 = 0xf800'0000;
 constexpr std::uint64_t kWindowSize32 = 0x0800'0000;
+
+/// The address of a function, by its number in the module: good for calls only.
+constexpr std::uint64_t function_address(std::uint32_t function, int address_bits) {
+  return (address_bits == 32 ? kFunctionWindow32 : kFunctionWindow) + std::uint64_t{16} * (function + 1);
+}
 
 } // namespace warplens::exec

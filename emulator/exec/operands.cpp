@@ -31,6 +31,7 @@ std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type
   const auto raw = static_cast<std::uint64_t>(operand.value);
   switch (operand.kind) {
   case OperandKind::variable: return address_of(operand.index) + raw;
+  case OperandKind::function: return function_address(ir::definition_of(module_, operand.index), module_.address_size);
   case OperandKind::warp_size: return kWarpSize;
   case OperandKind::real64:
     if (type == isa::Type::f32 || (isa::bits(type) == 32))
@@ -85,6 +86,9 @@ std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool r
     return relaxed ? resized(row, lane_bytes, bytes, isa::is_signed(type)) : row;
   }
   case OperandKind::special: return special_row(operand, bytes);
+  case OperandKind::variable:
+    if (in_moving_frame(operand.index)) return frame_address(constant_value(operand, type), bytes);
+    [[fallthrough]];
   default: return file_.constant(bytes, constant_value(operand, type));
   }
 }

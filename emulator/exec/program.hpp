@@ -5,6 +5,7 @@
 #include "emulator/base/expected.hpp"
 #include "emulator/exec/levels.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/ir/calls.hpp"
 
 #include <array>
 #include <deque>
@@ -45,6 +46,43 @@ struct SpecialRow {
   int lane_bytes = 4;
 };
 
+/// A row and its place in a frame on the stack; lane_bytes 0: a predicate.
+struct FrameRow {
+  std::uint32_t row = 0;
+  int lane_bytes = 0;
+  std::uint32_t offset = 0;
+};
+
+/// An argument or a result of a call: in a row of the caller, or in its frame; and in the frame of the callee.
+struct Transfer {
+  bool in_row = false;
+  std::uint32_t place = 0;  ///< of the row, or in the caller's frame
+  int lane_bytes = 0;       ///< of the row
+  std::uint32_t offset = 0; ///< in the callee's frame
+  std::uint32_t bytes = 0;
+};
+
+/// A function that may be called: where it begins, and its frame (exec/calls.hpp).
+struct CalledPart {
+  const Op* entry = nullptr;
+  ir::Library library{};
+  std::uint32_t frame_bytes = 0, alignment = 16;
+  std::vector<FrameRow> params, results; ///< those that are registers
+  std::vector<std::uint32_t> param_offsets, result_offsets;
+};
+
+struct CallTarget {
+  std::uint64_t address = 0; ///< of the function
+  std::uint32_t part = 0;    ///< of Program::parts
+  std::vector<Transfer> arguments, results;
+};
+
+struct CallSite {
+  std::vector<CallTarget> targets;     ///< one of a direct call
+  std::vector<FrameRow> saved;         ///< rows of the caller that the callee may write
+  const MemorySite* strings = nullptr; ///< what functions of the library read
+};
+
 /// A basic block's counter (watched programs only): which instructions it stands for.
 struct CountedBlock {
   std::uint32_t first = 0; ///< instruction
@@ -67,6 +105,16 @@ struct Program {
   std::uint64_t local_bytes = 0;            ///< per thread
   std::vector<std::uint32_t> param_offsets; ///< of each parameter in the parameter buffer
   std::uint32_t param_bytes = 0;
+
+  // Of kernels that call functions or use the stack.
+  std::shared_ptr<const ir::Function> linked; ///< owns `function`
+  std::vector<CalledPart> parts;              ///< as in the function
+  std::deque<CallSite> calls;
+  std::uint32_t frame_row = 0,
+                top_row = 0;     ///< u32, per lane: where the running function's frame begins, where the stack ends
+  std::uint64_t stack_limit = 0; ///< local memory may grow up to this
+  bool uses_heap = false;
+  std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
 };
 
 /// Where the module's variables (global, const) lie, by index into Module::variables.

@@ -28,6 +28,8 @@ public:
   /// A row for one instruction's own use; reset_temporaries() makes all of them free again.
   std::uint32_t temporary(int lane_bytes);
   void reset_temporaries();
+  /// A row that nobody else uses.
+  std::uint32_t hidden(int lane_bytes) { return take(lane_bytes); }
 
   /// Moves the collected rows into the program.
   void finish(Program& program);

@@ -4,8 +4,10 @@
 #include "emulator/exec/memory.hpp"
 #include "emulator/exec/program.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace warplens::exec {
 
@@ -20,6 +22,11 @@ struct Trap {
     divergent_barrier,
     invalid_barrier,
     invalid_membermask,
+    invalid_call,
+    invalid_branch,
+    invalid_free,
+    assertion,
+    stack_overflow,
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;
@@ -115,7 +122,8 @@ struct Worker {
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
-  std::optional<Trap> trap; ///< of the CTA with the lowest number
+  std::map<std::uint64_t, std::string> printed; ///< by CTA
+  std::optional<Trap> trap;                     ///< of the CTA with the lowest number
 
   void trapped(Trap t) {
     if (!trap || t.cta < trap->cta) trap = std::move(t);

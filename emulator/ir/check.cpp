@@ -1,5 +1,7 @@
 #include "emulator/ir/check.hpp"
 
+#include "emulator/ir/check_calls.hpp"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -98,6 +100,9 @@ public:
 
   Checked run() {
     for (std::uint32_t f = 0; f < module_.functions.size(); ++f) function(f);
+    Instruction plain_return; // link() may have to add one
+    plain_return.opcode = module_.intern("ret");
+    if (has_calls_) known(plain_return);
     result_.errors.in_file(module_.file);
     for (Unsupported& u : result_.unsupported)
       if (u.why.file.empty()) u.why.file = module_.file;
@@ -144,7 +149,10 @@ private:
         continue;
       }
       guard();
-      operands(module_.spellings[k.form]);
+      if (module_.spellings[k.form].entry->family == isa::Family::call)
+        call(index, i);
+      else
+        operands(module_.spellings[k.form]);
     }
   }
 
@@ -152,6 +160,23 @@ private:
     SourceLocation where = instruction_->where;
     if (operand != nullptr && operand->column != 0) where.column = operand->column;
     result_.errors.error(where, std::move(message), std::move(hint));
+  }
+
+  Complaint complaint() {
+    return [this](const Operand* o, std::string message, std::string hint) {
+      error(o, std::move(message), std::move(hint));
+    };
+  }
+
+  void call(std::uint32_t function, std::uint32_t index) {
+    has_calls_ = true;
+    if (check_call(module_, *function_, *instruction_, complaint())) return;
+    Diagnostics why;
+    why.error(instruction_->where,
+              fmt::format("'{}' is declared, but defined nowhere",
+                          module_.functions[call_operands(*function_, *instruction_).target->index].name),
+              "a definition in another PTX file can be loaded with this one");
+    result_.unsupported.push_back({function, index, why.list().front()});
   }
 
   void guard() {
@@ -214,6 +239,11 @@ private:
     case OperandClass::label:
       if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
       return;
+    case OperandClass::table:
+      if (o.kind != OperandKind::table || function_->tables[o.index].kind != Table::Kind::branch_targets)
+        error(&o, fmt::format("expected the label of a .branchtargets, got {}", described(*function_, o)));
+      return;
+    case OperandClass::function: return; // check_call() sees to calls
     case OperandClass::address: return address(o, spelling);
     case OperandClass::predicate:
       if (spec.pair && o.kind == OperandKind::pair) {
@@ -337,6 +367,8 @@ private:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
              (!spec.immediate || o.kind == OperandKind::integer || o.kind == OperandKind::warp_size);
     }
+    if (fits && o.kind == OperandKind::variable)
+      check_param_variable(module_, *function_, *instruction_, o, complaint());
     if (fits) return bounds(o, spec, spelling);
     error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
                           spec.destination || spec.register_only ? "a register"
@@ -388,6 +420,8 @@ private:
                         spec.least == spec.most ? fmt::format("{}", spec.most)
                                                 : fmt::format("{} to {}", spec.least, spec.most),
                         number));
+    if (opcode == "alloca" && place == 2 && (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
+      error(&o, fmt::format("expected a power of two up to 2^23 as alignment, got {}", number));
     if (spelling.entry->family != isa::Family::barrier) return;
     const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
     if (place == first && (number < 0 || number > 15))
@@ -436,6 +470,7 @@ private:
 
   void space(const Operand& base, const isa::Spelling& spelling) {
     using isa::Word;
+    check_param_variable(module_, *function_, *instruction_, base, complaint());
     const Space has = module_.variable(*function_, base.index).space;
     Space wants = Space::generic;
     if (spelling.has(Word::w_global)) wants = Space::global;
@@ -454,6 +489,7 @@ private:
   Instruction* instruction_ = nullptr;
   std::map<std::pair<const char*, int>, Known> known_;
   Checked result_;
+  bool has_calls_ = false;
 };
 
 } // namespace

@@ -46,6 +46,10 @@ class LowZeros {
 public:
   LowZeros(const Function& f, const std::function<std::uint64_t(const Operand&)>& address_of)
       : f_(f), address_of_(address_of), zeros_(f.registers.size(), kAll) {
+    for (const Part& part : f.parts)
+      for (const auto* formals : {&part.params, &part.results})
+        for (const Formal& formal : *formals)
+          if (formal.reg != kNone) zeros_[formal.reg] = 0; // calls write these
     for (bool changed = true; changed;) {
       changed = false;
       for (const Instruction& i : f.instructions) changed = define(i) || changed;
@@ -65,7 +69,7 @@ private:
   bool lower(const Operand& d, int zeros) {
     if (d.kind != OperandKind::reg) {
       bool changed = false; // every element of a vector or pair
-      if (d.kind == OperandKind::vector || d.kind == OperandKind::pair)
+      if (d.kind == OperandKind::vector || d.kind == OperandKind::pair || d.kind == OperandKind::list)
         for (const Operand& e : f_.elements(d)) changed = lower(e, 0) || changed;
       return changed;
     }
@@ -142,7 +146,7 @@ private:
     const std::string_view op = head(i.opcode);
     if (o.empty() || op == "st" || op == "red") return;
     if (o[0].kind != OperandKind::reg) {
-      if (o[0].kind == OperandKind::vector || o[0].kind == OperandKind::pair)
+      if (o[0].kind == OperandKind::vector || o[0].kind == OperandKind::pair || o[0].kind == OperandKind::list)
         for (const Operand& e : f_.elements(o[0]))
           if (e.kind == OperandKind::reg) values_.erase(e.index);
       return;
@@ -187,7 +191,7 @@ private:
   void access(std::uint32_t index) {
     const Instruction& i = f_.instructions[index];
     const std::string_view op = head(i.opcode);
-    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence") return close_both();
+    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "call") return close_both();
     if (op != "ld" && op != "st" && op != "atom" && op != "red") return;
     const bool elsewhere = has_word(i.opcode, "global") || has_word(i.opcode, "param") || has_word(i.opcode, "local") ||
                            has_word(i.opcode, "const");

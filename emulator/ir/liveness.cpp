@@ -1,5 +1,6 @@
 #include "emulator/ir/liveness.hpp"
 
+#include "emulator/ir/calls.hpp"
 #include "emulator/ir/control_flow.hpp"
 
 #include <algorithm>
@@ -58,6 +59,20 @@ public:
     return most;
   }
 
+  std::vector<std::vector<std::uint32_t>> after(const std::vector<std::uint32_t>& instructions) {
+    settle();
+    std::vector<std::vector<std::uint32_t>> result;
+    for (const std::uint32_t instruction : instructions) {
+      const std::uint32_t block = flow_.block_of[instruction];
+      Bits live = out_of(block);
+      std::uint32_t ignored = 0;
+      for (std::uint32_t i = flow_.blocks[block].end; --i > instruction;) step(i, live, ignored);
+      live.for_each(
+          [&, list = &result.emplace_back()](std::size_t r) { list->push_back(static_cast<std::uint32_t>(r)); });
+    }
+    return result;
+  }
+
 private:
   static std::uint32_t weight(const Register& r) {
     const auto bits = static_cast<std::uint32_t>(isa::bits(r.type));
@@ -68,6 +83,7 @@ private:
   [[nodiscard]] std::vector<bool> destinations(const Instruction& i) const {
     std::vector<bool> list;
     if (i.form == kNone) return {true};
+    if (is_call(i)) return {!call_operands(function_, i).results.empty()};
     const isa::OperandList& operands = module_.spellings[i.form].entry->operands;
     for (int n = 0; n < operands.count; ++n)
       if (operands.items[n].is_written()) list.push_back(operands.items[n].destination);
@@ -153,6 +169,11 @@ private:
 
 std::uint32_t register_pressure(const Module& module, const Function& function) {
   return Liveness(module, function).pressure();
+}
+
+std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const Function& function,
+                                                   const std::vector<std::uint32_t>& instructions) {
+  return Liveness(module, function).after(instructions);
 }
 
 std::uint32_t estimated_registers(const Module& module, const Function& function) {

@@ -16,6 +16,10 @@ std::uint32_t register_pressure(const Module& module, const Function& function);
 /// instructions anew, folds addresses, and keeps values in uniform registers or computes them twice.
 std::uint32_t estimated_registers(const Module& module, const Function& function);
 
+/// The registers that are read after each of `instructions` (calls) before they are written again.
+std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const Function& function,
+                                                   const std::vector<std::uint32_t>& instructions);
+
 /// Added for what PTX does not show: the stack pointer and one scratch register.
 constexpr std::uint32_t kReservedRegisters = 2;
 /// Compilers do not go below this.

@@ -10,6 +10,12 @@ const Function* Module::find(std::string_view function) const {
   return found == functions.end() ? nullptr : &*found;
 }
 
+std::uint32_t Module::function_named(std::string_view name) const {
+  for (std::uint32_t i = 0; i < functions.size(); ++i)
+    if (functions[i].name == name) return i;
+  return kNone;
+}
+
 const Variable& Module::variable(const Function& function, std::uint32_t index) const {
   const std::uint32_t position = variable_position(index);
   switch (variable_owner(index)) {

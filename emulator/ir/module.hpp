@@ -166,6 +166,21 @@ struct LaunchBounds {
   bool blocks_are_clusters = false;                ///< .blocksareclusters
 };
 
+/// A formal parameter or result of a part: where it lies in the frame, and its register where it is declared .reg.
+struct Formal {
+  std::uint32_t variable = kNone; ///< position in Function::variables
+  std::uint32_t reg = kNone;
+};
+
+/// One of the functions that a linked kernel is made of (ir/link.hpp).
+struct Part {
+  std::uint32_t function = 0;       ///< of the module
+  std::uint32_t first = 0, end = 0; ///< its instructions; a function of the device's library has none
+  std::uint32_t first_variable = 0, end_variable = 0;
+  std::vector<Formal> params, results; ///< the kernel has none: its parameters stay what they are
+  std::uint32_t cycle = kNone;         ///< parts that may call each other in a circle share a number
+};
+
 struct Function {
   std::string_view name;
   bool is_entry = false;
@@ -183,7 +198,9 @@ struct Function {
   std::vector<Table> tables;
   std::vector<Instruction> instructions;
   std::vector<Operand> operand_pool;
+  std::vector<Part> parts; ///< of a linked kernel, itself first; empty where it calls nothing
   SourceLocation where;
+  std::string_view file; ///< the PTX file, where a module was merged from several
 
   [[nodiscard]] std::span<const Operand> operands(const Instruction& i) const {
     return {operand_pool.data() + i.first_operand, i.operand_count};
@@ -211,10 +228,15 @@ struct Module {
   std::vector<isa::Spelling> spellings; ///< of the instructions, each once; set by check()
 
   [[nodiscard]] const Function* find(std::string_view function) const;
+  /// The index of a function, declared or defined; kNone: there is none.
+  [[nodiscard]] std::uint32_t function_named(std::string_view name) const;
   [[nodiscard]] const Variable& variable(const Function& function, std::uint32_t index) const;
 
   /// Keeps a copy of `text` for as long as the module lives; equal texts share one copy.
   std::string_view intern(std::string_view text);
+
+  /// Keeps the names of `other` alive, too: functions of it may move here.
+  void keep_names_of(const Module& other) { others_.push_back(other.names_); }
 
   /// `prefix` followed by `number`, kept like the above but not looked for: the names of a range of registers.
   std::string_view numbered(std::string_view prefix, std::uint32_t number);
@@ -226,6 +248,7 @@ private:
     std::string_view keep(std::string_view text);
   };
   std::shared_ptr<Names> names_ = std::make_shared<Names>();
+  std::vector<std::shared_ptr<Names>> others_;
 };
 
 } // namespace warplens::ir

@@ -450,6 +450,13 @@ std::string print(const Module& module, const Function& function, const Instruct
 }
 
 std::vector<std::string> print_lines(const Module& module, const Function& function) {
+  std::vector<std::string> list;
+  for (const Part& part : function.parts) { // each with the names of its own function
+    std::vector<std::string> own = print_lines(module, module.functions[part.function]);
+    own.resize(part.end - part.first, "ret;"); // where link() had to add one
+    std::move(own.begin(), own.end(), std::back_inserter(list));
+  }
+  if (!list.empty()) return list;
   return Printer(module).lines(function, function.instructions);
 }
 

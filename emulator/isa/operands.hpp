@@ -16,14 +16,16 @@
 //   written "u32.bytes"     the same with bytes: %r1.b7531 "selection"     what the operands select and negate, as one
 //   number (selection.hpp), which nobody writes down
 //   "-u32", "%u32"  may be negated, as in -%r1; a register, not a number
-//   "label", "any"  a branch target; whatever (checked by the family that decodes it)
+//   "label", "table"  a branch target; a label of .branchtargets
+//   "function", "any" what a call goes to, which check_calls.cpp looks at with all that follows; whatever (checked by
+//   the family that decodes it)
 #pragma once
 
 #include "emulator/isa/pattern.hpp"
 
 namespace warplens::isa {
 
-enum class OperandClass : std::uint8_t { value, predicate, carry, selection, address, label, any };
+enum class OperandClass : std::uint8_t { value, predicate, carry, selection, address, label, table, function, any };
 
 /// Which selectors a register may have (section 9.7.18).
 enum class Selectors : std::uint8_t { none, part, halves, bytes };
@@ -123,6 +125,10 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.kind = OperandClass::address;
     else if (word == "label")
       o.kind = OperandClass::label;
+    else if (word == "table")
+      o.kind = OperandClass::table;
+    else if (word == "function")
+      o.kind = OperandClass::function;
     else if (word == "any")
       o.kind = OperandClass::any;
     else if (word == "t")

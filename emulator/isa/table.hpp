@@ -28,6 +28,9 @@ enum class Family : std::uint8_t {
   vector_move,
   logic_predicate,
   branch,
+  branch_indexed,
+  call,
+  stack, ///< alloca, stacksave, stackrestore
   exit,
   ret,
   trap,

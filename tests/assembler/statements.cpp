@@ -41,6 +41,8 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   switch (spec.kind) {
   case OperandClass::address: return address(form);
   case OperandClass::label: return "label_0";
+  case OperandClass::table: return "table_0";
+  case OperandClass::function: return "device";
   case OperandClass::any: return reg(Type::b64, n);
   default: break;
   }

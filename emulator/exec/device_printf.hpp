@@ -1,0 +1,31 @@
+// printf() of kernels: a format and packed arguments become text (CUDA C++ Programming Guide, "Formatted Output").
+//
+//   "%d: %5.2f\n" and {int 3; double 1.5} at their natural alignment   ->   "3:  1.50\n", 2 arguments
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace warplens::exec {
+
+/// How to get at a thread's memory; both give nothing where it may not be read.
+struct PrintfMemory {
+  /// `bytes` (4 or 8) at an offset of the arguments.
+  std::function<std::optional<std::uint64_t>(std::uint64_t offset, int bytes)> argument;
+  /// The text at an address.
+  std::function<std::optional<std::string>(std::uint64_t address)> text;
+};
+
+struct Printed {
+  std::string text;
+  int arguments = 0; ///< what printf() returns
+};
+
+/// Flags `#0 +-`, width, precision (both also `*`), sizes hh h l ll j z t, types d i o u x X c p e E f F g G a A s.
+/// After 32 arguments, and where a type is none of these, the specifier is printed as it is written. Nothing: the
+/// memory could not be read.
+std::optional<Printed> device_printf(const std::string& format, const PrintfMemory& memory);
+
+} // namespace warplens::exec

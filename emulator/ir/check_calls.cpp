@@ -1,0 +1,164 @@
+#include "emulator/ir/check_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::ir {
+
+namespace {
+
+class CallChecker {
+public:
+  CallChecker(const Module& module, const Function& caller, const Instruction& call, const Complaint& complain)
+      : module_(module), caller_(caller), call_(call), complain_(complain), operands_(call_operands(caller, call)) {}
+
+  bool run() {
+    if (operands_.target == nullptr) {
+      complain_(nullptr, fmt::format("'{}' takes a function, after its results and before its arguments", call_.opcode),
+                "call (result), function, (argument);");
+      return true;
+    }
+    if (operands_.target->kind == OperandKind::function) return direct();
+    indirect();
+    return true;
+  }
+
+private:
+  bool direct() {
+    const Function& f = module_.functions[operands_.target->index];
+    if (f.is_entry) {
+      complain_(operands_.target, fmt::format("'{}' is a kernel: only functions (.func) can be called", f.name), {});
+      return true;
+    }
+    if (operands_.table != nullptr)
+      complain_(operands_.table, "only indirect calls take a table of targets or a prototype", {});
+    match(f.name, f.params, f.results);
+    const Function& defined = module_.functions[definition_of(module_, operands_.target->index)];
+    return defined.has_body || library_named(defined.name) != Library::none;
+  }
+
+  void indirect() {
+    const Operand& target = *operands_.target;
+    const Type type = target.kind == OperandKind::reg ? caller_.registers[target.index].type : Type::none;
+    const bool address = (isa::info(type).kind == isa::Class::untyped || isa::is_integer(type)) &&
+                         (isa::bits(type) == 32 || isa::bits(type) == 64);
+    if (!address) {
+      complain_(&target, "a call goes to a function, or to a 32- or 64-bit register that holds the address of one", {});
+      return;
+    }
+    const bool known = operands_.table != nullptr && operands_.table->kind == OperandKind::table &&
+                       caller_.tables[operands_.table->index].kind != Table::Kind::branch_targets;
+    if (!known) {
+      complain_(operands_.table, "an indirect call needs the label of a .calltargets or a .callprototype", {});
+      return;
+    }
+    const Table& table = caller_.tables[operands_.table->index];
+    if (table.kind == Table::Kind::call_prototype) return match(table.name, table.params, table.results);
+    for (const std::string_view name : table.functions) {
+      const std::uint32_t f = module_.function_named(name);
+      if (f == kNone)
+        complain_(operands_.table, fmt::format("'{}' lists '{}', which is no function", table.name, name), {});
+      else
+        match(name, module_.functions[f].params, module_.functions[f].results);
+    }
+  }
+
+  void match(std::string_view name, const std::vector<Variable>& params, const std::vector<Variable>& results) {
+    const auto count = [&](std::string_view what, std::size_t wanted, std::size_t got) {
+      if (wanted != got)
+        complain_(operands_.target,
+                  fmt::format("'{}' has {} {}{}, but the call has {}", name, wanted, what, wanted == 1 ? "" : "s", got),
+                  {});
+    };
+    count("parameter", params.size(), operands_.arguments.size());
+    count("result", results.size(), operands_.results.size());
+    for (std::size_t i = 0; i < std::min(params.size(), operands_.arguments.size()); ++i)
+      fits(operands_.arguments[i], params[i], false);
+    for (std::size_t i = 0; i < std::min(results.size(), operands_.results.size()); ++i)
+      fits(operands_.results[i], results[i], true);
+  }
+
+  void fits(const Operand& actual, const Variable& formal, bool is_result) {
+    switch (actual.kind) {
+    case OperandKind::sink:
+      if (is_result) return;
+      break;
+    case OperandKind::integer:
+    case OperandKind::real32:
+    case OperandKind::real64:
+    case OperandKind::warp_size:
+      if (!is_result && formal.extents.empty()) return;
+      break;
+    case OperandKind::reg: return register_fits(actual, formal);
+    case OperandKind::variable: return variable_fits(actual, formal);
+    default: break;
+    }
+    complain_(&actual,
+              fmt::format("this cannot be {} of a call: '{}'", is_result ? "a result" : "an argument", formal.name),
+              is_result ? "registers and .param variables can" : "registers, numbers and .param variables can");
+  }
+
+  static std::string described(const Variable& v) {
+    return fmt::format(".{} of {} byte{}", isa::name(v.type), v.size, v.size == 1 ? "" : "s");
+  }
+
+  void register_fits(const Operand& actual, const Variable& formal) {
+    const Register& r = caller_.registers[actual.index];
+    const bool both_registers = formal.space == Space::reg;
+    const bool mixed = isa::is_float(r.type) != isa::is_float(formal.type) &&
+                       isa::info(r.type).kind != isa::Class::untyped &&
+                       isa::info(formal.type).kind != isa::Class::untyped;
+    const auto bytes = static_cast<std::uint64_t>(isa::bits(r.type) + 7) / 8;
+    const bool predicates = (r.type == Type::pred) == (formal.type == Type::pred);
+    if (bytes == formal.size && predicates && !(both_registers && mixed)) return;
+    complain_(&actual,
+              fmt::format("register '{}' of type .{} does not fit '{}', which is {}", r.name, isa::name(r.type),
+                          formal.name, described(formal)),
+              {});
+  }
+
+  void variable_fits(const Operand& actual, const Variable& formal) {
+    const Variable& v = module_.variable(caller_, actual.index);
+    if (v.space != Space::param || variable_owner(actual.index) != VariableOwner::local) {
+      complain_(&actual, fmt::format("'{}' cannot be handed to a call", v.name),
+                "only registers, numbers and .param variables of the body can");
+      return;
+    }
+    if (v.size != formal.size || v.alignment < formal.alignment)
+      complain_(&actual,
+                fmt::format("'{}', {} aligned to {}, does not fit '{}', which is {} aligned to {}", v.name,
+                            described(v), v.alignment, formal.name, described(formal), formal.alignment),
+                {});
+  }
+
+  const Module& module_;
+  const Function& caller_;
+  const Instruction& call_;
+  const Complaint& complain_;
+  CallOperands operands_;
+};
+
+} // namespace
+
+bool check_call(const Module& module, const Function& caller, const Instruction& call, const Complaint& complain) {
+  return CallChecker(module, caller, call, complain).run();
+}
+
+void check_param_variable(const Module& module, const Function& function, const Instruction& instruction,
+                          const Operand& variable, const Complaint& complain) {
+  const Variable& v = module.variable(function, variable.index);
+  if (v.space != Space::param) return;
+  const VariableOwner owner = variable_owner(variable.index);
+  const std::string_view op = instruction.opcode.substr(0, instruction.opcode.find('.'));
+  if (op == "st" && owner == VariableOwner::parameter)
+    complain(&variable, fmt::format("'{}' is a parameter, which cannot be written", v.name), {});
+  else if (op == "ld" && owner == VariableOwner::result)
+    complain(&variable, fmt::format("'{}' is a result, which cannot be read", v.name), {});
+  else if ((op == "ld" || op == "st") && owner == VariableOwner::local && instruction.guard != kNone)
+    complain(&variable, fmt::format("'{}' belongs to a call: accesses to it take no guard", v.name), {});
+  else if (op != "ld" && op != "st" && owner == VariableOwner::local)
+    complain(&variable, fmt::format("'{}' has no address: it is there to be handed to a call", v.name), {});
+}
+
+} // namespace warplens::ir

@@ -1,0 +1,208 @@
+#include "emulator/ir/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::ir {
+
+namespace {
+
+std::string_view head(const Instruction& i) { return i.opcode.substr(0, i.opcode.find('.')); }
+
+// Does the body need a ret of its own at the end?
+bool falls_off(const Function& f) {
+  if (f.instructions.empty()) return true;
+  const auto end = static_cast<std::uint32_t>(f.instructions.size());
+  if (std::any_of(f.labels.begin(), f.labels.end(), [&](const Label& l) { return l.instruction >= end; })) return true;
+  const Instruction& last = f.instructions.back();
+  const std::string_view op = head(last);
+  return last.guard != kNone || (op != "ret" && op != "exit" && op != "bra" && op != "brx" && op != "trap");
+}
+
+class Linker {
+public:
+  Linker(const Module& module, const Function& kernel) : module_(module), kernel_(kernel), callees_(module) {}
+
+  std::vector<std::uint32_t> reachable() {
+    std::vector<std::uint32_t> list{static_cast<std::uint32_t>(&kernel_ - module_.functions.data())};
+    std::vector<bool> seen(module_.functions.size(), false);
+    seen[list.front()] = true;
+    for (std::size_t next = 0; next < list.size(); ++next) {
+      const Function& f = module_.functions[list[next]];
+      for (const Instruction& i : f.instructions) {
+        if (!is_call(i)) continue;
+        for (const std::uint32_t callee : callees_.of(f, i)) {
+          if (!seen[callee]) list.push_back(callee);
+          seen[callee] = true;
+        }
+      }
+    }
+    return list;
+  }
+
+  Expected<Function> run() {
+    linked_.name = kernel_.name;
+    linked_.is_entry = linked_.has_body = true;
+    linked_.linkage = kernel_.linkage;
+    linked_.bounds = kernel_.bounds;
+    linked_.pragmas = kernel_.pragmas;
+    linked_.params = kernel_.params;
+    linked_.where = kernel_.where;
+    linked_.file = kernel_.file;
+    for (const std::uint32_t f : reachable()) append(f);
+    find_cycles();
+    if (errors_.has_errors()) {
+      errors_.in_file(module_.file);
+      return failure(std::move(errors_));
+    }
+    return std::move(linked_);
+  }
+
+private:
+  // Where the lists of the part that is appended begin in those of the whole.
+  struct Bases {
+    std::uint32_t registers, pool, labels, tables, variables, params, results;
+  };
+
+  template <class List> static std::uint32_t size(const List& list) { return static_cast<std::uint32_t>(list.size()); }
+
+  void append(std::uint32_t index) {
+    const Function& f = module_.functions[index];
+    const bool is_kernel = linked_.parts.empty();
+    Part part;
+    part.function = index;
+    part.first = size(linked_.instructions);
+    part.first_variable = size(linked_.variables);
+    Bases base{
+        size(linked_.registers), size(linked_.operand_pool), size(linked_.labels), size(linked_.tables), 0, 0, 0};
+    std::uint32_t next_register = base.registers; // parameters in registers are the first ones, after results
+    base.results = size(linked_.variables);
+    part.results = formals(f.results, next_register);
+    base.params = size(linked_.variables);
+    if (!is_kernel) part.params = formals(f.params, next_register);
+    base.variables = size(linked_.variables);
+    linked_.variables.insert(linked_.variables.end(), f.variables.begin(), f.variables.end());
+    linked_.registers.insert(linked_.registers.end(), f.registers.begin(), f.registers.end());
+    for (const Operand& o : f.operand_pool) linked_.operand_pool.push_back(moved(o, base, is_kernel));
+    for (const Label& l : f.labels) linked_.labels.push_back({l.name, part.first + l.instruction});
+    for (Table t : f.tables) {
+      for (std::uint32_t& label : t.labels) label += base.labels;
+      linked_.tables.push_back(std::move(t));
+    }
+    for (Instruction i : f.instructions) {
+      if (i.guard != kNone) i.guard += base.registers;
+      i.first_operand += base.pool;
+      linked_.instructions.push_back(i);
+    }
+    if (f.has_body && falls_off(f)) linked_.instructions.push_back(plain_return(f));
+    part.end = size(linked_.instructions);
+    part.end_variable = size(linked_.variables);
+    if (!f.has_body && library_named(f.name) == Library::none)
+      errors_.error(f.where, fmt::format("function '{}' is called but defined nowhere", f.name),
+                    fmt::format("kernel '{}' cannot be launched without it", kernel_.name));
+    linked_.parts.push_back(std::move(part));
+  }
+
+  std::vector<Formal> formals(const std::vector<Variable>& list, std::uint32_t& next_register) {
+    std::vector<Formal> result;
+    for (Variable v : list) {
+      const bool in_register = v.space == Space::reg && v.name != "_";
+      result.push_back({size(linked_.variables), in_register ? next_register++ : kNone});
+      v.space = Space::param;
+      linked_.variables.push_back(std::move(v));
+    }
+    return result;
+  }
+
+  static Operand moved(Operand o, const Bases& base, bool is_kernel) {
+    switch (o.kind) {
+    case OperandKind::reg: o.index += base.registers; break;
+    case OperandKind::label: o.index += base.labels; break;
+    case OperandKind::table: o.index += base.tables; break;
+    case OperandKind::vector:
+    case OperandKind::pair:
+    case OperandKind::address:
+    case OperandKind::list:
+    case OperandKind::indexed: o.index += base.pool; break;
+    case OperandKind::variable: o.index = moved_variable(o.index, base, is_kernel); break;
+    default: break;
+    }
+    return o;
+  }
+
+  static std::uint32_t moved_variable(std::uint32_t index, const Bases& base, bool is_kernel) {
+    const std::uint32_t position = variable_position(index);
+    switch (variable_owner(index)) {
+    case VariableOwner::module: return index;
+    case VariableOwner::local: return variable_index(VariableOwner::local, base.variables + position);
+    case VariableOwner::result: return variable_index(VariableOwner::local, base.results + position);
+    case VariableOwner::parameter: break;
+    }
+    return is_kernel ? index : variable_index(VariableOwner::local, base.params + position);
+  }
+
+  Instruction plain_return(const Function& f) const {
+    Instruction i;
+    i.opcode = "ret";
+    i.where = f.instructions.empty() ? f.where : f.instructions.back().where;
+    for (std::uint32_t s = 0; s < module_.spellings.size(); ++s)
+      if (module_.spellings[s].entry->family == isa::Family::ret && module_.spellings[s].form.count == 0) i.form = s;
+    return i;
+  }
+
+  // Parts that reach themselves: their registers have to be kept while one of the same circle runs.
+  void find_cycles() {
+    const std::uint32_t count = size(linked_.parts);
+    std::vector<std::uint32_t> part_of(module_.functions.size(), kNone);
+    for (std::uint32_t p = 0; p < count; ++p) part_of[linked_.parts[p].function] = p;
+    std::vector<std::vector<std::uint32_t>> calls(count);
+    for (std::uint32_t p = 0; p < count; ++p) {
+      const Function& f = module_.functions[linked_.parts[p].function];
+      for (const Instruction& i : f.instructions)
+        if (is_call(i))
+          for (const std::uint32_t callee : callees_.of(f, i)) calls[p].push_back(part_of[callee]);
+    }
+    std::vector<std::vector<bool>> reaches;
+    for (std::uint32_t p = 0; p < count; ++p) reaches.push_back(reached(calls, p));
+    for (std::uint32_t p = 0; p < count; ++p)
+      for (std::uint32_t q = 0; q <= p && linked_.parts[p].cycle == kNone; ++q)
+        if (reaches[p][q] && reaches[q][p]) linked_.parts[p].cycle = q;
+  }
+
+  static std::vector<bool> reached(const std::vector<std::vector<std::uint32_t>>& calls, std::uint32_t from) {
+    std::vector<bool> seen(calls.size(), false);
+    std::vector<std::uint32_t> rest{from};
+    while (!rest.empty()) {
+      const std::uint32_t p = rest.back();
+      rest.pop_back();
+      for (const std::uint32_t q : calls[p]) {
+        if (!seen[q]) rest.push_back(q);
+        seen[q] = true;
+      }
+    }
+    return seen;
+  }
+
+  const Module& module_;
+  const Function& kernel_;
+  Callees callees_;
+  Function linked_;
+  Diagnostics errors_;
+};
+
+} // namespace
+
+bool needs_linking(const Function& kernel) {
+  return std::any_of(kernel.instructions.begin(), kernel.instructions.end(), [](const Instruction& i) {
+    return is_call(i) || i.opcode.starts_with("alloca") || i.opcode.starts_with("stack");
+  });
+}
+
+std::vector<std::uint32_t> reachable(const Module& module, const Function& kernel) {
+  return Linker(module, kernel).reachable();
+}
+
+Expected<Function> link(const Module& module, const Function& kernel) { return Linker(module, kernel).run(); }
+
+} // namespace warplens::ir
