@@ -239,6 +239,10 @@ const char* warplens_report_json(const warplens_report* report) {
   return report != nullptr ? report->json.c_str() : "";
 }
 
+const char* warplens_report_printed(const warplens_report* report) {
+  return report != nullptr ? report->report.printed.c_str() : "";
+}
+
 warplens_status warplens_report_metric(const warplens_report* report, const char* name, double* value) {
   if (any_null(report, name, value)) return null_pointer();
   return guarded([&] {

@@ -108,6 +108,7 @@ Json launch_of(const LaunchReport& report) {
   return {{"kernel", report.kernel},
           {"grid", report.grid},
           {"block", report.block},
+          {"printed", report.printed},
           {"metrics", metrics_of(report.profile.metrics.list())},
           {"instructions", std::move(instructions)},
           {"occupancy", occupancy_of(report)},

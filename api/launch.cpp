@@ -160,6 +160,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   if (!program) return failure(program.error());
   if (Diagnostics errors = validate(request, **program); errors.has_errors()) return failure(std::move(errors));
 
+  const ir::Function& linked = *(*program)->function; // with the functions that it calls
   LaunchReport report;
   report.kernel = kernel.name;
   report.file = module.ir().file;
@@ -182,6 +183,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.program = *program;
   launch.shape = shape_of(request, **program);
   launch.params = parameters(request, **program);
+  if ((*program)->uses_heap) launch.heap = module.context()->heap();
   launch.allocations = arena.snapshot();
   launch.host_pointers = request.host_pointers;
   launch.arena_begin = arena.begin();
@@ -191,13 +193,14 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.max_steps = request.max_steps;
   launch.workers = request.workers;
   std::unique_ptr<analyzers::Analysis> analysis;
-  if (request.analyze) analysis = analyzers::make_all(module.ir(), kernel, launch.shape);
+  if (request.analyze) analysis = analyzers::make_all(module.ir(), linked, launch.shape);
   launch.watcher = analysis.get();
 
   const auto start = std::chrono::steady_clock::now();
   const exec::LaunchResult result = exec::run(launch);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.steps = result.steps;
+  report.printed = result.printed;
   if (result.trap) {
     report.trap = exec::describe(*result.trap, launch);
     return report;
@@ -205,7 +208,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   if (!analysis) return report;
   report.analyzed = true;
   report.profile = analysis->profile();
-  Conclusions(report, kernel, (*program)->param_bytes).draw();
+  Conclusions(report, linked, (*program)->param_bytes).draw();
   return report;
 }
 

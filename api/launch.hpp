@@ -69,6 +69,7 @@ struct LaunchReport {
   std::string file; ///< of the module
   Extent grid{}, block{};
   model::Device device;
+  std::string printed;            ///< by printf() in the kernel, in the order of the blocks
   std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `resources` is filled
   bool analyzed = false;
   Resources resources;

@@ -142,7 +142,7 @@ private:
       if (node == nullptr) error(table.source(), fmt::format("missing key '{}'", key));
       return node;
     };
-    if (const toml::node* node = needed("module")) l.module = path(*node, "module");
+    if (const toml::node* node = needed("module")) modules(*node, l);
     if (const toml::node* node = needed("kernel")) {
       l.kernel = text(*node, "kernel");
       l.origin = origin_of(node->source());
@@ -156,6 +156,18 @@ private:
     }
     if (const toml::node* node = find("arg")) arguments(*node, l);
     plan_.launches.push_back(std::move(l));
+  }
+
+  // One PTX file, or several that are linked.
+  void modules(const toml::node& node, LaunchPlan& l) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr) {
+      l.module = path(node, "module");
+      return;
+    }
+    if (list->empty()) return error(node.source(), "'module' is empty: expected at least one file");
+    l.module = path(*list->get(0), "module");
+    for (std::size_t i = 1; i < list->size(); ++i) l.libraries.push_back(path(*list->get(i), "module"));
   }
 
   void arguments(const toml::node& node, LaunchPlan& l) {

@@ -74,16 +74,20 @@ private:
   }
 
   std::shared_ptr<Module> module(const LaunchPlan& l) {
-    const std::string name = l.module.string();
-    if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
-    std::shared_ptr<Module>& result = modules_[name];
-    std::ifstream in(l.module, std::ios::binary);
-    if (!in || std::filesystem::is_directory(l.module)) {
-      fail(fmt::format("cannot read '{}'", name), l.origin);
-      return result;
+    std::vector<std::filesystem::path> files{l.module};
+    files.insert(files.end(), l.libraries.begin(), l.libraries.end());
+    if (const auto found = modules_.find(files); found != modules_.end()) return found->second;
+    std::shared_ptr<Module>& result = modules_[files];
+    std::vector<Source> sources;
+    for (const std::filesystem::path& file : files) {
+      std::ifstream in(file, std::ios::binary);
+      if (!in || std::filesystem::is_directory(file)) {
+        fail(fmt::format("cannot read '{}'", file.string()), l.origin);
+        return result;
+      }
+      sources.push_back({{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, file.string()});
     }
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    Expected<std::shared_ptr<Module>> loaded = Module::load(context_, text, name);
+    Expected<std::shared_ptr<Module>> loaded = Module::load(context_, sources);
     if (!loaded)
       fail(loaded.error(), l.origin);
     else
@@ -195,7 +199,7 @@ private:
   PlanReport report_;
   Diagnostics errors_;
   std::shared_ptr<Context> context_;
-  std::map<std::string, std::shared_ptr<Module>> modules_;
+  std::map<std::vector<std::filesystem::path>, std::shared_ptr<Module>> modules_; ///< by their files
   std::vector<LaunchRequest> requests_;
 };
 

@@ -46,7 +46,8 @@ struct ArgumentPlan {
 };
 
 struct LaunchPlan {
-  std::filesystem::path module; ///< PTX
+  std::filesystem::path module;                 ///< PTX
+  std::vector<std::filesystem::path> libraries; ///< further PTX files that are linked with it
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t shared = 0; ///< dynamic bytes

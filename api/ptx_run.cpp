@@ -96,6 +96,7 @@ extern "C" void ptx_run(const char* source, int n_args, void** args, int block_x
     const Expected<api::LaunchReport> report =
         run(text, n_args, args, {block_x, block_y, block_z}, {grid_x, grid_y, grid_z}, shared_bytes);
     if (!report) return print(render(report.error(), text));
+    std::fwrite(report->printed.data(), 1, report->printed.size(), stdout);
     if (!report->trap) return;
     Diagnostics why;
     why.error(report->trap->where, report->trap->message, report->trap->hint);

@@ -1,5 +1,7 @@
 #include "api/session.hpp"
 
+#include "emulator/ir/link.hpp"
+#include "emulator/ir/merge.hpp"
 #include "emulator/ir/parse.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +19,18 @@ Expected<std::shared_ptr<Context>> Context::create() {
   return std::shared_ptr<Context>(new Context(std::move(*arena)));
 }
 
+namespace {
+constexpr std::uint64_t kHeapBytes = 8 << 20; // cudaLimitMallocHeapSize is this by default
+}
+
+exec::Heap* Context::heap() {
+  const std::lock_guard lock(mutex_);
+  if (heap_) return &*heap_;
+  const Expected<std::uint64_t> begin = arena_->allocate(kHeapBytes, "device heap");
+  if (!begin) return nullptr;
+  return &heap_.emplace(*begin, kHeapBytes);
+}
+
 Expected<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<Context> context, std::uint64_t size,
                                                    std::string name) {
   const Expected<std::uint64_t> address = context->arena().allocate(size, name);
@@ -28,20 +42,34 @@ Buffer::~Buffer() { context_->arena().free(address_); }
 
 Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context, std::string_view text,
                                                std::string_view file) {
-  Expected<ir::Module> parsed = ir::parse(text, file);
-  if (!parsed) return failure(parsed.error());
-  ir::Checked checked = ir::check(*parsed);
-  if (checked.errors.has_errors()) {
-    checked.errors.in_file(file);
-    return failure(std::move(checked.errors));
+  const Source source{std::string(text), std::string(file)};
+  return load(std::move(context), {&source, 1});
+}
+
+Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context, std::span<const Source> sources) {
+  std::vector<ir::Module> parsed;
+  Diagnostics errors;
+  ir::Checked checked;
+  for (const Source& source : sources) {
+    Expected<ir::Module> one = ir::parse(source.text, source.file);
+    if (one) checked = ir::check(*one);
+    if (one) errors.append(std::move(checked.errors));
+    if (one)
+      parsed.push_back(std::move(*one));
+    else
+      errors.append(one.error());
   }
-  std::shared_ptr<Module> module(new Module(std::move(context), std::move(*parsed), std::move(checked)));
+  if (errors.has_errors()) return failure(std::move(errors));
+  Expected<ir::Module> merged = ir::merge(std::move(parsed));
+  if (!merged) return failure(merged.error());
+  if (sources.size() > 1) checked = ir::check(*merged);
+  std::shared_ptr<Module> module(new Module(std::move(context), std::move(*merged), std::move(checked)));
   for (ir::Unsupported& u : module->unsupported_)
-    if (u.why.file.empty()) u.why.file = file;
-  Diagnostics errors = module->allocate_variables();
-  module->warnings_.in_file(file);
+    if (const std::string_view file = module->module_.functions[u.function].file; !file.empty()) u.why.file = file;
+  errors = module->allocate_variables();
+  module->warnings_.in_file(module->module_.file);
   if (errors.has_errors()) {
-    errors.in_file(file);
+    errors.in_file(module->module_.file);
     return failure(std::move(errors));
   }
   return module;
@@ -75,13 +103,17 @@ void Module::initialise(const ir::Variable& variable, const Buffer& buffer) {
   std::copy_n(variable.initial.begin(), std::min(variable.initial.size(), bytes.size()), bytes.begin());
   for (const ir::Relocation& r : variable.relocations) {
     const Buffer* const target = this->variable(r.symbol);
-    if (target == nullptr) {
+    const std::uint32_t function = target == nullptr ? module_.function_named(r.symbol) : ir::kNone;
+    if (target == nullptr && function == ir::kNone) {
       warnings_.warning(variable.where, fmt::format("the initialiser of '{}' takes the address of '{}', which has none "
                                                     "here: 0 is stored",
                                                     variable.name, r.symbol));
       continue;
     }
-    const std::uint64_t value = (target->address() + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+    const std::uint64_t address =
+        target != nullptr ? target->address()
+                          : exec::function_address(ir::definition_of(module_, function), module_.address_size);
+    const std::uint64_t value = (address + static_cast<std::uint64_t>(r.addend)) >> r.shift;
     if (r.offset + r.bytes <= bytes.size() && r.bytes <= sizeof value) std::memcpy(&bytes[r.offset], &value, r.bytes);
   }
 }
@@ -115,6 +147,15 @@ Expected<Kernel> Module::kernel(std::string_view name) {
   return failure(message, fmt::format("kernels: {}{}", fmt::join(names, ", "), more ? ", …" : ""));
 }
 
+std::vector<const ir::Unsupported*> Module::blockers(const ir::Function& kernel) const {
+  std::vector<const ir::Unsupported*> list;
+  if (unsupported_.empty()) return list;
+  const std::vector<std::uint32_t> reached = ir::reachable(module_, kernel);
+  for (const ir::Unsupported& u : unsupported_)
+    if (std::find(reached.begin(), reached.end(), u.function) != reached.end()) list.push_back(&u);
+  return list;
+}
+
 namespace {
 
 Expected<const exec::Level*> find_level(std::string_view name) {
@@ -136,8 +177,12 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
   if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
 
   Diagnostics errors;
-  for (const ir::Unsupported& u : unsupported_)
-    if (&module_.functions[u.function] == &kernel) errors.error(u.why.where, u.why.message, u.why.hint);
+  for (const ir::Unsupported* u : blockers(kernel)) {
+    Diagnostics one;
+    one.error(u->why.where, u->why.message, u->why.hint);
+    one.in_file(u->why.file);
+    errors.append(std::move(one));
+  }
   if (errors.has_errors()) {
     errors.error({}, fmt::format("kernel '{}' cannot be launched: {} of its instructions are not supported",
                                  kernel.name, errors.error_count()));

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,10 +33,14 @@ class Context {
 public:
   static Expected<std::shared_ptr<Context>> create();
   exec::Arena& arena() { return *arena_; }
+  /// What kernels allocate from: 8 MiB, taken from the arena when first asked for; null: there was no room.
+  exec::Heap* heap();
 
 private:
   explicit Context(std::unique_ptr<exec::Arena> arena) : arena_(std::move(arena)) {}
   std::unique_ptr<exec::Arena> arena_;
+  std::mutex mutex_;
+  std::optional<exec::Heap> heap_;
 };
 
 /// A named piece of device memory; zeros at first; freed with its last owner.
@@ -62,6 +67,11 @@ private:
 
 class Module;
 
+/// PTX, and how diagnostics name it.
+struct Source {
+  std::string text, file;
+};
+
 /// An entry function of a module; keeps the module alive.
 struct Kernel {
   std::shared_ptr<Module> module;
@@ -76,6 +86,8 @@ public:
   /// contain them refuse to launch.
   static Expected<std::shared_ptr<Module>> load(std::shared_ptr<Context> context, std::string_view text,
                                                 std::string_view file);
+  /// Several files, linked: what one declares .extern another defines.
+  static Expected<std::shared_ptr<Module>> load(std::shared_ptr<Context> context, std::span<const Source> sources);
 
   /// Error: no such kernel; the hint says which one may have been meant, or which there are.
   Expected<Kernel> kernel(std::string_view name);
@@ -85,7 +97,9 @@ public:
   [[nodiscard]] const ir::Module& ir() const { return module_; }
   [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
   [[nodiscard]] const std::vector<ir::Unsupported>& unsupported() const { return unsupported_; }
-  /// What loading had to leave out, such as the address of a function in an initialiser.
+  /// What keeps a kernel from being launched: in itself, and in the functions that it may reach.
+  [[nodiscard]] std::vector<const ir::Unsupported*> blockers(const ir::Function& kernel) const;
+  /// What loading had to leave out, such as the address of something unknown in an initialiser.
   [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
   /// The memory of a .global or .const variable; null: no such variable.
   [[nodiscard]] const Buffer* variable(std::string_view name) const;

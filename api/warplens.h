@@ -107,6 +107,8 @@ WARPLENS_API warplens_status warplens_launch(warplens_module* module, const char
 
 /* The report as JSON (docs/json-schema.json); lives as long as the report. */
 WARPLENS_API const char* warplens_report_json(const warplens_report* report);
+/* What the kernel printed with printf(), in the order of its blocks; lives as long as the report. */
+WARPLENS_API const char* warplens_report_printed(const warplens_report* report);
 /* The value of a metric of the whole launch, by name. Invalid: there is none of that name. */
 WARPLENS_API warplens_status warplens_report_metric(const warplens_report* report, const char* name, double* value);
 WARPLENS_API void warplens_report_destroy(warplens_report* report);

@@ -22,9 +22,9 @@ namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
 constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml [OPTION…]
-       warplens run FILE.ptx --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
+       warplens run FILE.ptx… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
-Emulates the launches of a launch file, or one kernel of a PTX file; then shows memory transactions, bank conflicts,
+Emulates the launches of a launch file, or one kernel of a PTX file, or of several that are linked; then shows memory transactions, bank conflicts,
 divergence, occupancy, predicted run time, and what to improve.
 
 Arguments (--arg), one for each parameter, in order:
@@ -141,7 +141,7 @@ Expected<api::Plan> plan_from_file(const std::string& file, const po::variables_
   return plan;
 }
 
-api::Plan plan_from_options(const std::string& file, const po::variables_map& values) {
+api::Plan plan_from_options(const Strings& files, const po::variables_map& values) {
   for (const char* option : {"kernel", "grid", "block"})
     if (values.count(option) == 0)
       throw UsageError{fmt::format("--{} is missing", option),
@@ -149,7 +149,8 @@ api::Plan plan_from_options(const std::string& file, const po::variables_map& va
   if (values.count("set") != 0) throw UsageError{"--set changes launch files, but this is a PTX file", ""};
   api::Plan plan;
   api::LaunchPlan launch;
-  launch.module = file;
+  launch.module = files.front();
+  launch.libraries.assign(files.begin() + 1, files.end());
   override_launch(values, launch);
   CommandLineArguments arguments = parse_arguments(get<Strings>(values, "arg").value_or(Strings{}));
   launch.arguments = std::move(arguments.arguments);
@@ -160,14 +161,18 @@ api::Plan plan_from_options(const std::string& file, const po::variables_map& va
 
 Expected<api::Plan> make_plan(const po::variables_map& values) {
   const Strings inputs = get<Strings>(values, "input").value_or(Strings{});
-  if (inputs.size() != 1)
-    throw UsageError{inputs.empty() ? "no input file" : fmt::format("one input file is enough, got {}", inputs.size()),
+  const bool has_launch_file =
+      std::any_of(inputs.begin(), inputs.end(), [](const std::string& file) { return file.ends_with(".toml"); });
+  if (inputs.empty() || (has_launch_file && inputs.size() != 1))
+    throw UsageError{inputs.empty() ? "no input file"
+                                    : fmt::format("a launch file stands alone, got {} files", inputs.size()),
                      "warplens run LAUNCH.toml, or warplens run FILE.ptx --kernel …"};
-  const std::string& file = inputs.front();
-  if (file.ends_with(".cu"))
-    throw UsageError{fmt::format("'{}' is CUDA source: PTX is needed", file),
-                     fmt::format("nvcc -ptx -lineinfo {}", file)};
-  Expected<api::Plan> plan = file.ends_with(".toml") ? plan_from_file(file, values) : plan_from_options(file, values);
+  for (const std::string& file : inputs)
+    if (file.ends_with(".cu"))
+      throw UsageError{fmt::format("'{}' is CUDA source: PTX is needed", file),
+                       fmt::format("nvcc -ptx -lineinfo {}", file)};
+  Expected<api::Plan> plan =
+      has_launch_file ? plan_from_file(inputs.front(), values) : plan_from_options(inputs, values);
   if (plan)
     if (const auto device = get<std::string>(values, "device")) plan->device = *device;
   return plan;
@@ -211,6 +216,7 @@ void show(const api::PlanReport& report, const po::variables_map& values) {
   const Style style = Style::for_stream(STDOUT_FILENO);
   bool first = true;
   for (const api::LaunchReport& r : report.launches) {
+    write(r.printed);
     if (r.trap) continue;
     write((first ? "" : "\n\n") + text_report(r, style));
     if (values.count("counters") != 0) write(counters(r, style));

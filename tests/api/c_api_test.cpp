@@ -87,7 +87,26 @@ TEST(CApi, RunsAKernelAndReports) {
   EXPECT_EQ(requests, 4);
   EXPECT_EQ(API(warplens_report_metric)(report, "nothing", &requests), WARPLENS_INVALID);
   EXPECT_NE(std::string(API(warplens_report_json)(report)).find("\"kernel\": \"scale\""), std::string::npos);
+  EXPECT_STREQ(API(warplens_report_printed)(report), "");
   API(warplens_report_destroy)(report);
+}
+
+TEST(CApi, GivesWhatAKernelPrints) {
+  const Handles h;
+  warplens_module* module = nullptr;
+  const char* const text = ".version 8.3 .target sm_75 .address_size 64\n"
+                           ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+                           ".global .b8 hello[4] = {104, 105, 10, 0};\n"
+                           ".entry k() { .reg .b64 %x; .reg .b32 %r; mov.u64 %x, hello; cvta.global.u64 %x, %x;\n"
+                           "call (%r), vprintf, (%x, 0); ret; }";
+  ASSERT_EQ(API(warplens_module_load)(h.context, text, "p.ptx", &module), WARPLENS_OK) << API(warplens_last_error)();
+  warplens_launch_options options = WARPLENS_LAUNCH_OPTIONS_INIT;
+  options.block[0] = 2;
+  warplens_report* report = nullptr;
+  ASSERT_EQ(API(warplens_launch)(module, "k", &options, nullptr, nullptr, 0, &report), WARPLENS_OK);
+  EXPECT_STREQ(API(warplens_report_printed)(report), "hi\nhi\n");
+  API(warplens_report_destroy)(report);
+  API(warplens_module_destroy)(module);
 }
 
 TEST(CApi, ErrorsAreTextAndStatus) {

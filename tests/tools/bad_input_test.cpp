@@ -111,7 +111,8 @@ TEST(BadInput, WrongLaunches) {
       {{"--max-steps", "-1"}, {"--max-steps: expected a number"}},
       {{"--gird", "4"}, {"--gird"}},
       {{"--set", "grid=4"}, {"--set changes launch files"}},
-      {{"another.ptx"}, {"one input file is enough"}},
+      {{"another.ptx"}, {"cannot read 'another.ptx'"}},
+      {{"another.toml"}, {"a launch file stands alone, got 2 files"}},
   };
   for (const auto& [words, parts] : table) {
     SCOPED_TRACE(::testing::PrintToString(words));
