@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace warplens::exec {
@@ -135,18 +136,29 @@ bool push_frames(const Op* op, Warp* warp, const CallSite& site, std::uint32_t t
   return true;
 }
 
-// Copies the results out of the frames of a call, and takes them off the stacks.
-void pop_frames(Warp* warp, const CallSite& site, Mask lanes, const std::uint32_t* frames) {
+// Copies the results out of the frames of a call, and takes them off the stacks. False after setting the worker's trap:
+// kernels can write wherever they like in their local memory, over the headers of frames, too.
+bool pop_frames(const Op* op, Warp* warp, const CallSite& site, Mask lanes, const std::uint32_t* frames) {
   const Stacks stacks(warp);
-  FrameHeader header;
-  std::uint32_t callers[kWarpSize]{};
+  std::uint32_t callers[kWarpSize]{}, target = 0;
   std::uint32_t* const tops = tops_of(warp);
+  std::memcpy(&target, stacks.at(__builtin_ctz(lanes), frames[__builtin_ctz(lanes)]) + offsetof(FrameHeader, target),
+              sizeof target);
+  Mask overwritten = target < site.targets.size() ? 0 : lanes;
   for_each_lane(lanes, [&](int i) {
+    FrameHeader header;
     std::memcpy(&header, stacks.at(i, frames[i]), sizeof header);
     callers[i] = header.frame;
     tops[i] = header.top;
+    const std::uint64_t least = std::uint64_t{header.frame} + program_of(warp).parts[site.caller].frame_bytes;
+    if (header.target != target || header.top > frames[i] || least > header.top) overwritten |= Mask{1} << i;
   });
-  const CallTarget& callee = site.targets[header.target]; // the same for all lanes: a path has one
+  if (overwritten != 0) {
+    stop_with(op, warp, Trap::Kind::invalid_call, overwritten,
+              "the thread has overwritten the place that says where its function was called from");
+    return false;
+  }
+  const CallTarget& callee = site.targets[target]; // the same for all lanes: a path has one
   save(warp, program_of(warp).parts[callee.part].results, stacks, frames, lanes);
   restore(warp, site.saved, stacks, callers, lanes);
   for (const Transfer& t : callee.results) {
@@ -159,6 +171,7 @@ void pop_frames(Warp* warp, const CallSite& site, Mask lanes, const std::uint32_
   }
   std::uint32_t* const own = frames_of(warp);
   for_each_lane(lanes, [&](int i) { own[i] = callers[i]; });
+  return true;
 }
 
 // Begins the activation of a target for `lanes`; `others` call again.
@@ -223,15 +236,13 @@ const Op* call_library(const Op* op, Warp* warp) {
   std::uint32_t frames[kWarpSize]{};
   if (!push_frames(op, warp, site, 0, lanes, frames)) return nullptr;
   if (!run_library(op, warp, site, program_of(warp).parts[site.targets[0].part], lanes, frames)) return nullptr;
-  pop_frames(warp, site, lanes, frames);
-  return op + 1;
+  return pop_frames(op, warp, site, lanes, frames) ? op + 1 : nullptr;
 }
 
 const Op* finish_call(const Op* op, Warp* warp) {
   std::uint32_t frames[kWarpSize];
   std::copy_n(frames_of(warp), kWarpSize, frames);
-  pop_frames(warp, program_of(warp).calls[op->extra], warp->active, frames);
-  return op + 1;
+  return pop_frames(op, warp, program_of(warp).calls[op->extra], warp->active, frames) ? op + 1 : nullptr;
 }
 
 const Op* return_lanes(const Op* op, Warp* warp) {
@@ -329,7 +340,7 @@ const Op* restore_stack(const Op* op, Warp* warp) {
   for (Mask rest = lanes; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
     const std::uint64_t value = lane_value(warp, op->src[0], op->imm, i);
-    if (value > tops[i] || value < frames_of(warp)[i])
+    if (value > tops[i] || value < std::uint64_t{frames_of(warp)[i]} + program_of(warp).parts[op->extra].frame_bytes)
       return stop_with(op, warp, Trap::Kind::stack_overflow, Mask{1} << i,
                        fmt::format("stackrestore of {:#x}, which no stacksave of this function gave", value));
     tops[i] = static_cast<std::uint32_t>(value);

@@ -44,6 +44,7 @@ const Op* branch_indexed_watched(const Op*, Warp*);
 /// dst[0] = the top of the stack, aligned to `extra`, which src[0] bytes are added to; imm: bytes of a lane.
 const Op* allocate_on_stack(const Op*, Warp*);
 const Op* save_stack(const Op*, Warp*);
+/// extra: the part, whose frame stays.
 const Op* restore_stack(const Op*, Warp*);
 
 /// Where each lane of a warp has its local memory.

@@ -107,7 +107,7 @@ private:
   void stack(const isa::Spelling& spelling);
   void patch_jump_tables();
   void finish_frames();
-  std::uint64_t depth(std::uint32_t part, std::vector<std::uint64_t>& known) const;
+  std::uint64_t deepest_stack() const;
 
   const ir::Module& module_;
   const ir::Function& function_;

@@ -164,6 +164,7 @@ void Decoder::call() {
   if (!callees_) callees_.emplace(module_);
   const auto number = static_cast<std::uint32_t>(program_->calls.size());
   CallSite& site = program_->calls.emplace_back();
+  site.caller = part_;
   bool circular = false;
   for (const std::uint32_t f : callees_->of(function_, *current_))
     for (std::uint32_t p = 0; p < function_.parts.size(); ++p) {
@@ -237,7 +238,7 @@ void Decoder::stack(const isa::Spelling& spelling) {
   op.src[0] = value;
   op.dst[0] = result;
   op.imm = isa::bytes(type);
-  op.extra = kFrameAlignment;
+  op.extra = allocates ? kFrameAlignment : part_;
   if (!allocates) return;
   grows_ = true;
   if (operands.size() > 2) op.extra = std::max(op.extra, static_cast<std::uint32_t>(operands[2].value));
@@ -261,22 +262,30 @@ void Decoder::finish_frames() {
     grows_ = grows_ || part.cycle != ir::kNone;
     if (part.first != part.end) parts[p].entry = program_->ops.data() + block_op_[flow_.block_of[part.first]];
   }
-  std::uint64_t most = grows_ ? parts[0].frame_bytes + kFirstStack : 0;
-  if (!grows_) {
-    std::vector<std::uint64_t> depths(parts.size(), 0);
-    most = depth(0, depths);
-  }
+  const std::uint64_t most = grows_ ? parts[0].frame_bytes + kFirstStack : deepest_stack();
   program_->local_bytes = most;
   program_->stack_limit = grows_ ? std::max(kMostLocal, most) : most;
 }
 
-// Of the stack where a part has begun, and called what it calls.
-std::uint64_t Decoder::depth(std::uint32_t part, std::vector<std::uint64_t>& known) const {
-  if (known[part] != 0) return known[part];
-  const CalledPart& called = program_->parts[part];
-  std::uint64_t deepest = 0;
-  for (const std::uint32_t callee : called_by_[part]) deepest = std::max(deepest, depth(callee, known));
-  return known[part] = called.frame_bytes + (called.alignment - kFrameAlignment) + deepest;
+// Of the stack where the kernel has called whatever it calls. Parts are known once all that they call are; without
+// recursion here, because chains of calls may be long.
+std::uint64_t Decoder::deepest_stack() const {
+  std::vector<std::uint64_t> depths(function_.parts.size(), 0);
+  std::vector<std::pair<std::uint32_t, std::size_t>> running{{0, 0}}; // a part, and how many callees are done
+  while (!running.empty()) {
+    auto& [part, next] = running.back();
+    if (next < called_by_[part].size()) {
+      const std::uint32_t callee = called_by_[part][next++];
+      if (depths[callee] == 0) running.emplace_back(callee, 0);
+      continue;
+    }
+    std::uint64_t deepest = 0;
+    for (const std::uint32_t callee : called_by_[part]) deepest = std::max(deepest, depths[callee]);
+    const CalledPart& called = program_->parts[part];
+    depths[part] = called.frame_bytes + (called.alignment - kFrameAlignment) + deepest;
+    running.pop_back();
+  }
+  return depths[0];
 }
 
 } // namespace warplens::exec

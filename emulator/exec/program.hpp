@@ -78,6 +78,7 @@ struct CallTarget {
 };
 
 struct CallSite {
+  std::uint32_t caller = 0;            ///< of Program::parts
   std::vector<CallTarget> targets;     ///< one of a direct call
   std::vector<FrameRow> saved;         ///< rows of the caller that the callee may write
   const MemorySite* strings = nullptr; ///< what functions of the library read

@@ -163,25 +163,41 @@ private:
         if (is_call(i))
           for (const std::uint32_t callee : callees_.of(f, i)) calls[p].push_back(part_of[callee]);
     }
-    std::vector<std::vector<bool>> reaches;
-    for (std::uint32_t p = 0; p < count; ++p) reaches.push_back(reached(calls, p));
+    std::vector<std::vector<std::uint32_t>> callers(count);
     for (std::uint32_t p = 0; p < count; ++p)
-      for (std::uint32_t q = 0; q <= p && linked_.parts[p].cycle == kNone; ++q)
-        if (reaches[p][q] && reaches[q][p]) linked_.parts[p].cycle = q;
+      for (const std::uint32_t q : calls[p]) callers[q].push_back(p);
+    // Kosaraju: what reaches a part backwards, the parts taken in the order in which a walk forwards left them last.
+    std::vector<bool> seen(count, false);
+    std::vector<std::uint32_t> order, members;
+    for (std::uint32_t p = 0; p < count; ++p) walk(calls, p, seen, order);
+    seen.assign(count, false);
+    for (std::size_t i = order.size(); i-- > 0;) {
+      members.clear();
+      walk(callers, order[i], seen, members);
+      const bool itself = members.size() == 1 &&
+                          std::find(calls[order[i]].begin(), calls[order[i]].end(), order[i]) != calls[order[i]].end();
+      if (members.size() > 1 || itself)
+        for (const std::uint32_t p : members) linked_.parts[p].cycle = order[i];
+    }
   }
 
-  static std::vector<bool> reached(const std::vector<std::vector<std::uint32_t>>& calls, std::uint32_t from) {
-    std::vector<bool> seen(calls.size(), false);
-    std::vector<std::uint32_t> rest{from};
-    while (!rest.empty()) {
-      const std::uint32_t p = rest.back();
-      rest.pop_back();
-      for (const std::uint32_t q : calls[p]) {
-        if (!seen[q]) rest.push_back(q);
-        seen[q] = true;
+  // Appends what can be reached from a part and has not been seen, in the order in which it is left.
+  static void walk(const std::vector<std::vector<std::uint32_t>>& edges, std::uint32_t from, std::vector<bool>& seen,
+                   std::vector<std::uint32_t>& left) {
+    if (seen[from]) return;
+    seen[from] = true;
+    std::vector<std::pair<std::uint32_t, std::size_t>> running{{from, 0}};
+    while (!running.empty()) {
+      auto& [part, next] = running.back();
+      if (next == edges[part].size()) {
+        left.push_back(part);
+        running.pop_back();
+        continue;
       }
+      const std::uint32_t to = edges[part][next++];
+      if (!seen[to]) running.emplace_back(to, 0);
+      seen[to] = true;
     }
-    return seen;
   }
 
   const Module& module_;
