@@ -21,7 +21,11 @@ const Program& program_of(Warp* warp) { return warp->cta->program; }
 std::uint32_t* frames_of(Warp* warp) { return row<std::uint32_t>(warp, program_of(warp).frame_row); }
 std::uint32_t* tops_of(Warp* warp) { return row<std::uint32_t>(warp, program_of(warp).top_row); }
 
-template <class Each> void for_each_lane(Mask lanes, Each each) {
+template <class Each> inline void for_each_lane(Mask lanes, Each each) {
+  if (lanes == kFullMask) { // without looking for bits, several at a time
+    for (int i = 0; i < kWarpSize; ++i) each(i);
+    return;
+  }
   for (; lanes != 0; lanes &= lanes - 1) each(__builtin_ctz(lanes));
 }
 
@@ -71,6 +75,15 @@ void from_frames(Warp* warp, std::uint32_t to, int lane_bytes, const Stacks& sta
   });
 }
 
+// Within the stack of each lane.
+void copy(const Stacks& stacks, const std::uint32_t* from_frames, std::uint32_t from, const std::uint32_t* to_frames,
+          std::uint32_t to, std::uint32_t bytes, Mask lanes) {
+  with_bytes(bytes, [&](auto size) {
+    for_each_lane(
+        lanes, [&](int i) { std::memcpy(stacks.at(i, to_frames[i] + to), stacks.at(i, from_frames[i] + from), size); });
+  });
+}
+
 std::uint32_t bytes_of(const FrameRow& r) { return r.lane_bytes == 0 ? 1 : static_cast<std::uint32_t>(r.lane_bytes); }
 
 void save(Warp* warp, const std::vector<FrameRow>& rows, const Stacks& stacks, const std::uint32_t* frames,
@@ -101,8 +114,9 @@ bool reserve(const Op* op, Warp* warp, Mask lanes, const std::uint64_t* end) {
   return false;
 }
 
+// Alignments are powers of two.
 std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
+  return (offset + alignment - 1) & ~(alignment - 1);
 }
 
 // Makes the frames of a call for `lanes` and copies the arguments into them; `frames` becomes where they begin.
@@ -129,9 +143,7 @@ bool push_frames(const Op* op, Warp* warp, const CallSite& site, std::uint32_t t
     if (t.in_row)
       to_frames(warp, t.place, t.lane_bytes, stacks, frames, t.offset, t.bytes, lanes);
     else
-      for_each_lane(lanes, [&](int i) {
-        std::memcpy(stacks.at(i, frames[i] + t.offset), stacks.at(i, own[i] + t.place), t.bytes);
-      });
+      copy(stacks, own, t.place, frames, t.offset, t.bytes, lanes);
   }
   return true;
 }
@@ -165,9 +177,7 @@ bool pop_frames(const Op* op, Warp* warp, const CallSite& site, Mask lanes, cons
     if (t.in_row)
       from_frames(warp, t.place, t.lane_bytes, stacks, frames, t.offset, t.bytes, lanes);
     else
-      for_each_lane(lanes, [&](int i) {
-        std::memcpy(stacks.at(i, callers[i] + t.place), stacks.at(i, frames[i] + t.offset), t.bytes);
-      });
+      copy(stacks, frames, t.offset, callers, t.place, t.bytes, lanes);
   }
   std::uint32_t* const own = frames_of(warp);
   for_each_lane(lanes, [&](int i) { own[i] = callers[i]; });

@@ -170,13 +170,8 @@ private:
 
   void call(std::uint32_t function, std::uint32_t index) {
     has_calls_ = true;
-    if (check_call(module_, *function_, *instruction_, complaint())) return;
-    Diagnostics why;
-    why.error(instruction_->where,
-              fmt::format("'{}' is declared, but defined nowhere",
-                          module_.functions[call_operands(*function_, *instruction_).target->index].name),
-              "a definition in another PTX file can be loaded with this one");
-    result_.unsupported.push_back({function, index, why.list().front()});
+    if (auto why = check_call(module_, *function_, *instruction_, complaint()))
+      result_.unsupported.push_back({function, index, std::move(*why)});
   }
 
   void guard() {

@@ -13,29 +13,42 @@ public:
   CallChecker(const Module& module, const Function& caller, const Instruction& call, const Complaint& complain)
       : module_(module), caller_(caller), call_(call), complain_(complain), operands_(call_operands(caller, call)) {}
 
-  bool run() {
+  std::optional<Diagnostic> run() {
     if (operands_.target == nullptr) {
       complain_(nullptr, fmt::format("'{}' takes a function, after its results and before its arguments", call_.opcode),
                 "call (result), function, (argument);");
-      return true;
+      return std::nullopt;
     }
     if (operands_.target->kind == OperandKind::function) return direct();
     indirect();
-    return true;
+    return std::nullopt;
   }
 
 private:
-  bool direct() {
+  std::optional<Diagnostic> direct() {
     const Function& f = module_.functions[operands_.target->index];
     if (f.is_entry) {
       complain_(operands_.target, fmt::format("'{}' is a kernel: only functions (.func) can be called", f.name), {});
-      return true;
+      return std::nullopt;
     }
     if (operands_.table != nullptr)
       complain_(operands_.table, "only indirect calls take a table of targets or a prototype", {});
+    const bool open_ended =
+        std::any_of(f.params.begin(), f.params.end(), [](const Variable& v) { return v.size == 0; });
+    if (open_ended) return unsupported(fmt::format("'{}' takes any number of arguments: not supported", f.name), {});
     match(f.name, f.params, f.results);
     const Function& defined = module_.functions[definition_of(module_, operands_.target->index)];
-    return defined.has_body || library_named(defined.name) != Library::none;
+    if (defined.has_body || library_named(defined.name) != Library::none) return std::nullopt;
+    return unsupported(fmt::format("'{}' is declared, but defined nowhere", f.name),
+                       "a definition in another PTX file can be loaded with this one");
+  }
+
+  Diagnostic unsupported(std::string message, std::string hint) const {
+    Diagnostic d;
+    d.where = call_.where;
+    d.message = std::move(message);
+    d.hint = std::move(hint);
+    return d;
   }
 
   void indirect() {
@@ -141,7 +154,8 @@ private:
 
 } // namespace
 
-bool check_call(const Module& module, const Function& caller, const Instruction& call, const Complaint& complain) {
+std::optional<Diagnostic> check_call(const Module& module, const Function& caller, const Instruction& call,
+                                     const Complaint& complain) {
   return CallChecker(module, caller, call, complain).run();
 }
 

@@ -10,8 +10,9 @@ namespace warplens::ir {
 /// Told of each thing that is wrong: the operand (null: the whole instruction), what, and a hint.
 using Complaint = std::function<void(const Operand*, std::string, std::string)>;
 
-/// False where the call is right but goes to a function that is defined nowhere.
-bool check_call(const Module& module, const Function& caller, const Instruction& call, const Complaint& complain);
+/// Where the call is right but cannot be run, as when its function is defined nowhere: why.
+std::optional<Diagnostic> check_call(const Module& module, const Function& caller, const Instruction& call,
+                                     const Complaint& complain);
 
 /// The .param variables of a function: results are only written, parameters only read, and what is handed to a call has
 /// no address. `variable` is an operand that names one.
