@@ -27,6 +27,7 @@ CLASSES = [
      "multimem createpolicy applypriority discard bar barrier griddepcontrol alloca stacksave stackrestore"),
     ("scalar, warp-level and control", None),
 ]
+NAMED = 30  # so many of what is missing
 OUTSIDE = CLASSES[:4]  # other instructions than those that are to run
 
 WIDER = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
@@ -140,11 +141,13 @@ def page(rows, found, taken):
                      f"{share(sum(r[1] for r in run), sum(r[1] for r in known))} | "
                      f"{share(sum(r[2] for r in run), sum(r[2] for r in known))} |")
     lines += ["", "Weighted by occurrence: of all such instructions in the files. Weighted by file: of all pairs of a file and a "
-              "spelling that occurs in it.", "", "## Taken by `ptxas` and not run"]
+              "spelling that occurs in it.", "", "## Taken by `ptxas` and not run", "With how often they occur."]
     for name, members in groups[len(OUTSIDE):-1]:
-        missing = [r[0] for r in members if r[0] in found and r[0] not in taken]
+        missing = sorted((r for r in members if r[0] in found and r[0] not in taken), key=lambda r: (-r[1], r[0]))
+        often, rest = missing[:NAMED], missing[NAMED:]
         refused = [r[0] for r in members if r[0] not in found]
-        lines.append(f"* {name}: " + (", ".join(f"`{m}`" for m in sorted(missing)) or "none") + ".")
+        lines.append(f"* {name}: " + (", ".join(f"`{r[0]}` ({r[1]})" for r in often) or "none") +
+                     (f", and {len(rest)} that occur {rest[0][1]} times or less" if rest else "") + ".")
         if name == CLASSES[-1][0] and refused:
             lines.append(f"* Not taken by `ptxas` with any operands that were tried: {', '.join(f'`{m}`' for m in sorted(refused))}.")
     return "\n".join(lines) + "\n"
