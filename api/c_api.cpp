@@ -3,6 +3,8 @@
 #include "api/json_report.hpp"
 #include "api/launch.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 
@@ -80,6 +82,7 @@ Expected<api::LaunchRequest> request_of(const warplens_module& module, const cha
   if (o.max_steps != 0) r.max_steps = o.max_steps;
   if (o.registers != 0) r.registers = o.registers;
   r.host_pointers = o.host_pointers != 0;
+  r.cooperative = o.cooperative != 0;
   return r;
 }
 
@@ -210,9 +213,12 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
                                 const void* const* arguments, const size_t* sizes, size_t count,
                                 warplens_report** report) {
   if (any_null(module, kernel, options) || (count != 0 && any_null(arguments, sizes))) return null_pointer();
-  if (options->struct_size < sizeof *options) return fail(WARPLENS_INVALID, "error: struct_size is too small");
+  if (options->struct_size < offsetof(warplens_launch_options, cooperative)) // what the first version had
+    return fail(WARPLENS_INVALID, "error: struct_size is too small");
   return guarded([&] {
-    Expected<api::LaunchRequest> request = request_of(*module, kernel, *options);
+    warplens_launch_options known = WARPLENS_LAUNCH_OPTIONS_INIT;
+    std::memcpy(&known, options, std::min(options->struct_size, sizeof known));
+    Expected<api::LaunchRequest> request = request_of(*module, kernel, known);
     if (!request) return fail(request.error(), module->text);
     for (std::size_t i = 0; i < count; ++i) {
       if (arguments[i] == nullptr) return null_pointer();

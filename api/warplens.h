@@ -93,11 +93,13 @@ typedef struct warplens_launch_options {
   uint32_t workers;      /* threads of the emulator; 0: as many as the machine has */
   uint64_t max_steps;    /* warp instructions after which the kernel is stopped; 0: 2^40 */
   int analyze;           /* 0: only run; else count, predict and find problems */
-  int host_pointers;     /* 1: addresses outside the context's memory are the caller's business, not traps */
+  int host_pointers;     /* 1: addresses outside the context's memory are the caller's business, not traps. A kernel
+                          * that waits for ever is then no deadlock either: the host may write what it waits for */
+  int cooperative;       /* 1: all blocks run at the same time, and may wait for each other */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
-  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0 }
+  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0 }
 
 /* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; they must be as wide as the
  * parameter. `report` may be null. After WARPLENS_TRAPPED there is a report too, which says why. */

@@ -22,6 +22,7 @@ Arrival arrival_of(const Op* op, Warp* warp, Mask lanes) {
 
 // Those of `lanes` that name the same barrier and count as the first of them.
 Mask alike(const Op* op, Warp* warp, Mask lanes) {
+  if ((op->extra & kUniform) != 0) return lanes;
   const Arrival first = arrival_of(op, warp, lanes);
   const auto* const numbers = row<std::uint32_t>(warp, op->src[0]);
   const auto* const counts = row<std::uint32_t>(warp, op->src[1]);
@@ -32,19 +33,26 @@ Mask alike(const Op* op, Warp* warp, Mask lanes) {
   return same & lanes;
 }
 
-// What is wrong with a barrier or its thread count; empty where nothing is.
-std::string wrong_with(const Op* op, const Arrival& arrival) {
-  if (arrival.number >= kBarriers) return fmt::format("barrier {} of 16", arrival.number);
+bool is_wrong(const Op* op, const Arrival& arrival) {
   const bool counted = (op->extra & kCounted) != 0;
-  if (counted && (arrival.expected == 0 || arrival.expected % kWarpSize != 0))
-    return fmt::format("thread count {} is not a positive multiple of 32", arrival.expected);
-  return {};
+  return arrival.number >= kBarriers || (counted && (arrival.expected == 0 || arrival.expected % kWarpSize != 0));
 }
 
-std::uint32_t votes(const Op* op, Warp* warp, Mask lanes) {
-  if ((op->extra & kReduces) == 0) return 0;
+const Op* stop_at_wrong(const Op* op, Warp* warp, Mask lanes, const Arrival& arrival) {
+  return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes,
+                   arrival.number >= kBarriers
+                       ? fmt::format("barrier {} of 16", arrival.number)
+                       : fmt::format("thread count {} is not a positive multiple of 32", arrival.expected));
+}
+
+// What the lanes add to a reduction.
+BarrierState contribution(const Op* op, Warp* warp, Mask lanes) {
+  BarrierState state;
+  if ((op->extra & kReduces) == 0) return state;
   const Mask votes = predicate(warp, op->src[2]) ^ static_cast<Mask>(op->imm);
-  return static_cast<std::uint32_t>(__builtin_popcount(votes & lanes));
+  state.threads = static_cast<std::uint32_t>(__builtin_popcount(lanes));
+  state.votes = static_cast<std::uint32_t>(__builtin_popcount(votes & lanes));
+  return state;
 }
 
 void write_result(const Op* op, Warp* warp, Mask lanes, const BarrierState& state) {
@@ -63,8 +71,7 @@ const Op* wait_for_warp(const Op* op, Warp* warp, Mask lanes) {
   while (lanes != 0) {
     const Mask same = alike(op, warp, lanes);
     const Arrival arrival = arrival_of(op, warp, same);
-    if (std::string wrong = wrong_with(op, arrival); !wrong.empty())
-      return stop_with(op, warp, Trap::Kind::invalid_barrier, same, std::move(wrong));
+    if (is_wrong(op, arrival)) return stop_at_wrong(op, warp, same, arrival);
     park(op, warp, same, Wait::barrier, static_cast<std::uint8_t>(arrival.number));
     lanes &= ~same;
   }
@@ -83,16 +90,16 @@ const Op* barrier(const Op* op, Warp* warp) {
     return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes & ~same, "the threads of a warp name several");
   }
   const Arrival arrival = arrival_of(op, warp, lanes);
-  if (std::string wrong = wrong_with(op, arrival); !wrong.empty())
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes, std::move(wrong));
-  const auto threads = static_cast<std::uint32_t>(__builtin_popcount(lanes));
+  if (is_wrong(op, arrival)) return stop_at_wrong(op, warp, lanes, arrival);
   if ((op->extra & kArrive) == 0) {
     warp->barrier = static_cast<std::uint8_t>(arrival.number);
     warp->state = WarpState::at_barrier;
   }
   warp->next = op + 1;
-  if (!warp->cta->arrive(op, *warp, arrival.number, {1, arrival.expected, threads, votes(op, warp, lanes)}))
-    return nullptr;
+  BarrierState state = contribution(op, warp, lanes);
+  state.warps = 1;
+  state.expected = arrival.expected;
+  if (!warp->cta->arrive(op, *warp, arrival.number, state)) return nullptr;
   return warp->state == WarpState::ready ? op + 1 : nullptr;
 }
 
@@ -105,8 +112,9 @@ bool arrive_parked(Warp* warp) {
     if (p.wait != Wait::barrier || (first != nullptr && p.barrier != first->barrier)) continue;
     if (first == nullptr) first = &p;
     arrival.expected = std::max(arrival.expected, arrival_of(p.next, warp, p.mask).expected);
-    arrival.threads += static_cast<std::uint32_t>(__builtin_popcount(p.mask));
-    arrival.votes += votes(p.next, warp, p.mask);
+    const BarrierState added = contribution(p.next, warp, p.mask);
+    arrival.threads += added.threads;
+    arrival.votes += added.votes;
     lanes |= p.mask;
   }
   if (lanes != warp->live) return false;
@@ -132,22 +140,20 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
   b.warps += arrival.warps;
   b.threads += arrival.threads;
   b.votes += arrival.votes;
-  release_complete_barriers();
+  release_if_complete(static_cast<std::uint8_t>(number_of_barrier));
   return true;
 }
 
 // A barrier is complete when the threads it names, or all warps that still live, have arrived.
-void Cta::release_complete_barriers() {
+void Cta::release_if_complete(std::uint8_t number_of_barrier) {
+  BarrierState& b = barriers_[number_of_barrier];
+  if (b.warps == 0 || b.warps * kWarpSize < b.expected) return;
   std::uint32_t living = 0;
   for (std::uint32_t i = 0; i < warp_count_; ++i) living += warp(i).state != WarpState::done ? 1 : 0;
-  for (std::uint8_t number_of_barrier = 0; number_of_barrier < kBarriers; ++number_of_barrier) {
-    BarrierState& b = barriers_[number_of_barrier];
-    if (b.warps == 0) continue;
-    if (b.expected != 0 ? b.warps * kWarpSize < b.expected : b.warps < living) continue;
-    const BarrierState complete = b;
-    b = {};
-    for (std::uint32_t i = 0; i < warp_count_; ++i) release(warp(i), number_of_barrier, complete);
-  }
+  if (b.expected == 0 && b.warps < living) return;
+  const BarrierState complete = b;
+  b = {};
+  for (std::uint32_t i = 0; i < warp_count_; ++i) release(warp(i), number_of_barrier, complete);
 }
 
 void Cta::release(Warp& w, std::uint8_t number_of_barrier, const BarrierState& complete) {

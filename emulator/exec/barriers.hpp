@@ -14,8 +14,9 @@ namespace warplens::exec {
 
 constexpr int kBarriers = 16;
 
-/// Op::extra of a barrier: is there a thread count; what it does.
-constexpr std::uint32_t kCounted = 1, kArrive = 2, kPopulation = 4, kAll = 8, kAny = 16, kReduces = 4 | 8 | 16;
+/// Op::extra of a barrier: is there a thread count; what it does; number and count are the same in all lanes.
+constexpr std::uint32_t kCounted = 1, kArrive = 2, kPopulation = 4, kAll = 8, kAny = 16, kUniform = 32;
+constexpr std::uint32_t kReduces = kPopulation | kAll | kAny;
 
 struct BarrierState {
   std::uint32_t warps = 0;    ///< that have arrived

@@ -27,13 +27,14 @@ const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp
 const Op* end_path(Warp* warp) {
   Paths& paths = *warp->paths;
   while (!paths.waiting.empty() && paths.waiting.back().wait == Wait::none) {
-    const Path path = paths.waiting.back();
-    paths.waiting.pop_back();
+    const Path& path = paths.waiting.back(); // a copy would wait for the stores of its members
     const Mask mask = path.mask & warp->live;
+    const Op* const next = path.next;
+    paths.rejoin = path.rejoin;
+    paths.waiting.pop_back();
     if (mask == 0) continue;
     activate(warp, mask);
-    paths.rejoin = path.rejoin;
-    return path.next;
+    return next;
   }
   return next_path(warp);
 }

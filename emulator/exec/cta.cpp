@@ -66,6 +66,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   warps_ = aligned_bytes(warp_count_ * warp_stride_);
   paths_.resize(warp_count_);
   repetitions_.resize(warp_count_);
+  lengths_.resize(warp_count_);
   shared_bytes = shape.shared_static + shape.shared_dynamic;
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
@@ -116,6 +117,7 @@ void Cta::start(std::uint64_t n) {
     activate(&w, w.live);
     w.paths->clear();
     repetitions_[i] = {};
+    lengths_[i] = kTurn;
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;
@@ -219,27 +221,33 @@ constexpr std::uint32_t kLargestPair = 20'000;
 
 } // namespace
 
-void Cta::begin_turn(Warp& w) {
-  const std::int64_t turn = w.paths->turns < kLongTurns ? kTurn : kShortTurn;
-  w.budget = w.turn = turn + kStagger[repetitions_[w.index].turns++ % std::size(kStagger)];
-}
+void Cta::begin_turn(Warp& w) { w.budget = w.turn = lengths_[w.index]; }
 
-// Books what the warp used of its turn; returns it. Where the turn is over, another of its paths gets the next one.
+// Books what the warp used of its turn; returns it.
 std::int64_t Cta::end_turn(Warp& w) {
   const std::int64_t used = w.turn - w.budget;
   w.steps += static_cast<std::uint64_t>(used);
   worker.steps += static_cast<std::uint64_t>(used);
-  if (w.state == WarpState::done) release_complete_barriers();
+  if (w.state == WarpState::done)
+    for (std::uint8_t barrier = 0; barrier < kBarriers; ++barrier) release_if_complete(barrier);
   Repetition& repetition = repetitions_[w.index];
-  if (repetition.due(used)) repetition.look(w, program.warp_bytes);
-  if (w.budget > 0 || w.state != WarpState::ready || !independent) return used;
-  if (w.paths->waiting.empty()) {
-    w.paths->turns = 0;
-  } else {
-    w.paths->impatient = w.paths->impatient || repetition.repeats();
+  if (repetition.due(used, program.warp_bytes)) repetition.look(w, program.warp_bytes);
+  if (w.budget <= 0 && w.state == WarpState::ready) turn_is_over(w);
+  return used;
+}
+
+// Another path of the warp gets the next turn.
+void Cta::turn_is_over(Warp& w) {
+  Paths& paths = *w.paths;
+  Repetition& repetition = repetitions_[w.index];
+  if (paths.waiting.empty()) {
+    paths.turns = 0;
+  } else if (independent) {
+    paths.impatient = paths.impatient || repetition.repeats();
     change_path(&w);
   }
-  return used;
+  const std::int64_t turn = paths.turns < kLongTurns ? kTurn : kShortTurn;
+  lengths_[w.index] = turn + kStagger[++repetition.turns % std::size(kStagger)];
 }
 
 bool Cta::quiet() {

@@ -59,16 +59,18 @@ struct Cta {
 private:
   void set_local(std::uint64_t bytes);
   void write_special_rows(Warp& warp, bool first_time);
-  void release_complete_barriers();
+  void release_if_complete(std::uint8_t barrier);
   static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);
   void begin_turn(Warp& warp);
   std::int64_t end_turn(Warp& warp);
+  void turn_is_over(Warp& warp);
   Warp* next_ready(std::uint32_t& from);
 
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;
   std::vector<Paths> paths_;            ///< by warp
   std::vector<Repetition> repetitions_; ///< by warp
+  std::vector<std::int64_t> lengths_;   ///< of the next turn, by warp
   AlignedBytes warps_, shared_memory_, local_memory_;
   BarrierState barriers_[kBarriers];
   bool started_before_ = false;

@@ -69,6 +69,9 @@ void Decoder::barrier(const isa::Spelling& spelling) {
     std::swap(flip, vote.negated); // the handler flips it
     src[2] = source(vote, isa::Type::pred, false);
   }
+  const auto written = [&](std::size_t i) { return operands[i].kind == ir::OperandKind::integer; };
+  const std::size_t first = reduces ? 1 : 0;
+  if (written(first) && ((what & kCounted) == 0 || written(first + 1))) what |= kUniform;
   Op& op = emit(exec::barrier);
   std::copy(std::begin(dst), std::end(dst), op.dst);
   std::copy(std::begin(src), std::end(src), op.src);
@@ -77,8 +80,11 @@ void Decoder::barrier(const isa::Spelling& spelling) {
 }
 
 void Decoder::warp_barrier() {
-  const std::uint32_t masks = source(function_.operands(*current_)[0], isa::Type::u32, false);
-  emit(exec::warp_barrier).src[3] = masks;
+  const ir::Operand& mask = function_.operands(*current_)[0];
+  const std::uint32_t masks = source(mask, isa::Type::u32, false);
+  Op& op = emit(exec::warp_barrier);
+  op.src[3] = masks;
+  op.extra = mask.kind == ir::OperandKind::integer ? kOneMask : 0;
 }
 
 void Decoder::simple(Handler handler) { emit(handler); }

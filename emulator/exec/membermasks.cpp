@@ -112,10 +112,8 @@ const Op* warp_barrier(const Op* op, Warp* warp) {
   if (lanes == 0 || !warp->cta->independent) return op + 1;
   const auto* const masks = row<std::uint32_t>(warp, op->src[3]);
   const Mask named = masks[__builtin_ctz(lanes)];
-  Mask others = 0;
-  for (int i = 0; i < kWarpSize; ++i) others |= (masks[i] ^ named) & (Mask{0} - (lanes >> i & 1));
   const bool all_there = (lanes & ~named) == 0 && (named & warp->live & ~lanes) == 0;
-  if (others == 0 && all_there) return op + 1;
+  if (all_there && (op->extra & kOneMask) != 0) return op + 1;
   if (unnamed(op, warp, lanes) == 0 && incomplete(op, warp, lanes) == 0) return op + 1;
   stop_at_membermask(op, warp);
   return nullptr;

@@ -16,7 +16,8 @@ namespace warplens::exec {
 /// kernel, or parks these groups. The warp's turn ends.
 void stop_at_membermask(const Op* op, Warp* warp);
 
-/// bar.warp.sync: src[3] as above.
+/// bar.warp.sync: src[3] as above; extra: kOneMask where all lanes have the same mask.
+constexpr std::uint32_t kOneMask = 1;
 const Op* warp_barrier(const Op* op, Warp* warp);
 
 /// Do all lanes wait that the membermask of a parked path names? Those at the same instruction count, and for

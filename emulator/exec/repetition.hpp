@@ -14,12 +14,11 @@ namespace warplens::exec {
 
 class Repetition {
 public:
-  /// Books what a turn used; true where it is time to look.
-  bool due(std::int64_t used) {
+  /// Books what a turn used; true where it is time to look. `bytes`: of the warp's header and register file.
+  bool due(std::int64_t used, std::uint32_t bytes) {
     used_ += used;
-    return used_ >= kInterval;
+    return used_ >= kInterval && used_ >= kPerByte * std::int64_t{bytes};
   }
-  /// `bytes`: of the warp's header and register file.
   void look(const Warp& warp, std::uint32_t bytes);
   [[nodiscard]] bool repeats() const { return period_ != 0; }
 
@@ -28,12 +27,12 @@ public:
   bool quiet(const Warp& warp);
   [[nodiscard]] bool looked_at(const Warp& warp) const { return looked_ || warp.state != WarpState::ready; }
 
-  std::uint32_t turns = 0; ///< that the warp has begun
+  std::uint32_t turns = 0; ///< of the warp that were used up
 
 private:
   // Looks cost less than a percent at this distance; most warps end before the first that counts.
-  static constexpr std::int64_t kInterval = 20'000; // warp instructions
-  static constexpr std::uint32_t kFirst = 8;
+  static constexpr std::int64_t kInterval = 20'000, kPerByte = 6; // warp instructions
+  static constexpr std::uint32_t kFirst = 4;
 
   std::int64_t used_ = 0;
   std::uint32_t looks_ = 0;                 ///< that did not count

@@ -57,11 +57,11 @@ struct alignas(64) Warp {
   Cta* cta = nullptr;
   Worker* worker = nullptr;
   WarpState state = WarpState::ready;
-  std::uint8_t barrier = 0;   ///< which one it waits at
-  std::uint32_t index = 0;    ///< in the CTA
-  Paths* paths = nullptr;     ///< the other lanes, where it has diverged
-  std::uint64_t steps = 0;    ///< executed in earlier turns: what %clock counts
-  std::int64_t turn = 0;      ///< budget at the start of this turn
+  std::uint8_t barrier = 0; ///< which one it waits at
+  std::uint32_t index = 0;  ///< in the CTA
+  Paths* paths = nullptr;   ///< the other lanes, where it has diverged
+  std::uint64_t steps = 0;  ///< executed in earlier turns: what %clock counts
+  std::int64_t turn = 0;    ///< budget at the start of this turn
 };
 
 constexpr std::uint32_t kRegisterFile = sizeof(Warp);

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -137,6 +138,33 @@ TEST(CApi, TrapsHaveAReportToo) {
   EXPECT_NE(std::string(API(warplens_last_error)()).find("scale.ptx:20:"), std::string::npos);
   EXPECT_NE(std::string(API(warplens_report_json)(report)).find("\"rule\": \"Trap\""), std::string::npos);
   API(warplens_report_destroy)(report);
+}
+
+// A kernel of a cooperative launch finds its grid's workspace; callers whose options end before that member have none.
+TEST(CApi, CooperativeLaunches) {
+  const Handles h;
+  const char* const text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 x) {\n"
+                           ".reg .u32 %r; .reg .u64 %rd; ld.param.u64 %rd, [x]; mov.u32 %r, %envreg2;\n"
+                           "st.global.u32 [%rd], %r; ret;\n}\n";
+  warplens_module* module = nullptr;
+  ASSERT_EQ(API(warplens_module_load)(h.context, text, "k.ptx", &module), WARPLENS_OK);
+  warplens_launch_options options = WARPLENS_LAUNCH_OPTIONS_INIT;
+  options.cooperative = 1;
+  const auto workspace = [&] {
+    const void* arguments[] = {&h.x};
+    const size_t sizes[] = {sizeof h.x};
+    std::uint32_t word = 0;
+    EXPECT_EQ(API(warplens_launch)(module, "k", &options, arguments, sizes, 1, nullptr), WARPLENS_OK);
+    EXPECT_EQ(API(warplens_memory_read)(h.context, h.x, &word, sizeof word), WARPLENS_OK);
+    return word;
+  };
+  EXPECT_NE(workspace(), 0u);
+  options.struct_size = offsetof(warplens_launch_options, cooperative);
+  EXPECT_EQ(workspace(), 0u);
+  options.struct_size -= 1;
+  EXPECT_EQ(API(warplens_launch)(module, "k", &options, nullptr, nullptr, 0, nullptr), WARPLENS_INVALID);
+  EXPECT_STREQ(API(warplens_last_error)(), "error: struct_size is too small");
+  API(warplens_module_destroy)(module);
 }
 
 /// A value as callers of gpuocelot pass it: in the pointer.

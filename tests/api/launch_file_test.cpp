@@ -19,6 +19,7 @@ module = "sub/other.ptx"
 grid = [1, 2, 3]
 block = [8]
 shared = 0
+cooperative = true
 [[launch.arg]]
 u64 = 7
 [buffer.b]
@@ -54,6 +55,8 @@ TEST(LaunchFile, ReadsEverything) {
   EXPECT_EQ(second.module, "folder/sub/other.ptx");
   EXPECT_EQ(second.grid, (Extent{1, 2, 3}));
   EXPECT_EQ(second.shared, 0u);
+  EXPECT_FALSE(first.cooperative);
+  EXPECT_TRUE(second.cooperative);
   EXPECT_EQ(std::get<ScalarPlan>(second.arguments.at(0).value).value, Number{std::int64_t{7}});
   ASSERT_EQ(plan->buffers.size(), 2u);
   EXPECT_EQ(plan->buffers[0].name, "b") << "in the order of the text";
@@ -89,12 +92,12 @@ TEST(LaunchFile, OverridesThatNameNothing) {
 }
 
 TEST(LaunchFile, EveryErrorWithItsPlace) {
-  const Expected<Plan> plan = parse("module = 5\nkernel = \"k\"\ngrid = [1, 2, 3, 4]\nblock = 1.5\nclock = 3\n");
+  const Expected<Plan> plan = parse("module = 5\nkernel = \"k\"\ngrid = [1, 2, 3, 4]\nblock = 1.5\nclock = 3\ncooperative = 1\n");
   ASSERT_FALSE(plan);
   std::vector<std::string> places;
   for (const Diagnostic& d : plan.error().list())
     places.push_back(std::to_string(d.where.line) + ":" + std::to_string(d.where.column));
-  EXPECT_EQ(places, (std::vector<std::string>{"5:1", "1:10", "3:8", "4:9"}));
+  EXPECT_EQ(places, (std::vector<std::string>{"5:1", "1:10", "3:8", "4:9", "6:15"}));
   EXPECT_EQ(plan.error().list()[0].file, "folder/launch.toml");
 }
 

@@ -76,7 +76,10 @@ std::string random_body(std::mt19937& random, int depth) {
     const std::string id = std::to_string(label++);
     const std::string bit = std::to_string(random() % 5), constant = std::to_string(random() % 1000);
     switch (depth == 0 ? 0 : random() % 5) {
-    case 0: text += "mad.lo.u32 %r20, %r20, 31, " + constant + "; xor.b32 %r20, %r20, %r2;\n"; break;
+    case 0:
+      text += "mad.lo.u32 %r20, %r20, 31, " + constant + "; xor.b32 %r20, %r20, %r2;\n";
+      if (random() % 3 == 0) text += "nanosleep.u32 20;\n"; // another path's turn
+      break;
     case 1:
     case 2:
       text += "shr.u32 %r21, %r20, " + bit + "; and.b32 %r21, %r21, 1; setp.ne.u32 %p1, %r21, 0; @%p1 bra E" + id +
