@@ -70,7 +70,7 @@ std::vector<std::uint32_t> Callees::of(const Function& caller, const Instruction
   const CallOperands operands = call_operands(caller, call);
   if (operands.target == nullptr) return {};
   if (operands.target->kind == OperandKind::function) return {definition_of(module_, operands.target->index)};
-  if (operands.table == nullptr) return {};
+  if (operands.table == nullptr || operands.table->kind != OperandKind::table) return {};
   std::vector<std::uint32_t> list;
   const Table& table = caller.tables[operands.table->index];
   for (const std::string_view name : table.functions)
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> Callees::of(const Function& caller, const Instruction
       if (addressed_[f] && same_shape(module_.functions[f].params, table.params) &&
           same_shape(module_.functions[f].results, table.results))
         list.push_back(f);
-  std::erase_if(list, [&](std::uint32_t f) { return !module_.functions[f].has_body; });
+  std::erase_if(list, [&](std::uint32_t f) { return !module_.functions[f].has_body || module_.functions[f].is_entry; });
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;

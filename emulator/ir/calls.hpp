@@ -32,7 +32,7 @@ public:
   explicit Callees(const Module& module);
 
   /// Indices of the module's functions: the one of a direct call, with a body or without; those with a body of an
-  /// indirect one.
+  /// indirect one. Nobody for what check() does not take.
   [[nodiscard]] std::vector<std::uint32_t> of(const Function& caller, const Instruction& call) const;
 
 private:

@@ -21,24 +21,22 @@ public:
     }
     if (operands_.target->kind == OperandKind::function) return direct();
     indirect();
+    if (!unsupported_.message.empty()) return unsupported_;
     return std::nullopt;
   }
 
 private:
   std::optional<Diagnostic> direct() {
-    const Function& f = module_.functions[operands_.target->index];
+    const Function& f = module_.functions[definition_of(module_, operands_.target->index)];
     if (f.is_entry) {
       complain_(operands_.target, fmt::format("'{}' is a kernel: only functions (.func) can be called", f.name), {});
       return std::nullopt;
     }
     if (operands_.table != nullptr)
       complain_(operands_.table, "only indirect calls take a table of targets or a prototype", {});
-    const bool open_ended =
-        std::any_of(f.params.begin(), f.params.end(), [](const Variable& v) { return v.size == 0; });
-    if (open_ended) return unsupported(fmt::format("'{}' takes any number of arguments: not supported", f.name), {});
     match(f.name, f.params, f.results);
-    const Function& defined = module_.functions[definition_of(module_, operands_.target->index)];
-    if (defined.has_body || library_named(defined.name) != Library::none) return std::nullopt;
+    if (!unsupported_.message.empty()) return unsupported_;
+    if (f.has_body || library_named(f.name) != Library::none) return std::nullopt;
     return unsupported(fmt::format("'{}' is declared, but defined nowhere", f.name),
                        "a definition in another PTX file can be loaded with this one");
   }
@@ -70,14 +68,19 @@ private:
     if (table.kind == Table::Kind::call_prototype) return match(table.name, table.params, table.results);
     for (const std::string_view name : table.functions) {
       const std::uint32_t f = module_.function_named(name);
-      if (f == kNone)
+      const Function* const listed = f == kNone ? nullptr : &module_.functions[definition_of(module_, f)];
+      if (listed == nullptr || listed->is_entry)
         complain_(operands_.table, fmt::format("'{}' lists '{}', which is no function", table.name, name), {});
       else
-        match(name, module_.functions[f].params, module_.functions[f].results);
+        match(name, listed->params, listed->results);
     }
   }
 
   void match(std::string_view name, const std::vector<Variable>& params, const std::vector<Variable>& results) {
+    if (std::any_of(params.begin(), params.end(), [](const Variable& v) { return v.size == 0; })) {
+      unsupported_ = unsupported(fmt::format("'{}' takes any number of arguments: not supported", name), {});
+      return;
+    }
     const auto count = [&](std::string_view what, std::size_t wanted, std::size_t got) {
       if (wanted != got)
         complain_(operands_.target,
@@ -150,6 +153,7 @@ private:
   const Instruction& call_;
   const Complaint& complain_;
   CallOperands operands_;
+  Diagnostic unsupported_; ///< what is right but cannot be run
 };
 
 } // namespace

@@ -131,6 +131,36 @@ TEST(Link, ATargetThatIsNowhereIsAnError) {
   EXPECT_EQ(linked.error().list().front().message, "function 'f' is called but defined nowhere");
 }
 
+std::string check_errors(const std::string& text) {
+  auto module = parse(with_header(text), "test.ptx");
+  if (!module) return "does not parse";
+  const Checked result = check(*module);
+  reachable(*module, *module->find("k")); // whatever check() has found: takes no harm
+  std::string list;
+  for (const Diagnostic& d : result.errors.list()) list += d.message + "\n";
+  for (const Unsupported& u : result.unsupported) list += "unsupported: " + u.why.message + "\n";
+  return list;
+}
+
+TEST(CheckCalls, LooksThroughAliases) {
+  const std::string real = ".visible .func real(.param .b64 a, .param .b32 b) { ret; } .entry kernel() { ret; }\n";
+  EXPECT_EQ(check_errors(real + ".func other(.param .b32 a); .alias other, real; .entry k() { call other, (1); ret; }"),
+            "'real' has 2 parameters, but the call has 1\n");
+  EXPECT_EQ(check_errors(real + ".func other(); .alias other, kernel; .entry k() { call other; ret; }"),
+            "'kernel' is a kernel: only functions (.func) can be called\n");
+  EXPECT_EQ(check_errors(real + ".func other(.param .b32 a); .alias other, real;\n.entry k() { .reg .b64 %x;"
+                                "list: .calltargets other, kernel; call %x, (1), list; ret; }"),
+            "'other' has 2 parameters, but the call has 1\n'list' lists 'kernel', which is no function\n");
+}
+
+TEST(CheckCalls, WhatIsNoCallIsNotFollowed) {
+  EXPECT_EQ(check_errors(".entry k() { .reg .b64 %x; .reg .b32 %r; call.foo (%r), %x, (%r), %x; ret; }").substr(0, 12),
+            "unsupported:");
+  EXPECT_EQ(check_errors(".func f(.param .b32 n, .param .align 8 .b8 rest[]) { ret; }\n"
+                         ".entry k() { .param .b32 n; .param .align 8 .b8 rest[32]; call f, (n, rest); ret; }"),
+            "unsupported: 'f' takes any number of arguments: not supported\n");
+}
+
 std::string merge_errors(const std::string& a, const std::string& b) {
   std::vector<Module> both;
   both.push_back(checked(a, "a.ptx"));
