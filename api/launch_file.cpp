@@ -300,11 +300,11 @@ private:
   void texture(std::string_view kind, std::string name, const toml::table& table) {
     const bool image = kind == "texture";
     if (image)
-      known(table, {"buffer",  "size",   "channels",   "type",      "layers",  "cube",   "levels",
-                    "samples", "pitch",  "memory",     "fractions", "address", "filter", "normalized",
-                    "read",    "border", "mip_filter", "lod",       "bias",    "srgb",   "seamless"});
+      known(table, {"buffer",     "size",  "channels", "type",       "layers", "cube",    "levels",
+                    "samples",    "pitch", "memory",   "fractions",  "depth",  "address", "filter",
+                    "normalized", "read",  "border",   "mip_filter", "lod",    "bias",    "srgb"});
     else
-      known(table, {"address", "filter", "normalized", "border", "mip_filter", "lod", "bias", "seamless"});
+      known(table, {"address", "filter", "normalized", "border", "mip_filter", "lod", "bias"});
     TexturePlan t;
     t.name = std::move(name);
     t.origin = origin_of(table.source());
@@ -344,6 +344,7 @@ private:
     if (const toml::node* node = table.get("pitch")) t.image.pitch = natural(*node, "pitch");
     t.image.cube = flag(table, "cube");
     t.image.memory = flag(table, "memory");
+    t.image.depths = flag(table, "depth");
     t.image.normalized = flag(table, "fractions");
   }
 
@@ -354,7 +355,6 @@ private:
     s.read_normalized = chosen(table, "read", "element", "normalized_float");
     s.normalized = flag(table, "normalized");
     s.srgb = flag(table, "srgb");
-    s.seamless = flag(table, "seamless");
     if (const toml::node* node = table.get("bias")) s.level_bias = real(*node, "bias");
     if (const toml::node* node = table.get("lod")) {
       const toml::array* list = node->as_array();

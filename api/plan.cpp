@@ -185,7 +185,7 @@ private:
 
   static exec::BoundTexture described(const TexturePlan& t) {
     const auto kind = t.buffer.empty() ? exec::BoundTexture::Kind::sampler : exec::BoundTexture::Kind::texture;
-    return {kind, t.name, t.image, t.sampler};
+    return {kind, t.name, false, t.image, t.sampler};
   }
 
   // Makes the texture, and binds the variables of the modules that have its name.

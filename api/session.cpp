@@ -38,6 +38,7 @@ std::uint64_t Context::bind(exec::BoundTexture texture) {
 }
 
 void Context::bind_to(std::uint64_t address, exec::BoundTexture texture) {
+  texture.is_variable = true;
   const std::lock_guard lock(mutex_);
   textures_.set(address, std::move(texture));
 }

@@ -18,19 +18,21 @@ constexpr int kSingle = 24, kHalf = 11;
 constexpr int kSpare = 4;
 
 // The sum of one slice, exact but for what alignment cuts off; times kWholeWeight.
-double slice_sum(const std::int64_t* weights, const std::uint32_t* words, int digits) {
+double slice_sum(const std::int64_t* weights, const std::array<float, 4>& x, int digits) {
+  double special = 0; // infinities and what is no number
   int largest = -1000;
-  for (int i = 0; i < 4; ++i) {
-    const float x = std::bit_cast<float>(words[i]);
-    if (weights[i] != 0 && x != 0) largest = std::max(largest, std::ilogb(x) + 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (weights[i] == 0 || x[i] == 0) continue;
+    if (std::isfinite(x[i]))
+      largest = std::max(largest, std::ilogb(x[i]) + 1);
+    else
+      special += static_cast<double>(x[i]);
   }
-  if (largest == -1000) return 0;
+  if (special != 0 || largest == -1000) return special;
   const int unit = largest - digits - kSpare;
   std::int64_t sum = 0;
-  for (int i = 0; i < 4; ++i)
-    if (weights[i] != 0)
-      sum += weights[i] *
-             static_cast<std::int64_t>(std::ldexp(static_cast<double>(std::bit_cast<float>(words[i])), -unit));
+  for (std::size_t i = 0; i < 4; ++i)
+    if (weights[i] != 0) sum += weights[i] * static_cast<std::int64_t>(std::ldexp(static_cast<double>(x[i]), -unit));
   return std::ldexp(static_cast<double>(sum), unit);
 }
 
@@ -41,19 +43,10 @@ float rounded(double x, int digits, int least) {
   return static_cast<float>(std::ldexp(std::round(std::ldexp(x, -unit)), unit));
 }
 
-std::uint32_t float_sum(bool half, const Corners& weights, const std::array<std::uint32_t, 8>& words) {
-  bool nan = false, positive = false, negative = false;
-  for (std::size_t i = 0; i < 8; ++i) {
-    const float x = std::bit_cast<float>(words[i]);
-    if (weights[i] == 0) continue;
-    nan = nan || std::isnan(x);
-    if (std::isinf(x)) (std::signbit(x) ? negative : positive) = true;
-  }
-  if (nan || (positive && negative)) return half ? 0x7fffe000 : 0x7fffffff;
-  if (positive || negative) return negative ? 0xff800000 : 0x7f800000;
-  const int digits = half ? kHalf : kSingle;
-  const double sum = slice_sum(weights.data(), words.data(), digits) + slice_sum(&weights[4], &words[4], digits);
-  return std::bit_cast<std::uint32_t>(rounded(sum / kWholeWeight, digits, half ? -24 : -149));
+std::uint32_t float_result(bool half, double sum) {
+  if (std::isnan(sum)) return half ? 0x7fffe000 : 0x7fffffff;
+  if (std::isinf(sum)) return std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+  return std::bit_cast<std::uint32_t>(rounded(sum / kWholeWeight, half ? kHalf : kSingle, half ? -24 : -149));
 }
 
 // A fraction as an integer of 16 bits.
@@ -62,19 +55,16 @@ std::int64_t wide(Type type, float fraction) {
   return std::llround(static_cast<double>(fraction) * (is_signed ? 32767 : 65535));
 }
 
-std::uint32_t fraction_sum(Type type, const Corners& weights, const std::array<std::uint32_t, 8>& words) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < 8; ++i)
-    if (weights[i] != 0) sum += weights[i] * wide(type, std::bit_cast<float>(words[i]));
+std::uint32_t fraction_result(Type type, std::int64_t sum) {
   const std::int64_t whole = (sum + kWholeWeight / 2) >> 8;
   return std::bit_cast<std::uint32_t>(static_cast<float>(whole) / (isa::is_signed(type) ? 32767.0f : 65535.0f));
 }
 
 } // namespace
 
-Corners corner_weights(const std::array<std::int64_t, 3>& second) {
+Corners corner_weights(const std::array<std::int64_t, 3>& second, std::int64_t total) {
   Corners weights{};
-  const std::int64_t slices[] = {kWholeWeight - second[2], second[2]};
+  const std::int64_t back = half_up(second[2] * total), slices[] = {total - back, back};
   for (std::size_t z = 0; z < 2; ++z) {
     const std::int64_t right = half_up(second[0] * slices[z]), left = slices[z] - right;
     const std::int64_t upper_right = half_up(second[1] * right), upper_left = half_down(second[1] * left);
@@ -86,9 +76,29 @@ Corners corner_weights(const std::array<std::int64_t, 3>& second) {
   return weights;
 }
 
-std::uint32_t weighted_sum(const Image& image, const Corners& weights, const std::array<std::uint32_t, 8>& words) {
-  if (isa::is_float(image.type)) return float_sum(image.type == Type::f16, weights, words);
-  return fraction_sum(image.type, weights, words);
+WeightedSum::WeightedSum(const Image& image, bool srgb)
+    : type_(image.type), color_(srgb && image.type == Type::u8 ? Type::f16 : image.type) {}
+
+void WeightedSum::add_slice(const std::int64_t* weights, const Texel* texels) {
+  for (std::size_t c = 0; c < 4; ++c) {
+    const Type type = c < 3 ? color_ : type_;
+    std::array<float, 4> x{};
+    for (std::size_t i = 0; i < 4; ++i)
+      if (weights[i] != 0) x[i] = std::bit_cast<float>(texels[i][c]);
+    if (isa::is_float(type))
+      sum_[c] += slice_sum(weights, x, type == Type::f16 ? kHalf : kSingle);
+    else
+      for (std::size_t i = 0; i < 4; ++i) fractions_[c] += weights[i] * wide(type, x[i]);
+  }
+}
+
+Texel WeightedSum::result() const {
+  Texel texel{};
+  for (std::size_t c = 0; c < 4; ++c) {
+    const Type type = c < 3 ? color_ : type_;
+    texel[c] = isa::is_float(type) ? float_result(type == Type::f16, sum_[c]) : fraction_result(type, fractions_[c]);
+  }
+  return texel;
 }
 
 } // namespace warplens::exec

@@ -30,8 +30,14 @@ std::int64_t integer(Type type, std::uint64_t raw) {
   return isa::is_signed(type) ? static_cast<std::int64_t>(raw << rest) >> rest : static_cast<std::int64_t>(raw);
 }
 
-// IEC 61966-2-1.
-float from_srgb(float x) { return x <= 0.04045f ? x / 12.92f : std::pow((x + 0.055f) / 1.055f, 2.4f); }
+// IEC 61966-2-1, in 8 digits or steps of 2^-14.
+float from_srgb(float x) {
+  const float exact = x <= 0.04045f ? x / 12.92f : std::pow((x + 0.055f) / 1.055f, 2.4f);
+  if (exact == 0) return 0;
+  constexpr int kDigits = 8, kLeast = -14;
+  const int unit = std::max(std::ilogb(exact) + 1 - kDigits, kLeast);
+  return std::ldexp(std::round(std::ldexp(exact, -unit)), unit);
+}
 
 std::uint32_t channel(const Image& image, const Sampler& sampler, std::uint64_t raw, std::uint32_t which) {
   if (image.type == Type::f16) return bits_of(isa::scalar::widened_value<Type::f16>(static_cast<std::uint16_t>(raw)));
@@ -43,11 +49,12 @@ std::uint32_t channel(const Image& image, const Sampler& sampler, std::uint64_t 
   return bits_of(linear ? x : from_srgb(x));
 }
 
-// A float as a channel of the format; out of range as near as it gets, NaN as 0.
+// A float as a channel of the format; out of range as near as it gets, NaN as 0; halves are cut off.
 std::uint64_t stored(const Image& image, std::uint32_t word) {
   const float x = std::bit_cast<float>(word);
   if (image.type == Type::f32) return word;
-  if (image.type == Type::f16) return half_of(word);
+  if (image.type == Type::f16 && std::isnan(x)) return 0x7e00;
+  if (image.type == Type::f16) return isa::scalar::narrowed<Type::f16, isa::scalar::Rounding::zero>(x);
   const bool is_signed = isa::is_signed(image.type);
   if (image.normalized) {
     const float one = std::isnan(x) ? 0.0f : std::clamp(x, is_signed ? -1.0f : 0.0f, 1.0f);
@@ -79,12 +86,16 @@ Texel read_texel(const Image& image, const Sampler& sampler, const std::byte* fr
   return texel;
 }
 
+// The border's colour is kept in the format: as its nearest fraction, or as the low bits of a float.
 Texel border_texel(const Image& image, const Sampler& sampler) {
   Texel texel{};
-  const bool floats = reads_floats(image, sampler);
-  for (std::size_t c = 0; c < 4; ++c)
-    texel[c] =
-        floats ? bits_of(sampler.border[c]) : static_cast<std::uint32_t>(static_cast<std::int64_t>(sampler.border[c]));
+  Image plain = image;
+  plain.normalized = is_normalized(image, sampler);
+  for (std::size_t c = 0; c < 4; ++c) {
+    const std::uint32_t word = bits_of(sampler.border[c]);
+    const std::uint64_t raw = reads_floats(image, sampler) ? stored(plain, word) : word;
+    texel[c] = channel(image, sampler, raw & ((std::uint64_t{1} << isa::bits(image.type)) - 1), 3);
+  }
   return texel;
 }
 

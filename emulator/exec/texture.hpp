@@ -27,7 +27,6 @@ struct Sampler {
   bool unnormalized_forced = false; ///< whatever `normalized` says (.samplerref, force_unnormalized_coords)
   bool read_normalized = false;     ///< integers of 8 and 16 bits become floats from 0 or -1 to 1
   bool srgb = false;                ///< and those of 8 bits, but the fourth channel, are converted from sRGB
-  bool seamless = false;            ///< filtering goes on across the edges of a cube
   float level_bias = 0;
   float lowest_level = 0, highest_level = 0;
   std::array<float, 4> border{};
@@ -47,6 +46,7 @@ struct Image {
   std::uint8_t dimensions = 2;
   bool layered = false;
   bool cube = false;   ///< six faces a layer: +x, -x, +y, -y, +z, -z
+  bool depths = false; ///< a depth texture: `tex` and `tld4` with a depth compare it with each texel (not above)
   bool memory = false; ///< plain memory, which has a first and a last texel and no addressing modes
   std::uint32_t width = 1, height = 1, depth = 1;
   std::uint32_t layers = 1;
@@ -72,6 +72,7 @@ struct Image {
 struct BoundTexture {
   enum class Kind : std::uint8_t { texture, surface, sampler } kind{};
   std::string name;
+  bool is_variable = false; ///< of a module; its handle is the variable's address
   Image image;
   Sampler sampler;
 };

@@ -94,10 +94,10 @@ SampleRequest request_of(Warp* warp, const TextureSite& site, int lane, const La
   return r;
 }
 
-void write_results(Warp* warp, const TextureSite& site, int lane, const Texel& value, bool floats) {
+void write_results(Warp* warp, const TextureSite& site, int lane, const Texel& value) {
   for (std::size_t i = 0; i < site.elements; ++i) {
     if (site.value[i] == 0) continue;
-    const auto half = [&](std::size_t c) { return floats ? half_of(value[c]) : value[c] & 0xffffu; };
+    const auto half = [&](std::size_t c) { return half_of(value[c]); }; // whatever the words are
     if (site.type == Type::f16)
       row<std::uint16_t>(warp, site.value[i])[lane] = static_cast<std::uint16_t>(half(i));
     else
@@ -123,6 +123,21 @@ std::uint32_t channel_order(const Image& image) {
   return image.channels == 1 ? kR : image.channels == 2 ? kRg : kRgba;
 }
 
+// Layers are the next dimension; the rest is what an H200 says.
+std::uint32_t asked_height(const BoundTexture& texture, const ImageLevel& size) {
+  const Image& image = texture.image;
+  if (image.dimensions > 1) return size.height;
+  if (image.layered) return image.layers;
+  return image.memory || texture.kind == Kind::surface ? 0 : 1;
+}
+
+std::uint32_t asked_depth(const BoundTexture& texture, const ImageLevel& size) {
+  const Image& image = texture.image;
+  if (image.dimensions == 3) return size.depth;
+  if (image.dimensions == 2 && texture.kind == Kind::surface && (image.layered || image.cube)) return image.slices();
+  return image.dimensions == 2 && image.layered ? image.layers : 0;
+}
+
 std::uint32_t attribute(const BoundTexture& texture, Word word, std::int32_t level) {
   const Image& image = texture.image;
   const Sampler& sampler = texture.sampler;
@@ -130,8 +145,8 @@ std::uint32_t attribute(const BoundTexture& texture, Word word, std::int32_t lev
   const ImageLevel size = inside ? image.level[static_cast<std::size_t>(level)] : ImageLevel{0, 0, 0, 0, 0, 0};
   switch (word) {
   case Word::w_width: return size.width;
-  case Word::w_height: return image.dimensions > 1 ? size.height : 0;
-  case Word::w_depth: return image.dimensions > 2 ? size.depth : 0;
+  case Word::w_height: return asked_height(texture, size);
+  case Word::w_depth: return asked_depth(texture, size);
   case Word::w_channel_data_type: return channel_data_type(image);
   case Word::w_channel_order: return channel_order(image);
   case Word::w_normalized_coords: return sampler.normalized ? 1 : 0;
@@ -184,7 +199,7 @@ const Op* sample_texture(const Op* op, Warp* warp) {
     const int lane = __builtin_ctz(m);
     if (!look_up(op, warp, site, lane, last)) return nullptr;
     const SampleAnswer answer = sample(request_of(warp, site, lane, last));
-    write_results(warp, site, lane, answer.value, reads_floats(last.texture->image, *last.state));
+    write_results(warp, site, lane, answer.value);
     addresses[static_cast<std::size_t>(lane)] = answer.address;
   }
   if (site.resident != 0) predicate(warp, site.resident) |= mask; // all memory is resident
@@ -212,7 +227,7 @@ const Op* is_texture_type(const Op* op, Warp* warp) {
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
     const BoundTexture* const found = warp->worker->launch.textures.find(row<std::uint64_t>(warp, op->src[0])[lane]);
-    if (found != nullptr && found->kind == kind) truth |= only(lane);
+    if (found != nullptr && found->is_variable && found->kind == kind) truth |= only(lane);
   }
   Mask& result = predicate(warp, op->dst[0]);
   result = (result & ~mask) | truth;

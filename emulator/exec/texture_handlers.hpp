@@ -17,7 +17,8 @@ const Op* store_surface(const Op* op, Warp* warp);
 const Op* reduce_surface(const Op* op, Warp* warp);
 /// txq, suq. Op::imm is the isa::Word that says what is asked; src[0] the reference, src[1] the level.
 const Op* read_attribute(const Op* op, Warp* warp);
-/// istypep. Op::imm is the isa::Type; src[0] the reference, dst[0] a predicate.
+/// istypep: true of variables, not of handles made by the host. Op::imm is the isa::Type; src[0] the reference, dst[0]
+/// a predicate.
 const Op* is_texture_type(const Op* op, Warp* warp);
 
 const TextureSite& texture_site(const Op* op, const Warp* warp);
