@@ -49,7 +49,8 @@ std::uint32_t channel(const Image& image, const Sampler& sampler, std::uint64_t 
   return bits_of(linear ? x : from_srgb(x));
 }
 
-// A float as a channel of the format; out of range as near as it gets, NaN as 0; halves are cut off.
+// A float as a channel of the format; out of range as near as it gets, NaN as 0; what the format has no digits for is
+// cut off.
 std::uint64_t stored(const Image& image, std::uint32_t word) {
   const float x = std::bit_cast<float>(word);
   if (image.type == Type::f32) return word;
@@ -58,7 +59,8 @@ std::uint64_t stored(const Image& image, std::uint32_t word) {
   const bool is_signed = isa::is_signed(image.type);
   if (image.normalized) {
     const float one = std::isnan(x) ? 0.0f : std::clamp(x, is_signed ? -1.0f : 0.0f, 1.0f);
-    return static_cast<std::uint64_t>(std::llrint(static_cast<double>(one) * static_cast<double>(unit(image.type))));
+    return static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(static_cast<double>(one) * static_cast<double>(unit(image.type))));
   }
   const std::int64_t most = static_cast<std::int64_t>(unit(image.type)), least = is_signed ? -most - 1 : 0;
   const std::int64_t value = is_signed ? static_cast<std::int32_t>(word) : static_cast<std::int64_t>(word);
