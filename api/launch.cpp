@@ -27,6 +27,13 @@ Argument Argument::buffer(const Buffer& buffer) {
   return argument;
 }
 
+Argument Argument::texture(const Texture& texture) {
+  const std::uint64_t handle = texture.handle();
+  Argument argument{Kind::texture, Type::b64, std::vector<std::byte>(sizeof handle), texture.description().name};
+  std::memcpy(argument.bytes.data(), &handle, sizeof handle);
+  return argument;
+}
+
 Argument Argument::raw(std::span<const std::byte> bytes) {
   return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
 }
@@ -185,6 +192,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.params = parameters(request, **program);
   if ((*program)->uses_heap) launch.heap = module.context()->heap();
   launch.allocations = arena.snapshot();
+  launch.textures = module.context()->textures();
   launch.host_pointers = request.host_pointers;
   launch.arena_begin = arena.begin();
   launch.arena_end = arena.end();

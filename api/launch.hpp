@@ -9,6 +9,7 @@
 #include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
 #include "api/session.hpp"
+#include "api/texture.hpp"
 #include "api/values.hpp"
 #include "model/models.hpp"
 
@@ -22,15 +23,17 @@ using Extent = std::array<std::uint64_t, 3>; ///< x, y, z
 
 /// A kernel argument, as bytes.
 struct Argument {
-  enum class Kind : std::uint8_t { scalar, buffer, raw } kind{};
+  enum class Kind : std::uint8_t { scalar, buffer, texture, raw } kind{};
   Type type = Type::none; ///< of a scalar
   std::vector<std::byte> bytes;
-  std::string name; ///< of a buffer
+  std::string name; ///< of a buffer or texture
 
   /// A number of the given type. Errors: see encode().
   static Expected<Argument> scalar(Type type, const Number& value);
   /// The address of a buffer.
   static Argument buffer(const Buffer& buffer);
+  /// The handle of a texture, surface or sampler.
+  static Argument texture(const Texture& texture);
   /// Bytes that are exactly the parameter's.
   static Argument raw(std::span<const std::byte> bytes);
 };

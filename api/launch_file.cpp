@@ -37,11 +37,15 @@ public:
 
   Expected<Plan> read(const toml::table& root) {
     if (root.contains("launch"))
-      known(root, {"launch", "module", "kernel", "grid", "block", "shared", "cooperative", "device", "arg", "buffer"});
+      known(root, {"launch", "module", "kernel", "grid", "block", "shared", "cooperative", "device", "arg", "buffer",
+                   "texture", "sampler"});
     else
-      known(root, {"module", "kernel", "grid", "block", "shared", "cooperative", "device", "arg", "buffer", "launch"});
+      known(root, {"module", "kernel", "grid", "block", "shared", "cooperative", "device", "arg", "buffer", "texture",
+                   "sampler", "launch"});
     if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
-    buffers(root);
+    tables(root, "buffer", plan_.buffers, [this](auto&& name, const toml::table& table) { buffer(name, table); });
+    for (const std::string_view kind : {"texture", "sampler"})
+      tables(root, kind, plan_.textures, [&](auto&& name, const toml::table& table) { texture(kind, name, table); });
     if (const toml::node* launches = root.get("launch")) {
       const toml::array* list = launches->as_array();
       if (list == nullptr)
@@ -186,6 +190,15 @@ private:
         l.arguments.push_back({text(value, "buffer"), origin});
         continue;
       }
+      using Kind = exec::BoundTexture::Kind;
+      constexpr std::pair<std::string_view, Kind> kHandles[] = {
+          {"texture", Kind::texture}, {"surface", Kind::surface}, {"sampler", Kind::sampler}};
+      const auto* const handle =
+          std::find_if(std::begin(kHandles), std::end(kHandles), [&](const auto& h) { return h.first == key.str(); });
+      if (handle != std::end(kHandles)) {
+        l.arguments.push_back({HandlePlan{handle->second, text(value, key.str())}, origin});
+        continue;
+      }
       const Expected<Type> type = value_type_named(key.str());
       if (!type)
         error(key.source(), type.error().list().front().message, type.error().list().front().hint);
@@ -202,20 +215,22 @@ private:
     return value;
   }
 
-  void buffers(const toml::table& root) {
-    const toml::node* node = root.get("buffer");
+  // The tables [kind.x], and what became of them.
+  template <class Plans, class Each>
+  void tables(const toml::table& root, std::string_view kind, Plans& plans, Each&& each) {
+    const toml::node* node = root.get(kind);
     if (node == nullptr) return;
     const toml::table* table = node->as_table();
-    if (table == nullptr) return wrong(*node, "buffer", "tables such as [buffer.x]");
+    if (table == nullptr) return wrong(*node, kind, fmt::format("tables such as [{}.x]", kind));
     for (const auto& [key, value] : *table) {
       const toml::table* content = value.as_table();
       if (content == nullptr)
-        wrong(value, fmt::format("buffer.{}", key.str()), "a table");
+        wrong(value, fmt::format("{}.{}", kind, key.str()), "a table");
       else
-        buffer(std::string(key.str()), *content);
+        each(std::string(key.str()), *content);
     }
     // TOML tables are unordered; memory is handed out in the order of the text.
-    std::stable_sort(plan_.buffers.begin(), plan_.buffers.end(), [](const BufferPlan& a, const BufferPlan& b) {
+    std::stable_sort(plans.begin(), plans.end(), [](const auto& a, const auto& b) {
       return a.origin.file == b.origin.file && a.origin.where.line < b.origin.where.line;
     });
   }
@@ -279,6 +294,118 @@ private:
     if (list == nullptr || list->size() != 2) return wrong(node, key, expected);
     b.initial.first = checked(b.type, *list->get(0), key);
     b.initial.second = checked(b.type, *list->get(1), key);
+  }
+
+  // [texture.x]: how a buffer is looked at, and sampled. [sampler.x] has the latter alone.
+  void texture(std::string_view kind, std::string name, const toml::table& table) {
+    const bool image = kind == "texture";
+    if (image)
+      known(table, {"buffer",     "size",  "channels", "type",       "layers", "cube",    "levels",
+                    "samples",    "pitch", "memory",   "fractions",  "depth",  "address", "filter",
+                    "normalized", "read",  "border",   "mip_filter", "lod",    "bias",    "srgb"});
+    else
+      known(table, {"address", "filter", "normalized", "border", "mip_filter", "lod", "bias"});
+    TexturePlan t;
+    t.name = std::move(name);
+    t.origin = origin_of(table.source());
+    if (image) this->image(table, t);
+    sampler(table, t.sampler);
+    const bool taken = std::any_of(plan_.textures.begin(), plan_.textures.end(),
+                                   [&](const TexturePlan& other) { return other.name == t.name; });
+    if (taken) error(table.source(), fmt::format("texture and sampler '{}' have the same name", t.name));
+    plan_.textures.push_back(std::move(t));
+  }
+
+  void image(const toml::table& table, TexturePlan& t) {
+    for (const std::string_view key : {"buffer", "size"})
+      if (table.get(key) == nullptr) error(table.source(), fmt::format("texture '{}': missing key '{}'", t.name, key));
+    if (const toml::node* node = table.get("buffer")) t.buffer = text(*node, "buffer");
+    if (const toml::node* node = table.get("size")) {
+      const Extent size = extent(*node, "size");
+      t.image.dimensions = static_cast<std::uint8_t>(node->is_array() ? node->as_array()->size() : 1);
+      t.image.width = small(*node, "size", size[0]);
+      t.image.height = small(*node, "size", size[1]);
+      t.image.depth = small(*node, "size", size[2]);
+    }
+    if (const toml::node* node = table.get("type")) {
+      const Expected<Type> type = value_type_named(text(*node, "type"));
+      if (!type) return error(node->source(), type.error().list().front().message);
+      t.type = *type;
+    }
+    const auto take = [&](std::string_view key, std::uint32_t& value) {
+      const toml::node* node = table.get(key);
+      if (node != nullptr) value = small(*node, key, natural(*node, key));
+      return node != nullptr;
+    };
+    take("channels", t.image.channels);
+    take("levels", t.image.levels);
+    take("samples", t.image.samples);
+    t.image.layered = take("layers", t.image.layers);
+    if (const toml::node* node = table.get("pitch")) t.image.pitch = natural(*node, "pitch");
+    t.image.cube = flag(table, "cube");
+    t.image.memory = flag(table, "memory");
+    t.image.depths = flag(table, "depth");
+    t.image.normalized = flag(table, "fractions");
+  }
+
+  void sampler(const toml::table& table, exec::Sampler& s) {
+    if (const toml::node* node = table.get("address")) addressing(*node, s);
+    s.linear = chosen(table, "filter", "point", "linear");
+    s.linear_levels = chosen(table, "mip_filter", "point", "linear");
+    s.read_normalized = chosen(table, "read", "element", "normalized_float");
+    s.normalized = flag(table, "normalized");
+    s.srgb = flag(table, "srgb");
+    if (const toml::node* node = table.get("bias")) s.level_bias = real(*node, "bias");
+    if (const toml::node* node = table.get("lod")) {
+      const toml::array* list = node->as_array();
+      if (list == nullptr || list->size() != 2) return wrong(*node, "lod", "[lowest, highest]");
+      s.lowest_level = real(*list->get(0), "lod");
+      s.highest_level = real(*list->get(1), "lod");
+    }
+    if (const toml::node* node = table.get("border")) {
+      const toml::array* list = node->as_array();
+      if (list == nullptr || list->size() != 4) return wrong(*node, "border", "four numbers");
+      for (std::size_t i = 0; i < 4; ++i) s.border[i] = real(*list->get(i), "border");
+    }
+  }
+
+  // One mode for all axes, or one for each.
+  void addressing(const toml::node& node, exec::Sampler& s) {
+    constexpr std::string_view kNames[] = {"wrap", "clamp", "mirror", "border"}; // as exec::Addressing
+    const toml::array* list = node.as_array();
+    if (list != nullptr && list->size() > 3) return wrong(node, "address", "up to three modes");
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const toml::node* const one = list == nullptr ? &node : list->get(axis);
+      if (one == nullptr) continue;
+      const std::string name = text(*one, "address");
+      const auto* const found = std::find(std::begin(kNames), std::end(kNames), name);
+      if (found != std::end(kNames))
+        s.addressing[axis] = static_cast<exec::Addressing>(found - std::begin(kNames));
+      else if (one->is_string())
+        error(one->source(), fmt::format("unknown mode '{}': expected {}", name, fmt::join(kNames, ", ")));
+    }
+  }
+
+  // True where the second of two words is given.
+  bool chosen(const toml::table& table, std::string_view key, std::string_view first, std::string_view second) {
+    const toml::node* const node = table.get(key);
+    if (node == nullptr) return false;
+    const std::string word = text(*node, key);
+    if (word != first && word != second && node->is_string())
+      error(node->source(), fmt::format("'{}' is '{}': expected {} or {}", key, word, first, second));
+    return word == second;
+  }
+  bool flag(const toml::table& table, std::string_view key) {
+    const toml::node* const node = table.get(key);
+    if (node != nullptr && !node->is_boolean()) wrong(*node, key, "true or false");
+    return node != nullptr && node->value<bool>().value_or(false);
+  }
+  float real(const toml::node& node, std::string_view key) {
+    return std::visit([](auto v) { return static_cast<float>(v); }, number(node, key));
+  }
+  std::uint32_t small(const toml::node& node, std::string_view key, std::uint64_t value) {
+    if (value > 0xffff'ffffu) error(node.source(), fmt::format("'{}' is too large: {}", key, value));
+    return static_cast<std::uint32_t>(value);
   }
 
   std::filesystem::path folder_;

@@ -68,6 +68,7 @@ private:
     if (errors_.has_errors() || !choose_device(*modules.front())) return false;
     report_.buffers = plan_.buffers;
     for (const BufferPlan& b : plan_.buffers) buffer(b);
+    for (const TexturePlan& t : plan_.textures) bind(t);
     if (errors_.has_errors()) return false;
     for (std::size_t i = 0; i < plan_.launches.size(); ++i) request(plan_.launches[i], *modules[i]);
     return !errors_.has_errors();
@@ -164,15 +165,65 @@ private:
       r.arguments.push_back(std::move(*argument));
       return;
     }
-    const std::string& name = std::get<std::string>(a.value);
+    if (const auto* handle = std::get_if<HandlePlan>(&a.value)) return this->handle(*handle, a.origin, r);
+    if (const std::shared_ptr<Buffer> b = buffer_named(std::get<std::string>(a.value), a.origin))
+      r.arguments.push_back(Argument::buffer(*b));
+  }
+
+  // Null, and an error, where there is none.
+  std::shared_ptr<Buffer> buffer_named(const std::string& name, const Origin& origin) {
     std::vector<std::string_view> names;
     for (const auto& b : report_.contents) {
-      if (b->name() == name) return r.arguments.push_back(Argument::buffer(*b));
+      if (b->name() == name) return b;
       names.push_back(b->name());
     }
     const std::string near = closest(name, names);
-    fail(fmt::format("there is no buffer '{}'", name), a.origin,
+    fail(fmt::format("there is no buffer '{}'", name), origin,
          near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    return nullptr;
+  }
+
+  static exec::BoundTexture described(const TexturePlan& t) {
+    const auto kind = t.buffer.empty() ? exec::BoundTexture::Kind::sampler : exec::BoundTexture::Kind::texture;
+    return {kind, t.name, false, t.image, t.sampler};
+  }
+
+  // Makes the texture, and binds the variables of the modules that have its name.
+  void bind(const TexturePlan& t) {
+    exec::BoundTexture description = described(t);
+    std::shared_ptr<Buffer> memory;
+    if (!t.buffer.empty()) {
+      memory = buffer_named(t.buffer, t.origin);
+      if (!memory) return;
+      const auto plan = std::find_if(plan_.buffers.begin(), plan_.buffers.end(),
+                                     [&](const BufferPlan& b) { return b.name == t.buffer; });
+      description.image.type = t.type.value_or(plan->type);
+      if (isa::bits(description.image.type) > 32 || isa::info(description.image.type).kind == isa::Class::untyped)
+        return fail(
+            fmt::format("texture '{}' cannot have channels of type {}", t.name, isa::name(description.image.type)),
+            t.origin);
+    }
+    Expected<std::shared_ptr<Texture>> made = Texture::create(context_, std::move(description), memory);
+    if (!made) return fail(made.error(), t.origin);
+    for (const auto& [file, module] : modules_) module->bind(t.name, (*made)->description());
+    textures_[t.name] = {std::move(*made), memory};
+  }
+
+  void handle(const HandlePlan& h, const Origin& origin, LaunchRequest& r) {
+    const auto found = textures_.find(h.name);
+    if (found == textures_.end()) return fail(fmt::format("there is no texture '{}'", h.name), origin);
+    std::shared_ptr<Texture> texture = found->second.first;
+    if (texture->description().kind != h.kind) { // a surface of the same texels
+      exec::BoundTexture other = texture->description();
+      if (found->second.second == nullptr || h.kind == exec::BoundTexture::Kind::sampler)
+        return fail(fmt::format("'{}' is {}", h.name, found->second.second ? "a texture" : "a sampler"), origin);
+      other.kind = h.kind;
+      Expected<std::shared_ptr<Texture>> made = Texture::create(context_, std::move(other), found->second.second);
+      if (!made) return fail(made.error(), origin);
+      texture = std::move(*made);
+      surfaces_.push_back(texture);
+    }
+    r.arguments.push_back(Argument::texture(*texture));
   }
 
   void finish(const BufferPlan& b, const Buffer& memory) {
@@ -200,6 +251,8 @@ private:
   Diagnostics errors_;
   std::shared_ptr<Context> context_;
   std::map<std::vector<std::filesystem::path>, std::shared_ptr<Module>> modules_; ///< by their files
+  std::map<std::string, std::pair<std::shared_ptr<Texture>, std::shared_ptr<Buffer>>> textures_;
+  std::vector<std::shared_ptr<Texture>> surfaces_; ///< that arguments name
   std::vector<LaunchRequest> requests_;
 };
 

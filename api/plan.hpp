@@ -36,12 +36,26 @@ struct BufferPlan {
   Origin origin;
 };
 
+/// A texture or surface that views a buffer, or a sampler; image and sampler but for the address.
+struct TexturePlan {
+  std::string name;
+  std::string buffer;       ///< empty: a sampler
+  std::optional<Type> type; ///< of a channel; without it, the type of the buffer's elements
+  exec::Image image;
+  exec::Sampler sampler;
+  Origin origin;
+};
+
 struct ScalarPlan {
   Type type{};
   Number value;
 };
+struct HandlePlan {
+  exec::BoundTexture::Kind kind{};
+  std::string name; ///< of a texture
+};
 struct ArgumentPlan {
-  std::variant<ScalarPlan, std::string> value; ///< a scalar, or the name of a buffer
+  std::variant<ScalarPlan, std::string, HandlePlan> value; ///< a scalar, the name of a buffer, or a handle
   Origin origin;
 };
 
@@ -59,6 +73,7 @@ struct LaunchPlan {
 struct Plan {
   std::string device; ///< name or file; empty: chosen by the module
   std::vector<BufferPlan> buffers;
+  std::vector<TexturePlan> textures; ///< those that have the name of a module's variable are bound to it
   std::vector<LaunchPlan> launches;
 };
 

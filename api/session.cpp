@@ -31,6 +31,28 @@ exec::Heap* Context::heap() {
   return &heap_.emplace(*begin, kHeapBytes);
 }
 
+std::uint64_t Context::bind(exec::BoundTexture texture) {
+  const std::lock_guard lock(mutex_);
+  textures_.set(next_handle_, std::move(texture));
+  return next_handle_++;
+}
+
+void Context::bind_to(std::uint64_t address, exec::BoundTexture texture) {
+  texture.is_variable = true;
+  const std::lock_guard lock(mutex_);
+  textures_.set(address, std::move(texture));
+}
+
+void Context::unbind(std::uint64_t handle) {
+  const std::lock_guard lock(mutex_);
+  textures_.erase(handle);
+}
+
+exec::Textures Context::textures() const {
+  const std::lock_guard lock(mutex_);
+  return textures_;
+}
+
 Expected<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<Context> context, std::uint64_t size,
                                                    std::string name) {
   const Expected<std::uint64_t> address = context->arena().allocate(size, name);
@@ -75,17 +97,45 @@ Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context,
   return module;
 }
 
+namespace {
+
+bool is_opaque(const ir::Variable& v) {
+  return isa::info(v.type).kind == isa::Class::opaque || v.space == isa::Space::texture;
+}
+
+// The state that the initialiser of a .samplerref gives (manual, 5.3).
+exec::BoundTexture declared_sampler(const ir::Variable& variable) {
+  exec::BoundTexture result;
+  result.kind = exec::BoundTexture::Kind::sampler;
+  result.name = variable.name;
+  result.sampler.normalized = true;
+  for (const ir::VariableOption& option : variable.options) {
+    if (option.name == "filter_mode") result.sampler.linear = option.value == "linear";
+    if (option.name == "force_unnormalized_coords") result.sampler.unnormalized_forced = option.value == "1";
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (option.name != fmt::format("addr_mode_{}", axis)) continue;
+      result.sampler.addressing[axis] = option.value == "wrap"              ? exec::Addressing::wrap
+                                        : option.value == "mirror"          ? exec::Addressing::mirror
+                                        : option.value == "clamp_to_border" ? exec::Addressing::border
+                                                                            : exec::Addressing::clamp;
+    }
+  }
+  return result;
+}
+
+} // namespace
+
 Diagnostics Module::allocate_variables() {
   Diagnostics errors;
   for (const ir::Variable& v : module_.variables) {
     std::shared_ptr<Buffer> buffer;
-    if (v.space == isa::Space::global || v.space == isa::Space::constant) {
+    if (v.space == isa::Space::global || v.space == isa::Space::constant || v.space == isa::Space::texture) {
       Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, v.size, std::string(v.name));
       if (memory)
         buffer = std::move(*memory);
       else
         errors.error(v.where, memory.error().list().front().message);
-      if (v.linkage == ir::Linkage::external)
+      if (v.linkage == ir::Linkage::external && !is_opaque(v))
         warnings_.warning(v.where, fmt::format("'{}' is external and defined nowhere: it starts as zeros", v.name));
     }
     addresses_.push_back(buffer ? buffer->address() : 0);
@@ -95,7 +145,28 @@ Diagnostics Module::allocate_variables() {
   // All addresses are known now: initialisers may name later variables.
   for (std::size_t i = 0; i < variables_.size(); ++i)
     if (variables_[i]) initialise(module_.variables[i], *variables_[i]);
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (module_.variables[i].type == isa::Type::samplerref && variables_[i])
+      context_->bind_to(addresses_[i], declared_sampler(module_.variables[i]));
   return errors;
+}
+
+Module::~Module() {
+  for (const std::uint64_t address : addresses_)
+    if (address != 0) context_->unbind(address);
+}
+
+bool Module::bind(std::string_view name, exec::BoundTexture texture) {
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const ir::Variable& v = module_.variables[i];
+    if (v.name != name || !is_opaque(v) || !variables_[i]) continue;
+    texture.kind = v.type == isa::Type::surfref      ? exec::BoundTexture::Kind::surface
+                   : v.type == isa::Type::samplerref ? exec::BoundTexture::Kind::sampler
+                                                     : exec::BoundTexture::Kind::texture;
+    context_->bind_to(addresses_[i], std::move(texture));
+    return true;
+  }
+  return false;
 }
 
 void Module::initialise(const ir::Variable& variable, const Buffer& buffer) {

@@ -36,11 +36,20 @@ public:
   /// What kernels allocate from: 8 MiB, taken from the arena when first asked for; null: there was no room.
   exec::Heap* heap();
 
+  /// Gives a texture, surface or sampler a handle; `bind_to` binds it to the variable of a module at that address.
+  std::uint64_t bind(exec::BoundTexture texture);
+  void bind_to(std::uint64_t address, exec::BoundTexture texture);
+  void unbind(std::uint64_t handle);
+  /// Everything that is bound now.
+  [[nodiscard]] exec::Textures textures() const;
+
 private:
   explicit Context(std::unique_ptr<exec::Arena> arena) : arena_(std::move(arena)) {}
   std::unique_ptr<exec::Arena> arena_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::optional<exec::Heap> heap_;
+  exec::Textures textures_;
+  std::uint64_t next_handle_ = 1; ///< far below the arena, where the addresses of variables are
 };
 
 /// A named piece of device memory; zeros at first; freed with its last owner.
@@ -101,6 +110,12 @@ public:
   [[nodiscard]] std::vector<const ir::Unsupported*> blockers(const ir::Function& kernel) const;
   /// What loading had to leave out, such as the address of something unknown in an initialiser.
   [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  /// Binds the .texref, .surfref or .samplerref variable of that name, as whichever of them it is. False: there is
+  /// none.
+  bool bind(std::string_view name, exec::BoundTexture texture);
   /// The memory of a .global or .const variable; null: no such variable.
   [[nodiscard]] const Buffer* variable(std::string_view name) const;
 

@@ -133,6 +133,10 @@ private:
       else if (p.size == 4)
         mismatch(fmt::format("the buffer '{}' beyond the first 4 GiB", a.name));
       break;
+    case Argument::Kind::texture:
+      if (p.size != 8 || isa::is_float(p.type))
+        mismatch(fmt::format("the texture '{}'", a.name), "handles take 8 bytes");
+      break;
     case Argument::Kind::raw:
       if (a.bytes.size() != p.size)
         mismatch(fmt::format("{} bytes long", a.bytes.size()), fmt::format("it takes {} bytes", p.size));

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the arrays that the samples' launch files expect, computed here without any GPU or emulator.
 
-    samples/expectations.py        # rewrites vector_add/c.npy, transpose/transposed.npy, saxpy/y.npy
+    samples/expectations.py        # rewrites vector_add/c.npy, transpose/transposed.npy, saxpy/y.npy,
+                                   # texture_blur/blurred.npy
 """
 import struct
 from pathlib import Path
@@ -28,6 +29,13 @@ def main():
     matrix = list(range(rows * columns))
     write_npy(FOLDER / "transpose/transposed.npy", "i4",
               [matrix[row * columns + column] for column in range(columns) for row in range(rows)])
+
+    width, height = 64, 48
+    pixel = lambda x, y: 37 * (min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)) % 256
+    weight = (1, 2, 1)
+    write_npy(FOLDER / "texture_blur/blurred.npy", "f4",
+              [sum(weight[i + 1] * weight[j + 1] * pixel(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 16 / 255
+               for y in range(height) for x in range(width)])
 
 
 if __name__ == "__main__":

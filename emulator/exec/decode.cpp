@@ -224,6 +224,10 @@ void Decoder::instruction(std::uint32_t index) {
     lane_as("mov.b64", {destination(function_.operands(*current_)[0], isa::Type::b64, false)}, {file_.constant(8, 0)});
     break;
   case isa::Family::space_test: test_space(spelling); break;
+  case isa::Family::texture: texture(spelling); break;
+  case isa::Family::surface: surface(spelling); break;
+  case isa::Family::texture_query: query_texture(spelling); break;
+  case isa::Family::texture_type: test_texture_type(spelling); break;
   case isa::Family::nothing: simple(no_op); break;
   }
 }

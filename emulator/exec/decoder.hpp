@@ -81,6 +81,17 @@ private:
   static MemorySite& hidden_param(MemorySite& site, const isa::Spelling& spelling);
   MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
 
+  // lower_texture.cpp
+  void texture(const isa::Spelling& spelling);
+  void surface(const isa::Spelling& spelling);
+  void query_texture(const isa::Spelling& spelling);
+  void test_texture_type(const isa::Spelling& spelling);
+  std::uint32_t texture_reference(const ir::Operand& operand);
+  std::uint32_t opaque_parameter(std::uint64_t offset);
+  void coordinates(const ir::Operand& operand, std::size_t count, TextureSite& site);
+  void texture_results(const ir::Operand& operand, TextureSite& site);
+  Op& emit_texture(Handler handler, TextureSite site, AccessKind kind, int lane_bytes);
+
   // lower_warp.cpp
   void warp_level(const isa::Spelling& spelling);
 

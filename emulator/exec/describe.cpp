@@ -76,6 +76,7 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::invalid_free: return fmt::format("invalid free: {}", trap.detail);
   case Trap::Kind::assertion: return fmt::format("assertion failed: {}", trap.detail);
   case Trap::Kind::stack_overflow: return fmt::format("stack overflow: {}", trap.detail);
+  case Trap::Kind::invalid_texture: return fmt::format("invalid texture access: {}", trap.detail);
   case Trap::Kind::out_of_memory:
     return fmt::format(
         "not enough memory to run a block: {} bytes of registers, {} of shared memory, {} of local memory",

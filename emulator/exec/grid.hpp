@@ -5,6 +5,7 @@
 #pragma once
 
 #include "emulator/exec/heap.hpp"
+#include "emulator/exec/texture.hpp"
 #include "emulator/exec/worker.hpp"
 
 #include <span>
@@ -26,6 +27,7 @@ struct Launch {
   LaunchShape shape;
   std::vector<std::byte> params;       ///< laid out by parameter_layout()
   std::vector<Allocation> allocations; ///< what may be accessed, by address
+  Textures textures;                   ///< what texture and surface instructions may name
   bool host_pointers = false;          ///< addresses outside the arena are the caller's business
   std::uint64_t arena_begin = 0, arena_end = 0;
   Machine machine;

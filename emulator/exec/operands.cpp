@@ -86,8 +86,11 @@ std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool r
     return relaxed ? resized(row, lane_bytes, bytes, isa::is_signed(type)) : row;
   }
   case OperandKind::special: return special_row(operand, bytes);
-  case OperandKind::variable:
+  case OperandKind::variable: // the address of a parameter that is a texture is the texture's handle
     if (in_moving_frame(operand.index)) return frame_address(constant_value(operand, type), bytes);
+    if (ir::variable_owner(operand.index) == ir::VariableOwner::parameter &&
+        isa::info(module_.variable(function_, operand.index).type).kind == isa::Class::opaque)
+      return opaque_parameter(address_of(operand.index));
     [[fallthrough]];
   default: return file_.constant(bytes, constant_value(operand, type));
   }

@@ -27,6 +27,7 @@ struct Trap {
     invalid_free,
     assertion,
     stack_overflow,
+    invalid_texture,
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

@@ -121,11 +121,12 @@ Operand Builder::operand(const Expression& expression) {
   Operand result;
   if (terms.size() == 1) {
     result = single(first);
-  } else if (terms[1].operation == Operation::bit_or && first.kind == TermKind::word && first.text != "WARP_SZ") {
+  } else if (terms[1].operation == Operation::bit_or && first.text != "WARP_SZ" &&
+             (first.kind == TermKind::word || first.kind == TermKind::braces)) { // {a, b, c, d}|p of textures
     if (terms.size() != 2 || terms[1].kind != TermKind::word) {
       error(terms[1].where, "expected a register after '|'");
     } else {
-      const Operand both[] = {name(first), name(terms[1])};
+      const Operand both[] = {first.kind == TermKind::word ? name(first) : single(first), name(terms[1])};
       result = {.kind = OperandKind::pair, .index = append(both), .count = 2};
     }
   } else if (first.kind == TermKind::word && first.text != "WARP_SZ") {

@@ -1,6 +1,7 @@
 #include "emulator/ir/check.hpp"
 
 #include "emulator/ir/check_calls.hpp"
+#include "emulator/ir/check_texture.hpp"
 
 #include <fmt/format.h>
 
@@ -194,6 +195,8 @@ private:
       least += spec.optional ? 0 : 1;
       if (next < given.size()) operand(given[next++], spec, spelling.types[i], spelling);
     }
+    for (const Complaint& c : texture_complaints(module_, *function_, *instruction_, spelling))
+      error(c.operand, c.message, c.hint);
     const auto count = static_cast<int>(given.size());
     if (count < least || count > wanted)
       error(nullptr, fmt::format("'{}' takes {}{} operands, got {}", instruction_->opcode,
@@ -230,6 +233,7 @@ private:
     switch (spec.kind) {
     case OperandClass::selection:
     case OperandClass::carry: return;
+    case OperandClass::texture: return; // see texture_complaints()
     case OperandClass::any: return any_address(o);
     case OperandClass::label:
       if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
@@ -247,7 +251,8 @@ private:
       }
       return predicate(o, spec);
     case OperandClass::value:
-      if (spec.pair) return value_and_predicate(o, spec, type, spelling);
+      if (spec.pair && (!spec.vector || o.kind == OperandKind::pair))
+        return value_and_predicate(o, spec, type, spelling);
       break;
     }
     if (type == Type::pred) return predicate(o, spec);
@@ -275,7 +280,10 @@ private:
     const auto both = function_->elements(o);
     if (wants_both && both[1].kind == OperandKind::sink)
       error(&o, fmt::format("'{}' wants a predicate after '|'", instruction_->opcode));
-    if (both[0].kind != OperandKind::sink || !wants_both) value(both[0], spec, type, spelling);
+    if (both[0].kind == OperandKind::vector)
+      vector(both[0], spec, type, spelling);
+    else if (both[0].kind != OperandKind::sink || !wants_both)
+      value(both[0], spec, type, spelling);
     predicate(both[1], spec);
   }
 

@@ -19,13 +19,25 @@
 //   "label", "table"  a branch target; a label of .branchtargets
 //   "function", "any" what a call goes to, which check_calls.cpp looks at with all that follows; whatever (checked by
 //   the family that decodes it)
+//   "[tex]", "tex"  a texture or surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
 
 #include "emulator/isa/pattern.hpp"
 
 namespace warplens::isa {
 
-enum class OperandClass : std::uint8_t { value, predicate, carry, selection, address, label, table, function, any };
+enum class OperandClass : std::uint8_t {
+  value,
+  predicate,
+  carry,
+  selection,
+  address,
+  label,
+  table,
+  function,
+  any,
+  texture
+};
 
 /// Which selectors a register may have (section 9.7.18).
 enum class Selectors : std::uint8_t { none, part, halves, bytes };
@@ -123,6 +135,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.kind = OperandClass::selection, o.fixed = Type::b64;
     else if (word == "[]")
       o.kind = OperandClass::address;
+    else if (word == "[tex]" || word == "tex")
+      o.kind = OperandClass::texture;
     else if (word == "label")
       o.kind = OperandClass::label;
     else if (word == "table")

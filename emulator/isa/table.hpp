@@ -41,6 +41,10 @@ enum class Family : std::uint8_t {
   space_test,
   nothing, ///< fences, hints: memory is sequentially consistent here, and there are no caches
   warp,
+  texture,
+  surface,
+  texture_query,
+  texture_type,
 };
 
 struct Entry {

@@ -35,7 +35,7 @@ TEST(AnalyzerExample, WatchesARunningKernel) {
   analyzers::LineRequests lines(kernel->instructions.size());
   const std::uint64_t in = machine.buffer(std::vector<std::uint32_t>(64));
   const std::uint64_t out = machine.buffer(std::vector<std::uint32_t>(64 * 32));
-  tests::Emulated::Request request{.kernel = "spread", .shape = {}, .arguments = {{in, 8}, {out, 8}}};
+  tests::Emulated::Request request{.kernel = "spread", .shape = {}, .arguments = {{in, 8}, {out, 8}}, .textures = {}};
   request.shape.block[0] = 64;
   request.watcher = &lines;
   ASSERT_EQ(machine.run(request), "");

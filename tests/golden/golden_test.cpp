@@ -2,6 +2,7 @@
 //
 //   // RUN: run %s --kernel k --grid 1 --block 32 --no-analyze --print x      %s: this file
 //   // ARG: x:u32[32]=iota                                                    an --arg each
+//   // LAUNCH: module = "%s"                                                   a line of a launch file; %l in RUN is it
 //   // CHECK: 0 2 4                                                           in the output, in this order
 //   // ERROR: misaligned                                                      in the errors, in this order
 //   // EXIT: 1                                                                the exit status; 0 unless given
@@ -18,6 +19,7 @@ namespace {
 struct Golden {
   std::vector<std::string> run; ///< arguments of the program
   std::vector<std::string> checks, errors;
+  std::string launch_file; ///< its text
   int exit = 0;
 };
 
@@ -48,6 +50,10 @@ Golden read(const std::string& file) {
     if (directive(line, "RUN", rest)) {
       std::istringstream words(rest);
       for (std::string word; words >> word;) golden.run.push_back(word == "%s" ? file : word);
+    }
+    if (directive(line, "LAUNCH", rest)) {
+      replace_all(rest, "%s", file);
+      golden.launch_file += rest + "\n";
     }
     if (directive(line, "ARG", rest)) arguments.insert(arguments.end(), {"--arg", rest});
     if (directive(line, "CHECK", rest)) golden.checks.push_back(rest);
@@ -95,12 +101,18 @@ class GoldenTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenTest, Holds) {
   const std::string file = GetParam();
-  const Golden golden = read(file);
+  Golden golden = read(file);
   ASSERT_FALSE(golden.run.empty()) << "no RUN line";
+  const std::string launch_file =
+      ::testing::TempDir() + "golden_" + std::filesystem::path(file).stem().string() + ".toml";
+  if (!golden.launch_file.empty()) std::ofstream(launch_file, std::ios::binary) << golden.launch_file;
+  std::replace(golden.run.begin(), golden.run.end(), std::string("%l"), launch_file);
   const auto run = [&] {
     Output output = run_program(golden.run);
-    replace_all(output.out, file, "%s");
-    replace_all(output.err, file, "%s");
+    for (std::string* text : {&output.out, &output.err}) {
+      replace_all(*text, file, "%s");
+      replace_all(*text, launch_file, "%l");
+    }
     return output;
   };
   if (std::getenv("WARPLENS_UPDATE") != nullptr) {

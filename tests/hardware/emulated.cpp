@@ -66,6 +66,7 @@ std::string Emulated::run(const Request& request) {
   launch.workers = request.workers;
   launch.watcher = request.watcher;
   launch.max_steps = request.max_steps;
+  launch.textures = request.textures;
   const exec::LaunchResult result = exec::run(launch);
   if (!result.trap) return {};
   return exec::describe(*result.trap, launch).message;

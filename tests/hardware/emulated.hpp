@@ -35,6 +35,7 @@ public:
     std::uint64_t max_steps = 0;
     bool cooperative = false;
     bool host_pointers = false;
+    exec::Textures textures;
   };
   /// What stopped the kernel, as text; empty where nothing did.
   std::string run(const Request& request);

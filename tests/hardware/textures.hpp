@@ -1,0 +1,41 @@
+// The questions of tests/data/hardware/textures.txt, asked of the emulator: ask/textures.py there says what the lines
+// are.
+#pragma once
+
+#include "emulator/exec/texture.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace warplens::tests {
+
+using Words = std::vector<std::uint32_t>;
+
+class TextureQuestions {
+public:
+  TextureQuestions(); ///< reads the file
+
+  [[nodiscard]] const std::vector<nlohmann::json>& list() const { return questions_; }
+
+  struct Answer {
+    std::string error; ///< why the emulator has none
+    std::map<std::string, Words> out;
+    std::string after; ///< the texels, in hexadecimal
+  };
+  [[nodiscard]] Answer ask(const nlohmann::json& question) const;
+
+  /// "= 1f =" and its like.
+  static Words words(const std::string& text);
+  /// A set's words of one input register, %a0 to %a11, by thread.
+  [[nodiscard]] const std::map<std::string, Words>& inputs(const std::string& set) const { return sets_.at(set); }
+
+private:
+  std::string kernel_;
+  std::map<std::string, std::map<std::string, Words>> sets_;
+  std::vector<nlohmann::json> questions_;
+};
+
+} // namespace warplens::tests
