@@ -15,7 +15,8 @@ const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::
 
 /// Charges `steps` to the warp's turn and goes on at `next`, or pauses there.
 const Op* go(Warp* warp, const Op* next, std::int64_t steps);
-/// The running path has ended: continues with the topmost one that still has lanes, which can go on unless it is parked.
+/// The running path has ended: continues with the topmost one that still has lanes, which can go on unless it is
+/// parked.
 const Op* end_path(Warp* warp);
 
 constexpr std::uint32_t kNotCounted = 0xffffffffu;
