@@ -11,7 +11,8 @@ namespace {
 // A warp gives way after about this many instructions, so that warps that wait for each other in loops get on.
 constexpr std::int64_t kTurn = 20'000;
 
-// The paths of a warp wait for each other more closely: after so many turns of a diverged warp they get shorter ones.
+// Those that do wait get shorter turns: warps that repeat themselves, and the paths of a warp that has been diverged
+// for so many turns.
 constexpr std::uint32_t kLongTurns = 8;
 constexpr std::int64_t kShortTurn = 500;
 
@@ -246,7 +247,7 @@ void Cta::turn_is_over(Warp& w) {
     paths.impatient = paths.impatient || repetition.repeats();
     change_path(&w);
   }
-  const std::int64_t turn = paths.turns < kLongTurns ? kTurn : kShortTurn;
+  const std::int64_t turn = paths.turns < kLongTurns && !repetition.repeats() ? kTurn : kShortTurn;
   lengths_[w.index] = turn + kStagger[++repetition.turns % std::size(kStagger)];
 }
 
