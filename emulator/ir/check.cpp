@@ -1,6 +1,7 @@
 #include "emulator/ir/check.hpp"
 
 #include "emulator/ir/check_calls.hpp"
+#include "emulator/ir/check_selectors.hpp"
 #include "emulator/ir/check_texture.hpp"
 
 #include <fmt/format.h>
@@ -40,33 +41,6 @@ bool immediate_fits(const Operand& operand, Type want) {
   case OperandKind::real32: return want == Type::f32 || want == Type::f64 || want == Type::b32;
   default: return false;
   }
-}
-
-// May a register of a video instruction have the selector that it has? (PTX manual, 9.7.18.)
-bool selector_fits(const Operand& operand, const OperandSpec& spec) {
-  const std::uint8_t c = operand.component;
-  const bool byte = c >= kByte0 && c < kHalf0, half = c >= kHalf0 && c < kHalves;
-  switch (spec.selectors) {
-  case isa::Selectors::none: return false;
-  case isa::Selectors::part: return byte || half;
-  case isa::Selectors::halves: return spec.destination ? half || (c == kHalves && operand.value == 0x10) : c == kHalves;
-  case isa::Selectors::bytes:
-    return spec.destination ? byte || c == kSomeBytes || (c == kBytes && operand.value == 0x3210) : c == kBytes;
-  }
-  return false;
-}
-
-std::string_view selectors_of(const OperandSpec& spec) {
-  switch (spec.selectors) {
-  case isa::Selectors::none: return "only video instructions select bytes and halves of registers";
-  case isa::Selectors::part: return "it may be one of .b0 to .b3, .h0 and .h1";
-  case isa::Selectors::halves:
-    return spec.destination ? "it may be .h0, .h1 or .h10" : "it may be .h and two digits from 0 to 3, such as .h30";
-  case isa::Selectors::bytes:
-    return spec.destination ? "it may be .b and digits that go down from 3, such as .b0, .b31 or .b3210"
-                            : "it may be .b and four digits from 0 to 7, such as .b7531";
-  }
-  return {};
 }
 
 constexpr int kFirstDouble = 13; // targets before have no double precision (manual 11.1.2)
@@ -195,7 +169,7 @@ private:
       least += spec.optional ? 0 : 1;
       if (next < given.size()) operand(given[next++], spec, spelling.types[i], spelling);
     }
-    for (const Complaint& c : texture_complaints(module_, *function_, *instruction_, spelling))
+    for (const TextureComplaint& c : texture_complaints(module_, *function_, *instruction_, spelling))
       error(c.operand, c.message, c.hint);
     const auto count = static_cast<int>(given.size());
     if (count < least || count > wanted)

@@ -29,7 +29,7 @@ public:
       : module_(module), function_(function), instruction_(instruction), spelling_(spelling),
         independent_(is_independent(module)) {}
 
-  std::vector<Complaint> run() {
+  std::vector<TextureComplaint> run() {
     const TextureOperands operands = texture_operands(function_, instruction_, spelling_);
     if (operands.reference == nullptr) {
       const auto given = function_.operands(instruction_);
@@ -80,7 +80,7 @@ private:
       complain(*operands.reference, "wants a sampler after the texture in independent mode");
   }
 
-  std::vector<Complaint> query(const TextureOperands& operands) {
+  std::vector<TextureComplaint> query(const TextureOperands& operands) {
     reference(*operands.reference, queried_type(module_, spelling_));
     if (operands.coordinates != nullptr) complain(*operands.coordinates, "takes no coordinates");
     return std::move(list_);
@@ -175,7 +175,7 @@ private:
   const Instruction& instruction_;
   const isa::Spelling& spelling_;
   bool independent_;
-  std::vector<Complaint> list_;
+  std::vector<TextureComplaint> list_;
 };
 
 } // namespace
@@ -225,8 +225,8 @@ TextureOperands texture_operands(const Function& function, const Instruction& in
   return found;
 }
 
-std::vector<Complaint> texture_complaints(const Module& module, const Function& function,
-                                          const Instruction& instruction, const isa::Spelling& spelling) {
+std::vector<TextureComplaint> texture_complaints(const Module& module, const Function& function,
+                                                 const Instruction& instruction, const isa::Spelling& spelling) {
   const Family family = spelling.entry->family;
   if (family != Family::texture && family != Family::surface && family != Family::texture_query) return {};
   return TextureChecker(module, function, instruction, spelling).run();

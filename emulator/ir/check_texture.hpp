@@ -11,14 +11,14 @@
 
 namespace warplens::ir {
 
-struct Complaint {
+struct TextureComplaint {
   const Operand* operand = nullptr;
   std::string message, hint;
 };
 
 /// Empty for other instructions. The destination, and the data of a store, are checked like any other operand.
-std::vector<Complaint> texture_complaints(const Module& module, const Function& function,
-                                          const Instruction& instruction, const isa::Spelling& spelling);
+std::vector<TextureComplaint> texture_complaints(const Module& module, const Function& function,
+                                                 const Instruction& instruction, const isa::Spelling& spelling);
 
 /// The operands of a texture or surface instruction by what they are for; null where one is absent.
 struct TextureOperands {
