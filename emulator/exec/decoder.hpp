@@ -69,6 +69,7 @@ private:
   void convert_address(const isa::Spelling& spelling);
   void test_space(const isa::Spelling& spelling);
   void either_in(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t begin, std::uint64_t size);
+  void own_shared(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t window);
   struct Address {
     std::uint32_t row = 0;
     std::int64_t offset = 0;
@@ -80,6 +81,23 @@ private:
   isa::Space space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const;
   static MemorySite& hidden_param(MemorySite& site, const isa::Spelling& spelling);
   MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
+
+  // lower_async.cpp
+  struct Place {
+    isa::Space space{};
+    Address address;
+  };
+  Place place(isa::Space space, const ir::Operand& where);
+  Op& access(Handler handler, AccessKind kind, int lane_bytes, const Place& place);
+  Op& access_object(Handler handler, AccessKind kind, const Place& place);
+  void mbarrier(const isa::Spelling& spelling);
+  void async_copy(const isa::Spelling& spelling);
+  void bulk_copy(const isa::Spelling& spelling);
+  void async_store(const isa::Spelling& spelling);
+  void bulk_store(const isa::Spelling& spelling);
+  void cluster_barrier(const isa::Spelling& spelling);
+  void map_address(const isa::Spelling& spelling);
+  void cta_rank(const isa::Spelling& spelling);
 
   // lower_warp.cpp
   void warp_level(const isa::Spelling& spelling);

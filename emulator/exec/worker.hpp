@@ -27,6 +27,8 @@ struct Trap {
     invalid_free,
     assertion,
     stack_overflow,
+    invalid_mbarrier,
+    invalid_copy,
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

@@ -41,6 +41,14 @@ enum class Family : std::uint8_t {
   space_test,
   nothing, ///< fences, hints: memory is sequentially consistent here, and there are no caches
   warp,
+  mbarrier,
+  async_copy,
+  bulk_copy,
+  async_store, ///< st.async and red.async that complete at an mbarrier
+  bulk_store,
+  cluster_barrier,
+  map_address,
+  cta_rank,
 };
 
 struct Entry {
