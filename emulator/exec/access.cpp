@@ -56,9 +56,7 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
 } // namespace
 
 std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane) {
-  MemorySite one = site;
-  one.lane_bytes = bytes;
-  return host_address(warp, one, locate(one, address), lane);
+  return host_address(warp, site, locate(site, address), lane, bytes);
 }
 
 namespace {
