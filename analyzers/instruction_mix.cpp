@@ -99,6 +99,8 @@ constexpr Entry kEntries[] = {
     {"mov", When::always, move},
     {"prmt", When::always, move},
     {"cvta", When::always, move},
+    {"mapa", When::always, move},
+    {"getctarank", When::always, move},
     {"isspacep", When::always, compare},
     {"cvt", When::always, conversion},
     {"szext", When::always, integer},
@@ -209,6 +211,10 @@ InstructionClass classify_memory(std::string_view opcode) {
 std::string_view name(InstructionClass which) { return kNames[static_cast<std::size_t>(which)]; }
 
 InstructionClass classify(std::string_view opcode) {
+  // Of cp.async and its kind, these move nothing; the others are told apart by the space that they write to.
+  if (opcode.starts_with("cp."))
+    for (std::string_view word : {".commit_group", ".wait_group", ".wait_all", ".mbarrier.arrive"})
+      if (opcode.find(word) != std::string_view::npos) return word == ".mbarrier.arrive" ? barrier : fence;
   const std::string_view head = opcode.substr(0, opcode.find('.'));
   const When kind = kind_of(last_type(opcode));
   for (std::string_view memory : {"ld", "ldu", "st", "prefetch", "prefetchu", "cp", "applypriority", "discard"})

@@ -52,8 +52,8 @@ void BankCost::add(const BankCost& other, std::uint64_t times) {
   serialize_free += other.serialize_free * times;
 }
 
-SharedBanks::Shard::Shard(std::size_t rows)
-    : sites_(rows), banks_(*find_bank_rule("5.x+")), old_banks_(*find_bank_rule("1.x")) {}
+SharedBanks::Shard::Shard(std::size_t instructions)
+    : sites_(instructions * kOperations), banks_(*find_bank_rule("5.x+")), old_banks_(*find_bank_rule("1.x")) {}
 
 void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
   flush(site);
@@ -112,7 +112,7 @@ void SharedBanks::Row::merge(const Row& other) {
 
 const AnalyzerInfo& SharedBanks::info() const { return kInfo; }
 
-std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size()); }
+std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size() / kOperations); }
 
 void SharedBanks::absorb(exec::Shard& shard) {
   auto& own = static_cast<Shard&>(shard);
@@ -123,13 +123,10 @@ void SharedBanks::absorb(exec::Shard& shard) {
 
 namespace {
 
-constexpr std::string_view kOperations[] = {"ld", "st", "atom"};
+constexpr std::string_view kNames[SharedBanks::kOperations] = {"ld", "st", "atom"};
 
-/// Nsight Compute counts shared reductions among the atomics.
-int operation(exec::AccessKind kind) { return std::min(static_cast<int>(kind), 2); }
-
-void add_operation(Metrics& metrics, int which, std::uint64_t requests, const BankCost& cost) {
-  const std::string name(kOperations[which]);
+void add_operation(Metrics& metrics, std::size_t which, std::uint64_t requests, const BankCost& cost) {
+  const std::string name(kNames[which]);
   metrics.add("smsp__inst_executed_op_shared_" + name + ".sum", requests);
   metrics.add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + name + ".sum", cost.wavefronts);
   metrics.add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + name + ".sum", cost.conflicts);
@@ -138,8 +135,8 @@ void add_operation(Metrics& metrics, int which, std::uint64_t requests, const Ba
 } // namespace
 
 void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  std::uint64_t requests[3]{};
-  BankCost costs[3], sum;
+  std::uint64_t requests[kOperations]{};
+  BankCost costs[kOperations], sum;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     sum.add(row.cost, 1);
@@ -147,20 +144,24 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
       requests[operation(row.kind)] += row.requests;
       costs[operation(row.kind)].add(row.cost, 1);
     }
-    if (i >= rows.size()) continue;
+    const std::size_t instruction = i / kOperations;
+    if (instruction >= rows.size()) continue;
+    InstructionRow& shown = rows[instruction];
+    Metrics own;
     if (row.requests) {
-      add_operation(rows[i].metrics, operation(row.kind), row.requests, row.cost);
-      rows[i].metrics.add("shared_passes_ideal", row.cost.serialize_free);
-      rows[i].pattern = row.site.pattern();
-      rows[i].stride = row.site.stride();
-      rows[i].lane_bytes = row.lane_bytes;
+      add_operation(own, operation(row.kind), row.requests, row.cost);
+      own.add("shared_passes_ideal", row.cost.serialize_free);
+      shown.pattern = row.site.pattern();
+      shown.stride = row.site.stride();
+      shown.lane_bytes = row.lane_bytes;
     }
     if (row.requests || row.cost.serialize_worst) {
-      rows[i].metrics.add("warp_serialize", row.cost.serialize_best);
-      rows[i].metrics.add("warp_serialize_worst", row.cost.serialize_worst);
+      own.add("warp_serialize", row.cost.serialize_best);
+      own.add("warp_serialize_worst", row.cost.serialize_worst);
     }
+    shown.metrics.accumulate(own);
   }
-  for (int which = 0; which < 3; ++which) add_operation(launch, which, requests[which], costs[which]);
+  for (std::size_t which = 0; which < kOperations; ++which) add_operation(launch, which, requests[which], costs[which]);
   launch.add("warp_serialize", sum.serialize_best);
   launch.add("warp_serialize_worst", sum.serialize_worst);
   launch.add("shared_passes_ideal", sum.serialize_free);

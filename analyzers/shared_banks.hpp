@@ -8,6 +8,7 @@
 #include "analyzers/analyzer.hpp"
 #include "analyzers/banks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -29,14 +30,21 @@ public:
   static constexpr std::size_t kDegrees = exec::kWarpSize + 1;
   using Degrees = std::array<std::uint64_t, kDegrees>; ///< accesses by the ways of their worst request
 
-  explicit SharedBanks(std::size_t instructions) : rows_(instructions + 1) {}
+  explicit SharedBanks(std::size_t instructions) : rows_((instructions + 1) * kOperations) {}
+
+  /// Loads, stores, atomics: a copy from shared to shared memory is one instruction of two kinds. Nsight Compute counts
+  /// shared reductions among the atomics.
+  static constexpr std::size_t kOperations = 3;
+  static std::size_t operation(exec::AccessKind kind) {
+    return std::min(static_cast<std::size_t>(kind), kOperations - 1);
+  }
 
   [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
-  /// Of one instruction.
+  /// Of one instruction and operation.
   struct Row {
     std::uint64_t requests = 0; ///< of shared memory; constant memory only serializes
     BankCost cost;
@@ -47,17 +55,18 @@ public:
   };
 
 private:
-  std::vector<Row> rows_; // the last: instructions out of range
+  std::vector<Row> rows_; // kOperations an instruction; the last: instructions out of range
   Degrees degrees_{};
 };
 
 class SharedBanks::Shard final : public exec::Shard {
 public:
-  explicit Shard(std::size_t rows);
+  explicit Shard(std::size_t instructions); ///< with that for those out of range
   /// Takes accesses of shared and constant memory; ignores all others.
   void access(const exec::Access& access) override {
     if (access.space != isa::Space::shared && access.space != isa::Space::constant) return;
-    Site& site = sites_[std::min<std::size_t>(access.instruction, sites_.size() - 1)];
+    const std::size_t instruction = std::min<std::size_t>(access.instruction, sites_.size() / kOperations - 1);
+    Site& site = sites_[instruction * kOperations + operation(access.kind)];
     // Moving an access by whole banks moves its conflicts along: only the place inside a bank matters.
     const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % 4;
     const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};

@@ -109,6 +109,7 @@ Json launch_of(const LaunchReport& report) {
           {"grid", report.grid},
           {"block", report.block},
           {"printed", report.printed},
+          {"cluster", report.cluster},
           {"metrics", metrics_of(report.profile.metrics.list())},
           {"instructions", std::move(instructions)},
           {"occupancy", occupancy_of(report)},

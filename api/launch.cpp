@@ -54,10 +54,14 @@ namespace {
 
 exec::LaunchShape shape_of(const LaunchRequest& request, const exec::Program& program) {
   exec::LaunchShape shape;
-  for (int i = 0; i < 3; ++i) {
-    shape.grid[i] = static_cast<std::uint32_t>(request.grid[i]);
+  const std::optional<Extent> cluster = cluster_of(request);
+  const Extent blocks = blocks_of(request);
+  for (std::size_t i = 0; i < 3; ++i) {
+    shape.grid[i] = static_cast<std::uint32_t>(blocks[i]);
     shape.block[i] = static_cast<std::uint32_t>(request.block[i]);
+    if (cluster) shape.cluster[i] = static_cast<std::uint32_t>((*cluster)[i]);
   }
+  shape.explicit_cluster = cluster.has_value();
   shape.shared_static = program.shared_bytes;
   shape.shared_dynamic = request.dynamic_shared_bytes;
   return shape;
@@ -171,8 +175,9 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   LaunchReport report;
   report.kernel = kernel.name;
   report.file = module.ir().file;
-  report.grid = request.grid;
+  report.grid = blocks_of(request);
   report.block = request.block;
+  report.cluster = cluster_of(request).value_or(Extent{1, 1, 1});
   report.device = request.device;
   report.resources = resources(module.ir(), **program, request.registers);
   report.resources.dynamic_shared_bytes = request.dynamic_shared_bytes;

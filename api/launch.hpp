@@ -43,10 +43,12 @@ constexpr std::uint64_t kDefaultMaxSteps = std::uint64_t{1} << 40;
 
 struct LaunchRequest {
   Kernel kernel;
-  Extent grid{1, 1, 1};  ///< blocks
-  Extent block{1, 1, 1}; ///< threads
+  Extent grid{1, 1, 1};          ///< blocks
+  Extent block{1, 1, 1};         ///< threads
+  std::optional<Extent> cluster; ///< blocks of a cluster; without it .reqnctapercluster says, or there are none
   std::uint64_t dynamic_shared_bytes = 0;
-  bool cooperative = false; ///< all blocks run at the same time, and may wait for each other: cudaLaunchCooperativeKernel
+  bool cooperative =
+      false; ///< all blocks run at the same time, and may wait for each other: cudaLaunchCooperativeKernel
   std::vector<Argument> arguments;
   model::Device device;
   bool analyze = true;                        ///< watch the accesses, predict, find problems
@@ -70,7 +72,7 @@ struct Resources {
 struct LaunchReport {
   std::string kernel;
   std::string file; ///< of the module
-  Extent grid{}, block{};
+  Extent grid{}, block{}, cluster{};
   model::Device device;
   std::string printed;            ///< by printf() in the kernel, in the order of the blocks
   std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `resources` is filled

@@ -37,11 +37,11 @@ public:
 
   Expected<Plan> read(const toml::table& root) {
     if (root.contains("launch"))
-      known(root, {"launch", "module", "kernel", "grid", "block", "shared", "cooperative", "device", "arg", "buffer",
-                   "texture", "sampler"});
+      known(root, {"launch", "module", "kernel", "grid", "block", "cluster", "shared", "cooperative", "device", "arg",
+                   "buffer", "texture", "sampler"});
     else
-      known(root, {"module", "kernel", "grid", "block", "shared", "cooperative", "device", "arg", "buffer", "texture",
-                   "sampler", "launch"});
+      known(root, {"module", "kernel", "grid", "block", "cluster", "shared", "cooperative", "device", "arg", "buffer",
+                   "texture", "sampler", "launch"});
     if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
     tables(root, "buffer", plan_.buffers, [this](auto&& name, const toml::table& table) { buffer(name, table); });
     for (const std::string_view kind : {"texture", "sampler"})
@@ -55,7 +55,7 @@ public:
           const toml::table* table = node.as_table();
           if (table == nullptr) wrong(node, "launch", "a table");
           if (table == nullptr) continue;
-          known(*table, {"module", "kernel", "grid", "block", "shared", "cooperative", "arg"});
+          known(*table, {"module", "kernel", "grid", "block", "cluster", "shared", "cooperative", "arg"});
           launch(*table, root);
         }
     } else {
@@ -153,6 +153,7 @@ private:
     }
     if (const toml::node* node = needed("grid")) l.grid = extent(*node, "grid");
     if (const toml::node* node = needed("block")) l.block = extent(*node, "block");
+    if (const toml::node* node = find("cluster")) l.cluster = extent(*node, "cluster");
     if (const toml::node* node = find("shared")) l.shared = natural(*node, "shared");
     if (const toml::node* node = find("cooperative")) {
       if (!node->is_boolean()) wrong(*node, "cooperative", "true or false");

@@ -146,6 +146,7 @@ private:
     r.kernel = std::move(*kernel);
     r.grid = l.grid;
     r.block = l.block;
+    r.cluster = l.cluster;
     r.dynamic_shared_bytes = l.shared;
     r.cooperative = l.cooperative;
     r.device = report_.device;

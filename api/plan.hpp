@@ -64,8 +64,9 @@ struct LaunchPlan {
   std::vector<std::filesystem::path> libraries; ///< further PTX files that are linked with it
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
-  std::uint64_t shared = 0; ///< dynamic bytes
-  bool cooperative = false; ///< see LaunchRequest
+  std::optional<Extent> cluster; ///< blocks
+  std::uint64_t shared = 0;      ///< dynamic bytes
+  bool cooperative = false;      ///< see LaunchRequest
   std::vector<ArgumentPlan> arguments;
   Origin origin;
 };

@@ -8,6 +8,14 @@ namespace warplens::api {
 
 namespace {
 
+constexpr std::uint64_t kMostOfCluster = 16; // 8 on every device of capability 9.0 or later; 16 where it is allowed
+
+std::optional<Extent> required_cluster(const ir::Function& function) {
+  const auto& c = function.bounds.required_cluster;
+  if (c[0] == 0) return std::nullopt;
+  return Extent{c[0], std::max(c[1], 1u), std::max(c[2], 1u)};
+}
+
 class Validation {
 public:
   Validation(const LaunchRequest& request, const exec::Program& program)
@@ -16,6 +24,7 @@ public:
   Diagnostics run() {
     grid();
     block();
+    cluster();
     shared_memory();
     local_memory();
     registers();
@@ -42,7 +51,7 @@ private:
   void grid() {
     constexpr std::uint64_t kOld = 65535, kNew = 0x7fffffff;
     const bool flat = limits_.capability.major < 2; // two-dimensional grids only
-    extents("grid", request_.grid, {limits_.capability.major < 3 ? kOld : kNew, kOld, flat ? 1 : kOld});
+    extents("grid", blocks_of(request_), {limits_.capability.major < 3 ? kOld : kNew, kOld, flat ? 1 : kOld});
   }
 
   void block() {
@@ -66,6 +75,36 @@ private:
         (b[0] != required[0] || b[1] != std::max(required[1], 1u) || b[2] != std::max(required[2], 1u)))
       error("the block is {}: kernel '{}' was compiled for {} x {} x {} exactly (.reqntid)", show(b), function_.name,
             required[0], std::max(required[1], 1u), std::max(required[2], 1u));
+  }
+
+  // Manual, 11.4.10 to 11.4.13, and the CUDA programming guide, "Thread Block Clusters".
+  void cluster() {
+    const ir::LaunchBounds& bounds = function_.bounds;
+    const std::optional<Extent> cluster = cluster_of(request_);
+    if (!cluster) {
+      if (bounds.explicit_cluster)
+        error("kernel '{}' is launched with clusters only (.explicitcluster): say how many blocks a cluster has",
+              function_.name);
+      return;
+    }
+    const Extent& c = *cluster;
+    if (limits_.capability.major < 9) error("{} has no clusters", device());
+    const std::size_t before = errors_.error_count();
+    extents("cluster", c, {kMostOfCluster, kMostOfCluster, kMostOfCluster});
+    if (errors_.error_count() != before) return;
+    const std::uint64_t blocks = c[0] * c[1] * c[2];
+    if (blocks > kMostOfCluster)
+      error("the cluster has {} blocks ({}): {} is the most that a device has", blocks, show(c), kMostOfCluster);
+    if (bounds.max_cluster_rank != 0 && blocks > bounds.max_cluster_rank)
+      error("the cluster has {} blocks: kernel '{}' was compiled for {} at most (.maxclusterrank)", blocks,
+            function_.name, bounds.max_cluster_rank);
+    if (const std::optional<Extent> required = required_cluster(function_); required && *required != c)
+      error("the cluster is {}: kernel '{}' was compiled for {} exactly (.reqnctapercluster)", show(c), function_.name,
+            show(*required));
+    const Extent grid = blocks_of(request_);
+    for (std::size_t i = 0; i < 3; ++i)
+      if (grid[i] % c[i] != 0)
+        error("the grid is {}: clusters of {} do not divide it in {}", show(grid), show(c), "xyz"[i]);
   }
 
   void shared_memory() {
@@ -160,6 +199,18 @@ private:
 };
 
 } // namespace
+
+std::optional<Extent> cluster_of(const LaunchRequest& request) {
+  return request.cluster ? request.cluster : required_cluster(*request.kernel.function);
+}
+
+Extent blocks_of(const LaunchRequest& request) {
+  Extent blocks = request.grid;
+  const std::optional<Extent> cluster = cluster_of(request);
+  if (request.kernel.function->bounds.blocks_are_clusters && cluster)
+    for (std::size_t i = 0; i < 3; ++i) blocks[i] *= (*cluster)[i];
+  return blocks;
+}
 
 Diagnostics validate(const LaunchRequest& request, const exec::Program& program) {
   return Validation(request, program).run();

@@ -96,10 +96,11 @@ typedef struct warplens_launch_options {
   int host_pointers;     /* 1: addresses outside the context's memory are the caller's business, not traps. A kernel
                           * that waits for ever is then no deadlock either: the host may write what it waits for */
   int cooperative;       /* 1: all blocks run at the same time, and may wait for each other */
+  uint64_t cluster[3];   /* blocks of a cluster; zeros: as .reqnctapercluster says, or none */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
-  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0 }
+  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0} }
 
 /* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; they must be as wide as the
  * parameter. `report` may be null. After WARPLENS_TRAPPED there is a report too, which says why. */

@@ -1,4 +1,4 @@
-// The speed of the emulator, in one process: seven kernels unwatched and with all analyzers on, and the parser with
+// The speed of the emulator, in one process: ten kernels unwatched and with all analyzers on, and the parser with
 // the checker. Each figure is the best of several rounds, unwatched and watched in turns, one worker thread.
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
@@ -82,6 +82,14 @@ const std::vector<Case>& cases() {
        {256, 1, 1},
        {{kBuffer, 4194304}, {kBuffer, 4194304}, {kBuffer, 8192}},
        429793280},
+      {"gather",
+       "gather",
+       {4096, 1, 1},
+       {256, 1, 1},
+       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}},
+       248512512},
+      {"scatter", "scatter", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 1048576}, {kInteger, 1048576}}, 244318208},
+      {"histogram", "histogram", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 256}}, 186646528},
   };
   return list;
 }

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Writes the arrays that the samples' launch files expect, computed here without any GPU or emulator.
 
-    samples/expectations.py        # rewrites vector_add/c.npy, transpose/transposed.npy, saxpy/y.npy,
-                                   # texture_blur/blurred.npy
+    samples/expectations.py        # rewrites the *.npy files of all samples
 """
 import struct
 from pathlib import Path
@@ -11,10 +10,10 @@ FOLDER = Path(__file__).parent
 
 
 def write_npy(path, kind, values):
-    """Writes a flat array in numpy's file format, version 1.0. `kind` is "f4" or "i4"."""
+    """Writes a flat array in numpy's file format, version 1.0. `kind` is "f4", "i4" or "u4"."""
     header = "{'descr': '<%s', 'fortran_order': False, 'shape': (%d,), }" % (kind, len(values))
     header = header.ljust((10 + len(header) + 1 + 63) // 64 * 64 - 11) + "\n"  # data starts at a multiple of 64
-    code = {"f4": "f", "i4": "i"}[kind]
+    code = {"f4": "f", "i4": "i", "u4": "I"}[kind]
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
         file.write(struct.pack("<%d%s" % (len(values), code), *values))
@@ -36,6 +35,16 @@ def main():
     write_npy(FOLDER / "texture_blur/blurred.npy", "f4",
               [sum(weight[i + 1] * weight[j + 1] * pixel(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 16 / 255
                for y in range(height) for x in range(width)])
+
+    rows, columns = 21, 1024
+    write_npy(FOLDER / "async_copy/sums.npy", "i4",
+              [sum(row * columns + column for row in range(rows)) for column in range(columns)])
+
+    count, bins = 20000, 1024
+    histogram = [0] * bins
+    for value in range(count):
+        histogram[(value * 2654435761 % 2**32 >> 16) % bins] += 1
+    write_npy(FOLDER / "cluster_histogram/histogram.npy", "u4", histogram)
 
 
 if __name__ == "__main__":

@@ -72,8 +72,10 @@ private:
     const std::uint64_t warps = blocks * ((threads + 31) / 32);
     line("{}{}{} on {} (compute capability {})", s_.bold, r_.kernel, s_.reset, r_.device.name,
          to_string(r_.device.capability));
-    line("  {}: {}{} of {}{}, {}; a warp is 32 threads that run in step", base_name(r_.file), plural(blocks, "block"),
-         shape(r_.grid), plural(threads, "thread"), shape(r_.block), plural(warps, "warp"));
+    const std::uint64_t cluster = r_.cluster[0] * r_.cluster[1] * r_.cluster[2];
+    const std::string clusters = cluster > 1 ? fmt::format(" in clusters of {}{}", cluster, shape(r_.cluster)) : "";
+    line("  {}: {}{}{} of {}{}, {}; a warp is 32 threads that run in step", base_name(r_.file), plural(blocks, "block"),
+         shape(r_.grid), clusters, plural(threads, "thread"), shape(r_.block), plural(warps, "warp"));
   }
 
   void instructions() {

@@ -51,6 +51,7 @@ po::options_description visible_options() {
   add("kernel", po::value<std::string>()->value_name("NAME"), "the kernel to launch");
   add("grid", po::value<std::string>()->value_name("X[,Y[,Z]]"), "blocks of the grid");
   add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "threads of a block");
+  add("cluster", po::value<std::string>()->value_name("X[,Y[,Z]]"), "blocks of a cluster");
   add("shared", po::value<std::uint64_t>()->value_name("N"), "dynamic shared memory of a block, bytes");
   add("cooperative", "all blocks run at the same time: what cudaLaunchCooperativeKernel launches");
   add("arg", po::value<Strings>()->value_name("ARG"),
@@ -118,6 +119,7 @@ void override_launch(const po::variables_map& values, api::LaunchPlan& launch) {
   if (const auto v = get<std::string>(values, "kernel")) launch.kernel = *v;
   if (const auto v = get<std::string>(values, "grid")) launch.grid = extent(*v, "--grid");
   if (const auto v = get<std::string>(values, "block")) launch.block = extent(*v, "--block");
+  if (const auto v = get<std::string>(values, "cluster")) launch.cluster = extent(*v, "--cluster");
   if (const auto v = get<std::uint64_t>(values, "shared")) launch.shared = *v;
   if (values.count("cooperative") != 0) launch.cooperative = true;
 }
@@ -128,7 +130,7 @@ Expected<api::Plan> plan_from_file(const std::string& file, const po::variables_
     overrides.push_back(parse_override(text));
   Expected<api::Plan> plan = api::read_launch_file(file, overrides);
   if (!plan) return plan;
-  for (const char* option : {"kernel", "grid", "block", "shared", "cooperative", "arg"})
+  for (const char* option : {"kernel", "grid", "block", "cluster", "shared", "cooperative", "arg"})
     if (values.count(option) != 0 && plan->launches.size() != 1)
       throw UsageError{fmt::format("--{} cannot say which of the {} launches it means", option, plan->launches.size()),
                        "use --set launch.0.grid=… and so on"};

@@ -1,5 +1,7 @@
 #include "emulator/exec/access.hpp"
 
+#include "emulator/exec/cluster.hpp"
+
 #include <algorithm>
 
 namespace warplens::exec {
@@ -32,15 +34,13 @@ Located locate(const MemorySite& site, std::uint64_t address) {
   return {isa::Space::global, address};
 }
 
-// The host address of one lane's bytes, or nullptr where they are not its to touch.
-std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane) {
+// The host address of a lane's `bytes`, or nullptr where they are not its to touch.
+std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
   const Cta& cta = *warp->cta;
   const Launch& launch = warp->worker->launch;
-  const auto within = [&](std::uint64_t size) {
-    return where.offset <= size && size - where.offset >= site.lane_bytes;
-  };
+  const auto within = [&](std::uint64_t size) { return where.offset <= size && size - where.offset >= bytes; };
   switch (where.space) {
-  case isa::Space::shared: return within(cta.shared_bytes) ? cta.shared + where.offset : nullptr;
+  case isa::Space::shared: return cta.cluster->shared(cta, where.offset, bytes, site.cluster);
   case isa::Space::local: {
     const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
     return within(cta.local_stride) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
@@ -49,16 +49,14 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
     return within(launch.params.size()) ? const_cast<std::byte*>(launch.params.data()) + where.offset : nullptr;
   default: break;
   }
-  if (!warp->worker->find_region(site.index, where.offset, where.offset + site.lane_bytes)) return nullptr;
+  if (!warp->worker->find_region(site.index, where.offset, where.offset + bytes)) return nullptr;
   return reinterpret_cast<std::byte*>(where.offset);
 }
 
 } // namespace
 
 std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane) {
-  MemorySite one = site;
-  one.lane_bytes = bytes;
-  return host_address(warp, one, locate(one, address), lane);
+  return host_address(warp, site, locate(site, address), lane, bytes);
 }
 
 namespace {
@@ -107,7 +105,7 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
       trap.kind = Trap::Kind::misaligned;
       return stop(warp, std::move(trap)) != nullptr;
     }
-    std::byte* const p = host_address(warp, site, where, lane);
+    std::byte* const p = host_address(warp, site, where, lane, site.lane_bytes);
     if (p == nullptr) return stop(warp, std::move(trap)) != nullptr;
     host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
     a.lane[lane] = where.offset;
@@ -129,6 +127,43 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
     observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a);
   }
   return true;
+}
+
+std::uint64_t address_in(const Op* op, Warp* warp, int lane) {
+  const bool narrow = op->site->address32;
+  const std::uint64_t base =
+      narrow ? row<std::uint32_t>(warp, op->src[0])[lane] : row<std::uint64_t>(warp, op->src[0])[lane];
+  const std::uint64_t sum = base + static_cast<std::uint64_t>(op->imm);
+  return narrow ? sum & 0xffff'ffffu : sum;
+}
+
+bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
+           Reached& reached) {
+  const MemorySite& site = *op->site;
+  const Located where = locate(site, address);
+  const auto thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  // What is told of an access that is too long for the number is its beginning.
+  const auto told = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffff'ffffu));
+  Trap trap{Trap::Kind::out_of_bounds, op->instruction, 0, thread, where.space, site.kind, told, where.offset, {}};
+  if (where.offset % alignment != 0) {
+    trap.kind = Trap::Kind::misaligned;
+    trap.lane_bytes = alignment;
+    return stop(warp, std::move(trap)) != nullptr;
+  }
+  reached = {host_address(warp, site, where, lane, bytes), where.space, where.offset};
+  return bytes == 0 || reached.bytes != nullptr || stop(warp, std::move(trap)) != nullptr;
+}
+
+void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes) {
+  if (!warp->worker->watch) return;
+  const std::uint64_t each = op->site->lane_bytes, warp_bytes = kWarpSize * each;
+  for (std::uint64_t done = 0; done < bytes; done += warp_bytes) {
+    const std::uint64_t lanes = std::min<std::uint64_t>(kWarpSize, (bytes - done + each - 1) / each);
+    const Mask mask = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
+    const auto stride = static_cast<std::int64_t>(each);
+    const std::int64_t strides[] = {stride, stride};
+    warp->worker->watch->regular(*op->site, at.space, mask, at.offset + done, strides, 16 * stride);
+  }
 }
 
 } // namespace warplens::exec

@@ -36,6 +36,20 @@ std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std:
 /// Fills `lane` from base and stride.
 void expand(Addresses& a, bool address32);
 
+/// For instructions whose lanes go their own ways: the address in one lane of an op's address row, …
+std::uint64_t address_in(const Op* op, Warp* warp, int lane);
+/// … and the memory there. `bytes` is nullptr where none were asked for and there are none.
+struct Reached {
+  std::byte* bytes = nullptr;
+  isa::Space space{};       ///< after generic addresses are resolved
+  std::uint64_t offset = 0; ///< in that space
+};
+/// Returns false after setting the worker's trap.
+bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
+           Reached& reached);
+/// Tells the watcher of a long run of bytes, as accesses of whole warps to consecutive pieces of the site's size.
+void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes);
+
 namespace WARPLENS_LEVEL {
 
 // Are the active lanes' addresses an arithmetic sequence?

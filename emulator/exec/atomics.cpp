@@ -2,10 +2,13 @@
 
 #define WARPLENS_LEVEL scalar
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/cluster.hpp"
 
 #include "emulator/isa/semantics/half.hpp"
 
 #include <atomic>
+#include <cstring>
+#include <mutex>
 
 namespace warplens::exec {
 
@@ -69,6 +72,26 @@ template <template <isa::Form> class Functor, Type t> struct OnHalves {
   template <class T> static T apply(T old, T b, T) { return Functor<kForm>::lane(old, b); }
 };
 
+using Word128 = unsigned __int128;
+
+// 128 bits at once, which the processor's compare-and-swap does. Where it has none, a lock keeps the operations on
+// 128 bits apart, not those on parts of them.
+template <class Operation> Word128 update_together(Word128& place, Word128 b, Word128 c) {
+#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16
+  for (Word128 expected = place;;) {
+    const Word128 old = __sync_val_compare_and_swap(&place, expected, Operation::apply(expected, b, c));
+    if (old == expected) return old;
+    expected = old;
+  }
+#else
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const Word128 old = place;
+  place = Operation::apply(old, b, c);
+  return old;
+#endif
+}
+
 // Memory that only this worker touches needs no lock.
 template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c) {
   T& place = *reinterpret_cast<T*>(p);
@@ -76,6 +99,8 @@ template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c
     const T old = place;
     place = Operation::apply(old, b, c);
     return old;
+  } else if constexpr (sizeof(T) == sizeof(Word128)) {
+    return update_together<Operation>(place, b, c);
   } else {
     std::atomic_ref<T> cell(place);
     if constexpr (std::is_same_v<Operation, Addition> && std::is_integral_v<T>) return cell.fetch_add(b);
@@ -96,14 +121,13 @@ void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, co
   }
 }
 
-// The lanes whose memory is shared between CTAs.
+// The lanes whose memory is not that of CTAs of this worker.
 Mask in_global(const Warp* warp, const HostAccess& host, Mask mask) {
-  const Cta& cta = *warp->cta;
+  const Cluster& cluster = *warp->cta->cluster;
   Mask global = 0;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int i = __builtin_ctz(m);
-    const std::byte* const p = host.at(i);
-    if (p < cta.shared || p >= cta.shared + cta.shared_bytes) global |= Mask{1} << i;
+    if (cluster.owner(host.at(i)) == nullptr) global |= Mask{1} << i;
   }
   return global;
 }
@@ -167,7 +191,51 @@ template <class T, Type t> Handler on_halves(const isa::Spelling& s, int element
   return by_width<T, Add, Add>(elements);
 }
 
+// One element at `place`, in memory that others may or may not write at the same time.
+template <class T, class Operation> void reduce(std::byte* place, const std::byte* value, bool locked) {
+  T b;
+  std::memcpy(&b, value, sizeof b);
+  if (locked)
+    update<T, Operation, true>(place, b, b);
+  else
+    update<T, Operation, false>(place, b, b);
+}
+
+template <class T> Reducer reducer_of_integers(const isa::Spelling& s) {
+  if (s.has(Word::w_add)) return reduce<T, Addition>;
+  if (s.has(Word::w_and_)) return reduce<T, And>;
+  if (s.has(Word::w_or_)) return reduce<T, Or>;
+  if (s.has(Word::w_xor_)) return reduce<T, Xor>;
+  if (s.has(Word::w_inc)) return reduce<T, Increment>;
+  if (s.has(Word::w_dec)) return reduce<T, Decrement>;
+  if (s.has(Word::w_min)) return reduce<T, Minimum>;
+  if (s.has(Word::w_max)) return reduce<T, Maximum>;
+  return nullptr;
+}
+
+template <Type t> Reducer reducer_of_halves(const isa::Spelling& s) {
+  if (s.has(Word::w_min)) return reduce<std::uint16_t, OnHalves<isa::scalar::MinimumHalf, t>>;
+  if (s.has(Word::w_max)) return reduce<std::uint16_t, OnHalves<isa::scalar::MaximumHalf, t>>;
+  return reduce<std::uint16_t, OnHalves<isa::scalar::AddHalf, t>>;
+}
+
 } // namespace
+
+Reducer reducer(const isa::Spelling& spelling) {
+  switch (spelling.form.type()) {
+  case Type::b32:
+  case Type::u32: return reducer_of_integers<std::uint32_t>(spelling);
+  case Type::s32: return reducer_of_integers<std::int32_t>(spelling);
+  case Type::b64:
+  case Type::u64: return reducer_of_integers<std::uint64_t>(spelling);
+  case Type::s64: return reducer_of_integers<std::int64_t>(spelling);
+  case Type::f32: return reduce<float, FlushingAddition>;
+  case Type::f64: return reduce<double, Addition>;
+  case Type::f16: return reducer_of_halves<Type::f16>(spelling);
+  case Type::bf16: return reducer_of_halves<Type::bf16>(spelling);
+  default: return nullptr;
+  }
+}
 
 Handler atomic_handler(const isa::Spelling& spelling, int elements) {
   switch (spelling.form.type()) {
@@ -178,6 +246,9 @@ Handler atomic_handler(const isa::Spelling& spelling, int elements) {
   case Type::b64:
   case Type::u64: return on_integers<std::uint64_t>(spelling);
   case Type::s64: return on_integers<std::int64_t>(spelling);
+  case Type::b128:
+    return spelling.has(Word::w_cas) ? atomic<Word128, CompareAndSwap, CompareAndSwap, 1>
+                                     : atomic<Word128, Exchange, Exchange, 1>;
   case Type::f32: return by_width<float, Addition, FlushingAddition>(elements);
   case Type::f64: return atomic<double, Addition, Addition, 1>;
   case Type::f16: return on_halves<std::uint16_t, Type::f16>(spelling, elements);

@@ -11,4 +11,9 @@ namespace warplens::exec {
 /// and MemorySite::from.
 Handler atomic_handler(const isa::Spelling& spelling, int elements);
 
+/// Applies the operation of a spelling to one element, such as cp.reduce.async.bulk's; `locked`: others may write it at
+/// the same time. nullptr where there is none.
+using Reducer = void (*)(std::byte* place, const std::byte* value, bool locked);
+Reducer reducer(const isa::Spelling& spelling);
+
 } // namespace warplens::exec

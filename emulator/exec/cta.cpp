@@ -127,6 +127,13 @@ void Cta::start(std::uint64_t n) {
   started_before_ = true;
 }
 
+std::uint64_t Cta::place_in_cluster(const SpecialRow& s) const {
+  if (s.special == isa::Special::cluster_ctarank) return rank;
+  if (s.component >= 3) return 0;
+  const std::uint32_t extent = worker.launch.shape.cluster[s.component];
+  return s.special == isa::Special::clusterid ? position[s.component] / extent : position[s.component] % extent;
+}
+
 // Rows that depend on the lane are written once per slot, those that depend on the CTA each time.
 void Cta::write_special_rows(Warp& warp, bool first_time) {
   using isa::Special;
@@ -136,8 +143,10 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
     const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
     const auto component = [&](const std::uint32_t* xyz) { return s.component < 3 ? xyz[s.component] : 0; };
     switch (s.special) {
-    case Special::ctaid:
-    case Special::clusterid: all(component(position)); continue;
+    case Special::ctaid: all(component(position)); continue;
+    case Special::clusterid:
+    case Special::cluster_ctaid:
+    case Special::cluster_ctarank: all(place_in_cluster(s)); continue;
     case Special::smid: all(number % launch.machine.sms); continue;
     case Special::gridid: all(launch.grid_id); continue;
     case Special::envreg1: all(launch.grid_workspace >> 32); continue; // where cooperative groups look for it
@@ -162,9 +171,10 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
     case Special::total_smem_size:
     case Special::aggr_smem_size: all(allocated(shared_bytes, program.module->sm)); break;
     case Special::dynamic_smem_size: all(shape.shared_dynamic); break;
-    case Special::nclusterid: all(component(shape.grid)); break;
-    case Special::cluster_nctaid: all(s.component < 3 ? 1 : 0); break;
-    case Special::cluster_nctarank: all(1); break;
+    case Special::nclusterid: all(s.component < 3 ? shape.grid[s.component] / shape.cluster[s.component] : 0); break;
+    case Special::cluster_nctaid: all(component(shape.cluster)); break;
+    case Special::cluster_nctarank: all(shape.cluster_ctas()); break;
+    case Special::is_explicit_cluster: all(shape.explicit_cluster ? kFullMask : 0); break;
     case Special::laneid:
     case Special::lanemask_eq:
     case Special::lanemask_le:
@@ -182,7 +192,7 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
         set_lane(warp, s, lane, value);
       }
       break;
-    default: all(0); break; // cluster ranks of a cluster of one, envreg, pm: nobody set them
+    default: all(0); break; // envreg, pm: nobody set them
     }
   }
 }

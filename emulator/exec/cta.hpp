@@ -14,6 +14,8 @@ struct FreeAligned {
 };
 using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
 
+struct Cluster;
+
 struct Cta {
   explicit Cta(Worker& worker);
 
@@ -55,10 +57,13 @@ struct Cta {
   std::byte* local = nullptr; ///< of thread 0; thread i at i * local_stride
   std::uint64_t local_stride =
       0; ///< bytes of local memory that each thread has: more than the program's once its stack has grown
+  Cluster* cluster = nullptr; ///< that it belongs to; mostly it is alone there
+  std::uint32_t rank = 0;     ///< in the cluster
 
 private:
   void set_local(std::uint64_t bytes);
   void write_special_rows(Warp& warp, bool first_time);
+  [[nodiscard]] std::uint64_t place_in_cluster(const SpecialRow& special) const;
   void release_if_complete(std::uint8_t barrier);
   static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);
   void begin_turn(Warp& warp);

@@ -2,7 +2,7 @@
 //
 //   warp 0 lanes 0-15 wait at barrier 1 (line 12), warp 0 lanes 16-31 repeat lines 20-23, warp 3 waits at barrier 2
 //   (line 30)
-#include "emulator/exec/cta.hpp"
+#include "emulator/exec/cluster.hpp"
 #include "emulator/exec/membermasks.hpp"
 
 #include <fmt/format.h>
@@ -84,6 +84,10 @@ private:
 
   // Runs the path once around, which leaves the warp in a state that nobody looks at any more.
   void repeating(Warp& warp, const Path& path) {
+    if (path.next->run == cluster_wait)
+      return enter(warp, path.mask, path.next,
+                   fmt::format("{} of block {} of the cluster {} for it (line {})", who(warp, path.mask), cta_.rank,
+                               verb(path.mask, "wait"), line(path.next)));
     constexpr int kLongest = 10'000; // instructions
     const std::optional<Trap> trap = cta_.worker.trap;
     const WarpState state = warp.state;

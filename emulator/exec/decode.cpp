@@ -229,6 +229,14 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::texture_query: query_texture(spelling); break;
   case isa::Family::texture_type: test_texture_type(spelling); break;
   case isa::Family::nothing: simple(no_op); break;
+  case isa::Family::mbarrier: mbarrier(spelling); break;
+  case isa::Family::async_copy: async_copy(spelling); break;
+  case isa::Family::bulk_copy: bulk_copy(spelling); break;
+  case isa::Family::async_store: async_store(spelling); break;
+  case isa::Family::bulk_store: bulk_store(spelling); break;
+  case isa::Family::cluster_barrier: cluster_barrier(spelling); break;
+  case isa::Family::map_address: map_address(spelling); break;
+  case isa::Family::cta_rank: cta_rank(spelling); break;
   }
 }
 

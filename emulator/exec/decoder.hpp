@@ -69,6 +69,7 @@ private:
   void convert_address(const isa::Spelling& spelling);
   void test_space(const isa::Spelling& spelling);
   void either_in(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t begin, std::uint64_t size);
+  void own_shared(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t window);
   struct Address {
     std::uint32_t row = 0;
     std::int64_t offset = 0;
@@ -91,6 +92,22 @@ private:
   void coordinates(const ir::Operand& operand, std::size_t count, TextureSite& site);
   void texture_results(const ir::Operand& operand, TextureSite& site);
   Op& emit_texture(Handler handler, TextureSite site, AccessKind kind, int lane_bytes);
+  // lower_async.cpp
+  struct Place {
+    isa::Space space{};
+    Address address;
+  };
+  Place place(isa::Space space, const ir::Operand& where);
+  Op& access(Handler handler, AccessKind kind, int lane_bytes, const Place& place);
+  Op& access_object(Handler handler, AccessKind kind, const Place& place);
+  void mbarrier(const isa::Spelling& spelling);
+  void async_copy(const isa::Spelling& spelling);
+  void bulk_copy(const isa::Spelling& spelling);
+  void async_store(const isa::Spelling& spelling);
+  void bulk_store(const isa::Spelling& spelling);
+  void cluster_barrier(const isa::Spelling& spelling);
+  void map_address(const isa::Spelling& spelling);
+  void cta_rank(const isa::Spelling& spelling);
 
   // lower_warp.cpp
   void warp_level(const isa::Spelling& spelling);

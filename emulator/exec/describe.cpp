@@ -38,10 +38,23 @@ std::string nearest_allocation(const Trap& trap, const Launch& launch) {
                      after ? "after" : "before", best->name, best->size(), best->begin);
 }
 
+// Whether an address of a cluster's shared memory is one that another block has.
+bool in_cluster(const Trap& trap, const LaunchShape& shape) {
+  return trap.address / kClusterStride <= shape.cluster_ctas() &&
+         trap.address % kClusterStride + trap.lane_bytes <= shape.shared_static + shape.shared_dynamic;
+}
+
 std::string where_in_space(const Trap& trap, const Launch& launch) {
   const Program& program = *launch.program;
   switch (trap.space) {
   case isa::Space::shared:
+    if (trap.address >= kClusterStride && in_cluster(trap, launch.shape))
+      return fmt::format("offset {:#x} is in block {} of the cluster, but this access cannot leave its own block",
+                         trap.address % kClusterStride, trap.address / kClusterStride - 1);
+    if (trap.address >= kClusterStride)
+      return fmt::format("offset {:#x} is outside the {} bytes of shared memory of block {} of the cluster of {}",
+                         trap.address % kClusterStride, launch.shape.shared_static + launch.shape.shared_dynamic,
+                         trap.address / kClusterStride - 1, launch.shape.cluster_ctas());
     return fmt::format("offset {:#x} is outside the {} bytes of shared memory of the block", trap.address,
                        launch.shape.shared_static + launch.shape.shared_dynamic);
   case isa::Space::local:
@@ -77,6 +90,8 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::assertion: return fmt::format("assertion failed: {}", trap.detail);
   case Trap::Kind::stack_overflow: return fmt::format("stack overflow: {}", trap.detail);
   case Trap::Kind::invalid_texture: return fmt::format("invalid texture access: {}", trap.detail);
+  case Trap::Kind::invalid_mbarrier: return fmt::format("invalid use of an mbarrier: {}", trap.detail);
+  case Trap::Kind::invalid_copy: return fmt::format("invalid asynchronous copy: {}", trap.detail);
   case Trap::Kind::out_of_memory:
     return fmt::format(
         "not enough memory to run a block: {} bytes of registers, {} of shared memory, {} of local memory",

@@ -69,9 +69,13 @@ struct InstructionCount {
 struct LaunchShape {
   std::uint32_t grid[3]{1, 1, 1};
   std::uint32_t block[3]{1, 1, 1};
-  std::uint64_t shared_static = 0;  ///< bytes
-  std::uint64_t shared_dynamic = 0; ///< bytes
+  std::uint32_t cluster[3]{1, 1, 1}; ///< CTAs of a cluster; the grid is a multiple of it
+  bool explicit_cluster = false;     ///< the launch or the kernel asked for clusters
+  std::uint64_t shared_static = 0;   ///< bytes
+  std::uint64_t shared_dynamic = 0;  ///< bytes
   [[nodiscard]] std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+  [[nodiscard]] std::uint32_t cluster_ctas() const { return cluster[0] * cluster[1] * cluster[2]; }
+  [[nodiscard]] std::uint64_t clusters() const { return ctas() / cluster_ctas(); }
   [[nodiscard]] std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
   [[nodiscard]] std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }
 };

@@ -19,7 +19,8 @@ Space space_of(const isa::Spelling& spelling) {
     case Word::w_param_entry:
     case Word::w_param_func: return Space::param;
     case Word::w_shared:
-    case Word::w_shared_cta: return Space::shared;
+    case Word::w_shared_cta:
+    case Word::w_shared_cluster: return Space::shared;
     default: break;
     }
   return Space::generic;
@@ -95,6 +96,8 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   s.kind = kind;
   s.lane_bytes = static_cast<std::uint16_t>(lane_bytes);
   s.address32 = address.is_32_bit;
+  s.cluster = space == Space::generic ||
+              (current_->form != ir::kNone && module_.spellings[current_->form].has(Word::w_shared_cluster));
   const auto joined = joined_.find(current_index_);
   s.observed_bytes = joined == joined_.end() ? s.lane_bytes : joined->second.bytes;
   s.observed_offset = joined == joined_.end() ? 0 : joined->second.offset;
@@ -150,8 +153,8 @@ void Decoder::load(const isa::Spelling& spelling) {
   for (const ir::Operand& e : elements)
     if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
   if (register_bytes == 0) register_bytes = size;
-  std::uint32_t rows[4]{};
-  for (std::size_t e = 0; e < elements.size() && e < 4; ++e) {
+  std::array<std::uint32_t, 8> rows{};
+  for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
     int bytes = register_bytes;
     rows[e] =
         elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes) : register_row(elements[e], &bytes);
@@ -163,8 +166,10 @@ void Decoder::load(const isa::Spelling& spelling) {
     return;
   }
   const Address a = address(where);
+  MemorySite& s = site(space, AccessKind::load, width * size, a);
+  s.to = rows;
   Op& op = emit(handler);
-  op.site = &hidden_param(site(space, AccessKind::load, width * size, a), spelling);
+  op.site = &hidden_param(s, spelling);
   op.src[0] = a.row;
   op.imm = a.offset;
   op.dst[0] = rows[0];
@@ -183,11 +188,11 @@ void Decoder::store(const isa::Spelling& spelling) {
   }
   const isa::Type type = spelling.form.type();
   const int width = vector_width(spelling), size = isa::bytes(type);
-  std::uint32_t rows[4]{};
+  std::array<std::uint32_t, 8> rows{};
   int register_bytes = size;
   for (const ir::Operand& e : elements)
     if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
-  for (std::size_t e = 0; e < elements.size() && e < 4; ++e) {
+  for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
     int bytes = register_bytes;
     rows[e] = elements[e].kind == ir::OperandKind::reg
                   ? register_row(elements[e], &bytes)
@@ -200,8 +205,10 @@ void Decoder::store(const isa::Spelling& spelling) {
     return;
   }
   const Address a = address(operands[0]);
+  MemorySite& s = site(space, AccessKind::store, width * size, a);
+  s.from = rows;
   Op& op = emit(handler);
-  op.site = &hidden_param(site(space, AccessKind::store, width * size, a), spelling);
+  op.site = &hidden_param(s, spelling);
   op.src[0] = a.row;
   op.imm = a.offset;
   op.src[1] = rows[0];
@@ -270,6 +277,16 @@ void Decoder::either_in(std::uint32_t result, std::uint32_t address, int bytes, 
   lane_as("or.pred", {result}, {result, inside});
 }
 
+// result |= address in the CTA's own shared memory: at the begin of the window, or where the cluster sees it
+void Decoder::own_shared(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t window) {
+  either_in(result, address, bytes, window, kClusterStride);
+  const std::string width = bytes == 4 ? "32" : "64";
+  const std::uint32_t rank = file_.special(isa::Special::cluster_ctarank, 0, bytes), seen = file_.temporary(bytes);
+  lane_as("mul.lo.u" + width, {seen}, {rank, file_.constant(bytes, kClusterStride)});
+  lane_as("sub.u" + width, {seen}, {address, seen});
+  either_in(result, seen, bytes, window + kClusterStride, kClusterStride);
+}
+
 // isspacep (9.7.9.18). Constant variables lie among global ones; whatever is nothing else is global.
 void Decoder::test_space(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
@@ -282,9 +299,10 @@ void Decoder::test_space(const isa::Spelling& spelling) {
   const std::uint32_t result = file_.temporary(0);
   lane_as("mov.pred", {result}, {file_.always()});
   lane_as("not.pred", {result}, {result});
-  const Space space = spelling.has(Word::w_shared_cluster) ? Space::shared : space_of(spelling);
-  const bool global = space == Space::global;
-  if (space == Space::shared || global) either_in(result, address, bytes, shared, size);
+  const Space space = space_of(spelling);
+  const bool global = space == Space::global, own = space == Space::shared && !spelling.has(Word::w_shared_cluster);
+  if (own) own_shared(result, address, bytes, shared);
+  if ((space == Space::shared && !own) || global) either_in(result, address, bytes, shared, size);
   if (space == Space::local || global) either_in(result, address, bytes, local, size);
   if ((space == Space::param || global) && bytes == 8) either_in(result, address, bytes, kParamWindow, size);
   if (space == Space::constant || global)

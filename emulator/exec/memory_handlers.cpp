@@ -8,13 +8,15 @@ namespace warplens::exec::WARPLENS_LEVEL {
 
 namespace {
 
-// Element type M in memory, R in the register, V elements per lane; the registers are op->dst[0], dst[1], src[1],
-// src[2] for a load, and src[1], src[2], src[3], dst[0] for a store.
-inline std::uint32_t loaded(const Op* op, int element) {
+// Element type M in memory, R in the register, V elements per lane; the registers of up to four are op->dst[0], dst[1],
+// src[1], src[2] for a load, and src[1], src[2], src[3], dst[0] for a store; of eight they are in the site.
+template <int V> inline std::uint32_t loaded(const Op* op, int element) {
+  if constexpr (V > 4) return op->site->to[static_cast<unsigned>(element)];
   const std::uint32_t offsets[] = {op->dst[0], op->dst[1], op->src[1], op->src[2]};
   return offsets[element];
 }
-inline std::uint32_t stored(const Op* op, int element) {
+template <int V> inline std::uint32_t stored(const Op* op, int element) {
+  if constexpr (V > 4) return op->site->from[static_cast<unsigned>(element)];
   const std::uint32_t offsets[] = {op->src[1], op->src[2], op->src[3], op->dst[0]};
   return offsets[element];
 }
@@ -57,7 +59,7 @@ template <class M, class R, int V, bool watched> const Op* load(const Op* op, Wa
   const auto simple = [&](std::int64_t stride) { return stride == kBytes || stride == 0; };
   if (mask == kFullMask && host.regular && simple(host.stride[0]) && simple(host.stride[1])) {
     for (int e = 0; e < V; ++e) {
-      R* const d = row<R>(warp, loaded(op, e));
+      R* const d = row<R>(warp, loaded<V>(op, e));
       const std::byte* const p = host.base + e * sizeof(M);
       load_half<M>(d, p, host.stride[0], kBytes);
       load_half<M>(d + kHalf, p + host.half, host.stride[1], kBytes);
@@ -66,7 +68,7 @@ template <class M, class R, int V, bool watched> const Op* load(const Op* op, Wa
   }
   if (host.regular) spread(host, mask);
   for (int e = 0; e < V; ++e) {
-    R* const d = row<R>(warp, loaded(op, e));
+    R* const d = row<R>(warp, loaded<V>(op, e));
     R fresh[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i)
       fresh[i] = static_cast<R>(read<M>(reinterpret_cast<const std::byte*>(host.lane[i]) + e * sizeof(M)));
@@ -86,7 +88,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
   constexpr int kBytes = V * sizeof(M);
   if (mask == kFullMask && host.regular && host.stride[0] == kBytes && host.stride[1] == kBytes) {
     for (int e = 0; e < V; ++e) {
-      const R* const s = row<R>(warp, stored(op, e));
+      const R* const s = row<R>(warp, stored<V>(op, e));
       std::byte* const p = host.base + e * sizeof(M);
       for (int i = 0; i < kHalf; ++i) write(p + i * kBytes, static_cast<M>(s[i]));
       for (int i = 0; i < kHalf; ++i) write(p + host.half + i * kBytes, static_cast<M>(s[kHalf + i]));
@@ -96,7 +98,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
   if (mask == kFullMask) {
     if (host.regular) spread(host, mask);
     for (int e = 0; e < V; ++e) {
-      const R* const s = row<R>(warp, stored(op, e));
+      const R* const s = row<R>(warp, stored<V>(op, e));
       for (int i = 0; i < kWarpSize; ++i)
         write(reinterpret_cast<std::byte*>(host.lane[i]) + e * sizeof(M), static_cast<M>(s[i]));
     }
@@ -104,7 +106,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
   }
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int i = __builtin_ctz(m);
-    for (int e = 0; e < V; ++e) write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored(op, e))[i]));
+    for (int e = 0; e < V; ++e) write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[i]));
   }
   return op + 1;
 }
@@ -124,10 +126,14 @@ template <class M, class R> Handler pick(const MemoryHandlerKey& key) {
     if (key.kind == MemoryHandlerKey::Kind::load) return key.watched ? load<M, R, V, true> : load<M, R, V, false>;
     return key.watched ? store<M, R, V, true> : store<M, R, V, false>;
   };
+  if constexpr (sizeof(M) == 16) return key.vector == 1 ? by_vector(std::integral_constant<int, 1>{}) : nullptr;
   switch (key.vector) {
   case 1: return by_vector(std::integral_constant<int, 1>{});
   case 2: return by_vector(std::integral_constant<int, 2>{});
   case 4: return by_vector(std::integral_constant<int, 4>{});
+  case 8:
+    if constexpr (sizeof(M) == 2 || sizeof(M) == 4) return by_vector(std::integral_constant<int, 8>{});
+    return nullptr;
   default: return nullptr;
   }
 }
@@ -198,6 +204,7 @@ Handler memory_handler(const MemoryHandlerKey& key) {
   case 2: return sign ? pick_register<std::int16_t>(key) : pick_register<std::uint16_t>(key);
   case 4: return sign ? pick_register<std::int32_t>(key) : pick_register<std::uint32_t>(key);
   case 8: return pick_register<std::uint64_t>(key);
+  case 16: return pick<unsigned __int128, unsigned __int128>(key);
   default: return nullptr;
   }
 }

@@ -24,6 +24,7 @@ struct MemorySite {
   AccessKind kind{};
   std::uint16_t lane_bytes = 0; ///< all elements of a vector together; also the alignment that is needed
   bool address32 = false;       ///< the address row holds 32-bit values
+  bool cluster = false;         ///< shared memory of other CTAs of the cluster may be meant
   /// What the watcher is told: the width where the assembler would join this access with its neighbours (see
   /// ir/joined_accesses.hpp), 0 where another site speaks for this one; and how far from its address that begins.
   std::uint16_t observed_bytes = 0;

@@ -26,7 +26,7 @@ void Residency::run() {
     round();
     look_for_deadlock();
     if (!progress_.deadlock.load(std::memory_order_relaxed)) continue;
-    for (const Running& r : running_) r.cta->report_deadlock();
+    for (const Running& r : running_) r.ctas->report_deadlock();
     break;
   }
   set_hopeless(false);
@@ -45,40 +45,42 @@ void Residency::start_some() {
 }
 
 bool Residency::start_next() {
-  const std::uint64_t ctas = worker_.launch.shape.ctas();
-  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= ctas) return false;
+  const LaunchShape& shape = worker_.launch.shape;
+  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
   const std::uint64_t number = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
   pending_.reset();
-  if (number >= ctas || number > progress_.lowest_trap) return false;
-  std::unique_ptr<Cta> cta = slot();
-  if (!cta && !running_.empty() && !worker_.launch.cooperative) { // when one of those has finished, there will be room
+  if (number >= shape.clusters()) return false;
+  const std::uint64_t first_cta = Resident::first_cta(shape, number);
+  if (first_cta > progress_.lowest_trap) return false;
+  std::unique_ptr<Resident> ctas = slot();
+  if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // when one of those has finished, there will be room
     pending_ = number;
     return false;
   }
-  if (!cta) {
+  if (!ctas) {
     Trap trap;
     trap.kind = Trap::Kind::out_of_memory;
-    trap.cta = number;
+    trap.cta = first_cta;
     worker_.trapped(std::move(trap));
-    progress_.trapped(number);
+    progress_.trapped(first_cta);
     return false;
   }
-  cta->start(number);
-  running_.push_back({std::move(cta)});
+  ctas->start(number);
+  running_.push_back({std::move(ctas)});
   moved_ = true;
   moved_at_ = worker_.steps;
   return true;
 }
 
-// Memory for one more CTA; null where the machine has none left.
-std::unique_ptr<Cta> Residency::slot() {
+// Memory for one more; null where the machine has none left.
+std::unique_ptr<Resident> Residency::slot() {
   if (!idle_.empty()) {
-    std::unique_ptr<Cta> cta = std::move(idle_.back());
+    std::unique_ptr<Resident> ctas = std::move(idle_.back());
     idle_.pop_back();
-    return cta;
+    return ctas;
   }
   try {
-    return std::make_unique<Cta>(worker_);
+    return std::make_unique<Resident>(worker_);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -86,41 +88,40 @@ std::unique_ptr<Cta> Residency::slot() {
 
 void Residency::round() {
   for (std::size_t i = 0; i < running_.size();) {
-    if (!turn(*running_[i].cta, running_[i].last_steps)) {
+    if (!turn(*running_[i].ctas, running_[i].last_steps)) {
       ++i;
       continue;
     }
-    idle_.push_back(std::move(running_[i].cta));
+    idle_.push_back(std::move(running_[i].ctas));
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
     moved_ = true;
     moved_at_ = worker_.steps;
   }
 }
 
-// Runs a CTA for a while; true where it needs no more turns.
-bool Residency::turn(Cta& cta, std::int64_t& last_steps) {
-  if (cta.number > progress_.lowest_trap || last_steps <= 0) return true;
+// Runs a cluster for a while; true where it needs no more turns.
+bool Residency::turn(Resident& ctas, std::int64_t& last_steps) {
+  if (ctas.first_cta() > progress_.lowest_trap || last_steps <= 0) return true;
   const std::uint64_t limit = worker_.launch.max_steps;
   if (limit != 0 && progress_.steps.load(std::memory_order_relaxed) > limit) {
-    stop_at_limit(cta);
+    stop_at_limit(ctas);
     return true;
   }
   const std::uint64_t before = worker_.steps;
-  const Cta::Progress p = cta.run(running_.size() > 1 ? kShortSlice : kSlice);
+  const Cta::Progress p = ctas.run(running_.size() > 1 ? kShortSlice : kSlice);
   const std::uint64_t used = worker_.steps - before;
   progress_.steps.fetch_add(used, std::memory_order_relaxed);
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
-  if (p == Cta::Progress::trapped) progress_.trapped(cta.number);
+  if (p == Cta::Progress::trapped) progress_.trapped(worker_.trap->cta);
   return p != Cta::Progress::paused;
 }
 
-void Residency::stop_at_limit(Cta& cta) {
+void Residency::stop_at_limit(Resident& ctas) {
   progress_.stop = true;
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) return; // there is a better reason
   Trap trap;
   trap.kind = Trap::Kind::step_limit;
-  trap.cta = cta.number;
-  cta.where(trap);
+  ctas.where(trap);
   worker_.trap = std::move(trap);
 }
 
@@ -128,7 +129,7 @@ void Residency::stop_at_limit(Cta& cta) {
 void Residency::look_for_deadlock() {
   if (worker_.launch.host_pointers) return;
   for (const Running& r : running_)
-    if (!r.cta->looked_at()) return;
+    if (!r.ctas->looked_at()) return;
   if (!gets_nowhere()) {
     ++progress_.moves;
     interval_ = 1;
@@ -150,8 +151,8 @@ void Residency::look_for_deadlock() {
 bool Residency::gets_nowhere() {
   bool quiet = !moved_;
   moved_ = false;
-  for (const Running& r : running_) quiet = r.cta->quiet() && quiet;
-  const bool room = progress_.next.load(std::memory_order_relaxed) < worker_.launch.shape.ctas() &&
+  for (const Running& r : running_) quiet = r.ctas->quiet() && quiet;
+  const bool room = progress_.next.load(std::memory_order_relaxed) < worker_.launch.shape.clusters() &&
                     running_.size() < kMaxResident && !pending_;
   return quiet && !room && !running_.empty();
 }
@@ -180,7 +181,7 @@ std::uint64_t Residency::memory_digest() const {
   std::uint64_t value = 0;
   for (const Allocation& a : worker_.launch.allocations)
     value = digest({reinterpret_cast<const std::byte*>(a.begin), static_cast<std::size_t>(a.end - a.begin)}, value);
-  for (const Running& r : running_) value ^= r.cta->memory_digest();
+  for (const Running& r : running_) value ^= r.ctas->memory_digest();
   return value;
 }
 

@@ -8,7 +8,7 @@
 // anything else in the meantime, the launch ends with a deadlock.
 #pragma once
 
-#include "emulator/exec/cta.hpp"
+#include "emulator/exec/resident.hpp"
 
 #include <atomic>
 
@@ -18,7 +18,7 @@ namespace warplens::exec {
 struct LaunchProgress {
   static constexpr std::uint64_t kNoTrap = ~std::uint64_t{0};
 
-  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> next{0}; ///< cluster
   std::atomic<std::uint64_t> steps{0};
   std::atomic<std::uint64_t> lowest_trap{kNoTrap}; ///< CTA
   std::atomic<bool> stop{false};                   ///< no more steps
@@ -45,16 +45,16 @@ private:
   // They get this many more instructions each: they may be waiting for one that has stopped.
   static constexpr std::int64_t kLastSteps = 100'000'000;
   struct Running {
-    std::unique_ptr<Cta> cta;
+    std::unique_ptr<Resident> ctas;       ///< of a cluster, mostly one
     std::int64_t last_steps = kLastSteps; ///< left after another CTA has trapped
   };
 
   void start_some();
   bool start_next();
-  std::unique_ptr<Cta> slot();
+  std::unique_ptr<Resident> slot();
   void round();
-  bool turn(Cta& cta, std::int64_t& last_steps);
-  void stop_at_limit(Cta& cta);
+  bool turn(Resident& ctas, std::int64_t& last_steps);
+  void stop_at_limit(Resident& ctas);
   void look_for_deadlock();
   [[nodiscard]] bool gets_nowhere();
   bool memory_stays();
@@ -64,8 +64,8 @@ private:
   Worker& worker_;
   LaunchProgress& progress_;
   std::vector<Running> running_;
-  std::vector<std::unique_ptr<Cta>> idle_;
-  std::optional<std::uint64_t> pending_; ///< a CTA for which there was no memory yet
+  std::vector<std::unique_ptr<Resident>> idle_;
+  std::optional<std::uint64_t> pending_; ///< one for which there was no memory yet
   std::uint64_t moved_at_ = 0;           ///< Worker::steps when a CTA was started or finished last
 
   bool moved_ = false;                    ///< has one been, since the CTAs were looked at?

@@ -28,6 +28,8 @@ struct Trap {
     assertion,
     stack_overflow,
     invalid_texture,
+    invalid_mbarrier,
+    invalid_copy,
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

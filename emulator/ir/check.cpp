@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace warplens::ir {
@@ -67,6 +68,11 @@ std::string described(const Function& f, const Operand& o) {
   case OperandKind::table: return "a table of labels";
   }
   return "something else";
+}
+
+/// Instructions that take the address of a variable as a value.
+bool takes_address(std::string_view opcode) {
+  return opcode == "mov" || opcode == "cvta" || opcode == "mapa" || opcode == "getctarank";
 }
 
 class Checker {
@@ -225,6 +231,7 @@ private:
       }
       return predicate(o, spec);
     case OperandClass::value:
+      if (spec.or_predicate && o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred) return;
       if (spec.pair && (!spec.vector || o.kind == OperandKind::pair))
         return value_and_predicate(o, spec, type, spelling);
       break;
@@ -327,18 +334,20 @@ private:
     bool fits = false;
     switch (o.kind) {
     case OperandKind::reg:
+      if (opcode == "mbarrier" && spec.destination && spelling.has(isa::Word::w_shared_cluster))
+        return error(&o, fmt::format("'{}' returns no state: expected '_'", instruction_->opcode));
       fits = register_fits(function_->registers[o.index].type, type, spec.relaxed) && !spec.immediate;
       break;
     case OperandKind::sink:
-      fits = spec.destination && (opcode == "atom" || spec.vector || (spec.pair && opcode != "shfl"));
+      fits = spec.destination &&
+             (opcode == "atom" || opcode == "mbarrier" || spec.vector || (spec.pair && opcode != "shfl"));
       break;
     case OperandKind::special:
       if (!spec.destination) return special(o, type);
       break;
     case OperandKind::variable:
     case OperandKind::function:
-      fits =
-          !spec.destination && (opcode == "mov" || opcode == "cvta") && isa::bits(type) >= 16 && !isa::is_float(type);
+      fits = !spec.destination && takes_address(opcode) && isa::bits(type) >= 16 && !isa::is_float(type);
       break;
     default:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
@@ -399,6 +408,10 @@ private:
                         number));
     if (opcode == "alloca" && place == 2 && (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
       error(&o, fmt::format("expected a power of two up to 2^23 as alignment, got {}", number));
+    if (spelling.entry->family == isa::Family::async_copy && place == 2 && number == 12)
+      error(&o, "expected 4, 8 or 16 bytes, got 12");
+    if (spelling.entry->family == isa::Family::bulk_store && place == 2 && number != 0)
+      error(&o, fmt::format("expected 0, all that st.bulk stores, got {}", number));
     if (spelling.entry->family != isa::Family::barrier) return;
     const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
     if (place == first && (number < 0 || number > 15))
@@ -449,16 +462,19 @@ private:
     using isa::Word;
     check_param_variable(module_, *function_, *instruction_, base, complaint());
     const Space has = module_.variable(*function_, base.index).space;
-    Space wants = Space::generic;
-    if (spelling.has(Word::w_global)) wants = Space::global;
-    if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta)) wants = Space::shared;
-    if (spelling.has(Word::w_local)) wants = Space::local;
-    if (spelling.has(Word::w_const_)) wants = Space::constant;
+    // Copies name two spaces.
+    std::vector<Space> wants;
+    if (spelling.has(Word::w_global)) wants.push_back(Space::global);
+    if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta) || spelling.has(Word::w_shared_cluster))
+      wants.push_back(Space::shared);
+    if (spelling.has(Word::w_local)) wants.push_back(Space::local);
+    if (spelling.has(Word::w_const_)) wants.push_back(Space::constant);
     if (spelling.has(Word::w_param) || spelling.has(Word::w_param_entry) || spelling.has(Word::w_param_func))
-      wants = Space::param;
-    if (wants != Space::generic && wants != has)
-      error(&base, fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode, isa::name(wants),
-                               module_.variable(*function_, base.index).name, isa::name(has)));
+      wants.push_back(Space::param);
+    if (!wants.empty() && std::find(wants.begin(), wants.end(), has) == wants.end())
+      error(&base,
+            fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode, isa::name(wants.front()),
+                        module_.variable(*function_, base.index).name, isa::name(has)));
   }
 
   Module& module_;

@@ -191,7 +191,8 @@ private:
   void access(std::uint32_t index) {
     const Instruction& i = f_.instructions[index];
     const std::string_view op = head(i.opcode);
-    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "call") return close_both();
+    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "mbarrier" || op == "call")
+      return close_both();
     if (op != "ld" && op != "st" && op != "atom" && op != "red") return;
     const bool elsewhere = has_word(i.opcode, "global") || has_word(i.opcode, "param") || has_word(i.opcode, "local") ||
                            has_word(i.opcode, "const");

@@ -15,6 +15,7 @@
 //   goes "u32.halves"    the halves of two sources may be selected, as in %r1.h30; of a destination: which of them are
 //   written "u32.bytes"     the same with bytes: %r1.b7531 "selection"     what the operands select and negate, as one
 //   number (selection.hpp), which nobody writes down
+//   "u32/p"         a number or a predicate
 //   "-u32", "%u32"  may be negated, as in -%r1; a register, not a number
 //   "label", "table"  a branch target; a label of .branchtargets
 //   "function", "any" what a call goes to, which check_calls.cpp looks at with all that follows; whatever (checked by
@@ -54,6 +55,7 @@ struct OperandSpec {
   bool register_only = false; ///< %
   bool pair = false;          ///< |
   bool wide = false;          ///< w
+  bool or_predicate = false;  ///< /p
   std::int8_t elements = 1;   ///< {4}
   Selectors selectors = Selectors::none;
   /// Of an immediate: from `least` to `most`, a multiple of `step`; anything where `most` is 0.
@@ -124,6 +126,7 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.vector = suffix("{}");
     if (suffix("{4}")) o.elements = 4;
     o.pair = suffix("|");
+    o.or_predicate = suffix("/p");
     if (suffix(".part")) o.selectors = Selectors::part;
     if (suffix(".halves")) o.selectors = Selectors::halves;
     if (suffix(".bytes")) o.selectors = Selectors::bytes;

@@ -23,12 +23,20 @@ enum class Word : std::uint16_t {
 #include "emulator/isa/words.def"
 };
 
+/// A number that differs for most texts: the table is read at compile time, where comparing texts takes long.
+constexpr std::uint32_t rough(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
+  const std::size_t n = text.size();
+  return n == 0 ? 0 : static_cast<std::uint32_t>(n) | at(0) << 8 | at(n / 2) << 16 | at(n - 1) << 24;
+}
+
 struct WordText {
   Word word;
   std::string_view text;
+  std::uint32_t rough;
 };
 constexpr WordText kWords[] = {
-#define WORD(id, text) {Word::w_##id, text},
+#define WORD(id, text) {Word::w_##id, text, rough(text)},
 #include "emulator/isa/words.def"
 };
 
@@ -56,9 +64,10 @@ constexpr bool is_type(Word word) { return word != Word::none && static_cast<int
 constexpr Type type_of(Word word) { return is_type(word) ? static_cast<Type>(word) : Type::none; }
 
 constexpr Word word_named(std::string_view text) {
-  if (const auto type = type_named(text)) return word_of(*type);
+  const std::uint32_t like = rough(text);
   for (const WordText& w : kWords)
-    if (w.text == text) return w.word;
+    if (w.rough == like && w.text == text) return w.word;
+  if (const auto type = type_named(text)) return word_of(*type);
   return Word::none;
 }
 

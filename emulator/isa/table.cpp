@@ -151,6 +151,16 @@ void flush(Spelling& spelling) {
   }
 }
 
+// Up to PTX 2.1 constant memory had eleven banks, as in ld.const[2].f32. Every variable has one address here, whichever
+// bank it is in.
+constexpr int kLastBanks = 21;
+
+bool is_bank(std::string_view text) {
+  if (!text.starts_with("const[") || !text.ends_with("]")) return false;
+  const std::string_view number = text.substr(6, text.size() - 7);
+  return number == "10" || (number.size() == 1 && number[0] >= '0' && number[0] <= '9');
+}
+
 bool is_priority(Word word) {
   return word == Word::w_l2_evict_first || word == Word::w_l2_evict_last || word == Word::w_l2_evict_normal ||
          word == Word::w_l2_evict_unchanged;
@@ -289,7 +299,7 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int
   while (dot != std::string_view::npos && unknown.empty()) {
     const std::size_t next = spelling.find('.', dot + 1);
     const std::string_view text = spelling.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
-    const auto word = by_text().find(text);
+    const auto word = by_text().find(is_bank(text) && ptx <= kLastBanks ? "const" : text);
     if (word == by_text().end() || form.count == kMaxWords)
       unknown = text;
     else

@@ -45,6 +45,14 @@ enum class Family : std::uint8_t {
   surface,
   texture_query,
   texture_type,
+  mbarrier,
+  async_copy,
+  bulk_copy,
+  async_store, ///< st.async and red.async that complete at an mbarrier
+  bulk_store,
+  cluster_barrier,
+  map_address,
+  cta_rank,
 };
 
 struct Entry {

@@ -126,6 +126,12 @@ TEST(CApi, ErrorsAreTextAndStatus) {
   warplens_launch_options options = WARPLENS_LAUNCH_OPTIONS_INIT;
   EXPECT_EQ(API(warplens_launch)(h.module, "scale", &options, nullptr, nullptr, 0, nullptr), WARPLENS_INVALID);
   EXPECT_NE(last().find("takes 3 arguments, got 0"), std::string::npos) << last();
+  options.cluster[0] = 0, options.cluster[1] = 3;
+  EXPECT_EQ(API(warplens_launch)(h.module, "scale", &options, nullptr, nullptr, 0, nullptr), WARPLENS_INVALID);
+  EXPECT_NE(last().find("cluster"), std::string::npos) << last();
+  options.struct_size = offsetof(warplens_launch_options, cluster); // a program that does not know the member
+  EXPECT_EQ(API(warplens_launch)(h.module, "scale", &options, nullptr, nullptr, 0, nullptr), WARPLENS_INVALID);
+  EXPECT_EQ(last().find("cluster"), std::string::npos) << last();
   // The text belongs to the thread that failed.
   std::thread([&] { EXPECT_EQ(last(), ""); }).join();
 }

@@ -8,6 +8,7 @@ namespace {
 constexpr std::string_view kFile = R"(module = "k.ptx"
 device = "c1060"
 shared = 64
+cluster = 2
 [[launch]]
 kernel = "first"
 grid = 4
@@ -18,6 +19,7 @@ kernel = "second"
 module = "sub/other.ptx"
 grid = [1, 2, 3]
 block = [8]
+cluster = [1, 2]
 shared = 0
 cooperative = true
 [[launch.arg]]
@@ -49,6 +51,7 @@ TEST(LaunchFile, ReadsEverything) {
   EXPECT_EQ(first.grid, (Extent{4, 1, 1}));
   EXPECT_EQ(first.block, (Extent{32, 2, 1}));
   EXPECT_EQ(first.shared, 64u);
+  EXPECT_EQ(first.cluster, (Extent{2, 1, 1}));
   ASSERT_EQ(first.arguments.size(), 2u);
   EXPECT_EQ(std::get<std::string>(first.arguments[0].value), "b");
   EXPECT_EQ(std::get<ScalarPlan>(first.arguments[1].value).type, Type::f32);
@@ -57,6 +60,7 @@ TEST(LaunchFile, ReadsEverything) {
   EXPECT_EQ(second.shared, 0u);
   EXPECT_FALSE(first.cooperative);
   EXPECT_TRUE(second.cooperative);
+  EXPECT_EQ(second.cluster, (Extent{1, 2, 1}));
   EXPECT_EQ(std::get<ScalarPlan>(second.arguments.at(0).value).value, Number{std::int64_t{7}});
   ASSERT_EQ(plan->buffers.size(), 2u);
   EXPECT_EQ(plan->buffers[0].name, "b") << "in the order of the text";
@@ -92,7 +96,8 @@ TEST(LaunchFile, OverridesThatNameNothing) {
 }
 
 TEST(LaunchFile, EveryErrorWithItsPlace) {
-  const Expected<Plan> plan = parse("module = 5\nkernel = \"k\"\ngrid = [1, 2, 3, 4]\nblock = 1.5\nclock = 3\ncooperative = 1\n");
+  const Expected<Plan> plan =
+      parse("module = 5\nkernel = \"k\"\ngrid = [1, 2, 3, 4]\nblock = 1.5\nclock = 3\ncooperative = 1\n");
   ASSERT_FALSE(plan);
   std::vector<std::string> places;
   for (const Diagnostic& d : plan.error().list())

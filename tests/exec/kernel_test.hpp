@@ -31,6 +31,7 @@ struct How {
   exec::Watcher* watcher = nullptr;
   std::uint64_t max_steps = 0;
   bool cooperative = false;
+  std::uint32_t cluster = 1; ///< blocks
 };
 
 inline Ran run_on(Emulated& machine, const How& how) {
@@ -38,6 +39,7 @@ inline Ran run_on(Emulated& machine, const How& how) {
   request.kernel = "k";
   request.shape.grid[0] = how.blocks;
   request.shape.block[0] = how.threads;
+  request.shape.cluster[0] = how.cluster;
   request.level = how.level;
   request.workers = how.workers;
   request.watcher = how.watcher;

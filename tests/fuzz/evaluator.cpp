@@ -1,4 +1,5 @@
 #include "tests/fuzz/evaluator.hpp"
+#include "tests/fuzz/generator.hpp"
 
 #include "tests/fuzz/scalar_lanes.hpp"
 
@@ -322,7 +323,7 @@ private:
       const Operand& base = f_.elements(address)[0];
       at += base.kind == OperandKind::variable ? address_of(base) : t_.registers[base.index];
     }
-    const bool shared = s.has(Word::w_shared) || s.has(Word::w_shared_cta), local = s.has(Word::w_local);
+    const bool shared = names_shared(s), local = s.has(Word::w_local);
     if (shared || (at & kWindowMask) == kSharedWindow) return inside(shared_, at & ~kWindowMask, bytes);
     if (local || (at & kWindowMask) == kLocalWindow) return inside(t_.local, at & ~kWindowMask, bytes);
     return reinterpret_cast<std::byte*>(at);
@@ -403,9 +404,7 @@ private:
   void convert_address(const isa::Spelling& s) {
     const auto operands = f_.operands(*i_);
     const Type type = s.form.type();
-    const std::uint64_t window = s.has(Word::w_shared) || s.has(Word::w_shared_cta) ? kSharedWindow
-                                 : s.has(Word::w_local)                             ? kLocalWindow
-                                                                                    : 0;
+    const std::uint64_t window = names_shared(s) ? kSharedWindow : s.has(Word::w_local) ? kLocalWindow : 0;
     const std::uint64_t value = source(operands[1], type);
     write(operands[0], type, s.has(Word::w_to) ? value & ~window : value | window);
   }

@@ -321,7 +321,7 @@ private:
   }
 
   std::string address(const isa::Spelling& s, std::size_t bytes) {
-    const bool shared = s.has(Word::w_shared) || s.has(Word::w_shared_cta), local = s.has(Word::w_local);
+    const bool shared = names_shared(s), local = s.has(Word::w_local);
     const bool global = s.has(Word::w_global) || s.entry->opcode == "ldu";
     constexpr const char* kGeneric[] = {"%slot", "%sharedg", "%localg"};
     const std::string base = shared   ? (one_in(2) ? "%shared" : "%sharedd")
@@ -334,8 +334,8 @@ private:
   void access() {
     std::vector<const isa::Entry*> entries;
     for (const isa::Entry& e : isa::table())
-      if (e.family == Family::load || e.family == Family::store || e.family == Family::atomic ||
-          e.family == Family::reduction)
+      if (e.file == "memory" && (e.family == Family::load || e.family == Family::store || e.family == Family::atomic ||
+                                 e.family == Family::reduction))
         entries.push_back(&e);
     std::string spelling;
     while (spelling.empty()) {

@@ -8,6 +8,8 @@
 // of a NaN that arithmetic makes is open, so one follows such an instruction that makes every NaN the same.
 #pragma once
 
+#include "emulator/isa/table.hpp"
+
 #include <array>
 #include <cstdint>
 #include <set>
@@ -16,6 +18,11 @@
 #include <vector>
 
 namespace warplens::fuzz {
+
+/// Does a memory instruction name shared memory? A block is alone in its cluster here.
+inline bool names_shared(const isa::Spelling& s) {
+  return s.has(isa::Word::w_shared) || s.has(isa::Word::w_shared_cta) || s.has(isa::Word::w_shared_cluster);
+}
 
 struct Program {
   std::uint64_t number = 0;

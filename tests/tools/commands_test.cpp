@@ -55,6 +55,22 @@ TEST(Commands, SampleReportNamesNumbersUnitsAndAdvice) {
   EXPECT_EQ(o.err, "") << "progress where there is no terminal";
 }
 
+TEST(Commands, SamplesOfAsynchronousCopiesAndClusters) {
+  for (const char* launch : {"async_copy/threads.toml", "async_copy/bulk.toml"}) {
+    const Output o = run_program({"run", kSamples + launch});
+    EXPECT_EQ(o.status, 0) << o.err;
+    expect_parts(o.out, {"loads        168     2688           2688               16     16  100.0%", // 21 rows, 8 warps
+                         "stores       168", "sums: as expected"});
+  }
+  const std::string histogram = kSamples + "cluster_histogram/launch.toml";
+  const Output o = run_program({"run", histogram});
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_parts(o.out, {"8 blocks in clusters of 4 of 128 threads", "atomics       625", "histogram: as expected"});
+  const Output eight = run_program({"run", histogram, "--cluster", "8", "--set", "shared=512"});
+  EXPECT_EQ(eight.status, 0) << eight.err;
+  expect_parts(eight.out, {"in clusters of 8", "histogram: as expected"});
+}
+
 TEST(Commands, PredictionsOnTheDeviceOfThePaper) {
   const Output o = run_program({"run", kSamples + "vector_add/launch.toml", "--device", "Tesla C1060"});
   EXPECT_EQ(o.status, 0) << o.err;
@@ -80,8 +96,8 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   const Json report = Json::parse(o.out);
   EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "device", "launches"}));
   const Json& launch = report["launches"].at(0);
-  EXPECT_EQ(keys(launch), (std::set<std::string>{"kernel", "grid", "block", "printed", "metrics", "instructions",
-                                                 "occupancy", "predictions", "findings"}));
+  EXPECT_EQ(keys(launch), (std::set<std::string>{"kernel", "grid", "block", "cluster", "printed", "metrics",
+                                                 "instructions", "occupancy", "predictions", "findings"}));
   EXPECT_EQ(launch["metrics"]["gld_request"], 1252);
   EXPECT_EQ(launch["metrics"]["gld_64b"], 2502);
   EXPECT_EQ(launch["grid"], Json({79, 1, 1}));

@@ -1,0 +1,11 @@
+// Loads from scattered places. Launch: grid (count/256), block (256); count is a power of two.
+extern "C" __global__ void gather(const int* in, int* out, int count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, at = i * 2654435761u;
+    int sum = 0;
+    for (int k = 0; k < 32; ++k) {
+        at = at * 1664525u + 1013904223u;
+        sum += in[(at >> 8) & (count - 1)];
+    }
+    out[i] = sum;
+}
