@@ -49,19 +49,21 @@ std::uint32_t channel(const Image& image, const Sampler& sampler, std::uint64_t 
   return bits_of(linear ? x : from_srgb(x));
 }
 
-// A float as a channel of the format; out of range as near as it gets, NaN as 0; what the format has no digits for is
-// cut off.
+// A fraction as an integer, NaN as 0: the nearest one, ties towards 0.
+std::uint64_t nearest_fraction(Type type, float x) {
+  const float one = std::isnan(x) ? 0.0f : std::clamp(x, isa::is_signed(type) ? -1.0f : 0.0f, 1.0f);
+  const double steps = static_cast<double>(one) * static_cast<double>(unit(type));
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::copysign(std::ceil(std::fabs(steps) - 0.5), steps)));
+}
+
+// A word as a channel of the format, out of range as near as it gets. Stores cut off halves.
 std::uint64_t stored(const Image& image, std::uint32_t word) {
   const float x = std::bit_cast<float>(word);
   if (image.type == Type::f32) return word;
   if (image.type == Type::f16 && std::isnan(x)) return 0x7e00;
   if (image.type == Type::f16) return isa::scalar::narrowed<Type::f16, isa::scalar::Rounding::zero>(x);
+  if (image.normalized) return nearest_fraction(image.type, x);
   const bool is_signed = isa::is_signed(image.type);
-  if (image.normalized) {
-    const float one = std::isnan(x) ? 0.0f : std::clamp(x, is_signed ? -1.0f : 0.0f, 1.0f);
-    return static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(static_cast<double>(one) * static_cast<double>(unit(image.type))));
-  }
   const std::int64_t most = static_cast<std::int64_t>(unit(image.type)), least = is_signed ? -most - 1 : 0;
   const std::int64_t value = is_signed ? static_cast<std::int32_t>(word) : static_cast<std::int64_t>(word);
   return static_cast<std::uint64_t>(std::clamp(value, least, most));
@@ -91,11 +93,11 @@ Texel read_texel(const Image& image, const Sampler& sampler, const std::byte* fr
 // The border's colour is kept in the format: as its nearest fraction, or as the low bits of a float.
 Texel border_texel(const Image& image, const Sampler& sampler) {
   Texel texel{};
-  Image plain = image;
-  plain.normalized = is_normalized(image, sampler);
   for (std::size_t c = 0; c < 4; ++c) {
-    const std::uint32_t word = bits_of(sampler.border[c]);
-    const std::uint64_t raw = reads_floats(image, sampler) ? stored(plain, word) : word;
+    const float color = sampler.border[c];
+    const std::uint64_t raw = is_normalized(image, sampler) ? nearest_fraction(image.type, color)
+                              : image.type == Type::f16     ? half_of(bits_of(color))
+                                                            : bits_of(color);
     texel[c] = channel(image, sampler, raw & ((std::uint64_t{1} << isa::bits(image.type)) - 1), 3);
   }
   return texel;

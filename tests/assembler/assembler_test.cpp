@@ -128,8 +128,8 @@ const std::vector<Recorded>& recorded() {
 /// Memory instructions have too many spellings to be asked one by one; some instructions are newer than the assembler.
 /// Of asynchronous copies and textures only samples have been asked, and not been recorded.
 bool is_asked(const isa::Entry& entry) {
-  return entry.ptx <= kNewest && entry.file != "async" && entry.file != "texture" && entry.opcode != "ld" &&
-         entry.opcode != "st" && entry.opcode != "ldu" && entry.opcode != "atom" && entry.opcode != "red";
+  return entry.ptx <= kNewest && is_spelt(entry) && entry.opcode != "ld" && entry.opcode != "st" &&
+         entry.opcode != "ldu" && entry.opcode != "atom" && entry.opcode != "red";
 }
 
 /// Spellings in which we differ on purpose.

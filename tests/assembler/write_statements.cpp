@@ -13,7 +13,7 @@ namespace {
 int write_spellings(int ptx) {
   const auto table = warplens::isa::table();
   for (std::size_t line = 0; line < table.size(); ++line) {
-    if (table[line].ptx > ptx) continue;
+    if (table[line].ptx > ptx || !warplens::assembler::is_spelt(table[line])) continue;
     for (const auto& s : warplens::assembler::spellings(table[line]))
       std::cout << line << '\t' << s.spelling << '\t' << s.text << '\n';
   }
