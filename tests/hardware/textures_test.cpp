@@ -150,7 +150,7 @@ TEST(Textures, AsOnHardware) {
     }
     if (question.contains("after")) compare_surfaces(all, question, answer.after, what);
   }
-  EXPECT_GT(compared, 180000u);
+  EXPECT_GT(compared, 170000u);
   EXPECT_LT(different, 50u);
 }
 
