@@ -42,6 +42,10 @@ def stored(name):
     return STORED.get(name, name)
 
 
+class Crash(RuntimeError):
+    """ptxas ended without saying why."""
+
+
 def run(text, target):
     """What ptxas says of a module: [(line or 0, severity, message)]. Parsing and checking only."""
     architecture = "compute_" + (target[3:] if target[-1] in "af" else "121")
@@ -57,7 +61,7 @@ def run(text, target):
         if found:
             said.append((int(found[1]), found[2], found[3].strip()))
     if done.returncode != 0 and not said:
-        raise RuntimeError(done.stdout + done.stderr)
+        raise Crash(done.stdout + done.stderr)
     return said
 
 
@@ -99,5 +103,16 @@ def ask(statements, version, target):
     """Why ptxas refuses each statement; empty where it accepts it."""
     refusals = []
     for start in range(0, len(statements), PAGE):
-        refusals += ask_page(statements[start:start + PAGE], version, target)
+        refusals += ask_halves(statements[start:start + PAGE], version, target)
     return refusals
+
+
+def ask_halves(statements, version, target):
+    """ask_page, but for statements that make ptxas crash: those are refused."""
+    try:
+        return ask_page(statements, version, target)
+    except Crash:
+        if len(statements) == 1:
+            return ["ptxas crashes"]
+        half = len(statements) // 2
+        return ask_halves(statements[:half], version, target) + ask_halves(statements[half:], version, target)

@@ -28,24 +28,40 @@ CLASSES = [
     ("scalar, warp-level and control", None),
 ]
 NAMED = 30  # so many of what is missing
-OUTSIDE = CLASSES[:4]  # other instructions than those that are to run
+OUTSIDE = CLASSES[:2]  # other instructions than those that are to run
 
 WIDER = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
 
 # What the operands of an instruction may be: t, t2, t3 are its types, w is twice as wide as t, {t} a vector where the
-# spelling has .v2, .v4 or .v8; # an immediate, p a predicate.
-SHAPES = ["", "t, t", "t, t, t", "t, t, t, t", "t, t, t, t, #", "t, t, u32", "t, t, t, u32", "t, t, u32, u32",
+# spelling has .v2, .v4 or .v8; # an immediate, p a predicate. [t] is a texture or surface with the coordinates of the
+# spelling's geometry, {c} a vector of as many floats.
+SHAPES = ["[a], [a], b32, [a]", "[a], {t}, [a]", "", "t, t", "t, t, t", "t, t, t, t", "t, t, t, t, #", "t, t, u32", "t, t, t, u32", "t, t, u32, u32",
           "t, t, t, u32, u32", "u32, t", "w, t, t", "w, t, t, w", "p, t", "p, t, t", "p, t, t, p", "p|p, t, t", "t, t, t, p",
           "t, t2", "t, t2, t2", "t, t2, t2, p", "t, t2, t", "t, t2, t2, t", "t, t, t, t2", "u32, t2, t2", "u32, t2, t2, b32",
           "t, t2, t2, b32", "t, t2, t3, u32", "t, t2, t3", "t, t, t, s32", "t, t2, t, t2", "t|p, t, t, t, #, p",
           "{t}, [a]", "[a], {t}", "{t}, [param_0]", "{t}, [a], b64", "[a], {t}, b64", "{t}, {t}", "t, [a], t", "t, [a], t, t", "[a], t",
           "t, [a]", "label_0", "u32", "#", "#, 64", "p, #, p", "b32", "t", "t|p, t, u32, u32, b32", "t, t, u32, u32", "p, p",
           "b32, p", "p, p, b32", "b32, p, b32", "b32, t, b32", "b32|p, t, b32", "t, t, b32", "b32|p, b32", "p, b64", "u32, t2, b32",
-          "[a]", "[a], 128", "b64, f32", "64", "device", "u32, table_0"]
+          "[a]", "[a], 128", "b64, f32", "64", "device", "u32, table_0",
+          "{t}, [t]", "{t}, [t], t2", "{t}, [t], {c}, {c}", "[t], {t}", "[t], t", "b32, [a], b32", "b32, [a]", "b64, b64, #",
+          "[a], [a], 4", "[a], [a], 8", "[a], [a], 16", "[a], [a], 4, b32", "[a], [a], 8, b32", "[a], [a], 16, b32",
+          "[a], [a], 4, b64", "[a], [a], 16, b64", "[a], [a], 16, b32, b64", "[a], [a], b32", "[a], [a], b32, b64",
+          "[a], [a], b32, [a], b64", "[a], [a], b32, [a], b16", "[a], [a], b32, [a], b16, b64", "[a], b32",
+          "[a], b32, b64", "b64, [a]", "b64, [a], b32", "_, [a]", "_, [a], b32", "p, [a], b64", "p, [a], b64, b32", "p, [a], b32",
+          "p, [a], b32, b32", "b32, b64", "b32, b32", "b64, b64", "b64, b32", "[a], b64, #"]
+
+COORDINATES = {"1d": 1, "2d": 2, "3d": 4, "a1d": 2, "a2d": 4, "cube": 4, "acube": 4, "2dms": 4, "a2dms": 4}
 
 
 def width(words):
     return 2 if "v2" in words else 4 if "v4" in words else 8 if "v8" in words else 1
+
+
+def coordinates(words):
+    for word in words:
+        if word in COORDINATES:
+            return COORDINATES[word]
+    raise LookupError
 
 
 def statement(spelling, shape):
@@ -70,6 +86,11 @@ def statement(spelling, shape):
         for part in filter(None, shape.split(", ")):
             if part == "#":
                 operands.append("1")
+            elif part == "[t]":
+                kind = stored(types[1]) if len(types) > 1 else "b32"
+                operands.append(f"[%b64_8, {{{', '.join(f'%{kind}_{i}' for i in range(coordinates(words)))}}}]")
+            elif part == "{c}":
+                operands.append("{" + ", ".join(f"%f32_{i}" for i in range(coordinates(words))) + "}")
             elif part == "[a]":
                 operands.append("[%b64_8]")
             elif part.startswith("{"):
@@ -77,7 +98,7 @@ def statement(spelling, shape):
                 operands.append(lanes[0] if len(lanes) == 1 else "{" + ", ".join(lanes) + "}")
             elif "|" in part:
                 operands.append("|".join(register(p) for p in part.split("|")))
-            elif part[0] in "[0123456789" or part in ("label_0", "table_0", "device"):
+            elif part[0] in "[0123456789_" or part in ("label_0", "table_0", "device"):
                 operands.append(part)
             else:
                 operands.append(register(part))
@@ -130,7 +151,7 @@ def page(rows, found, taken):
              "| --- | --- | --- | --- | --- | --- | --- |"]
     outside = {name for name, _ in OUTSIDE}
     groups = [(name, [r for r in rows if class_of(r[0]) == name]) for name, _ in CLASSES]
-    groups.append(("**all but the first four**", [r for r in rows if class_of(r[0]) not in outside]))
+    groups.append(("**all but the first two**", [r for r in rows if class_of(r[0]) not in outside]))
     for name, members in groups:
         known = [r for r in members if r[0] in found]
         run = [r for r in known if r[0] in taken]
@@ -141,7 +162,7 @@ def page(rows, found, taken):
                      f"{share(sum(r[1] for r in run), sum(r[1] for r in known))} | "
                      f"{share(sum(r[2] for r in run), sum(r[2] for r in known))} |")
     lines += ["", "Weighted by occurrence: of all such instructions in the files. Weighted by file: of all pairs of a file and a "
-              "spelling that occurs in it.", "", "## Taken by `ptxas` and not run", "With how often they occur."]
+              "spelling that occurs in it. Where no operands that were tried are taken, a spelling does not count.", "", "## Taken by `ptxas` and not run", "With how often they occur."]
     for name, members in groups[len(OUTSIDE):-1]:
         missing = sorted((r for r in members if r[0] in found and r[0] not in taken), key=lambda r: (-r[1], r[0]))
         often, rest = missing[:NAMED], missing[NAMED:]
