@@ -18,6 +18,9 @@ class Program {
 public:
   explicit Program(const std::string& name) : machine_(text_of(name), name + ".ptx") { request_.kernel = name; }
 
+  /// Where a module has several.
+  void choose(const std::string& kernel) { request_.kernel = kernel; }
+
   std::uint64_t buffer(const std::vector<std::uint32_t>& words) { return machine_.buffer(words); }
   static std::vector<std::uint32_t> words(std::uint64_t buffer, std::size_t count) {
     const auto* const p = reinterpret_cast<const std::uint32_t*>(buffer);
@@ -58,6 +61,29 @@ TEST(Programs, LookbackScan) {
                           {{in, 8}, {out, 8}, {numbers.size(), 4}, {ticket, 8}, {state, 8}}),
               "");
     EXPECT_EQ(Program::words(out, sums.size()), sums) << workers;
+  }
+}
+
+TEST(Programs, RadixSort) {
+  std::mt19937 random(5);
+  std::vector<std::uint32_t> keys(20'011);
+  std::generate(keys.begin(), keys.end(), [&] { return random(); });
+  std::vector<std::uint32_t> sorted = keys;
+  std::sort(sorted.begin(), sorted.end());
+  const auto blocks = static_cast<std::uint32_t>((keys.size() + 255) / 256);
+  for (const unsigned workers : kWorkers) {
+    Program program("radix_sort");
+    std::uint64_t from = program.buffer(keys), to = program.buffer(std::vector<std::uint32_t>(keys.size()));
+    const std::uint64_t counts = program.buffer(std::vector<std::uint32_t>(std::size_t{16} * blocks));
+    for (std::uint64_t shift = 0; shift < 32; shift += 4, std::swap(from, to)) {
+      program.choose("radix_count");
+      ASSERT_EQ(program.run(blocks, 256, workers, {{from, 8}, {keys.size(), 4}, {shift, 4}, {counts, 8}}), "");
+      program.choose("radix_scan");
+      ASSERT_EQ(program.run(1, 256, workers, {{counts, 8}, {16 * blocks, 4}}), "");
+      program.choose("radix_scatter");
+      ASSERT_EQ(program.run(blocks, 256, workers, {{from, 8}, {to, 8}, {keys.size(), 4}, {shift, 4}, {counts, 8}}), "");
+    }
+    EXPECT_EQ(Program::words(from, keys.size()), sorted) << workers;
   }
 }
 
