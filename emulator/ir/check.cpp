@@ -453,7 +453,12 @@ private:
       return;
     }
     if (base.kind == OperandKind::variable) return space(base, spelling);
-    if (base.kind == OperandKind::indexed) return space(function_->elements(base)[0], spelling);
+    if (base.kind == OperandKind::indexed) {
+      const Operand& first = function_->elements(base)[0];
+      if (first.kind == OperandKind::variable) return space(first, spelling);
+      return error(&first,
+                   fmt::format("a register can only be added to a variable, not to {}", described(*function_, first)));
+    }
     if (base.kind != OperandKind::integer)
       error(&base, fmt::format("an address must be a register or a variable, got {}", described(*function_, base)));
   }
