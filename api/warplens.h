@@ -100,7 +100,9 @@ typedef struct warplens_launch_options {
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
-  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0} }
+  {                                                                                                                    \
+    sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, { 0, 0, 0 }                      \
+  }
 
 /* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; they must be as wide as the
  * parameter. `report` may be null. After WARPLENS_TRAPPED there is a report too, which says why. */

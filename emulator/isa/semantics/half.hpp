@@ -82,8 +82,8 @@ template <class S> inline S product_plus_to_odd(S a, S b, S c) {
   return std::bit_cast<S>(inexact && (bits & 1) == 0 ? bits + step : bits);
 }
 
-// The NaN that tensor copies fill in beyond a tensor's edge: .oob makes the result 0. The manual does not give its bits;
-// these are what an H200 takes for it, of all halves, in f16 and in bf16.
+// The NaN that tensor copies fill in beyond a tensor's edge: .oob makes the result 0. The manual does not give its
+// bits; these are what an H200 takes for it, of all halves, in f16 and in bf16.
 inline bool is_out_of_bounds(std::uint32_t h) { return (h & 0x7fffu) == 0x7ff7u; }
 
 template <Form f> struct FusedMultiplyAddHalf { // 9.7.4.4
