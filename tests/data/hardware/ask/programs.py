@@ -67,5 +67,38 @@ def quicksort():
     return numpy.array_equal(data.get(), expected.ravel())
 
 
-for program in (scan, radix_sort, spin_lock, work_stealing, quicksort):
-    print(program.__name__, "as expected" if program() else "DIFFERENT")
+def grid_reduction():
+    blocks, numbers = 70, (numpy.arange(50_000, dtype=numpy.int64) - 1001).astype(numpy.int32)
+    module = cupy.RawModule(path=os.path.join(FOLDER, "grid_reduction.ptx"), enable_cooperative_groups=True)
+    data, partial, out = cupy.array(numbers), cupy.full(blocks, 5, numpy.int32), cupy.zeros(blocks, numpy.int32)
+    module.get_function("grid_reduction")((blocks,), (48,), (data, U32(len(numbers)), partial, out))
+    return (out.get() == numbers.sum(dtype=numpy.int32)).all() and (partial.get() == 0).all()
+
+
+def shapes():
+    """The dispatcher, against a file that the emulator saved: shapes.npy, of 2 blocks of 64 threads and code 0, 1, 2, ... modulo 8."""
+    threads, length = 128, 16
+    code = (numpy.arange(threads * length) % 8).astype(numpy.uint8)
+    out = cupy.zeros(threads, numpy.int32)
+    kernels("shapes")("shapes")((2,), (64,), (out, cupy.array(code), numpy.int32(length)))
+    return numpy.array_equal(out.get(), numpy.load(os.environ["SHAPES"]))
+
+
+def blur():
+    width, height = 64, 48
+    texture = cupy.cuda.texture
+    channel = texture.ChannelFormatDescriptor(8, 0, 0, 0, cupy.cuda.runtime.cudaChannelFormatKindUnsigned)
+    array = texture.CUDAarray(channel, width, height)
+    array.copy_from((numpy.arange(width * height) * 37 % 256).astype(numpy.uint8).reshape(height, width))
+    clamp, runtime = cupy.cuda.runtime.cudaAddressModeClamp, cupy.cuda.runtime
+    image = texture.TextureObject(texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=array), texture.TextureDescriptor(
+        (clamp, clamp), runtime.cudaFilterModeLinear, runtime.cudaReadModeNormalizedFloat))
+    samples = os.path.join(FOLDER, "../../samples/texture_blur")
+    out = cupy.zeros(width * height, numpy.float32)
+    cupy.RawModule(path=os.path.join(samples, "blur.ptx")).get_function("blur")(
+        (4, 6), (16, 8), (image, out, numpy.int32(width), numpy.int32(height)))
+    return numpy.allclose(out.get(), numpy.load(os.path.join(samples, "blurred.npy")).ravel(), rtol=0, atol=1e-5)
+
+
+for program in (scan, radix_sort, spin_lock, work_stealing, quicksort, grid_reduction, blur) + ((shapes,) if "SHAPES" in os.environ else ()):
+    print(program.__name__, "as expected" if program() else "DIFFERENT", flush=True)
