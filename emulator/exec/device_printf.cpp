@@ -165,7 +165,7 @@ private:
 
 } // namespace
 
-std::optional<Printed> device_printf(const std::string& format, const PrintfMemory& memory) {
+std::optional<Printed> printed_text(const std::string& format, const PrintfMemory& memory) {
   return Formatter(format, memory).run();
 }
 

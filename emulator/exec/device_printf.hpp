@@ -26,6 +26,6 @@ struct Printed {
 /// Flags `#0 +-`, width, precision (both also `*`), sizes hh h l ll j z t, types d i o u x X c p e E f F g G a A s.
 /// After 32 arguments, and where a type is none of these, the specifier is printed as it is written. Nothing: the
 /// memory could not be read.
-std::optional<Printed> device_printf(const std::string& format, const PrintfMemory& memory);
+std::optional<Printed> printed_text(const std::string& format, const PrintfMemory& memory);
 
 } // namespace warplens::exec

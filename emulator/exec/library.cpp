@@ -46,7 +46,7 @@ private:
     const PrintfMemory memory{
         [&](std::uint64_t offset, int bytes) { return word(arguments + offset, bytes); },
         [&](std::uint64_t address) { return address == 0 ? std::optional<std::string>("(null)") : text(address); }};
-    const auto printed = device_printf(*format, memory);
+    const auto printed = printed_text(*format, memory);
     if (!printed) return false;
     std::string& out = warp_->worker->printed[warp_->cta->number];
     out.append(printed->text, 0, kMaxPrinted - std::min(kMaxPrinted, out.size()));

@@ -233,7 +233,7 @@ std::string printed(const std::string& format, const std::vector<std::uint64_t>&
         return bytes == 4 ? value & 0xffffffffu : value;
       },
       [](std::uint64_t address) { return std::optional<std::string>("text" + std::to_string(address)); }};
-  const auto result = exec::device_printf(format, memory);
+  const auto result = exec::printed_text(format, memory);
   if (result && arguments != nullptr) *arguments = result->arguments;
   return result ? result->text : "unreadable";
 }
