@@ -4,24 +4,35 @@
 #include "analyzers/global_transactions.hpp"
 #include "analyzers/instruction_mix.hpp"
 #include "analyzers/local_memory.hpp"
+#include "analyzers/rule_counts.hpp"
 #include "analyzers/shared_banks.hpp"
 #include "emulator/ir/print.hpp"
 
 #include <array>
+#include <optional>
 
 namespace warplens::analyzers {
 
 struct Analysis::Parts {
-  Parts(const ir::Function& function, const exec::LaunchShape& shape)
-      : mix(function, shape), global(function.instructions.size()), shared(function.instructions.size()),
-        local(function.instructions.size()), divergence(function.instructions.size()) {}
+  Parts(const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
+      : options(std::move(given)), mix(function, shape), global(function.instructions.size()),
+        shared(function.instructions.size()), local(function.instructions.size()),
+        divergence(function.instructions.size()) {
+    if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
+  }
+  AnalysisOptions options;
   InstructionMix mix;
   GlobalTransactions global;
   SharedBanks shared;
   LocalMemory local;
   Divergence divergence;
+  std::optional<RuleCounts> rules;
 
-  [[nodiscard]] std::array<Analyzer*, 5> all() { return {&mix, &global, &shared, &local, &divergence}; }
+  [[nodiscard]] std::vector<Analyzer*> all() {
+    std::vector<Analyzer*> list = {&mix, &global, &shared, &local, &divergence};
+    if (rules) list.push_back(&*rules);
+    return list;
+  }
 };
 
 namespace {
@@ -29,7 +40,8 @@ namespace {
 /// One virtual call per event: the parts' types are known here.
 class CombinedShard final : public exec::Shard {
 public:
-  explicit CombinedShard(std::size_t rows) : global(rows), shared(rows), local(rows), divergence(rows) {}
+  CombinedShard(std::size_t rows, std::unique_ptr<exec::Shard> of_rules)
+      : global(rows), shared(rows), local(rows), divergence(rows), rules(std::move(of_rules)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
@@ -39,6 +51,7 @@ public:
     case isa::Space::local: local.access(access); break;
     default: break;
     }
+    if (rules) rules->access(access);
   }
   void branch(const exec::Branch& branch) override { divergence.branch(branch); }
 
@@ -46,24 +59,27 @@ public:
   SharedBanks::Shard shared;
   LocalMemory::Shard local;
   Divergence::Shard divergence;
+  std::unique_ptr<exec::Shard> rules; ///< null where there are none
 };
 
 } // namespace
 
 std::span<const AnalyzerInfo* const> analyzers() {
   static const ir::Function none;
-  static const std::array<const AnalyzerInfo*, 5> list = {&InstructionMix(none, {}).info(),
-                                                          &GlobalTransactions(0).info(), &SharedBanks(0).info(),
-                                                          &LocalMemory(0).info(), &Divergence(0).info()};
+  static const std::array<const AnalyzerInfo*, 6> list = {
+      &InstructionMix(none, {}).info(), &GlobalTransactions(0).info(), &SharedBanks(0).info(),
+      &LocalMemory(0).info(),           &Divergence(0).info(),         &RuleCounts(0, {}).info()};
   return list;
 }
 
-Analysis::Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape)
-    : module_(module), function_(function), parts_(std::make_unique<Parts>(function, shape)) {}
+Analysis::Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
+                   AnalysisOptions options)
+    : module_(module), function_(function), parts_(std::make_unique<Parts>(function, shape, std::move(options))) {}
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1);
+  return std::make_unique<CombinedShard>(function_.instructions.size() + 1,
+                                         parts_->rules ? parts_->rules->make_shard() : nullptr);
 }
 
 void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
@@ -74,6 +90,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->shared.absorb(combined.shared);
     parts_->local.absorb(combined.local);
     parts_->divergence.absorb(combined.divergence);
+    if (parts_->rules) parts_->rules->absorb(*combined.rules);
   }
   for (Analyzer* part : parts_->all()) part->conclude(counts);
 }

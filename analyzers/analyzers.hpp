@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/rule_set.hpp"
 
 #include <memory>
 #include <vector>
@@ -16,10 +17,16 @@ namespace warplens::analyzers {
 /// Every analyzer, in the order of the report: for `warplens list analyzers`.
 std::span<const AnalyzerInfo* const> analyzers();
 
+/// What a launch is watched for besides what every report has.
+struct AnalysisOptions {
+  RuleSet rules; ///< counted in addition: see rule_counts.hpp
+};
+
 /// Watches one launch with every analyzer. `module` and `function` must outlive it.
 class Analysis final : public exec::Watcher {
 public:
-  Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape);
+  Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
+           AnalysisOptions options = {});
   ~Analysis() override;
 
   std::unique_ptr<exec::Shard> make_shard() override;
@@ -37,8 +44,8 @@ private:
 };
 
 inline std::unique_ptr<Analysis> make_all(const ir::Module& module, const ir::Function& function,
-                                          const exec::LaunchShape& shape) {
-  return std::make_unique<Analysis>(module, function, shape);
+                                          const exec::LaunchShape& shape, AnalysisOptions options = {}) {
+  return std::make_unique<Analysis>(module, function, shape, std::move(options));
 }
 
 } // namespace warplens::analyzers

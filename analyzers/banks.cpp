@@ -19,8 +19,9 @@ Expected<BankRule> parse_bank_rule(std::string_view text, std::string_view file)
   RuleTable table(text, file);
   BankRule rule;
   table.word("rule", {"banks"});
-  rule.name = table.text("name");
+  rule.name = table.name("name");
   rule.title = table.text("title");
+  rule.source = table.text_or("source", "");
   rule.banks = table.number("banks", {32, 16});
   rule.bank_bytes = table.number("bank_bytes", {4, 8});
   rule.row_bytes = table.number("row_bytes", {64, 128, 256, 512});

@@ -29,6 +29,7 @@ struct BankRule {
   };
   std::string name;
   std::string title;
+  std::string source; ///< where it was read; may be empty
   std::uint32_t banks = 32;
   std::uint32_t bank_bytes = 4;
   std::uint32_t row_bytes = 128;

@@ -19,11 +19,14 @@ Expected<CoalescingRule> parse_coalescing_rule(std::string_view text, std::strin
   RuleTable table(text, file);
   CoalescingRule rule;
   table.word("rule", {"coalescing"});
-  rule.name = table.text("name");
+  rule.name = table.name("name");
   rule.title = table.text("title");
+  rule.source = table.text_or("source", "");
   rule.order = static_cast<CoalescingRule::Order>(table.word("order", {"any", "kth_word"}));
   rule.shrink = table.flag("shrink");
   rule.smallest = table.number("smallest", {32, 64, 128});
+  if (rule.shrink && rule.order == CoalescingRule::Order::kth_word)
+    table.error("shrink goes with order = \"any\" only");
   for (RuleTable& entry : table.tables("word")) {
     WordClass word;
     word.bytes = entry.number("bytes", {1, 2, 4, 8, 16, 32});

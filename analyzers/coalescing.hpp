@@ -34,6 +34,7 @@ struct CoalescingRule {
   };
   std::string name;
   std::string title;
+  std::string source; ///< where it was read; may be empty
   Order order = Order::any;
   bool shrink = false;          ///< halve a transaction while only one half of it is used
   std::uint32_t smallest = 32;  ///< bytes: where shrinking ends; a lane's own transaction
@@ -63,7 +64,7 @@ struct Transaction {
 /// Reads a rule from TOML. Errors: syntax, unknown or missing keys, sizes no GPU has, words out of order.
 Expected<CoalescingRule> parse_coalescing_rule(std::string_view text, std::string_view file);
 
-/// The built-in rules: 1.0, 1.2, 2.x-l1, 6.0.
+/// The built-in rules, by file name: 1.0, 1.2, 2.x-l1, …, 6.0.
 const std::vector<CoalescingRule>& coalescing_rules();
 const CoalescingRule* find_coalescing_rule(std::string_view name);
 

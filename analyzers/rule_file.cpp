@@ -27,6 +27,20 @@ struct RuleTable::State {
   }
 };
 
+namespace {
+
+/// A value as it stands in the file, cut short; what kind of thing it is where it is no single value.
+std::string shown(const toml::node& node) {
+  if (const auto value = node.value_exact<std::int64_t>()) return std::to_string(*value);
+  if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
+  if (const auto value = node.value_exact<std::string>()) return "\"" + value->substr(0, 40) + "\"";
+  if (const toml::array* array = node.as_array()) return array->empty() ? "an empty list" : "a list";
+  if (node.is_table()) return "a table";
+  return node.is_floating_point() ? "a number with a fraction" : "a date or time";
+}
+
+} // namespace
+
 RuleTable::RuleTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RuleTable::RuleTable(RuleTable&&) noexcept = default;
 RuleTable::~RuleTable() = default;
@@ -50,15 +64,34 @@ std::string RuleTable::text(std::string_view key) {
   const toml::node* node = state_->get(key, true);
   if (!node) return {};
   if (auto value = node->value_exact<std::string>()) return *value;
-  state_->diagnostics->error(State::place(*node), "expected a text for '" + std::string(key) + "'");
+  state_->diagnostics->error(State::place(*node),
+                             "expected a text for '" + std::string(key) + "', got " + shown(*node));
   return {};
+}
+
+std::string RuleTable::text_or(std::string_view key, std::string_view otherwise) {
+  return state_->get(key, false) ? text(key) : std::string(otherwise);
+}
+
+std::string RuleTable::name(std::string_view key) {
+  std::string result = text(key);
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._+-").find(c) != std::string_view::npos;
+  };
+  const toml::node* node = state_->get(key, false);
+  if (node && node->is_string() && (result.empty() || !std::all_of(result.begin(), result.end(), fits)))
+    state_->diagnostics->error(State::place(*node), "'" + std::string(key) + "' must be made of letters, digits, " +
+                                                        "'.', '_', '+' and '-', got \"" + result + "\"");
+  return result;
 }
 
 bool RuleTable::flag(std::string_view key) {
   const toml::node* node = state_->get(key, true);
   if (!node) return false;
   if (auto value = node->value_exact<bool>()) return *value;
-  state_->diagnostics->error(State::place(*node), "expected true or false for '" + std::string(key) + "'");
+  state_->diagnostics->error(State::place(*node),
+                             "expected true or false for '" + std::string(key) + "', got " + shown(*node));
   return false;
 }
 
@@ -76,7 +109,8 @@ std::uint32_t RuleTable::number_or(std::string_view key, std::initializer_list<s
       if (*value == candidate) return candidate;
   std::string list;
   for (std::uint32_t candidate : allowed) list += (list.empty() ? "" : ", ") + std::to_string(candidate);
-  state_->diagnostics->error(State::place(*node), "'" + std::string(key) + "' must be one of " + list);
+  state_->diagnostics->error(State::place(*node),
+                             "'" + std::string(key) + "' must be one of " + list + ", got " + shown(*node));
   return otherwise;
 }
 
@@ -91,7 +125,8 @@ std::size_t RuleTable::word(std::string_view key, std::initializer_list<std::str
     list += (list.empty() ? "" : ", ") + std::string(candidate);
     ++position;
   }
-  state_->diagnostics->error(State::place(*node), "'" + std::string(key) + "' must be one of " + list);
+  state_->diagnostics->error(State::place(*node),
+                             "'" + std::string(key) + "' must be one of " + list + ", got " + shown(*node));
   return 0;
 }
 
@@ -101,7 +136,8 @@ std::vector<RuleTable> RuleTable::tables(std::string_view key) {
   if (!node) return result;
   const toml::array* array = node->as_array();
   if (!array || array->empty() || !array->is_homogeneous(toml::node_type::table)) {
-    state_->diagnostics->error(State::place(*node), "expected [[" + std::string(key) + "]] tables");
+    state_->diagnostics->error(State::place(*node),
+                               "expected [[" + std::string(key) + "]] tables, got " + shown(*node));
     return result;
   }
   for (const toml::node& element : *array) {
@@ -119,6 +155,14 @@ void RuleTable::error(std::string message, std::string hint) {
   state_->diagnostics->error(state_->here(), std::move(message), std::move(hint));
 }
 
+bool RuleTable::has_errors() const { return state_->diagnostics->has_errors(); }
+
+Diagnostics RuleTable::finish_early() {
+  Diagnostics result = *state_->diagnostics;
+  result.in_file(state_->file);
+  return result;
+}
+
 Diagnostics RuleTable::finish() {
   if (state_->table)
     for (const auto& [key, node] : *state_->table)
@@ -129,9 +173,7 @@ Diagnostics RuleTable::finish() {
         state_->diagnostics->error({at.line, at.column}, "unknown key '" + std::string(key.str()) + "'",
                                    near.empty() ? "" : "did you mean '" + near + "'?");
       }
-  Diagnostics result = *state_->diagnostics;
-  result.in_file(state_->file);
-  return result;
+  return finish_early();
 }
 
 } // namespace warplens::analyzers

@@ -2,7 +2,7 @@
 // place.
 //
 //   RuleTable table(text, "mine.toml");
-//   auto smallest = table.size("smallest", {32, 64, 128});
+//   auto smallest = table.number("smallest", {32, 64, 128});
 //   if (table.finish().has_errors()) …
 #pragma once
 
@@ -34,6 +34,9 @@ public:
   RuleTable(RuleTable&&) noexcept;
 
   std::string text(std::string_view key);
+  std::string text_or(std::string_view key, std::string_view otherwise);
+  /// A text that can be part of the name of a metric: letters, digits, '.', '_', '+', '-'.
+  std::string name(std::string_view key);
   bool flag(std::string_view key);
   /// One of `allowed`, in bytes, lanes or banks; the first allowed one after an error.
   std::uint32_t number(std::string_view key, std::initializer_list<std::uint32_t> allowed);
@@ -44,8 +47,11 @@ public:
   std::vector<RuleTable> tables(std::string_view key);
 
   void error(std::string message, std::string hint = {});
-  /// Everything that was wrong, in the order of reading.
+  [[nodiscard]] bool has_errors() const;
+  /// Everything that was wrong, in the order of reading; with the keys that nobody asked for.
   Diagnostics finish();
+  /// The same without them: when too little is known to say which keys there should be.
+  Diagnostics finish_early();
 
 private:
   struct State;

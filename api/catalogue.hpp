@@ -7,5 +7,6 @@
 #include "analyzers/analyzers.hpp"  // analyzers::analyzers()
 #include "analyzers/banks.hpp"      // analyzers::bank_rules()
 #include "analyzers/coalescing.hpp" // analyzers::coalescing_rules()
+#include "analyzers/rule_set.hpp"   // analyzers::explain()
 #include "emulator/isa/table.hpp"   // isa::table()
 #include "model/models.hpp"         // model::models(), model::built_in_devices()

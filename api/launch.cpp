@@ -179,6 +179,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   report.block = request.block;
   report.cluster = cluster_of(request).value_or(Extent{1, 1, 1});
   report.device = request.device;
+  report.rules = request.rules;
   report.resources = resources(module.ir(), **program, request.registers);
   report.resources.dynamic_shared_bytes = request.dynamic_shared_bytes;
 
@@ -206,7 +207,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.max_steps = request.max_steps;
   launch.workers = request.workers;
   std::unique_ptr<analyzers::Analysis> analysis;
-  if (request.analyze) analysis = analyzers::make_all(module.ir(), linked, launch.shape);
+  if (request.analyze) analysis = analyzers::make_all(module.ir(), linked, launch.shape, {.rules = request.rules});
   launch.watcher = analysis.get();
 
   const auto start = std::chrono::steady_clock::now();
@@ -225,15 +226,54 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   return report;
 }
 
+namespace {
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+Expected<std::string> text_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return failure(fmt::format("cannot read '{}'", file));
+  return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+Expected<analyzers::Rule> load_rule(const std::string& name_or_file) {
+  if (std::optional<analyzers::Rule> built_in = analyzers::find_rule(name_or_file)) return std::move(*built_in);
+  if (!is_file(name_or_file)) {
+    const std::string near = closest(name_or_file, analyzers::rule_names());
+    return failure(fmt::format("there is no rule '{}', nor a file of that name", name_or_file),
+                   near.empty() ? "warplens list rules shows the built-in ones"
+                                : fmt::format("did you mean '{}'?", near));
+  }
+  Expected<std::string> text = text_of(name_or_file);
+  if (!text) return failure(text.error());
+  return analyzers::parse_rule(*text, name_or_file);
+}
+
+} // namespace
+
+Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_files) {
+  analyzers::RuleSet rules;
+  Diagnostics errors;
+  for (const std::string& one : names_or_files) {
+    Expected<analyzers::Rule> rule = load_rule(one);
+    if (!rule)
+      errors.append(rule.error());
+    else if (Expected<void> added = rules.add(std::move(*rule)); !added)
+      errors.append(added.error());
+  }
+  if (errors.has_errors()) return failure(std::move(errors));
+  return rules;
+}
+
 Expected<model::Device> load_device(std::string_view name_or_file) {
   Expected<model::Device> built_in = model::find_device(name_or_file);
-  const std::filesystem::path path(name_or_file);
-  std::error_code ignored;
-  if (built_in || !std::filesystem::is_regular_file(path, ignored)) return built_in;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return failure(fmt::format("cannot read '{}'", name_or_file));
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return model::load_device(text, name_or_file);
+  if (built_in || !is_file(name_or_file)) return built_in;
+  Expected<std::string> text = text_of(std::string(name_or_file));
+  if (!text) return failure(text.error());
+  return model::load_device(*text, name_or_file);
 }
 
 Expected<model::Device> default_device(const ir::Module& module) {

@@ -8,6 +8,7 @@
 
 #include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
+#include "analyzers/rule_set.hpp"
 #include "api/session.hpp"
 #include "api/texture.hpp"
 #include "api/values.hpp"
@@ -52,6 +53,7 @@ struct LaunchRequest {
   std::vector<Argument> arguments;
   model::Device device;
   bool analyze = true;                        ///< watch the accesses, predict, find problems
+  analyzers::RuleSet rules;                   ///< counted in addition to what every report has
   unsigned workers = 0;                       ///< 0: as many as the machine has
   std::uint64_t max_steps = kDefaultMaxSteps; ///< warp instructions; 0: no limit
   std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
@@ -74,6 +76,7 @@ struct LaunchReport {
   std::string file; ///< of the module
   Extent grid{}, block{}, cluster{};
   model::Device device;
+  analyzers::RuleSet rules;       ///< as in the request
   std::string printed;            ///< by printf() in the kernel, in the order of the blocks
   std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `resources` is filled
   bool analyzed = false;
@@ -94,6 +97,9 @@ Expected<LaunchReport> launch(const LaunchRequest& request);
 
 /// A built-in device by name, or a device file by path. Errors: neither.
 Expected<model::Device> load_device(std::string_view name_or_file);
+/// Rules to count under: each a built-in rule by name, or a rule file by path. Errors: neither, a file that is no rule
+/// (with line and column), two of one name.
+Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_files);
 /// The device for a module when the user names none: the Tesla C1060 for targets before sm_20, otherwise the H200.
 Expected<model::Device> default_device(const ir::Module& module);
 

@@ -151,6 +151,7 @@ private:
     r.cooperative = l.cooperative;
     r.device = report_.device;
     r.analyze = options_.analyze;
+    r.rules = options_.rules;
     r.workers = options_.workers;
     r.max_steps = options_.max_steps;
     r.registers = options_.registers;

@@ -80,7 +80,8 @@ struct Plan {
 
 struct PlanOptions {
   bool analyze = true;
-  unsigned workers = 0; ///< 0: as many as the machine has
+  analyzers::RuleSet rules; ///< counted in addition to what every report has
+  unsigned workers = 0;     ///< 0: as many as the machine has
   std::uint64_t max_steps = kDefaultMaxSteps;
   std::optional<std::uint32_t> registers;
   std::string level;

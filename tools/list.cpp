@@ -1,5 +1,6 @@
 // warplens list: what there is to choose from.
 #include "api/catalogue.hpp"
+#include "api/launch.hpp"
 #include "tools/output.hpp"
 #include "tools/table.hpp"
 
@@ -12,15 +13,18 @@ namespace warplens::tools {
 namespace {
 
 constexpr std::string_view kHelp = R"(usage: warplens list devices|rules|analyzers|models|instructions
+       warplens list rules --explain [NAME|FILE…]
 
   devices        GPUs that --device knows
-  rules          how requests of a warp become transactions, and how banks serve shared memory
+  rules          how requests of a warp become transactions, and how banks serve shared memory;
+                 --explain: what each says and where that was read, of those named or of all; of a file of your own too
   analyzers      what is counted, with the name, unit and ideal value of each counter
   models         analytical models that predict the run time
   instructions   the PTX instructions that can be emulated: {a,b} is a choice, […] may be left out
 
 Examples:
   warplens list devices
+  warplens list rules --explain 1.2 5.x+
   warplens list instructions | grep '^ *atom'
 )";
 
@@ -50,6 +54,34 @@ void rules() {
   for (const auto& r : analyzers::coalescing_rules()) t.row({r.name, "transactions", r.title});
   for (const auto& r : analyzers::bank_rules()) t.row({r.name, "banks", r.title});
   show(t);
+}
+
+/// The built-in devices that obey a rule.
+template <class Named> std::string obeyed_by(Named&& named) {
+  std::string list;
+  for (const model::Device& d : model::built_in_devices())
+    if (named(d)) list += fmt::format("{}{}", list.empty() ? "" : ", ", d.id);
+  return list;
+}
+
+template <class R> void explain_rule(const R& rule, std::string_view of, const std::string& devices) {
+  write(fmt::format("{}{}{} ({}): {}\n", style().bold, rule.name, style().reset, of, rule.title));
+  for (const std::string& sentence : analyzers::explain(rule)) write(wrapped(sentence, "  "));
+  if (!rule.source.empty()) write(wrapped("source: " + rule.source, "  "));
+  if (!devices.empty()) write(wrapped("devices: " + devices, "  "));
+  write("\n");
+}
+
+int explain_rules(std::vector<std::string> names) {
+  if (names.empty())
+    for (const std::string_view name : analyzers::rule_names()) names.emplace_back(name);
+  const Expected<analyzers::RuleSet> rules = api::load_rules(names);
+  if (!rules) return print(rules.error()), kBadInput;
+  for (const analyzers::CoalescingRule& r : rules->coalescing)
+    explain_rule(r, "transactions", obeyed_by([&](const auto& d) { return d.coalescing_rule == r.name; }));
+  for (const analyzers::BankRule& r : rules->banks)
+    explain_rule(r, "banks", obeyed_by([&](const auto& d) { return d.bank_rule == r.name; }));
+  return kFine;
 }
 
 void list_analyzers() {
@@ -95,6 +127,8 @@ constexpr Topic kTopics[] = {{"devices", devices},
 
 int list(const std::vector<std::string>& arguments) {
   if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) return write(kHelp), kFine;
+  if (arguments.size() >= 2 && arguments[0] == "rules" && arguments[1] == "--explain")
+    return explain_rules({arguments.begin() + 2, arguments.end()});
   std::vector<std::string_view> names;
   for (const Topic& topic : kTopics) names.push_back(topic.name);
   if (arguments.size() != 1) throw UsageError{"list what?", fmt::format("one of {}", fmt::join(names, ", "))};

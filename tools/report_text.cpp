@@ -43,6 +43,8 @@ public:
     instructions();
     global_memory();
     shared_memory();
+    for (const analyzers::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
+    for (const analyzers::BankRule& rule : r_.rules.banks) own_rule(rule);
     divergence();
     lines();
     occupancy();
@@ -214,6 +216,44 @@ private:
       section("Shared memory", "32 banks of 4 bytes; lanes that want different words of one bank take another pass");
       table(t);
     }
+  }
+
+  // Under a rule that was asked for with --rule.
+  void own_rule(const analyzers::CoalescingRule& rule) {
+    section(fmt::format("Global memory under rule {}", rule.name), rule.title);
+    const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
+    Table t({{""},
+             {"requests", Table::right},
+             {"transactions", Table::right},
+             {"of 32 B", Table::right},
+             {"of 64 B", Table::right},
+             {"of 128 B", Table::right},
+             {"bytes moved", Table::right}});
+    for (const Kind& kind : kKinds) {
+      const auto by = [&](std::string_view name) { return of(fmt::format("{}_{}", kind.suffix, name)); };
+      if (by("requests") == 0) continue;
+      t.row({std::string(kind.title), count(by("requests")), count(by("32b") + by("64b") + by("128b")),
+             count(by("32b")), count(by("64b")), count(by("128b")),
+             count(32 * by("32b") + 64 * by("64b") + 128 * by("128b"))});
+    }
+    if (t.empty()) return line("  not accessed");
+    table(t);
+    line("  the lanes ask for {} bytes, {} of what is moved", of("bytes_asked"),
+         percent(static_cast<double>(of("bytes_asked")), static_cast<double>(of("bytes_moved"))));
+  }
+  void own_rule(const analyzers::BankRule& rule) {
+    section(fmt::format("Shared memory under rule {}", rule.name), rule.title);
+    const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
+    Table t({{""}, {"requests", Table::right}, {"passes", Table::right}, {"of them conflicts", Table::right}});
+    for (const Kind& kind : kKinds) {
+      const auto by = [&](std::string_view name) { return of(fmt::format("{}_{}", kind.suffix, name)); };
+      if (by("requests") == 0) continue;
+      t.row({std::string(kind.title), count(by("requests")), count(by("passes")), count(by("conflicts"))});
+    }
+    if (t.empty()) return line("  not accessed");
+    table(t);
+    if (rule.broadcast == analyzers::BankRule::Broadcast::one_word)
+      line("  with the best choice of the word to broadcast; with the worst, {} conflicts", of("conflicts_worst"));
   }
 
   void divergence() {

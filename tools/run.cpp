@@ -40,6 +40,7 @@ constexpr std::string_view kExamples = R"(
 Examples:
   warplens run samples/transpose/all.toml
   warplens run samples/transpose/all.toml --device c1060 --json report.json
+  warplens run samples/transpose/all.toml --device c1060 --rule my_rule.toml
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
 Exit status: 0 fine; 1 the kernel trapped, or a result is not what the launch file expects; 2 bad usage or input.
@@ -61,6 +62,8 @@ po::options_description visible_options() {
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
       "the GPU to imitate: see 'warplens list devices', or a device file; without it, the C1060 for targets before "
       "sm_20, else the H200");
+  add("rule", po::value<Strings>()->value_name("NAME|FILE"),
+      "count under this rule too: see 'warplens list rules', or a rule file of your own; may be repeated");
   add("registers", po::value<std::uint32_t>()->value_name("N"),
       "registers of a thread, for the occupancy; else .maxnreg or an estimate");
   add("json", po::value<std::string>()->value_name("FILE"),
@@ -266,10 +269,17 @@ int run(const Strings& arguments) {
     print(plan.error());
     return kBadInput;
   }
+  Expected<analyzers::RuleSet> rules = api::load_rules(get<Strings>(values, "rule").value_or(Strings{}));
+  if (!rules) {
+    print(rules.error());
+    return kBadInput;
+  }
   Expected<api::PlanReport> report = [&] {
     Progress progress;
     api::PlanOptions options;
     options.analyze = values.count("no-analyze") == 0;
+    options.rules = std::move(*rules);
+    if (!options.analyze && !options.rules.empty()) throw UsageError{"--rule counts nothing with --no-analyze", ""};
     options.workers = values["threads"].as<unsigned>();
     if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
     options.max_steps = values["max-steps"].as<std::uint64_t>();

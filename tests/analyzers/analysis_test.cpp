@@ -236,7 +236,7 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
       EXPECT_NE(profile.metrics.find(metric.name), nullptr) << metric.name;
       EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     }
-  EXPECT_EQ(analyzers().size(), 5u);
+  EXPECT_EQ(analyzers().size(), 6u);
 }
 
 TEST(Analysis, SumsPerSourceLine) {

@@ -198,6 +198,38 @@ iota = [0, 1]
   }
 }
 
+TEST(BadInput, WrongRules) {
+  const Folder folder;
+  const std::string ptx = folder.write("k.ptx", kPtx);
+  const std::string good =
+      "rule = \"banks\"\nname = \"mine\"\ntitle = \"t\"\nbanks = 32\nbank_bytes = 4\nrow_bytes = 128\n"
+      "broadcast = \"every_word\"\nsplit_words = false\nmerge_equal_pairs = false\n"
+      "[[word]]\nbytes = 4\nlanes = 32\n";
+  const std::string file = folder.write("good.toml", good);
+  EXPECT_EQ(run_program(launch(ptx, {"--rule", file})).status, 0);
+  const std::vector<Replacement> table{
+      {"banks = 32", "banks = 33", {"r.toml:4:9: error:", "'banks' must be one of 32, 16, got 33", "^"}},
+      {"lanes = 32", "lane = 32", {"r.toml:12:1: error:", "unknown key 'lane'", "did you mean 'lanes'?"}},
+      {"\"t\"", "7", {"r.toml:3:9: error:", "expected a text for 'title', got 7"}},
+      {"row_bytes = 128", "row_bytes = 64", {"r.toml", "a row is smaller than all banks together"}},
+      {"banks = 32", "banks = ", {"r.toml:4:"}},
+      {"\"banks\"", "\"bank\"", {"r.toml:1:8: error:", "must be one of coalescing, banks"}},
+  };
+  for (const Replacement& r : table) {
+    std::string text = good;
+    text.replace(text.find(r.from), r.from.size(), r.to);
+    SCOPED_TRACE(r.to);
+    const std::string bad = folder.write("r.toml", text);
+    expect_refused(run_program(launch(ptx, {"--rule", bad})), r.parts);
+    expect_refused(run_program({"list", "rules", "--explain", bad}), r.parts);
+  }
+  expect_refused(run_program(launch(ptx, {"--rule", "6.1"})), {"there is no rule '6.1'"});
+  expect_refused(run_program(launch(ptx, {"--rule", "2.x-l3"})), {"did you mean '2.x-l"});
+  expect_refused(run_program(launch(ptx, {"--rule", folder.path().string()})), {"there is no rule"});
+  expect_refused(run_program(launch(ptx, {"--rule", file, "--rule", file})), {"two rules are named 'mine'"});
+  expect_refused(run_program(launch(ptx, {"--rule", "1.2", "--no-analyze"})), {"--rule counts nothing"});
+}
+
 TEST(BadInput, BufferTooSmallTraps) {
   const Folder folder;
   const Output o =

@@ -199,5 +199,37 @@ TEST(Commands, Lists) {
   }
 }
 
+TEST(Commands, ARuleOfOnesOwn) {
+  const Folder folder;
+  const std::string rule = folder.write("mine.toml", "rule = \"coalescing\"\nname = \"mine\"\ntitle = \"whole warps\"\n"
+                                                     "order = \"any\"\nshrink = true\nsmallest = 32\n"
+                                                     "[[word]]\nbytes = 4\nlanes = 32\nsegment = 64\n");
+  const std::string launch = kSamples + "vector_add/launch.toml";
+  const Json own = Json::parse(run_program({"run", launch, "--rule", rule, "--rule", "5.x+", "--json", "-"}).out);
+  const Json& metrics = own["launches"].at(0)["metrics"];
+  EXPECT_EQ(metrics["rule.mine.ld_requests"], metrics["gld_request"]);
+  EXPECT_EQ(metrics["rule.mine.ld_64b"], metrics["gld_64b"]); // 128 bytes of a warp are two segments, as of half-warps
+  EXPECT_EQ(metrics["rule.5.x+.passes"], 0);
+  // What is asked for comes on top: all else is as it was.
+  Json without = Json::parse(run_program({"run", launch, "--json", "-"}).out);
+  for (const auto& [name, value] : metrics.items())
+    if (!name.starts_with("rule.")) {
+      EXPECT_EQ(without["launches"].at(0)["metrics"][name], value) << name;
+    }
+  const Output text = run_program({"run", launch, "--rule", rule});
+  EXPECT_EQ(text.status, 0) << text.err;
+  expect_parts(text.out, {"Global memory under rule mine: whole warps"});
+}
+
+TEST(Commands, RulesAreExplained) {
+  const Output all = run_program({"list", "rules", "--explain"});
+  EXPECT_EQ(all.status, 0) << all.err;
+  expect_parts(all.out, {"1.2 (transactions): compute capability 1.2 and 1.3", "devices: c1060, gtx280",
+                         "source: CUDA Programming Guide 2.0, section 5.1.2.1", "5.x+ (banks)"});
+  const Output one = run_program({"list", "rules", "--explain", "2.x"});
+  expect_parts(one.out, {"a request is a quarter-warp (8 lanes), with 1 pass more"});
+  EXPECT_EQ(one.out.find("1.2"), one.out.npos);
+}
+
 } // namespace
 } // namespace warplens::testing
