@@ -25,7 +25,7 @@ const std::vector<Floor>& floors() {
       {"analyzers/", {"emulator/base/", "emulator/isa/", "emulator/ir/", "emulator/exec/events.hpp"}},
       {"model/", {"emulator/base/"}},
       {"api/", {"emulator/", "analyzers/", "model/"}},
-      {"tools/", {"api/"}},
+      {"tools/", {"api/", "runtime/fatbin/"}},
       {"runtime/", {"api/"}},
       {"python/", {"api/"}},
       {"bench/", {"emulator/", "analyzers/", "model/", "api/"}},

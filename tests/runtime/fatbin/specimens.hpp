@@ -1,0 +1,36 @@
+// The files of tests/data/fatbin, and changes made to them.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace warplens::fatbin {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes specimen(std::string_view name);
+
+/// Overwrites a field of a file.
+template <class T> void write(Bytes& bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+/// A copy that ends where a page ends behind which nothing may be read: who reads past it dies.
+class Fenced {
+public:
+  explicit Fenced(std::span<const std::byte> bytes);
+  ~Fenced();
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+  void* pages_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::span<const std::byte> bytes_;
+};
+
+} // namespace warplens::fatbin
