@@ -217,6 +217,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   report.printed = result.printed;
   if (result.trap) {
     report.trap = exec::describe(*result.trap, launch);
+    report.trap_kind = result.trap->kind;
     return report;
   }
   if (!analysis) return report;

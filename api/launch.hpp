@@ -78,7 +78,8 @@ struct LaunchReport {
   model::Device device;
   analyzers::RuleSet rules;       ///< as in the request
   std::string printed;            ///< by printf() in the kernel, in the order of the blocks
-  std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `resources` is filled
+  std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `trap_kind` and `resources` is filled
+  std::optional<exec::Trap::Kind> trap_kind;
   bool analyzed = false;
   Resources resources;
   analyzers::Profile profile; ///< with the metrics of the launch itself added (registers, occupancy, …)

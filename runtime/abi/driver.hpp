@@ -1,0 +1,12 @@
+// The driver API of CUDA 13 as its binary interface: types, values and functions with CUDA's names, so that programs
+// can be written against them without an installation of CUDA.
+//
+//   #include "runtime/abi/driver.hpp"
+//   cuInit(0);  cuMemAlloc_v2(&address, 4096);   // names as libcuda.so.1 exports them
+#pragma once
+
+#include "runtime/abi/driver_functions.hpp"
+#include "runtime/abi/driver_graph_functions.hpp"
+#include "runtime/abi/driver_graphs.hpp"
+#include "runtime/abi/driver_per_thread.hpp"
+#include "runtime/abi/driver_structs.hpp"

@@ -1,0 +1,8 @@
+// CUresult, from the table in driver_errors.def.
+#pragma once
+
+enum CUresult {
+#define X(name, value, text) name = value,
+#include "runtime/abi/driver_errors.def"
+#undef X
+};

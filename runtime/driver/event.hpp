@@ -1,0 +1,32 @@
+// Events: a mark in a stream that can be waited for, and the time at which it was reached.
+#pragma once
+
+#include "runtime/driver/operation.hpp"
+
+#include <mutex>
+
+namespace warplens::runtime {
+
+class Event {
+public:
+  explicit Event(unsigned flags) : flags_(flags) {}
+  [[nodiscard]] unsigned flags() const { return flags_; }
+
+  /// The mark of the latest record; null: never recorded.
+  [[nodiscard]] std::shared_ptr<Mark> mark() const {
+    const std::lock_guard lock(mutex_);
+    return mark_;
+  }
+  /// From now on the event means this mark.
+  void set_mark(std::shared_ptr<Mark> mark) {
+    const std::lock_guard lock(mutex_);
+    mark_ = std::move(mark);
+  }
+
+private:
+  unsigned flags_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Mark> mark_;
+};
+
+} // namespace warplens::runtime

@@ -1,0 +1,14 @@
+// From what a program hands over as code to the PTX in it.
+#pragma once
+
+#include "api/launch.hpp"
+
+#include <vector>
+
+namespace warplens::runtime {
+
+/// PTX text, ended by a zero byte; a fat binary, or the wrapper that nvcc puts around one. Throws Failure:
+/// CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU where there is machine code only.
+std::vector<api::Source> ptx_of(const void* image, const model::Device& device);
+
+} // namespace warplens::runtime

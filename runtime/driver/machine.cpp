@@ -1,0 +1,87 @@
+#include "runtime/driver/machine.hpp"
+
+#include "runtime/driver/serve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace warplens::runtime {
+
+namespace {
+
+std::uint64_t host_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+} // namespace
+
+Machine& Machine::instance() {
+  static Machine* const machine = new Machine;
+  return *machine;
+}
+
+bool Machine::initialised() const { return process_.load(std::memory_order_acquire) == getpid(); }
+
+CUresult Machine::initialise() {
+  const std::lock_guard lock(mutex_);
+  if (process_ == getpid()) return CUDA_SUCCESS;
+  if (process_ != 0) return CUDA_ERROR_NOT_INITIALIZED; // the threads that do the work stayed with the parent
+  const char* const wanted = std::getenv("WARPLENS_DEVICE");
+  Expected<model::Device> device = api::load_device(wanted != nullptr && *wanted != '\0' ? wanted : "h200");
+  if (!device) throw Failure{CUDA_ERROR_NO_DEVICE, "WARPLENS_DEVICE: " + render(device.error(), {})};
+  Expected<std::shared_ptr<api::Context>> api = api::Context::create();
+  if (!api) throw Failure{CUDA_ERROR_OUT_OF_MEMORY, render(api.error(), {})};
+  device_ = std::move(*device);
+  api_ = std::move(*api);
+  total_memory_ = std::min(host_memory() / 4 * 3, api_->arena().end() - api_->arena().begin());
+  memory_ = std::make_unique<Memory>(api_, total_memory_);
+  process_.store(getpid(), std::memory_order_release);
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<Context> Machine::retain_primary() {
+  const std::lock_guard lock(mutex_);
+  if (!primary_) {
+    primary_ = std::make_shared<Context>(primary_flags_);
+    contexts.add(primary_);
+  }
+  ++primary_uses_;
+  return primary_;
+}
+
+void Machine::release_primary() {
+  {
+    const std::lock_guard lock(mutex_);
+    require(primary_uses_ > 0, CUDA_ERROR_INVALID_CONTEXT);
+    if (--primary_uses_ > 0) return;
+  }
+  reset_primary();
+}
+
+void Machine::reset_primary() {
+  std::shared_ptr<Context> context;
+  {
+    const std::lock_guard lock(mutex_);
+    context = std::move(primary_);
+    primary_uses_ = 0;
+  }
+  if (context) destroy_context(context);
+}
+
+std::shared_ptr<Context> Machine::primary() const {
+  const std::lock_guard lock(mutex_);
+  return primary_;
+}
+
+void Machine::destroy_context(const std::shared_ptr<Context>& context) {
+  contexts.remove(Registry<Context, CUcontext>::handle(context.get()));
+  context->destroy();
+  for (const auto& stream : streams.all())
+    if (&stream->context() == context.get()) streams.remove(Registry<Stream, CUstream>::handle(stream.get()));
+  memory().free_all_of(context.get());
+}
+
+} // namespace warplens::runtime

@@ -1,0 +1,79 @@
+#include "runtime/driver/memory.hpp"
+
+#include "runtime/driver/serve.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::runtime {
+
+namespace {
+
+bool counts(Allocation::Kind kind) {
+  return kind != Allocation::Kind::host && kind != Allocation::Kind::registered &&
+         kind != Allocation::Kind::virtual_range;
+}
+
+} // namespace
+
+std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const void* owner, unsigned flags) {
+  require(size != 0);
+  const std::lock_guard lock(mutex_);
+  if (counts(kind)) require(size <= limit_ && used_ <= limit_ - size, CUDA_ERROR_OUT_OF_MEMORY);
+  constexpr const char* names[] = {"device", "managed", "host", "registered", "array", "module", "pool", "virtual"};
+  const auto buffer =
+      api::Buffer::allocate(api_, size, fmt::format("{} memory {}", names[static_cast<std::size_t>(kind)], next_id_));
+  require(static_cast<bool>(buffer), CUDA_ERROR_OUT_OF_MEMORY);
+  const std::uint64_t begin = (*buffer)->address();
+  allocations_[begin] = {kind, begin, size, next_id_++, flags, owner, *buffer};
+  if (counts(kind)) used_ += size;
+  return begin;
+}
+
+void Memory::add(Allocation allocation) {
+  const std::lock_guard lock(mutex_);
+  allocation.id = next_id_++;
+  if (counts(allocation.kind)) used_ += allocation.size;
+  allocations_[allocation.begin] = std::move(allocation);
+}
+
+bool Memory::free(std::uint64_t address, Allocation::Kind kind) {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end() || found->second.kind != kind) return false;
+  if (counts(kind)) used_ -= found->second.size;
+  allocations_.erase(found);
+  return true;
+}
+
+void Memory::free_all_of(const void* owner) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(allocations_, [&](const auto& entry) {
+    if (entry.second.owner != owner) return false;
+    if (counts(entry.second.kind)) used_ -= entry.second.size;
+    return true;
+  });
+}
+
+std::optional<Allocation> Memory::find(std::uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return std::nullopt;
+  const Allocation& candidate = std::prev(after)->second;
+  if (address >= candidate.end()) return std::nullopt;
+  return candidate;
+}
+
+bool Memory::covers(std::uint64_t address, std::uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return false;
+  const Allocation& candidate = std::prev(after)->second;
+  return size <= candidate.size && address - candidate.begin <= candidate.size - size;
+}
+
+std::uint64_t Memory::used() const {
+  const std::lock_guard lock(mutex_);
+  return used_;
+}
+
+} // namespace warplens::runtime

@@ -1,0 +1,115 @@
+// Modules, their functions and variables, and libraries: code that was loaded once for all contexts.
+//
+//   auto module = Module::load(machine, image, context);      // PTX text, a fat binary, …
+//   module->function("saxpy")->kernel().function->params
+//
+// The bytes that a program hands over become PTX in ptx_of() (image.hpp); from there on there is api::Module only.
+#pragma once
+
+#include "api/launch.hpp"
+#include "runtime/abi/driver.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace warplens::runtime {
+
+class Library;
+class Machine;
+class Module;
+
+/// A kernel as the program holds it, with the attributes that it may set.
+class Function {
+public:
+  Function(std::weak_ptr<Module> module, api::Kernel kernel, const model::Device& device);
+
+  [[nodiscard]] const api::Kernel& kernel() const { return kernel_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::shared_ptr<Module> module() const { return module_.lock(); }
+
+  /// Errors: CUDA_ERROR_INVALID_VALUE for an attribute that there is not.
+  [[nodiscard]] int attribute(CUfunction_attribute attribute) const;
+  /// Errors: CUDA_ERROR_INVALID_VALUE for an attribute that cannot be set, or a value that the device does not allow.
+  void set_attribute(CUfunction_attribute attribute, int value);
+
+  /// Bytes of dynamic shared memory that a launch may ask for.
+  [[nodiscard]] std::uint64_t most_dynamic_shared() const;
+  /// The most threads that a block may have.
+  [[nodiscard]] int most_threads() const;
+  /// Found when first asked for. Throws Failure: an instruction that cannot be run.
+  [[nodiscard]] const api::Resources& resources() const;
+
+  /// Where parameter i lies in the parameter buffer, and how many bytes it has.
+  struct Parameter {
+    std::size_t offset, size;
+  };
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+  [[nodiscard]] std::size_t parameter_bytes() const { return parameter_bytes_; }
+
+private:
+  std::weak_ptr<Module> module_;
+  api::Kernel kernel_; ///< keeps the api::Module alive
+  std::string name_;
+  const model::Device& device_;
+  std::vector<Parameter> parameters_;
+  std::size_t parameter_bytes_ = 0;
+  mutable std::once_flag resources_once_;
+  mutable api::Resources resources_;
+  std::map<CUfunction_attribute, std::atomic<int>> settings_; ///< those that can be set
+};
+
+class Module : public std::enable_shared_from_this<Module> {
+public:
+  /// Throws Failure: CUDA_ERROR_INVALID_PTX, CUDA_ERROR_OUT_OF_MEMORY; the diagnostics are its text. `owner`: what
+  /// its variables belong to.
+  static std::shared_ptr<Module> load(Machine& machine, std::span<const api::Source> sources, const void* owner);
+  ~Module();
+
+  /// Null: there is no such kernel.
+  std::shared_ptr<Function> function(const std::string& name);
+  [[nodiscard]] std::vector<std::string> function_names() const;
+  [[nodiscard]] const api::Module& api() const { return *module_; }
+  [[nodiscard]] api::Module& api() { return *module_; }
+  [[nodiscard]] const void* owner() const { return owner_; }
+  /// All functions that were asked for so far.
+  [[nodiscard]] std::vector<std::shared_ptr<Function>> functions() const;
+
+private:
+  Module(Machine& machine, std::shared_ptr<api::Module> module, const void* owner);
+  Machine& machine_;
+  std::shared_ptr<api::Module> module_;
+  const void* owner_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Function>> functions_;
+};
+
+/// A kernel of a library. It has no context; ours needs none, so it only names its function.
+class Kernel {
+public:
+  Kernel(std::weak_ptr<Library> library, std::shared_ptr<Function> function)
+      : library_(std::move(library)), function_(std::move(function)) {}
+  [[nodiscard]] const std::shared_ptr<Function>& function() const { return function_; }
+  [[nodiscard]] std::shared_ptr<Library> library() const { return library_.lock(); }
+
+private:
+  std::weak_ptr<Library> library_;
+  std::shared_ptr<Function> function_;
+};
+
+class Library {
+public:
+  explicit Library(std::shared_ptr<Module> module) : module_(std::move(module)) {}
+  [[nodiscard]] const std::shared_ptr<Module>& module() const { return module_; }
+
+private:
+  std::shared_ptr<Module> module_;
+};
+
+/// The function that a program names by its CUfunction or its CUkernel. Throws Failure CUDA_ERROR_INVALID_HANDLE.
+std::shared_ptr<Function> find_function(Machine& machine, CUfunction handle);
+
+} // namespace warplens::runtime

@@ -1,0 +1,160 @@
+// Modules: loading code, finding what is in it.
+#include "runtime/driver/image.hpp"
+#include "runtime/driver/module.hpp"
+#include "runtime/driver/serve.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+using namespace warplens::runtime;
+
+namespace {
+
+std::shared_ptr<Module> find(CUmodule handle) {
+  std::shared_ptr<Module> module = Machine::instance().modules.find(handle);
+  require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return module;
+}
+
+CUmodule load(Context& context, const void* image) {
+  Machine& machine = Machine::instance();
+  context.flush_printed();
+  return machine.modules.add(Module::load(machine, ptx_of(image, machine.device()), &context));
+}
+
+} // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return serve([&](Context& context) {
+    require(module != nullptr);
+    *module = load(context, image);
+  });
+}
+
+// The options are about the compiler that turns PTX into machine code; there is none here.
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, CUjit_option*, void**) {
+  return cuModuleLoadData(module, image);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return cuModuleLoadData(module, image); }
+
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return serve([&](Context& context) {
+    require(module != nullptr && path != nullptr);
+    std::ifstream in(path, std::ios::binary);
+    require(in.is_open(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return fmt::format("cannot read '{}'", path); });
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    *module = load(context, text.c_str());
+  });
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  return serve([&](Context& context) {
+    find(handle);
+    context.synchronize(); // what runs may use it
+    Machine::instance().modules.remove(handle);
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return serve([&](Context&) {
+    require(function != nullptr && name != nullptr && *name != '\0');
+    const std::shared_ptr<Function> found = find(module)->function(name);
+    require(found != nullptr, CUDA_ERROR_NOT_FOUND);
+    *function = Registry<Function, CUfunction>::handle(found.get());
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule module) {
+  return serve([&](Context&) {
+    require(count != nullptr);
+    *count = static_cast<unsigned>(find(module)->function_names().size());
+  });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule module) {
+  return serve([&](Context&) {
+    require(functions != nullptr && count > 0);
+    const std::shared_ptr<Module> found = find(module);
+    for (const std::string& name : found->function_names())
+      if (count-- > 0) *functions++ = Registry<Function, CUfunction>::handle(found->function(name).get());
+  });
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name) {
+  return serve([&](Context&) {
+    require(name != nullptr && (address != nullptr || bytes != nullptr));
+    const warplens::api::Buffer* const variable = find(module)->api().variable(name);
+    require(variable != nullptr, CUDA_ERROR_NOT_FOUND);
+    if (address != nullptr) *address = variable->address();
+    if (bytes != nullptr) *bytes = variable->bytes().size();
+  });
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  return serve([&](Machine&) {
+    require(mode != nullptr);
+    *mode = CU_MODULE_EAGER_LOADING;
+  });
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  return serve([&](Context&) {
+    require(value != nullptr);
+    *value = find_function(Machine::instance(), function)->attribute(attribute);
+  });
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  return serve([&](Context&) { find_function(Machine::instance(), function)->set_attribute(attribute, value); });
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return serve([&](Context&) {
+    require(name != nullptr);
+    *name = find_function(Machine::instance(), function)->name().c_str();
+  });
+}
+
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
+  return serve([&](Context&) {
+    require(module != nullptr);
+    *module = Registry<Module, CUmodule>::handle(find_function(Machine::instance(), function)->module().get());
+  });
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
+  return serve([&](Context&) {
+    const std::shared_ptr<Function> found = find_function(Machine::instance(), function);
+    require(offset != nullptr && index < found->parameters().size());
+    *offset = found->parameters()[index].offset;
+    if (size != nullptr) *size = found->parameters()[index].size;
+  });
+}
+
+// Caches and banks do not change what a kernel computes.
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
+  return serve([&](Context&) { find_function(Machine::instance(), function); });
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig) {
+  return serve([&](Context&) { find_function(Machine::instance(), function); });
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
+  return serve([&](Context&) {
+    require(state != nullptr);
+    find_function(Machine::instance(), function);
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+  });
+}
+
+CUresult cuFuncLoad(CUfunction function) {
+  return serve([&](Context&) { find_function(Machine::instance(), function); });
+}
+
+} // extern "C"

@@ -1,0 +1,50 @@
+// The objects that a program holds by handle: streams, events, modules. A handle is the object's address; one that was
+// destroyed, or never was, is recognised, and an object that is destroyed while in use lives until the use ends.
+//
+//   CUstream handle = streams.add(stream);  streams.find(handle)->submit(…);  streams.remove(handle);
+#pragma once
+
+#include "runtime/abi/driver.hpp"
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace warplens::runtime {
+
+template <class Object, class Handle> class Registry {
+public:
+  static Handle handle(const Object* object) { return reinterpret_cast<Handle>(const_cast<Object*>(object)); }
+
+  Handle add(std::shared_ptr<Object> object) {
+    const Handle key = handle(object.get());
+    const std::lock_guard lock(mutex_);
+    objects_.emplace(key, std::move(object));
+    return key;
+  }
+  /// Null: no such object.
+  std::shared_ptr<Object> find(Handle key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  /// What was removed; null: no such object.
+  std::shared_ptr<Object> remove(Handle key) {
+    const std::lock_guard lock(mutex_);
+    auto node = objects_.extract(key);
+    return node.empty() ? nullptr : std::move(node.mapped());
+  }
+  [[nodiscard]] std::vector<std::shared_ptr<Object>> all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Object>> list;
+    for (const auto& [key, object] : objects_) list.push_back(object);
+    return list;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::unordered_map<Handle, std::shared_ptr<Object>> objects_;
+};
+
+} // namespace warplens::runtime
