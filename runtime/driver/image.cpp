@@ -1,30 +1,19 @@
 #include "runtime/driver/image.hpp"
 
 #include "runtime/driver/serve.hpp"
-
-#include <cstring>
+#include "runtime/fatbin/module_image.hpp"
 
 namespace warplens::runtime {
 
-namespace {
-
-constexpr std::uint32_t kFatBinary = 0xba55ed50, kFatBinaryWrapper = 0x466243b1;
-
-} // namespace
-
-std::vector<api::Source> ptx_of(const void* image, const model::Device&) {
+std::vector<api::Source> ptx_of(const void* image, const model::Device& device) {
   require(image != nullptr);
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, image, sizeof magic);
-  if (magic == kFatBinary || magic == kFatBinaryWrapper)
-    throw Failure{CUDA_ERROR_NO_BINARY_FOR_GPU, "fat binaries cannot be read yet: hand over the PTX"};
-  if (std::memcmp(image,
-                  "\x7f"
-                  "ELF",
-                  4) == 0)
-    throw Failure{CUDA_ERROR_NO_BINARY_FOR_GPU,
-                  "the image is machine code: Warplens runs PTX (nvcc -gencode arch=compute_90,code=compute_90)"};
-  return {{static_cast<const char*>(image), "<ptx>"}};
+  fatbin::LoadedCode code = fatbin::load_code(image, device.capability);
+  if (!code)
+    throw Failure{code.error().kind == fatbin::LoadError::Kind::no_ptx ? CUDA_ERROR_NO_BINARY_FOR_GPU
+                                                                       : CUDA_ERROR_INVALID_IMAGE,
+                  render(code.error().diagnostics, {})};
+  for (const std::string& note : code->notes) tell(note);
+  return std::move(code->sources);
 }
 
 } // namespace warplens::runtime
