@@ -80,14 +80,14 @@ void expand(Addresses& a, bool address32) {
 static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
   if (!warp->worker->watch) return;
   if (a.regular) {
-    warp->worker->watch->regular(site, space, mask, a.base, a.stride, a.half);
+    warp->worker->watch->regular(*warp, site, space, mask, a.base, a.stride, a.half);
     return;
   }
   const std::uint64_t first = a.lane[__builtin_ctz(mask)];
   std::int64_t offsets[kWarpSize]{};
   for (int i = 0; i < kWarpSize; ++i)
     if ((mask >> i & 1) != 0) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
-  warp->worker->watch->irregular(site, space, mask, first, offsets);
+  warp->worker->watch->irregular(*warp, site, space, mask, first, offsets);
 }
 
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
@@ -162,7 +162,7 @@ void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t byte
     const Mask mask = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
     const auto stride = static_cast<std::int64_t>(each);
     const std::int64_t strides[] = {stride, stride};
-    warp->worker->watch->regular(*op->site, at.space, mask, at.offset + done, strides, 16 * stride);
+    warp->worker->watch->regular(*warp, *op->site, at.space, mask, at.offset + done, strides, 16 * stride);
   }
 }
 

@@ -154,7 +154,7 @@ template <bool watched>
   if constexpr (watched) {
     std::int64_t offsets[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
-    warp->worker->watch->irregular(site, space, mask, first, offsets);
+    warp->worker->watch->irregular(*warp, site, space, mask, first, offsets);
   }
   return true;
 }
@@ -181,14 +181,15 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
   case isa::Space::shared:
     if (high > cta.shared_bytes) break;
     host.base = cta.shared + a.base;
-    if constexpr (watched) warp->worker->watch->regular(site, isa::Space::shared, mask, a.base, a.stride, a.half);
+    if constexpr (watched)
+      warp->worker->watch->regular(*warp, site, isa::Space::shared, mask, a.base, a.stride, a.half);
     return true;
   case isa::Space::local:
     if (high > cta.local_stride) break;
     host.base = cta.local + std::uint64_t{warp->index} * kWarpSize * cta.local_stride + a.base;
     for (std::int64_t& stride : host.stride) stride += static_cast<std::int64_t>(cta.local_stride);
     host.half += 16 * static_cast<std::int64_t>(cta.local_stride);
-    if constexpr (watched) warp->worker->watch->regular(site, isa::Space::local, mask, a.base, a.stride, a.half);
+    if constexpr (watched) warp->worker->watch->regular(*warp, site, isa::Space::local, mask, a.base, a.stride, a.half);
     return true;
   case isa::Space::generic:
     if (low >= (site.address32 ? kSharedWindow32 : kSharedWindow)) break;
@@ -199,7 +200,7 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
     if ((low < region.begin || high > region.end) && !warp->worker->find_region(site.index, low, high)) break;
     host.base = reinterpret_cast<std::byte*>(a.base);
     const isa::Space space = site.space == isa::Space::constant ? isa::Space::constant : isa::Space::global;
-    if constexpr (watched) warp->worker->watch->regular(site, space, mask, a.base, a.stride, a.half);
+    if constexpr (watched) warp->worker->watch->regular(*warp, site, space, mask, a.base, a.stride, a.half);
     return true;
   }
   default: break;

@@ -43,7 +43,7 @@ bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* count
     std::memcpy(pieces[lane].bytes, from.bytes, counts[lane]);
     if (warp->worker->watch) {
       const std::int64_t none[kWarpSize]{};
-      warp->worker->watch->irregular(*op->site, from.space, Mask{1} << lane, from.offset, none);
+      warp->worker->watch->irregular(*warp, *op->site, from.space, Mask{1} << lane, from.offset, none);
     }
   }
   return true;

@@ -84,7 +84,9 @@ const Op* barrier(const Op* op, Warp* warp) {
   const Mask lanes = acting(op, warp);
   if (lanes == 0) return op + 1;
   if (lanes != warp->live && !warp->cta->independent) return stop_with(op, warp, Trap::Kind::divergent_barrier, lanes);
-  if (warp->worker->shard) warp->worker->shard->barrier({op->instruction, lanes});
+  if (warp->worker->shard)
+    warp->worker->shard->barrier(
+        {op->instruction, lanes, arrival_of(op, warp, lanes).number, {warp->cta->number, warp->index}, warp->counted});
   if (const Mask same = alike(op, warp, lanes); lanes != warp->live || same != lanes) {
     if (warp->cta->independent) return wait_for_warp(op, warp, lanes);
     return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes & ~same, "the threads of a warp name several");

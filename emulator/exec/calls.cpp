@@ -277,7 +277,7 @@ namespace {
 template <bool watched> const Op* branch_by_index(const Op* op, Warp* warp) {
   const Mask lanes = acting(op, warp), active = warp->active;
   if constexpr (watched)
-    if (lanes == 0) warp->worker->count_branch(op->extra, active, 0);
+    if (lanes == 0) warp->worker->count_branch(*warp, op->extra, active, 0);
   if (lanes == 0) return go(warp, op + 1, op->imm);
   const std::vector<const Op*>& table = program_of(warp).jump_tables[op->src[2]];
   const std::uint32_t* const indices = row<std::uint32_t>(warp, op->src[1]);
@@ -289,7 +289,7 @@ template <bool watched> const Op* branch_by_index(const Op* op, Warp* warp) {
   for_each_lane(lanes, [&](int i) {
     taken |= indices[i] < table.size() && table[indices[i]] == table[first] ? Mask{1} << i : 0;
   });
-  if constexpr (watched) warp->worker->count_branch(op->extra, active, taken);
+  if constexpr (watched) warp->worker->count_branch(*warp, op->extra, active, taken);
   if (taken != active) {
     const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
     Paths& paths = *warp->paths;

@@ -45,6 +45,7 @@ void count(Warp* warp, std::uint32_t block) {
   BlockCounter& counter = warp->worker->blocks[block];
   ++counter.warps;
   counter.lanes += warp->lanes;
+  warp->counted += counter.instructions;
 }
 
 // To the target of a branch. A watched branch counts the block it enters itself, and goes past that block's counter.
@@ -88,7 +89,7 @@ const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
 
 const Op* jump_watched(const Op* op, Warp* warp) {
-  warp->worker->count_branch(op->extra, warp->active, warp->active);
+  warp->worker->count_branch(*warp, op->extra, warp->active, warp->active);
   return take<true>(op, warp);
 }
 
@@ -96,7 +97,7 @@ const Op* branch(const Op* op, Warp* warp) { return split<false>(op, warp, actin
 
 const Op* branch_watched(const Op* op, Warp* warp) {
   const Mask taken = acting(op, warp);
-  warp->worker->count_branch(op->extra, warp->active, taken);
+  warp->worker->count_branch(*warp, op->extra, warp->active, taken);
   return split<true>(op, warp, taken);
 }
 

@@ -111,6 +111,7 @@ void Cta::start(std::uint64_t n) {
   if (local_stride != program.local_bytes) set_local(program.local_bytes); // so that nobody sees who was here before
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
+  const bool told_each = worker.shard && worker.shard->begin_cta(number);
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp& w = warp(i);
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
@@ -122,6 +123,8 @@ void Cta::start(std::uint64_t n) {
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;
+    w.told_each = told_each;
+    w.counted = 0;
     write_special_rows(w, !started_before_);
   }
   started_before_ = true;
@@ -309,6 +312,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
         report_deadlock();
         return Progress::trapped;
       }
+    if (worker.shard) worker.shard->end_cta(number);
     return Progress::done;
   }
   return Progress::paused;

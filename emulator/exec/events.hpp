@@ -52,10 +52,19 @@ struct Branch {
   std::uint64_t count = 1;
 };
 
-/// A warp arrives at a CTA barrier.
+/// The warp that an event is of.
+struct WarpId {
+  std::uint64_t cta = 0;  ///< linear
+  std::uint32_t warp = 0; ///< in the CTA
+};
+
+/// Lanes of a warp arrive at a CTA barrier: all that live, or some of them where the warp has diverged.
 struct Barrier {
   std::uint32_t instruction = 0;
   Mask active = 0;
+  std::uint32_t number = 0; ///< of the barrier: 0 to 15
+  WarpId of{};
+  std::uint64_t steps = 0; ///< warp instructions that the warp has run, to the end of this basic block
 };
 
 /// How often each instruction ran, from the counters of the basic blocks.
@@ -83,12 +92,21 @@ struct LaunchShape {
 /// Receives the events of one worker. One shard belongs to one worker, so it needs no locks; the events of a CTA all
 /// come from one worker, a warp's in program order. Which worker runs which CTA is not fixed: what a shard keeps
 /// must merge to the same total however the CTAs were dealt out.
+///
+/// Where begin_cta() returns true, the shard is told of each access and branch of that CTA as well, one by one and with
+/// the warp that it is of, as soon as it happens: each_access() and each_branch(), `count` being 1. That costs several
+/// times what the emulation does; where it returns false, it costs next to nothing.
 class Shard {
 public:
   virtual ~Shard() = default;
   virtual void access(const Access&) {}
   virtual void branch(const Branch&) {}
   virtual void barrier(const Barrier&) {}
+
+  virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
+  virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not after a trap
+  virtual void each_access(const WarpId&, const Access&) {}
+  virtual void each_branch(const WarpId&, const Branch&) {}
 };
 
 /// What the emulator needs of a watcher: a shard per worker. After the launch the owner merges its own shards.

@@ -187,7 +187,7 @@ void observe_texels(const Op* op, Warp* warp, Mask mask, const std::array<std::u
     const auto lane = static_cast<std::size_t>(__builtin_ctz(m));
     offsets[lane] = static_cast<std::int64_t>(addresses[lane] - first);
   }
-  warp->worker->watch->irregular(*texture_site(op, warp).memory, isa::Space::texture, mask, first, offsets);
+  warp->worker->watch->irregular(*warp, *texture_site(op, warp).memory, isa::Space::texture, mask, first, offsets);
 }
 
 const Op* sample_texture(const Op* op, Warp* warp) {

@@ -58,10 +58,14 @@ struct alignas(64) Warp {
   Worker* worker = nullptr;
   WarpState state = WarpState::ready;
   std::uint8_t barrier = 0; ///< which one it waits at
+  bool told_each = false;   ///< whether the watcher is told of each event: Shard::begin_cta()
   std::uint32_t index = 0;  ///< in the CTA
   Paths* paths = nullptr;   ///< the other lanes, where it has diverged
   std::uint64_t steps = 0;  ///< executed in earlier turns: what %clock counts
   std::int64_t turn = 0;    ///< budget at the start of this turn
+  /// Warp instructions that it has run, each block as a whole when it is entered. Only where somebody watches; exact,
+  /// which steps are not.
+  std::uint64_t counted = 0;
 };
 
 constexpr std::uint32_t kRegisterFile = sizeof(Warp);

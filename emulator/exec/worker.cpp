@@ -1,4 +1,4 @@
-#include "emulator/exec/grid.hpp"
+#include "emulator/exec/cta.hpp"
 
 #include <algorithm>
 
@@ -6,51 +6,71 @@ namespace warplens::exec {
 
 namespace {
 
-Access access_of(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t count) {
+// What the watcher is told of: `site`, `space`, `mask`, and the addresses, which `lanes` has room for.
+Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std::uint64_t* lanes) {
   Access access;
   access.instruction = site.instruction;
   access.space = space;
   access.kind = site.kind;
   access.lane_bytes = site.observed_bytes;
   access.mask = mask;
-  access.count = count;
+  access.addresses = lanes;
   return access;
 }
 
 } // namespace
 
-void AccessWatch::deliver(const Regular& r) {
-  if (r.count == 0) return;
-  Access access = access_of(*r.site, r.space, r.mask, r.count);
+Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
+  Access access = exec::access_of(*r.site, r.space, r.mask, lanes);
   const bool one_sequence = r.stride[0] == r.stride[1] && r.half == 16 * r.stride[0];
   access.stride = one_sequence ? r.stride[0] : 0;
   access.shape = !one_sequence                           ? Shape::irregular
                  : r.stride[0] == 0                      ? Shape::broadcast
                  : r.stride[0] == r.site->observed_bytes ? Shape::contiguous
                                                          : Shape::strided;
-  std::uint64_t addresses[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) {
     const std::int64_t distance = i < 16 ? i * r.stride[0] : r.half + (i - 16) * r.stride[1];
-    addresses[i] = r.base + static_cast<std::uint64_t>(distance);
+    lanes[i] = r.base + static_cast<std::uint64_t>(distance);
   }
-  access.addresses = addresses;
-  shard_.access(access);
+  return access;
 }
 
-void AccessWatch::deliver(const Irregular& r) {
-  if (r.count == 0) return;
-  Access access = access_of(*r.site, r.space, r.mask, r.count);
+Access AccessWatch::access_of(const Irregular& r, std::uint64_t* lanes) {
+  Access access = exec::access_of(*r.site, r.space, r.mask, lanes);
   access.shape = Shape::irregular;
-  std::uint64_t addresses[kWarpSize];
-  for (int i = 0; i < kWarpSize; ++i) addresses[i] = r.base + static_cast<std::uint64_t>(r.offsets[i]);
-  access.addresses = addresses;
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = r.base + static_cast<std::uint64_t>(r.offsets[i]);
+  return access;
+}
+
+template <class Held> void AccessWatch::deliver(const Held& held) {
+  if (held.count == 0) return;
+  std::uint64_t lanes[kWarpSize];
+  Access access = access_of(held, lanes);
+  access.count = held.count;
   shard_.access(access);
 }
 
-void AccessWatch::irregular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+void AccessWatch::deliver(const Regular& r) { deliver<Regular>(r); }
+
+namespace {
+WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
+} // namespace
+
+void AccessWatch::tell(const Warp& warp, const Regular& one) {
+  std::uint64_t lanes[kWarpSize];
+  shard_.each_access(id_of(warp), access_of(one, lanes));
+}
+
+void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                             const std::int64_t* offsets) {
   if (site.observed_bytes == 0) return;
   base += static_cast<std::uint64_t>(site.observed_offset);
+  if (warp.told_each) {
+    Irregular one{&site, base, 0, 1, mask, space, {}};
+    std::copy(offsets, offsets + kWarpSize, one.offsets);
+    std::uint64_t lanes[kWarpSize];
+    shard_.each_access(id_of(warp), access_of(one, lanes));
+  }
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
   std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;
   for (int i = 0; i < kWarpSize; ++i)
@@ -81,7 +101,7 @@ Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
   if (shard) watch.emplace(*shard);
-  blocks.resize(program.blocks.size());
+  for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
   guarded.resize(program.guarded.size());
   branches.resize(program.branches.size());
   taken_lanes.resize(program.branches.size());
@@ -108,6 +128,10 @@ void Worker::change_branch(Branch& last, Mask active, Mask taken) {
   last.active = active;
   last.taken = taken;
   last.count = 1;
+}
+
+void Worker::tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+  shard->each_branch(id_of(warp), {branches[index].instruction, active, taken, 1});
 }
 
 void Worker::flush() {

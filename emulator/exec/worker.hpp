@@ -50,10 +50,12 @@ public:
 
   /// Lanes 0 to 15 at base + i * stride[0], 16 to 31 at base + half + (i - 16) * stride[1]; `base` is extrapolated
   /// where lane 0 is inactive.
-  void regular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, const std::int64_t* stride,
-               std::int64_t half) {
+  void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+               const std::int64_t* stride, std::int64_t half) {
     if (site.observed_bytes == 0) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
+    if (warp.told_each) [[unlikely]]
+      tell(warp, {&site, base, 0, {stride[0], stride[1]}, half, 1, mask, space});
     const std::uint64_t phase = base & (kAlignmentPeriod - 1);
     const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
     const std::uint64_t mixed =
@@ -69,7 +71,8 @@ public:
   }
 
   /// `offsets` of all lanes from `base`, 0 for inactive ones.
-  void irregular(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, const std::int64_t* offsets);
+  void irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+                 const std::int64_t* offsets);
 
   /// Delivers what has been held back.
   void flush();
@@ -92,8 +95,13 @@ private:
     isa::Space space{};
     std::int64_t offsets[kWarpSize]{};
   };
+  /// Delivers what has been held back, once.
+  template <class Held> void deliver(const Held& held);
   void deliver(const Regular& r);
-  void deliver(const Irregular& r);
+  void tell(const Warp& warp, const Regular& one);
+  /// The addresses go to `lanes`.
+  static Access access_of(const Regular& r, std::uint64_t* lanes);
+  static Access access_of(const Irregular& r, std::uint64_t* lanes);
 
   std::vector<Regular> regular_;
   std::vector<Irregular> irregular_;
@@ -103,6 +111,7 @@ private:
 struct BlockCounter {
   std::uint64_t warps = 0;
   std::uint64_t lanes = 0;
+  std::uint64_t instructions = 0; ///< of the block
 };
 
 struct Launch;
@@ -134,7 +143,9 @@ struct Worker {
   /// True where [low, high) lies in one allocation; remembers it for the site.
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
   /// Branches are held back like accesses.
-  void count_branch(std::uint32_t index, Mask active, Mask taken) {
+  void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+    if (warp.told_each) [[unlikely]]
+      tell_branch(warp, index, active, taken);
     Branch& last = branches[index];
     if (last.active == active && last.taken == taken)
       ++last.count;
@@ -142,6 +153,7 @@ struct Worker {
       change_branch(last, active, taken);
   }
   void change_branch(Branch& last, Mask active, Mask taken);
+  void tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);
   void flush();
 };
 
