@@ -1,4 +1,5 @@
 // The device: how many, which, what it can.
+#include "runtime/driver/device_attributes.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <algorithm>
@@ -61,6 +62,53 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
     require(bytes != nullptr);
     require_device(device);
     *bytes = machine.total_memory();
+  });
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
+  return serve([&](Machine& machine) {
+    require(value != nullptr);
+    require_device(device);
+    const std::optional<int> found = attribute(machine.device(), which);
+    require(found.has_value());
+    *value = *found;
+  });
+}
+
+CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
+  return serve([&](Machine& machine) {
+    require(properties != nullptr);
+    require_device(device);
+    const auto get = [&](CUdevice_attribute which) { return attribute(machine.device(), which).value_or(0); };
+    *properties = {get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+                   {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                    get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+                   {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                    get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+                   get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+                   get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+                   get(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+                   get(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+                   get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+                   get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+                   get(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)};
+  });
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* texels, CUarray_format, unsigned int, CUdevice device) {
+  return serve([&](Machine& machine) {
+    require(texels != nullptr);
+    require_device(device);
+    *texels = static_cast<size_t>(
+        attribute(machine.device(), CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH).value_or(0));
+  });
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice device) {
+  return serve([&](Machine&) {
+    require(supported != nullptr);
+    require_device(device);
+    *supported = 0;
   });
 }
 

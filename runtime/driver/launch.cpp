@@ -94,6 +94,39 @@ void set_arguments(KernelLaunch& launch, void** parameters, void** extra) {
   std::memcpy(launch.parameters.data(), buffer, std::min(size, launch.parameters.size()));
 }
 
+namespace {
+
+void check_cluster(const KernelLaunch& launch) {
+  const Function& function = *launch.function;
+  if (!launch.cluster) return;
+  const api::Extent& c = *launch.cluster;
+  const auto refuse = [&](const std::string& text) {
+    throw Failure{CUDA_ERROR_INVALID_CLUSTER_SIZE, fmt::format("kernel '{}': {}", function.name(), text)};
+  };
+  const std::uint64_t most = function.attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) != 0 ? 16 : 8;
+  if (Machine::instance().device().capability.major < 9) refuse("the device has no clusters");
+  if (product(c) == 0 || product(c) > most)
+    refuse(fmt::format("the cluster has {} blocks: 1 to {} are allowed", product(c), most));
+  for (std::size_t i = 0; i < 3; ++i)
+    if (launch.grid[i] % c[i] != 0)
+      refuse(fmt::format("clusters of {} blocks do not divide the grid of {} in {}", c[i], launch.grid[i], "xyz"[i]));
+}
+
+/// All blocks must be resident together (CUDA C++ Programming Guide, "Grid Synchronization").
+void check_cooperative(const KernelLaunch& launch) {
+  if (!launch.cooperative) return;
+  const model::Device& device = Machine::instance().device();
+  const auto most = static_cast<std::uint64_t>(launch.function->resident_blocks(
+                        static_cast<std::int64_t>(product(launch.block)), launch.shared_bytes)) *
+                    static_cast<std::uint64_t>(device.multiprocessors);
+  if (product(launch.grid) > most)
+    throw Failure{CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                  fmt::format("kernel '{}': {} blocks cannot be resident together: the device holds {}",
+                              launch.function->name(), product(launch.grid), most)};
+}
+
+} // namespace
+
 void check(const KernelLaunch& launch) {
   const Function& function = *launch.function;
   const auto refuse = [&](CUresult code, const std::string& text) {
@@ -121,6 +154,8 @@ void check(const KernelLaunch& launch) {
            fmt::format("{} bytes of dynamic shared memory: {} are allowed (more with "
                        "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, as far as the device has them)",
                        launch.shared_bytes, function.most_dynamic_shared()));
+  check_cluster(launch);
+  check_cooperative(launch);
 }
 
 void perform_launch(const KernelLaunch& launch, Context& context) {

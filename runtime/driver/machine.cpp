@@ -1,5 +1,8 @@
 #include "runtime/driver/machine.hpp"
 
+#include "runtime/driver/event.hpp"
+#include "runtime/driver/module.hpp"
+#include "runtime/driver/pool.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <fmt/format.h>
@@ -38,6 +41,11 @@ CUresult Machine::initialise() {
   api_ = std::move(*api);
   total_memory_ = std::min(host_memory() / 4 * 3, api_->arena().end() - api_->arena().begin());
   memory_ = std::make_unique<Memory>(api_, total_memory_);
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, kDevice};
+  default_pool_ = current_pool_ = std::make_shared<Pool>(properties);
+  pools.add(default_pool_);
   process_.store(getpid(), std::memory_order_release);
   return CUDA_SUCCESS;
 }
@@ -74,6 +82,16 @@ void Machine::reset_primary() {
 std::shared_ptr<Context> Machine::primary() const {
   const std::lock_guard lock(mutex_);
   return primary_;
+}
+
+std::shared_ptr<Pool> Machine::current_pool() const {
+  const std::lock_guard lock(mutex_);
+  return current_pool_;
+}
+
+void Machine::set_current_pool(std::shared_ptr<Pool> pool) {
+  const std::lock_guard lock(mutex_);
+  current_pool_ = std::move(pool);
 }
 
 void Machine::destroy_context(const std::shared_ptr<Context>& context) {

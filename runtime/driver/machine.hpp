@@ -20,6 +20,7 @@ class Function;
 class Kernel;
 class Library;
 class Module;
+class Pool;
 
 class Machine {
 public:
@@ -43,6 +44,11 @@ public:
   [[nodiscard]] unsigned primary_flags() const { return primary_flags_; }
   std::shared_ptr<Context> primary() const; ///< null: not active
 
+  /// What cuMemAllocAsync allocates from; the default one unless the program sets another.
+  [[nodiscard]] std::shared_ptr<Pool> default_pool() const { return default_pool_; }
+  [[nodiscard]] std::shared_ptr<Pool> current_pool() const;
+  void set_current_pool(std::shared_ptr<Pool> pool);
+
   /// Ends a context and all that belongs to it.
   void destroy_context(const std::shared_ptr<Context>& context);
 
@@ -53,6 +59,7 @@ public:
   Registry<Function, CUfunction> functions;
   Registry<Library, CUlibrary> libraries;
   Registry<Kernel, CUkernel> kernels;
+  Registry<Pool, CUmemoryPool> pools;
 
 private:
   Machine() = default;
@@ -63,6 +70,7 @@ private:
   std::unique_ptr<Memory> memory_;
   std::uint64_t total_memory_ = 0;
   std::shared_ptr<Context> primary_;
+  std::shared_ptr<Pool> default_pool_, current_pool_;
   unsigned primary_uses_ = 0, primary_flags_ = 0;
 };
 

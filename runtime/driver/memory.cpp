@@ -45,6 +45,14 @@ bool Memory::free(std::uint64_t address, Allocation::Kind kind) {
   return true;
 }
 
+std::optional<Allocation> Memory::begin_free(std::uint64_t address, Allocation::Kind kind) {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end() || found->second.kind != kind || found->second.dying) return std::nullopt;
+  found->second.dying = true;
+  return found->second;
+}
+
 void Memory::free_all_of(const void* owner) {
   const std::lock_guard lock(mutex_);
   std::erase_if(allocations_, [&](const auto& entry) {
@@ -69,6 +77,17 @@ bool Memory::covers(std::uint64_t address, std::uint64_t size) const {
   if (after == allocations_.begin()) return false;
   const Allocation& candidate = std::prev(after)->second;
   return size <= candidate.size && address - candidate.begin <= candidate.size - size;
+}
+
+bool Memory::overlaps(std::uint64_t address, std::uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.lower_bound(address + size);
+  return after != allocations_.begin() && std::prev(after)->second.end() > address;
+}
+
+bool Memory::has_room(std::uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  return size <= limit_ && used_ <= limit_ - size;
 }
 
 std::uint64_t Memory::used() const {

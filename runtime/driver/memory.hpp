@@ -26,6 +26,7 @@ struct Allocation {
   const void* owner =
       nullptr; ///< its Context, or for pool memory its pool; memory of a context that is destroyed goes too
   std::shared_ptr<api::Buffer> buffer; ///< null: not in the arena
+  bool dying = false;                  ///< to be freed by a stream: nobody else may free it
   [[nodiscard]] std::uint64_t end() const { return begin + size; }
 };
 
@@ -40,6 +41,8 @@ public:
   void add(Allocation allocation);
   /// False: no such allocation of that kind begins there.
   bool free(std::uint64_t address, Allocation::Kind kind);
+  /// The first half of freeing in stream order. Empty: no such allocation begins there, or it was freed before.
+  std::optional<Allocation> begin_free(std::uint64_t address, Allocation::Kind kind);
   /// All that belongs to it.
   void free_all_of(const void* owner);
 
@@ -47,7 +50,10 @@ public:
   [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
   /// All bytes lie in one allocation.
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t size) const;
-  [[nodiscard]] std::uint64_t used() const; ///< bytes of device memory
+  /// Some byte lies in an allocation.
+  [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
+  [[nodiscard]] bool has_room(std::uint64_t size) const; ///< within the limit
+  [[nodiscard]] std::uint64_t used() const;              ///< bytes of device memory
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
 
 private:

@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::uint64_t kDefaultShared = 48 << 10; ///< bytes of a block, unless the program asks for more
 
+/// Of a module's variable.
+Allocation::Kind kind_of(const ir::Variable& v) {
+  return v.managed ? Allocation::Kind::managed : Allocation::Kind::module;
+}
+
 } // namespace
 
 Function::Function(std::weak_ptr<Module> module, api::Kernel kernel, const model::Device& device)
@@ -55,6 +60,18 @@ int Function::most_threads() const {
   if (bounds.max_threads[0] != 0) most = std::min(most, product(bounds.max_threads));
   if (bounds.required_threads[0] != 0) most = std::min(most, product(bounds.required_threads));
   return most;
+}
+
+int Function::resident_blocks(std::int64_t threads, std::uint64_t dynamic_shared) const {
+  const api::Resources& r = resources();
+  if (threads > most_threads()) return 0;
+  model::OccupancyQuery query;
+  query.capability = device_.capability;
+  query.threads = threads;
+  query.registers = r.registers;
+  query.shared_bytes = static_cast<std::int64_t>(r.static_shared_bytes + dynamic_shared);
+  const Expected<model::Occupancy> occupancy = model::occupancy(query);
+  return occupancy ? occupancy->blocks : 0;
 }
 
 int Function::attribute(CUfunction_attribute attribute) const {
@@ -116,14 +133,14 @@ std::shared_ptr<Module> Module::load(Machine& machine, std::span<const api::Sour
   std::shared_ptr<Module> module(new Module(machine, std::move(*loaded), owner));
   for (const ir::Variable& v : module->module_->ir().variables)
     if (const api::Buffer* const memory = module->module_->variable(v.name))
-      machine.memory().add({Allocation::Kind::module, memory->address(), v.size, 0, 0, owner, nullptr});
+      machine.memory().add({kind_of(v), memory->address(), v.size, 0, 0, owner, nullptr});
   return module;
 }
 
 Module::~Module() {
   for (const ir::Variable& v : module_->ir().variables)
     if (const api::Buffer* const memory = module_->variable(v.name))
-      machine_.memory().free(memory->address(), Allocation::Kind::module);
+      machine_.memory().free(memory->address(), kind_of(v));
   for (const auto& [name, function] : functions_)
     machine_.functions.remove(Registry<Function, CUfunction>::handle(function.get()));
 }
@@ -151,6 +168,23 @@ std::vector<std::shared_ptr<Function>> Module::functions() const {
   std::vector<std::shared_ptr<Function>> list;
   for (const auto& [name, function] : functions_) list.push_back(function);
   return list;
+}
+
+std::shared_ptr<Kernel> Library::kernel(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
+  std::shared_ptr<Function> function = module_->function(name);
+  if (!function) return nullptr;
+  auto kernel = std::make_shared<Kernel>(weak_from_this(), std::move(function));
+  kernels_.emplace(name, kernel);
+  Machine::instance().kernels.add(kernel);
+  return kernel;
+}
+
+Library::~Library() {
+  Machine& machine = Machine::instance();
+  for (const auto& [name, kernel] : kernels_) machine.kernels.remove(Registry<Kernel, CUkernel>::handle(kernel.get()));
+  machine.modules.remove(Registry<Module, CUmodule>::handle(module_.get())); // where cuLibraryGetModule asked for it
 }
 
 std::shared_ptr<Function> find_function(Machine& machine, CUfunction handle) {

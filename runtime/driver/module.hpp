@@ -43,6 +43,9 @@ public:
   /// Found when first asked for. Throws Failure: an instruction that cannot be run.
   [[nodiscard]] const api::Resources& resources() const;
 
+  /// Blocks of that size that a multiprocessor holds; 0: none fits.
+  [[nodiscard]] int resident_blocks(std::int64_t threads, std::uint64_t dynamic_shared) const;
+
   /// Where parameter i lies in the parameter buffer, and how many bytes it has.
   struct Parameter {
     std::size_t offset, size;
@@ -100,13 +103,18 @@ private:
   std::shared_ptr<Function> function_;
 };
 
-class Library {
+class Library : public std::enable_shared_from_this<Library> {
 public:
   explicit Library(std::shared_ptr<Module> module) : module_(std::move(module)) {}
+  ~Library();
   [[nodiscard]] const std::shared_ptr<Module>& module() const { return module_; }
+  /// Null: there is no such kernel.
+  std::shared_ptr<Kernel> kernel(const std::string& name);
 
 private:
   std::shared_ptr<Module> module_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Kernel>> kernels_;
 };
 
 /// The function that a program names by its CUfunction or its CUkernel. Throws Failure CUDA_ERROR_INVALID_HANDLE.

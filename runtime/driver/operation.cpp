@@ -1,6 +1,7 @@
 #include "runtime/driver/operation.hpp"
 
 #include "runtime/driver/launch.hpp"
+#include "runtime/driver/pool.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <algorithm>
@@ -52,6 +53,14 @@ struct Performer {
   void operator()(const EventRecord& record) const { record.mark->reach(); }
   void operator()(const EventWait& wait) const {
     if (wait.mark) wait.mark->wait();
+  }
+  void operator()(const PoolAllocation&) const {}
+  void operator()(const PoolFree& free) const {
+    Machine& machine = Machine::instance();
+    const std::optional<Allocation> found = machine.memory().find(free.address);
+    if (!found || !machine.memory().free(free.address, found->kind)) return;
+    const auto handle = static_cast<CUmemoryPool>(const_cast<void*>(found->owner));
+    if (const std::shared_ptr<Pool> pool = machine.pools.find(handle)) pool->was_freed(found->size);
   }
   void operator()(const Work& work) const { work.function(); }
 };

@@ -15,6 +15,7 @@ namespace warplens::runtime {
 
 class Context;
 class Function;
+class Pool;
 class Stream;
 
 struct KernelLaunch {
@@ -85,12 +86,25 @@ struct EventWait {
   std::shared_ptr<Mark> mark; ///< null: the event was never recorded; nothing to wait for
 };
 
+/// cuMemAllocAsync: the memory is there already; for graphs, which allocate it anew.
+struct PoolAllocation {
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+  std::shared_ptr<Pool> pool;
+};
+
+/// cuMemFreeAsync, after Memory::begin_free().
+struct PoolFree {
+  CUdeviceptr address = 0;
+};
+
 /// What has no words of its own: work that graphs cannot show.
 struct Work {
   std::function<void()> function;
 };
 
-using Operation = std::variant<KernelLaunch, Copy, Fill, HostCall, StreamCallback, EventRecord, EventWait, Work>;
+using Operation = std::variant<KernelLaunch, Copy, Fill, HostCall, StreamCallback, EventRecord, EventWait,
+                               PoolAllocation, PoolFree, Work>;
 
 /// Does it now. In a context with a fault only marks are reached and stream callbacks called.
 void perform(const Operation& operation, Context& context);

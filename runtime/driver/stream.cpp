@@ -81,6 +81,11 @@ void Stream::synchronize() {
   for (const Dependency& d : before) d.stream->wait_for(d.number);
 }
 
+bool Stream::idle() const {
+  const std::lock_guard order(context_.order_);
+  return finished_.load(std::memory_order_acquire) == submitted_.load() && dependencies().empty();
+}
+
 void Stream::execute(Item& item) {
   wait_for(item.number - 1);
   for (const Dependency& d : item.after) d.stream->wait_for(d.number);

@@ -43,8 +43,8 @@ public:
   void run(Operation operation);
   /// Until all that was submitted so far, and all that the stream waits for, has ended. Throws Failure when captured.
   void synchronize();
-  /// All that was submitted so far has ended.
-  [[nodiscard]] bool idle() const { return finished_.load(std::memory_order_acquire) == submitted_.load(); }
+  /// All that was submitted so far, and all that the stream would wait for, has ended.
+  [[nodiscard]] bool idle() const;
 
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] Kind kind() const { return kind_; }
