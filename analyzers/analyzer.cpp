@@ -1,55 +1,126 @@
 #include "analyzers/analyzer.hpp"
 
-#include <algorithm>
-#include <bit>
-
 namespace warplens::analyzers {
 
 namespace {
-constexpr std::size_t kStrided = static_cast<std::size_t>(exec::Shape::strided);
-constexpr std::size_t kSingleLane = 4;
+
+using Kind = Pattern::Kind;
+
+std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
+
+/// Whether the active lanes ask for as many consecutive words as there are lanes.
+bool is_permutation(const exec::Access& access) {
+  const std::uint64_t* const a = access.addresses;
+  const std::uint64_t first = a[std::countr_zero(access.mask)];
+  std::uint64_t low = first, high = first;
+  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
+    low = std::min(low, a[std::countr_zero(rest)]);
+    high = std::max(high, a[std::countr_zero(rest)]);
+  }
+  const auto lanes = static_cast<std::uint64_t>(std::popcount(access.mask));
+  if (access.lane_bytes == 0 || high - low != (lanes - 1) * access.lane_bytes) return false;
+  std::uint64_t words = 0;
+  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
+    const std::uint64_t distance = a[std::countr_zero(rest)] - low;
+    if (distance % access.lane_bytes != 0) return false;
+    words |= std::uint64_t{1} << distance / access.lane_bytes;
+  }
+  return static_cast<std::uint64_t>(std::popcount(words)) == lanes;
+}
+
+/// The stride of all groups of so many lanes, if they have one.
+std::optional<std::int64_t> stride_of_groups(const exec::Access& access, int lanes) {
+  std::optional<std::int64_t> stride;
+  for (int begin = 0; begin < exec::kWarpSize; begin += lanes) {
+    exec::Mask rest = access.mask & (((exec::Mask{1} << lanes) - 1) << begin);
+    if (std::popcount(rest) < 2) continue;
+    const int first = std::countr_zero(rest);
+    for (rest &= rest - 1; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const auto distance = static_cast<std::int64_t>(access.addresses[lane] - access.addresses[first]);
+      if (!stride && distance % (lane - first) == 0) stride = distance / (lane - first);
+      // Of unsigned numbers, as strides may be so long that they run around.
+      if (!stride || static_cast<std::uint64_t>(distance) !=
+                         static_cast<std::uint64_t>(*stride) * static_cast<std::uint64_t>(lane - first))
+        return std::nullopt;
+    }
+  }
+  return stride;
+}
+
 } // namespace
 
-void AccessSite::add(exec::Shape shape, std::int64_t stride, exec::Mask mask, std::uint64_t count) {
-  if (count == 0) return;
-  const std::size_t kind = std::has_single_bit(mask) ? kSingleLane : static_cast<std::size_t>(shape);
-  if (kind == kStrided) {
-    least_stride_ = counts_[kStrided] ? std::min(least_stride_, stride) : stride;
-    largest_stride_ = counts_[kStrided] ? std::max(largest_stride_, stride) : stride;
+Pattern classify(const exec::Access& access) {
+  if (std::has_single_bit(access.mask)) return {Kind::single_lane};
+  switch (access.shape) {
+  case exec::Shape::contiguous: return {Kind::unit_stride};
+  case exec::Shape::broadcast: return {Kind::broadcast};
+  case exec::Shape::strided: return {Kind::strided, access.stride};
+  case exec::Shape::irregular: break;
   }
-  counts_[kind] += count;
+  if (is_permutation(access)) return {Kind::permuted};
+  for (const int lanes : {16, 8, 4, 2})
+    if (const auto stride = stride_of_groups(access, lanes))
+      return {Kind::grouped, *stride, static_cast<std::uint32_t>(lanes), *stride == access.lane_bytes};
+  return {Kind::random};
+}
+
+void AccessSite::add(const Pattern& pattern, std::uint64_t count) {
+  if (count == 0) return;
+  std::uint64_t& known = counts_[index(pattern.kind)];
+  if (pattern.kind == Kind::strided) strided_.add(pattern, known == 0);
+  if (pattern.kind == Kind::grouped) grouped_.add(pattern, known == 0);
+  known += count;
 }
 
 void AccessSite::merge(const AccessSite& other) {
-  if (other.counts_[kStrided]) {
-    least_stride_ = counts_[kStrided] ? std::min(least_stride_, other.least_stride_) : other.least_stride_;
-    largest_stride_ = counts_[kStrided] ? std::max(largest_stride_, other.largest_stride_) : other.largest_stride_;
-  }
-  for (std::size_t i = 0; i < std::size(counts_); ++i) counts_[i] += other.counts_[i];
+  const auto merge_kind = [&](Kind kind, Alike& own, const Alike& others) {
+    if (other.count(kind) == 0) return;
+    own.add(others.one, count(kind) == 0);
+    own.differ = own.differ || others.differ;
+  };
+  merge_kind(Kind::strided, strided_, other.strided_);
+  merge_kind(Kind::grouped, grouped_, other.grouped_);
+  for (std::size_t i = 0; i < kPatterns; ++i) counts_[i] += other.counts_[i];
 }
 
+// A single lane has no pattern: it counts where there is nothing else.
 std::size_t AccessSite::most_frequent() const {
-  const auto shapes = std::max_element(counts_, counts_ + kSingleLane);
-  return *shapes ? static_cast<std::size_t>(shapes - counts_) : kSingleLane;
+  const auto* const most = std::max_element(counts_, counts_ + index(Kind::single_lane));
+  return *most ? static_cast<std::size_t>(most - counts_) : index(Kind::single_lane);
 }
 
 std::int64_t AccessSite::stride() const {
-  return most_frequent() == kStrided && least_stride_ == largest_stride_ ? least_stride_ : 0;
+  return most_frequent() == index(Kind::strided) && !strided_.differ ? strided_.one.stride : 0;
 }
+
+namespace {
+
+std::string stride_text(const Pattern& pattern) {
+  if (pattern.unit) return "unit stride";
+  return pattern.stride == 0 ? "broadcast" : "stride " + std::to_string(pattern.stride) + " bytes";
+}
+
+} // namespace
 
 std::string AccessSite::pattern() const {
   const std::size_t kind = most_frequent();
   if (counts_[kind] == 0) return {};
   std::string text;
-  for (std::size_t i = 0; i < kSingleLane; ++i)
+  for (std::size_t i = 0; i < index(Kind::single_lane); ++i)
     if (i != kind && counts_[i]) text = "mostly ";
-  switch (kind) {
-  case static_cast<std::size_t>(exec::Shape::contiguous): return text + "unit stride";
-  case static_cast<std::size_t>(exec::Shape::broadcast): return text + "broadcast";
-  case kStrided: return text + (stride() ? "stride " + std::to_string(stride()) + " bytes" : "several strides");
-  case static_cast<std::size_t>(exec::Shape::irregular): return text + "irregular";
-  default: return "single lane";
+  switch (static_cast<Kind>(kind)) {
+  case Kind::unit_stride: return text + "unit stride";
+  case Kind::broadcast: return text + "broadcast";
+  case Kind::strided: return text + (strided_.differ ? "several strides" : stride_text(strided_.one));
+  case Kind::grouped:
+    if (grouped_.differ) return text + "several strides in groups of lanes";
+    return text + stride_text(grouped_.one) + " in groups of " + std::to_string(grouped_.one.group) + " lanes";
+  case Kind::permuted: return text + "permuted";
+  case Kind::random: return text + "random";
+  case Kind::single_lane: break;
   }
+  return "single lane";
 }
 
 } // namespace warplens::analyzers

@@ -21,11 +21,18 @@ struct MetricInfo {
   std::optional<double> ideal{}; ///< the value of a perfect kernel, where there is one
 };
 
+/// When an analyzer runs.
+enum class Cost : std::uint8_t {
+  small,  ///< always: it costs a tenth of the emulation or less
+  by_name ///< only where it is asked for: it looks at each access by itself, several times as long as emulation takes
+};
+
 struct AnalyzerInfo {
   std::string_view id; ///< "global_transactions"
   std::string_view title;
   std::string_view description;
   std::span<const MetricInfo> metrics; ///< those that always mean the same; histograms add numbered ones
+  Cost cost = Cost::small;
 };
 
 class Analyzer : public exec::Watcher {
@@ -45,21 +52,51 @@ public:
   }
 };
 
+/// How the lanes of one access lie to each other.
+struct Pattern {
+  enum class Kind : std::uint8_t {
+    unit_stride,
+    broadcast,
+    strided,
+    grouped,  ///< groups of consecutive lanes, each with one and the same stride: the rows of a tile
+    permuted, ///< consecutive words, each for one lane, in another order
+    random,
+    single_lane ///< has no pattern
+  } kind{};
+  std::int64_t stride = 0; ///< bytes from lane to lane, where strided or grouped
+  std::uint32_t group = 0; ///< lanes, where grouped: 2, 4, 8 or 16
+  bool unit = false;       ///< grouped: the stride is the width of a word
+  friend bool operator==(const Pattern&, const Pattern&) = default;
+};
+constexpr std::size_t kPatterns = static_cast<std::size_t>(Pattern::Kind::single_lane) + 1;
+Pattern classify(const exec::Access& access);
+
 /// How the lanes of one memory instruction lie to each other, over all its accesses.
 class AccessSite {
 public:
-  void add(exec::Shape shape, std::int64_t stride, exec::Mask mask, std::uint64_t count);
+  void add(const Pattern& pattern, std::uint64_t count);
   void merge(const AccessSite& other);
-  /// "unit stride", "stride 8 bytes", "broadcast", "irregular", "single lane", "several strides"; the most frequent,
-  /// with "mostly " before it when there are others.
+  /// "unit stride", "stride 8 bytes", "broadcast", "unit stride in groups of 16 lanes", "permuted", "random", "single
+  /// lane", "several strides"; the most frequent, with "mostly " before it when there are others.
   [[nodiscard]] std::string pattern() const;
   /// Bytes from lane to lane; 0 unless that is the same for most accesses.
   [[nodiscard]] std::int64_t stride() const;
+  /// Accesses of a kind.
+  [[nodiscard]] std::uint64_t count(Pattern::Kind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
 private:
+  /// Whether all patterns of a kind are the same, and which.
+  struct Alike {
+    Pattern one;
+    bool differ = false;
+    void add(const Pattern& pattern, bool first) {
+      differ = differ || (!first && pattern != one);
+      if (first) one = pattern;
+    }
+  };
   [[nodiscard]] std::size_t most_frequent() const;
-  std::uint64_t counts_[5]{};                          // by Shape; the last: a single lane, which has no pattern
-  std::int64_t least_stride_ = 0, largest_stride_ = 0; // of strided accesses
+  std::uint64_t counts_[kPatterns]{}; // by Pattern::Kind
+  Alike strided_, grouped_;
 };
 
 /// What decides the cost of a regular access, together with the low bits of its base: accesses with equal keys cost

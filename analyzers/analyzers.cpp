@@ -1,23 +1,52 @@
 #include "analyzers/analyzers.hpp"
 
+#include "analyzers/arithmetic.hpp"
+#include "analyzers/barrier_waits.hpp"
+#include "analyzers/caches.hpp"
 #include "analyzers/divergence.hpp"
+#include "analyzers/duplicate_loads.hpp"
 #include "analyzers/global_transactions.hpp"
+#include "analyzers/independent_loads.hpp"
 #include "analyzers/instruction_mix.hpp"
 #include "analyzers/local_memory.hpp"
+#include "analyzers/partition_camping.hpp"
+#include "analyzers/reuse_distance.hpp"
 #include "analyzers/rule_counts.hpp"
 #include "analyzers/shared_banks.hpp"
 #include "emulator/ir/print.hpp"
 
-#include <array>
-#include <optional>
+#include <algorithm>
 
 namespace warplens::analyzers {
 
+namespace {
+
+template <class A>
+std::unique_ptr<StreamAnalyzer> make(std::size_t instructions, const exec::LaunchShape& shape, const Board& board) {
+  return std::make_unique<A>(instructions, shape, board);
+}
+/// Those that are asked for by name.
+constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&, const Board&) = {
+    make<DuplicateLoads>, make<PartitionCamping>, make<Caches>, make<ReuseDistance>};
+
+} // namespace
+
 struct Analysis::Parts {
-  Parts(const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
+  Parts(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
       : options(std::move(given)), mix(function, shape), global(function.instructions.size()),
         shared(function.instructions.size()), local(function.instructions.size()),
-        divergence(function.instructions.size()) {
+        divergence(function.instructions.size()), arithmetic(function, global),
+        loads(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape) {
+    const auto wanted = [&](std::string_view id) {
+      return std::any_of(options.named.begin(), options.named.end(),
+                         [&](const std::string& name) { return name == "all" || name == id; });
+    };
+    for (const auto maker : kMakers) {
+      if (options.named.empty()) break;
+      auto one = maker(function.instructions.size(), shape, options.board);
+      if (wanted(one->info().id)) named.push_back(std::move(one));
+    }
+    if (!named.empty()) streams.emplace(shape, options.board);
     if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
   }
   AnalysisOptions options;
@@ -26,10 +55,17 @@ struct Analysis::Parts {
   SharedBanks shared;
   LocalMemory local;
   Divergence divergence;
+  Arithmetic arithmetic;
+  IndependentLoads loads;
+  BarrierWaits barriers;
+  std::vector<std::unique_ptr<StreamAnalyzer>> named;
+  std::optional<Streams> streams; ///< what the named ones look at
   std::optional<RuleCounts> rules;
 
+  /// In the order of the report.
   [[nodiscard]] std::vector<Analyzer*> all() {
-    std::vector<Analyzer*> list = {&mix, &global, &shared, &local, &divergence};
+    std::vector<Analyzer*> list = {&mix, &arithmetic, &global, &shared, &local, &divergence, &loads, &barriers};
+    for (const auto& one : named) list.push_back(one.get());
     if (rules) list.push_back(&*rules);
     return list;
   }
@@ -40,12 +76,17 @@ namespace {
 /// One virtual call per event: the parts' types are known here.
 class CombinedShard final : public exec::Shard {
 public:
-  CombinedShard(std::size_t rows, std::unique_ptr<exec::Shard> of_rules)
-      : global(rows), shared(rows), local(rows), divergence(rows), rules(std::move(of_rules)) {}
+  CombinedShard(std::size_t rows, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
+                std::unique_ptr<exec::Shard> of_rules)
+      : global(rows), shared(rows), local(rows), divergence(rows), loads(rows), barriers(rows, warps),
+        streams(std::move(recorder)), rules(std::move(of_rules)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
-    case isa::Space::global: global.access(access); break;
+    case isa::Space::global:
+      global.access(access);
+      if (streams) streams->access(access);
+      break;
     case isa::Space::shared:
     case isa::Space::constant: shared.access(access); break;
     case isa::Space::local: local.access(access); break;
@@ -53,32 +94,64 @@ public:
     }
     if (rules) rules->access(access);
   }
-  void branch(const exec::Branch& branch) override { divergence.branch(branch); }
+  void branch(const exec::Branch& branch) override {
+    divergence.branch(branch);
+    loads.branch(branch);
+  }
+  void barrier(const exec::Barrier& barrier) override { barriers.barrier(barrier); }
+  bool begin_cta(std::uint64_t cta) override { return streams && streams->begin_cta(cta); }
+  void end_cta(std::uint64_t cta) override { barriers.end_cta(cta); }
+  void each_access(const exec::WarpId& warp, const exec::Access& access) override {
+    streams->each_access(warp, access);
+  }
 
   GlobalTransactions::Shard global;
   SharedBanks::Shard shared;
   LocalMemory::Shard local;
   Divergence::Shard divergence;
-  std::unique_ptr<exec::Shard> rules; ///< null where there are none
+  IndependentLoads::Shard loads;
+  BarrierWaits::Shard barriers;
+  std::unique_ptr<Streams::Shard> streams; ///< where somebody is asked for who needs them
+  std::unique_ptr<exec::Shard> rules;      ///< null where there are none
 };
 
 } // namespace
 
 std::span<const AnalyzerInfo* const> analyzers() {
-  static const ir::Function none;
-  static const std::array<const AnalyzerInfo*, 6> list = {
-      &InstructionMix(none, {}).info(), &GlobalTransactions(0).info(), &SharedBanks(0).info(),
-      &LocalMemory(0).info(),           &Divergence(0).info(),         &RuleCounts(0, {}).info()};
+  static const std::vector<const AnalyzerInfo*> list = [] {
+    const ir::Module module;
+    const ir::Function none;
+    Analysis::Parts parts(module, none, {}, {.named = {"all"}});
+    std::vector<const AnalyzerInfo*> infos;
+    for (const Analyzer* part : parts.all()) infos.push_back(&part->info());
+    infos.push_back(&RuleCounts(0, {}).info());
+    return infos;
+  }();
   return list;
+}
+
+Diagnostics check_names(const std::vector<std::string>& named) {
+  std::vector<std::string_view> known = {"all"};
+  for (const AnalyzerInfo* info : analyzers()) known.push_back(info->id);
+  Diagnostics errors;
+  for (const std::string& name : named) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string near = closest(name, known);
+    errors.error({}, "no analyzer is called '" + name + "'",
+                 near.empty() ? "`warplens list analyzers` names them" : "did you mean '" + near + "'?");
+  }
+  return errors;
 }
 
 Analysis::Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
                    AnalysisOptions options)
-    : module_(module), function_(function), parts_(std::make_unique<Parts>(function, shape, std::move(options))) {}
+    : module_(module), function_(function), warps_(shape.warps()),
+      parts_(std::make_unique<Parts>(module, function, shape, std::move(options))) {}
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1,
+  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, warps_,
+                                         parts_->streams ? parts_->streams->make_shard() : nullptr,
                                          parts_->rules ? parts_->rules->make_shard() : nullptr);
 }
 
@@ -90,9 +163,17 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->shared.absorb(combined.shared);
     parts_->local.absorb(combined.local);
     parts_->divergence.absorb(combined.divergence);
+    parts_->loads.absorb(combined.loads);
+    parts_->barriers.absorb(combined.barriers);
+    if (combined.streams) parts_->streams->absorb(*combined.streams);
     if (parts_->rules) parts_->rules->absorb(*combined.rules);
   }
-  for (Analyzer* part : parts_->all()) part->conclude(counts);
+  parts_->mix.conclude(counts);
+  parts_->arithmetic.conclude(counts);
+  parts_->loads.conclude(counts);
+  if (parts_->rules) parts_->rules->conclude(counts);
+  for (const auto& one : parts_->named) one->study(*parts_->streams);
+  parts_->streams.reset(); // the largest part, no longer needed
 }
 
 Profile Analysis::profile() const {

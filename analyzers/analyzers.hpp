@@ -1,13 +1,15 @@
 // All analyzers together: what `warplens run` and the API hand to the emulator.
 //
-//   Analysis analysis(module, function, shape);
+//   Analysis analysis(module, function, shape, {.named = {"caches"}, .board = board});
 //   launch(…, &analysis);                 // the Analysis is an exec::Watcher
 //   Profile profile = analysis.profile();
 //   std::vector<Finding> findings = find_problems(profile, {"1.2", "1.x"});
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/board.hpp"
 #include "analyzers/rule_set.hpp"
+#include "emulator/base/diagnostic.hpp"
 
 #include <memory>
 #include <vector>
@@ -19,10 +21,16 @@ std::span<const AnalyzerInfo* const> analyzers();
 
 /// What a launch is watched for besides what every report has.
 struct AnalysisOptions {
-  RuleSet rules; ///< counted in addition: see rule_counts.hpp
+  RuleSet rules{};                  ///< counted in addition: see rule_counts.hpp
+  std::vector<std::string> named{}; ///< analyzers that cost more than most; "all" for all of them
+  Board board{};                    ///< what the named ones need to know of the GPU
 };
 
-/// Watches one launch with every analyzer. `module` and `function` must outlive it.
+/// Errors: names that no analyzer has; the hint says what may have been meant.
+Diagnostics check_names(const std::vector<std::string>& named);
+
+/// Watches one launch with every analyzer of small cost, and what the options ask for. `module` and `function` must
+/// outlive it.
 class Analysis final : public exec::Watcher {
 public:
   Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
@@ -36,10 +44,12 @@ public:
   /// What was found, after finish(); the same for any number of shards.
   [[nodiscard]] Profile profile() const;
 
-private:
   struct Parts;
+
+private:
   const ir::Module& module_;
   const ir::Function& function_;
+  std::uint32_t warps_; ///< of a block
   std::unique_ptr<Parts> parts_;
 };
 

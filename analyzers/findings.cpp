@@ -56,7 +56,7 @@ std::string explain(const InstructionRow& row, const DeviceRules& rules) {
   if (too_narrow(row, rules)) return "words narrower than 4 bytes never coalesce";
   if (row.stride)
     return fmt::format("neighbouring threads are {} bytes apart", row.stride < 0 ? -row.stride : row.stride);
-  if (row.pattern.ends_with("irregular")) return "the addresses of a warp follow no pattern";
+  if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
   if (row.pattern.ends_with("unit stride"))
     return fmt::format("accesses do not start at a multiple of {} bytes, or few lanes are active",
                        alignment(row, rules));

@@ -136,7 +136,7 @@ GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
 
 void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access) {
   flush(site, repeat);
-  repeat = {key, access.count, cost(access)};
+  repeat = {key, access.count, cost(access), classify(access)};
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;
@@ -146,7 +146,7 @@ void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) {
   if (repeat.count == 0) return;
   site.row.cost.add(repeat.one, repeat.count);
   site.row.requests += repeat.count;
-  site.row.site.add(repeat.key.shape, repeat.key.stride, repeat.key.mask, repeat.count);
+  site.row.site.add(repeat.pattern, repeat.count);
   repeat = {};
 }
 
@@ -219,6 +219,12 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
 }
 
 } // namespace
+
+std::uint64_t GlobalTransactions::sectors() const {
+  std::uint64_t sum = 0;
+  for (const Row& row : rows_) sum += row.cost.theoretical;
+  return sum;
+}
 
 void GlobalTransactions::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   Total totals[4];

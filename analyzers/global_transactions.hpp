@@ -36,6 +36,9 @@ public:
   void absorb(exec::Shard& shard) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
+  /// Distinct sectors that the requests of the launch touch, summed.
+  [[nodiscard]] std::uint64_t sectors() const;
+
   /// Of one instruction.
   struct Row {
     std::uint64_t requests = 0;
@@ -77,6 +80,7 @@ private:
     ShapeKey key;
     std::uint64_t count = 0;
     GlobalCost one;
+    Pattern pattern;
   };
   /// One Repeat for each sector of a line that a regular access can start in (warps of narrow words take turns), and
   /// one for irregular accesses.

@@ -59,6 +59,7 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
   flush(site);
   site.repeat.key = key;
   site.repeat.count = access.count;
+  site.repeat.pattern = classify(access);
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
   BankCost& one = site.repeat.one;
   if (access.space == isa::Space::constant) {
@@ -86,7 +87,7 @@ void SharedBanks::Shard::flush(Site& site) {
   site.row.cost.add(repeat.one, repeat.count);
   if (repeat.ways) {
     site.row.requests += repeat.count;
-    site.row.site.add(repeat.key.shape, repeat.key.stride, repeat.key.mask, repeat.count);
+    site.row.site.add(repeat.pattern, repeat.count);
     degrees_[std::min<std::size_t>(repeat.ways, kDegrees - 1)] += repeat.count;
   }
   repeat = {};

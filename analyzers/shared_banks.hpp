@@ -88,6 +88,7 @@ private:
     std::uint64_t count = 0;
     BankCost one;
     std::uint32_t ways = 0; ///< 0: no access of shared memory
+    Pattern pattern;
   };
   struct Site {
     Repeat repeat;

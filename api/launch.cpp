@@ -1,6 +1,7 @@
 #include "api/launch.hpp"
 
 #include "analyzers/analyzers.hpp"
+#include "api/board.hpp"
 #include "api/statistics.hpp"
 #include "api/validate.hpp"
 #include "emulator/ir/liveness.hpp"
@@ -81,21 +82,11 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
 /// Occupancy, predictions and findings, from the profile.
 class Conclusions {
 public:
-  Conclusions(LaunchReport& report, const ir::Function& kernel, std::uint32_t param_bytes)
-      : report_(report), kernel_(kernel), param_bytes_(param_bytes) {}
+  Conclusions(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::uint32_t param_bytes)
+      : report_(report), module_(module), kernel_(kernel), param_bytes_(param_bytes) {}
 
-  void draw() {
-    occupancy();
-    add_metrics();
-    predict();
-    report_.findings =
-        analyzers::find_problems(report_.profile, {report_.device.coalescing_rule, report_.device.bank_rule});
-  }
-
-private:
-  [[nodiscard]] std::uint64_t threads() const { return report_.block[0] * report_.block[1] * report_.block[2]; }
-
-  void occupancy() {
+  /// Needs no profile: analyzers want to know how many blocks are resident.
+  void find_occupancy() {
     const model::OccupancyLimits& limits = report_.device.limits;
     const Resources& r = report_.resources;
     std::int64_t registers = r.registers;
@@ -120,11 +111,22 @@ private:
       report_.remarks.push_back("no occupancy: " + result.error().list().front().message);
   }
 
+  void draw() {
+    add_metrics();
+    predict();
+    report_.findings =
+        analyzers::find_problems(report_.profile, {report_.device.coalescing_rule, report_.device.bank_rule});
+  }
+
+private:
+  [[nodiscard]] std::uint64_t threads() const { return report_.block[0] * report_.block[1] * report_.block[2]; }
+
   void add_metrics() {
     analyzers::Metrics& metrics = report_.profile.metrics;
     const Resources& r = report_.resources;
     metrics.add("launch__registers_per_thread", r.registers);
     metrics.add("regperthread", r.registers);
+    metrics.add("registers_live", ir::register_pressure(module_, kernel_));
     metrics.add("stasmemperblock", r.static_shared_bytes);
     metrics.add("dynsmemperblock", r.dynamic_shared_bytes);
     if (!report_.occupancy) return;
@@ -158,6 +160,7 @@ private:
   }
 
   LaunchReport& report_;
+  const ir::Module& module_;
   const ir::Function& kernel_;
   std::uint32_t param_bytes_;
 };
@@ -170,6 +173,10 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   Expected<std::shared_ptr<const exec::Program>> program = module.program(kernel, request.analyze, request.level);
   if (!program) return failure(program.error());
   if (Diagnostics errors = validate(request, **program); errors.has_errors()) return failure(std::move(errors));
+  if (Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors())
+    return failure(std::move(errors));
+  if (request.first_level != FirstLevel::device && !request.device.l1)
+    return failure(fmt::format("{} has no first-level cache that is known of", request.device.name));
 
   const ir::Function& linked = *(*program)->function; // with the functions that it calls
   LaunchReport report;
@@ -207,7 +214,18 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.max_steps = request.max_steps;
   launch.workers = request.workers;
   std::unique_ptr<analyzers::Analysis> analysis;
-  if (request.analyze) analysis = analyzers::make_all(module.ir(), linked, launch.shape, {.rules = request.rules});
+  Conclusions conclusions(report, module.ir(), linked, (*program)->param_bytes);
+  if (request.analyze) {
+    conclusions.find_occupancy();
+    const Resources& r = report.resources;
+    const int resident = report.occupancy ? report.occupancy->blocks : 1;
+    analysis = std::make_unique<analyzers::Analysis>(
+        module.ir(), linked, launch.shape,
+        analyzers::AnalysisOptions{.rules = request.rules,
+                                   .named = request.analyzers,
+                                   .board = board_of(request.device, request.first_level, resident,
+                                                     r.static_shared_bytes + r.dynamic_shared_bytes)});
+  }
   launch.watcher = analysis.get();
 
   const auto start = std::chrono::steady_clock::now();
@@ -218,12 +236,14 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   if (result.trap) {
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;
+    report.occupancy.reset();
+    report.remarks.clear();
     return report;
   }
   if (!analysis) return report;
   report.analyzed = true;
   report.profile = analysis->profile();
-  Conclusions(report, linked, (*program)->param_bytes).draw();
+  conclusions.draw();
   return report;
 }
 

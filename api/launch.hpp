@@ -42,6 +42,9 @@ struct Argument {
 /// Stops kernels that never end: more warp instructions than any launch needs.
 constexpr std::uint64_t kDefaultMaxSteps = std::uint64_t{1} << 40;
 
+/// Whether loads of global memory use the first-level cache: as the device says, never, always, or always and enlarged.
+enum class FirstLevel : std::uint8_t { device, off, on, enlarged };
+
 struct LaunchRequest {
   Kernel kernel;
   Extent grid{1, 1, 1};          ///< blocks
@@ -52,8 +55,10 @@ struct LaunchRequest {
       false; ///< all blocks run at the same time, and may wait for each other: cudaLaunchCooperativeKernel
   std::vector<Argument> arguments;
   model::Device device;
-  bool analyze = true;                        ///< watch the accesses, predict, find problems
-  analyzers::RuleSet rules;                   ///< counted in addition to what every report has
+  bool analyze = true;                ///< watch the accesses, predict, find problems
+  analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  std::vector<std::string> analyzers; ///< by name, besides those that always run: `warplens list analyzers`
+  FirstLevel first_level = FirstLevel::device;
   unsigned workers = 0;                       ///< 0: as many as the machine has
   std::uint64_t max_steps = kDefaultMaxSteps; ///< warp instructions; 0: no limit
   std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
@@ -93,7 +98,8 @@ struct LaunchReport {
 
 /// Emulates one launch. Errors (the request is refused, nothing has run): an empty grid or block, or one that the
 /// device does not allow; too much shared memory; arguments that do not fit the parameters; .reqntid or .maxntid not
-/// met; instructions that cannot be run. A kernel that traps is no error: see LaunchReport::trap.
+/// met; instructions that cannot be run; an analyzer that does not exist; a first-level cache of a device without one.
+/// A kernel that traps is no error: see LaunchReport::trap.
 Expected<LaunchReport> launch(const LaunchRequest& request);
 
 /// A built-in device by name, or a device file by path. Errors: neither.

@@ -152,6 +152,8 @@ private:
     r.device = report_.device;
     r.analyze = options_.analyze;
     r.rules = options_.rules;
+    r.analyzers = options_.analyzers;
+    r.first_level = options_.first_level;
     r.workers = options_.workers;
     r.max_steps = options_.max_steps;
     r.registers = options_.registers;

@@ -80,8 +80,10 @@ struct Plan {
 
 struct PlanOptions {
   bool analyze = true;
-  analyzers::RuleSet rules; ///< counted in addition to what every report has
-  unsigned workers = 0;     ///< 0: as many as the machine has
+  analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  std::vector<std::string> analyzers; ///< see LaunchRequest
+  FirstLevel first_level = FirstLevel::device;
+  unsigned workers = 0; ///< 0: as many as the machine has
   std::uint64_t max_steps = kDefaultMaxSteps;
   std::optional<std::uint32_t> registers;
   std::string level;

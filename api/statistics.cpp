@@ -134,6 +134,17 @@ private:
   Rule rule_;
 };
 
+// Where they were counted. Requests of several words do not merge (Dasgupta 2011, section 3.2.5).
+std::optional<double> duplicates_of_scalar_loads(const analyzers::Profile& profile, const ir::Function& kernel) {
+  double requested = 0, different = 0;
+  for (const InstructionRow& row : profile.instructions) {
+    if (is_vector(kernel.instructions[row.instruction].opcode)) continue;
+    requested += metric(row, "load_sectors_requested");
+    different += metric(row, "load_sectors_different_on_multiprocessor");
+  }
+  return different > 0 ? std::optional(requested / different) : std::nullopt;
+}
+
 } // namespace
 
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
@@ -161,6 +172,8 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.vector_transactions_32 = t.vector_by_size[0] / warps;
   s.vector_transactions_64 = t.vector_by_size[1] / warps;
   s.vector_transactions_128 = t.vector_by_size[2] / warps;
+  s.duplicate_loads = duplicates_of_scalar_loads(profile, kernel);
+  if (const analyzers::Metric* m = profile.metrics.find("independent_loads")) s.independent_loads = m->number();
   s.synchronizations = launch("inst_executed_barrier") / warps;
   // Half-warps on 1.x, warps later: what the bank rule of the device counts.
   s.bank_conflict_passes =

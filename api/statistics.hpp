@@ -9,8 +9,8 @@
 
 namespace warplens::api {
 
-/// The statistics of a launch, averages per warp. What an emulation cannot know (loads merged or in flight together)
-/// stays empty. How requests are counted:
+/// The statistics of a launch, averages per warp. Duplicate loads are filled where that analyzer has been asked for.
+/// How requests are counted:
 /// - Requests are loads and stores of global memory, and of local memory, which is interleaved and therefore always
 ///   coalesced. Atomics are requests only under the sector rule: the profile has no transactions of them for 1.x.
 /// - The device's rule decides the transactions: "1.0" (half-warps in order, or a transaction a lane), "1.2"

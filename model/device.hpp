@@ -55,6 +55,18 @@ struct DasguptaParameters {
   double delay_vector = 0;   ///< of a transaction of a vector request (ld.v2, ld.v4), whatever its size
 };
 
+/// A cache, as `[l1]` or `[l2]`. An access that misses fetches a sector of its line.
+struct CacheLevel {
+  int bytes = 0;                     ///< of a multiprocessor for the first level, of the device for the second
+  std::optional<int> enlarged_bytes; ///< what a program may ask for instead, where that is more
+  int line_bytes = 0;                ///< 32, 64 or 128
+  int sector_bytes = 0;              ///< 32, 64 or 128, at most a line
+  int ways = 0;                      ///< lines of a set
+  std::string stores;                ///< "evict" or "update" the line, and go on; stay "back" until it is thrown out
+  bool unified = false;              ///< shared memory is taken from `bytes`
+  bool global_loads = true;          ///< whether loads of global memory look into it, unless the program asks for it
+};
+
 struct Device {
   std::string name; ///< for people: "Tesla C1060"
   std::string id;   ///< for command lines: "c1060"
@@ -65,6 +77,7 @@ struct Device {
   double bandwidth_gb_s = 0;          ///< peak of device memory, 10^9 bytes per second
   std::optional<int> partitions;      ///< of device memory, where addresses are not hashed
   std::optional<int> partition_bytes; ///< width of a partition
+  std::optional<CacheLevel> l1, l2;   ///< none before compute capability 2.0
   std::string coalescing_rule;        ///< "1.0", "1.2", "6.0", …: the name of an analyzer's rule
   std::string bank_rule;              ///< "1.x", "5.x", …
   OccupancyLimits limits{};           ///< those of the compute capability

@@ -85,6 +85,10 @@ private:
     value = text->get();
     if (value.empty()) errors_.error(location(node.source()), fmt::format("'{}' is empty", full(key)));
   }
+  void convert(std::string_view key, const toml::node& node, bool& value) {
+    if (!node.is_boolean()) return wrong_type(key, node, "a boolean");
+    value = *node.value<bool>();
+  }
   void convert(std::string_view key, const toml::node& node, double& value) {
     if (!node.is_number()) return wrong_type(key, node, "a number");
     value = *node.value<double>();
@@ -143,6 +147,43 @@ DasguptaParameters read_dasgupta(const toml::table& table, Diagnostics& errors) 
   return parameters;
 }
 
+CacheLevel read_cache(const toml::table& table, const std::string& name, Diagnostics& errors) {
+  CacheLevel cache;
+  TableReader reader(table, name, errors);
+  std::optional<bool> unified, global_loads;
+  reader.read("bytes", cache.bytes);
+  reader.read("enlarged_bytes", cache.enlarged_bytes);
+  reader.read("line_bytes", cache.line_bytes);
+  reader.read("sector_bytes", cache.sector_bytes);
+  reader.read("ways", cache.ways);
+  reader.read("stores", cache.stores);
+  reader.read("unified", unified);
+  reader.read("global_loads", global_loads);
+  reader.finish();
+  cache.unified = unified.value_or(false);
+  cache.global_loads = global_loads.value_or(true);
+  if (errors.has_errors()) return cache;
+
+  const auto check = [&](std::string_view key, bool good, int value, std::string_view expected) {
+    if (!good) errors.error(reader.where(key), fmt::format("'{}.{}' is {}: expected {}", name, key, value, expected));
+  };
+  const auto is_length = [](int n) { return n == 32 || n == 64 || n == 128; };
+  check("line_bytes", is_length(cache.line_bytes), cache.line_bytes, "32, 64 or 128");
+  check("sector_bytes", is_length(cache.sector_bytes) && cache.sector_bytes <= cache.line_bytes, cache.sector_bytes,
+        "32, 64 or 128, at most a line");
+  check("ways", cache.ways <= 1024, cache.ways, "at most 1024");
+  if (errors.has_errors()) return cache;
+  const int set = cache.line_bytes * cache.ways;
+  check("bytes", cache.bytes % set == 0, cache.bytes, fmt::format("a multiple of a set, {} bytes", set));
+  if (cache.enlarged_bytes)
+    check("enlarged_bytes", *cache.enlarged_bytes % set == 0, *cache.enlarged_bytes,
+          fmt::format("a multiple of a set, {} bytes", set));
+  if (cache.stores != "evict" && cache.stores != "update" && cache.stores != "back")
+    errors.error(reader.where("stores"),
+                 fmt::format("'{}.stores' is '{}': expected evict, update or back", name, cache.stores));
+  return cache;
+}
+
 // [sources] mirrors the file: each of its keys is a key of the file, or a table of it, with a string that says where
 // the value was read.
 void read_sources(const toml::table& sources, const toml::table& described, const std::string& prefix, Device& device,
@@ -192,6 +233,8 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
   reader.read("partition_bytes", device.partition_bytes);
   reader.read("coalescing_rule", device.coalescing_rule);
   reader.read("bank_rule", device.bank_rule);
+  if (const toml::table* table = reader.table("l1")) device.l1 = read_cache(*table, "l1", errors);
+  if (const toml::table* table = reader.table("l2")) device.l2 = read_cache(*table, "l2", errors);
   if (const toml::table* table = reader.table("issue_cycles")) device.issue_cycles = read_issue_cycles(*table, errors);
   if (const toml::table* table = reader.table("hong_kim")) device.hong_kim = read_hong_kim(*table, errors);
   if (const toml::table* table = reader.table("dasgupta")) device.dasgupta = read_dasgupta(*table, errors);

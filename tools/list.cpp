@@ -86,7 +86,9 @@ int explain_rules(std::vector<std::string> names) {
 
 void list_analyzers() {
   for (const analyzers::AnalyzerInfo* a : analyzers::analyzers()) {
-    write(fmt::format("{}{}{}: {}\n", style().bold, a->id, style().reset, a->description));
+    write(
+        fmt::format("{}{}{}: {}{}\n", style().bold, a->id, style().reset, a->description,
+                    a->cost == analyzers::Cost::by_name ? "; only with --analyzers, takes several times as long" : ""));
     Table t({{"counter"}, {"unit"}, {"ideal", Table::right}, {"meaning"}});
     for (const analyzers::MetricInfo& m : a->metrics)
       t.row({std::string(m.name), std::string(m.unit), m.ideal ? fmt::format("{:g}", *m.ideal) : "",

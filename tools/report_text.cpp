@@ -1,6 +1,7 @@
 #include "tools/report_text.hpp"
 
 #include "api/catalogue.hpp"
+#include "tools/report_order.hpp"
 #include "tools/table.hpp"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ public:
     for (const analyzers::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
     for (const analyzers::BankRule& rule : r_.rules.banks) own_rule(rule);
     divergence();
+    out_ += order_sections(m_, s_);
     lines();
     occupancy();
     predictions();

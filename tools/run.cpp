@@ -42,6 +42,7 @@ Examples:
   warplens run samples/transpose/all.toml --device c1060 --json report.json
   warplens run samples/transpose/all.toml --device c1060 --rule my_rule.toml
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
+  warplens run samples/transpose/all.toml --device h200 --analyzers caches,reuse_distance
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
 Exit status: 0 fine; 1 the kernel trapped, or a result is not what the launch file expects; 2 bad usage or input.
 )";
@@ -71,6 +72,10 @@ po::options_description visible_options() {
   add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
       "show the first elements of a buffer after the last launch (16)");
   add("counters", "show every counter by its profiler's name");
+  add("analyzers", po::value<std::string>()->value_name("NAME[,NAME…]"),
+      "count more, which takes longer: caches, reuse_distance, … or all; see 'warplens list analyzers'");
+  add("l1", po::value<std::string>()->value_name("off|on|enlarged"),
+      "whether loads of global memory use the first-level cache; else as the device does");
   add("no-analyze", "only run, as fast as can be");
   add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
       "stop a launch after N warp instructions; 0: never");
@@ -183,6 +188,25 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
   return plan;
 }
 
+Strings analyzer_names(const po::variables_map& values) {
+  Strings names;
+  std::istringstream list(get<std::string>(values, "analyzers").value_or(""));
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  if (values.count("analyzers") != 0 && names.empty()) throw UsageError{"--analyzers: expected names", ""};
+  if (values.count("analyzers") != 0 && values.count("no-analyze") != 0)
+    throw UsageError{"--analyzers and --no-analyze exclude each other", ""};
+  return names;
+}
+
+api::FirstLevel first_level(const po::variables_map& values) {
+  const std::string word = get<std::string>(values, "l1").value_or("");
+  if (word.empty() && values.count("l1") == 0) return api::FirstLevel::device;
+  if (word == "off") return api::FirstLevel::off;
+  if (word == "on") return api::FirstLevel::on;
+  if (word == "enlarged") return api::FirstLevel::enlarged;
+  throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", word), ""};
+}
+
 std::string buffer_text(const api::PlanReport& report, const std::string& request) {
   const std::size_t colon = request.find(':');
   const std::string name = request.substr(0, colon);
@@ -280,6 +304,8 @@ int run(const Strings& arguments) {
     options.analyze = values.count("no-analyze") == 0;
     options.rules = std::move(*rules);
     if (!options.analyze && !options.rules.empty()) throw UsageError{"--rule counts nothing with --no-analyze", ""};
+    options.analyzers = analyzer_names(values);
+    options.first_level = first_level(values);
     options.workers = values["threads"].as<unsigned>();
     if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
     options.max_steps = values["max-steps"].as<std::uint64_t>();

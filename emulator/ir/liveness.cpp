@@ -2,6 +2,7 @@
 
 #include "emulator/ir/calls.hpp"
 #include "emulator/ir/control_flow.hpp"
+#include "emulator/ir/effects.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -30,18 +31,24 @@ private:
   std::vector<std::uint64_t> words_;
 };
 
-/// The registers that an instruction reads and writes.
-struct Effect {
-  std::vector<std::uint32_t> reads, writes;
-  bool certain = true; ///< false: the guard, or a part of a vector register, may leave the old value
-};
-
 class Liveness {
 public:
   Liveness(const Module& module, const Function& function)
-      : module_(module), function_(function), flow_(control_flow(function)) {
+      : function_(function), flow_(control_flow(function)), effects_(effects(module, function)) {
     for (const Register& r : function.registers) weights_.push_back(weight(r));
-    for (const Instruction& i : function.instructions) effects_.push_back(effect(i));
+  }
+
+  /// From now on, values that are the same for all threads of a block, and known when it starts, take no registers:
+  /// parameters, %ctaid and its kind, numbers, addresses of variables. The compiler reads them where they are needed.
+  void leave_out_constants() {
+    const std::vector<bool> constant = constants();
+    for (std::size_t r = 0; r < constant.size(); ++r)
+      if (constant[r]) weights_[r] = 0;
+  }
+
+  [[nodiscard]] bool calls() const {
+    return std::any_of(function_.instructions.begin(), function_.instructions.end(),
+                       [](const Instruction& i) { return is_call(i); });
   }
 
   std::uint32_t pressure() {
@@ -74,51 +81,38 @@ public:
   }
 
 private:
+  // Registers with a single definition, which moves a constant or loads a parameter.
+  [[nodiscard]] std::vector<bool> constants() const {
+    std::vector<std::uint32_t> definitions(function_.registers.size());
+    for (const Effect& e : effects_)
+      for (const std::uint32_t r : e.writes) ++definitions[r];
+    std::vector<bool> constant(function_.registers.size());
+    for (std::size_t i = 0; i < effects_.size(); ++i) { // what is moved on has been defined before
+      const Effect& e = effects_[i];
+      const bool moves = copies_a_constant(function_.instructions[i]) &&
+                         std::all_of(e.reads.begin(), e.reads.end(), [&](std::uint32_t r) { return constant[r]; });
+      for (const std::uint32_t r : e.writes) constant[r] = moves && e.certain && definitions[r] == 1;
+    }
+    return constant;
+  }
+
+  // Provided that the registers it reads are constants.
+  [[nodiscard]] bool copies_a_constant(const Instruction& i) const {
+    const std::string_view head = i.opcode.substr(0, i.opcode.find('.'));
+    if (head == "ld") return i.opcode.starts_with("ld.param");
+    if (head != "mov" && head != "cvta") return false;
+    for (const Operand& o : function_.operands(i)) {
+      const auto special = static_cast<isa::Special>(o.index);
+      if (o.kind == OperandKind::special && special != isa::Special::ctaid && special != isa::Special::ntid &&
+          special != isa::Special::nctaid)
+        return false;
+    }
+    return true;
+  }
+
   static std::uint32_t weight(const Register& r) {
     const auto bits = static_cast<std::uint32_t>(isa::bits(r.type));
     return r.type == Type::pred ? 0 : (bits + 31) / 32 * r.components;
-  }
-
-  // Which of the written operands are destinations. An unknown instruction is taken to write its first operand.
-  [[nodiscard]] std::vector<bool> destinations(const Instruction& i) const {
-    std::vector<bool> list;
-    if (i.form == kNone) return {true};
-    if (is_call(i)) return {!call_operands(function_, i).results.empty()};
-    const isa::OperandList& operands = module_.spellings[i.form].entry->operands;
-    for (int n = 0; n < operands.count; ++n)
-      if (operands.items[n].is_written()) list.push_back(operands.items[n].destination);
-    return list;
-  }
-
-  void collect(const Operand& o, bool writes, Effect& effect) const {
-    switch (o.kind) {
-    case OperandKind::reg:
-      (writes ? effect.writes : effect.reads).push_back(o.index);
-      if (writes && o.component != 0 && o.component < kByte0) effect.certain = false;
-      break;
-    case OperandKind::vector:
-    case OperandKind::pair:
-    case OperandKind::list:
-      for (const Operand& element : function_.elements(o)) collect(element, writes, effect);
-      break;
-    case OperandKind::address:
-    case OperandKind::indexed:
-      for (const Operand& element : function_.elements(o)) collect(element, false, effect);
-      break;
-    default: break;
-    }
-  }
-
-  [[nodiscard]] Effect effect(const Instruction& i) const {
-    Effect result;
-    const std::vector<bool> writes = destinations(i);
-    const std::span<const Operand> operands = function_.operands(i);
-    for (std::size_t n = 0; n < operands.size(); ++n) collect(operands[n], n < writes.size() && writes[n], result);
-    if (i.guard != kNone) {
-      result.reads.push_back(i.guard);
-      result.certain = false;
-    }
-    return result;
   }
 
   [[nodiscard]] Bits out_of(std::uint32_t block) const {
@@ -157,11 +151,10 @@ private:
     }
   }
 
-  const Module& module_;
   const Function& function_;
   ControlFlow flow_;
-  std::vector<std::uint32_t> weights_; ///< by register
   std::vector<Effect> effects_;        ///< by instruction
+  std::vector<std::uint32_t> weights_; ///< by register
   std::vector<Bits> in_;               ///< live at the begin of each block
 };
 
@@ -177,7 +170,10 @@ std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const F
 }
 
 std::uint32_t estimated_registers(const Module& module, const Function& function) {
-  return std::max(kFewestRegisters, register_pressure(module, function) + kReservedRegisters);
+  Liveness liveness(module, function);
+  liveness.leave_out_constants();
+  const std::uint32_t needed = liveness.pressure() + kRoom;
+  return liveness.calls() ? std::max(needed, kFewestOfCallers) : needed;
 }
 
 } // namespace warplens::ir

@@ -12,17 +12,19 @@ namespace warplens::ir {
 /// predicate 0, everything narrower 1. Destinations are told by the instruction table, so check() comes first.
 std::uint32_t register_pressure(const Module& module, const Function& function);
 
-/// register_pressure() and kReservedRegisters, at least kFewestRegisters. An estimate: a real compiler orders
-/// instructions anew, folds addresses, and keeps values in uniform registers or computes them twice.
+/// What ptxas is likely to give each thread: the pressure without constants (parameters, %ctaid, numbers: they need no
+/// register until they are used), and kRoom; at least kFewestOfCallers where functions are called. An estimate: a real
+/// compiler unrolls loops, moves loads up, folds addresses, and keeps values in uniform registers or computes them
+/// twice. How far off it is, tests/ir/registers_test.cpp says.
 std::uint32_t estimated_registers(const Module& module, const Function& function);
 
 /// The registers that are read after each of `instructions` (calls) before they are written again.
 std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const Function& function,
                                                    const std::vector<std::uint32_t>& instructions);
 
-/// Added for what PTX does not show: the stack pointer and one scratch register.
-constexpr std::uint32_t kReservedRegisters = 2;
-/// Compilers do not go below this.
-constexpr std::uint32_t kFewestRegisters = 4;
+/// What ptxas takes on top, to have several loads in flight and for addresses: the median over the kernels of the test.
+constexpr std::uint32_t kRoom = 9;
+/// The calling convention: registers 0 to 23 belong to the functions that are called.
+constexpr std::uint32_t kFewestOfCallers = 24;
 
 } // namespace warplens::ir

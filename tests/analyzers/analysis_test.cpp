@@ -223,20 +223,39 @@ TEST(Analysis, AnalyzersWorkOnTheirOwn) {
 
 TEST(Analysis, EveryDescribedMetricIsReported) {
   const ir::Module module;
-  const ir::Function function = function_of({"ld.global.f32", "bra", "bar.sync", "st.global.f32"});
+  ir::Function function = function_of({"ld.global.f32", "selp", "bar.sync", "st.global.f32", "fma.rn.f32"});
+  function.registers.push_back({"%f1", isa::Type::f32});
+  function.operand_pool.push_back({.kind = ir::OperandKind::reg, .index = 0});
+  function.instructions[0].operand_count = 1; // what it loads
+  const Board board{.multiprocessors = 2,
+                    .resident_ctas = 2,
+                    .partitions = Partitions{1, 256},
+                    .l1 = CacheGeometry{.bytes = 1024},
+                    .l2 = CacheGeometry{.bytes = 4096}};
+  Analysis analysis(module, function, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {.named = {"all"}, .board = board});
+  std::vector<std::unique_ptr<exec::Shard>> shards;
+  shards.push_back(analysis.make_shard());
   const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
-  const Profile profile = run(module, function, 1,
-                              Events{[&](exec::Shard& s) { s.access(unit.event(AccessKind::load, Space::global, 0)); },
-                                     [&](exec::Shard& s) { s.access(unit.event(AccessKind::store, Space::global, 3)); },
-                                     [&](exec::Shard& s) { s.branch({.instruction = 1, .active = 1, .taken = 1}); }},
-                              {{1, 32, 32}, {1, 32, 32}, {1, 32, 32}, {1, 32, 32}});
+  const auto access = [&](AccessKind kind, std::uint32_t instruction) {
+    shards[0]->access(unit.event(kind, Space::global, instruction));
+    shards[0]->each_access({0, 0}, unit.event(kind, Space::global, instruction));
+  };
+  ASSERT_TRUE(shards[0]->begin_cta(0));
+  access(AccessKind::load, 0);
+  access(AccessKind::load, 0);
+  access(AccessKind::store, 3);
+  shards[0]->branch({.instruction = 1, .active = 1, .taken = 1});
+  shards[0]->barrier({.instruction = 2, .active = 1, .steps = 3});
+  shards[0]->end_cta(0);
+  analysis.finish(std::move(shards), std::vector<exec::InstructionCount>(5, {1, 32, 32}));
+  const Profile profile = analysis.profile();
   std::set<std::string_view> names;
   for (const AnalyzerInfo* info : analyzers())
     for (const MetricInfo& metric : info->metrics) {
       EXPECT_NE(profile.metrics.find(metric.name), nullptr) << metric.name;
       EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     }
-  EXPECT_EQ(analyzers().size(), 6u);
+  EXPECT_EQ(analyzers().size(), 13u);
 }
 
 TEST(Analysis, SumsPerSourceLine) {

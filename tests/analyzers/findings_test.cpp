@@ -21,7 +21,7 @@ protected:
     }
     module_.files.push_back({1, "k.cu"});
     function_.instructions[0].source = function_.instructions[1].source = {1, 34};
-    analysis_ = make_all(module_, function_, {});
+    analysis_ = std::make_unique<Analysis>(module_, function_, exec::LaunchShape{});
     shards_.push_back(analysis_->make_shard());
   }
   exec::Shard& shard() { return *shards_[0]; }
@@ -88,7 +88,8 @@ TEST_F(Findings, OneTransactionForEachThread) {
   EXPECT_EQ(findings[0].excess, 300);
   EXPECT_EQ(findings[0].unit, "transactions");
   EXPECT_EQ(findings[1].message, "4-byte stores are partly uncoalesced: one transaction for each thread of some "
-                                 "half-warps, 17 per request (ideal 2): the addresses of a warp follow no pattern");
+                                 "half-warps, 17 per request (ideal 2): access pattern: unit stride in groups "
+                                 "of 16 lanes");
 }
 
 TEST_F(Findings, NarrowWordsNeverCoalesceInOrder) {
@@ -101,7 +102,7 @@ TEST_F(Findings, NarrowWordsNeverCoalesceInOrder) {
 
 TEST_F(Findings, NothingToSayAboutCoalescedHalfWarps) {
   for (const DeviceRules& rules : {kG80, kGt200}) {
-    analysis_ = make_all(module_, function_, {});
+    analysis_ = std::make_unique<Analysis>(module_, function_, exec::LaunchShape{});
     shards_.clear();
     shards_.push_back(analysis_->make_shard());
     for (const std::uint16_t bytes : std::initializer_list<std::uint16_t>{4, 8, 16})

@@ -177,6 +177,37 @@ TEST(DeviceFiles, MistakesAreDiagnostics) {
   }
 }
 
+TEST(DeviceFiles, Caches) {
+  const auto h200 = find_device("H200");
+  ASSERT_TRUE(h200 && h200->l1 && h200->l2);
+  EXPECT_EQ(h200->l1->bytes, 262144);
+  EXPECT_TRUE(h200->l1->unified && h200->l1->global_loads);
+  EXPECT_EQ(h200->l2->stores, "back");
+  const auto c1060 = find_device("C1060");
+  ASSERT_TRUE(c1060);
+  EXPECT_FALSE(c1060->l1 || c1060->l2);
+
+  const Bad bad[] = {
+      {"line_bytes = 128", "line_bytes = 48", "'l1.line_bytes' is 48: expected 32, 64 or 128"},
+      {"sector_bytes = 32", "sector_bytes = 256", "'l1.sector_bytes' is 256: expected 32, 64 or 128, at most a line"},
+      {"ways = 512", "ways = 100000", "'l1.ways' is 100000: expected at most 1024"},
+      {"ways = 512", "ways = 500", "'l1.bytes' is 262144: expected a multiple of a set, 64000 bytes"},
+      {"stores = \"update\"", "stores = \"forget\"", "'l1.stores' is 'forget': expected evict, update or back"},
+      {"stores = \"update\"", "stores = \"update\"\nenlarged_bytes = 5",
+       "'l1.enlarged_bytes' is 5: expected a multiple"},
+      {"unified = true", "unified = 1", "'l1.unified' is an integer: expected a boolean"},
+      {"bytes = 262144\n", "", "missing key 'l1.bytes'"},
+      {"unified = true", "unifed = true", "did you mean 'unified'?"},
+  };
+  for (const Bad& b : bad) {
+    SCOPED_TRACE(b.with);
+    const std::string text = replaced(text_of("h200.toml"), b.what, b.with);
+    const auto device = load_device(text, "d.toml");
+    ASSERT_FALSE(device);
+    EXPECT_NE(render(device.error(), text).find(b.rendered), std::string::npos) << render(device.error(), text);
+  }
+}
+
 TEST(DeviceFiles, ModelParametersNeedIssueCycles) {
   const std::string text = replaced(text_of("h200.toml"), "[sources]",
                                     "[hong_kim]\nmemory_latency = 1\nuncoalesced_delay = 1\ncoalesced_delay = 1\n"

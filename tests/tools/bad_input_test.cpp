@@ -230,6 +230,21 @@ TEST(BadInput, WrongRules) {
   expect_refused(run_program(launch(ptx, {"--rule", "1.2", "--no-analyze"})), {"--rule counts nothing"});
 }
 
+TEST(BadInput, WrongAnalyzersAndCaches) {
+  const Folder folder;
+  const std::string ptx = folder.write("k.ptx", kPtx);
+  const Output good = run_program(launch(ptx, {"--device", "h200", "--analyzers", "all", "--l1", "on"}));
+  EXPECT_EQ(good.status, 0) << good.err;
+  for (const char* part : {"Loads in flight", "Caches", "Reuse distance"})
+    EXPECT_NE(good.out.find(part), good.out.npos) << part;
+  expect_refused(run_program(launch(ptx, {"--analyzers", "caches,reuse"})), {"no analyzer is called 'reuse'"});
+  expect_refused(run_program(launch(ptx, {"--analyzers", "cache"})), {"did you mean 'caches'?"});
+  expect_refused(run_program(launch(ptx, {"--analyzers", ","})), {"no analyzer is called ''"});
+  expect_refused(run_program(launch(ptx, {"--analyzers", "all", "--no-analyze"})), {"exclude each other"});
+  expect_refused(run_program(launch(ptx, {"--l1", "half"})), {"--l1 half: expected off, on or enlarged"});
+  expect_refused(run_program(launch(ptx, {"--device", "c1060", "--l1", "on"})), {"no first-level cache"});
+}
+
 TEST(BadInput, BufferTooSmallTraps) {
   const Folder folder;
   const Output o =

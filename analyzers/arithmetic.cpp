@@ -1,0 +1,93 @@
+#include "analyzers/arithmetic.hpp"
+
+#include "analyzers/instruction_mix.hpp"
+
+#include <array>
+
+namespace warplens::analyzers {
+
+namespace {
+
+constexpr std::uint64_t kSectorBytes = 32;
+
+constexpr MetricInfo kMetrics[] = {
+    {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "operations", "additions and subtractions of f32"},
+    {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "operations", "multiplications of f32"},
+    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "operations", "fused multiply-adds of f32"},
+    {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "operations", "additions and subtractions of f64"},
+    {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "operations", "multiplications of f64"},
+    {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "operations", "fused multiply-adds of f64"},
+    {"flop_count_sp_special", "operations", "roots, reciprocals, divisions, sines, exponentials of f32"},
+    {"flop_count", "operations", "all of these, a fused multiply-add counting as two; no matrix instructions"},
+    {"arithmetic_intensity", "operations/byte",
+     "of these, to a byte of the sectors that requests to global memory touch"},
+    {"high_latency_instructions", "instructions",
+     "divisions, roots, reciprocals, sines, exponentials, and all of f64: of warps"},
+};
+
+constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
+                                "floating-point operations, arithmetic intensity, high-latency instructions", kMetrics};
+
+enum class Operation : std::uint8_t { fadd, fmul, ffma, dadd, dmul, dfma, special, none };
+constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::none);
+
+Operation operation_of(std::string_view opcode) {
+  const std::string_view head = opcode.substr(0, opcode.find('.'));
+  const bool adds = head == "add" || head == "sub", multiplies = head == "mul", fuses = head == "fma" || head == "mad";
+  switch (classify(opcode)) {
+  case InstructionClass::f32:
+    return adds ? Operation::fadd : multiplies ? Operation::fmul : fuses ? Operation::ffma : Operation::none;
+  case InstructionClass::f64:
+    return adds ? Operation::dadd : multiplies ? Operation::dmul : fuses ? Operation::dfma : Operation::none;
+  case InstructionClass::f32_divide:
+  case InstructionClass::square_root:
+  case InstructionClass::reciprocal_root:
+  case InstructionClass::reciprocal:
+  case InstructionClass::sine:
+  case InstructionClass::exponential: return Operation::special;
+  default: return Operation::none;
+  }
+}
+
+bool takes_long(InstructionClass which) {
+  switch (which) {
+  case InstructionClass::integer_divide:
+  case InstructionClass::f32_divide:
+  case InstructionClass::f64:
+  case InstructionClass::f64_divide:
+  case InstructionClass::square_root:
+  case InstructionClass::reciprocal_root:
+  case InstructionClass::reciprocal:
+  case InstructionClass::sine:
+  case InstructionClass::exponential: return true;
+  default: return false;
+  }
+}
+
+} // namespace
+
+const AnalyzerInfo& Arithmetic::info() const { return kInfo; }
+
+void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
+  std::array<std::uint64_t, kOperations> operations{};
+  std::uint64_t slow = 0;
+  for (std::size_t i = 0; i < std::min(counts_.size(), function_.instructions.size()); ++i) {
+    if (counts_[i].warps == 0) continue;
+    const std::string_view opcode = function_.instructions[i].opcode;
+    if (const Operation o = operation_of(opcode); o != Operation::none)
+      operations[static_cast<std::size_t>(o)] += counts_[i].lanes_on;
+    if (takes_long(classify(opcode))) slow += counts_[i].warps;
+  }
+  std::uint64_t all = 0;
+  for (std::size_t o = 0; o < kOperations; ++o) {
+    const bool fused = o == static_cast<std::size_t>(Operation::ffma) || o == static_cast<std::size_t>(Operation::dfma);
+    launch.add(kMetrics[o].name, operations[o]);
+    all += operations[o] * (fused ? 2 : 1);
+  }
+  launch.add("flop_count", all);
+  launch.add_ratio("arithmetic_intensity", static_cast<double>(all),
+                   static_cast<double>(global_.sectors() * kSectorBytes));
+  launch.add("high_latency_instructions", slow);
+}
+
+} // namespace warplens::analyzers

@@ -1,0 +1,28 @@
+// Arithmetic: floating-point operations, how many there are to a byte of global memory, and instructions that take
+// long.
+//
+//   c[i] = a[i] * b[i] + c[i] in a warp: 32 fused multiply-adds, 64 operations; 4 x 128 bytes; intensity 0.125
+#pragma once
+
+#include "analyzers/global_transactions.hpp"
+
+namespace warplens::analyzers {
+
+class Arithmetic final : public Analyzer {
+public:
+  /// `function` and `global`, which has seen the same launch, must outlive it.
+  Arithmetic(const ir::Function& function, const GlobalTransactions& global) : function_(function), global_(global) {}
+
+  [[nodiscard]] const AnalyzerInfo& info() const override;
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
+  void absorb(exec::Shard&) override {}
+  void conclude(const std::vector<exec::InstructionCount>& counts) override { counts_ = counts; }
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
+
+private:
+  const ir::Function& function_;
+  const GlobalTransactions& global_;
+  std::vector<exec::InstructionCount> counts_;
+};
+
+} // namespace warplens::analyzers

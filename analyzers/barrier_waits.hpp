@@ -1,0 +1,72 @@
+// Barriers and the warps' imbalance at them: how much less than the busiest warp of its block a warp does before they
+// meet.
+//
+//   between two barriers warp 0 runs 100 instructions, warps 1 to 3 run 20: 240 of 400 instruction slots are waited for
+//
+// What counts is the warp instructions that each warp runs from one meeting to the next; the time of a warp with the
+// same number but slower memory is not seen. A warp that takes part in no barrier does not count.
+#pragma once
+
+#include "analyzers/analyzer.hpp"
+
+#include <array>
+#include <map>
+
+namespace warplens::analyzers {
+
+class BarrierWaits final : public Analyzer {
+public:
+  class Shard;
+  /// Of the barriers at one instruction.
+  struct Row {
+    std::uint64_t arrivals = 0; ///< of warps
+    std::uint64_t work = 0;     ///< instructions that they ran since they last met somebody
+    std::uint64_t waited = 0;   ///< instructions that the busiest one of each meeting ran more than they
+    std::uint64_t busiest = 0;  ///< instructions of the busiest one, at each meeting
+    std::uint64_t meetings = 0;
+    void add(const Row& other);
+  };
+  BarrierWaits(std::size_t instructions, const exec::LaunchShape& shape) : rows_(instructions + 1), shape_(shape) {}
+
+  [[nodiscard]] const AnalyzerInfo& info() const override;
+  std::unique_ptr<exec::Shard> make_shard() override;
+  void absorb(exec::Shard& shard) override;
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
+
+private:
+  std::vector<Row> rows_; // the last: instructions out of range
+  exec::LaunchShape shape_;
+};
+
+class BarrierWaits::Shard final : public exec::Shard {
+public:
+  Shard(std::size_t rows, std::uint32_t warps) : rows_(rows), warps_(warps) {}
+  void barrier(const exec::Barrier& barrier) override;
+  void end_cta(std::uint64_t cta) override;
+  /// Everything counted so far, as if no warp came any more.
+  const std::vector<Row>& rows();
+
+private:
+  static constexpr std::uint32_t kBarriers = 16;
+  /// Where a warp is on its way from meeting to meeting.
+  struct Progress {
+    std::uint64_t met = 0;     ///< steps when it last met others
+    std::uint64_t arrived = 0; ///< steps at its arrival at the barrier below
+    exec::Mask lanes = 0;      ///< that have arrived; 0: at no barrier
+    std::uint32_t number = 0;
+    std::uint32_t instruction = 0;
+  };
+  struct Cta {
+    std::vector<Progress> warps;
+  };
+  Cta& cta_of(std::uint64_t number);
+  void meet(Cta& cta, std::uint32_t number);
+
+  std::vector<Row> rows_;
+  std::uint32_t warps_;
+  std::map<std::uint64_t, Cta> ctas_; // that have begun and not ended
+  std::uint64_t last_number_ = 0;
+  Cta* last_ = nullptr; // asked for last; most events are of the same one
+};
+
+} // namespace warplens::analyzers

@@ -1,0 +1,37 @@
+// What analyzers need to know of the GPU that is imitated, and of how many blocks of the launch fit on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace warplens::analyzers {
+
+/// A cache: lines of `line_bytes`, of which a miss fetches `sector_bytes`; the least recently used line of a set goes.
+struct CacheGeometry {
+  std::uint64_t bytes = 0;
+  std::uint32_t line_bytes = 128;  ///< 32, 64 or 128
+  std::uint32_t sector_bytes = 32; ///< 32, 64 or 128, at most a line
+  std::uint32_t ways = 4;          ///< of a set
+  enum class Store : std::uint8_t {
+    evict,  ///< goes on to the next level; throws the line out
+    update, ///< goes on to the next level; changes a line that is there
+    back    ///< stays here until its line is thrown out
+  } store = Store::update;
+};
+
+struct Partitions {
+  std::uint32_t count = 1;
+  std::uint32_t bytes = 256; ///< width
+};
+
+struct Board {
+  std::uint32_t multiprocessors = 1;
+  std::uint32_t resident_ctas = 1;        ///< of the launch, on a multiprocessor
+  std::optional<Partitions> partitions{}; ///< of device memory; none where addresses are hashed
+  std::optional<CacheGeometry> l1{};      ///< of each multiprocessor, if loads of global memory use it
+  std::optional<CacheGeometry> l2{};
+  /// Blocks that are resident at the same time.
+  [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }
+};
+
+} // namespace warplens::analyzers

@@ -1,0 +1,47 @@
+// The caches of Fermi and later: what of the accesses to global memory hits in the first level of its multiprocessor,
+// what in the second level, what goes to device memory, and what is thrown out and fetched again.
+//
+//   a warp loads 128 bytes twice: 4 sectors miss in both levels, then 4 hit in the first
+//
+// The accesses come in the order of streams.hpp. Loads look into the first level, if the board says that they use it;
+// stores change or throw out a line there and go on; atomics throw it out and are done in the second level, which
+// keeps stores until it needs the room. Nothing takes time: an access finds what all before it have left.
+#pragma once
+
+#include "analyzers/cache.hpp"
+#include "analyzers/streams.hpp"
+
+namespace warplens::analyzers {
+
+class Caches final : public StreamAnalyzer {
+public:
+  Caches(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
+      : StreamAnalyzer(instructions, shape, board), rows_(instructions + 1) {}
+
+  [[nodiscard]] const AnalyzerInfo& info() const override;
+  void study(const Streams& streams) override;
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
+
+  /// Sectors of one instruction.
+  struct Row {
+    std::uint64_t l1_hit = 0, l1_missed = 0, l1_again = 0; ///< loads; `again`: missed though they had been there
+    std::uint64_t lines_hit = 0, lines_missed = 0;         ///< requests of loads for lines, of 128 bytes
+    std::uint64_t l2_read = 0, l2_hit = 0, l2_again = 0;   ///< loads, and what comes along with them
+    std::uint64_t l2_written = 0;
+    void add(const Row& other);
+  };
+
+  /// Of the launch.
+  struct Totals {
+    std::uint64_t l1_evicted = 0, l2_evicted = 0;  ///< lines
+    std::uint64_t dram_read = 0, dram_written = 0; ///< sectors
+  };
+
+private:
+  std::vector<Row> rows_;
+  Totals totals_;
+  Streams::Recorded recorded_;
+  bool present_ = false; ///< has the board any cache?
+};
+
+} // namespace warplens::analyzers

@@ -1,0 +1,60 @@
+// Reuse distance: how many other 128-byte lines of global memory a block touches before it touches a line again.
+// A fully associative cache of n lines that throws out the least recently used one hits exactly the accesses whose
+// distance is below n: one histogram tells the hit rates of caches of every size.
+//
+//   lines A B C A   ->   three that are new, and one of distance 2
+//
+// Each block is looked at alone, its warps in turns: the order of streams.hpp. Loads, stores and atomics count alike.
+// The distances are found with a tree of partial sums over the time of each line's last use (Bennett and Kruskal 1975;
+// Almási, Caşcaval and Padua 2002), in n log n steps.
+#pragma once
+
+#include "analyzers/streams.hpp"
+
+#include <array>
+
+namespace warplens::analyzers {
+
+class ReuseDistance final : public StreamAnalyzer {
+public:
+  ReuseDistance(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
+      : StreamAnalyzer(instructions, shape, board), rows_(instructions + 1) {}
+
+  [[nodiscard]] const AnalyzerInfo& info() const override;
+  void study(const Streams& streams) override;
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
+
+  /// By instruction: uses of lines.
+  struct Row {
+    std::uint64_t first = 0;   ///< of lines that are new
+    std::uint64_t again = 0;   ///< of others …
+    std::uint64_t between = 0; ///< … and their distances, summed
+    void add(const Row& other);
+  };
+
+private:
+  /// Distances 0, 1, 2 to 3, 4 to 7, …
+  static constexpr std::size_t kBuckets = 33;
+  std::vector<Row> rows_;
+  std::array<std::uint64_t, kBuckets> histogram_{};
+  Streams::Recorded recorded_;
+};
+
+/// The distances of a sequence of lines, one after the other.
+class StackDistance {
+public:
+  /// `uses`: how long the sequence is at most.
+  explicit StackDistance(std::size_t uses) : tree_(uses + 1) {}
+  /// The number of different lines since this one was last used; none where it is new.
+  std::optional<std::uint64_t> use(std::uint64_t line);
+
+private:
+  void change(std::size_t time, std::int32_t by);
+  [[nodiscard]] std::uint64_t up_to(std::size_t time) const;
+
+  std::vector<std::int32_t> tree_; ///< partial sums; 1 at the time of each line's last use
+  std::map<std::uint64_t, std::size_t> last_;
+  std::size_t now_ = 0;
+};
+
+} // namespace warplens::analyzers

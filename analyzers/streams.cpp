@@ -1,0 +1,122 @@
+#include "analyzers/streams.hpp"
+
+#include "analyzers/footprint.hpp"
+
+namespace warplens::analyzers {
+
+namespace {
+
+// A header, in a word of its own before the lines.
+LineUse header(const exec::Access& access, std::size_t lines) {
+  return {std::uint64_t{access.instruction} << 32 | static_cast<std::uint64_t>(access.kind) << 8 | lines};
+}
+
+} // namespace
+
+Streams::Streams(const exec::LaunchShape& shape, const Board& board, std::size_t words) : shape_(shape), board_(board) {
+  board_.multiprocessors = std::max(1u, board_.multiprocessors);
+  board_.resident_ctas = std::max(1u, board_.resident_ctas);
+  const std::uint64_t warps = std::max(1u, shape.warps()), wave = board_.wave();
+  const std::uint64_t room = std::max<std::uint64_t>(kWarps / warps, 1); // blocks
+  kept_ctas_ = std::min(shape.ctas(), room < wave ? room : room / wave * wave);
+  words_per_warp_ = words / std::max<std::uint64_t>(kept_ctas_ * warps, 1);
+}
+
+std::unique_ptr<Streams::Shard> Streams::make_shard() const {
+  return std::make_unique<Shard>(kept_ctas_, shape_.warps(), words_per_warp_);
+}
+
+bool Streams::Shard::begin_cta(std::uint64_t cta) {
+  if (cta >= kept_ctas_) return false;
+  ctas_[cta].resize(warps_);
+  return true;
+}
+
+void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& access) {
+  if (access.space != isa::Space::global || id.warp >= warps_ || id.cta >= kept_ctas_) return;
+  Cta& cta = ctas_[id.cta];
+  if (cta.empty()) cta.resize(warps_);
+  Warp& warp = cta[id.warp];
+  if (warp.full) return;
+  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+  const std::span<const Footprint::Line> lines = footprint.lines();
+  if (warp.words.size() + 1 + lines.size() > words_) {
+    warp.full = true;
+    return;
+  }
+  ++recorded_.kept;
+  warp.words.push_back(header(access, lines.size()));
+  for (const Footprint::Line& line : lines) {
+    std::uint32_t sectors = line.sectors | line.sectors >> 16;
+    sectors |= sectors >> 8;
+    sectors = (sectors | sectors >> 4) & 15;
+    warp.words.push_back({line.number << 4 | sectors});
+  }
+}
+
+void Streams::absorb(Shard& shard) {
+  ctas_.resize(kept_ctas_);
+  for (auto& [number, cta] : shard.ctas_) ctas_[number] = std::move(cta);
+  shard.ctas_.clear();
+  recorded_.kept += shard.recorded_.kept;
+  recorded_.all += shard.recorded_.all;
+}
+
+/// How far the accesses of a warp have been looked at.
+struct Streams::Cursor {
+  const Warp* warp;
+  StreamPlace place;
+  std::size_t next = 0;
+
+  bool step(const Visit& visit) {
+    if (next >= warp->words.size()) return false;
+    const std::uint64_t head = warp->words[next].packed;
+    const std::size_t lines = head & 0xff;
+    visit(place, {static_cast<std::uint32_t>(head >> 32), static_cast<exec::AccessKind>(head >> 8 & 0xff),
+                  std::span(warp->words).subspan(next + 1, lines)});
+    next += 1 + lines;
+    ++place.round;
+    return true;
+  }
+};
+
+std::vector<std::uint64_t> Streams::ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const {
+  std::vector<std::uint64_t> list;
+  for (std::uint32_t slot = 0; slot < board_.resident_ctas; ++slot) {
+    const std::uint64_t cta = wave * board_.wave() + std::uint64_t{slot} * board_.multiprocessors + multiprocessor;
+    if (cta < ctas_.size()) list.push_back(cta);
+  }
+  return list;
+}
+
+void Streams::rounds(std::vector<Cursor> cursors, const Visit& visit) const {
+  while (!cursors.empty()) {
+    // Those that are through leave; the others keep their order.
+    const auto gone = std::remove_if(cursors.begin(), cursors.end(), [&](Cursor& c) { return !c.step(visit); });
+    cursors.erase(gone, cursors.end());
+  }
+}
+
+void Streams::each_of_wave(std::uint64_t wave, const Visit& visit) const {
+  std::vector<Cursor> cursors;
+  for (std::uint32_t m = 0; m < board_.multiprocessors; ++m)
+    for (const std::uint64_t cta : ctas_of(wave, m))
+      for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w) cursors.push_back({&ctas_[cta][w], {0, m, cta, w}});
+  rounds(std::move(cursors), visit);
+}
+
+void Streams::each_of_cta(std::uint64_t cta, const Visit& visit) const {
+  std::vector<Cursor> cursors;
+  if (cta < ctas_.size())
+    for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w) cursors.push_back({&ctas_[cta][w], {0, 0, cta, w}});
+  rounds(std::move(cursors), visit);
+}
+
+void Streams::each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const {
+  if (cta >= ctas_.size() || warp >= ctas_[cta].size()) return;
+  Cursor cursor{&ctas_[cta][warp], {0, 0, cta, warp}};
+  while (cursor.step(visit)) {
+  }
+}
+
+} // namespace warplens::analyzers

@@ -1,0 +1,137 @@
+// The accesses to global memory of the warps of a launch, kept, so that analyzers which depend on order can look at
+// them in one that does not depend on which worker ran what when.
+//
+// Order: blocks are dealt out as a GPU begins: block i goes to multiprocessor i % multiprocessors until each has its
+// resident blocks; those are a wave. A wave is over before the next one begins. In a wave, round r is the r-th access
+// of every warp: multiprocessor by multiprocessor, on each its blocks by number, in each its warps by number. Warps
+// that have fewer accesses drop out. Barriers are not looked at: warps that access equally often stay in step anyway.
+//
+//   2 multiprocessors, 1 resident block of 2 warps: round 0 is block 0 warp 0, block 0 warp 1, block 1 warp 0, block 1
+//   warp 1; round 1 again; when all are done blocks 2 and 3 follow
+//
+// Memory is bounded: of large launches only the first waves are kept, and of each warp only its first accesses, so that
+// all together take at most kWords words of 8 bytes. What share that is, recorded() says.
+#pragma once
+
+#include "analyzers/analyzer.hpp"
+#include "analyzers/board.hpp"
+
+#include <functional>
+#include <map>
+
+namespace warplens::analyzers {
+
+/// A 128-byte line and the 32-byte sectors of it that an access touches.
+struct LineUse {
+  std::uint64_t packed = 0; ///< line number * 16 + a bit for each sector
+  [[nodiscard]] std::uint64_t line() const { return packed >> 4; }
+  [[nodiscard]] std::uint32_t sectors() const { return packed & 15; }
+};
+
+/// One access of a warp.
+struct StreamAccess {
+  std::uint32_t instruction = 0;
+  exec::AccessKind kind{};
+  std::span<const LineUse> lines; ///< each once, in the order of the lanes
+};
+
+/// Who made it, and when.
+struct StreamPlace {
+  std::uint64_t round = 0;
+  std::uint32_t multiprocessor = 0;
+  std::uint64_t cta = 0;
+  std::uint32_t warp = 0;
+};
+
+class Streams {
+public:
+  static constexpr std::size_t kWords = std::size_t{1} << 22; ///< 32 MB
+  static constexpr std::uint64_t kWarps = std::uint64_t{1} << 15;
+
+  Streams(const exec::LaunchShape& shape, const Board& board, std::size_t words = kWords);
+
+  class Shard;
+  [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
+  void absorb(Shard& shard);
+
+  [[nodiscard]] std::uint64_t waves() const { return (kept_ctas_ + board_.wave() - 1) / board_.wave(); }
+  using Visit = std::function<void(const StreamPlace&, const StreamAccess&)>;
+  /// All accesses of a wave, in the order above.
+  void each_of_wave(std::uint64_t wave, const Visit& visit) const;
+  /// The same for one block alone: its warps in turns.
+  void each_of_cta(std::uint64_t cta, const Visit& visit) const;
+  /// The accesses of a warp in program order.
+  void each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const;
+  /// The blocks of a wave that are on a multiprocessor, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const;
+
+  [[nodiscard]] std::uint64_t kept_ctas() const { return kept_ctas_; }
+  [[nodiscard]] const exec::LaunchShape& shape() const { return shape_; }
+  [[nodiscard]] const Board& board() const { return board_; }
+  /// Accesses kept, and of the whole launch.
+  struct Recorded {
+    std::uint64_t kept = 0, all = 0;
+  };
+  [[nodiscard]] Recorded recorded() const { return recorded_; }
+
+  /// A warp's accesses: of each a header (instruction, kind, how many lines) and its lines.
+  struct Warp {
+    std::vector<LineUse> words;
+    bool full = false;
+  };
+  using Cta = std::vector<Warp>;
+
+private:
+  struct Cursor;
+  void rounds(std::vector<Cursor> cursors, const Visit& visit) const;
+
+  exec::LaunchShape shape_;
+  Board board_;
+  std::uint64_t kept_ctas_ = 0;
+  std::size_t words_per_warp_ = 0;
+  std::vector<Cta> ctas_; ///< by number; those before kept_ctas_
+  Recorded recorded_;
+};
+
+class Streams::Shard final : public exec::Shard {
+public:
+  Shard(std::uint64_t kept_ctas, std::uint32_t warps, std::size_t words)
+      : kept_ctas_(kept_ctas), warps_(warps), words_(words) {}
+  bool begin_cta(std::uint64_t cta) override;
+  void access(const exec::Access& access) override {
+    if (access.space == isa::Space::global) recorded_.all += access.count;
+  }
+  void each_access(const exec::WarpId& id, const exec::Access& access) override;
+
+private:
+  friend class Streams;
+  std::uint64_t kept_ctas_;
+  std::uint32_t warps_;
+  std::size_t words_; // most of a warp
+  std::map<std::uint64_t, Cta> ctas_;
+  Recorded recorded_;
+};
+
+/// An analyzer of streams. Alone it records its own; together with others it shares theirs: see Analysis.
+class StreamAnalyzer : public Analyzer {
+public:
+  StreamAnalyzer(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
+      : instructions_(instructions), own_(shape, board) {}
+  virtual void study(const Streams& streams) = 0;
+
+  std::unique_ptr<exec::Shard> make_shard() final { return own_.make_shard(); }
+  void absorb(exec::Shard& shard) final { own_.absorb(static_cast<Streams::Shard&>(shard)); }
+  void conclude(const std::vector<exec::InstructionCount>&) final { study(own_); }
+
+protected:
+  /// Where to count what an instruction does; the last row is for those out of range.
+  [[nodiscard]] std::size_t row_of(std::uint32_t instruction) const {
+    return std::min<std::size_t>(instruction, instructions_);
+  }
+  std::size_t instructions_;
+
+private:
+  Streams own_;
+};
+
+} // namespace warplens::analyzers

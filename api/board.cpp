@@ -1,0 +1,48 @@
+#include "api/board.hpp"
+
+#include <algorithm>
+
+namespace warplens::api {
+
+namespace {
+
+analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64_t bytes) {
+  using Store = analyzers::CacheGeometry::Store;
+  analyzers::CacheGeometry g;
+  g.line_bytes = static_cast<std::uint32_t>(level.line_bytes);
+  g.sector_bytes = static_cast<std::uint32_t>(level.sector_bytes);
+  const std::uint64_t set = std::uint64_t{g.line_bytes} * static_cast<std::uint64_t>(level.ways);
+  const std::uint64_t sets = std::max<std::uint64_t>(static_cast<std::uint64_t>(level.bytes) / set, 1);
+  // What shared memory takes is ways; what enlarges a cache, sets.
+  const bool shrinks = bytes < static_cast<std::uint64_t>(level.bytes);
+  const std::uint64_t ways = shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1)
+                                     : static_cast<std::uint64_t>(level.ways);
+  g.ways = static_cast<std::uint32_t>(ways);
+  g.bytes = shrinks ? sets * ways * g.line_bytes : bytes;
+  g.store = level.stores == "evict" ? Store::evict : level.stores == "back" ? Store::back : Store::update;
+  return g;
+}
+
+} // namespace
+
+analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
+                          std::uint64_t shared_bytes) {
+  analyzers::Board board;
+  board.multiprocessors = static_cast<std::uint32_t>(std::max(device.multiprocessors, 1));
+  board.resident_ctas = static_cast<std::uint32_t>(std::max(resident, 1));
+  if (device.partitions && device.partition_bytes)
+    board.partitions = {static_cast<std::uint32_t>(*device.partitions),
+                        static_cast<std::uint32_t>(*device.partition_bytes)};
+  if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
+  const bool used =
+      first_level == FirstLevel::device ? device.l1 && device.l1->global_loads : first_level != FirstLevel::off;
+  if (!used || !device.l1) return board;
+  const bool enlarged = first_level == FirstLevel::enlarged;
+  auto bytes =
+      static_cast<std::uint64_t>(enlarged ? device.l1->enlarged_bytes.value_or(device.l1->bytes) : device.l1->bytes);
+  if (device.l1->unified) bytes -= std::min(bytes, shared_bytes * board.resident_ctas);
+  board.l1 = geometry_of(*device.l1, bytes);
+  return board;
+}
+
+} // namespace warplens::api

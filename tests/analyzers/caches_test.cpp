@@ -1,0 +1,166 @@
+// Caches: hits and misses that can be worked out by hand.
+#include "analyzers/caches.hpp"
+#include "tests/analyzers/warp_streams.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::analyzers {
+namespace {
+
+using testing::number;
+using testing::WarpAccess;
+using testing::WarpStreams;
+using Store = CacheGeometry::Store;
+
+constexpr CacheGeometry kFermiL1 = {16384, 128, 128, 4, Store::evict}; // 32 sets
+constexpr CacheGeometry kFermiL2 = {786432, 128, 32, 8, Store::back};
+
+TEST(Cache, LeastRecentlyUsedGoesFirst) {
+  Cache cache({.bytes = 512, .line_bytes = 128, .sector_bytes = 128, .ways = 2, .store = Store::evict});
+  EXPECT_EQ(cache.sets(), 2u);
+  EXPECT_EQ(cache.load(0, 1).missed, 15u); // a whole line is fetched
+  EXPECT_EQ(cache.load(0, 8).hit, 8u);
+  EXPECT_EQ(cache.load(2, 1).evicted, 0u); // the other way of set 0
+  EXPECT_EQ(cache.load(1, 1).evicted, 0u); // set 1
+  EXPECT_EQ(cache.load(0, 1).missed, 0u);  // used later than 2 now
+  EXPECT_EQ(cache.load(4, 1).evicted, 1u); // 2 goes
+  EXPECT_EQ(cache.load(0, 1).missed, 0u);
+  EXPECT_EQ(cache.load(2, 1).missed, 15u);
+}
+
+TEST(Cache, SectorsAreFetchedByThemselves) {
+  Cache cache({.bytes = 1024, .line_bytes = 128, .sector_bytes = 32, .ways = 4});
+  EXPECT_EQ(cache.load(5, 0b0011).missed, 0b0011u);
+  const Cache::Outcome o = cache.load(5, 0b0110);
+  EXPECT_EQ(o.hit, 0b0010u);
+  EXPECT_EQ(o.missed, 0b0100u);
+  Cache pairs({.bytes = 1024, .line_bytes = 128, .sector_bytes = 64, .ways = 4});
+  EXPECT_EQ(pairs.load(5, 0b0100).missed, 0b1100u);
+  Cache short_lines({.bytes = 64, .line_bytes = 32, .sector_bytes = 32, .ways = 1}); // two lines
+  EXPECT_EQ(short_lines.load(0, 0b1111).evicted, 2u); // the third and fourth sector take their places
+  EXPECT_EQ(short_lines.load(0, 0b1100).hit, 0b1100u);
+}
+
+TEST(Cache, Stores) {
+  Cache evict({.bytes = 512, .line_bytes = 128, .sector_bytes = 128, .ways = 2, .store = Store::evict});
+  evict.load(0, 1);
+  evict.store(0, 1);
+  EXPECT_EQ(evict.load(0, 1).missed, 15u);
+  Cache update({.bytes = 512, .line_bytes = 128, .sector_bytes = 128, .ways = 2, .store = Store::update});
+  update.load(0, 1);
+  update.store(0, 1);
+  EXPECT_EQ(update.load(0, 1).missed, 0u);
+  update.store(8, 1); // is not brought in
+  EXPECT_EQ(update.load(8, 1).missed, 15u);
+  Cache back({.bytes = 256, .line_bytes = 128, .sector_bytes = 32, .ways = 2, .store = Store::back});
+  EXPECT_EQ(back.store(0, 0b0111).missed, 0u);
+  EXPECT_EQ(back.load(0, 0b1111).hit, 0b0111u);
+  back.load(1, 1);
+  const Cache::Outcome o = back.load(2, 1); // line 0 goes, with what was stored
+  EXPECT_EQ(o.evicted, 1u);
+  EXPECT_EQ(o.written, 3u);
+  back.store(1, 1);
+  back.invalidate(1);
+  EXPECT_EQ(back.load(1, 1).missed, 1u);
+}
+
+TEST(SectorSet, Grows) {
+  SectorSet set;
+  for (std::uint64_t line = 0; line < 10'000; ++line) EXPECT_EQ(set.add(line * 977, 0b0001), 0u);
+  EXPECT_EQ(set.lines(), 10'000u);
+  for (std::uint64_t line = 0; line < 10'000; ++line) EXPECT_EQ(set.add(line * 977, 0b0011), 0b0001u);
+  EXPECT_EQ(set.add(977, 0), 0u);
+}
+
+TEST(Caches, TwoMultiprocessorsShareTheSecondLevel) {
+  Caches caches(2, {.grid = {2, 1, 1}}, {.multiprocessors = 2, .partitions = {}, .l1 = kFermiL1, .l2 = kFermiL2});
+  WarpStreams warps(caches, 2);
+  for (std::uint64_t cta = 0; cta < 2; ++cta) {
+    warps.load(cta, 0, 4096); // block 0 brings it to the second level, both to their first
+    warps.load(cta, 0, 4096);
+  }
+  const Metrics m = warps.finish();
+  EXPECT_EQ(m.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"), 8u);
+  EXPECT_EQ(m.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum"), 8u);
+  EXPECT_EQ(number(m, "l1tex__t_sector_hit_rate.pct"), 50);
+  EXPECT_EQ(m.integer("l1_global_load_hit"), 2u);
+  EXPECT_EQ(m.integer("l1_global_load_miss"), 2u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_read.sum"), 8u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_read_lookup_hit.sum"), 4u);
+  EXPECT_EQ(m.integer("dram__sectors_read.sum"), 4u);
+  EXPECT_EQ(m.integer("l1_lines_evicted"), 0u);
+  EXPECT_EQ(number(m, "cache_accesses_simulated.pct"), 100);
+}
+
+// uBench: where accesses are scattered, the first level fetches 128 bytes for 4; without it, 32.
+TEST(Caches, WithoutTheFirstLevelScatteredLoadsReadAQuarter) {
+  std::uint64_t read[2];
+  for (const bool on : {false, true}) {
+    Caches caches(2, {}, {.l1 = on ? std::optional(kFermiL1) : std::nullopt, .l2 = kFermiL2});
+    WarpStreams warps(caches);
+    warps.load(0, 0, 0, 4096);
+    const Metrics m = warps.finish();
+    read[on] = m.integer("dram__sectors_read.sum");
+    EXPECT_EQ(m.integer("l1_global_load_miss"), on ? 32u : 0u);
+  }
+  EXPECT_EQ(read[0], 32u);
+  EXPECT_EQ(read[1], 128u);
+}
+
+// A set has 4 lines of 16 KB, 6 of 48: five lines of one set, in turns, never hit in the first and do in the second.
+TEST(Caches, ThrashingEndsWhereTheCacheIsEnlarged) {
+  constexpr CacheGeometry kEnlarged = {49152, 128, 128, 6, Store::evict}; // 64 sets
+  for (const auto& [l1, again] : {std::pair(kFermiL1, 15u), std::pair(kEnlarged, 0u)}) {
+    Caches caches(2, {}, {.l1 = l1, .l2 = kFermiL2});
+    WarpStreams warps(caches);
+    for (int turn = 0; turn < 4; ++turn)
+      for (std::uint64_t i = 0; i < 5; ++i) warps.access(0, 0, WarpAccess(1, 4, [&](int) { return i * 64 * 128; }));
+    const Metrics m = warps.finish();
+    EXPECT_EQ(m.integer("l1_sectors_missed_again"), again);
+    EXPECT_EQ(m.integer("l1_lines_evicted"), again == 0 ? 0u : 16u);
+    EXPECT_EQ(m.integer("l1_global_load_hit"), again == 0 ? 15u : 0u);
+    EXPECT_EQ(m.integer("l2_sectors_missed_again"), 0u);
+  }
+}
+
+TEST(Caches, StoresAndAtomics) {
+  Caches caches(2, {}, {.l1 = kFermiL1, .l2 = kFermiL2});
+  WarpStreams warps(caches);
+  warps.load(0, 0, 0);
+  warps.store(0, 0, 0);
+  warps.load(0, 0, 0); // the store threw it out
+  warps.load(0, 0, 0, 4, exec::AccessKind::atomic, 2);
+  warps.load(0, 0, 0);
+  const Metrics m = warps.finish();
+  EXPECT_EQ(m.integer("l1_global_load_miss"), 3u);
+  EXPECT_EQ(m.integer("l1_sectors_missed_again"), 8u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_write.sum"), 8u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_read.sum"), 16u); // the atomic reads, too
+  EXPECT_EQ(m.integer("dram__sectors_read.sum"), 4u);
+  EXPECT_EQ(m.integer("dram__sectors_write.sum"), 0u); // still in the second level
+}
+
+TEST(Caches, ChangedLinesGoToMemoryWhenTheyAreThrownOut) {
+  Caches caches(2, {}, {.l2 = CacheGeometry{256, 128, 32, 2, Store::back}});
+  WarpStreams warps(caches);
+  warps.store(0, 0, 0);
+  warps.load(0, 0, 128);
+  warps.load(0, 0, 256);
+  warps.load(0, 0, 0);
+  const Metrics m = warps.finish();
+  EXPECT_EQ(m.integer("dram__sectors_write.sum"), 4u);
+  EXPECT_EQ(m.integer("l2_lines_evicted"), 2u);
+  EXPECT_EQ(m.integer("l2_sectors_missed_again"), 4u);
+  EXPECT_EQ(warps.rows[0].metrics.integer("lts__t_sectors_op_read.sum"), 12u);
+  EXPECT_EQ(warps.rows[1].metrics.integer("lts__t_sectors_op_write.sum"), 4u);
+}
+
+TEST(Caches, NoneBeforeFermi) {
+  Caches caches(2, {}, {.multiprocessors = 30});
+  WarpStreams warps(caches);
+  warps.load(0, 0, 0);
+  EXPECT_TRUE(warps.finish().list().empty());
+}
+
+} // namespace
+} // namespace warplens::analyzers
