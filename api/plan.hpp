@@ -1,7 +1,7 @@
 // A plan: buffers and the launches that run on them, in order. It comes from a launch file (api/launch_file.hpp) or
 // from a command line, and runs the same way.
 //
-//   Plan plan = *read_launch_file("samples/transpose/all.toml", {});
+//   Plan plan = *read_launch_file("samples/transpose/launch.toml", {});
 //   Expected<PlanReport> report = run_plan(plan, {});
 #pragma once
 

@@ -21,10 +21,10 @@ namespace {
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml [OPTION…]
+constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
        warplens run FILE.ptx… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
-Emulates the launches of a launch file, or one kernel of a PTX file, or of several that are linked; then shows memory transactions, bank conflicts,
+Emulates the launches of a launch file (of a folder: its launch.toml), or one kernel of a PTX file, or of several that are linked; then shows memory transactions, bank conflicts,
 divergence, occupancy, predicted run time, and what to improve.
 
 Arguments (--arg), one for each parameter, in order:
@@ -38,9 +38,9 @@ Arguments (--arg), one for each parameter, in order:
 
 constexpr std::string_view kExamples = R"(
 Examples:
-  warplens run samples/transpose/all.toml
-  warplens run samples/transpose/all.toml --device c1060 --json report.json
-  warplens run samples/transpose/all.toml --device c1060 --rule my_rule.toml
+  warplens run samples/transpose
+  warplens run samples/transpose --device c1060 --json report.json
+  warplens run samples/transpose --device c1060 --rule my_rule.toml
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
   warplens run samples/transpose/all.toml --device h200 --analyzers caches,reuse_distance
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
@@ -169,8 +169,19 @@ api::Plan plan_from_options(const Strings& files, const po::variables_map& value
   return plan;
 }
 
+/// A folder stands for the launch file in it.
+std::string file_of(const std::string& input) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(input, ignored)) return input;
+  const std::filesystem::path file = std::filesystem::path(input) / "launch.toml";
+  if (!std::filesystem::is_regular_file(file, ignored))
+    throw UsageError{fmt::format("there is no launch.toml in the folder '{}'", input), ""};
+  return file.string();
+}
+
 Expected<api::Plan> make_plan(const po::variables_map& values) {
-  const Strings inputs = get<Strings>(values, "input").value_or(Strings{});
+  Strings inputs = get<Strings>(values, "input").value_or(Strings{});
+  std::transform(inputs.begin(), inputs.end(), inputs.begin(), file_of);
   const bool has_launch_file =
       std::any_of(inputs.begin(), inputs.end(), [](const std::string& file) { return file.ends_with(".toml"); });
   if (inputs.empty() || (has_launch_file && inputs.size() != 1))
