@@ -85,10 +85,25 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   return program_;
 }
 
+namespace {
+
+// By position in Module::variables: whether the kernel or a function that it calls names the variable.
+std::vector<bool> named_variables(const ir::Module& module, const ir::Function& function) {
+  std::vector<bool> named(module.variables.size());
+  for (const ir::Operand& operand : function.operand_pool)
+    if (operand.kind == OperandKind::variable && ir::variable_owner(operand.index) == ir::VariableOwner::module)
+      named[ir::variable_position(operand.index)] = true;
+  return named;
+}
+
+} // namespace
+
 // Shared variables get offsets in the CTA's shared memory, local ones in the thread's local memory, in the order of
-// the text, module scope first. Only what is not `extern` has a size; dynamic shared memory follows at the end.
+// the text, module scope first. Only what is not `extern` has a size; dynamic shared memory follows at the end. Of the
+// module's shared variables those that the kernel can reach take room: other kernels have theirs.
 void Decoder::lay_out_variables() {
   std::uint64_t shared = 0, local = 0;
+  const std::vector<bool> named = named_variables(module_, function_);
   const auto place = [&](const ir::Variable& v) -> std::uint64_t {
     std::uint64_t& end = v.space == isa::Space::shared ? shared : local;
     if (v.space == isa::Space::shared && v.linkage == ir::Linkage::external) return ~std::uint64_t{0};
@@ -96,8 +111,10 @@ void Decoder::lay_out_variables() {
     end = offset + v.size;
     return offset;
   };
-  for (const ir::Variable& v : module_.variables)
-    shared_offsets_.push_back(v.space == isa::Space::shared ? place(v) : 0);
+  for (std::size_t i = 0; i < module_.variables.size(); ++i) {
+    const ir::Variable& v = module_.variables[i];
+    shared_offsets_.push_back(v.space == isa::Space::shared && named[i] ? place(v) : 0);
+  }
   const bool has_frames = !function_.parts.empty();
   for (const ir::Variable& v : function_.variables)
     local_offsets_.push_back(v.space == isa::Space::shared || (v.space == isa::Space::local && !has_frames) ? place(v)

@@ -201,7 +201,8 @@ void Decoder::library_call(CallSite& site, std::uint32_t number) {
   };
   if (!agrees(declared.params, signature.params) || !agrees(declared.results, signature.results))
     return unsupported(fmt::format("'{}' is not declared as the device's library has it", declared.name));
-  if (program_->parts[part].library == ir::Library::malloc) program_->uses_heap = true;
+  const ir::Library library = program_->parts[part].library;
+  if (library == ir::Library::malloc || library == ir::Library::free) program_->uses_heap = true;
   MemorySite& strings = this->site(isa::Space::generic, AccessKind::load, 1, {0, 0, module_.address_size == 32});
   strings.observed_bytes = 0;
   site.strings = &strings;
