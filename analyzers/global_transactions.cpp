@@ -20,6 +20,14 @@ constexpr MetricInfo kMetrics[] = {
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "sectors of atomics, again for lanes that collide"},
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors",
      "sectors of reductions, again for lanes that collide"},
+    {"smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "that the lanes ask for in loads"},
+    {"smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "that the lanes ask for in stores"},
+    {"smsp__sass_data_bytes_mem_global_op_atom.sum", "bytes", "that the lanes ask for in atomics with a result"},
+    {"smsp__sass_data_bytes_mem_global_op_red.sum", "bytes", "that the lanes ask for in atomics without a result"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "bytes", "that loads move: 32 a sector"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum", "bytes", "that stores move: 32 a sector"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_atom.sum", "bytes", "that atomics with a result move: 32 a sector"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_red.sum", "bytes", "that atomics without a result move: 32 a sector"},
     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", "sectors/request",
      "ideal 1, 2, 4, 8, 16 for 1, 2, 4, 8, 16 bytes per lane"},
     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", "sectors/request",
@@ -101,6 +109,7 @@ std::uint64_t least_moved(std::uint64_t used) {
 } // namespace
 
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
+  bytes += other.bytes * times;
   sectors += other.sectors * times;
   theoretical += other.theoretical * times;
   ideal += other.ideal * times;
@@ -117,6 +126,7 @@ GlobalTransactions::Shard::Shard(std::size_t rows)
 WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   GlobalCost one;
+  one.bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
   one.theoretical = footprint.sectors();
   const bool atomic = access.kind == exec::AccessKind::atomic || access.kind == exec::AccessKind::reduction;
   one.sectors = atomic ? atomic_sectors(footprint) : one.theoretical;
@@ -193,6 +203,8 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
     if (!all && total.requests == 0) continue;
     metrics.add("l1tex__t_requests" + suffix + ".sum", total.requests);
     metrics.add("l1tex__t_sectors" + suffix + ".sum", total.cost.sectors);
+    metrics.add("smsp__sass_data_bytes_mem_global_op_" + std::string(kOperations[kind]) + ".sum", total.cost.bytes);
+    metrics.add("l1tex__t_bytes" + suffix + ".sum", kSectorBytes * total.cost.sectors);
     if (kind < 2)
       metrics.add_ratio("l1tex__average_t_sectors_per_request" + suffix + ".ratio",
                         static_cast<double>(total.cost.sectors), static_cast<double>(total.requests));
