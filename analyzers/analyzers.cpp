@@ -3,6 +3,7 @@
 #include "analyzers/arithmetic.hpp"
 #include "analyzers/barrier_waits.hpp"
 #include "analyzers/caches.hpp"
+#include "analyzers/constant_memory.hpp"
 #include "analyzers/divergence.hpp"
 #include "analyzers/duplicate_loads.hpp"
 #include "analyzers/global_transactions.hpp"
@@ -13,6 +14,7 @@
 #include "analyzers/reuse_distance.hpp"
 #include "analyzers/rule_counts.hpp"
 #include "analyzers/shared_banks.hpp"
+#include "analyzers/texture_memory.hpp"
 #include "emulator/ir/print.hpp"
 
 #include <algorithm>
@@ -35,7 +37,7 @@ struct Analysis::Parts {
   Parts(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
       : options(std::move(given)), mix(function, shape), global(function.instructions.size()),
         shared(function.instructions.size()), local(function.instructions.size()),
-        divergence(function.instructions.size()), arithmetic(function, global),
+        constant(function.instructions.size()), texture(function), divergence(function), arithmetic(function, global),
         loads(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape) {
     const auto wanted = [&](std::string_view id) {
       return std::any_of(options.named.begin(), options.named.end(),
@@ -54,6 +56,8 @@ struct Analysis::Parts {
   GlobalTransactions global;
   SharedBanks shared;
   LocalMemory local;
+  ConstantMemory constant;
+  TextureMemory texture;
   Divergence divergence;
   Arithmetic arithmetic;
   IndependentLoads loads;
@@ -64,7 +68,8 @@ struct Analysis::Parts {
 
   /// In the order of the report.
   [[nodiscard]] std::vector<Analyzer*> all() {
-    std::vector<Analyzer*> list = {&mix, &arithmetic, &global, &shared, &local, &divergence, &loads, &barriers};
+    std::vector<Analyzer*> list = {&mix,      &arithmetic, &global,     &shared, &local,
+                                   &constant, &texture,    &divergence, &loads,  &barriers};
     for (const auto& one : named) list.push_back(one.get());
     if (rules) list.push_back(&*rules);
     return list;
@@ -78,8 +83,8 @@ class CombinedShard final : public exec::Shard {
 public:
   CombinedShard(std::size_t rows, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
                 std::unique_ptr<exec::Shard> of_rules)
-      : global(rows), shared(rows), local(rows), divergence(rows), loads(rows), barriers(rows, warps),
-        streams(std::move(recorder)), rules(std::move(of_rules)) {}
+      : global(rows), shared(rows), local(rows), constant(rows), texture(rows), divergence(rows), loads(rows),
+        barriers(rows, warps), streams(std::move(recorder)), rules(std::move(of_rules)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
@@ -87,8 +92,12 @@ public:
       global.access(access);
       if (streams) streams->access(access);
       break;
-    case isa::Space::shared:
-    case isa::Space::constant: shared.access(access); break;
+    case isa::Space::shared: shared.access(access); break;
+    case isa::Space::constant:
+      shared.access(access);
+      constant.access(access);
+      break;
+    case isa::Space::texture: texture.access(access); break;
     case isa::Space::local: local.access(access); break;
     default: break;
     }
@@ -108,6 +117,8 @@ public:
   GlobalTransactions::Shard global;
   SharedBanks::Shard shared;
   LocalMemory::Shard local;
+  ConstantMemory::Shard constant;
+  TextureMemory::Shard texture;
   Divergence::Shard divergence;
   IndependentLoads::Shard loads;
   BarrierWaits::Shard barriers;
@@ -162,6 +173,8 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->global.absorb(combined.global);
     parts_->shared.absorb(combined.shared);
     parts_->local.absorb(combined.local);
+    parts_->constant.absorb(combined.constant);
+    parts_->texture.absorb(combined.texture);
     parts_->divergence.absorb(combined.divergence);
     parts_->loads.absorb(combined.loads);
     parts_->barriers.absorb(combined.barriers);
@@ -169,6 +182,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     if (parts_->rules) parts_->rules->absorb(*combined.rules);
   }
   parts_->mix.conclude(counts);
+  parts_->divergence.conclude(counts);
   parts_->arithmetic.conclude(counts);
   parts_->loads.conclude(counts);
   if (parts_->rules) parts_->rules->conclude(counts);

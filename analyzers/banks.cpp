@@ -208,13 +208,16 @@ bool pairs_equal(const std::uint64_t* offsets, exec::Mask mask, int distance) {
 
 } // namespace
 
+bool equal_pairs(const std::uint64_t* offsets, exec::Mask mask) {
+  return pairs_equal(offsets, mask, 1) || pairs_equal(offsets, mask, 2);
+}
+
 Passes passes(const BankRule& rule, const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
               exec::AccessKind kind) {
   lane_bytes = std::clamp(lane_bytes, 1u, 16u);
   const BankRule::Word& word = rule.word(lane_bytes);
   std::uint32_t lanes = word.lanes;
-  if (rule.merge_equal_pairs && kind == exec::AccessKind::load && lanes < exec::kWarpSize &&
-      (pairs_equal(offsets, mask, 1) || pairs_equal(offsets, mask, 2)))
+  if (rule.merge_equal_pairs && kind == exec::AccessKind::load && lanes < exec::kWarpSize && equal_pairs(offsets, mask))
     lanes *= 2;
   const std::uint32_t part = rule.split_words ? std::min(lane_bytes, rule.bank_bytes) : lane_bytes;
 

@@ -61,6 +61,9 @@ Expected<BankRule> parse_bank_rule(std::string_view text, std::string_view file)
 const std::vector<BankRule>& bank_rules();
 const BankRule* find_bank_rule(std::string_view name);
 
+/// Whether all active lanes i and i^1 have the same address, or all active lanes i and i^2: see merge_equal_pairs.
+bool equal_pairs(const std::uint64_t* offsets, exec::Mask mask);
+
 /// `offsets` [32] in bytes, valid for the lanes in `mask`; `lane_bytes` from 1 to 16. In an atomic, lanes of the same
 /// word wait for each other: a pass serves one lane of each bank.
 Passes passes(const BankRule& rule, const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,

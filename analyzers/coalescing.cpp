@@ -72,7 +72,7 @@ struct Request {
   std::vector<Transaction>* list;
 
   void emit(std::uint32_t bytes, std::uint64_t base) const {
-    ++result.count[bytes == 32 ? 0 : bytes == 64 ? 1 : 2];
+    ++result.count[size_index(bytes)];
     if (list) list->push_back({bytes, base});
   }
 

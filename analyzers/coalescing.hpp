@@ -45,12 +45,15 @@ struct CoalescingRule {
   [[nodiscard]] const WordClass* word(std::uint32_t bytes) const;
 };
 
+/// Where transactions of 32, 64 and 128 bytes are counted.
+constexpr std::size_t size_index(std::uint32_t bytes) { return bytes == 32 ? 0 : bytes == 64 ? 1 : 2; }
+
 /// Transactions of one warp access, by size.
 struct Transactions {
   std::array<std::uint32_t, 3> count{}; ///< of 32, 64 and 128 bytes
   std::uint32_t uncoalesced = 0;        ///< among them: transactions of lanes that were served on their own
 
-  [[nodiscard]] std::uint32_t of(std::uint32_t bytes) const { return count[bytes == 32 ? 0 : bytes == 64 ? 1 : 2]; }
+  [[nodiscard]] std::uint32_t of(std::uint32_t bytes) const { return count[size_index(bytes)]; }
   [[nodiscard]] std::uint32_t total() const { return count[0] + count[1] + count[2]; }
   [[nodiscard]] std::uint64_t bytes() const { return count[0] * 32ull + count[1] * 64ull + count[2] * 128ull; }
   friend bool operator==(const Transactions&, const Transactions&) = default;

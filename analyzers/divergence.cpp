@@ -1,7 +1,11 @@
 #include "analyzers/divergence.hpp"
 
+#include "emulator/ir/control_flow.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <optional>
 
 namespace warplens::analyzers {
 
@@ -12,6 +16,9 @@ constexpr MetricInfo kMetrics[] = {
     {"smsp__sass_branch_targets_threads_uniform.sum", "branches", "all active lanes went one way"},
     {"smsp__sass_branch_targets_threads_divergent.sum", "branches", "active lanes went both ways", 0},
     {"smsp__sass_average_branch_targets_threads_uniform.pct", "%", "branch efficiency", 100},
+    {"branch_active_lanes", "lanes", "lanes active at branches, summed"},
+    {"branch_taken_lanes", "lanes", "lanes that took the branch, summed"},
+    {"branch_lost_lane_slots", "instructions", "lanes that did nothing where a branch had split their warp", 0},
     {"branch", "branches", "branches executed by a warp"},
     {"divergent_branch", "branches", "active lanes went both ways", 0},
 };
@@ -49,12 +56,58 @@ void Divergence::absorb(exec::Shard& shard) {
 
 namespace {
 
+/// The blocks between a block's branch and the place where its sides meet.
+std::vector<std::uint32_t> region(const ir::ControlFlow& flow, std::uint32_t from) {
+  std::vector<std::uint32_t> found;
+  std::vector<bool> seen(flow.blocks.size());
+  const std::uint32_t meet = flow.blocks[from].ipdom;
+  const auto reach = [&](std::uint32_t block) {
+    for (const std::uint32_t next : flow.blocks[block].successors)
+      if (next != meet && !seen[next]) {
+        seen[next] = true;
+        found.push_back(next);
+      }
+  };
+  reach(from);
+  for (std::size_t i = 0; i < found.size(); ++i) reach(found[i]);
+  return found;
+}
+
+} // namespace
+
+void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
+  const ir::ControlFlow flow = ir::control_flow(function_);
+  constexpr std::uint32_t kNobody = ~0u;
+  std::vector<std::uint32_t> in_care_of(flow.blocks.size(), kNobody); // instruction of the branch
+  std::vector<std::size_t> size(flow.blocks.size());                  // blocks of its region
+  for (std::uint32_t block = 0; block < flow.blocks.size(); ++block) {
+    const std::uint32_t branch = flow.blocks[block].end - 1;
+    if (rows_[branch].divergent == 0) continue;
+    const std::vector<std::uint32_t> blocks = region(flow, block);
+    for (const std::uint32_t one : blocks)
+      if (in_care_of[one] == kNobody || blocks.size() < size[one]) {
+        in_care_of[one] = branch;
+        size[one] = blocks.size();
+      }
+  }
+  for (std::size_t block = 0; block < flow.blocks.size(); ++block) {
+    if (in_care_of[block] == kNobody) continue;
+    for (std::uint32_t i = flow.blocks[block].first; i < flow.blocks[block].end && i < counts.size(); ++i)
+      rows_[in_care_of[block]].lost_slots += counts[i].warps * exec::kWarpSize - counts[i].lanes;
+  }
+}
+
+namespace {
+
 void add_metrics(Metrics& metrics, const Divergence::Row& row) {
   metrics.add("smsp__sass_branch_targets.sum", row.executed);
   metrics.add("smsp__sass_branch_targets_threads_uniform.sum", row.executed - row.divergent);
   metrics.add("smsp__sass_branch_targets_threads_divergent.sum", row.divergent);
   metrics.add_ratio("smsp__sass_average_branch_targets_threads_uniform.pct",
                     100.0 * static_cast<double>(row.executed - row.divergent), static_cast<double>(row.executed));
+  metrics.add("branch_active_lanes", row.active_lanes);
+  metrics.add("branch_taken_lanes", row.taken_lanes);
+  metrics.add("branch_lost_lane_slots", row.lost_slots);
   metrics.add("branch", row.executed);
   metrics.add("divergent_branch", row.divergent);
 }
@@ -67,10 +120,11 @@ void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) cons
     const Row& row = rows_[i];
     total.executed += row.executed;
     total.divergent += row.divergent;
+    total.active_lanes += row.active_lanes;
+    total.taken_lanes += row.taken_lanes;
+    total.lost_slots += row.lost_slots;
     if (row.executed == 0 || i >= rows.size()) continue;
     add_metrics(rows[i].metrics, row);
-    rows[i].metrics.add("branch_active_lanes", row.active_lanes);
-    rows[i].metrics.add("branch_taken_lanes", row.taken_lanes);
   }
   add_metrics(launch, total);
   for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)

@@ -1,6 +1,10 @@
 // Branches: how many, and whether all active lanes of a warp went the same way.
 //
-//   a warp of 32 lanes branches, 8 take it: branch += 1, divergent_branch += 1
+//   a warp of 32 lanes branches, 8 take it: branch += 1, divergent_branch += 1, branch_taken_lanes += 8
+//
+// A branch that diverged at least once answers for the lane slots that are lost between it and the place where its
+// sides meet (its immediate post-dominator), as far as no divergent branch lies between: branch_lost_lane_slots. So the
+// lost slots of a launch are those of its branches, and those outside of any: partial warps and guards.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -18,17 +22,20 @@ public:
     std::uint64_t divergent = 0;
     std::uint64_t active_lanes = 0; ///< summed over the branches executed
     std::uint64_t taken_lanes = 0;
+    std::uint64_t lost_slots = 0; ///< lanes of instructions in its care that did nothing
   };
   using ActiveLanes = std::array<std::uint64_t, exec::kWarpSize + 1>; ///< branches by the number of active lanes
 
-  explicit Divergence(std::size_t instructions) : rows_(instructions + 1) {}
+  explicit Divergence(const ir::Function& function) : function_(function), rows_(function.instructions.size() + 1) {}
 
   [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
+  void conclude(const std::vector<exec::InstructionCount>& counts) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
 private:
+  const ir::Function& function_;
   std::vector<Row> rows_; // the last: instructions out of range
   ActiveLanes active_{};
 };

@@ -1,174 +1,200 @@
 #include "analyzers/footprint.hpp"
 
+#include "analyzers/processors.hpp"
+
 #include <algorithm>
-#include <cstring>
 
 namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::uint32_t kSectorShift = 5;
-constexpr std::uint32_t kSectorBytes = 1u << kSectorShift;
-constexpr std::uint32_t kLineShift = 7;
-constexpr std::array<std::uint8_t, 16> kBits = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+constexpr std::uint32_t kSectorBytes = 32;
+constexpr std::uint32_t kBlockBytes = 64;
 
-/// The sectors of a line that one request uses, given the lanes that make up a request.
-constexpr std::uint32_t quarters_together(std::uint32_t sectors) {
-  return (sectors | sectors >> 4 | sectors >> 8 | sectors >> 12) & 15;
+/// Whether some lane touches two sectors. `keys`: addresses from the start of a sector on.
+WARPLENS_PER_PROCESSOR bool spans_sectors(const LaneKeys& keys, std::uint32_t lane_bytes) {
+  const std::int32_t room = static_cast<std::int32_t>(kSectorBytes) - static_cast<std::int32_t>(lane_bytes);
+  std::int32_t lacking = 0; // its top bit
+  for (const std::int32_t key : keys) lacking |= room - (key & static_cast<std::int32_t>(kSectorBytes - 1));
+  return lacking < 0;
 }
 
-Transactions unpack(std::uint32_t packed) {
-  Transactions result;
-  result.count = {packed & 1023, packed >> 10 & 1023, packed >> 20 & 1023};
-  return result;
+/// All lanes of the groups of so many lanes that have an active one.
+exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
+  const exec::Mask group = lanes == 32 ? ~exec::Mask{0} : (exec::Mask{1} << lanes) - 1;
+  exec::Mask all = 0;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes)
+    if (mask & group << first) all |= group << first;
+  return all;
+}
+
+WARPLENS_PER_PROCESSOR void count_bits(exec::Mask a, exec::Mask b, std::uint32_t& of_a, std::uint32_t& of_b) {
+  of_a = static_cast<std::uint32_t>(std::popcount(a));
+  of_b = static_cast<std::uint32_t>(std::popcount(b));
 }
 
 } // namespace
 
-inline Footprint::Line& Footprint::line(std::uint64_t number) {
-  static_assert(kSlots == 256);
-  auto slot = static_cast<std::uint8_t>(number * 0x9E3779B97F4A7C15ull >> 56);
-  while (slots_[slot] != kEmpty) {
-    Line& used = lines_[slots_[slot]];
-    if (used.number == number) return used;
-    ++slot; // wraps around
-  }
-  slots_[slot] = static_cast<std::uint8_t>(count_);
-  Line& fresh = lines_[count_++];
-  fresh = {number, 0, {0, 0}};
-  return fresh;
-}
-
 Footprint::Footprint(const std::uint64_t* lane_addresses, exec::Mask lanes, std::uint32_t bytes)
-    : addresses(lane_addresses), mask(lanes), lane_bytes(std::clamp(bytes, 1u, kLineBytes)) {
-  std::memset(slots_, kEmpty, sizeof slots_);
-  for (std::uint32_t lane = 0; lane < exec::kWarpSize; ++lane) {
-    if (!(mask >> lane & 1)) continue;
-    const std::uint64_t address = addresses[lane];
-    const std::uint32_t quarter = (lane & 24) / 2; // lane / 8 * 4
-    Line& used = line(address >> kLineShift);
-
-    const auto offset = static_cast<std::uint32_t>(address & (kLineBytes - 1));
-    const std::uint64_t bit = std::uint64_t{1} << (offset & 63);
-    std::uint64_t& first_bytes = used.first_bytes[offset >> 6];
-    distinct_ += (first_bytes & bit) == 0;
-    first_bytes |= bit;
-
-    used.sectors |= 1u << ((offset >> kSectorShift) + quarter);
-    if ((offset & (kSectorBytes - 1)) + lane_bytes > kSectorBytes) add_further_sectors(used, offset, quarter);
+    : addresses(lane_addresses), mask(lanes), lane_bytes(std::clamp(bytes, 1u, kLineBytes)),
+      base_(mask ? addresses[std::countr_zero(mask)] & ~std::uint64_t{kLineBytes - 1} : 0),
+      active_{whole_groups(mask, 8), whole_groups(mask, 16), whole_groups(mask, 32)} {
+  LaneKeys keys;
+  compact_ = mask != 0 && distances(addresses, mask, base_, keys) && !spans_sectors(keys, lane_bytes);
+  if (!compact_) {
+    count_lane_by_lane();
+    return;
   }
+  sorted_.sort(keys);
+  halves_ = find_starts(Group::half);
+  const auto [address, sector] = sorted_.starts<2>(Group::warp, {~0, ~static_cast<std::int32_t>(kSectorBytes - 1)});
+  count_bits(address, sector, distinct_, sectors_);
 }
 
-void Footprint::add_further_sectors(Line& used, std::uint32_t offset, std::uint32_t quarter) {
-  spanning_ = true;
-  const std::uint32_t first = offset >> kSectorShift;
-  const std::uint32_t last = (offset + lane_bytes - 1) >> kSectorShift; // up to 7: the next line's
-  const std::uint32_t sectors = (2u << last) - (1u << first);
-  used.sectors |= (sectors & 15) << quarter;
-  if (last > 3) line(used.number + 1).sectors |= (sectors >> 4) << quarter;
+void Footprint::count_lane_by_lane() {
+  std::uint64_t places[exec::kWarpSize];
+  std::size_t count = 0;
+  for (exec::Mask rest = mask; rest; rest &= rest - 1) places[count++] = addresses[std::countr_zero(rest)];
+  std::sort(places, places + count);
+  distinct_ = static_cast<std::uint32_t>(std::unique(places, places + count) - places);
+  for (const Line& line : lines()) sectors_ += static_cast<std::uint32_t>(std::popcount(line.sectors));
 }
 
-std::uint32_t Footprint::sectors() const {
-  std::uint32_t total = 0;
-  for (const Line& used : lines()) total += kBits[quarters_together(used.sectors)];
-  return total;
+std::uint32_t Footprint::distinct_addresses_of_half(int which) const {
+  const exec::Mask half = 0xffffu << 16 * which;
+  if (compact_) return static_cast<std::uint32_t>(std::popcount(halves_.address & half));
+  std::uint64_t seen[exec::kWarpSize / 2];
+  std::uint32_t count = 0;
+  for (exec::Mask rest = mask & half; rest; rest &= rest - 1) {
+    const std::uint64_t address = addresses[std::countr_zero(rest)];
+    if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
+  }
+  return count;
+}
+
+std::size_t Footprint::sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]) const {
+  std::size_t n = 0;
+  for (const std::int32_t key : sorted_.keys(Group::warp))
+    sorted[n++] = base_ + static_cast<std::uint64_t>(std::int64_t{key});
+  return n;
+}
+
+Footprint::Starts Footprint::find_starts(Group group) const {
+  const auto from = [](std::uint32_t bytes) { return ~static_cast<std::int32_t>(bytes - 1); };
+  const auto found = sorted_.starts<4>(group, {from(1), from(kSectorBytes), from(kBlockBytes), from(kLineBytes)});
+  const exec::Mask active = active_[static_cast<std::size_t>(group)];
+  return {found[0] & active, found[1] & active, found[2] & active, found[3] & active};
+}
+
+void Footprint::add_line(std::uint64_t sector) const {
+  constexpr std::uint64_t kSectorsOfLine = kLineBytes / kSectorBytes;
+  const std::uint64_t number = sector / kSectorsOfLine;
+  if (line_count_ == 0 || lines_[line_count_ - 1].number != number) lines_[line_count_++] = {number, 0};
+  lines_[line_count_ - 1].sectors |= 1u << sector % kSectorsOfLine;
+}
+
+std::span<const Footprint::Line> Footprint::lines() const {
+  line_count_ = 0;
+  if (compact_) {
+    for (const std::int32_t key : sorted_.keys(Group::warp))
+      add_line((base_ + static_cast<std::uint64_t>(std::int64_t{key})) / kSectorBytes);
+    return {lines_, line_count_};
+  }
+  std::uint64_t touched[exec::kWarpSize * (kLineBytes / kSectorBytes + 1)];
+  std::size_t count = 0;
+  for (exec::Mask rest = mask; rest; rest &= rest - 1) {
+    const std::uint64_t address = addresses[std::countr_zero(rest)];
+    const std::uint64_t last = (address + lane_bytes - 1) / kSectorBytes;
+    for (std::uint64_t sector = address / kSectorBytes; sector <= last; ++sector) touched[count++] = sector;
+  }
+  std::sort(touched, touched + count);
+  for (std::size_t i = 0; i < count; ++i) add_line(touched[i]);
+  return {lines_, line_count_};
+}
+
+FastRule::FastRule(CoalescingRule rule) : rule_(std::move(rule)) {
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    if (const WordClass* found = rule_.word(1u << i)) {
+      words_[i] = *found;
+      listed_[i] = true;
+    }
+}
+
+const WordClass* FastRule::word(std::uint32_t bytes) const {
+  const auto log = static_cast<std::size_t>(std::bit_width(bytes) - 1);
+  const std::size_t i = std::min(log, words_.size() - 1);
+  if (rule_.order == CoalescingRule::Order::kth_word && words_[i].bytes != bytes) return nullptr;
+  return listed_[i] ? &words_[i] : nullptr;
 }
 
 namespace {
 
-/// What the rule makes of one request's sectors of one line.
-std::uint32_t packed_transactions(std::uint32_t sectors, std::uint32_t segment, std::uint32_t smallest, bool shrink) {
-  std::uint32_t packed = 0;
-  for (std::uint32_t start = 0; start < kLineBytes; start += segment) {
-    std::uint32_t low = start, bytes = segment;
-    const auto used = [&](std::uint32_t from, std::uint32_t size) {
-      const std::uint32_t all = (1u << (size >> kSectorShift)) - 1;
-      return (sectors >> (from >> kSectorShift) & all) != 0;
-    };
-    if (!used(low, bytes)) continue;
-    while (shrink && bytes > smallest && used(low, bytes / 2) != used(low + bytes / 2, bytes / 2)) {
-      if (!used(low, bytes / 2)) low += bytes / 2;
-      bytes /= 2;
-    }
-    packed += bytes == 32 ? 1u : bytes == 64 ? 1u << 10 : 1u << 20;
+Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
+
+/// The segments (by the bits where one starts) in which another bit is set besides the first.
+[[gnu::always_inline]] inline std::uint32_t segments_with_more(exec::Mask segments, exec::Mask bits) {
+  const exec::Mask last = segments >> 1 | 1u << 31; // bit of each segment; bits before the first segment are none
+  const exec::Mask more = bits & ~segments;
+  // A carry runs through each segment that has a bit below its last one, and stops there.
+  return static_cast<std::uint32_t>(std::popcount((((more & ~last) + ~last) | more) & last));
+}
+
+/// Transactions of 32, 64 and 128 bytes when all lanes of a segment are served at once.
+[[gnu::always_inline]] inline void count_segments(const Footprint::Starts& starts, std::uint32_t segment,
+                                                  std::uint32_t smallest, std::array<std::uint32_t, 3>& count) {
+  const auto n = [](exec::Mask bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
+  const std::uint32_t sectors = n(starts.sector), blocks = n(starts.block), lines = n(starts.line);
+  if (segment == kSectorBytes) {
+    count = {sectors, 0, 0};
+  } else if (segment == kBlockBytes) {
+    // A block of two sectors stays whole.
+    const std::uint32_t whole = smallest == kBlockBytes ? blocks : sectors - blocks;
+    count = {blocks - whole, whole, 0};
+  } else {
+    const std::uint32_t whole = smallest == kLineBytes ? lines : blocks - lines;
+    const std::uint32_t large = smallest == kSectorBytes ? segments_with_more(starts.line, starts.sector) : lines;
+    count = {lines - large, large - whole, whole};
   }
-  return packed;
 }
 
 } // namespace
 
-FastRule::FastRule(const CoalescingRule& rule)
-    : order_(rule.order), smallest_(rule.smallest),
-      smallest_shift_(static_cast<std::uint32_t>(std::countr_zero(rule.smallest))) {
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    const WordClass* word = rule.word(1u << i);
-    if (!word) continue;
-    listed_[i] = true;
-    tables_[i].bytes = word->bytes;
-    tables_[i].lanes = word->lanes;
-    tables_[i].segment = word->segment;
-    for (std::uint32_t sectors = 0; sectors < 16; ++sectors)
-      tables_[i].packed[sectors] = packed_transactions(sectors, word->segment, smallest_, rule.shrink);
-  }
-}
-
-const FastRule::Table* FastRule::table(std::uint32_t bytes) const {
-  const auto log = static_cast<std::size_t>(std::bit_width(bytes) - 1);
-  const std::size_t i = std::min(log, tables_.size() - 1);
-  if (order_ == CoalescingRule::Order::kth_word) return listed_[i] && tables_[i].bytes == bytes ? &tables_[i] : nullptr;
-  return &tables_[i];
-}
-
-Transactions FastRule::transactions(const Footprint& footprint) const {
-  if (order_ == CoalescingRule::Order::kth_word) return in_order(footprint);
-  const Table& rule = *table(footprint.lane_bytes);
-  std::uint32_t packed = 0;
-  if (rule.lanes == 32) {
-    for (const Footprint::Line& line : footprint.lines()) packed += rule.packed[quarters_together(line.sectors)];
-  } else if (rule.lanes == 16) {
-    for (const Footprint::Line& line : footprint.lines()) {
-      const std::uint32_t halves = line.sectors | line.sectors >> 4;
-      packed += rule.packed[halves & 15] + rule.packed[halves >> 8 & 15];
-    }
-  } else {
-    for (const Footprint::Line& line : footprint.lines())
-      for (std::uint32_t quarter = 0; quarter < 16; quarter += 4) packed += rule.packed[line.sectors >> quarter & 15];
-  }
-  return unpack(packed);
-}
-
-Transactions FastRule::in_order(const Footprint& footprint) const {
+WARPLENS_PER_PROCESSOR Transactions FastRule::transactions(const Footprint& footprint) const {
+  if (footprint.mask == 0) return {};
+  if (!footprint.compact())
+    return analyzers::transactions(rule_, footprint.addresses, footprint.mask, footprint.lane_bytes);
+  if (rule_.order == CoalescingRule::Order::kth_word) return in_order(footprint);
+  const WordClass& by = *word(footprint.lane_bytes);
   Transactions result;
-  const Table* rule = table(footprint.lane_bytes);
-  const std::uint32_t lanes = rule ? rule->lanes : exec::kWarpSize;
-  const auto alone = [&](std::uint64_t address) {
-    const std::uint64_t last = address + footprint.lane_bytes - 1;
-    return static_cast<std::uint32_t>((last >> smallest_shift_) - (address >> smallest_shift_) + 1);
-  };
+  count_segments(footprint.starts(group_of(by.lanes)), by.segment, rule_.shrink ? rule_.smallest : by.segment,
+                 result.count);
+  return result;
+}
+
+WARPLENS_PER_PROCESSOR Transactions FastRule::in_order(const Footprint& footprint) const {
+  Transactions result;
+  const WordClass* by = word(footprint.lane_bytes);
+  const std::uint32_t lanes = by ? by->lanes : exec::kWarpSize;
   for (std::uint32_t start = 0; start < exec::kWarpSize; start += lanes) {
     const auto part = footprint.mask & static_cast<exec::Mask>(((std::uint64_t{1} << lanes) - 1) << start);
     if (!part) continue;
-    bool ordered = rule != nullptr;
+    bool ordered = by != nullptr;
     if (ordered) {
       const auto first = static_cast<std::uint32_t>(std::countr_zero(part));
-      const std::uint64_t base = footprint.addresses[first] - (first - start) * std::uint64_t{rule->bytes};
-      ordered = (base & (rule->segment - 1)) == 0;
+      const std::uint64_t base = footprint.addresses[first] - (first - start) * std::uint64_t{by->bytes};
+      ordered = (base & (by->segment - 1)) == 0;
       for (exec::Mask rest = part; ordered && rest; rest &= rest - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-        ordered = footprint.addresses[lane] == base + (lane - start) * std::uint64_t{rule->bytes};
+        ordered = footprint.addresses[lane] == base + (lane - start) * std::uint64_t{by->bytes};
       }
     }
     if (ordered) {
-      result.count[rule->segment == 32 ? 0 : rule->segment == 64 ? 1 : 2] += lanes * rule->bytes / rule->segment;
+      result.count[size_index(by->segment)] += lanes * by->bytes / by->segment;
       continue;
     }
-    auto count = static_cast<std::uint32_t>(std::popcount(part));
-    if (footprint.lanes_span_sectors()) {
-      count = 0;
-      for (exec::Mask rest = part; rest; rest &= rest - 1) count += alone(footprint.addresses[std::countr_zero(rest)]);
-    }
-    result.count[smallest_ == 32 ? 0 : smallest_ == 64 ? 1 : 2] += count;
-    result.uncoalesced += count;
+    const auto alone = static_cast<std::uint32_t>(std::popcount(part));
+    result.count[size_index(rule_.smallest)] += alone;
+    result.uncoalesced += alone;
   }
   return result;
 }

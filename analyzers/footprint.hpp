@@ -7,71 +7,82 @@
 #pragma once
 
 #include "analyzers/coalescing.hpp"
+#include "analyzers/sorted_lanes.hpp"
 
 #include <bit>
 #include <span>
 
 namespace warplens::analyzers {
 
-/// One warp access, reduced to 128-byte lines.
+/// One warp access, its lanes sorted by address.
+///
+/// Lanes that touch two sectors (misaligned words, or wider than a sector) and lanes that lie gigabytes apart do not go
+/// through the sorting: such an access is not `compact()`, and everything is found out lane by lane.
 class Footprint {
 public:
   struct Line {
-    std::uint64_t number;         ///< address / kLineBytes
-    std::uint32_t sectors;        ///< four bits (one per 32 bytes) for lanes 0-7, four for lanes 8-15, …
-    std::uint64_t first_bytes[2]; ///< bit i: some lane's access starts at byte i of the line
+    std::uint64_t number;  ///< address / kLineBytes
+    std::uint32_t sectors; ///< bit i: 32 bytes at 32 * i are touched
+  };
+  /// Bit i: the i-th of the sorted lanes of a group is the first one at its address, in its 32 bytes, 64 bytes, 128
+  /// bytes.
+  struct Starts {
+    exec::Mask address, sector, block, line;
   };
 
   /// `lane_bytes` from 1 to 128; more counts as 128. `mask` may be 0.
   Footprint(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lane_bytes);
 
-  [[nodiscard]] std::span<const Line> lines() const { return {lines_, count_}; }
   /// Distinct 32-byte sectors of the whole warp.
-  [[nodiscard]] std::uint32_t sectors() const;
+  [[nodiscard]] std::uint32_t sectors() const { return sectors_; }
   /// Lanes minus those that ask for an address that a lower lane has asked for.
   [[nodiscard]] std::uint32_t distinct_addresses() const { return distinct_; }
-  /// Whether some lane touches two sectors: wide or misaligned words.
-  [[nodiscard]] bool lanes_span_sectors() const { return spanning_; }
+  /// Distinct addresses of the active ones among lanes 0 to 15 (`which` 0) or 16 to 31 (1).
+  [[nodiscard]] std::uint32_t distinct_addresses_of_half(int which) const;
+  /// The lines of the whole warp, ascending; worked out anew by each call.
+  [[nodiscard]] std::span<const Line> lines() const;
+
+  /// Of a compact access of all lanes: their addresses, ascending, and their number.
+  std::size_t sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]) const;
+
+  [[nodiscard]] bool compact() const { return compact_; }
+  /// Of compact accesses, for requests of 8, 16 or 32 lanes. Groups without an active lane have no bits.
+  [[nodiscard]] Starts starts(Group group) const { return group == Group::half ? halves_ : find_starts(group); }
 
   const std::uint64_t* addresses; ///< as given to the constructor
   exec::Mask mask;
   std::uint32_t lane_bytes;
 
 private:
-  static constexpr std::uint32_t kMaxLines = 64; // a lane touches at most two
-  static constexpr std::uint32_t kSlots = 256;   // sparse: a collision costs a mispredicted branch
-  static constexpr std::uint8_t kEmpty = 0xff;
+  static constexpr std::size_t kMaxLines = 2 * exec::kWarpSize; // a lane touches at most two
 
-  Line& line(std::uint64_t number);
-  void add_further_sectors(Line& used, std::uint32_t offset, std::uint32_t quarter);
+  void count_lane_by_lane();
+  [[nodiscard]] Starts find_starts(Group group) const;
+  void add_line(std::uint64_t sector) const;
 
-  std::uint32_t count_ = 0;
-  std::uint32_t distinct_ = 0;
-  bool spanning_ = false;
-  std::uint8_t slots_[kSlots]; // open addressing by line number
-  Line lines_[kMaxLines];
+  bool compact_ = false;
+  std::uint32_t sectors_ = 0, distinct_ = 0;
+  std::uint64_t base_;   ///< what the keys count from: a multiple of kLineBytes
+  exec::Mask active_[3]; ///< by Group: all lanes of the groups that have an active one
+  SortedLanes sorted_;   ///< of a compact access
+  Starts halves_{};      ///< likewise: the rules of 1.x ask for them
+  mutable std::size_t line_count_ = 0;
+  mutable Line lines_[kMaxLines]; // filled by lines() only: few ask
 };
 
 /// A coalescing rule prepared for footprints.
 class FastRule {
 public:
-  explicit FastRule(const CoalescingRule& rule);
+  explicit FastRule(CoalescingRule rule);
   [[nodiscard]] Transactions transactions(const Footprint& footprint) const;
 
 private:
-  /// Transactions of the 16 ways to use the sectors of a line: of 32 bytes in bits 0-9, 64 in 10-19, 128 in 20-29.
-  struct Table {
-    std::uint32_t bytes, lanes, segment;
-    std::array<std::uint32_t, 16> packed;
-  };
-  [[nodiscard]] const Table* table(std::uint32_t bytes) const;
+  [[nodiscard]] const WordClass* word(std::uint32_t bytes) const;
   [[nodiscard]] Transactions in_order(const Footprint& footprint) const;
 
-  std::array<Table, 6> tables_{}; // for 1, 2, 4, … 32 bytes
+  CoalescingRule rule_;
+  std::array<WordClass, 6> words_{}; ///< for 1, 2, 4, … 32 bytes
   std::array<bool, 6> listed_{};
-  CoalescingRule::Order order_;
-  std::uint32_t smallest_;
-  std::uint32_t smallest_shift_;
 };
 
 } // namespace warplens::analyzers

@@ -1,5 +1,7 @@
 #include "analyzers/global_transactions.hpp"
 
+#include "analyzers/processors.hpp"
+
 #include <algorithm>
 
 namespace warplens::analyzers {
@@ -18,6 +20,14 @@ constexpr MetricInfo kMetrics[] = {
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "sectors of atomics, again for lanes that collide"},
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors",
      "sectors of reductions, again for lanes that collide"},
+    {"smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "that the lanes ask for in loads"},
+    {"smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "that the lanes ask for in stores"},
+    {"smsp__sass_data_bytes_mem_global_op_atom.sum", "bytes", "that the lanes ask for in atomics with a result"},
+    {"smsp__sass_data_bytes_mem_global_op_red.sum", "bytes", "that the lanes ask for in atomics without a result"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "bytes", "that loads move: 32 a sector"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum", "bytes", "that stores move: 32 a sector"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_atom.sum", "bytes", "that atomics with a result move: 32 a sector"},
+    {"l1tex__t_bytes_pipe_lsu_mem_global_op_red.sum", "bytes", "that atomics without a result move: 32 a sector"},
     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", "sectors/request",
      "ideal 1, 2, 4, 8, 16 for 1, 2, 4, 8, 16 bytes per lane"},
     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", "sectors/request",
@@ -47,16 +57,23 @@ constexpr AnalyzerInfo kInfo = {"global_transactions", "Global memory transactio
                                 "requests, sectors and transactions of global memory under three rules at once",
                                 kMetrics};
 
+/// Addresses of the active lanes, ascending; how many.
+std::size_t sorted_addresses(const Footprint& footprint, std::uint64_t (&sorted)[exec::kWarpSize]) {
+  std::size_t n = 0;
+  if (footprint.mask == ~exec::Mask{0} && footprint.compact()) return footprint.sorted_addresses(sorted);
+  for (exec::Mask rest = footprint.mask; rest; rest &= rest - 1)
+    sorted[n++] = footprint.addresses[std::countr_zero(rest)];
+  std::sort(sorted, sorted + n);
+  return n;
+}
+
 /// Colliding lanes of an atomic take turns: each sector is touched as often as its most wanted address. Measured on
 /// compute capability 9.0, where 65 of 68 irregular accesses agree exactly and the others within 2 sectors.
 std::uint64_t atomic_sectors(const Footprint& footprint) {
   if (footprint.distinct_addresses() == static_cast<std::uint32_t>(std::popcount(footprint.mask)))
     return footprint.sectors();
   std::uint64_t sorted[exec::kWarpSize];
-  std::size_t n = 0;
-  for (exec::Mask rest = footprint.mask; rest; rest &= rest - 1)
-    sorted[n++] = footprint.addresses[std::countr_zero(rest)];
-  std::sort(sorted, sorted + n);
+  const std::size_t n = sorted_addresses(footprint, sorted);
   std::uint64_t total = 0, most = 0, run = 0;
   for (std::size_t i = 0; i < n; ++i) {
     run = i && sorted[i] == sorted[i - 1] ? run + 1 : 1;
@@ -71,18 +88,6 @@ std::uint64_t atomic_sectors(const Footprint& footprint) {
 
 constexpr std::uint32_t kHalfWarp = 16;
 
-std::uint64_t distinct_addresses(const Footprint& footprint, exec::Mask lanes) {
-  const auto active = static_cast<std::uint32_t>(std::popcount(lanes));
-  if (footprint.distinct_addresses() == static_cast<std::uint32_t>(std::popcount(footprint.mask))) return active;
-  std::uint64_t seen[kHalfWarp];
-  std::size_t count = 0;
-  for (; lanes; lanes &= lanes - 1) {
-    const std::uint64_t address = footprint.addresses[std::countr_zero(lanes)];
-    if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
-  }
-  return count;
-}
-
 /// The fewest bytes that transactions of 32, 64 and 128 bytes move for `used` bytes.
 std::uint64_t least_moved(std::uint64_t used) {
   const std::uint64_t rest = used % kLineBytes;
@@ -90,11 +95,11 @@ std::uint64_t least_moved(std::uint64_t used) {
 }
 
 /// What the active half-warps need at least; never more than they took.
-void add_ideal_of_half_warps(GlobalCost& one, const Footprint& footprint) {
-  for (const exec::Mask half : {0xffffu, 0xffff0000u}) {
-    const exec::Mask lanes = footprint.mask & half;
-    if (!lanes) continue;
-    one.half_warp_bytes += least_moved(distinct_addresses(footprint, lanes) * footprint.lane_bytes);
+[[gnu::always_inline]] inline void add_ideal_of_half_warps(GlobalCost& one, const Footprint& footprint) {
+  for (const int half : {0, 1}) {
+    if (!(footprint.mask & 0xffffu << 16 * half)) continue;
+    one.half_warp_bytes +=
+        least_moved(std::uint64_t{footprint.distinct_addresses_of_half(half)} * footprint.lane_bytes);
     one.half_warp_transactions += std::max(1u, kHalfWarp * footprint.lane_bytes / kLineBytes);
   }
   one.half_warp_bytes = std::min(one.half_warp_bytes, 32 * one.by_size[0] + 64 * one.by_size[1] + 128 * one.by_size[2]);
@@ -104,6 +109,7 @@ void add_ideal_of_half_warps(GlobalCost& one, const Footprint& footprint) {
 } // namespace
 
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
+  bytes += other.bytes * times;
   sectors += other.sectors * times;
   theoretical += other.theoretical * times;
   ideal += other.ideal * times;
@@ -117,9 +123,10 @@ void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
 GlobalTransactions::Shard::Shard(std::size_t rows)
     : sites_(rows), half_warps_(*find_coalescing_rule("1.2")), ordered_words_(*find_coalescing_rule("1.0")) {}
 
-GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
+WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   GlobalCost one;
+  one.bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
   one.theoretical = footprint.sectors();
   const bool atomic = access.kind == exec::AccessKind::atomic || access.kind == exec::AccessKind::reduction;
   one.sectors = atomic ? atomic_sectors(footprint) : one.theoretical;
@@ -196,6 +203,8 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
     if (!all && total.requests == 0) continue;
     metrics.add("l1tex__t_requests" + suffix + ".sum", total.requests);
     metrics.add("l1tex__t_sectors" + suffix + ".sum", total.cost.sectors);
+    metrics.add("smsp__sass_data_bytes_mem_global_op_" + std::string(kOperations[kind]) + ".sum", total.cost.bytes);
+    metrics.add("l1tex__t_bytes" + suffix + ".sum", kSectorBytes * total.cost.sectors);
     if (kind < 2)
       metrics.add_ratio("l1tex__average_t_sectors_per_request" + suffix + ".ratio",
                         static_cast<double>(total.cost.sectors), static_cast<double>(total.requests));

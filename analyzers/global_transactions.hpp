@@ -15,6 +15,7 @@ namespace warplens::analyzers {
 
 /// What is counted of each access; the totals are sums over accesses.
 struct GlobalCost {
+  std::uint64_t bytes = 0;       ///< that the active lanes ask for
   std::uint64_t sectors = 0;     ///< as the hardware counts them: repeated where lanes of an atomic collide
   std::uint64_t theoretical = 0; ///< distinct sectors
   std::uint64_t ideal = 0;       ///< the fewest sectors that could hold the bytes used

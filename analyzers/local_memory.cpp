@@ -1,27 +1,81 @@
 #include "analyzers/local_memory.hpp"
 
+#include <bit>
+
 namespace warplens::analyzers {
 
 namespace {
 
+constexpr std::uint32_t kWordBytes = 4, kSectorBytes = 32;
+constexpr std::uint32_t kLanesOfSector = kSectorBytes / kWordBytes;
+
 constexpr MetricInfo kMetrics[] = {
     {"smsp__sass_inst_executed_op_local_ld.sum", "requests", "warp loads of local memory", 0},
     {"smsp__sass_inst_executed_op_local_st.sum", "requests", "warp stores to local memory", 0},
+    {"l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "requests", "warp loads of local memory", 0},
+    {"l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "requests", "warp stores to local memory", 0},
+    {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sectors", "32-byte sectors that loads touch", 0},
+    {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "32-byte sectors that stores touch", 0},
+    {"memory_l2_theoretical_sectors_local", "sectors", "of all requests", 0},
+    {"memory_l2_theoretical_sectors_local_ideal", "sectors", "the fewest that could hold the bytes used", 0},
+    {"local_bytes_asked", "bytes", "that the lanes ask for", 0},
     {"local_load", "requests", "warp loads of local memory", 0},
     {"local_store", "requests", "warp stores to local memory", 0},
 };
 
-constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory", "loads and stores of the threads' own memory",
-                                kMetrics};
+constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
+                                "loads and stores of the threads' own memory, interleaved by lanes", kMetrics};
 
 void add_metrics(Metrics& metrics, const LocalMemory::Row& row) {
-  metrics.add("smsp__sass_inst_executed_op_local_ld.sum", row.loads);
-  metrics.add("smsp__sass_inst_executed_op_local_st.sum", row.stores);
-  metrics.add("local_load", row.loads);
-  metrics.add("local_store", row.stores);
+  metrics.add("smsp__sass_inst_executed_op_local_ld.sum", row.loads.requests);
+  metrics.add("smsp__sass_inst_executed_op_local_st.sum", row.stores.requests);
+  metrics.add("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", row.loads.requests);
+  metrics.add("l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", row.stores.requests);
+  metrics.add("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", row.loads.sectors);
+  metrics.add("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", row.stores.sectors);
+  metrics.add("memory_l2_theoretical_sectors_local", row.loads.sectors + row.stores.sectors);
+  metrics.add("memory_l2_theoretical_sectors_local_ideal", row.loads.ideal + row.stores.ideal);
+  metrics.add("local_bytes_asked", row.loads.bytes + row.stores.bytes);
+  metrics.add("local_load", row.loads.requests);
+  metrics.add("local_store", row.stores.requests);
 }
 
 } // namespace
+
+// A sector holds one word of 8 neighbouring lanes.
+std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes) {
+  std::uint32_t sectors = 0;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += kLanesOfSector) {
+    constexpr std::size_t kMostWords = 32 / kWordBytes + 1; // of a lane: 32 bytes, misaligned
+    std::uint64_t words[kLanesOfSector * kMostWords];
+    std::size_t count = 0;
+    for (exec::Mask rest = mask & 0xffu << first; rest; rest &= rest - 1) {
+      const std::uint64_t offset = offsets[std::countr_zero(rest)];
+      const std::uint64_t last = (offset + std::clamp(lane_bytes, 1u, 32u) - 1) / kWordBytes;
+      for (std::uint64_t word = offset / kWordBytes; word <= last; ++word)
+        if (std::find(words, words + count, word) == words + count) words[count++] = word;
+    }
+    sectors += static_cast<std::uint32_t>(count);
+  }
+  return sectors;
+}
+
+void LocalMemory::Count::add(const Count& other) {
+  requests += other.requests;
+  sectors += other.sectors;
+  ideal += other.ideal;
+  bytes += other.bytes;
+}
+
+void LocalMemory::Shard::access(const exec::Access& access) {
+  if (access.space != isa::Space::local) return;
+  Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
+  const std::uint64_t bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
+  const std::uint64_t sectors = local_sectors(access.addresses, access.mask, access.lane_bytes);
+  const std::uint64_t ideal = std::min(sectors, (bytes + kSectorBytes - 1) / kSectorBytes);
+  Count& count = access.kind == exec::AccessKind::load ? row.loads : row.stores;
+  count.add({access.count, access.count * sectors, access.count * ideal, access.count * bytes});
+}
 
 const AnalyzerInfo& LocalMemory::info() const { return kInfo; }
 
@@ -30,17 +84,17 @@ std::unique_ptr<exec::Shard> LocalMemory::make_shard() { return std::make_unique
 void LocalMemory::absorb(exec::Shard& shard) {
   const auto& own = static_cast<const Shard&>(shard).rows();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    rows_[i].loads += own[i].loads;
-    rows_[i].stores += own[i].stores;
+    rows_[i].loads.add(own[i].loads);
+    rows_[i].stores.add(own[i].stores);
   }
 }
 
 void LocalMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   Row total;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    total.loads += rows_[i].loads;
-    total.stores += rows_[i].stores;
-    if (i < rows.size() && rows_[i].loads + rows_[i].stores) add_metrics(rows[i].metrics, rows_[i]);
+    total.loads.add(rows_[i].loads);
+    total.stores.add(rows_[i].stores);
+    if (i < rows.size() && rows_[i].loads.requests + rows_[i].stores.requests) add_metrics(rows[i].metrics, rows_[i]);
   }
   add_metrics(launch, total);
 }

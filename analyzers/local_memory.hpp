@@ -1,6 +1,10 @@
-// Local memory: spilled registers and arrays of a thread.
+// Local memory: spilled registers and arrays of a thread. The hardware interleaves it by lanes: word i of the 32
+// threads of a warp is one segment of 128 bytes (CUDA C Programming Guide 3.2, section 5.3.2.2), so lanes that use the
+// same variable need no more sectors than their words fill, and on compute capability 1.x every request is one
+// transaction.
 //
-//   a warp loads a spilled register: smsp__sass_inst_executed_op_local_ld.sum += 1
+//   a warp loads a spilled register: smsp__sass_inst_executed_op_local_ld.sum += 1, 4 sectors
+//   each lane loads another element of its array: up to 32 sectors
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -12,9 +16,16 @@ namespace warplens::analyzers {
 class LocalMemory final : public Analyzer {
 public:
   class Shard;
+  /// Of loads, or of stores (with atomics).
+  struct Count {
+    std::uint64_t requests = 0;
+    std::uint64_t sectors = 0;
+    std::uint64_t ideal = 0; ///< the fewest sectors that hold the bytes asked for
+    std::uint64_t bytes = 0; ///< that the lanes ask for
+    void add(const Count& other);
+  };
   struct Row {
-    std::uint64_t loads = 0;
-    std::uint64_t stores = 0;
+    Count loads, stores;
   };
 
   explicit LocalMemory(std::size_t instructions) : rows_(instructions + 1) {}
@@ -28,15 +39,14 @@ private:
   std::vector<Row> rows_; // the last: instructions out of range
 };
 
+/// The 32-byte sectors that a warp touches. `offsets` [32] in the lanes' own memory, valid for the lanes in `mask`.
+std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes);
+
 class LocalMemory::Shard final : public exec::Shard {
 public:
   explicit Shard(std::size_t rows) : rows_(rows) {}
   /// Takes accesses of local memory; ignores all others.
-  void access(const exec::Access& access) override {
-    if (access.space != isa::Space::local) return;
-    Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
-    (access.kind == exec::AccessKind::load ? row.loads : row.stores) += access.count;
-  }
+  void access(const exec::Access& access) override;
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
 private:

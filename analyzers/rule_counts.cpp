@@ -26,20 +26,21 @@ void RuleCounts::Count::add(const Count& other) {
 }
 
 RuleCounts::Shard::Shard(std::size_t rows, const RuleSet& rules)
-    : rules_(rules), fast_(rules.coalescing.begin(), rules.coalescing.end()), rows_(rows) {}
+    : coalescing_(rules.coalescing.begin(), rules.coalescing.end()), banks_(rules.banks.begin(), rules.banks.end()),
+      rows_(rows) {}
 
 void RuleCounts::Shard::access(const exec::Access& access) {
-  const std::size_t width = rules_in(rules_);
+  const std::size_t width = coalescing_.size() + banks_.size();
   Row* const row = &rows_[std::min(std::size_t{access.instruction}, rows_.size() / width - 1) * width];
   if (access.space == isa::Space::global) global(row, access);
-  if (access.space == isa::Space::shared) shared(row + fast_.size(), access);
+  if (access.space == isa::Space::shared) shared(row + coalescing_.size(), access);
 }
 
 void RuleCounts::Shard::global(Row* row, const exec::Access& access) {
-  if (fast_.empty()) return;
+  if (coalescing_.empty()) return;
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   const std::uint64_t asked = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
-  for (const FastRule& rule : fast_) {
+  for (const FastRule& rule : coalescing_) {
     Count& count = (*row++)[static_cast<std::size_t>(access.kind)];
     const Transactions one = rule.transactions(footprint);
     count.requests += access.count;
@@ -49,10 +50,10 @@ void RuleCounts::Shard::global(Row* row, const exec::Access& access) {
   }
 }
 
-void RuleCounts::Shard::shared(Row* row, const exec::Access& access) const {
-  for (const BankRule& rule : rules_.banks) {
+void RuleCounts::Shard::shared(Row* row, const exec::Access& access) {
+  for (const FastBanks& rule : banks_) {
     Count& count = (*row++)[static_cast<std::size_t>(access.kind)];
-    const Passes one = passes(rule, access.addresses, access.mask, access.lane_bytes, access.kind);
+    const Passes one = rule.passes(access.addresses, access.mask, access.lane_bytes, access.kind);
     count.requests += access.count;
     count.passes += access.count * one.passes;
     count.worst += access.count * one.worst;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/fast_banks.hpp"
 #include "analyzers/footprint.hpp"
 #include "analyzers/rule_set.hpp"
 
@@ -44,7 +45,6 @@ private:
   std::vector<Row> rows_; ///< one for each rule (coalescing first) of each instruction; the last: out of range
 };
 
-/// `rules` must outlive it.
 class RuleCounts::Shard final : public exec::Shard {
 public:
   Shard(std::size_t rows, const RuleSet& rules);
@@ -54,10 +54,10 @@ public:
 
 private:
   void global(Row* row, const exec::Access& access);
-  void shared(Row* row, const exec::Access& access) const;
+  void shared(Row* row, const exec::Access& access);
 
-  const RuleSet& rules_;
-  std::vector<FastRule> fast_; ///< the coalescing rules
+  std::vector<FastRule> coalescing_;
+  std::vector<FastBanks> banks_;
   std::vector<Row> rows_;
 };
 

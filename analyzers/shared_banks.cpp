@@ -66,8 +66,8 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
     one.serialize_best = one.serialize_worst = constant_extra_passes(access);
     return;
   }
-  const auto serve = [&](const BankRule& rule) {
-    return passes(rule, access.addresses, access.mask, access.lane_bytes, access.kind);
+  const auto serve = [&](const FastBanks& rule) {
+    return rule.passes(access.addresses, access.mask, access.lane_bytes, access.kind);
   };
   const Passes now = serve(banks_);
   one.wavefronts = now.passes;

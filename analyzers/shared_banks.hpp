@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
-#include "analyzers/banks.hpp"
+#include "analyzers/fast_banks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -101,8 +101,8 @@ private:
   std::vector<Site> sites_;
   std::vector<Row> merged_;
   Degrees degrees_{};
-  const BankRule& banks_;     // compute capability 5.0 and later
-  const BankRule& old_banks_; // 1.x
+  FastBanks banks_;     // compute capability 5.0 and later
+  FastBanks old_banks_; // 1.x
 };
 
 } // namespace warplens::analyzers

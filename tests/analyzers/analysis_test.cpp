@@ -1,6 +1,9 @@
 #include "analyzers/analyzers.hpp"
 #include "analyzers/global_transactions.hpp"
+#include "analyzers/local_memory.hpp"
 #include "analyzers/shared_banks.hpp"
+#include "emulator/ir/check.hpp"
+#include "emulator/ir/parse.hpp"
 #include "tests/analyzers/accesses.hpp"
 
 #include <gtest/gtest.h>
@@ -127,6 +130,42 @@ TEST(Analysis, Divergence) {
   EXPECT_DOUBLE_EQ(profile.metrics.find("smsp__sass_average_branch_targets_threads_uniform.pct")->number(),
                    100.0 * 13 / 16);
   EXPECT_EQ(profile.integer("branch_with_8_active_lanes"), 13u);
+  EXPECT_EQ(profile.integer("branch_active_lanes"), 3u * 32 + 13 * 8);
+  EXPECT_EQ(profile.integer("branch_taken_lanes"), 3u * 8 + 9 * 8);
+}
+
+// if (outer) { if (inner) a; b; } c;  A divergent branch answers for what is idle until its sides meet, the inner one
+// for what lies inside of it.
+TEST(Analysis, LostLaneSlotsBelongToTheInnermostDivergentBranch) {
+  constexpr std::string_view kText = ".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{\n"
+                                     "  .reg .pred %p<2>;\n  .reg .b32 %r<4>;\n"
+                                     "  mov.u32 %r1, %tid.x;\n"               // 0
+                                     "  setp.ne.u32 %p0, %r1, 0;\n"           // 1
+                                     "  setp.ne.u32 %p1, %r1, 1;\n"           // 2
+                                     "  @%p0 bra meet;\n"                     // 3
+                                     "  @%p1 bra inner;\n"                    // 4
+                                     "  mov.u32 %r2, 1;\n"                    // 5
+                                     "inner:\n  mov.u32 %r2, 2;\n"            // 6
+                                     "meet:\n  mov.u32 %r3, 3;\n  ret;\n}\n"; // 7, 8
+  const auto module = ir::parse(kText, "k.ptx");
+  ASSERT_TRUE(module);
+  const ir::Function* const function = module->find("k");
+  ASSERT_NE(function, nullptr);
+  ASSERT_EQ(function->instructions.size(), 9u);
+  const Events both{[](exec::Shard& s) { s.branch({.instruction = 3, .active = ~0u, .taken = ~0xffffu}); },
+                    [](exec::Shard& s) { s.branch({.instruction = 4, .active = 0xffffu, .taken = 0xfu}); }};
+  const std::vector<exec::InstructionCount> counts = {{1, 32, 32}, {1, 32, 32}, {1, 32, 32}, {1, 32, 32}, {1, 16, 16},
+                                                      {1, 12, 12}, {1, 16, 16}, {1, 32, 32}, {1, 32, 32}};
+  const Profile profile = run(*module, *function, 1, both, counts);
+  const auto lost = [&](std::size_t i) { return profile.instructions[i].metrics.integer("branch_lost_lane_slots"); };
+  EXPECT_EQ(lost(3), 16u + 16); // instructions 4 and 6
+  EXPECT_EQ(lost(4), 20u);      // instruction 5
+  EXPECT_EQ(profile.integer("branch_lost_lane_slots"), 52u);
+  // Where nothing diverged, nobody answers.
+  const Profile uniform =
+      run(*module, *function, 1,
+          Events{[](exec::Shard& s) { s.branch({.instruction = 3, .active = 0xffffu, .taken = 0}); }}, counts);
+  EXPECT_EQ(uniform.integer("branch_lost_lane_slots"), 0u);
 }
 
 TEST(Analysis, LocalMemory) {
@@ -140,6 +179,61 @@ TEST(Analysis, LocalMemory) {
   EXPECT_EQ(profile.integer("smsp__sass_inst_executed_op_local_ld.sum"), 7u);
   EXPECT_EQ(profile.integer("smsp__sass_inst_executed_op_local_st.sum"), 2u);
   EXPECT_EQ(profile.integer("gld_request"), 0u);
+  // The same variable of 32 lanes is one segment of 128 bytes: 4 sectors, all of them used.
+  EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"), 28u);
+  EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"), 8u);
+  EXPECT_EQ(profile.integer("memory_l2_theoretical_sectors_local_ideal"), 36u);
+  EXPECT_EQ(profile.integer("local_bytes_asked"), 9u * 128);
+}
+
+// Interleaved by words of 4 bytes: a sector holds the same word of 8 neighbouring lanes.
+TEST(Analysis, LocalMemoryIsInterleavedByLanes) {
+  const auto sectors = [](exec::Mask mask, std::uint16_t bytes, auto offset) {
+    const WarpAccess a(mask, bytes, offset);
+    return local_sectors(a.addresses.data(), a.mask, a.lane_bytes);
+  };
+  EXPECT_EQ(sectors(0xffffffffu, 4, [](int) { return 12; }), 4u);
+  EXPECT_EQ(sectors(0xffffffffu, 16, [](int) { return 16; }), 16u);
+  EXPECT_EQ(sectors(0xffffffffu, 1, [](int lane) { return lane % 4; }), 4u);
+  EXPECT_EQ(sectors(0xffffffffu, 4, [](int lane) { return 4 * lane; }), 32u); // another element for each lane
+  EXPECT_EQ(sectors(0xffffffffu, 4, [](int lane) { return lane / 8 * 4; }), 4u);
+  EXPECT_EQ(sectors(0x000000ffu, 8, [](int) { return 8; }), 2u);
+  EXPECT_EQ(sectors(0x01010101u, 4, [](int) { return 0; }), 4u);
+}
+
+// Constant memory serves one address of a warp after the other; textures are counted by the sectors of their texels.
+TEST(Analysis, ConstantAndTextureMemory) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.const.f32", "tex.2d.v4.f32.s32", "sust.b.2d.b32.trap"});
+  const WarpAccess same(0xffffffffu, 4, [](int) { return 8; });
+  const WarpAccess four(0xffffffffu, 4, [](int lane) { return lane % 4 * 4; });
+  const WarpAccess row(0xffffffffu, 4, [](int lane) { return 4096 + lane * 4; });
+  const Profile profile =
+      run(module, function, 1,
+          Events{[&](exec::Shard& s) { s.access(same.event(AccessKind::load, Space::constant, 0, 10)); },
+                 [&](exec::Shard& s) { s.access(four.event(AccessKind::load, Space::constant, 0, 2)); },
+                 [&](exec::Shard& s) { s.access(row.event(AccessKind::load, Space::texture, 1, 3)); },
+                 [&](exec::Shard& s) { s.access(four.event(AccessKind::store, Space::texture, 2)); }});
+  EXPECT_EQ(profile.integer("idc__requests.sum"), 12u);
+  EXPECT_EQ(profile.integer("constant_passes"), 10u + 2 * 4);
+  EXPECT_EQ(profile.integer("constant_passes_excessive"), 6u);
+  EXPECT_EQ(profile.integer("l1tex__t_requests_pipe_tex_mem_texture.sum"), 3u);
+  EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_tex_mem_texture.sum"), 12u);
+  EXPECT_EQ(profile.integer("l1tex__t_requests_pipe_tex_mem_surface_op_st.sum"), 1u);
+  EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_tex_mem_surface_op_st.sum"), 1u);
+  EXPECT_EQ(profile.integer("l1tex__t_requests_pipe_tex_mem_surface_op_ld.sum"), 0u);
+}
+
+TEST(Analysis, BytesAskedAndMoved) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.global.f32"});
+  const WarpAccess strided(0x0000ffffu, 4, [](int lane) { return 4096 + 8 * lane; });
+  const Profile profile =
+      run(module, function, 1,
+          Events{[&](exec::Shard& s) { s.access(strided.event(AccessKind::load, Space::global, 0, 10)); }});
+  EXPECT_EQ(profile.integer("smsp__sass_data_bytes_mem_global_op_ld.sum"), 640u);
+  EXPECT_EQ(profile.integer("l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum"), 10u * 4 * 32);
+  EXPECT_EQ(profile.integer("smsp__sass_data_bytes_mem_global_op_st.sum"), 0u);
 }
 
 /// Accesses and branches as a kernel with many sites makes them: repeated, interleaved, regular or not.
@@ -255,7 +349,7 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
       EXPECT_NE(profile.metrics.find(metric.name), nullptr) << metric.name;
       EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     }
-  EXPECT_EQ(analyzers().size(), 13u);
+  EXPECT_EQ(analyzers().size(), 15u);
 }
 
 TEST(Analysis, SumsPerSourceLine) {

@@ -60,38 +60,32 @@ TEST(Coalescing, VectorsOfTheGuides) {
   }
 }
 
-/// Accesses of every sort: regular with any stride and base, irregular dense and sparse, any mask, misaligned too.
-WarpAccess random_access(std::mt19937_64& random) {
-  static constexpr exec::Mask kMasks[] = {0xffffffffu, 0xffffffffu, 0xffffu, 0xffff0000u, 0x55555555u, 1u, 0x7fffffffu};
-  const std::uint64_t r = random();
-  const auto bytes = static_cast<std::uint16_t>(1u << (r % 6));
-  exec::Mask mask = r >> 8 & 1 ? kMasks[(r >> 9) % std::size(kMasks)] : static_cast<exec::Mask>(random());
-  if (mask == 0) mask = 8;
-  const std::uint64_t unit = r >> 16 & 15 ? bytes : 1; // now and then not aligned
-  const std::uint64_t base = 4096 + (r >> 20) % 256 * unit;
-  switch (r >> 40 & 3) {
-  case 0: return {mask, bytes, [&](int lane) { return base + static_cast<std::uint64_t>(lane) * bytes; }};
-  case 1: {
-    const std::uint64_t stride = (r >> 42) % 80 * unit;
-    return {mask, bytes, [&](int lane) { return base + static_cast<std::uint64_t>(lane) * stride; }};
-  }
-  case 2: return {mask, bytes, [&](int) { return base + random() % 64 * unit; }};
-  default: return {mask, bytes, [&](int) { return base + random() % 100000 * unit; }};
-  }
+TEST(Footprint, ListsLinesAscending) {
+  const WarpAccess access(0x0000ffffu, 4, [](int lane) { return 4096 + (lane % 2 ? 1280 : 64) + lane / 4 * 4; });
+  const Footprint footprint(access.addresses.data(), access.mask, 4);
+  const auto lines = footprint.lines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].number, 32u);
+  EXPECT_EQ(lines[0].sectors, 4u);
+  EXPECT_EQ(lines[1].number, 42u);
+  EXPECT_EQ(lines[1].sectors, 1u);
+  // A lane in two lines, and lanes gigabytes apart.
+  const WarpAccess odd(3u, 16, [](int lane) { return lane ? 120 : std::int64_t{1} << 40; });
+  const Footprint far(odd.addresses.data(), odd.mask, 16);
+  EXPECT_FALSE(far.compact());
+  ASSERT_EQ(far.lines().size(), 3u);
+  EXPECT_EQ(far.lines()[0].sectors, 8u);
+  EXPECT_EQ(far.lines()[1].sectors, 1u);
+  EXPECT_EQ(far.lines()[2].number, std::uint64_t{1} << 33);
+  EXPECT_EQ(far.sectors(), 3u);
 }
 
-TEST(Coalescing, FastEngineAgreesWithTheGuidesWordForWord) {
-  std::vector<FastRule> fast(coalescing_rules().begin(), coalescing_rules().end());
-  std::mt19937_64 random(17);
-  for (int i = 0; i < 1000000; ++i) {
-    const WarpAccess access = random_access(random);
-    const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
-    // Each rule sees every access of its turn: the word-for-word engine takes most of the time.
-    const std::size_t turn = static_cast<std::size_t>(i) % fast.size();
-    const CoalescingRule& rule = coalescing_rules()[turn];
-    const Transactions expected = transactions(rule, access.addresses.data(), access.mask, access.lane_bytes);
-    ASSERT_EQ(fast[turn].transactions(footprint), expected) << "access " << i << " under " << rule.name;
-  }
+TEST(Footprint, HasNothingWithoutLanes) {
+  const std::uint64_t addresses[exec::kWarpSize]{};
+  const Footprint none(addresses, 0, 4);
+  EXPECT_EQ(none.sectors() + none.distinct_addresses(), 0u);
+  EXPECT_TRUE(none.lines().empty());
+  for (const CoalescingRule& rule : coalescing_rules()) EXPECT_EQ(FastRule(rule).transactions(none).total(), 0u);
 }
 
 TEST(Coalescing, FootprintCountsDistinctAddresses) {

@@ -1,0 +1,61 @@
+#include "analyzers/constant_memory.hpp"
+
+#include "analyzers/footprint.hpp"
+
+namespace warplens::analyzers {
+
+namespace {
+
+constexpr MetricInfo kMetrics[] = {
+    {"idc__requests.sum", "requests", "warp loads of constant memory"},
+    {"constant_passes", "passes", "one for each address that the lanes of a request ask for"},
+    {"constant_passes_excessive", "passes", "beyond one a request", 0},
+};
+
+constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory", "requests, and passes for different addresses",
+                                kMetrics};
+
+void add_metrics(Metrics& metrics, const ConstantMemory::Row& row) {
+  metrics.add("idc__requests.sum", row.requests);
+  metrics.add("constant_passes", row.passes);
+  metrics.add("constant_passes_excessive", row.passes - row.requests);
+}
+
+} // namespace
+
+void ConstantMemory::Shard::access(const exec::Access& access) {
+  if (access.space != isa::Space::constant) return;
+  Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
+  row.requests += access.count;
+  // CUDA C Programming Guide 3.2, section 5.3.2.4: a request is split into as many as there are different addresses in
+  // it.
+  const std::uint64_t addresses =
+      access.shape == exec::Shape::broadcast
+          ? 1
+          : Footprint(access.addresses, access.mask, access.lane_bytes).distinct_addresses();
+  row.passes += access.count * addresses;
+}
+
+const AnalyzerInfo& ConstantMemory::info() const { return kInfo; }
+
+std::unique_ptr<exec::Shard> ConstantMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
+
+void ConstantMemory::absorb(exec::Shard& shard) {
+  const auto& own = static_cast<const Shard&>(shard).rows();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    rows_[i].requests += own[i].requests;
+    rows_[i].passes += own[i].passes;
+  }
+}
+
+void ConstantMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  Row total;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    total.requests += rows_[i].requests;
+    total.passes += rows_[i].passes;
+    if (i < rows.size() && rows_[i].requests) add_metrics(rows[i].metrics, rows_[i]);
+  }
+  add_metrics(launch, total);
+}
+
+} // namespace warplens::analyzers

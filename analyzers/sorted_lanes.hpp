@@ -1,0 +1,53 @@
+// The 32 lanes of a warp, sorted by a key: what lies side by side then, and where something new begins, is read off bit
+// masks. Irregular accesses are counted this way, without a branch that depends on the addresses.
+//
+//   keys of 32 lanes: 12, 8, 8, 132, …
+//   SortedLanes lanes(keys);
+//   const auto [key, block] = lanes.starts<2>(Group::warp, {~0, ~127});
+//   std::popcount(key) distinct keys, std::popcount(block) distinct blocks of 128
+#pragma once
+
+#include "emulator/exec/events.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace warplens::analyzers {
+
+using LaneKeys = std::array<std::int32_t, exec::kWarpSize>;
+
+/// The distances of the active lanes from `base`. Inactive lanes get the distance of an active one, of their
+/// quarter-warp if it has one, else of their half: that adds no distinct key to any group. `mask` is not 0. False: some
+/// active lane is 2 GiB or more away, and the keys mean nothing.
+bool distances(const std::uint64_t* addresses, exec::Mask mask, std::uint64_t base, LaneKeys& keys);
+
+/// Lanes that are sorted together: 8, 16 or all.
+enum class Group : std::uint8_t { quarter, half, warp };
+
+/// The lanes of each group, ascending, one group after the other.
+class SortedLanes {
+public:
+  SortedLanes() {} // unsorted: nothing may be asked
+  explicit SortedLanes(const LaneKeys& keys) { sort(keys); }
+  void sort(const LaneKeys& keys);
+
+  /// For each of `bits`, where something new begins. Bit i: the i-th of the sorted lanes is the first of its group, or
+  /// differs from the one before in one of those bits; with the low ones left out, a new block of keys begins.
+  template <std::size_t N>
+  [[nodiscard]] std::array<exec::Mask, N> starts(Group group, const std::array<std::int32_t, N>& bits) const {
+    std::array<exec::Mask, N> result;
+    find_starts(group, bits.data(), result.data(), N);
+    return result;
+  }
+  [[nodiscard]] LaneKeys keys(Group group) const;
+
+private:
+  void find_starts(Group group, const std::int32_t* bits, exec::Mask* result, std::size_t count) const;
+
+  struct alignas(32) Matrix {
+    std::int32_t row[4][8]; ///< column after column
+  };
+  Matrix sorted_[3]; ///< by Group
+};
+
+} // namespace warplens::analyzers

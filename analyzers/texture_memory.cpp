@@ -1,0 +1,75 @@
+#include "analyzers/texture_memory.hpp"
+
+#include "analyzers/footprint.hpp"
+
+#include <array>
+
+namespace warplens::analyzers {
+
+namespace {
+
+constexpr MetricInfo kMetrics[] = {
+    {"l1tex__t_requests_pipe_tex_mem_texture.sum", "requests", "warp fetches of textures"},
+    {"l1tex__t_sectors_pipe_tex_mem_texture.sum", "sectors", "32-byte sectors of the nearest texels"},
+    {"l1tex__t_requests_pipe_tex_mem_surface_op_ld.sum", "requests", "warp loads of surfaces"},
+    {"l1tex__t_sectors_pipe_tex_mem_surface_op_ld.sum", "sectors", "sectors of their texels"},
+    {"l1tex__t_requests_pipe_tex_mem_surface_op_st.sum", "requests", "warp stores to surfaces"},
+    {"l1tex__t_sectors_pipe_tex_mem_surface_op_st.sum", "sectors", "sectors of their texels"},
+    {"l1tex__t_requests_pipe_tex_mem_surface_op_red.sum", "requests", "warp reductions on surfaces"},
+    {"l1tex__t_sectors_pipe_tex_mem_surface_op_red.sum", "sectors", "sectors of their texels"},
+};
+
+constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", "requests and sectors of texels",
+                                kMetrics};
+
+constexpr std::string_view kOperations[] = {"texture", "surface_op_ld", "surface_op_st", "surface_op_red"};
+
+std::size_t operation_of(std::string_view opcode) {
+  if (opcode.starts_with("suld")) return 1;
+  if (opcode.starts_with("sust")) return 2;
+  if (opcode.starts_with("sured")) return 3;
+  return 0;
+}
+
+void add_metrics(Metrics& metrics, std::size_t operation, const TextureMemory::Row& row) {
+  const std::string end = "_pipe_tex_mem_" + std::string(kOperations[operation]) + ".sum";
+  metrics.add("l1tex__t_requests" + end, row.requests);
+  metrics.add("l1tex__t_sectors" + end, row.sectors);
+}
+
+} // namespace
+
+void TextureMemory::Shard::access(const exec::Access& access) {
+  if (access.space != isa::Space::texture) return;
+  Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
+  row.requests += access.count;
+  row.sectors += access.count * Footprint(access.addresses, access.mask, access.lane_bytes).sectors();
+}
+
+const AnalyzerInfo& TextureMemory::info() const { return kInfo; }
+
+std::unique_ptr<exec::Shard> TextureMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
+
+void TextureMemory::absorb(exec::Shard& shard) {
+  const auto& own = static_cast<const Shard&>(shard).rows();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    rows_[i].requests += own[i].requests;
+    rows_[i].sectors += own[i].sectors;
+  }
+}
+
+void TextureMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  std::array<Row, std::size(kOperations)> totals{};
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].requests == 0) continue;
+    const bool known = i < function_.instructions.size();
+    const std::size_t operation = known ? operation_of(function_.instructions[i].opcode) : 0;
+    totals[operation].requests += rows_[i].requests;
+    totals[operation].sectors += rows_[i].sectors;
+    if (i < rows.size()) add_metrics(rows[i].metrics, operation, rows_[i]);
+  }
+  for (std::size_t operation = 0; operation < totals.size(); ++operation)
+    add_metrics(launch, operation, totals[operation]);
+}
+
+} // namespace warplens::analyzers

@@ -1,0 +1,182 @@
+// The engines that count quickly agree with those that do word for word what the guides say, on random accesses of
+// every sort. So many for each rule: WARPLENS_RANDOM_ACCESSES, 30 000 without it.
+#include "analyzers/fast_banks.hpp"
+#include "analyzers/footprint.hpp"
+#include "tests/analyzers/accesses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <set>
+
+namespace warplens::analyzers {
+namespace {
+
+using exec::AccessKind;
+using testing::WarpAccess;
+
+std::uint64_t accesses_per_rule() {
+  const char* const wanted = std::getenv("WARPLENS_RANDOM_ACCESSES");
+  return wanted ? std::strtoull(wanted, nullptr, 10) : 30'000;
+}
+
+/// Regular with any stride and base, irregular dense and sparse, any mask, misaligned, gigabytes apart.
+WarpAccess random_access(std::mt19937_64& random, std::uint64_t origin) {
+  static constexpr exec::Mask kMasks[] = {0xffffffffu, 0xffffffffu, 0xffffu,     0xffff0000u, 0x55555555u,
+                                          1u,          0x7fffffffu, 0xff000000u, 0x00ff00ffu, 0x0000f000u};
+  const std::uint64_t r = random();
+  const auto bytes = static_cast<std::uint16_t>(1u << (r % 6));
+  exec::Mask mask = r >> 8 & 1 ? kMasks[(r >> 9) % std::size(kMasks)] : static_cast<exec::Mask>(random());
+  if (mask == 0) mask = 8;
+  const std::uint64_t unit = r >> 16 & 15 ? bytes : 1; // now and then not aligned
+  const std::uint64_t base = origin + (r >> 20) % 256 * unit;
+  const std::uint64_t range = 1u << (r >> 48) % 17;
+  switch (r >> 40 & 3) {
+  case 0: return {mask, bytes, [&](int lane) { return base + static_cast<std::uint64_t>(lane) * bytes; }};
+  case 1: {
+    const std::uint64_t stride = (r >> 42) % 80 * unit;
+    return {mask, bytes, [&](int lane) { return base + static_cast<std::uint64_t>(lane) * stride; }};
+  }
+  case 2: return {mask, bytes, [&](int) { return base + random() % range * unit; }};
+  default: {
+    const std::uint64_t far = r >> 60 ? 0 : std::uint64_t{1} << 31; // a few lanes on the other side of a signed key
+    return {mask, bytes, [&](int) { return base + random() % range * unit + (random() % 4 ? 0 : far); }};
+  }
+  }
+}
+
+TEST(FastEngines, CoalescingIsThatOfTheGuidesWordForWord) {
+  for (const CoalescingRule& rule : coalescing_rules()) {
+    const FastRule fast(rule);
+    std::mt19937_64 random(17);
+    for (std::uint64_t i = 0; i < accesses_per_rule(); ++i) {
+      const WarpAccess access = random_access(random, std::uint64_t{1} << 32);
+      const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
+      const Transactions expected = transactions(rule, access.addresses.data(), access.mask, access.lane_bytes);
+      ASSERT_EQ(fast.transactions(footprint), expected) << "access " << i << " under " << rule.name;
+    }
+  }
+}
+
+// Rules that nobody has built, of every size that a file may ask for.
+TEST(FastEngines, CoalescingOfAnyRule) {
+  std::mt19937_64 random(18);
+  for (const std::uint32_t smallest : {32u, 64u, 128u})
+    for (const std::uint32_t segment : {32u, 64u, 128u})
+      for (const std::uint32_t lanes : {8u, 16u, 32u})
+        for (const bool shrink : {false, true}) {
+          if (segment < smallest) continue;
+          CoalescingRule rule;
+          rule.smallest = smallest;
+          rule.shrink = shrink;
+          rule.words = {{4, lanes, segment}};
+          const FastRule fast(rule);
+          for (std::uint64_t i = 0; i < accesses_per_rule() / 20; ++i) {
+            const WarpAccess access = random_access(random, 4096);
+            const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
+            ASSERT_EQ(fast.transactions(footprint),
+                      transactions(rule, access.addresses.data(), access.mask, access.lane_bytes))
+                << smallest << " " << segment << " " << lanes << " " << shrink << ", access " << i;
+          }
+        }
+}
+
+void expect_equal(const Passes& fast, const Passes& expected) {
+  ASSERT_EQ(fast.passes, expected.passes);
+  ASSERT_EQ(fast.worst, expected.worst);
+  ASSERT_EQ(fast.fewest, expected.fewest);
+  ASSERT_EQ(fast.ways, expected.ways);
+  ASSERT_EQ(fast.worst_ways, expected.worst_ways);
+}
+
+void compare_banks(const BankRule& rule, std::uint64_t accesses, std::mt19937_64& random) {
+  const FastBanks fast(rule);
+  for (std::uint64_t i = 0; i < accesses; ++i) {
+    const WarpAccess access = random_access(random, 0);
+    const auto kind = static_cast<AccessKind>(random() % 4);
+    SCOPED_TRACE(::testing::Message() << "access " << i << " of kind " << static_cast<int>(kind) << " and "
+                                      << access.lane_bytes << " bytes under " << rule.name);
+    ASSERT_NO_FATAL_FAILURE(expect_equal(fast.passes(access.addresses.data(), access.mask, access.lane_bytes, kind),
+                                         passes(rule, access.addresses.data(), access.mask, access.lane_bytes, kind)));
+  }
+}
+
+TEST(FastEngines, BanksAreThoseOfTheGuidesWordForWord) {
+  for (const BankRule& rule : bank_rules()) {
+    std::mt19937_64 random(19);
+    ASSERT_NO_FATAL_FAILURE(compare_banks(rule, accesses_per_rule(), random));
+  }
+}
+
+TEST(FastEngines, BanksOfAnyRule) {
+  std::mt19937_64 random(20);
+  for (const std::uint32_t banks : {16u, 32u})
+    for (const std::uint32_t bank_bytes : {4u, 8u})
+      for (const std::uint32_t rows : {1u, 2u, 4u})
+        for (const std::uint32_t lanes : {8u, 16u, 32u})
+          for (const unsigned flags : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+            BankRule rule;
+            rule.banks = banks;
+            rule.bank_bytes = bank_bytes;
+            rule.row_bytes = rows * banks * bank_bytes;
+            rule.broadcast = flags & 1 ? BankRule::Broadcast::one_word : BankRule::Broadcast::every_word;
+            rule.split_words = flags & 2;
+            rule.merge_equal_pairs = flags & 4;
+            rule.words = {{4, lanes, flags & 1}};
+            ASSERT_NO_FATAL_FAILURE(compare_banks(rule, accesses_per_rule() / 200, random));
+          }
+}
+
+TEST(SortedLanes, SortsEachGroupAndFindsWhereItChanges) {
+  std::mt19937_64 random(21);
+  for (int i = 0; i < 20'000; ++i) {
+    LaneKeys keys;
+    const std::uint64_t range = std::uint64_t{1} << random() % 32;
+    for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random() % range - (random() % 2 ? range / 2 : 0));
+    const SortedLanes lanes(keys);
+    const std::size_t sizes[] = {8, 16, 32};
+    for (std::size_t g = 0; g < 3; ++g) {
+      LaneKeys expected = keys;
+      exec::Mask starts = 0;
+      for (std::size_t first = 0; first < keys.size(); first += sizes[g])
+        std::sort(&expected[first], &expected[first] + sizes[g]);
+      for (std::size_t k = 0; k < keys.size(); ++k)
+        if (k % sizes[g] == 0 || (expected[k] & ~31) != (expected[k - 1] & ~31)) starts |= 1u << k;
+      ASSERT_EQ(lanes.keys(static_cast<Group>(g)), expected);
+      ASSERT_EQ((lanes.starts<1>(static_cast<Group>(g), {~31})[0]), starts);
+    }
+  }
+}
+
+TEST(SortedLanes, DistancesStandInForInactiveLanes) {
+  std::mt19937_64 random(22);
+  for (int i = 0; i < 20'000; ++i) {
+    std::uint64_t addresses[exec::kWarpSize];
+    for (std::uint64_t& address : addresses) address = (std::uint64_t{1} << 40) + random() % 1000;
+    const exec::Mask mask = static_cast<exec::Mask>(random() & random() & random()) | 1u << random() % 32;
+    LaneKeys keys;
+    ASSERT_TRUE(distances(addresses, mask, (std::uint64_t{1} << 40) + 500, keys));
+    for (const std::size_t size : {8u, 16u, 32u})
+      for (std::size_t first = 0; first < exec::kWarpSize; first += size) {
+        std::set<std::int32_t> active, all;
+        for (std::size_t k = first; k < first + size; ++k) {
+          all.insert(keys[k]);
+          if (mask >> k & 1) active.insert(static_cast<std::int32_t>(addresses[k] - (std::uint64_t{1} << 40)) - 500);
+        }
+        if (!active.empty()) {
+          ASSERT_EQ(all, active);
+        }
+      }
+  }
+  std::uint64_t apart[exec::kWarpSize]{};
+  apart[1] = std::uint64_t{1} << 31;
+  LaneKeys keys;
+  EXPECT_FALSE(distances(apart, 3, 0, keys));
+  EXPECT_TRUE(distances(apart, 3, 1, keys));
+  EXPECT_TRUE(distances(apart, 1, 0, keys)); // of inactive lanes nothing is known
+}
+
+} // namespace
+} // namespace warplens::analyzers
