@@ -64,6 +64,8 @@ struct LaunchRequest {
   std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
   std::string level;                          ///< "x86-64-v3", …; empty: the best
   bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
+  /// The host, or another launch, may write what this one waits for: a kernel that seems to get nowhere goes on.
+  bool others_write = false;
 };
 
 /// What the kernel needs of a multiprocessor.
