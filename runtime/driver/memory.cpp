@@ -109,6 +109,17 @@ bool Memory::has_room(std::uint64_t size) const {
   return size <= limit_ && used_ <= limit_ - size;
 }
 
+void Memory::claim(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  require(size <= limit_ && used_ <= limit_ - size, CUDA_ERROR_OUT_OF_MEMORY);
+  used_ += size;
+}
+
+void Memory::unclaim(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  used_ -= size;
+}
+
 std::uint64_t Memory::used() const {
   const std::lock_guard lock(mutex_);
   return used_;

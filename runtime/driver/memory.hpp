@@ -56,7 +56,10 @@ public:
   /// There is memory that the host may write while a kernel runs: managed, of the host, registered.
   [[nodiscard]] bool host_may_write() const { return host_writable_.load() != 0; }
   [[nodiscard]] bool has_room(std::uint64_t size) const; ///< within the limit
-  [[nodiscard]] std::uint64_t used() const;              ///< bytes of device memory
+  /// Counts device memory that lies elsewhere. Throws Failure CUDA_ERROR_OUT_OF_MEMORY.
+  void claim(std::uint64_t size);
+  void unclaim(std::uint64_t size);
+  [[nodiscard]] std::uint64_t used() const; ///< bytes of device memory
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
 
 private:

@@ -132,6 +132,40 @@ TEST_F(Memory, PoolsAllocateInStreamOrder) {
   EXPECT_EQ(cuMemsetD8_v2(address, 0, 1), CUDA_ERROR_INVALID_VALUE) << "gone";
 }
 
+TEST_F(Memory, AddressesAndMemoryApart) {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  std::size_t unit = 0;
+  ASSERT_EQ(cuMemGetAllocationGranularity(&unit, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM), CUDA_SUCCESS);
+  CUdeviceptr address = 0;
+  ASSERT_EQ(cuMemAddressReserve(&address, 3 * unit, 0, 0, 0), CUDA_SUCCESS);
+  CUmemGenericAllocationHandle handle = 0;
+  ASSERT_EQ(cuMemCreate(&handle, unit, &properties, 0), CUDA_SUCCESS);
+  // The same memory twice, one after the other.
+  ASSERT_EQ(cuMemMap(address, unit, 0, handle, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemMap(address, unit, 0, handle, 0), CUDA_ERROR_INVALID_VALUE) << "mapped already";
+  ASSERT_EQ(cuMemMap(address + unit, unit, 0, handle, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemsetD32_v2(address, 1, 1), CUDA_ERROR_INVALID_VALUE) << "no access yet";
+  const CUmemAccessDesc access{properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  ASSERT_EQ(cuMemSetAccess(address, unit, &access, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemSetAccess(address + unit, unit, &access, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemSetAccess(address, 3 * unit, &access, 1), CUDA_ERROR_INVALID_VALUE) << "the last third is not mapped";
+  ASSERT_EQ(cuMemsetD32_v2(address + unit - 64, 2, 32), CUDA_SUCCESS) << "across both mappings";
+  ASSERT_EQ(launch_scale(address + unit - 64, 3, 32, nullptr), CUDA_SUCCESS);
+  std::uint32_t first = 0, last = 0;
+  ASSERT_EQ(cuMemcpyDtoH_v2(&first, address, 4), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyDtoH_v2(&last, address + 2 * unit - 4, 4), CUDA_SUCCESS);
+  EXPECT_EQ(first, 6u) << "seen through the other mapping";
+  EXPECT_EQ(last, 6u);
+  EXPECT_EQ(cuMemAddressFree(address, 3 * unit), CUDA_ERROR_INVALID_VALUE) << "still mapped";
+  EXPECT_EQ(cuMemUnmap(address, 2 * unit), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH_v2(&first, address, 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemRelease(handle), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemRelease(handle), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAddressFree(address, 3 * unit), CUDA_SUCCESS);
+}
+
 TEST_F(Memory, MoreThanThereIs) {
   std::size_t free = 0, total = 0;
   ASSERT_EQ(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);

@@ -148,6 +148,19 @@ TEST_F(Streams, PageableMemoryMayChangeAfterTheCopyReturns) {
   cuMemFree_v2(data);
 }
 
+TEST_F(Streams, AStreamWaitsForAWord) {
+  const CUstream s = stream(CU_STREAM_NON_BLOCKING);
+  ASSERT_EQ(cuStreamWaitValue32_v2(s, flag_, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamWriteValue64_v2(s, answer_ + 4, 77, 0), CUDA_SUCCESS);
+  words_[0] = 4;
+  EXPECT_EQ(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+  words_[0] = 6;
+  EXPECT_EQ(cuStreamSynchronize(s), CUDA_SUCCESS);
+  EXPECT_EQ(words_[2], 77u);
+  EXPECT_EQ(cuStreamWaitValue32_v2(s, flag_ + 1, 0, 0), CUDA_ERROR_INVALID_VALUE) << "misaligned";
+  cuStreamDestroy_v2(s);
+}
+
 TEST_F(Streams, PrintedTextAppearsWhenWaitedFor) {
   testing::internal::CaptureStdout();
   ASSERT_EQ(cuLaunchKernel(function("hello"), 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
