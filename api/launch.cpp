@@ -175,6 +175,12 @@ private:
   std::uint32_t param_bytes_;
 };
 
+exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context& context) {
+  std::unique_lock<std::mutex> heap;
+  if (launch.heap != nullptr) heap = context.lock_heap();
+  return exec::run(launch);
+}
+
 } // namespace
 
 Expected<LaunchReport> launch(const LaunchRequest& request) {
@@ -215,11 +221,13 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.shape = shape_of(request, **program);
   launch.params = parameters(request, **program);
   if ((*program)->uses_heap) launch.heap = module.context()->heap();
-  launch.allocations = arena.snapshot();
-  launch.textures = module.context()->textures();
-  launch.host_pointers = request.host_pointers;
-  launch.arena_begin = arena.begin();
-  launch.arena_end = arena.end();
+  Context::View view = module.context()->borrow_view();
+  launch.allocations = std::move(view.allocations);
+  launch.textures = std::move(view.textures);
+  // The emulator knows of others only where addresses are the caller's business; here there are no such addresses.
+  launch.host_pointers = request.host_pointers || request.others_write;
+  launch.arena_begin = request.host_pointers ? arena.begin() : 0;
+  launch.arena_end = request.host_pointers ? arena.end() : ~std::uint64_t{0};
   launch.machine = {static_cast<std::uint32_t>(request.device.multiprocessors),
                     static_cast<std::uint32_t>(request.device.limits.warps)};
   launch.max_steps = request.max_steps;
@@ -245,7 +253,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
 
   const auto start = std::chrono::steady_clock::now();
   const Expected<exec::LaunchResult> result =
-      request.events != nullptr ? request.events->run(launch) : exec::run(launch);
+      request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
   if (!result) return failure(result.error());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.steps = result->steps;
@@ -258,6 +266,9 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   }
   if (*recording != nullptr)
     if (const Expected<void> kept = request.recorder->end(report); !kept) return failure(kept.error());
+  view.allocations = std::move(launch.allocations);
+  view.textures = std::move(launch.textures);
+  module.context()->return_view(std::move(view));
   if (report.trap) return report;
   if (!analysis) return report;
   report.analyzed = true;

@@ -86,6 +86,8 @@ struct LaunchRequest {
   bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
   LaunchRecorder* recorder = nullptr;         ///< keeps the events
   EventSource* events = nullptr;              ///< nullptr: the emulator runs the kernel
+  /// The host, or another launch, may write what this one waits for: a kernel that seems to get nowhere goes on.
+  bool others_write = false;
 };
 
 /// What the kernel needs of a multiprocessor.

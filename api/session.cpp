@@ -19,21 +19,61 @@ Expected<std::shared_ptr<Context>> Context::create() {
   return std::shared_ptr<Context>(new Context(std::move(*arena)));
 }
 
-namespace {
-constexpr std::uint64_t kHeapBytes = 8 << 20; // cudaLimitMallocHeapSize is this by default
-}
-
 exec::Heap* Context::heap() {
   const std::lock_guard lock(mutex_);
   if (heap_) return &*heap_;
-  const Expected<std::uint64_t> begin = arena_->allocate(kHeapBytes, "device heap");
+  const Expected<std::uint64_t> begin = arena_->allocate(heap_bytes_, "device heap");
   if (!begin) return nullptr;
-  return &heap_.emplace(*begin, kHeapBytes);
+  touch();
+  return &heap_.emplace(*begin, heap_bytes_);
+}
+
+bool Context::set_heap_size(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (heap_) return bytes == heap_bytes_;
+  heap_bytes_ = bytes;
+  return true;
+}
+
+void Context::admit(std::uint64_t begin, std::uint64_t size, std::string name) {
+  const std::lock_guard lock(mutex_);
+  admitted_[begin] = {begin, begin + size, std::move(name)};
+  touch();
+}
+
+void Context::withdraw(std::uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  admitted_.erase(begin);
+  touch();
+}
+
+Context::View Context::borrow_view() {
+  const std::lock_guard lock(mutex_);
+  // Read before the state: what changes meanwhile makes the view old, not wrong.
+  const std::uint64_t version = version_.load(std::memory_order_acquire);
+  while (!spare_views_.empty()) {
+    View view = std::move(spare_views_.back());
+    spare_views_.pop_back();
+    if (view.version == version) return view;
+  }
+  View view{version, arena_->snapshot(), textures_};
+  for (const auto& [begin, range] : admitted_) view.allocations.push_back(range);
+  if (!admitted_.empty())
+    std::sort(view.allocations.begin(), view.allocations.end(),
+              [](const exec::Allocation& a, const exec::Allocation& b) { return a.begin < b.begin; });
+  return view;
+}
+
+void Context::return_view(View view) {
+  constexpr std::size_t kMost = 8; // launches at the same time
+  const std::lock_guard lock(mutex_);
+  if (spare_views_.size() < kMost) spare_views_.push_back(std::move(view));
 }
 
 std::uint64_t Context::bind(exec::BoundTexture texture) {
   const std::lock_guard lock(mutex_);
   textures_.set(next_handle_, std::move(texture));
+  touch();
   return next_handle_++;
 }
 
@@ -41,11 +81,13 @@ void Context::bind_to(std::uint64_t address, exec::BoundTexture texture) {
   texture.is_variable = true;
   const std::lock_guard lock(mutex_);
   textures_.set(address, std::move(texture));
+  touch();
 }
 
 void Context::unbind(std::uint64_t handle) {
   const std::lock_guard lock(mutex_);
   textures_.erase(handle);
+  touch();
 }
 
 exec::Textures Context::textures() const {
@@ -57,10 +99,14 @@ Expected<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<Context> cont
                                                    std::string name) {
   const Expected<std::uint64_t> address = context->arena().allocate(size, name);
   if (!address) return failure(address.error());
+  context->touch();
   return std::shared_ptr<Buffer>(new Buffer(std::move(context), *address, size, std::move(name)));
 }
 
-Buffer::~Buffer() { context_->arena().free(address_); }
+Buffer::~Buffer() {
+  context_->arena().free(address_);
+  context_->touch();
+}
 
 Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context, std::string_view text,
                                                std::string_view file) {

@@ -13,6 +13,7 @@
 #include "emulator/exec/grid.hpp"
 #include "emulator/ir/check.hpp"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,8 +34,28 @@ class Context {
 public:
   static Expected<std::shared_ptr<Context>> create();
   exec::Arena& arena() { return *arena_; }
-  /// What kernels allocate from: 8 MiB, taken from the arena when first asked for; null: there was no room.
+  /// What kernels allocate from: 8 MiB unless set, taken from the arena when first asked for; null: there was no room.
   exec::Heap* heap();
+  /// False: it is in use already.
+  bool set_heap_size(std::uint64_t bytes);
+  /// Held by launches that allocate, one after the other.
+  std::unique_lock<std::mutex> lock_heap() { return std::unique_lock(heap_mutex_); }
+
+  /// Memory outside the arena that kernels may access, until it is withdrawn; the caller's.
+  void admit(std::uint64_t begin, std::uint64_t size, std::string name);
+  void withdraw(std::uint64_t begin);
+
+  /// What kernels may access and name: a copy for one launch. Launches give theirs back, and while nothing changes the
+  /// next one takes it as it is.
+  struct View {
+    std::uint64_t version = 0; ///< 0: of no state
+    std::vector<exec::Allocation> allocations;
+    exec::Textures textures;
+  };
+  View borrow_view();
+  void return_view(View view);
+  /// Something in the arena or among the textures has changed.
+  void touch() { version_.fetch_add(1, std::memory_order_release); }
 
   /// Gives a texture, surface or sampler a handle; `bind_to` binds it to the variable of a module at that address.
   std::uint64_t bind(exec::BoundTexture texture);
@@ -47,7 +68,12 @@ private:
   explicit Context(std::unique_ptr<exec::Arena> arena) : arena_(std::move(arena)) {}
   std::unique_ptr<exec::Arena> arena_;
   mutable std::mutex mutex_;
+  std::mutex heap_mutex_;
+  std::uint64_t heap_bytes_ = 8 << 20; // cudaLimitMallocHeapSize is this by default
   std::optional<exec::Heap> heap_;
+  std::map<std::uint64_t, exec::Allocation> admitted_; ///< by begin
+  std::atomic<std::uint64_t> version_{1};
+  std::vector<View> spare_views_;
   exec::Textures textures_;
   std::uint64_t next_handle_ = 1; ///< far below the arena, where the addresses of variables are
 };

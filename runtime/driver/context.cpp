@@ -57,6 +57,16 @@ std::vector<std::shared_ptr<Stream>> Context::streams() const {
   return list;
 }
 
+bool Context::has_streams() const {
+  const std::lock_guard lock(order_);
+  return !all_.empty();
+}
+
+bool Context::idle() const {
+  const std::vector<std::shared_ptr<Stream>> list = streams();
+  return std::all_of(list.begin(), list.end(), [](const auto& stream) { return stream->idle(); });
+}
+
 CUresult Context::synchronize() {
   const std::vector<std::shared_ptr<Stream>> list = streams();
   for (const auto& stream : list) require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

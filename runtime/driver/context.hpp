@@ -25,6 +25,10 @@ public:
   Stream& legacy_stream() { return *legacy_; }
   Stream& per_thread_stream();
   std::shared_ptr<Stream> create_stream(bool blocking, int priority);
+  /// Other streams than the default one have been made.
+  [[nodiscard]] bool has_streams() const;
+  /// Nothing is under way.
+  [[nodiscard]] bool idle() const;
   /// Waits for all that was submitted so far to every stream, and writes what kernels printed. The fault, if there is
   /// one.
   CUresult synchronize();

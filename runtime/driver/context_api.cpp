@@ -194,6 +194,8 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return serve([&](Context& context) {
     default_limit(limit);
+    // The heap cannot change once a kernel has used it.
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) require(value > 0 && Machine::instance().api()->set_heap_size(value));
     context.limits[limit] = value;
   });
 }

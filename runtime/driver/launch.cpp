@@ -2,6 +2,7 @@
 
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
+#include "runtime/driver/stream.hpp"
 
 #include <fmt/format.h>
 
@@ -44,17 +45,19 @@ void tell_trap(const Diagnostic& trap) {
 }
 
 api::LaunchRequest request_of(const KernelLaunch& launch) {
-  api::LaunchRequest request;
-  request.kernel = launch.function->kernel();
+  api::LaunchRequest request = launch.function->borrow_request();
   request.grid = launch.grid;
   request.block = launch.block;
   request.cluster = launch.cluster;
   request.dynamic_shared_bytes = launch.shared_bytes;
   request.cooperative = launch.cooperative;
-  request.device = Machine::instance().device();
-  request.max_steps = 0;
-  for (const Function::Parameter& p : launch.function->parameters())
-    request.arguments.push_back(api::Argument::raw(std::span(launch.parameters).subspan(p.offset, p.size)));
+  request.arguments.resize(launch.function->parameters().size());
+  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+    const Function::Parameter& p = launch.function->parameters()[i];
+    const std::byte* const first = &launch.parameters[p.offset];
+    request.arguments[i].kind = api::Argument::Kind::raw;
+    request.arguments[i].bytes.assign(first, first + p.size);
+  }
   return request;
 }
 
@@ -162,7 +165,11 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   api::LaunchRequest request = request_of(launch);
   const std::shared_ptr<Observer> told = observer();
   request.analyze = told && told->selects(launch);
+  // With one stream and no memory in common nobody can change what a kernel waits for: it would wait for ever.
+  request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
   const Expected<api::LaunchReport> report = api::launch(request);
+  const bool analyzed = request.analyze;
+  launch.function->return_request(std::move(request));
   if (!report) {
     tell(render(report.error(), {}));
     return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
@@ -172,7 +179,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
     tell_trap(*report->trap);
     context.set_fault(fault_of(*report->trap_kind));
   }
-  if (request.analyze) told->finished(*report);
+  if (analyzed) told->finished(*report);
 }
 
 } // namespace warplens::runtime

@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <unistd.h>
 
 namespace warplens::runtime {
@@ -17,6 +20,22 @@ namespace {
 
 std::uint64_t host_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+/// When the process ends, what runs is waited for: the libraries under it are taken down next. What does not end (a
+/// kernel that waits for a host that is gone) ends with the process.
+void finish(int status, void*) {
+  Machine& machine = Machine::instance();
+  if (!machine.initialised()) return; // a child of fork()
+  constexpr auto kPatience = std::chrono::seconds(10);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (const auto& context : machine.contexts.all()) {
+    while (!context->idle() && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (context->idle()) continue;
+    std::fflush(nullptr);
+    _exit(status);
+  }
 }
 
 } // namespace
@@ -47,6 +66,7 @@ CUresult Machine::initialise() {
   default_pool_ = current_pool_ = std::make_shared<Pool>(properties);
   pools.add(default_pool_);
   process_.store(getpid(), std::memory_order_release);
+  on_exit(finish, nullptr);
   return CUDA_SUCCESS;
 }
 

@@ -8,6 +8,12 @@ namespace warplens::runtime {
 
 namespace {
 
+constexpr const char* kNames[] = {"device", "managed", "host", "registered", "array", "module", "pool", "mapped"};
+
+bool is_host_writable(Allocation::Kind kind) {
+  return kind == Allocation::Kind::managed || kind == Allocation::Kind::host || kind == Allocation::Kind::registered;
+}
+
 bool counts(Allocation::Kind kind) {
   return kind != Allocation::Kind::host && kind != Allocation::Kind::registered &&
          kind != Allocation::Kind::virtual_range;
@@ -15,24 +21,37 @@ bool counts(Allocation::Kind kind) {
 
 } // namespace
 
+void Memory::count(const Allocation& a) {
+  if (counts(a.kind)) used_ += a.size;
+  if (is_host_writable(a.kind)) ++host_writable_;
+  if (a.kind == Allocation::Kind::registered || a.kind == Allocation::Kind::virtual_range)
+    api_->admit(a.begin, a.size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(a.kind)], a.id));
+}
+
+void Memory::uncount(const Allocation& a) {
+  if (counts(a.kind)) used_ -= a.size;
+  if (is_host_writable(a.kind)) --host_writable_;
+  if (a.kind == Allocation::Kind::registered || a.kind == Allocation::Kind::virtual_range) api_->withdraw(a.begin);
+}
+
 std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const void* owner, unsigned flags) {
   require(size != 0);
   const std::lock_guard lock(mutex_);
   if (counts(kind)) require(size <= limit_ && used_ <= limit_ - size, CUDA_ERROR_OUT_OF_MEMORY);
-  constexpr const char* names[] = {"device", "managed", "host", "registered", "array", "module", "pool", "virtual"};
   const auto buffer =
-      api::Buffer::allocate(api_, size, fmt::format("{} memory {}", names[static_cast<std::size_t>(kind)], next_id_));
+      api::Buffer::allocate(api_, size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(kind)], next_id_));
   require(static_cast<bool>(buffer), CUDA_ERROR_OUT_OF_MEMORY);
   const std::uint64_t begin = (*buffer)->address();
-  allocations_[begin] = {kind, begin, size, next_id_++, flags, owner, *buffer};
-  if (counts(kind)) used_ += size;
+  Allocation& made = allocations_[begin];
+  made = {kind, begin, size, next_id_++, flags, owner, *buffer};
+  count(made);
   return begin;
 }
 
 void Memory::add(Allocation allocation) {
   const std::lock_guard lock(mutex_);
   allocation.id = next_id_++;
-  if (counts(allocation.kind)) used_ += allocation.size;
+  count(allocation);
   allocations_[allocation.begin] = std::move(allocation);
 }
 
@@ -40,7 +59,7 @@ bool Memory::free(std::uint64_t address, Allocation::Kind kind) {
   const std::lock_guard lock(mutex_);
   const auto found = allocations_.find(address);
   if (found == allocations_.end() || found->second.kind != kind) return false;
-  if (counts(kind)) used_ -= found->second.size;
+  uncount(found->second);
   allocations_.erase(found);
   return true;
 }
@@ -57,7 +76,7 @@ void Memory::free_all_of(const void* owner) {
   const std::lock_guard lock(mutex_);
   std::erase_if(allocations_, [&](const auto& entry) {
     if (entry.second.owner != owner) return false;
-    if (counts(entry.second.kind)) used_ -= entry.second.size;
+    uncount(entry.second);
     return true;
   });
 }
@@ -88,6 +107,17 @@ bool Memory::overlaps(std::uint64_t address, std::uint64_t size) const {
 bool Memory::has_room(std::uint64_t size) const {
   const std::lock_guard lock(mutex_);
   return size <= limit_ && used_ <= limit_ - size;
+}
+
+void Memory::claim(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  require(size <= limit_ && used_ <= limit_ - size, CUDA_ERROR_OUT_OF_MEMORY);
+  used_ += size;
+}
+
+void Memory::unclaim(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  used_ -= size;
 }
 
 std::uint64_t Memory::used() const {

@@ -8,6 +8,7 @@
 #include "api/session.hpp"
 #include "runtime/abi/driver.hpp"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,16 +53,24 @@ public:
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t size) const;
   /// Some byte lies in an allocation.
   [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
+  /// There is memory that the host may write while a kernel runs: managed, of the host, registered.
+  [[nodiscard]] bool host_may_write() const { return host_writable_.load() != 0; }
   [[nodiscard]] bool has_room(std::uint64_t size) const; ///< within the limit
-  [[nodiscard]] std::uint64_t used() const;              ///< bytes of device memory
+  /// Counts device memory that lies elsewhere. Throws Failure CUDA_ERROR_OUT_OF_MEMORY.
+  void claim(std::uint64_t size);
+  void unclaim(std::uint64_t size);
+  [[nodiscard]] std::uint64_t used() const; ///< bytes of device memory
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
 
 private:
+  void count(const Allocation& allocation);   ///< mutex_ is held
+  void uncount(const Allocation& allocation); ///< mutex_ is held
   std::shared_ptr<api::Context> api_;
   std::uint64_t limit_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
   std::uint64_t used_ = 0, next_id_ = 1;
+  std::atomic<std::uint64_t> host_writable_{0}; ///< allocations
 };
 
 } // namespace warplens::runtime

@@ -62,6 +62,28 @@ int Function::most_threads() const {
   return most;
 }
 
+api::LaunchRequest Function::borrow_request() {
+  {
+    const std::lock_guard lock(spare_mutex_);
+    if (!spare_requests_.empty()) {
+      api::LaunchRequest request = std::move(spare_requests_.back());
+      spare_requests_.pop_back();
+      return request;
+    }
+  }
+  api::LaunchRequest request;
+  request.kernel = kernel_;
+  request.device = device_;
+  request.max_steps = 0;
+  return request;
+}
+
+void Function::return_request(api::LaunchRequest request) {
+  constexpr std::size_t kMost = 4; // streams that launch it at the same time
+  const std::lock_guard lock(spare_mutex_);
+  if (spare_requests_.size() < kMost) spare_requests_.push_back(std::move(request));
+}
+
 int Function::resident_blocks(std::int64_t threads, std::uint64_t dynamic_shared) const {
   const api::Resources& r = resources();
   if (threads > most_threads()) return 0;

@@ -43,6 +43,10 @@ public:
   /// Found when first asked for. Throws Failure: an instruction that cannot be run.
   [[nodiscard]] const api::Resources& resources() const;
 
+  /// A request of the kernel and the device, with what is the same for every launch; given back, it is used again.
+  api::LaunchRequest borrow_request();
+  void return_request(api::LaunchRequest request);
+
   /// Blocks of that size that a multiprocessor holds; 0: none fits.
   [[nodiscard]] int resident_blocks(std::int64_t threads, std::uint64_t dynamic_shared) const;
 
@@ -60,6 +64,8 @@ private:
   const model::Device& device_;
   std::vector<Parameter> parameters_;
   std::size_t parameter_bytes_ = 0;
+  std::mutex spare_mutex_;
+  std::vector<api::LaunchRequest> spare_requests_;
   mutable std::once_flag resources_once_;
   mutable api::Resources resources_;
   std::map<CUfunction_attribute, std::atomic<int>> settings_; ///< those that can be set

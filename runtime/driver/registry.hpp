@@ -15,7 +15,7 @@ namespace warplens::runtime {
 
 template <class Object, class Handle> class Registry {
 public:
-  static Handle handle(const Object* object) { return reinterpret_cast<Handle>(const_cast<Object*>(object)); }
+  static Handle handle(const Object* object) { return (Handle) const_cast<Object*>(object); }
 
   Handle add(std::shared_ptr<Object> object) {
     const Handle key = handle(object.get());

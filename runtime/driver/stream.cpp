@@ -55,6 +55,9 @@ void Stream::wait_for(std::uint64_t number) const {
 
 void Stream::submit(Operation operation) {
   if (const std::shared_ptr<Capture> capturing = capture()) return capturing->add(*this, std::move(operation));
+  // As with CUDA, a host that is far ahead waits.
+  constexpr std::uint64_t kMostPending = 1024;
+  if (const std::uint64_t number = submitted_.load(); number > kMostPending) wait_for(number - kMostPending);
   const std::lock_guard order(context_.order_);
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
@@ -123,6 +126,17 @@ std::optional<Stream::Item> Stream::next() {
 
 void Stream::work() {
   while (std::optional<Item> item = next()) execute(*item);
+}
+
+CUstreamAttrValue Stream::attribute(CUstreamAttrID id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = attributes_.find(id);
+  return found == attributes_.end() ? CUstreamAttrValue{} : found->second;
+}
+
+void Stream::set_attribute(CUstreamAttrID id, const CUstreamAttrValue& value) {
+  const std::lock_guard lock(mutex_);
+  attributes_[id] = value;
 }
 
 std::shared_ptr<Capture> Stream::capture() const {

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -51,6 +52,10 @@ public:
   [[nodiscard]] int priority() const { return priority_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
+  /// What cuStreamSetAttribute set; zeros otherwise.
+  [[nodiscard]] CUstreamAttrValue attribute(CUstreamAttrID id) const;
+  void set_attribute(CUstreamAttrID id, const CUstreamAttrValue& value);
+
   /// Null: not being captured.
   [[nodiscard]] std::shared_ptr<Capture> capture() const;
   void set_capture(std::shared_ptr<Capture> capture);
@@ -83,7 +88,8 @@ private:
   std::atomic<std::uint64_t> submitted_{0}; ///< changed under order_ of the context only
   std::atomic<std::uint64_t> finished_{0};
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::map<CUstreamAttrID, CUstreamAttrValue> attributes_;
   std::condition_variable wake_;
   std::deque<Item> queue_;
   std::atomic<std::uint64_t> queued_{0};

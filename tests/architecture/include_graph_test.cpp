@@ -28,7 +28,7 @@ const std::vector<Floor>& floors() {
       {"tools/", {"api/", "runtime/fatbin/"}},
       {"runtime/", {"api/"}},
       {"python/", {"api/"}},
-      {"bench/", {"emulator/", "analyzers/", "model/", "api/"}},
+      {"bench/", {"emulator/", "analyzers/", "model/", "api/", "runtime/"}},
       {"tests/", {"emulator/", "analyzers/", "model/", "api/", "tools/", "runtime/", "python/"}},
   };
   return list;

@@ -9,7 +9,8 @@
 
 namespace warplens::runtime {
 
-/// scale(data, factor, count): data[i] *= factor, for i < count.
+/// scale(data, factor, count): data[i] *= factor, for i < count. wait(flag, data): waits until *flag is not 0, then
+/// stores it in *data. hello(): printf("hello\n").
 constexpr const char* kProgram = R"(
 .version 7.8
 .target sm_80
@@ -36,6 +37,40 @@ constexpr const char* kProgram = R"(
   mul.lo.u32 %r4, %r4, %r1;
   st.global.u32 [%d1], %r4;
 done:
+  ret;
+}
+.visible .entry wait(.param .u64 flag, .param .u64 data)
+{
+  .reg .pred %p;
+  .reg .b32 %r;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [flag];
+  ld.param.u64 %d2, [data];
+again:
+  ld.volatile.global.u32 %r, [%d1];
+  setp.eq.u32 %p, %r, 0;
+  @%p bra again;
+  st.global.u32 [%d2], %r;
+  ret;
+}
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[7] = {104, 101, 108, 108, 111, 10, 0};
+.visible .entry hello()
+{
+  .reg .b32 %r;
+  .reg .b64 %d<3>;
+  mov.u64 %d1, text;
+  cvta.global.u64 %d1, %d1;
+  mov.u64 %d2, 0;
+  {
+  .param .b64 format;
+  .param .b64 arguments;
+  .param .b32 result;
+  st.param.b64 [format], %d1;
+  st.param.b64 [arguments], %d2;
+  call.uni (result), vprintf, (format, arguments);
+  ld.param.b32 %r, [result];
+  }
   ret;
 }
 )";
@@ -67,6 +102,21 @@ protected:
     CUfunction found = nullptr;
     EXPECT_EQ(cuModuleGetFunction(&found, module(), name), CUDA_SUCCESS);
     return found;
+  }
+
+  /// One thread of wait().
+  CUresult launch_wait(CUdeviceptr flag, CUdeviceptr data, CUstream stream) {
+    void* arguments[] = {&flag, &data};
+    return cuLaunchKernel(function("wait"), 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr);
+  }
+  CUresult launch_scale(CUdeviceptr data, std::uint32_t factor, std::uint32_t count, CUstream stream) {
+    void* arguments[] = {&data, &factor, &count};
+    return cuLaunchKernel(function("scale"), (count + 31) / 32, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr);
+  }
+  static CUdeviceptr allocate(std::size_t bytes) {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&address, bytes), CUDA_SUCCESS);
+    return address;
   }
 
 private:

@@ -1,0 +1,155 @@
+// Code and what is asked of it: libraries, the linker, attributes, occupancy; and the device.
+#include "tests/runtime/driver/program.hpp"
+
+#include <cstring>
+
+extern "C" int cuGraphicsMapResources();
+
+namespace warplens::runtime {
+namespace {
+
+using Code = DriverProgram;
+
+TEST_F(Code, ALibrarysKernelsAreLaunchedLikeFunctions) {
+  CUlibrary library = nullptr;
+  ASSERT_EQ(cuLibraryLoadData(&library, kProgram, nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  CUkernel kernel = nullptr;
+  ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "scale"), CUDA_SUCCESS);
+  EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "shrink"), CUDA_ERROR_NOT_FOUND);
+  const CUdeviceptr data = allocate(4);
+  ASSERT_EQ(cuMemsetD32_v2(data, 6, 1), CUDA_SUCCESS);
+  CUdeviceptr address = data;
+  std::uint32_t factor = 7, count = 1;
+  void* arguments[] = {&address, &factor, &count};
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  ASSERT_EQ(cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(kernel), arguments, nullptr), CUDA_SUCCESS);
+  std::uint32_t result = 0;
+  ASSERT_EQ(cuMemcpyDtoH_v2(&result, data, 4), CUDA_SUCCESS);
+  EXPECT_EQ(result, 42u);
+  EXPECT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(kernel), arguments, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+  cuMemFree_v2(data);
+}
+
+TEST_F(Code, TheLinkerJoinsFiles) {
+  const char* const uses = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) answer();
+.visible .entry ask(.param .u64 where)
+{
+  .reg .b32 %r;
+  .reg .b64 %d;
+  { .param .b32 r; call.uni (r), answer; ld.param.b32 %r, [r]; }
+  ld.param.u64 %d, [where];
+  st.global.u32 [%d], %r;
+  ret;
+}
+)";
+  const char* const defines = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .func (.param .b32 r) answer()
+{
+  st.param.b32 [r], 42;
+  ret;
+}
+)";
+  CUlinkState state = nullptr;
+  ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &state), CUDA_SUCCESS);
+  for (const char* text : {uses, defines}) {
+    ASSERT_EQ(cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text), "part.ptx", 0,
+                               nullptr, nullptr),
+              CUDA_SUCCESS);
+  }
+  void* image = nullptr;
+  std::size_t size = 0;
+  ASSERT_EQ(cuLinkComplete(state, &image, &size), CUDA_SUCCESS);
+  const std::vector<char> copy(static_cast<char*>(image), static_cast<char*>(image) + size);
+  ASSERT_EQ(cuLinkDestroy(state), CUDA_SUCCESS);
+  CUmodule linked = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&linked, copy.data()), CUDA_SUCCESS);
+  CUfunction ask = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&ask, linked, "ask"), CUDA_SUCCESS);
+  CUdeviceptr where = allocate(4);
+  void* arguments[] = {&where};
+  ASSERT_EQ(cuLaunchKernel(ask, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  std::uint32_t result = 0;
+  ASSERT_EQ(cuMemcpyDtoH_v2(&result, where, 4), CUDA_SUCCESS);
+  EXPECT_EQ(result, 42u);
+  cuModuleUnload(linked);
+  cuMemFree_v2(where);
+}
+
+TEST_F(Code, BadPtxIsExplained) {
+  char log[400] = "";
+  CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log})};
+  CUmodule bad = nullptr;
+  EXPECT_EQ(
+      cuModuleLoadDataEx(&bad, ".version 7.8\n.target sm_80\n.visible .entry f() { nonsense; }", 2, names, values),
+      CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::strstr(log, "nonsense"), nullptr) << log;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
+  EXPECT_NE(cuModuleLoadData(&bad, "\x7f"
+                                   "ELF machine code and nothing else, as far as one can see"),
+            CUDA_SUCCESS);
+}
+
+TEST_F(Code, MoreSharedMemoryIsAskedFor) {
+  const CUfunction scale = function("scale");
+  int bytes = 0;
+  ASSERT_EQ(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, scale), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, 48 << 10);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 << 10), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (227 << 10) + 1),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NUM_REGS, 10), CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr data = 0;
+  std::uint32_t factor = 1, count = 0;
+  void* arguments[] = {&data, &factor, &count};
+  EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 200 << 10, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+// The limits are those of compute capability 9.0: 2048 threads and 228 KiB of shared memory a multiprocessor.
+TEST_F(Code, OccupancyIsThatOfTheDevice) {
+  const CUfunction scale = function("scale");
+  int blocks = 0, grid = 0, block = 0;
+  ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 256, 0), CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 8);
+  ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 256, 48 << 10), CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 4);
+  ASSERT_EQ(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(block, 1024);
+  EXPECT_EQ(grid, 2 * 132);
+  std::size_t bytes = 0;
+  ASSERT_EQ(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, scale, 2, 256), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, (std::size_t{228} << 10) / 2 - 1024);
+  EXPECT_EQ(cuLaunchCooperativeKernel(scale, 132 * 8 + 1, 1, 1, 256, 1, 1, 0, nullptr, nullptr),
+            CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+}
+
+TEST_F(Code, TheDeviceHasItsAttributes) {
+  int value = 0;
+  ASSERT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0), CUDA_SUCCESS);
+  EXPECT_EQ(value, 132);
+  for (int a = 1; a < CU_DEVICE_ATTRIBUTE_MAX; ++a)
+    EXPECT_EQ(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(a), 0), CUDA_SUCCESS) << a;
+  EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 1), CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_F(Code, WhatIsMissingSaysSo) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cuGraphicsMapResources(), int{CUDA_ERROR_NOT_SUPPORTED});
+  EXPECT_EQ(cuGraphicsMapResources(), int{CUDA_ERROR_NOT_SUPPORTED});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warplens: cuGraphicsMapResources is not supported\n") << "once";
+}
+
+} // namespace
+} // namespace warplens::runtime
