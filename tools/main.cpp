@@ -18,6 +18,7 @@ constexpr std::string_view kHelp = R"(usage: warplens COMMAND …
 Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of them.
 
   run LAUNCH.toml | FILE.ptx …   emulate a kernel, analyse it, predict its run time
+  exec PROGRAM …                 run a CUDA program, its kernels emulated
   check FILE.ptx …               parse and check; list kernels and unsupported instructions
   occupancy …                    blocks and warps that fit on a multiprocessor
   list WHAT                      devices, rules, analyzers, models or instructions
@@ -36,7 +37,8 @@ struct Command {
   std::string_view name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Command kCommands[] = {{"run", run}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
+constexpr Command kCommands[] = {
+    {"run", run}, {"exec", exec}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};

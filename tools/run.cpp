@@ -1,8 +1,9 @@
 // warplens run: emulate, analyse, predict.
 #include "api/json_report.hpp"
+#include "api/report_text.hpp"
+#include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
-#include "tools/report_text.hpp"
 #include "tools/run_arguments.hpp"
 
 #include <boost/program_options.hpp>
@@ -22,9 +23,10 @@ namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
 constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml [OPTION…]
-       warplens run FILE.ptx… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
+       warplens run FILE… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
-Emulates the launches of a launch file, or one kernel of a PTX file, or of several that are linked; then shows memory transactions, bank conflicts,
+Emulates the launches of a launch file, or one kernel of a file: PTX, CUDA source (.cu, where nvcc or clang++ is
+installed), a fat binary, an executable with one; several files are linked; then shows memory transactions, bank conflicts,
 divergence, occupancy, predicted run time, and what to improve.
 
 Arguments (--arg), one for each parameter, in order:
@@ -177,10 +179,6 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
     throw UsageError{inputs.empty() ? "no input file"
                                     : fmt::format("a launch file stands alone, got {} files", inputs.size()),
                      "warplens run LAUNCH.toml, or warplens run FILE.ptx --kernel …"};
-  for (const std::string& file : inputs)
-    if (file.ends_with(".cu"))
-      throw UsageError{fmt::format("'{}' is CUDA source: PTX is needed", file),
-                       fmt::format("nvcc -ptx -lineinfo {}", file)};
   Expected<api::Plan> plan =
       has_launch_file ? plan_from_file(inputs.front(), values) : plan_from_options(inputs, values);
   if (plan)
@@ -205,6 +203,14 @@ api::FirstLevel first_level(const po::variables_map& values) {
   if (word == "on") return api::FirstLevel::on;
   if (word == "enlarged") return api::FirstLevel::enlarged;
   throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", word), ""};
+}
+
+/// Of the device that the plan names: what decides which PTX of a fat binary is taken, or for what CUDA source is
+/// compiled. Where the module chooses the device, it is to choose the newest.
+Expected<model::ComputeCapability> capability_for(const api::Plan& plan) {
+  const Expected<model::Device> device = api::load_device(plan.device.empty() ? "h200" : plan.device);
+  if (!device) return failure(device.error());
+  return device->capability;
 }
 
 std::string buffer_text(const api::PlanReport& report, const std::string& request) {
@@ -242,7 +248,7 @@ void show(const api::PlanReport& report, const po::variables_map& values) {
     for (const api::LaunchReport& r : report.launches) show_time(r);
   if (json) write_file(*json, api::json_report(report.device, report.launches));
   if (json == "-") return;
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   bool first = true;
   for (const api::LaunchReport& r : report.launches) {
     write(r.printed);
@@ -298,6 +304,11 @@ int run(const Strings& arguments) {
     print(rules.error());
     return kBadInput;
   }
+  const Expected<model::ComputeCapability> capability = capability_for(*plan);
+  if (!capability) {
+    print(capability.error());
+    return kBadInput;
+  }
   Expected<api::PlanReport> report = [&] {
     Progress progress;
     api::PlanOptions options;
@@ -312,6 +323,7 @@ int run(const Strings& arguments) {
     options.registers = get<std::uint32_t>(values, "registers");
     options.level = get<std::string>(values, "level").value_or("");
     progress.now("loading");
+    options.read_module = [&](const std::filesystem::path& file) { return read_module(file, *capability); };
     options.before_launch = [&](std::size_t i, const api::LaunchPlan& launch) {
       progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), launch.kernel));
     };
