@@ -227,7 +227,7 @@ model::Device device_of_environment() {
 
 } // namespace
 
-int exec(const Strings& arguments) {
+int execute(const Strings& arguments) {
   CommandLine line = split(arguments);
   const po::options_description visible = visible_options();
   po::variables_map values;

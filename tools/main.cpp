@@ -38,7 +38,7 @@ struct Command {
   int (*run)(const std::vector<std::string>&);
 };
 constexpr Command kCommands[] = {
-    {"run", run}, {"exec", exec}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
+    {"run", run}, {"exec", execute}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};

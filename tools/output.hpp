@@ -43,7 +43,7 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
 /// The subcommands. `arguments`: what follows the subcommand.
 int run(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
-int exec(const std::vector<std::string>& arguments);
+int execute(const std::vector<std::string>& arguments);
 int occupancy(const std::vector<std::string>& arguments);
 int list(const std::vector<std::string>& arguments);
 
