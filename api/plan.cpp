@@ -29,6 +29,12 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
   return result;
 }
 
+Expected<std::vector<Source>> read_ptx(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
+  return std::vector<Source>{{{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, file.string()}};
+}
+
 class Runner {
 public:
   Runner(const Plan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
@@ -81,12 +87,12 @@ private:
     std::shared_ptr<Module>& result = modules_[files];
     std::vector<Source> sources;
     for (const std::filesystem::path& file : files) {
-      std::ifstream in(file, std::ios::binary);
-      if (!in || std::filesystem::is_directory(file)) {
-        fail(fmt::format("cannot read '{}'", file.string()), l.origin);
+      Expected<std::vector<Source>> read = options_.read_module ? options_.read_module(file) : read_ptx(file);
+      if (!read) {
+        fail(read.error(), l.origin);
         return result;
       }
-      sources.push_back({{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, file.string()});
+      std::move(read->begin(), read->end(), std::back_inserter(sources));
     }
     Expected<std::shared_ptr<Module>> loaded = Module::load(context_, sources);
     if (!loaded)

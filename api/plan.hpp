@@ -88,6 +88,8 @@ struct PlanOptions {
   std::optional<std::uint32_t> registers;
   std::string level;
   LaunchRecorder* recorder = nullptr; ///< of every launch
+  /// Reads the file of a module, where it may be other than PTX text.
+  std::function<Expected<std::vector<Source>>(const std::filesystem::path&)> read_module;
   /// Called before each launch, with its number from 0.
   std::function<void(std::size_t, const LaunchPlan&)> before_launch;
 };

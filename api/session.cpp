@@ -1,5 +1,7 @@
 #include "api/session.hpp"
 
+#include "api/kernel_name.hpp"
+
 #include "emulator/ir/link.hpp"
 #include "emulator/ir/merge.hpp"
 #include "emulator/ir/parse.hpp"
@@ -251,10 +253,13 @@ std::vector<const ir::Function*> Module::kernels() const {
 
 Expected<Kernel> Module::kernel(std::string_view name) {
   std::vector<std::string_view> names;
+  std::vector<const ir::Function*> in_source;
   for (const ir::Function* f : kernels()) {
     if (f->name == name) return Kernel{shared_from_this(), f};
+    if (source_name(f->name) == name) in_source.push_back(f);
     names.push_back(f->name);
   }
+  if (in_source.size() == 1) return Kernel{shared_from_this(), in_source.front()};
   const std::string message = fmt::format("no kernel '{}' in '{}'", name, module_.file);
   if (names.empty()) return failure(message, "the module has no kernels (.entry functions with a body)");
   const std::string near = closest(name, names);

@@ -124,6 +124,7 @@ public:
   /// Several files, linked: what one declares .extern another defines.
   static Expected<std::shared_ptr<Module>> load(std::shared_ptr<Context> context, std::span<const Source> sources);
 
+  /// By its name in the PTX or, where only one kernel has it, in the CUDA source: "scale<float>" (see kernel_name.hpp).
   /// Error: no such kernel; the hint says which one may have been meant, or which there are.
   Expected<Kernel> kernel(std::string_view name);
   /// Kernels with a body, in the order of the text.

@@ -4,7 +4,7 @@
 #include "tools/analysis_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
-#include "tools/report_text.hpp"
+#include "api/report_text.hpp"
 #include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>

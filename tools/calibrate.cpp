@@ -1,8 +1,8 @@
 // warplens calibrate: fit a device, or the weight of a kernel, to measured times.
 #include "api/launch.hpp"
 #include "api/predict.hpp"
+#include "api/table.hpp"
 #include "tools/output.hpp"
-#include "tools/table.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -52,8 +52,11 @@ int tune_device(const model::Device& device, std::span<const model::MeasuredRun>
   if (!output.empty()) write_file(output, model::device_text(tuned->device));
   if (output == "-") return kFine;
   const Style style = Style::for_stream(STDOUT_FILENO);
-  Table table(
-      {{"parameter"}, {"before", Table::right}, {"tuned", Table::right}, {"runs", Table::right}, {"difference"}});
+  api::Table table({{"parameter"},
+                    {"before", api::Table::right},
+                    {"tuned", api::Table::right},
+                    {"runs", api::Table::right},
+                    {"difference"}});
   for (const model::TunedParameter& step : tuned->steps)
     table.row({std::string(step.name), fmt::format("{:.5g}", step.before),
                step.runs == 0 ? "" : fmt::format("{:.5g}", step.after), fmt::format("{}", step.runs),
@@ -74,7 +77,10 @@ int weigh_kernel(std::string_view id, const model::Device& device, std::span<con
   const Expected<model::FittedWeight> fitted = model::fit_weight(id, device, runs, fit);
   if (!fitted) return print(fitted.error()), kBadInput;
   const Style style = Style::for_stream(STDOUT_FILENO);
-  Table table({{"run"}, {"measured, ms", Table::right}, {"predicted, ms", Table::right}, {"ratio", Table::right}});
+  api::Table table({{"run"},
+                    {"measured, ms", api::Table::right},
+                    {"predicted, ms", api::Table::right},
+                    {"ratio", api::Table::right}});
   for (std::size_t i = 0; i < runs.size(); ++i)
     table.row({runs[i].name, fmt::format("{:.5g}", runs[i].milliseconds), fmt::format("{:.5g}", fitted->predicted[i]),
                fmt::format("{:.4f}", fitted->predicted[i] / runs[i].milliseconds)});

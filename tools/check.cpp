@@ -1,31 +1,31 @@
 // warplens check: parse and check PTX files.
 #include "api/inspect.hpp"
+#include "api/table.hpp"
+#include "tools/module_file.hpp"
 #include "tools/output.hpp"
-#include "tools/table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 namespace warplens::tools {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: warplens check FILE.ptx…
+constexpr std::string_view kHelp = R"(usage: warplens check FILE…
 
-Parses and checks PTX files. For each: its kernels with parameters, registers (estimated from the live registers, unless
-.maxnreg says), shared and local memory; every instruction that cannot be emulated, with its line, and the kernels that
-it keeps from running.
+Parses and checks PTX files, and the PTX in executables, object files and fat binaries (as the
+H200 would take it), and of CUDA source. For each: its kernels with parameters, registers (estimated from the live registers, unless .maxnreg says),
+shared and local memory; every instruction that cannot be emulated, with its line, and the kernels that it keeps from
+running.
 
 Exit status: 0 all kernels of all files can run; 2 a file cannot be read or has errors, or a kernel cannot run.
 
 Examples:
   warplens check samples/transpose/transpose.ptx
   warplens check *.ptx
+  warplens check ./vectorAdd
 )";
 
 std::string parameters(const ir::Function& f) {
@@ -64,16 +64,9 @@ void show_functions(const api::Module& module) {
   print(others);
 }
 
-bool check_file(const std::shared_ptr<api::Context>& context, const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) {
-    Diagnostics errors;
-    errors.error({}, fmt::format("cannot read '{}'", file));
-    print(errors);
-    return false;
-  }
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const Expected<std::shared_ptr<api::Module>> module = api::Module::load(context, text, file);
+bool check_module(const std::shared_ptr<api::Context>& context, const std::string& file,
+                  std::span<const api::Source> sources) {
+  const Expected<std::shared_ptr<api::Module>> module = api::Module::load(context, sources);
   if (!module) {
     print(module.error());
     return false;
@@ -87,7 +80,7 @@ bool check_file(const std::shared_ptr<api::Context>& context, const std::string&
   bool fine = true;
   for (const api::KernelSummary& k : kernels) {
     const bool blocked = k.blocked_by.has_errors();
-    write(wrapped(
+    write(api::wrapped(
         fmt::format("{}({}){}", k.function->name, parameters(*k.function), blocked ? ": cannot be launched" : ""),
         "  "));
     write(fmt::format(
@@ -101,6 +94,18 @@ bool check_file(const std::shared_ptr<api::Context>& context, const std::string&
     fine = fine && !blocked;
   }
   show_functions(**module);
+  return fine;
+}
+
+bool check_file(const std::shared_ptr<api::Context>& context, const std::string& file) {
+  constexpr model::ComputeCapability kH200{9, 0}; // of several architectures, that of the device that is the default
+  const Expected<CodeOfFile> code = read_code(file, kH200);
+  if (!code) {
+    print(code.error());
+    return false;
+  }
+  bool fine = true;
+  for (const std::vector<api::Source>& sources : code->modules) fine = check_module(context, file, sources) && fine;
   return fine;
 }
 

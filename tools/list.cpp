@@ -1,8 +1,8 @@
 // warplens list: what there is to choose from.
 #include "api/catalogue.hpp"
 #include "api/launch.hpp"
+#include "api/table.hpp"
 #include "tools/output.hpp"
-#include "tools/table.hpp"
 
 #include <fmt/format.h>
 
@@ -28,17 +28,17 @@ Examples:
   warplens list instructions | grep '^ *atom'
 )";
 
-Style style() { return Style::for_stream(STDOUT_FILENO); }
-void show(const Table& table) { write(table.text(style().dim, style().reset)); }
+Style style() { return style_for(STDOUT_FILENO); }
+void show(const api::Table& table) { write(table.text(style().dim, style().reset)); }
 
 void devices() {
-  Table t({{"id"},
-           {"name"},
-           {"compute capability"},
-           {"multiprocessors", Table::right},
-           {"clock, GHz", Table::right},
-           {"bandwidth, GB/s", Table::right},
-           {"models"}});
+  api::Table t({{"id"},
+                {"name"},
+                {"compute capability"},
+                {"multiprocessors", api::Table::right},
+                {"clock, GHz", api::Table::right},
+                {"bandwidth, GB/s", api::Table::right},
+                {"models"}});
   for (const model::Device& d : model::built_in_devices()) {
     std::string known;
     for (const model::Model& m : model::models())
@@ -50,7 +50,7 @@ void devices() {
 }
 
 void rules() {
-  Table t({{"rule"}, {"of"}, {"what it says"}});
+  api::Table t({{"rule"}, {"of"}, {"what it says"}});
   for (const auto& r : analyzers::coalescing_rules()) t.row({r.name, "transactions", r.title});
   for (const auto& r : analyzers::bank_rules()) t.row({r.name, "banks", r.title});
   show(t);
@@ -66,9 +66,9 @@ template <class Named> std::string obeyed_by(Named&& named) {
 
 template <class R> void explain_rule(const R& rule, std::string_view of, const std::string& devices) {
   write(fmt::format("{}{}{} ({}): {}\n", style().bold, rule.name, style().reset, of, rule.title));
-  for (const std::string& sentence : analyzers::explain(rule)) write(wrapped(sentence, "  "));
-  if (!rule.source.empty()) write(wrapped("source: " + rule.source, "  "));
-  if (!devices.empty()) write(wrapped("devices: " + devices, "  "));
+  for (const std::string& sentence : analyzers::explain(rule)) write(api::wrapped(sentence, "  "));
+  if (!rule.source.empty()) write(api::wrapped("source: " + rule.source, "  "));
+  if (!devices.empty()) write(api::wrapped("devices: " + devices, "  "));
   write("\n");
 }
 
@@ -89,7 +89,7 @@ void list_analyzers() {
     write(
         fmt::format("{}{}{}: {}{}\n", style().bold, a->id, style().reset, a->description,
                     a->cost == analyzers::Cost::by_name ? "; only with --analyzers, takes several times as long" : ""));
-    Table t({{"counter"}, {"unit"}, {"ideal", Table::right}, {"meaning"}});
+    api::Table t({{"counter"}, {"unit"}, {"ideal", api::Table::right}, {"meaning"}});
     for (const analyzers::MetricInfo& m : a->metrics)
       t.row({std::string(m.name), std::string(m.unit), m.ideal ? fmt::format("{:g}", *m.ideal) : "",
              std::string(m.description)});
@@ -105,7 +105,7 @@ void models() {
 }
 
 void instructions() {
-  Table t({{"opcode"}, {"since PTX", Table::right}, {"target"}, {"followed by"}});
+  api::Table t({{"opcode"}, {"since PTX", api::Table::right}, {"target"}, {"followed by"}});
   for (const isa::Entry& e : isa::table()) {
     // What the table marks for the decoder is of no interest here.
     std::string pattern(e.pattern_text);

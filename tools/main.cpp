@@ -18,6 +18,7 @@ constexpr std::string_view kHelp = R"(usage: warplens COMMAND …
 Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of them.
 
   run LAUNCH.toml | FILE.ptx …   emulate a kernel, analyse it, predict its run time
+  exec PROGRAM …                 run a CUDA program, its kernels emulated
   analyze TRACE.h5 …             analyse again what 'run --trace' has kept
   inspect TRACE.h5 …             its accesses, and the transactions that each became
   convert IN OUT                 Accel-Sim traces into ours, ours into Accel-Sim's
@@ -42,8 +43,8 @@ struct Command {
   int (*run)(const std::vector<std::string>&);
 };
 constexpr Command kCommands[] = {
-    {"run", run},         {"analyze", analyze},     {"inspect", inspect},     {"convert", convert}, {"check", check},
-    {"predict", predict}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list}};
+    {"run", run},     {"exec", execute},    {"analyze", analyze},     {"inspect", inspect},     {"convert", convert},
+    {"check", check}, {"predict", predict}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list}};
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};

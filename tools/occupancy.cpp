@@ -1,7 +1,7 @@
 // warplens occupancy: what fits on a multiprocessor.
 #include "api/launch.hpp"
+#include "api/table.hpp"
 #include "tools/output.hpp"
-#include "tools/table.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -62,11 +62,11 @@ std::string text(const model::OccupancyQuery& query, const model::OccupancyLimit
     return std::find(o.bound_by.begin(), o.bound_by.end(), l) != o.bound_by.end() ? "<- limit" : "";
   };
   using enum model::OccupancyLimiter;
-  Table t({{"resource"},
-           {"a block takes", Table::right},
-           {"a multiprocessor has", Table::right},
-           {"blocks that fit", Table::right},
-           {""}});
+  api::Table t({{"resource"},
+                {"a block takes", api::Table::right},
+                {"a multiprocessor has", api::Table::right},
+                {"blocks that fit", api::Table::right},
+                {""}});
   t.row({"warps of 32 threads", fmt::format("{}", needed), fmt::format("{}", limits.warps),
          fmt::format("{}", o.limit_warps), bound(warps)});
   t.row({"block slots", "1", fmt::format("{}", limits.blocks), fmt::format("{}", o.limit_blocks), bound(blocks)});
@@ -117,7 +117,7 @@ int occupancy(const std::vector<std::string>& arguments) {
     print(limits ? result.error() : limits.error());
     return kBadInput;
   }
-  write(text(query, *limits, *result, device, Style::for_stream(STDOUT_FILENO)));
+  write(text(query, *limits, *result, device, style_for(STDOUT_FILENO)));
   return kFine;
 }
 

@@ -18,10 +18,10 @@ namespace warplens::tools {
 
 bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
 
-Style Style::for_stream(int file_descriptor) {
+Style style_for(int file_descriptor) {
   const char* const no_color = std::getenv("NO_COLOR");
   if (!is_terminal(file_descriptor) || (no_color != nullptr && *no_color != '\0')) return {};
-  return {"\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m", "\033[0m"};
+  return api::kColours;
 }
 
 namespace {
@@ -54,7 +54,7 @@ std::string rendered(const Diagnostic& d, Sources& sources) {
 }
 
 void print_error_text(std::string text) {
-  const Style style = Style::for_stream(STDERR_FILENO);
+  const Style style = style_for(STDERR_FILENO);
   for (const auto& [word, colour] : {std::pair{"error: ", style.red}, std::pair{"warning: ", style.yellow}}) {
     const std::size_t at = text.find(word);
     if (at == text.npos || at > text.find('\n') || colour.empty()) continue;

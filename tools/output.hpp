@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/session.hpp"
+#include "api/style.hpp"
 
 #include <string>
 #include <string_view>
@@ -20,11 +21,9 @@ struct UsageError {
   std::string hint;
 };
 
-/// Escape sequences, or nothing where the output is no terminal or NO_COLOR is set (https://no-color.org).
-struct Style {
-  std::string_view bold, dim, red, yellow, green, reset;
-  static Style for_stream(int file_descriptor);
-};
+using api::Style;
+/// Without colours where the output is no terminal or NO_COLOR is set (https://no-color.org).
+Style style_for(int file_descriptor);
 
 bool is_terminal(int file_descriptor);
 
@@ -47,6 +46,7 @@ int analyze(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
 int convert(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
+int execute(const std::vector<std::string>& arguments);
 int occupancy(const std::vector<std::string>& arguments);
 int predict(const std::vector<std::string>& arguments);
 int calibrate(const std::vector<std::string>& arguments);

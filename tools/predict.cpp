@@ -1,9 +1,9 @@
 // warplens predict: the models alone.
 #include "api/predict.hpp"
 #include "api/launch.hpp"
+#include "api/prediction_text.hpp"
+#include "api/table.hpp"
 #include "tools/output.hpp"
-#include "tools/prediction_text.hpp"
-#include "tools/table.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -96,7 +96,7 @@ void set_field(model::KernelStatistics& statistics, std::string_view text) {
 
 int list_fields() {
   const Style style = Style::for_stream(STDOUT_FILENO);
-  Table table({{"field"}, {"unit"}, {"meaning"}, {"needed by"}});
+  api::Table table({{"field"}, {"unit"}, {"meaning"}, {"needed by"}});
   for (const model::StatisticField& field : model::statistic_fields())
     table.row({std::string(field.name), std::string(field.unit), std::string(field.meaning),
                fmt::format("{}", fmt::join(field.needed_by, ", "))});
@@ -105,7 +105,7 @@ int list_fields() {
 }
 
 std::string patterns_text(const model::Patterns& p) {
-  Table table({{"pattern alone"}, {"slower by", Table::right}, {""}});
+  api::Table table({{"pattern alone"}, {"slower by", api::Table::right}, {""}});
   const auto factor = [](double f) { return f > 1 ? fmt::format("{:.3g} times", f) : std::string("not"); };
   table.row({"branching", factor(p.branching), "lanes that sit out"});
   table.row({"global memory", factor(p.global_access), "bytes moved that nobody asked for"});

@@ -1,9 +1,10 @@
 // warplens run: emulate, analyse, predict.
 #include "api/json_report.hpp"
+#include "api/report_text.hpp"
 #include "tools/analysis_options.hpp"
+#include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
-#include "tools/report_text.hpp"
 #include "tools/run_arguments.hpp"
 #include "tools/trace_options.hpp"
 
@@ -24,10 +25,11 @@ namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
 constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
-       warplens run FILE.ptx… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
+       warplens run FILE… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
-Emulates the launches of a launch file (of a folder: its launch.toml), or one kernel of a PTX file, or of several that are linked; then shows memory transactions, bank conflicts,
-divergence, occupancy, predicted run time, and what to improve.
+Emulates the launches of a launch file (of a folder: its launch.toml), or one kernel of a file: PTX, CUDA source (.cu,
+where nvcc or clang++ is installed), a fat binary, an executable with one; several files are linked; then shows memory
+transactions, bank conflicts, divergence, occupancy, predicted run time, and what to improve.
 
 Arguments (--arg), one for each parameter, in order:
   TYPE=VALUE                    a number: s32=5, f32=1.5, u64=0x100
@@ -188,15 +190,19 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
     throw UsageError{inputs.empty() ? "no input file"
                                     : fmt::format("a launch file stands alone, got {} files", inputs.size()),
                      "warplens run LAUNCH.toml, or warplens run FILE.ptx --kernel …"};
-  for (const std::string& file : inputs)
-    if (file.ends_with(".cu"))
-      throw UsageError{fmt::format("'{}' is CUDA source: PTX is needed", file),
-                       fmt::format("nvcc -ptx -lineinfo {}", file)};
   Expected<api::Plan> plan =
       has_launch_file ? plan_from_file(inputs.front(), values) : plan_from_options(inputs, values);
   if (plan)
     if (const auto device = get<std::string>(values, "device")) plan->device = *device;
   return plan;
+}
+
+/// Of the device that the plan names: what decides which PTX of a fat binary is taken, or for what CUDA source is
+/// compiled. Where the module chooses the device, it is to choose the newest.
+Expected<model::ComputeCapability> capability_for(const api::Plan& plan) {
+  const Expected<model::Device> device = api::load_device(plan.device.empty() ? "h200" : plan.device);
+  if (!device) return failure(device.error());
+  return device->capability;
 }
 
 std::string buffer_text(const api::PlanReport& report, const std::string& request) {
@@ -234,7 +240,7 @@ void show(const api::PlanReport& report, const po::variables_map& values) {
     for (const api::LaunchReport& r : report.launches) show_time(r);
   if (json) write_file(*json, api::json_report(report.device, report.launches));
   if (json == "-") return;
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   bool first = true;
   for (const api::LaunchReport& r : report.launches) {
     write(r.printed);
@@ -290,6 +296,11 @@ int run(const Strings& arguments) {
     print(choice.error());
     return kBadInput;
   }
+  const Expected<model::ComputeCapability> capability = capability_for(*plan);
+  if (!capability) {
+    print(capability.error());
+    return kBadInput;
+  }
   const std::unique_ptr<api::TraceWriter> trace = trace_writer(values, plan->device);
   Expected<api::PlanReport> report = [&] {
     Progress progress;
@@ -308,6 +319,7 @@ int run(const Strings& arguments) {
     options.level = get<std::string>(values, "level").value_or("");
     options.recorder = trace.get();
     progress.now("loading");
+    options.read_module = [&](const std::filesystem::path& file) { return read_module(file, *capability); };
     options.before_launch = [&](std::size_t i, const api::LaunchPlan& launch) {
       progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), launch.kernel));
     };

@@ -4,8 +4,12 @@
 #include "runtime/driver/operation.hpp"
 
 #include <mutex>
+#include <vector>
 
 namespace warplens::runtime {
+
+class Capture;
+class Node;
 
 class Event {
 public:
@@ -23,9 +27,24 @@ public:
     mark_ = std::move(mark);
   }
 
+  /// Recorded in a stream that is being captured: the event stands for nodes of a graph. No capture: it was not.
+  struct Captured {
+    std::weak_ptr<Capture> capture = {};
+    std::vector<Node*> nodes = {};
+  };
+  [[nodiscard]] Captured captured() const {
+    const std::lock_guard lock(mutex_);
+    return captured_;
+  }
+  void set_captured(Captured captured) {
+    const std::lock_guard lock(mutex_);
+    captured_ = std::move(captured);
+  }
+
 private:
   unsigned flags_;
   mutable std::mutex mutex_;
+  Captured captured_;
   std::shared_ptr<Mark> mark_;
 };
 

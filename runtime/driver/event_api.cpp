@@ -12,6 +12,13 @@ std::shared_ptr<Event> find(CUevent handle) {
   return event;
 }
 
+/// For the host, an event that stands for nodes of a graph means nothing.
+std::shared_ptr<Event> find_for_host(CUevent handle) {
+  std::shared_ptr<Event> event = find(handle);
+  require(event->captured().capture.expired(), CUDA_ERROR_CAPTURED_EVENT);
+  return event;
+}
+
 } // namespace
 
 extern "C" {
@@ -32,7 +39,7 @@ CUresult cuEventDestroy_v2(CUevent event) {
 
 CUresult cuEventQuery(CUevent event) {
   return serve([&](Context& context) {
-    const std::shared_ptr<Mark> mark = find(event)->mark();
+    const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
     if (!mark || mark->reached.load(std::memory_order_acquire)) return context.fault();
     return CUDA_ERROR_NOT_READY;
   });
@@ -40,7 +47,7 @@ CUresult cuEventQuery(CUevent event) {
 
 CUresult cuEventSynchronize(CUevent event) {
   return serve([&](Context& context) {
-    if (const std::shared_ptr<Mark> mark = find(event)->mark()) mark->wait();
+    if (const std::shared_ptr<Mark> mark = find_for_host(event)->mark()) mark->wait();
     context.flush_printed();
     return context.fault();
   });

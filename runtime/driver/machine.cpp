@@ -1,8 +1,10 @@
 #include "runtime/driver/machine.hpp"
 
+#include "api/environment.hpp"
 #include "runtime/driver/event.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/pool.hpp"
+#include "runtime/driver/report.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +53,7 @@ CUresult Machine::initialise() {
   const std::lock_guard lock(mutex_);
   if (process_ == getpid()) return CUDA_SUCCESS;
   if (process_ != 0) return CUDA_ERROR_NOT_INITIALIZED; // the threads that do the work stayed with the parent
-  const char* const wanted = std::getenv("WARPLENS_DEVICE");
+  const char* const wanted = std::getenv(api::environment::kDevice);
   Expected<model::Device> device = api::load_device(wanted != nullptr && *wanted != '\0' ? wanted : "h200");
   if (!device) throw Failure{CUDA_ERROR_NO_DEVICE, "WARPLENS_DEVICE: " + render(device.error(), {})};
   Expected<std::shared_ptr<api::Context>> api = api::Context::create();
@@ -65,6 +67,7 @@ CUresult Machine::initialise() {
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, kDevice};
   default_pool_ = current_pool_ = std::make_shared<Pool>(properties);
   pools.add(default_pool_);
+  set_observer(observer_from_environment(device_));
   process_.store(getpid(), std::memory_order_release);
   on_exit(finish, nullptr);
   return CUDA_SUCCESS;

@@ -65,7 +65,7 @@ void Stream::submit(Operation operation) {
 }
 
 void Stream::run(Operation operation) {
-  require(!capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (const std::shared_ptr<Capture> capturing = capture()) capturing->refuse();
   std::unique_lock order(context_.order_);
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
@@ -75,7 +75,7 @@ void Stream::run(Operation operation) {
 }
 
 void Stream::synchronize() {
-  require(!capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (const std::shared_ptr<Capture> capturing = capture()) capturing->refuse();
   std::unique_lock order(context_.order_);
   const std::vector<Dependency> before = dependencies();
   const std::uint64_t number = submitted_.load();

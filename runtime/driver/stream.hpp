@@ -32,6 +32,8 @@ class Capture {
 public:
   virtual ~Capture() = default;
   virtual void add(Stream& stream, Operation operation) = 0;
+  /// The program asks for what a captured stream cannot do. Throws Failure.
+  [[noreturn]] virtual void refuse() = 0;
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {

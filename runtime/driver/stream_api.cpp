@@ -1,4 +1,5 @@
 // Streams: what is done to one, and what it is asked. Compiled twice: see default_stream.hpp.
+#include "runtime/driver/capture.hpp"
 #include "runtime/driver/default_stream.hpp"
 #include "runtime/driver/event.hpp"
 
@@ -14,11 +15,12 @@ std::shared_ptr<Event> find_event(CUevent handle) {
   return event;
 }
 
-CUresult record(CUevent handle, CUstream stream_handle, const char* function) {
+CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, const char* function) {
   return serve(
       [&](Context& context) {
         const std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
         const std::shared_ptr<Event> event = find_event(handle);
+        if (record_captured(*stream, handle, *event, (flags & CU_EVENT_RECORD_EXTERNAL) != 0)) return;
         auto mark = std::make_shared<Mark>();
         event->set_mark(mark);
         stream->submit(EventRecord{handle, std::move(mark)});
@@ -60,24 +62,26 @@ CUresult PTSZ(cuStreamSynchronize)(CUstream handle) {
 CUresult PTSZ(cuStreamQuery)(CUstream handle) {
   return serve([&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
-    require(!stream->capture(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    if (const std::shared_ptr<Capture> capturing = stream->capture()) capturing->refuse();
     if (!stream->idle()) return CUDA_ERROR_NOT_READY;
     return context.fault();
   });
 }
 
-CUresult PTSZ(cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int) {
+CUresult PTSZ(cuStreamWaitEvent)(CUstream handle, CUevent event_handle, unsigned int flags) {
   return serve([&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
-    stream->submit(EventWait{event, find_event(event)->mark()});
+    const std::shared_ptr<Event> event = find_event(event_handle);
+    if (wait_captured(*stream, event_handle, *event, (flags & CU_EVENT_WAIT_EXTERNAL) != 0)) return;
+    stream->submit(EventWait{event_handle, event->mark()});
   });
 }
 
-CUresult PTSZ(cuEventRecord)(CUevent event, CUstream stream) { return record(event, stream, "cuEventRecord"); }
+CUresult PTSZ(cuEventRecord)(CUevent event, CUstream stream) { return record(event, stream, 0, "cuEventRecord"); }
 
 CUresult PTSZ(cuEventRecordWithFlags)(CUevent event, CUstream stream, unsigned int flags) {
   if ((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0) return CUDA_ERROR_INVALID_VALUE;
-  return record(event, stream, "cuEventRecordWithFlags");
+  return record(event, stream, flags, "cuEventRecordWithFlags");
 }
 
 CUresult PTSZ(cuStreamAddCallback)(CUstream handle, CUstreamCallback callback, void* data, unsigned int flags) {

@@ -112,6 +112,10 @@ std::string name(Target target, std::string_view kind) {
                      target.suffix == 0 ? std::string{} : std::string(1, target.suffix));
 }
 
+bool is_container(std::span<const std::byte> bytes) {
+  return bytes.size() >= sizeof kContainerMagic && read<std::uint32_t>(bytes, 0) == kContainerMagic;
+}
+
 Expected<std::uint64_t> container_size(const std::byte* header) {
   const std::span<const std::byte> bytes(header, kContainerHeader);
   if (const auto magic = read<std::uint32_t>(bytes, 0); magic != kContainerMagic)

@@ -54,6 +54,9 @@ struct Image {
   std::string_view options{};    ///< for ptxas; may be empty
 };
 
+/// The bytes begin with the magic number of a container.
+bool is_container(std::span<const std::byte> bytes);
+
 /// The size of a container, with its header, that begins at `header` (kContainerHeader bytes are read).
 /// Errors: no container; a version that is not known; a size that no container has.
 Expected<std::uint64_t> container_size(const std::byte* header);

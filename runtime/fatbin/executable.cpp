@@ -35,12 +35,12 @@ std::string_view name_at(Bytes names, std::uint32_t at) {
 }
 
 /// The containers of a section; between them may be padding.
-void add_containers(Bytes section, std::vector<Bytes>& containers) {
+void add_containers(Bytes section, bool are_parts, std::vector<Embedded>& containers) {
   constexpr std::size_t kAlignment = 8;
   for (std::size_t at = 0; at + kContainerHeader <= section.size();) {
     const Expected<std::uint64_t> size = container_size(section.data() + at);
     const std::optional<Bytes> container = size ? piece(section, at, *size) : std::nullopt;
-    if (container) containers.push_back(*container);
+    if (container) containers.push_back({*container, are_parts});
     const std::size_t step = container ? container->size() : kAlignment;
     at += (step + kAlignment - 1) / kAlignment * kAlignment;
   }
@@ -54,14 +54,14 @@ bool is_elf(Bytes bytes) {
          (*ident)[EI_DATA] == ELFDATA2LSB;
 }
 
-Expected<std::vector<Bytes>> containers_in(Bytes bytes) {
+Expected<std::vector<Embedded>> containers_in(Bytes bytes) {
   const auto outside = [] { return failure("corrupt ELF file: its headers point outside it"); };
   const auto header = read<Elf64_Ehdr>(bytes, 0);
   if (!header || !is_elf(bytes)) return failure("not an ELF file for 64-bit little-endian machines");
   const auto section = [&](std::uint64_t i) {
     return read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
   };
-  std::vector<Bytes> containers;
+  std::vector<Embedded> containers;
   if (header->e_shoff == 0) return containers; // stripped of all sections
   if (header->e_shoff > bytes.size() || header->e_shentsize != sizeof(Elf64_Shdr)) return outside();
 
@@ -76,10 +76,11 @@ Expected<std::vector<Bytes>> containers_in(Bytes bytes) {
     const auto s = section(i);
     if (!s) return outside();
     const std::string_view section_name = name_at(*names, s->sh_name);
-    if (s->sh_type == SHT_NOBITS || (section_name != ".nv_fatbin" && section_name != "__nv_relfatbin")) continue;
+    const bool are_parts = section_name == "__nv_relfatbin";
+    if (s->sh_type == SHT_NOBITS || (section_name != ".nv_fatbin" && !are_parts)) continue;
     const auto inside = piece(bytes, s->sh_offset, s->sh_size);
     if (!inside) return outside();
-    add_containers(*inside, containers);
+    add_containers(*inside, are_parts, containers);
   }
   return containers;
 }

@@ -24,8 +24,12 @@ std::set<std::string> keys(const Json& object) {
 }
 
 TEST(Commands, HelpAndVersion) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"--help"}, {"run", "--help"}, {"check", "--help"}, {"occupancy", "--help"}, {"list", "--help"}}) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--help"},
+                                                                                     {"run", "--help"},
+                                                                                     {"exec", "--help"},
+                                                                                     {"check", "--help"},
+                                                                                     {"occupancy", "--help"},
+                                                                                     {"list", "--help"}}) {
     const Output o = run_program(words);
     EXPECT_EQ(o.status, 0);
     expect_parts(o.out, {"usage: warplens", "Examples:"});

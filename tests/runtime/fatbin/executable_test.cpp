@@ -20,7 +20,8 @@ TEST(Executable, FindsTheContainers) {
     const auto containers = containers_in(bytes);
     ASSERT_TRUE(containers) << file;
     ASSERT_EQ(containers->size(), 1U) << file;
-    EXPECT_EQ(read_container(containers->at(0)).value().at(0).target, (Target{90})) << file;
+    EXPECT_EQ(containers->at(0).is_part, file[0] == 'r') << file;
+    EXPECT_EQ(read_container(containers->at(0).container).value().at(0).target, (Target{90})) << file;
   }
 }
 

@@ -53,9 +53,9 @@ TEST(Damaged, Executables) {
       const Fenced bytes(damaged(specimen(file), random));
       const auto containers = containers_in(bytes.bytes());
       refused += containers ? 0 : 1;
-      for (const auto& container : containers ? *containers : std::vector<std::span<const std::byte>>{}) {
+      for (const Embedded& embedded : containers ? *containers : std::vector<Embedded>{}) {
         ++found;
-        (void)read_container(container);
+        (void)read_container(embedded.container);
       }
     }
   EXPECT_GT(refused, 100);

@@ -1,8 +1,8 @@
-#include "tools/table.hpp"
+#include "api/table.hpp"
 
 #include <algorithm>
 
-namespace warplens::tools {
+namespace warplens::api {
 
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
@@ -54,4 +54,4 @@ std::string wrapped(std::string_view text, std::string_view indent, std::size_t 
   return out + line + "\n";
 }
 
-} // namespace warplens::tools
+} // namespace warplens::api

@@ -1,15 +1,15 @@
-#include "tools/report_text.hpp"
+#include "api/report_text.hpp"
 
 #include "api/catalogue.hpp"
-#include "tools/prediction_text.hpp"
-#include "tools/report_order.hpp"
-#include "tools/table.hpp"
+#include "api/prediction_text.hpp"
+#include "api/report_order.hpp"
+#include "api/table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace warplens::tools {
+namespace warplens::api {
 
 namespace {
 
@@ -399,4 +399,4 @@ std::string counters(const api::LaunchReport& report, const Style& style) {
          table.text(style.dim, style.reset);
 }
 
-} // namespace warplens::tools
+} // namespace warplens::api

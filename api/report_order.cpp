@@ -1,10 +1,10 @@
-#include "tools/report_order.hpp"
+#include "api/report_order.hpp"
 
-#include "tools/table.hpp"
+#include "api/table.hpp"
 
 #include <fmt/format.h>
 
-namespace warplens::tools {
+namespace warplens::api {
 
 namespace {
 
@@ -116,4 +116,4 @@ std::string order_sections(const analyzers::Metrics& metrics, const Style& style
   return Sections(metrics, style).write();
 }
 
-} // namespace warplens::tools
+} // namespace warplens::api

@@ -1,10 +1,10 @@
-#include "tools/prediction_text.hpp"
+#include "api/prediction_text.hpp"
 
-#include "tools/table.hpp"
+#include "api/table.hpp"
 
 #include <fmt/format.h>
 
-namespace warplens::tools {
+namespace warplens::api {
 
 std::string prediction_text(const model::Prediction& p, const Style& s, bool terms) {
   std::string out = fmt::format("  {}{}{}: {:.4g} ms, {:.4g} shader cycles, bound by {}\n", s.bold, p.model, s.reset,
@@ -29,4 +29,4 @@ std::string prediction_text(const model::Prediction& p, const Style& s, bool ter
   return out + table.text(s.dim, s.reset);
 }
 
-} // namespace warplens::tools
+} // namespace warplens::api

@@ -6,13 +6,13 @@
 #pragma once
 
 #include "api/predict.hpp"
-#include "tools/output.hpp"
+#include "api/style.hpp"
 
 #include <string>
 
-namespace warplens::tools {
+namespace warplens::api {
 
 /// `terms`: every intermediate result too.
 std::string prediction_text(const model::Prediction& prediction, const Style& style, bool terms = false);
 
-} // namespace warplens::tools
+} // namespace warplens::api

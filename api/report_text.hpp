@@ -9,9 +9,9 @@
 #pragma once
 
 #include "api/plan.hpp"
-#include "tools/output.hpp"
+#include "api/style.hpp"
 
-namespace warplens::tools {
+namespace warplens::api {
 
 /// Everything about one launch that was analysed, or the little there is to say about one that was not.
 std::string text_report(const api::LaunchReport& report, const Style& style);
@@ -19,4 +19,4 @@ std::string text_report(const api::LaunchReport& report, const Style& style);
 /// All counters of a launch by their profilers' names, with unit, ideal value and meaning.
 std::string counters(const api::LaunchReport& report, const Style& style);
 
-} // namespace warplens::tools
+} // namespace warplens::api

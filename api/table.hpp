@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warplens::tools {
+namespace warplens::api {
 
 class Table {
 public:
@@ -37,4 +37,4 @@ std::size_t width(std::string_view text);
 /// `text` in lines of at most `columns`, each after `indent`, broken at spaces.
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t columns = 100);
 
-} // namespace warplens::tools
+} // namespace warplens::api

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "api/launch.hpp"
-#include "tools/output.hpp"
+#include "api/style.hpp"
 
-namespace warplens::tools {
+namespace warplens::api {
 
 /// Sections for what the profile has; empty where it has none of it.
 std::string order_sections(const analyzers::Metrics& metrics, const Style& style);
 
-} // namespace warplens::tools
+} // namespace warplens::api

@@ -1,0 +1,157 @@
+// Instantiated graphs.
+#include "runtime/driver/event.hpp"
+#include "runtime/driver/graph.hpp"
+
+#include <algorithm>
+
+namespace warplens::runtime {
+
+namespace {
+
+/// In the order of a launch; child graphs are spread out. The same for graphs of the same shape.
+std::vector<Node*> flattened(const Graph& graph) {
+  std::vector<Node*> list;
+  const std::vector<Node*> ordered = graph.ordered();
+  require(!ordered.empty() || graph.nodes().empty(), CUDA_ERROR_INVALID_VALUE,
+          [] { return "the graph has a cycle: no order keeps all its dependencies"; });
+  for (Node* node : ordered) {
+    if (const auto* child = std::get_if<ChildGraph>(&node->content)) {
+      const std::vector<Node*> inside = flattened(*child->graph);
+      list.insert(list.end(), inside.begin(), inside.end());
+    } else {
+      list.push_back(node);
+    }
+  }
+  return list;
+}
+
+} // namespace
+
+Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(graph.clone()), flags_(flags) {
+  for (const Node* node : flattened(graph)) steps_.push_back({node, node->content});
+}
+
+std::shared_ptr<Graph> Executable::current() const {
+  std::shared_ptr<Graph> copy = shape_->clone();
+  const std::vector<Node*> nodes = flattened(*copy);
+  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i]->content = steps_[i].content;
+  return copy;
+}
+
+Executable::Step& Executable::step(const Node& node) {
+  const auto found = std::find_if(steps_.begin(), steps_.end(), [&](const Step& s) { return s.node == &node; });
+  require(found != steps_.end());
+  return *found;
+}
+
+const Content& Executable::content(const Node& node) { return step(node).content; }
+
+void Executable::set(const Node& node, Content content) {
+  if (const auto* child = std::get_if<ChildGraph>(&content)) {
+    const auto* old = std::get_if<ChildGraph>(&node.content);
+    require(old != nullptr);
+    const std::vector<Node*> before = flattened(*old->graph), now = flattened(*child->graph);
+    require(before.size() == now.size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      require(before[i]->content.index() == now[i]->content.index());
+      step(*before[i]).content = now[i]->content;
+    }
+    return;
+  }
+  Step& changed = step(node);
+  require(changed.content.index() == content.index());
+  changed.content = std::move(content);
+}
+
+void Executable::set_enabled(const Node& node, bool enabled) {
+  Step& changed = step(node);
+  const bool possible = std::holds_alternative<KernelLaunch>(changed.content) ||
+                        std::holds_alternative<Copy>(changed.content) || std::holds_alternative<Fill>(changed.content);
+  require(possible);
+  changed.enabled = enabled;
+}
+
+bool Executable::enabled(const Node& node) { return step(node).enabled; }
+
+namespace {
+
+/// What keeps `now` from taking the place of `before`.
+CUgraphExecUpdateResultInfo difference(const Graph& before, const Graph& now) {
+  const std::vector<Node*> old_nodes = before.nodes(), new_nodes = now.nodes();
+  if (old_nodes.size() != new_nodes.size()) return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr, nullptr};
+  for (std::size_t i = 0; i < old_nodes.size(); ++i) {
+    const Node &a = *old_nodes[i], &b = *new_nodes[i];
+    const auto differs = [&](CUgraphExecUpdateResult why) {
+      return CUgraphExecUpdateResultInfo{why, Graphs::handle(b), nullptr};
+    };
+    if (a.type() != b.type()) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
+    std::vector<std::size_t> old_places, new_places;
+    for (const Node* n : a.after) old_places.push_back(before.place(*n));
+    for (const Node* n : b.after) new_places.push_back(now.place(*n));
+    std::sort(old_places.begin(), old_places.end());
+    std::sort(new_places.begin(), new_places.end());
+    if (old_places != new_places) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    // The address is the node's own: another one would be other memory than the program was told.
+    if (a.type() == CU_GRAPH_NODE_TYPE_MEM_ALLOC) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED);
+    if (const auto* child = std::get_if<ChildGraph>(&a.content)) {
+      const auto inside = difference(*child->graph, *std::get<ChildGraph>(b.content).graph);
+      if (inside.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return inside;
+    }
+  }
+  return {CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr, nullptr};
+}
+
+} // namespace
+
+CUgraphExecUpdateResultInfo Executable::update(const Graph& graph) {
+  const CUgraphExecUpdateResultInfo result = difference(*shape_, graph);
+  if (result.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
+  const std::vector<Node*> fresh = flattened(graph);
+  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].content = fresh[i]->content;
+  return result;
+}
+
+/// From the launch on the program may name the memory.
+void Executable::take_memory(const GraphMemory& memory) const {
+  Memory& table = Machine::instance().memory();
+  const std::uint64_t address = memory.buffer->address();
+  if (const auto used = table.find(address); used && used->begin == address) {
+    require((flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0, CUDA_ERROR_INVALID_VALUE,
+            [] { return "memory that an earlier launch of the graph has allocated is not freed yet"; });
+    return;
+  }
+  table.add({.kind = Allocation::Kind::pool,
+             .begin = address,
+             .size = memory.parameters.bytesize,
+             .owner = nullptr,
+             .buffer = memory.buffer});
+}
+
+void Executable::launch(Stream& stream) {
+  for (const Step& s : steps_)
+    if (const auto* memory = std::get_if<GraphMemory>(&s.content)) take_memory(*memory);
+
+  const auto submit = [&](const auto& content) {
+    using T = std::decay_t<decltype(content)>;
+    if constexpr (std::is_same_v<T, EventRecord>) {
+      const std::shared_ptr<Event> event = Machine::instance().events.find(content.event);
+      require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+      auto mark = std::make_shared<Mark>();
+      event->set_mark(mark);
+      stream.submit(EventRecord{content.event, std::move(mark)});
+    } else if constexpr (std::is_same_v<T, EventWait>) {
+      const std::shared_ptr<Event> event = Machine::instance().events.find(content.event);
+      require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+      stream.submit(EventWait{content.event, event->mark()});
+    } else if constexpr (std::is_same_v<T, GraphFree>) {
+      stream.submit(
+          Work{[address = content.address] { Machine::instance().memory().free(address, Allocation::Kind::pool); }});
+    } else if constexpr (std::is_constructible_v<Operation, const T&>) {
+      stream.submit(content);
+    }
+  };
+  for (const Step& s : steps_)
+    if (s.enabled) std::visit(submit, s.content);
+}
+
+} // namespace warplens::runtime

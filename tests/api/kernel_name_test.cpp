@@ -1,0 +1,33 @@
+#include "api/kernel_name.hpp"
+#include "api/session.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::api {
+namespace {
+
+TEST(KernelName, AsInTheSource) {
+  EXPECT_EQ(source_name("scale"), "scale");
+  EXPECT_EQ(source_name("_Z5scalePfi"), "scale");
+  EXPECT_EQ(source_name("_Z5scaleIfEvPT_i"), "scale<float>");
+  EXPECT_EQ(source_name("_ZN2ns5scaleEPfi"), "ns::scale");
+  EXPECT_EQ(source_name("_ZN12_GLOBAL__N_15scaleEPfi"), "(anonymous namespace)::scale");
+  EXPECT_EQ(source_name("_Z4callIPFvvEEvT_"), "call<void (*)()>");
+  EXPECT_EQ(source_name("_Znonsense"), "_Znonsense");
+}
+
+TEST(KernelName, FindsKernelsByIt) {
+  constexpr std::string_view kHead = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  const auto module = Module::load(*Context::create(),
+                                   std::string(kHead) + ".visible .entry _Z5scalePfi() { ret; }\n"
+                                                        ".visible .entry _Z3addf() { ret; }\n"
+                                                        ".visible .entry _Z3addi() { ret; }\n",
+                                   "k.ptx");
+  ASSERT_TRUE(module);
+  EXPECT_EQ((*module)->kernel("scale")->function->name, "_Z5scalePfi");
+  EXPECT_FALSE((*module)->kernel("add")) << "two kernels have this name";
+  EXPECT_TRUE((*module)->kernel("_Z3addi"));
+}
+
+} // namespace
+} // namespace warplens::api

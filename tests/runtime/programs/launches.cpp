@@ -1,0 +1,103 @@
+// A program that uses the driver API: launches a kernel some times, and ends as it is told.
+//
+//   launches N [exit STATUS | abort | fork | fork-after | device]
+//
+// abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
+// device. fork-after: a child, started when the parent has launched, that ends at once. device: only its name.
+#include "runtime/abi/driver.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+// scale(data): every element is doubled.
+constexpr const char* kPtx = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 data)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d1, [data];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r1, 4;
+  add.u64 %d1, %d1, %d2;
+  ld.global.u32 %r2, [%d1];
+  add.u32 %r2, %r2, %r2;
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+)";
+
+void check(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  std::printf("%s: %d\n", what, static_cast<int>(result));
+  std::exit(1);
+}
+#define CHECK(call) check(call, #call)
+
+CUfunction load() {
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CHECK(cuInit(0));
+  CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+  CHECK(cuCtxSetCurrent(context));
+  CHECK(cuModuleLoadData(&module, kPtx));
+  CHECK(cuModuleGetFunction(&function, module, "scale"));
+  return function;
+}
+
+CUresult launch(CUfunction function, CUdeviceptr data) {
+  void* arguments[] = {&data};
+  return cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
+}
+
+/// Launches and shows the first and the last element.
+CUfunction work(int launches) {
+  const CUfunction function = load();
+  CUdeviceptr data = 0;
+  unsigned values[32];
+  CHECK(cuMemAlloc_v2(&data, sizeof values));
+  CHECK(cuMemsetD32_v2(data, 1, 32));
+  for (int i = 0; i < launches; ++i) CHECK(launch(function, data));
+  CHECK(cuMemcpyDtoH_v2(values, data, sizeof values));
+  std::printf("%u %u\n", values[0], values[31]);
+  std::fflush(stdout);
+  return function;
+}
+
+pid_t start_child(int launches) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  if (launches != 0) work(launches);
+  std::exit(0);
+}
+
+} // namespace
+
+int main(int count, char** words) {
+  if (count < 2) return 2;
+  const int launches = std::atoi(words[1]);
+  const std::string how = count > 2 ? words[2] : "";
+  if (how == "device") {
+    char name[100];
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGetName(name, sizeof name, 0));
+    std::puts(name);
+    return 0;
+  }
+  if (how == "fork")
+    for (const int n : {1, 2}) waitpid(start_child(n), nullptr, 0);
+  const CUfunction function = work(launches);
+  if (how == "fork-after") waitpid(start_child(0), nullptr, 0);
+  if (how == "exit") std::exit(std::atoi(words[3]));
+  if (how == "abort" && (launch(function, 64) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS)) std::abort();
+  return 0;
+}

@@ -1,0 +1,145 @@
+// warplens exec, and what the other commands make of files that are no PTX text. The program is
+// runtime/programs/launches.cpp, which uses the driver API as any program would.
+#include "tests/tools/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace warplens::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kData = WARPLENS_SOURCE_DIR "/tests/data/fatbin/";
+
+TEST(Exec, RunsAProgramAndEndsWithItsStatus) {
+  const Output o = run_program({"exec", "--", WARPLENS_LAUNCHES, "2", "exit", "7"});
+  EXPECT_EQ(o.status, 7) << o.err;
+  EXPECT_EQ(o.out, "4 4\n"); // each launch doubles
+  EXPECT_EQ(o.err, "");
+}
+
+TEST(Exec, SetsTheDevice) {
+  EXPECT_EQ(run_program({"exec", "--device", "c1060", "--", WARPLENS_LAUNCHES, "0", "device"}).out, "Tesla C1060\n");
+  const Output o = run_program({"exec", "--device", "c10", "--", WARPLENS_LAUNCHES, "0"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_NE(o.err.find("--device c10: no such device"), o.err.npos) << o.err;
+}
+
+TEST(Exec, ReportsAreShownAtExit) {
+  const Output o = run_program({"exec", "--analyze", "--", WARPLENS_LAUNCHES, "2"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  const std::size_t first = o.err.find("scale on NVIDIA H200");
+  ASSERT_NE(first, o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("scale on NVIDIA H200", first + 1), o.err.npos) << "two launches";
+  EXPECT_EQ(run_program({"exec", "--", WARPLENS_LAUNCHES, "2"}).err, "");
+}
+
+std::vector<std::string> kernels_in(const std::filesystem::path& file) {
+  std::vector<std::string> names;
+  for (const Json& launch : Json::parse(read_text(file)).at("launches")) names.push_back(launch.at("kernel"));
+  return names;
+}
+
+TEST(Exec, JsonHasTheLaunchesThatWereChosen) {
+  const Folder folder;
+  const std::string file = (folder.path() / "r.json").string();
+  const auto chosen = [&](std::vector<std::string> options) {
+    std::vector<std::string> words{"exec", "--json", file};
+    words.insert(words.end(), options.begin(), options.end());
+    for (const char* word : {"--", WARPLENS_LAUNCHES, "5"}) words.emplace_back(word);
+    const Output o = run_program(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_EQ(o.err, "");
+    return kernels_in(file).size();
+  };
+  EXPECT_EQ(chosen({}), 5u);
+  EXPECT_EQ(chosen({"--launch-skip", "2"}), 3u);
+  EXPECT_EQ(chosen({"--launch-skip=1", "--launch-count", "2"}), 2u);
+  EXPECT_EQ(chosen({"--kernel-name", "^sc"}), 5u);
+  EXPECT_EQ(chosen({"--kernel-name", "^other$"}), 0u);
+}
+
+TEST(Exec, ReportsSurviveExitAndAKernelThatFails) {
+  const Folder folder;
+  const std::string file = (folder.path() / "r.json").string();
+  EXPECT_EQ(run_program({"exec", "--json", file, "--", WARPLENS_LAUNCHES, "1", "exit", "0"}).status, 0);
+  EXPECT_EQ(kernels_in(file).size(), 1u);
+  const Output o = run_program({"exec", "--json", file, "--", WARPLENS_LAUNCHES, "2", "abort"});
+  EXPECT_EQ(o.status, 128 + 6) << o.err;
+  EXPECT_NE(o.err.find("out of bounds"), o.err.npos) << o.err;
+  EXPECT_EQ(kernels_in(file).size(), 3u);
+}
+
+TEST(Exec, EachProcessHasAFileOfItsOwn) {
+  const Folder folder;
+  const std::string file = (folder.path() / "r.json").string();
+  const Output o = run_program({"exec", "--json", file, "--", WARPLENS_LAUNCHES, "3", "fork"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  std::multiset<std::size_t> launches;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    launches.insert(kernels_in(entry.path()).size());
+  EXPECT_EQ(kernels_in(file).size(), 3u);
+  EXPECT_EQ(launches, (std::multiset<std::size_t>{1, 2, 3})); // the parent 3, its children 1 and 2
+}
+
+TEST(Exec, AChildThatLaunchesNothingLeavesNoReport) {
+  const Folder folder;
+  const std::string file = (folder.path() / "r.json").string();
+  EXPECT_EQ(run_program({"exec", "--json", file, "--", WARPLENS_LAUNCHES, "1", "fork-after"}).status, 0);
+  EXPECT_EQ(kernels_in(file).size(), 1u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Exec, AShellStartsPrograms) {
+  const Output o = run_program({"exec", "--", "sh", "-c", "'" WARPLENS_LAUNCHES "' 1; '" WARPLENS_LAUNCHES "' 2"});
+  EXPECT_EQ(o.out, "2 2\n4 4\n") << o.err;
+}
+
+TEST(Exec, BadUsage) {
+  const Folder folder;
+  const std::string text = folder.write("notes.txt", "hello");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"exec"}, "no program"},
+      {{"exec", "--analyze", "--"}, "no program"},
+      {{"exec", "--", "no-such-program"}, "no such program: 'no-such-program'"},
+      {{"exec", "--", "./no-such-program"}, "no such program: './no-such-program'"},
+      {{"exec", "--", text}, "is not an executable"},
+      {{"exec", "--", folder.path().string()}, "is not an executable"},
+      {{"exec", "--launch-skip", "-1", "--", "true"}, "--launch-skip: expected a number, got '-1'"},
+      {{"exec", "--kernel-name", "(", "--", "true"}, "is no regular expression"},
+      {{"exec", "--json", "/no/such/folder/r.json", "--", "true"}, "cannot write"},
+      {{"exec", "--what", "--", "true"}, "--what"},
+      {{"exec", folder.path().string() + "/none.cu"}, "cannot read"},
+  };
+  for (const auto& [words, message] : cases) {
+    const Output o = run_program(words);
+    EXPECT_EQ(o.status, 2) << message;
+    EXPECT_NE(o.err.find(message), o.err.npos) << o.err;
+  }
+}
+
+TEST(OtherFiles, CheckListsTheKernelsInThem) {
+  for (const char* file : {"zstd.fatbin", "object.elf"}) {
+    const Output o = run_program({"check", kData + file});
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_NE(o.out.find(": PTX 9.0 for sm_90, 1 kernel\n  scale(u64 "), o.out.npos) << o.out;
+  }
+  const Output none = run_program({"check", kData + "machine_code.fatbin"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("-gencode arch=compute_"), none.err.npos) << none.err;
+  const Output host = run_program({"check", "/proc/self/exe"});
+  EXPECT_EQ(host.status, 2);
+  EXPECT_NE(host.err.find("no device code in this file"), host.err.npos) << host.err;
+}
+
+TEST(OtherFiles, RunTakesAFatBinary) {
+  const Output o = run_program({"run", kData + "targets.fatbin", "--kernel", "scale", "--grid", "1", "--block", "32",
+                                "--arg", "x:f32[32]=fill:3", "--arg", "f32=2", "--arg", "s32=32", "--print", "x:1"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("x: f32[32]\n  6 …"), o.out.npos) << o.out;
+}
+
+} // namespace
+} // namespace warplens::testing

@@ -1,0 +1,261 @@
+// warplens exec: a CUDA program with our libraries in the place of NVIDIA's.
+#include "api/environment.hpp"
+#include "api/launch.hpp"
+#include "tools/compiler.hpp"
+#include "tools/output.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+namespace environment = api::environment;
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view kHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [ARGUMENT…]
+       warplens exec [OPTION…] [--] FILE.cu [-- ARGUMENT…]
+
+Runs a CUDA program without a GPU: libcudart and libcuda are Warplens's, and kernels are emulated. The program has to
+contain PTX (nvcc -gencode arch=compute_90,code=compute_90). A .cu file is compiled first, where nvcc is installed.
+With --analyze or --json the launches are analysed as by 'warplens run'; otherwise they are only run.
+
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens exec -- ./vectorAdd
+  warplens exec --analyze --kernel-name '^reduce' --launch-count 2 -- ./reduction 1000000
+  warplens exec --device a100 --json report.json -- python3 train.py
+  warplens exec saxpy.cu -- 4096
+Exit status: the program's; 2 if it could not be started.
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("device", po::value<std::string>()->value_name("NAME|FILE"),
+      "the GPU to imitate: see 'warplens list devices', or a device file; without it, the H200");
+  add("analyze", "analyse the launches; the reports go to stderr when the program ends");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "analyse the launches, and write the report as JSON; processes that the program starts write FILE.PROCESS");
+  add("kernel-name", po::value<std::string>()->value_name("REGEX"),
+      "analyse only kernels whose name, mangled or not, contains a match");
+  add("launch-skip", po::value<std::string>()->value_name("N"), "leave the first N of them out");
+  add("launch-count", po::value<std::string>()->value_name("N"), "analyse N of them");
+  add("help,h", "this text");
+  return options;
+}
+
+/// Our options, and the program with its arguments: what follows "--", or the first word that is no option's.
+struct CommandLine {
+  Strings options, program;
+};
+CommandLine split(const Strings& arguments) {
+  CommandLine line;
+  auto at = arguments.begin();
+  for (; at != arguments.end() && at->starts_with("-"); ++at) {
+    if (*at == "--") {
+      ++at;
+      break;
+    }
+    line.options.push_back(*at);
+    const bool has_value = at->find('=') == at->npos && *at != "--analyze" && *at != "--help" && *at != "-h";
+    if (has_value && at + 1 != arguments.end()) line.options.push_back(*++at);
+  }
+  line.program.assign(at, arguments.end());
+  return line;
+}
+
+void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+/// A number that the libraries will read; checked here, where the user can be told.
+void set_number(const po::variables_map& values, const char* option, const char* variable) {
+  if (values.count(option) == 0) return;
+  const std::string text = values[option].as<std::string>();
+  const bool is_number = !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos;
+  if (!is_number) throw UsageError{fmt::format("--{}: expected a number, got '{}'", option, text), ""};
+  set(variable, text);
+}
+
+void check_expression(const std::string& text) {
+  try {
+    const std::regex expression(text);
+  } catch (const std::regex_error& e) {
+    throw UsageError{fmt::format("--kernel-name: '{}' is no regular expression: {}", text, e.what()), ""};
+  }
+}
+
+/// What the libraries are told. The device is checked here: later there is only an error code for the program.
+void set_environment(const po::variables_map& values) {
+  for (const char* name : {environment::kAnalyze, environment::kJson, environment::kKernelName,
+                           environment::kLaunchSkip, environment::kLaunchCount})
+    unsetenv(name);
+  if (values.count("device") != 0) {
+    const std::string device = values["device"].as<std::string>();
+    if (const Expected<model::Device> known = api::load_device(device); !known) {
+      print(known.error());
+      throw UsageError{fmt::format("--device {}: no such device", device), "warplens list devices"};
+    }
+    set(environment::kDevice, fs::exists(device) ? fs::absolute(device).string() : device);
+  }
+  if (values.count("analyze") != 0) set(environment::kAnalyze, "1");
+  if (values.count("json") != 0) {
+    const fs::path file = fs::absolute(values["json"].as<std::string>());
+    if (!fs::is_directory(file.parent_path()) || fs::is_directory(file))
+      throw UsageError{fmt::format("--json: cannot write '{}'", file.string()), ""};
+    set(environment::kJson, file.string());
+  }
+  if (values.count("kernel-name") != 0) {
+    check_expression(values["kernel-name"].as<std::string>());
+    set(environment::kKernelName, values["kernel-name"].as<std::string>());
+  }
+  set_number(values, "launch-skip", environment::kLaunchSkip);
+  set_number(values, "launch-count", environment::kLaunchCount);
+  set(environment::kProcess, std::to_string(getpid()));
+}
+
+/// The folder of the drop-in libraries: beside this program's, as built or as installed.
+fs::path library_folder() {
+  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  for (const char* folder : {"lib/cuda", "lib/warplens/cuda"})
+    if (fs::exists(prefix / folder / "libcuda.so.1")) return prefix / folder;
+  throw UsageError{
+      fmt::format("libcuda.so.1 of Warplens is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda", prefix.string()),
+      "build everything: ./dev build"};
+}
+
+void prepend(const char* variable, const std::string& value) {
+  const char* const old = std::getenv(variable);
+  set(variable, old == nullptr || *old == '\0' ? value : value + ":" + old);
+}
+
+/// The dynamic linker takes our libraries before all others. The static runtime, which nvcc links by default, is
+/// replaced by a library of its own: see runtime/static_runtime.
+void put_libraries_first(const fs::path& folder) {
+  prepend("LD_LIBRARY_PATH", folder.string());
+  const fs::path replaces_static = folder / "libwarplens_static.so";
+  if (fs::exists(replaces_static)) prepend("LD_PRELOAD", replaces_static.string());
+}
+
+/// As the shell finds it. UsageError: there is no such file, or it is no program.
+fs::path find_program(const std::string& name) {
+  const bool has_folder = name.find('/') != name.npos;
+  std::istringstream path(has_folder ? "" : std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
+  fs::path found = has_folder ? fs::path(name) : fs::path{};
+  for (std::string folder; !has_folder && std::getline(path, folder, ':');)
+    if (access((fs::path(folder) / name).c_str(), X_OK) == 0 && !fs::is_directory(fs::path(folder) / name)) {
+      found = fs::path(folder) / name;
+      break;
+    }
+  if (found.empty() || !fs::exists(found))
+    throw UsageError{fmt::format("no such program: '{}'", name),
+                     !has_folder && fs::exists(name) ? fmt::format("did you mean './{}'?", name) : ""};
+  if (fs::is_directory(found) || access(found.c_str(), X_OK) != 0)
+    throw UsageError{fmt::format("'{}' is not an executable", found.string()), ""};
+  return found;
+}
+
+/// A program that is linked statically as a whole loads no libraries: nothing could take the place of CUDA's.
+void refuse_static(const fs::path& program) {
+  std::ifstream in(program, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!in.read(reinterpret_cast<char*>(&header), sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return; // a script
+  bool is_dynamic = false;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
+    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return; // the kernel will say what is wrong
+    is_dynamic = is_dynamic || segment.p_type == PT_INTERP;
+  }
+  if (!is_dynamic)
+    throw UsageError{fmt::format("'{}' is linked statically: no library of it can be replaced", program.string()),
+                     "link it without -static"};
+}
+
+/// `words` as the kernel takes them; they live as long as `words` do.
+std::vector<char*> pointers(Strings& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+[[noreturn]] void cannot_start(const std::string& name) {
+  throw UsageError{fmt::format("cannot start '{}': {}", name, std::strerror(errno)), ""};
+}
+
+/// In the place of this process.
+[[noreturn]] void start(Strings program) {
+  const fs::path file = find_program(program.front());
+  refuse_static(file);
+  execv(file.c_str(), pointers(program).data());
+  cannot_start(file.string());
+}
+
+/// The same of an open file. `program`: the source that it was compiled from, perhaps "--", the program's arguments.
+[[noreturn]] void start_file(int file, Strings program) {
+  const std::string source = program.front();
+  program.front() = fs::path(source).stem().string();
+  if (program.size() > 1 && program[1] == "--") program.erase(program.begin() + 1);
+  fexecve(file, pointers(program).data(), environ);
+  cannot_start(source);
+}
+
+model::Device device_of_environment() {
+  const char* const name = std::getenv(environment::kDevice);
+  const Expected<model::Device> device = api::load_device(name == nullptr ? "h200" : name);
+  if (!device) throw UsageError{device.error().list().front().message, ""};
+  return *device;
+}
+
+} // namespace
+
+int execute(const Strings& arguments) {
+  CommandLine line = split(arguments);
+  const po::options_description visible = visible_options();
+  po::variables_map values;
+  po::store(po::command_line_parser(line.options)
+                .options(visible)
+                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+  if (values.count("help") != 0) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  if (line.program.empty()) throw UsageError{"no program", "warplens exec [OPTION…] -- PROGRAM [ARGUMENT…]"};
+  set_environment(values);
+  const fs::path libraries = library_folder();
+  if (!line.program.front().ends_with(".cu")) {
+    put_libraries_first(libraries);
+    start(std::move(line.program));
+  }
+  const Expected<int> program = compile_program(line.program.front(), device_of_environment().capability);
+  if (!program) {
+    print(program.error());
+    return kBadInput;
+  }
+  put_libraries_first(libraries); // not before: the compiler has no need of them
+  start_file(*program, std::move(line.program));
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,86 @@
+#include "tools/module_file.hpp"
+
+#include "runtime/fatbin/executable.hpp"
+#include "runtime/fatbin/module_image.hpp"
+#include "tools/compiler.hpp"
+#include "tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Those of nvcc -rdc=true are the parts of one module.
+Expected<CodeOfFile> code_of_executable(std::span<const std::byte> bytes, model::ComputeCapability device) {
+  const auto containers = fatbin::containers_in(bytes);
+  if (!containers) return failure(containers.error());
+  CodeOfFile code;
+  std::vector<api::Source> parts;
+  std::optional<Diagnostics> no_ptx;
+  for (const fatbin::Embedded& embedded : *containers) {
+    fatbin::LoadedCode loaded = fatbin::load_code(embedded.container, device);
+    const bool is_empty = embedded.container.size() == fatbin::kContainerHeader; // beside those of -rdc=true
+    if (!loaded && loaded.error().kind == fatbin::LoadError::Kind::invalid_image)
+      return failure(loaded.error().diagnostics);
+    if (!loaded && !is_empty) no_ptx = loaded.error().diagnostics;
+    if (!loaded) continue;
+    code.notes.insert(code.notes.end(), loaded->notes.begin(), loaded->notes.end());
+    if (embedded.is_part)
+      std::move(loaded->sources.begin(), loaded->sources.end(), std::back_inserter(parts));
+    else
+      code.modules.push_back(std::move(loaded->sources));
+  }
+  if (!parts.empty()) code.modules.push_back(std::move(parts));
+  if (code.modules.empty() && no_ptx) return failure(*no_ptx);
+  if (code.modules.empty()) return failure("no device code in this file: it has no section .nv_fatbin");
+  return code;
+}
+
+} // namespace
+
+Expected<CodeOfFile> read_code(const fs::path& file, model::ComputeCapability device) {
+  if (file.extension() == ".cu") {
+    Expected<std::string> ptx = compile_to_ptx(file, device);
+    if (!ptx) return failure(ptx.error());
+    return CodeOfFile{{{{std::move(*ptx), file.string() + ".ptx"}}}, {}};
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in || fs::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto bytes = std::as_bytes(std::span(text));
+  const auto in_file = [&](Diagnostics errors) {
+    errors.in_file(file.string());
+    return failure(std::move(errors));
+  };
+  constexpr std::uint16_t kCuda = 190; // EM_CUDA: a cubin is an ELF file, too, but not for the host
+  const bool is_cubin = bytes.size() > 19 && static_cast<unsigned char>(text[18]) == kCuda;
+  if (fatbin::is_elf(bytes) && !is_cubin) {
+    Expected<CodeOfFile> code = code_of_executable(bytes, device);
+    if (!code) return in_file(code.error());
+    return code;
+  }
+  fatbin::LoadedCode loaded = fatbin::load_code(bytes, device);
+  if (!loaded) return in_file(loaded.error().diagnostics);
+  if (!fatbin::is_container(bytes)) loaded->sources.front().file = file.string();
+  return CodeOfFile{{std::move(loaded->sources)}, std::move(loaded->notes)};
+}
+
+Expected<std::vector<api::Source>> read_module(const fs::path& file, model::ComputeCapability device) {
+  Expected<CodeOfFile> code = read_code(file, device);
+  if (!code) return failure(code.error());
+  if (code->modules.size() != 1)
+    return failure(fmt::format("'{}' has {} modules: one is wanted", file.string(), code->modules.size()),
+                   "run the program: warplens exec --analyze");
+  Diagnostics notes;
+  for (const std::string& note : code->notes) notes.warning({}, note);
+  print(notes);
+  return std::move(code->modules.front());
+}
+
+} // namespace warplens::tools
