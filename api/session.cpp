@@ -3,6 +3,7 @@
 #include "api/kernel_name.hpp"
 
 #include "emulator/ir/link.hpp"
+#include "emulator/ir/liveness.hpp"
 #include "emulator/ir/merge.hpp"
 #include "emulator/ir/parse.hpp"
 
@@ -318,6 +319,13 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
       exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched});
   if (program) programs_.emplace(key, *program);
   return program;
+}
+
+std::uint32_t Module::estimated_registers(const ir::Function& function) {
+  const std::lock_guard lock(mutex_);
+  const auto [found, added] = registers_.try_emplace(&function);
+  if (added) found->second = ir::estimated_registers(module_, function);
+  return found->second;
 }
 
 } // namespace warplens::api

@@ -1,10 +1,10 @@
 // warplens analyze: the reports of a trace, without running anything.
 #include "api/json_report.hpp"
+#include "api/report_text.hpp"
 #include "api/trace.hpp"
 #include "tools/analysis_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
-#include "api/report_text.hpp"
 #include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>

@@ -3,59 +3,47 @@
 #include "runtime/driver/serve.hpp"
 #include "runtime/fatbin/module_image.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <cstring>
 
 namespace warplens::runtime {
 
 namespace {
 
-// A linked image: this, the number of texts, and for each its length and bytes, name and PTX in turn.
-constexpr char kLinked[] = "\x7fWarplens linked PTX";
+// A linked image is text: this line, how many sources there are, and for each a line "size file", then the source.
+constexpr std::string_view kLinked = "//warplens linked image\n";
 
-void put(std::string& image, const std::string& text) {
-  const std::uint64_t size = text.size();
-  image.append(reinterpret_cast<const char*>(&size), sizeof size);
-  image += text;
-}
-
-std::string take(const char*& at) {
-  std::uint64_t size = 0;
-  std::memcpy(&size, at, sizeof size);
-  std::string text(at + sizeof size, size);
-  at += sizeof size + size;
-  return text;
-}
-
-std::vector<api::Source> linked_sources(const char* at) {
-  std::uint64_t count = 0;
-  std::memcpy(&count, at += sizeof kLinked, sizeof count);
-  at += sizeof count;
-  std::vector<api::Source> sources(count);
-  for (api::Source& source : sources) {
-    source.file = take(at);
-    source.text = take(at);
+std::vector<api::Source> sources_of_linked(const char* image) {
+  char* at = const_cast<char*>(image) + kLinked.size();
+  const unsigned long count = std::strtoul(at, &at, 10);
+  std::vector<api::Source> sources;
+  for (unsigned long i = 0; i < count; ++i) {
+    const unsigned long size = std::strtoul(at, &at, 10);
+    const char* const name = at + 1;
+    const char* const end = std::strchr(name, '\n');
+    require(end != nullptr, CUDA_ERROR_INVALID_IMAGE);
+    sources.push_back({std::string(end + 1, strnlen(end + 1, size)), std::string(name, end)});
+    require(sources.back().text.size() == size, CUDA_ERROR_INVALID_IMAGE);
+    at = const_cast<char*>(end) + 1 + size;
   }
   return sources;
 }
 
 } // namespace
 
-std::string image_of(const std::vector<api::Source>& sources) {
-  const std::uint64_t count = sources.size();
-  std::string image(kLinked, sizeof kLinked);
-  image.append(reinterpret_cast<const char*>(&count), sizeof count);
-  for (const api::Source& source : sources) {
-    put(image, source.file);
-    put(image, source.text);
-  }
-  return image;
+std::string linked_image(const std::vector<api::Source>& sources) {
+  std::string image = fmt::format("{}{}", kLinked, sources.size());
+  for (const api::Source& source : sources)
+    image += fmt::format(" {} {}\n{}", source.text.size(), source.file, source.text);
+  return image += '\0';
 }
 
 std::vector<api::Source> ptx_of(const void* image, const model::Device& device) {
   require(image != nullptr);
-  // Ended by a zero, or longer than this: every other image is.
-  if (std::strncmp(static_cast<const char*>(image), kLinked, sizeof kLinked) == 0)
-    return linked_sources(static_cast<const char*>(image));
+  const auto* const text = static_cast<const char*>(image);
+  if (std::strncmp(text, kLinked.data(), kLinked.size()) == 0) return sources_of_linked(text);
   fatbin::LoadedCode code = fatbin::load_code(image, device.capability);
   if (!code)
     throw Failure{code.error().kind == fatbin::LoadError::Kind::no_ptx ? CUDA_ERROR_NO_BINARY_FOR_GPU

@@ -1,6 +1,6 @@
 // Libraries: code that is loaded for all contexts, and its kernels.
 #include "runtime/driver/image.hpp"
-#include "runtime/driver/jit_options.hpp"
+#include "runtime/driver/jit_log.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
 
@@ -57,8 +57,8 @@ extern "C" {
 CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* options, void** values,
                            unsigned int count, CUlibraryOption*, void**, unsigned int) {
   return serve([&](Machine&) {
-    require(library != nullptr && (count == 0 || (options != nullptr && values != nullptr)));
-    *library = with_error_log({count, options, values}, [&] { return load(image); });
+    require(library != nullptr);
+    JitLog(count, options, values).collect([&] { *library = load(image); });
   });
 }
 

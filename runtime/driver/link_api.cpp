@@ -1,108 +1,113 @@
-// The linker: PTX in, an image out that cuModuleLoadData takes. Nothing is translated: the image holds the sources, and
-// loading it links them.
+// Linking code at run time: PTX and fat binaries are collected, and become one image that cuModuleLoadData takes.
 #include "runtime/driver/image.hpp"
-#include "runtime/driver/jit_options.hpp"
+#include "runtime/driver/jit_log.hpp"
 #include "runtime/driver/module.hpp"
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
+using namespace warplens;
 using namespace warplens::runtime;
-namespace api = warplens::api;
-
-namespace warplens::runtime {
-
-class Linker {
-public:
-  explicit Linker(JitOptions options) : options_(options) {}
-
-  void add(const void* data, CUjitInputType type, const char* name) {
-    require(data != nullptr);
-    require(type != CU_JIT_INPUT_CUBIN && type != CU_JIT_INPUT_NVVM, CUDA_ERROR_NO_BINARY_FOR_GPU,
-            [] { return "machine code cannot be linked: Warplens runs PTX"; });
-    std::vector<api::Source> sources = ptx_of(data, Machine::instance().device());
-    for (api::Source& source : sources) {
-      if (name != nullptr && *name != '\0') source.file = name;
-      sources_.push_back(std::move(source));
-    }
-  }
-
-  /// Loads the sources once, so that errors come where a linker tells them.
-  const std::string& complete() {
-    with_error_log(options_, [&] { return Module::load(Machine::instance(), sources_, this); });
-    image_ = image_of(sources_);
-    return image_;
-  }
-
-  [[nodiscard]] const JitOptions& options() const { return options_; }
-
-private:
-  JitOptions options_;
-  std::vector<api::Source> sources_;
-  std::string image_;
-};
-
-} // namespace warplens::runtime
 
 namespace {
 
-Registry<Linker, CUlinkState>& linkers() {
-  static auto& registry = *new Registry<Linker, CUlinkState>;
-  return registry;
+struct LinkState {
+  JitLog log;
+  std::vector<api::Source> sources;
+  std::string image; ///< once complete
+};
+
+Registry<LinkState, CUlinkState>& states() {
+  static auto& instance = *new Registry<LinkState, CUlinkState>; // threads may use it while the process ends
+  return instance;
 }
 
-std::shared_ptr<Linker> find(CUlinkState state) {
-  std::shared_ptr<Linker> linker = linkers().find(state);
-  require(linker != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return linker;
+std::shared_ptr<LinkState> find(CUlinkState handle) {
+  std::shared_ptr<LinkState> state = states().find(handle);
+  require(state != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return state;
+}
+
+void add(LinkState& state, CUjitInputType type, std::span<const char> data, const std::string& name) {
+  switch (type) {
+  case CU_JIT_INPUT_PTX: {
+    std::string text(data.begin(), data.end());
+    text.resize(std::min(text.find('\0'), text.size())); // the size may count the zero byte
+    state.sources.push_back({std::move(text), name});
+    return;
+  }
+  case CU_JIT_INPUT_CUBIN:
+  case CU_JIT_INPUT_FATBINARY:
+    for (api::Source& source : ptx_of(data.data(), Machine::instance().device()))
+      state.sources.push_back(std::move(source));
+    return;
+  case CU_JIT_INPUT_LIBRARY:
+    // The device runtime: what the emulator has of it is there anyway, and a call of anything else is reported.
+    if (std::filesystem::path(name).filename() == "libcudadevrt.a") return;
+    [[fallthrough]];
+  case CU_JIT_INPUT_OBJECT:
+    throw Failure{CUDA_ERROR_NOT_SUPPORTED,
+                  fmt::format("linking '{}', a host object or library, is not supported", name)};
+  case CU_JIT_INPUT_NVVM: throw Failure{CUDA_ERROR_NOT_SUPPORTED, "linking NVVM code is not supported"};
+  default: require(false);
+  }
 }
 
 } // namespace
 
 extern "C" {
 
-CUresult cuLinkCreate_v2(unsigned int count, CUjit_option* options, void** values, CUlinkState* state) {
+CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* handle) {
   return serve([&](Context&) {
-    require(state != nullptr);
-    *state = linkers().add(std::make_shared<Linker>(JitOptions{count, options, values}));
+    require(handle != nullptr);
+    auto state = std::make_shared<LinkState>();
+    state->log = JitLog(count, options, values);
+    *handle = states().add(std::move(state));
   });
 }
 
-CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
-                          unsigned int, CUjit_option*, void**) {
+CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void* data, size_t size, const char* name, unsigned,
+                          CUjit_option*, void**) {
   return serve([&](Context&) {
-    require(data != nullptr && size != 0);
-    // PTX need not end with a zero here.
-    const std::string copy(static_cast<const char*>(data), size);
-    find(state)->add(copy.c_str(), type, name);
+    const std::shared_ptr<LinkState> state = find(handle);
+    require(data != nullptr && size > 0 && state->image.empty());
+    state->log.collect([&] {
+      add(*state, type, {static_cast<const char*>(data), size}, name != nullptr && *name != '\0' ? name : "<ptx>");
+    });
   });
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned int, CUjit_option*,
-                          void**) {
+CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
   return serve([&](Context&) {
-    require(path != nullptr);
+    const std::shared_ptr<LinkState> state = find(handle);
+    require(path != nullptr && state->image.empty());
     std::ifstream in(path, std::ios::binary);
     require(in.is_open(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return fmt::format("cannot read '{}'", path); });
     const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    find(state)->add(bytes.c_str(), type, path);
+    state->log.collect([&] { add(*state, type, bytes, path); });
   });
 }
 
-// The image lives as long as the linker.
-CUresult cuLinkComplete(CUlinkState state, void** image, size_t* size) {
+CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size) {
+  return serve([&](Context& context) {
+    const std::shared_ptr<LinkState> state = find(handle);
+    require(image != nullptr && !state->sources.empty());
+    // Loaded once here, so that what is wrong is said where CUDA says it.
+    state->log.collect([&] { Module::load(Machine::instance(), state->sources, &context); });
+    state->image = linked_image(state->sources);
+    *image = state->image.data();
+    if (size != nullptr) *size = state->image.size();
+  });
+}
+
+CUresult cuLinkDestroy(CUlinkState handle) {
   return serve([&](Context&) {
-    require(image != nullptr);
-    const std::string& made = find(state)->complete();
-    *image = const_cast<char*>(made.data());
-    if (size != nullptr) *size = made.size();
+    find(handle);
+    states().remove(handle);
   });
-}
-
-CUresult cuLinkDestroy(CUlinkState state) {
-  return serve([&](Machine&) { require(linkers().remove(state) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
 }
 
 } // extern "C"

@@ -1,6 +1,6 @@
 // Modules: loading code, finding what is in it.
 #include "runtime/driver/image.hpp"
-#include "runtime/driver/jit_options.hpp"
+#include "runtime/driver/jit_log.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
 
@@ -39,8 +39,8 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* options,
                             void** values) {
   return serve([&](Context& context) {
-    require(module != nullptr && (count == 0 || (options != nullptr && values != nullptr)));
-    *module = with_error_log({count, options, values}, [&] { return load(context, image); });
+    require(module != nullptr);
+    JitLog(count, options, values).collect([&] { *module = load(context, image); });
   });
 }
 
