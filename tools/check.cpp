@@ -15,10 +15,9 @@ namespace {
 
 constexpr std::string_view kHelp = R"(usage: warplens check FILE…
 
-Parses and checks PTX files, and the PTX in executables, object files and fat binaries (as the
-H200 would take it), and of CUDA source. For each: its kernels with parameters, registers (estimated from the live registers, unless .maxnreg says),
-shared and local memory; every instruction that cannot be emulated, with its line, and the kernels that it keeps from
-running.
+Parses and checks PTX files, CUDA source, and the PTX in executables, object files and fat binaries as the H200 would take
+it. For each: its kernels with parameters, registers (estimated from the live registers, unless .maxnreg says), shared
+and local memory; every instruction that cannot be emulated, with its line, and the kernels that it keeps from running.
 
 Exit status: 0 all kernels of all files can run; 2 a file cannot be read or has errors, or a kernel cannot run.
 

@@ -1,6 +1,7 @@
 #include "runtime/driver/capture.hpp"
 
 #include "runtime/driver/event.hpp"
+#include "runtime/driver/pool.hpp"
 
 #include <algorithm>
 
@@ -18,6 +19,18 @@ void merge(std::vector<Node*>& into, const std::vector<Node*>& more) {
     if (std::find(into.begin(), into.end(), node) == into.end()) into.push_back(node);
 }
 
+/// The allocation was made when it was asked for; from now on it is the graph's.
+GraphMemory memory_of(const PoolAllocation& allocation) {
+  const std::optional<Allocation> made = Machine::instance().memory().find(allocation.address);
+  require(made.has_value());
+  GraphMemory memory;
+  memory.parameters.poolProps = allocation.pool->properties();
+  memory.parameters.bytesize = allocation.bytes;
+  memory.parameters.dptr = allocation.address;
+  memory.memory = std::make_shared<ReservedMemory>(made->buffer);
+  return memory;
+}
+
 } // namespace
 
 GraphCapture::GraphCapture(Stream& origin, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
@@ -27,15 +40,37 @@ GraphCapture::GraphCapture(Stream& origin, CUstreamCaptureMode mode, std::shared
   streams_.push_back(origin.shared_from_this());
 }
 
+bool GraphCapture::forbids_unsafe_calls() const {
+  const bool mine = thread_ == std::this_thread::get_id();
+  switch (thread_capture_mode()) {
+  case CU_STREAM_CAPTURE_MODE_GLOBAL:
+    return mine ? mode_ != CU_STREAM_CAPTURE_MODE_RELAXED : mode_ == CU_STREAM_CAPTURE_MODE_GLOBAL;
+  case CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: return mine && mode_ != CU_STREAM_CAPTURE_MODE_RELAXED;
+  default: return false;
+  }
+}
+
+CUstreamCaptureMode& thread_capture_mode() {
+  thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  return mode;
+}
+
+void refuse_unsafe_call() {
+  if (Capture::count == 0) return;
+  for (const std::shared_ptr<Stream>& stream : Machine::instance().streams.all())
+    if (const std::shared_ptr<GraphCapture> capture = capture_of(*stream); capture && capture->forbids_unsafe_calls())
+      capture->refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
 void GraphCapture::invalidate(CUresult code) {
   valid_ = false;
   throw Failure{code, {}};
 }
 
-void GraphCapture::refuse() {
+void GraphCapture::refuse(CUresult code) {
   const std::lock_guard lock(Graphs::instance().mutex);
   require_valid();
-  invalidate(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  invalidate(code);
 }
 
 void GraphCapture::require_valid() const { require(valid_, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED); }
@@ -46,7 +81,13 @@ void GraphCapture::add(Stream& stream, Operation operation) {
   if (std::holds_alternative<StreamCallback>(operation)) invalidate(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   std::visit(
       [&](auto& o) {
-        if constexpr (std::is_constructible_v<Content, decltype(o)>) add_node(stream, std::move(o));
+        using T = std::decay_t<decltype(o)>;
+        if constexpr (std::is_same_v<T, PoolAllocation>)
+          add_node(stream, memory_of(o));
+        else if constexpr (std::is_same_v<T, PoolFree>)
+          add_node(stream, GraphFree{o.address});
+        else if constexpr (std::is_constructible_v<Content, decltype(o)>)
+          add_node(stream, std::move(o));
       },
       operation);
 }

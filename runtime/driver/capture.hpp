@@ -22,7 +22,7 @@ public:
   /// Throws Failure CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, and CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED for what graphs
   /// cannot hold.
   void add(Stream& stream, Operation operation) override;
-  [[noreturn]] void refuse() override;
+  [[noreturn]] void refuse(CUresult code) override;
   /// Adds a node after the last ones of the stream.
   void add_node(Stream& stream, Content content);
   /// The stream records the event.
@@ -33,6 +33,9 @@ public:
   /// Makes the capture useless, then throws Failure with the code.
   [[noreturn]] void invalidate(CUresult code);
   void require_valid() const;
+
+  /// Calls that may reach beyond streams are not allowed to this thread now.
+  [[nodiscard]] bool forbids_unsafe_calls() const;
 
   /// Ends it in all its streams. Throws Failure: CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, _WRONG_THREAD (nothing has ended
   /// then), _INVALIDATED, _UNJOINED.
@@ -62,5 +65,12 @@ std::shared_ptr<GraphCapture> capture_of(const Stream& stream);
 /// `external`: the event is left as it is for the world outside, and becomes a node.
 bool record_captured(Stream& stream, CUevent handle, Event& event, bool external);
 bool wait_captured(Stream& stream, CUevent handle, const Event& event, bool external);
+
+/// How strict the calling thread is; cuThreadExchangeStreamCaptureMode().
+CUstreamCaptureMode& thread_capture_mode();
+
+/// For calls such as cuMemAlloc(): throws Failure CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and invalidates the capture,
+/// where one forbids them (CUDA Driver API reference, cuThreadExchangeStreamCaptureMode).
+void refuse_unsafe_call();
 
 } // namespace warplens::runtime

@@ -24,10 +24,26 @@ struct Nothing {};
 struct ChildGraph {
   std::shared_ptr<Graph> graph;
 };
-/// Memory has its address from the time its node is made; between launches it belongs to nobody.
+/// Memory has its address from the time its node is made, and may be named from then on; a launch takes it into use, a
+/// free out of use. It is there as long as a node or a launch wants it.
+class ReservedMemory {
+public:
+  explicit ReservedMemory(std::shared_ptr<api::Buffer> buffer);
+  ~ReservedMemory();
+  ReservedMemory(const ReservedMemory&) = delete;
+  ReservedMemory& operator=(const ReservedMemory&) = delete;
+  /// False: it is in use already.
+  bool take();
+  /// False: no memory of a graph that is in use.
+  static bool release(CUdeviceptr address);
+
+private:
+  void add() const; ///< to what the program may name
+  std::shared_ptr<api::Buffer> buffer_;
+};
 struct GraphMemory {
   CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
-  std::shared_ptr<api::Buffer> buffer = {}; ///< keeps the address reserved
+  std::shared_ptr<ReservedMemory> memory = {};
 };
 struct GraphFree {
   CUdeviceptr address = 0;
@@ -102,7 +118,6 @@ private:
     bool enabled = true;
   };
   Step& step(const Node& node);
-  void take_memory(const GraphMemory& memory) const;
 
   std::shared_ptr<Graph> shape_; ///< as instantiated, with the parameters of then
   std::vector<Step> steps_;      ///< child graphs are spread out

@@ -1,6 +1,6 @@
 // Graphs as a whole: making, cloning and asking, instantiating and updating. Nodes are in graph_node_api.cpp, launches
 // and captures in graph_stream_api.cpp.
-#include "runtime/driver/graph.hpp"
+#include "runtime/driver/capture.hpp"
 
 #include <fmt/format.h>
 
@@ -51,6 +51,14 @@ const char* word(CUgraphNodeType type) {
 } // namespace
 
 extern "C" {
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  return serve_graphs([&](Graphs&) {
+    require(mode != nullptr && *mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
+    std::swap(*mode, thread_capture_mode());
+    return CUDA_SUCCESS;
+  });
+}
 
 CUresult cuGraphCreate(CUgraph* graph, unsigned int flags) {
   return serve_graphs([&](Graphs& graphs) {

@@ -111,25 +111,12 @@ CUgraphExecUpdateResultInfo Executable::update(const Graph& graph) {
   return result;
 }
 
-/// From the launch on the program may name the memory.
-void Executable::take_memory(const GraphMemory& memory) const {
-  Memory& table = Machine::instance().memory();
-  const std::uint64_t address = memory.buffer->address();
-  if (const auto used = table.find(address); used && used->begin == address) {
-    require((flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0, CUDA_ERROR_INVALID_VALUE,
-            [] { return "memory that an earlier launch of the graph has allocated is not freed yet"; });
-    return;
-  }
-  table.add({.kind = Allocation::Kind::pool,
-             .begin = address,
-             .size = memory.parameters.bytesize,
-             .owner = nullptr,
-             .buffer = memory.buffer});
-}
-
 void Executable::launch(Stream& stream) {
   for (const Step& s : steps_)
-    if (const auto* memory = std::get_if<GraphMemory>(&s.content)) take_memory(*memory);
+    if (const auto* allocated = std::get_if<GraphMemory>(&s.content))
+      require(allocated->memory->take() || (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
+              CUDA_ERROR_INVALID_VALUE,
+              [] { return "memory that an earlier launch of the graph has allocated is not freed yet"; });
 
   const auto submit = [&](const auto& content) {
     using T = std::decay_t<decltype(content)>;
@@ -144,8 +131,10 @@ void Executable::launch(Stream& stream) {
       require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
       stream.submit(EventWait{content.event, event->mark()});
     } else if constexpr (std::is_same_v<T, GraphFree>) {
-      stream.submit(
-          Work{[address = content.address] { Machine::instance().memory().free(address, Allocation::Kind::pool); }});
+      // What comes after in the stream may take it again. Memory of no graph is the stream's to free.
+      if (!ReservedMemory::release(content.address) &&
+          Machine::instance().memory().begin_free(content.address, Allocation::Kind::pool))
+        stream.submit(PoolFree{content.address});
     } else if constexpr (std::is_constructible_v<Operation, const T&>) {
       stream.submit(content);
     }

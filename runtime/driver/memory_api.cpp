@@ -1,5 +1,6 @@
 // Memory: allocating, freeing, asking. Copies and fills are in copy_api.cpp, pools in pool_api.cpp, questions about
 // pointers in pointer_api.cpp.
+#include "runtime/driver/capture.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <algorithm>
@@ -40,6 +41,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   return serve([&](Context& context) {
     require(address != nullptr);
+    refuse_unsafe_call();
     *address = memory().allocate(bytes, Kind::device, &context);
   });
 }

@@ -73,7 +73,10 @@ public:
   void at_exit() {
     if (getpid() != process_) return;
     // Programs may end without having waited for their kernels.
-    if (const std::shared_ptr<Context> context = Machine::instance().primary()) context->synchronize();
+    try {
+      if (const std::shared_ptr<Context> context = Machine::instance().primary()) context->synchronize();
+    } catch (const Failure&) { // a stream is still being captured
+    }
     const std::lock_guard lock(mutex_);
     write();
   }

@@ -47,6 +47,23 @@ std::vector<Stream::Dependency> Stream::dependencies() const {
   return list;
 }
 
+/// Throws where this stream is captured, or waits for one that is: only the legacy stream does.
+void Stream::refuse_captured(CUresult code) const {
+  if (Capture::count == 0) return;
+  if (const std::shared_ptr<Capture> capturing = capture()) capturing->refuse(code);
+  if (kind_ != Kind::legacy) return;
+  std::vector<std::shared_ptr<Stream>> waited_for;
+  {
+    const std::lock_guard order(context_.order_);
+    for (const std::weak_ptr<Stream>& weak : context_.all_)
+      if (std::shared_ptr<Stream> stream = weak.lock(); stream && stream->kind_ != Kind::non_blocking)
+        waited_for.push_back(std::move(stream));
+  }
+  for (const std::shared_ptr<Stream>& stream : waited_for)
+    if (const std::shared_ptr<Capture> capturing = stream->capture())
+      capturing->refuse(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+}
+
 void Stream::wait_for(std::uint64_t number) const {
   if (spin_until([&] { return finished_.load(std::memory_order_acquire) >= number; })) return;
   for (std::uint64_t seen; (seen = finished_.load(std::memory_order_acquire)) < number;)
@@ -55,6 +72,7 @@ void Stream::wait_for(std::uint64_t number) const {
 
 void Stream::submit(Operation operation) {
   if (const std::shared_ptr<Capture> capturing = capture()) return capturing->add(*this, std::move(operation));
+  refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   // As with CUDA, a host that is far ahead waits.
   constexpr std::uint64_t kMostPending = 1024;
   if (const std::uint64_t number = submitted_.load(); number > kMostPending) wait_for(number - kMostPending);
@@ -65,7 +83,7 @@ void Stream::submit(Operation operation) {
 }
 
 void Stream::run(Operation operation) {
-  if (const std::shared_ptr<Capture> capturing = capture()) capturing->refuse();
+  refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   std::unique_lock order(context_.order_);
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
@@ -75,7 +93,7 @@ void Stream::run(Operation operation) {
 }
 
 void Stream::synchronize() {
-  if (const std::shared_ptr<Capture> capturing = capture()) capturing->refuse();
+  refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   std::unique_lock order(context_.order_);
   const std::vector<Dependency> before = dependencies();
   const std::uint64_t number = submitted_.load();

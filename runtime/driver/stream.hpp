@@ -30,10 +30,14 @@ class Context;
 /// Takes what would have been done by a stream while it is captured.
 class Capture {
 public:
-  virtual ~Capture() = default;
+  Capture() { ++count; }
+  virtual ~Capture() { --count; }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
   virtual void add(Stream& stream, Operation operation) = 0;
   /// The program asks for what a captured stream cannot do. Throws Failure.
-  [[noreturn]] virtual void refuse() = 0;
+  [[noreturn]] virtual void refuse(CUresult code) = 0;
+  inline static std::atomic<int> count{0}; ///< of those that there are now
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -74,6 +78,7 @@ private:
     Operation operation;
   };
 
+  void refuse_captured(CUresult code) const;
   [[nodiscard]] std::vector<Dependency> dependencies() const; ///< order_ of the context is held
   void wait_for(std::uint64_t number) const;
   void enqueue(Item item);

@@ -62,7 +62,8 @@ CUresult PTSZ(cuStreamSynchronize)(CUstream handle) {
 CUresult PTSZ(cuStreamQuery)(CUstream handle) {
   return serve([&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
-    if (const std::shared_ptr<Capture> capturing = stream->capture()) capturing->refuse();
+    if (const std::shared_ptr<Capture> capturing = stream->capture())
+      capturing->refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     if (!stream->idle()) return CUDA_ERROR_NOT_READY;
     return context.fault();
   });

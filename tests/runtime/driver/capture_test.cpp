@@ -169,6 +169,62 @@ TEST_F(Capturing, SynchronisingInvalidates) {
   EXPECT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
 }
 
+TEST_F(Capturing, UnsafeCallsAreForbiddenByMode) {
+  CUdeviceptr memory = 0;
+  CUgraph graph = nullptr;
+  begin(CU_STREAM_CAPTURE_MODE_RELAXED);
+  ASSERT_EQ(cuMemAlloc_v2(&memory, 100), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamEndCapture(a_, &graph), CUDA_SUCCESS);
+  cuGraphDestroy(graph);
+  cuMemFree_v2(memory);
+  begin(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+  std::thread([&] {
+    cuCtxSetCurrent(context);
+    EXPECT_EQ(cuMemAlloc_v2(&memory, 100), CUDA_SUCCESS) << "another thread";
+  }).join();
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  ASSERT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+  EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  CUdeviceptr more = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&more, 100), CUDA_SUCCESS) << "the thread has said that it knows what it does";
+  ASSERT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAlloc_v2(&more, 100), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(cuStreamEndCapture(a_, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  cuMemFree_v2(memory);
+  cuMemFree_v2(more);
+}
+
+TEST_F(Capturing, TheLegacyStreamMayNotWaitForIt) {
+  CUstream blocking = nullptr;
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuStreamCreate(&blocking, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBeginCapture_v2(blocking, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(launch(nullptr, 1), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  EXPECT_EQ(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(launch(nullptr, 1), CUDA_SUCCESS);
+  cuStreamDestroy_v2(blocking);
+}
+
+TEST_F(Capturing, MemoryInStreamOrderBecomesTheGraphs) {
+  begin();
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAllocAsync(&memory, 4 * kCount, a_), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32Async(memory, 6, kCount, a_), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyDtoDAsync_v2(data_, memory, 4 * kCount, a_), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemFreeAsync(memory, a_), CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuStreamEndCapture(a_, &graph), CUDA_SUCCESS);
+  CUgraphExec executable = nullptr;
+  ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), CUDA_SUCCESS);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(cuGraphLaunch(executable, a_), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
+  EXPECT_EQ(value(), 6u);
+  cuGraphExecDestroy(executable);
+  cuGraphDestroy(graph);
+}
+
 TEST_F(Capturing, EventsDoNotCrossItsBorder) {
   ASSERT_EQ(cuEventRecord(e_, b_), CUDA_SUCCESS);
   begin();
