@@ -91,7 +91,7 @@ namespace {
 std::vector<bool> named_variables(const ir::Module& module, const ir::Function& function) {
   std::vector<bool> named(module.variables.size());
   for (const ir::Operand& operand : function.operand_pool)
-    if (operand.kind == OperandKind::variable && ir::variable_owner(operand.index) == ir::VariableOwner::module)
+    if (operand.kind == ir::OperandKind::variable && ir::variable_owner(operand.index) == ir::VariableOwner::module)
       named[ir::variable_position(operand.index)] = true;
   return named;
 }
