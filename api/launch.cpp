@@ -5,6 +5,7 @@
 #include "api/statistics.hpp"
 #include "api/two_watchers.hpp"
 #include "api/validate.hpp"
+#include "emulator/ir/liveness.hpp"
 
 #include <fmt/format.h>
 
