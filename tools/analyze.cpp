@@ -99,7 +99,7 @@ int show(const Reports& reports, const po::variables_map& values) {
   const bool only_json = values.count("json") != 0 && values["json"].as<std::string>() == "-";
   if (values.count("json") != 0)
     write_file(values["json"].as<std::string>(), api::json_report(reports.device, reports.launches));
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   bool first = true;
   for (const api::LaunchReport& r : reports.launches) {
     if (r.trap) print(*r.trap);

@@ -51,7 +51,7 @@ int tune_device(const model::Device& device, std::span<const model::MeasuredRun>
   if (!tuned) return print(tuned.error()), kBadInput;
   if (!output.empty()) write_file(output, model::device_text(tuned->device));
   if (output == "-") return kFine;
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   api::Table table({{"parameter"},
                     {"before", api::Table::right},
                     {"tuned", api::Table::right},
@@ -63,7 +63,7 @@ int tune_device(const model::Device& device, std::span<const model::MeasuredRun>
                step.runs == 0 ? "kept: no run depends on it alone"
                               : fmt::format("at most {:.2g} %", 100 * step.largest_difference)});
   std::string text = table.text(style.dim, style.reset);
-  for (const std::string& remark : tuned->remarks) text += wrapped(remark, "  ");
+  for (const std::string& remark : tuned->remarks) text += api::wrapped(remark, "  ");
   write(text);
   return kFine;
 }
@@ -76,7 +76,7 @@ int weigh_kernel(std::string_view id, const model::Device& device, std::span<con
   const Fit fit = how == "first" ? Fit::first : how == "mean" ? Fit::mean_ratio : Fit::least_squares;
   const Expected<model::FittedWeight> fitted = model::fit_weight(id, device, runs, fit);
   if (!fitted) return print(fitted.error()), kBadInput;
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   api::Table table({{"run"},
                     {"measured, ms", api::Table::right},
                     {"predicted, ms", api::Table::right},

@@ -95,7 +95,7 @@ void set_field(model::KernelStatistics& statistics, std::string_view text) {
 }
 
 int list_fields() {
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   api::Table table({{"field"}, {"unit"}, {"meaning"}, {"needed by"}});
   for (const model::StatisticField& field : model::statistic_fields())
     table.row({std::string(field.name), std::string(field.unit), std::string(field.meaning),
@@ -115,11 +115,11 @@ std::string patterns_text(const model::Patterns& p) {
 }
 
 void show(const api::PredictedLaunch& p, const model::Device& device, bool terms) {
-  const Style style = Style::for_stream(STDOUT_FILENO);
+  const Style style = style_for(STDOUT_FILENO);
   std::string text = fmt::format("{}{}{} on {}", style.bold, p.launch.kernel, style.reset, device.name);
   if (p.launch.milliseconds) text += fmt::format(", measured {:.4g} ms", *p.launch.milliseconds);
   text += "\n";
-  for (const std::string& remark : p.launch.remarks) text += wrapped(remark, "  ");
+  for (const std::string& remark : p.launch.remarks) text += api::wrapped(remark, "  ");
   for (const model::Prediction& prediction : p.predictions) {
     text += "\n" + prediction_text(prediction, style, terms);
     if (p.launch.milliseconds)
@@ -128,7 +128,7 @@ void show(const api::PredictedLaunch& p, const model::Device& device, bool terms
   }
   if (p.patterns) text += "\n" + patterns_text(*p.patterns);
   if (!p.remarks.empty()) text += "\n";
-  for (const std::string& remark : p.remarks) text += wrapped(remark, "  ");
+  for (const std::string& remark : p.remarks) text += api::wrapped(remark, "  ");
   write(text);
 }
 
