@@ -98,7 +98,6 @@ unsigned choose_architecture(const std::string& list, model::ComputeCapability d
 Expected<std::string> compile(const fs::path& compiler, const Strings& listing, const fs::path& source,
                               model::ComputeCapability device, const fs::path& folder,
                               const std::function<Strings(unsigned)>& options) {
-  if (!fs::is_regular_file(source)) return failure(fmt::format("cannot read '{}'", source.string()));
   const fs::path log = folder / "log";
   Strings ask{compiler.string()};
   ask.insert(ask.end(), listing.begin(), listing.end());
@@ -116,6 +115,7 @@ const Strings kNvccListing{"--list-gpu-arch"};
 } // namespace
 
 Expected<std::string> compile_to_ptx(const fs::path& source, model::ComputeCapability device) {
+  if (!fs::is_regular_file(source)) return failure(fmt::format("cannot read '{}'", source.string()));
   const TemporaryFolder folder;
   const std::string ptx = (folder.path() / "out.ptx").string();
   Expected<std::string> done;
@@ -144,6 +144,7 @@ Expected<std::string> compile_to_ptx(const fs::path& source, model::ComputeCapab
 }
 
 Expected<int> compile_program(const fs::path& source, model::ComputeCapability device) {
+  if (!fs::is_regular_file(source)) return failure(fmt::format("cannot read '{}'", source.string()));
   const std::optional<fs::path> nvcc = find_compiler("nvcc");
   if (!nvcc)
     return failure(fmt::format("'{}' is CUDA source, and nvcc is not installed", source.string()),
