@@ -15,8 +15,8 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
   const std::uint64_t sets = std::max<std::uint64_t>(static_cast<std::uint64_t>(level.bytes) / set, 1);
   // What shared memory takes is ways; what enlarges a cache, sets.
   const bool shrinks = bytes < static_cast<std::uint64_t>(level.bytes);
-  const std::uint64_t ways = shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1)
-                                     : static_cast<std::uint64_t>(level.ways);
+  const std::uint64_t ways =
+      shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1) : static_cast<std::uint64_t>(level.ways);
   g.ways = static_cast<std::uint32_t>(ways);
   g.bytes = shrinks ? sets * ways * g.line_bytes : bytes;
   g.store = level.stores == "evict" ? Store::evict : level.stores == "back" ? Store::back : Store::update;
