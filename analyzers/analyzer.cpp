@@ -10,22 +10,16 @@ std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
 
 /// Whether the active lanes ask for as many consecutive words as there are lanes.
 bool is_permutation(const exec::Access& access) {
-  const std::uint64_t* const a = access.addresses;
-  const std::uint64_t first = a[std::countr_zero(access.mask)];
-  std::uint64_t low = first, high = first;
-  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
-    low = std::min(low, a[std::countr_zero(rest)]);
-    high = std::max(high, a[std::countr_zero(rest)]);
-  }
   const auto lanes = static_cast<std::uint64_t>(std::popcount(access.mask));
-  if (access.lane_bytes == 0 || high - low != (lanes - 1) * access.lane_bytes) return false;
-  std::uint64_t words = 0;
+  const std::uint64_t first = access.addresses[std::countr_zero(access.mask)], bytes = lanes * access.lane_bytes;
+  std::uint64_t words = 0; // by their distance from the first lane's, which is in the middle
   for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
-    const std::uint64_t distance = a[std::countr_zero(rest)] - low;
-    if (distance % access.lane_bytes != 0) return false;
+    const std::uint64_t distance = access.addresses[std::countr_zero(rest)] - first + bytes;
+    if (distance >= 2 * bytes || distance % access.lane_bytes != 0) return false;
     words |= std::uint64_t{1} << distance / access.lane_bytes;
   }
-  return static_cast<std::uint64_t>(std::popcount(words)) == lanes;
+  return static_cast<std::uint64_t>(std::popcount(words)) == lanes &&
+         static_cast<std::uint64_t>(std::bit_width(words) - std::countr_zero(words)) == lanes;
 }
 
 /// The stride of all groups of so many lanes, if they have one.

@@ -29,7 +29,7 @@ std::unique_ptr<StreamAnalyzer> make(std::size_t instructions, const exec::Launc
 }
 /// Those that are asked for by name.
 constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&, const Board&) = {
-    make<DuplicateLoads>, make<PartitionCamping>, make<Caches>, make<ReuseDistance>};
+    make<PartitionCamping>, make<Caches>, make<ReuseDistance>};
 
 } // namespace
 
@@ -38,7 +38,8 @@ struct Analysis::Parts {
       : options(std::move(given)), mix(function, shape), global(function.instructions.size()),
         shared(function.instructions.size()), local(function.instructions.size()),
         constant(function.instructions.size()), texture(function), divergence(function), arithmetic(function, global),
-        loads(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape) {
+        loads(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape),
+        duplicates(function.instructions.size(), shape, options.board) {
     const auto wanted = [&](std::string_view id) {
       return std::any_of(options.named.begin(), options.named.end(),
                          [&](const std::string& name) { return name == "all" || name == id; });
@@ -48,7 +49,8 @@ struct Analysis::Parts {
       auto one = maker(function.instructions.size(), shape, options.board);
       if (wanted(one->info().id)) named.push_back(std::move(one));
     }
-    if (!named.empty()) streams.emplace(shape, options.board);
+    const bool all = !named.empty() || wanted(duplicates.info().id);
+    streams.emplace(shape, options.board, all ? Streams::Part::first_waves : Streams::Part::one_multiprocessor);
     if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
   }
   AnalysisOptions options;
@@ -62,14 +64,15 @@ struct Analysis::Parts {
   Arithmetic arithmetic;
   IndependentLoads loads;
   BarrierWaits barriers;
+  DuplicateLoads duplicates;
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
-  std::optional<Streams> streams; ///< what the named ones look at
+  std::optional<Streams> streams; ///< what duplicates and the named ones look at; until they have
   std::optional<RuleCounts> rules;
 
   /// In the order of the report.
   [[nodiscard]] std::vector<Analyzer*> all() {
-    std::vector<Analyzer*> list = {&mix,      &arithmetic, &global,     &shared, &local,
-                                   &constant, &texture,    &divergence, &loads,  &barriers};
+    std::vector<Analyzer*> list = {&mix,     &arithmetic, &global, &shared,     &local,   &constant,
+                                   &texture, &divergence, &loads,  &duplicates, &barriers};
     for (const auto& one : named) list.push_back(one.get());
     if (rules) list.push_back(&*rules);
     return list;
@@ -90,7 +93,7 @@ public:
     switch (access.space) {
     case isa::Space::global:
       global.access(access);
-      if (streams) streams->access(access);
+      streams->access(access);
       break;
     case isa::Space::shared: shared.access(access); break;
     case isa::Space::constant:
@@ -108,7 +111,7 @@ public:
     loads.branch(branch);
   }
   void barrier(const exec::Barrier& barrier) override { barriers.barrier(barrier); }
-  bool begin_cta(std::uint64_t cta) override { return streams && streams->begin_cta(cta); }
+  bool begin_cta(std::uint64_t cta) override { return streams->begin_cta(cta); }
   void end_cta(std::uint64_t cta) override { barriers.end_cta(cta); }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
     streams->each_access(warp, access);
@@ -122,8 +125,8 @@ public:
   Divergence::Shard divergence;
   IndependentLoads::Shard loads;
   BarrierWaits::Shard barriers;
-  std::unique_ptr<Streams::Shard> streams; ///< where somebody is asked for who needs them
-  std::unique_ptr<exec::Shard> rules;      ///< null where there are none
+  std::unique_ptr<Streams::Shard> streams;
+  std::unique_ptr<exec::Shard> rules; ///< null where there are none
 };
 
 } // namespace
@@ -161,8 +164,7 @@ Analysis::Analysis(const ir::Module& module, const ir::Function& function, const
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, warps_,
-                                         parts_->streams ? parts_->streams->make_shard() : nullptr,
+  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, warps_, parts_->streams->make_shard(),
                                          parts_->rules ? parts_->rules->make_shard() : nullptr);
 }
 
@@ -178,7 +180,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->divergence.absorb(combined.divergence);
     parts_->loads.absorb(combined.loads);
     parts_->barriers.absorb(combined.barriers);
-    if (combined.streams) parts_->streams->absorb(*combined.streams);
+    parts_->streams->absorb(*combined.streams);
     if (parts_->rules) parts_->rules->absorb(*combined.rules);
   }
   parts_->mix.conclude(counts);
@@ -186,6 +188,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
   parts_->arithmetic.conclude(counts);
   parts_->loads.conclude(counts);
   if (parts_->rules) parts_->rules->conclude(counts);
+  parts_->duplicates.study(*parts_->streams);
   for (const auto& one : parts_->named) one->study(*parts_->streams);
   parts_->streams.reset(); // the largest part, no longer needed
 }

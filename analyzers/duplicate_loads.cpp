@@ -17,8 +17,9 @@ constexpr MetricInfo kMetrics[] = {
     {"duplicate_loads", "", "requests for a sector by the warps of all resident blocks, average"},
 };
 
-constexpr AnalyzerInfo kInfo = {"duplicate_loads", "Duplicate loads", "warps that run together and load the same data",
-                                kMetrics, Cost::by_name};
+constexpr AnalyzerInfo kInfo = {
+    "duplicate_loads", "Duplicate loads",
+    "warps that run together and load the same data; on one multiprocessor unless asked for by name", kMetrics};
 
 std::uint64_t count(std::uint32_t mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
 
@@ -100,6 +101,7 @@ void add_metrics(Metrics& metrics, const DuplicateLoads::Row& row) {
 } // namespace
 
 void DuplicateLoads::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  if (recorded_.kept == 0) return;
   Row total;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     total.add(rows_[i]);

@@ -8,6 +8,9 @@
 // those are). Duplicates are the 32-byte sectors requested over the different ones among them: 1 where no two warps
 // share anything; all warps of the block where they all load the same. Dasgupta 2011, equation 27 and section 5.2.4,
 // who found them by hand and calls the warps of a block the first degree.
+//
+// Mostly the loads of the blocks on one multiprocessor tell: they are looked at in every launch, the others where the
+// analyzer is asked for by name.
 #pragma once
 
 #include "analyzers/streams.hpp"

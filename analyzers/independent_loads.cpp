@@ -15,6 +15,7 @@ namespace {
 constexpr MetricInfo kMetrics[] = {
     {"independent_loads", "loads/wait", "loads in flight when a warp waits for one of them, average"},
     {"load_waits_per_warp", "waits", "how often a warp waits for loads"},
+    {"load_use_distance", "instructions", "that a warp issues between a load and the wait for it, average"},
 };
 
 constexpr AnalyzerInfo kInfo = {"independent_loads", "Independent loads",
@@ -41,30 +42,43 @@ public:
   PathWalk(const ir::Module& module, const ir::Function& function, const std::vector<IndependentLoads::Ways>& ways,
            const std::vector<exec::InstructionCount>& counts, std::uint64_t warps)
       : function_(function), flow_(ir::control_flow(function)), effects_(ir::effects(module, function)),
-        shares_(flow_.blocks.size()), total_(flow_.blocks.size()), edges_(flow_.blocks.size()),
-        after_(flow_.blocks.size()) {
+        entries_(flow_.blocks.size()), total_(flow_.blocks.size()), into_(flow_.blocks.size()),
+        after_(flow_.blocks.size()), entering_(static_cast<double>(warps)) {
     for (std::size_t i = 0; i < function.instructions.size(); ++i)
       loads_.push_back(is_far_load(function.instructions[i], effects_[i]));
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
       const std::uint32_t first = flow_.blocks[b].first;
       if (first < flow_.blocks[b].end) total_[b] = static_cast<double>(counts[first].warps);
     }
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b) edges_[b] = edges(flow_.blocks[b], total_[b], ways);
-    entering_ = static_cast<double>(warps);
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) find_edges(b, ways);
   }
 
   /// Until the shares of the sets no longer change.
   void settle() {
-    constexpr int kRounds = 200;
-    for (int round = 0; round < kRounds; ++round)
-      if (!spread()) break;
+    // Sets are the same after a few rounds. Ages of loads that are in flight all through a loop take longer; of loops
+    // that run some hundred times, and in very long kernels, they come out too low.
+    constexpr std::size_t kMostRounds = 200, kMostVisits = 100'000;
+    const std::size_t rounds = std::clamp<std::size_t>(kMostVisits / (entries_.size() + 1), 10, kMostRounds);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      bool changed = false;
+      for (std::uint32_t b = 0; b < entries_.size(); ++b) changed = enter(b) || changed;
+      if (!changed) break;
+    }
   }
 
-  /// `on_wait(instruction, in flight, times)`; times are those of the whole launch.
+  /// `on_wait(instruction, loads in flight, instructions since each of them, summed, times)`; times are those of the
+  /// whole launch.
   template <class OnWait> void waits(OnWait&& on_wait) {
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b)
-      for (const auto& [in_flight, share] : shares_[b])
-        pass(b, in_flight, [&](std::uint32_t at, std::size_t loads) { on_wait(at, loads, share * total_[b]); });
+      for (const auto& [in_flight, entry] : entries_[b]) {
+        bool first = true;
+        pass(b, in_flight, [&](std::uint32_t at, const InFlight& loads) {
+          double distance = 0;
+          for (const std::uint32_t load : loads) distance += age(b, in_flight, entry, load, at, first);
+          on_wait(at, loads.size(), distance, entry.share * total_[b]);
+          first = false;
+        });
+      }
   }
 
   [[nodiscard]] double loads() const {
@@ -77,36 +91,43 @@ public:
 
 private:
   struct Edge {
-    std::uint32_t to;
+    std::uint32_t from;
     double times;
   };
-  using Shares = std::map<InFlight, double>; // ordered, so that sums are the same in each run
+  /// Executions of a block that begin with the same loads in flight.
+  struct Entry {
+    double share = 0;         ///< of all
+    std::vector<double> ages; ///< instructions since each load was issued, averages
+  };
+  using Entries = std::map<InFlight, Entry>; // ordered, so that sums are the same in each run
 
   /// How often each edge out of a block was taken.
-  [[nodiscard]] std::vector<Edge> edges(const ir::Block& block, double times,
-                                        const std::vector<IndependentLoads::Ways>& ways) const {
-    std::vector<Edge> list;
+  void find_edges(std::uint32_t from, const std::vector<IndependentLoads::Ways>& ways) {
+    const ir::Block& block = flow_.blocks[from];
     const std::vector<std::uint32_t>& to = block.successors;
-    if (to.empty() || block.first == block.end) return list;
+    if (to.empty() || block.first == block.end) return;
     const std::uint32_t last = block.end - 1;
     const IndependentLoads::Ways& way = ways[last];
-    const ir::Instruction& branch = function_.instructions[last];
-    if (to.size() == 2 && branch.guard != ir::kNone && way.taken + way.passed != 0) {
+    const auto add = [&](std::uint32_t target, double times) {
+      if (times > 0) into_[target].push_back({from, times});
+    };
+    if (to.size() == 2 && function_.instructions[last].guard != ir::kNone && way.taken + way.passed != 0) {
       // The one that is not the next block is the target.
       const bool first_is_next = flow_.blocks[to[0]].first == block.end;
       const auto taken = static_cast<double>(way.taken), passed = static_cast<double>(way.passed);
-      return {{to[0], first_is_next ? passed : taken}, {to[1], first_is_next ? taken : passed}};
+      add(to[0], first_is_next ? passed : taken);
+      add(to[1], first_is_next ? taken : passed);
+      return;
     }
     double all = 0;
     for (const std::uint32_t s : to) all += total_[s];
-    for (const std::uint32_t s : to) list.push_back({s, all > 0 ? times * total_[s] / all : 0});
-    return list;
+    for (const std::uint32_t s : to) add(s, all > 0 ? total_[from] * total_[s] / all : 0);
   }
 
   /// Runs a block that begins with `in_flight`; returns what is in flight at its end.
   template <class OnWait> InFlight pass(std::uint32_t block, InFlight in_flight, OnWait&& on_wait) const {
     const auto wait = [&](std::uint32_t at) {
-      if (!in_flight.empty()) on_wait(at, in_flight.size());
+      if (!in_flight.empty()) on_wait(at, in_flight);
       in_flight.clear();
     };
     const ir::Block& b = flow_.blocks[block];
@@ -118,10 +139,28 @@ private:
     return in_flight;
   }
 
-  const InFlight& after(std::uint32_t block, const InFlight& in_flight) {
-    const auto known = after_[block].find(in_flight);
-    if (known != after_[block].end()) return known->second;
-    return after_[block].emplace(in_flight, pass(block, in_flight, [](std::uint32_t, std::size_t) {})).first->second;
+  /// What pass() leaves in flight, and whether it waited.
+  struct After {
+    InFlight in_flight;
+    bool waited = false;
+  };
+  const After& after(std::uint32_t block, const InFlight& in_flight) {
+    const auto [known, is_new] = after_[block].try_emplace(in_flight);
+    if (is_new)
+      known->second.in_flight =
+          pass(block, in_flight, [&](std::uint32_t, const InFlight&) { known->second.waited = true; });
+    return known->second;
+  }
+
+  /// Instructions from a load to the one at `at`, in a block that began with `in_flight`; `since_begin`: it has not
+  /// waited yet, so a load may be from before.
+  [[nodiscard]] double age(std::uint32_t block, const InFlight& in_flight, const Entry& entry, std::uint32_t load,
+                           std::uint32_t at, bool since_begin) const {
+    const auto place = std::lower_bound(in_flight.begin(), in_flight.end(), load);
+    const bool older = since_begin && place != in_flight.end() && *place == load;
+    if (!older) return static_cast<double>(at - load - 1);
+    return entry.ages[static_cast<std::size_t>(place - in_flight.begin())] +
+           static_cast<double>(at - flow_.blocks[block].first);
   }
 
   [[nodiscard]] bool needs(std::uint32_t instruction, const InFlight& in_flight) const {
@@ -134,49 +173,57 @@ private:
     return false;
   }
 
-  /// One round over all blocks; whether any share changed.
-  bool spread() {
-    constexpr double kSame = 1e-12;
-    constexpr std::size_t kMostSets = 64; // of a block; further ones are taken to wait at the end of the block before
-    std::vector<Shares> next(shares_.size());
-    if (!next.empty()) next[0][{}] = entering_;
-    for (std::uint32_t b = 0; b < shares_.size(); ++b) {
-      for (const auto& [in_flight, share] : shares_[b]) {
-        const InFlight& out = after(b, in_flight);
-        for (const Edge& edge : edges_[b]) {
-          if (edge.times <= 0) continue;
-          Shares& target = next[edge.to];
-          const bool room = target.size() < kMostSets || target.contains(out);
-          target[room ? out : InFlight{}] += share * edge.times;
-        }
+  /// What a block begins with, from the blocks before it; whether that has changed.
+  bool enter(std::uint32_t block) {
+    constexpr std::size_t kMostSets = 64; // further ones are taken to wait at the end of the block before
+    Entries next;
+    double sum = 0;
+    if (block == 0) next[{}].share = sum = entering_;
+    for (const Edge& edge : into_[block])
+      for (const auto& [in_flight, entry] : entries_[edge.from]) {
+        const After& out = after(edge.from, in_flight);
+        const bool room = next.size() < kMostSets || next.contains(out.in_flight);
+        const InFlight& loads = room ? out.in_flight : InFlight{};
+        const double weight = entry.share * edge.times;
+        Entry& target = next[loads];
+        target.ages.resize(loads.size());
+        target.share += weight;
+        sum += weight;
+        for (std::size_t l = 0; l < loads.size(); ++l)
+          target.ages[l] +=
+              weight * age(edge.from, in_flight, entry, loads[l], flow_.blocks[edge.from].end, !out.waited);
       }
+    if (sum == 0 && total_[block] > 0) { // the begin of a function that is called
+      sum = 1;
+      next[{}].share = 1;
     }
-    bool changed = false;
-    for (std::size_t b = 0; b < next.size(); ++b) {
-      double sum = 0;
-      for (const auto& [in_flight, weight] : next[b]) sum += weight;
-      if (sum > 0)
-        for (auto& [in_flight, weight] : next[b]) weight /= sum;
-      else if (total_[b] > 0) // the begin of a function that is called
-        next[b] = {{InFlight{}, 1.0}};
-      changed = changed || next[b].size() != shares_[b].size() ||
-                !std::equal(next[b].begin(), next[b].end(), shares_[b].begin(), [&](const auto& x, const auto& y) {
-                  return x.first == y.first && std::abs(x.second - y.second) <= kSame;
-                });
+    for (auto& [in_flight, entry] : next) {
+      for (double& a : entry.ages) a /= entry.share;
+      entry.share /= sum;
     }
-    shares_ = std::move(next);
+    const bool changed = !same(next, entries_[block]);
+    entries_[block] = std::move(next);
     return changed;
+  }
+
+  static bool same(const Entries& a, const Entries& b) {
+    constexpr double kSame = 1e-12;
+    const auto close = [](double x, double y) { return std::abs(x - y) <= kSame * std::max(1.0, std::abs(x)); };
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](const auto& x, const auto& y) {
+             return x.first == y.first && close(x.second.share, y.second.share) &&
+                    std::equal(x.second.ages.begin(), x.second.ages.end(), y.second.ages.begin(), close);
+           });
   }
 
   const ir::Function& function_;
   ir::ControlFlow flow_;
   std::vector<ir::Effect> effects_;
-  std::vector<bool> loads_;    ///< by instruction
-  std::vector<Shares> shares_; ///< by block: of its executions, by what is in flight at its begin
-  std::vector<double> total_;  ///< by block: how often it ran
-  std::vector<std::vector<Edge>> edges_;
-  std::vector<std::map<InFlight, InFlight>> after_; ///< by block: what pass() has returned
-  double entering_ = 0;                             ///< warps
+  std::vector<bool> loads_;      ///< by instruction
+  std::vector<Entries> entries_; ///< by block
+  std::vector<double> total_;    ///< by block: how often it ran
+  std::vector<std::vector<Edge>> into_;
+  std::vector<std::map<InFlight, After>> after_; ///< by block: what pass() has returned
+  double entering_;                              ///< warps
 };
 
 } // namespace
@@ -200,9 +247,10 @@ void IndependentLoads::conclude(const std::vector<exec::InstructionCount>& count
   loads_ = walk.loads();
   if (loads_ == 0) return;
   walk.settle();
-  walk.waits([&](std::uint32_t at, std::size_t in_flight, double times) {
+  walk.waits([&](std::uint32_t at, std::size_t in_flight, double distance, double times) {
     waits_[at].waits += times;
     waits_[at].in_flight += times * static_cast<double>(in_flight);
+    waits_[at].distance += times * distance;
   });
 }
 
@@ -212,11 +260,14 @@ void IndependentLoads::report(Metrics& launch, std::vector<InstructionRow>& rows
     if (waits_[i].waits <= 0) continue;
     total.waits += waits_[i].waits;
     total.in_flight += waits_[i].in_flight;
+    total.distance += waits_[i].distance;
     rows[i].metrics.add_ratio("load_waits_per_warp", waits_[i].waits, static_cast<double>(warps_));
     rows[i].metrics.add_ratio("independent_loads", waits_[i].in_flight, waits_[i].waits);
+    rows[i].metrics.add_ratio("load_use_distance", waits_[i].distance, waits_[i].in_flight);
   }
   launch.add_ratio("independent_loads", total.in_flight, total.waits);
   launch.add_ratio("load_waits_per_warp", total.waits, static_cast<double>(warps_));
+  launch.add_ratio("load_use_distance", total.distance, total.in_flight);
 }
 
 } // namespace warplens::analyzers

@@ -39,6 +39,7 @@ public:
   /// Waits of one instruction, and the loads that were in flight then; averages over paths, so no whole numbers.
   struct Waits {
     double waits = 0, in_flight = 0;
+    double distance = 0; ///< instructions since each load in flight was issued, summed
   };
 
 private:

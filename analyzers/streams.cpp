@@ -13,30 +13,40 @@ LineUse header(const exec::Access& access, std::size_t lines) {
 
 } // namespace
 
-Streams::Streams(const exec::LaunchShape& shape, const Board& board, std::size_t words) : shape_(shape), board_(board) {
+Streams::Streams(const exec::LaunchShape& shape, const Board& board, Part part) : shape_(shape), board_(board) {
   board_.multiprocessors = std::max(1u, board_.multiprocessors);
   board_.resident_ctas = std::max(1u, board_.resident_ctas);
   const std::uint64_t warps = std::max(1u, shape.warps()), wave = board_.wave();
   const std::uint64_t room = std::max<std::uint64_t>(kWarps / warps, 1); // blocks
   kept_ctas_ = std::min(shape.ctas(), room < wave ? room : room / wave * wave);
-  words_per_warp_ = words / std::max<std::uint64_t>(kept_ctas_ * warps, 1);
+  std::uint64_t blocks = kept_ctas_;
+  if (part == Part::one_multiprocessor) {
+    kept_ctas_ = std::min(kept_ctas_, wave);
+    every_ = board_.multiprocessors;
+    blocks = (kept_ctas_ + every_ - 1) / every_;
+  }
+  constexpr std::size_t kWordsOfSample = kWords / 16;
+  const std::size_t words = part == Part::one_multiprocessor ? kWordsOfSample : kWords;
+  words_per_warp_ = words / std::max<std::uint64_t>(blocks * warps, 1);
 }
 
-std::unique_ptr<Streams::Shard> Streams::make_shard() const {
-  return std::make_unique<Shard>(kept_ctas_, shape_.warps(), words_per_warp_);
-}
+std::unique_ptr<Streams::Shard> Streams::make_shard() const { return std::make_unique<Shard>(*this); }
 
 bool Streams::Shard::begin_cta(std::uint64_t cta) {
-  if (cta >= kept_ctas_) return false;
+  if (cta >= kept_ctas_ || cta % every_ != 0) return false;
   ctas_[cta].resize(warps_);
   return true;
 }
 
 void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& access) {
-  if (access.space != isa::Space::global || id.warp >= warps_ || id.cta >= kept_ctas_) return;
-  Cta& cta = ctas_[id.cta];
-  if (cta.empty()) cta.resize(warps_);
-  Warp& warp = cta[id.warp];
+  if (access.space != isa::Space::global || id.warp >= warps_) return;
+  if (last_ == nullptr || last_number_ != id.cta) {
+    const auto found = ctas_.find(id.cta);
+    if (found == ctas_.end()) return;
+    last_ = &found->second;
+    last_number_ = id.cta;
+  }
+  Warp& warp = (*last_)[id.warp];
   if (warp.full) return;
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   const std::span<const Footprint::Line> lines = footprint.lines();
@@ -58,6 +68,7 @@ void Streams::absorb(Shard& shard) {
   ctas_.resize(kept_ctas_);
   for (auto& [number, cta] : shard.ctas_) ctas_[number] = std::move(cta);
   shard.ctas_.clear();
+  shard.last_ = nullptr;
   recorded_.kept += shard.recorded_.kept;
   recorded_.all += shard.recorded_.all;
 }

@@ -48,7 +48,10 @@ public:
   static constexpr std::size_t kWords = std::size_t{1} << 22; ///< 32 MB
   static constexpr std::uint64_t kWarps = std::uint64_t{1} << 15;
 
-  Streams(const exec::LaunchShape& shape, const Board& board, std::size_t words = kWords);
+  /// What is kept: the first waves, or, as a sample that costs little, the blocks of the first wave that are on
+  /// multiprocessor 0.
+  enum class Part : std::uint8_t { first_waves, one_multiprocessor };
+  Streams(const exec::LaunchShape& shape, const Board& board, Part part = Part::first_waves);
 
   class Shard;
   [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
@@ -87,7 +90,8 @@ private:
 
   exec::LaunchShape shape_;
   Board board_;
-  std::uint64_t kept_ctas_ = 0;
+  std::uint64_t kept_ctas_ = 0; ///< from the first on …
+  std::uint64_t every_ = 1;     ///< … each so many
   std::size_t words_per_warp_ = 0;
   std::vector<Cta> ctas_; ///< by number; those before kept_ctas_
   Recorded recorded_;
@@ -95,8 +99,9 @@ private:
 
 class Streams::Shard final : public exec::Shard {
 public:
-  Shard(std::uint64_t kept_ctas, std::uint32_t warps, std::size_t words)
-      : kept_ctas_(kept_ctas), warps_(warps), words_(words) {}
+  Shard(const Streams& streams)
+      : kept_ctas_(streams.kept_ctas_), every_(streams.every_), warps_(streams.shape_.warps()),
+        words_(streams.words_per_warp_) {}
   bool begin_cta(std::uint64_t cta) override;
   void access(const exec::Access& access) override {
     if (access.space == isa::Space::global) recorded_.all += access.count;
@@ -105,10 +110,12 @@ public:
 
 private:
   friend class Streams;
-  std::uint64_t kept_ctas_;
+  std::uint64_t kept_ctas_, every_;
   std::uint32_t warps_;
   std::size_t words_; // most of a warp
   std::map<std::uint64_t, Cta> ctas_;
+  std::uint64_t last_number_ = 0;
+  Cta* last_ = nullptr; // asked for last
   Recorded recorded_;
 };
 

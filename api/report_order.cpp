@@ -36,19 +36,21 @@ private:
   }
   /// Where not all accesses were looked at.
   void part_of_all(std::string_view share) {
-    if (has(share) && number(share) < 100) line("Of the first {:.3g} % of the accesses.", number(share));
+    if (has(share) && number(share) < 100) line("Counted on {:.3g} % of the accesses.", number(share));
   }
 
   void loads() {
-    if (!has("independent_loads") && !has("duplicate_loads")) return;
+    const bool merge = number("duplicate_loads") > 1;
+    if (!has("independent_loads") && !merge) return;
     section("Loads in flight", "more of them hide more latency; those that share data are fetched once");
     if (has("independent_loads"))
       line("A warp waits for loads {:.4g} times, with {:.3g} in flight on average (independent loads).",
            number("load_waits_per_warp"), number("independent_loads"));
-    if (has("duplicate_loads"))
-      line("The same data is asked for at the same time {:.3g} times by the warps of a block, {:.3g} times by those of "
-           "all blocks on a multiprocessor (duplicate loads).",
-           number("duplicate_loads_in_block"), number("duplicate_loads"));
+    if (!merge) return;
+    line("The same data is asked for at the same time {:.3g} times by the warps of a block, {:.3g} times by those of "
+         "all "
+         "blocks on a multiprocessor (duplicate loads).",
+         number("duplicate_loads_in_block"), number("duplicate_loads"));
     part_of_all("duplicate_accesses_looked_at.pct");
   }
 

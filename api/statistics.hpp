@@ -9,7 +9,7 @@
 
 namespace warplens::api {
 
-/// The statistics of a launch, averages per warp. Duplicate loads are filled where that analyzer has been asked for.
+/// The statistics of a launch, averages per warp. Duplicate loads are those of scalar requests.
 /// How requests are counted:
 /// - Requests are loads and stores of global memory, and of local memory, which is interleaved and therefore always
 ///   coalesced. Atomics are requests only under the sector rule: the profile has no transactions of them for 1.x.

@@ -97,6 +97,34 @@ TEST(IndependentLoads, PathsAreWeighedByHowOftenTheyRan) {
   EXPECT_DOUBLE_EQ(independent(body, {.blocks = 5, .workers = 3}), (3 * 1 + 2 * 2) / 5.0);
 }
 
+TEST(IndependentLoads, InstructionsBetweenALoadAndItsUse) {
+  const auto distance = [](const std::string& body) { return number(profile_of(body).metrics, "load_use_distance"); };
+  EXPECT_DOUBLE_EQ(distance("ld.global.u32 %r10, [%rd1]; add.u32 %r12, %r10, 1; ret;"), 0);
+  EXPECT_DOUBLE_EQ(distance("ld.global.u32 %r10, [%rd1]; ld.global.u32 %r11, [%rd1+4]; mov.u32 %r12, 1;"
+                            "add.u32 %r12, %r10, 1; ret;"),
+                   1.5); // two, and one
+  // Loaded before a loop of four instructions, used after its five turns.
+  EXPECT_NEAR(distance("mov.u32 %r11, 0; ld.global.u32 %r10, [%rd1];\n"
+                       "LOOP: mov.u32 %r12, %r11; add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, 5; @%p1 bra LOOP;\n"
+                       "add.u32 %r12, %r10, 1; ret;"),
+              20, 1e-6);
+  // A turn ahead: issued in one turn of the loop, used at the begin of the next. The first and the last are not.
+  EXPECT_DOUBLE_EQ(distance("mov.u32 %r11, 0; ld.global.u32 %r10, [%rd1]; \n"
+                            "LOOP: add.u32 %r12, %r10, 1; ld.global.u32 %r10, [%rd1+4]; add.u32 %r11, %r11, 1;\n"
+                            "setp.lt.u32 %p1, %r11, 5; @%p1 bra LOOP; ret;"),
+                   (0 + 4 * 3 + 3) / 6.0);
+}
+
+// Text in front of a use may be long: a chain of blocks, each of which may be jumped over.
+TEST(IndependentLoads, ManyBlocks) {
+  std::string body = "ld.global.u32 %r10, [%rd1]; setp.eq.u32 %p1, %r1, 99;\n";
+  for (int i = 0; i < 500; ++i)
+    body += "@%p1 bra L" + std::to_string(i) + "; mov.u32 %r11, 1;\nL" + std::to_string(i) + ":\n";
+  body += "add.u32 %r12, %r10, 1; ret;";
+  EXPECT_DOUBLE_EQ(independent(body), 1);
+  EXPECT_DOUBLE_EQ(waits(body), 1);
+}
+
 TEST(IndependentLoads, WhereAWarpWaits) {
   const Profile profile = profile_of("ld.global.u32 %r10, [%rd1]; ld.global.u32 %r11, [%rd1+4];"
                                      "add.u32 %r12, %r10, 1; st.global.u32 [%rd2], %r12; ret;");
@@ -124,6 +152,23 @@ TEST(DuplicateLoads, TheUListOfTheFmm) {
     EXPECT_DOUBLE_EQ(number(m, "independent_loads"), 4);
     EXPECT_EQ(number(m, "duplicate_accesses_looked_at.pct"), 100);
   }
+}
+
+// Without being asked for: of the blocks on multiprocessor 0, here 0, 2 and 4 of 8, which load the same line.
+TEST(DuplicateLoads, ASampleInEveryLaunch) {
+  const std::string body = "and.b32 %r10, %r3, 1; mul.wide.u32 %rd10, %r10, 128; add.u64 %rd10, %rd1, %rd10;\n"
+                           "ld.global.u32 %r11, [%rd10]; st.global.u32 [%rd2], %r11; ret;";
+  How how{.blocks = 8, .threads = 64, .workers = 2, .options = {}};
+  how.options.board = {.multiprocessors = 2, .resident_ctas = 3};
+  const Metrics sample = profile_of(body, how).metrics;
+  EXPECT_EQ(number(sample, "duplicate_loads_in_block"), 2);
+  EXPECT_EQ(number(sample, "duplicate_loads"), 6);
+  EXPECT_EQ(number(sample, "duplicate_accesses_looked_at.pct"), 100 * 3.0 / 8);
+  EXPECT_EQ(sample.integer("load_sectors_requested"), 3u * 2);
+  how.options.named = {"duplicate_loads"};
+  const Metrics all = profile_of(body, how).metrics;
+  EXPECT_EQ(number(all, "duplicate_accesses_looked_at.pct"), 100);
+  EXPECT_EQ(number(all, "duplicate_loads"), (3 * 2 * 2 + 2 + 2) / 4.0); // the second wave has one block on each
 }
 
 // Warp w runs its loop w + 1 times: 3 warps, loops of 3 instructions.
@@ -210,7 +255,7 @@ TEST(AllAnalyzers, AreChosenByName) {
   how.options.named = {"reuse_distance"};
   const Metrics m = profile_of("ld.global.u32 %r10, [%rd1]; ret;", how).metrics;
   EXPECT_NE(m.find("reuse_first_uses"), nullptr);
-  EXPECT_EQ(m.find("duplicate_loads"), nullptr);
+  EXPECT_EQ(m.find("cache_accesses_simulated.pct"), nullptr);
   EXPECT_FALSE(check_names({"all", "caches", "divergence"}).has_errors());
   const Diagnostics errors = check_names({"cachse", "reuse-distance"});
   ASSERT_EQ(errors.error_count(), 2u);

@@ -66,6 +66,7 @@ TEST(Streams, MemoryIsBounded) {
   Streams streams(shape, board);
   EXPECT_EQ(streams.kept_ctas(), 1020u); // 51 waves of 20 blocks; 32768 warps would be 1024 blocks
   const auto shard = streams.make_shard();
+  EXPECT_TRUE(shard->begin_cta(0));
   EXPECT_TRUE(shard->begin_cta(1019));
   EXPECT_FALSE(shard->begin_cta(1020));
   const WarpAccess scattered(~0u, 4, [](int lane) { return 4096 * lane; });
@@ -77,6 +78,9 @@ TEST(Streams, MemoryIsBounded) {
   const Streams::Recorded recorded = streams.recorded();
   EXPECT_EQ(recorded.kept, Streams::kWords / (1020 * 32) / 33); // a header and 32 lines each
   EXPECT_EQ(recorded.all, 3'999'999u);
+  // A sample: the blocks on multiprocessor 0, of the first wave.
+  const auto sample = Streams(shape, board, Streams::Part::one_multiprocessor).make_shard();
+  for (std::uint64_t cta = 0; cta < 100; ++cta) EXPECT_EQ(sample->begin_cta(cta), cta == 0 || cta == 10) << cta;
   // More warps on the board than are kept of anything.
   const Board huge{.multiprocessors = 100'000, .resident_ctas = 8};
   EXPECT_EQ(Streams(shape, huge).kept_ctas(), 1024u);
