@@ -10,7 +10,7 @@ std::vector<KernelSummary> summarise(Module& module) {
     const Expected<std::shared_ptr<const exec::Program>> program = module.program(*f, false, "");
     exec::Program undecoded;
     undecoded.function = f;
-    summary.resources = resources(module.ir(), program ? **program : undecoded, std::nullopt);
+    summary.resources = resources(module, program ? **program : undecoded, std::nullopt);
     if (!program) summary.blocked_by = program.error();
     list.push_back(std::move(summary));
   }

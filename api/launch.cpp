@@ -39,13 +39,13 @@ Argument Argument::raw(std::span<const std::byte> bytes) {
   return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
 }
 
-Resources resources(const ir::Module& module, const exec::Program& program, std::optional<std::uint32_t> given) {
+Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given) {
   Resources r;
   const std::uint32_t directive = program.function->bounds.max_registers;
   r.registers_from = given            ? Resources::RegisterSource::given
                      : directive != 0 ? Resources::RegisterSource::directive
                                       : Resources::RegisterSource::estimated;
-  r.registers = given ? *given : directive != 0 ? directive : ir::estimated_registers(module, *program.function);
+  r.registers = given ? *given : directive != 0 ? directive : module.estimated_registers(*program.function);
   r.static_shared_bytes = program.shared_bytes;
   r.local_bytes = program.local_bytes;
   return r;
@@ -187,7 +187,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   report.cluster = cluster_of(request).value_or(Extent{1, 1, 1});
   report.device = request.device;
   report.rules = request.rules;
-  report.resources = resources(module.ir(), **program, request.registers);
+  report.resources = resources(module, **program, request.registers);
   report.resources.dynamic_shared_bytes = request.dynamic_shared_bytes;
 
   std::shared_ptr<Buffer> workspace;

@@ -111,6 +111,6 @@ Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_fi
 Expected<model::Device> default_device(const ir::Module& module);
 
 /// Registers of a kernel per thread: `given`, else .maxnreg, else an estimate (see ir/liveness.hpp).
-Resources resources(const ir::Module& module, const exec::Program& program, std::optional<std::uint32_t> given);
+Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given);
 
 } // namespace warplens::api

@@ -1,6 +1,7 @@
 #include "api/session.hpp"
 
 #include "emulator/ir/link.hpp"
+#include "emulator/ir/liveness.hpp"
 #include "emulator/ir/merge.hpp"
 #include "emulator/ir/parse.hpp"
 
@@ -266,6 +267,13 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
       exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched});
   if (program) programs_.emplace(key, *program);
   return program;
+}
+
+std::uint32_t Module::estimated_registers(const ir::Function& function) {
+  const std::lock_guard lock(mutex_);
+  const auto [found, added] = registers_.try_emplace(&function);
+  if (added) found->second = ir::estimated_registers(module_, function);
+  return found->second;
 }
 
 } // namespace warplens::api

@@ -123,6 +123,9 @@ public:
   /// instruction that cannot be run, a level that this machine has not.
   Expected<std::shared_ptr<const exec::Program>> program(const ir::Function& kernel, bool watched,
                                                          std::string_view level);
+  /// What ir::estimated_registers() says of a function that lives as long as the module, such as that of a program();
+  /// found once, for that takes longer than a launch.
+  std::uint32_t estimated_registers(const ir::Function& function);
 
 private:
   Module(std::shared_ptr<Context> context, ir::Module module, ir::Checked checked)
@@ -140,6 +143,7 @@ private:
   using ProgramKey = std::tuple<const ir::Function*, bool, std::string>;
   std::mutex mutex_;
   std::map<ProgramKey, std::shared_ptr<const exec::Program>> programs_;
+  std::map<const ir::Function*, std::uint32_t> registers_;
 };
 
 } // namespace warplens::api

@@ -39,7 +39,7 @@ const api::Resources& Function::resources() const {
   std::call_once(resources_once_, [&] {
     const auto program = kernel_.module->program(*kernel_.function, false, {});
     if (!program) throw Failure{CUDA_ERROR_INVALID_PTX, render(program.error(), {})};
-    resources_ = api::resources(kernel_.module->ir(), **program, std::nullopt);
+    resources_ = api::resources(*kernel_.module, **program, std::nullopt);
     resources_.registers =
         std::min(resources_.registers, static_cast<std::uint32_t>(device_.limits.registers_per_thread));
   });

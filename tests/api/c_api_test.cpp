@@ -210,6 +210,60 @@ TEST(PtxRun, FromManyThreads) {
   for (const auto& x : data) EXPECT_EQ(x[127], 1024);
 }
 
+/// Counts its runs in a variable of the module, so that a count above one shows a module that was kept.
+std::string counting(const char* name) {
+  return std::string(".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 runs;\n.visible .entry ") + name +
+         "(.param .u64 x) {\n.reg .u32 %r; .reg .u64 %rd; ld.param.u64 %rd, [x]; ld.global.u32 %r, [runs];\n"
+         "add.u32 %r, %r, 1; st.global.u32 [runs], %r; st.u32 [%rd], %r; ret;\n}\n";
+}
+
+TEST(PtxRun, ModulesAreKeptByContent) {
+  const auto runs = [](const std::string& text) {
+    std::uint32_t count = 0;
+    void* arguments[] = {in_pointer(&count)};
+    API(ptx_run)(text.c_str(), 1, arguments, 1, 1, 1, 1, 1, 1, 0);
+    return count;
+  };
+  std::string text = counting("kept_a");
+  EXPECT_EQ(runs(text), 1u);
+  EXPECT_EQ(runs(text), 2u);
+  EXPECT_EQ(runs(std::string(text)), 3u); // at another address
+  const std::size_t last = text.find("kept_a") + 5;
+  text[last] = 'b'; // another module at the same address
+  EXPECT_EQ(runs(text), 1u);
+  text[last] = 'a';
+  EXPECT_EQ(runs(text), 4u);
+  EXPECT_EQ(runs(text + "\n"), 1u); // longer at the end
+}
+
+TEST(PtxRun, AModuleIsLoadedOnceFromManyThreads) {
+  const std::string text = counting("loaded_once");
+  std::vector<std::thread> threads;
+  std::vector<std::uint32_t> unused(8);
+  for (std::uint32_t& to : unused)
+    threads.emplace_back([&] {
+      const std::string own = text; // at an address of its own
+      void* arguments[] = {in_pointer(&to)};
+      API(ptx_run)(own.c_str(), 1, arguments, 1, 1, 1, 1, 1, 1, 0);
+    });
+  for (std::thread& t : threads) t.join();
+  // The increments may have met, but some count went on from another's.
+  std::uint32_t after = 0;
+  void* arguments[] = {in_pointer(&after)};
+  API(ptx_run)(text.c_str(), 1, arguments, 1, 1, 1, 1, 1, 1, 0);
+  EXPECT_GE(after, 2u);
+}
+
+TEST(PtxRun, KernelsThatWaitForTheWholeGrid) {
+  const char* const text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 x) {\n"
+                           ".reg .u32 %r; .reg .u64 %rd; ld.param.u64 %rd, [x]; mov.u32 %r, %envreg2;\n"
+                           "st.u32 [%rd], %r; ret;\n}\n";
+  std::uint32_t workspace = 0;
+  void* arguments[] = {in_pointer(&workspace)};
+  API(ptx_run)(text, 1, arguments, 32, 1, 1, 4, 1, 1, 0);
+  EXPECT_NE(workspace, 0u);
+}
+
 TEST(PtxRun, ErrorsArePrintedOnce) {
   const auto printed = [](const char* source, int n_args, int block) {
     std::vector<float> x(128);
