@@ -1,5 +1,6 @@
 #include "runtime/driver/copy.hpp"
 
+#include "runtime/driver/array.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <fmt/format.h>
@@ -49,9 +50,8 @@ struct Half {
 };
 
 Box box_of(const Half& half, const CUDA_MEMCPY3D& p) {
-  if (half.type == CU_MEMORYTYPE_ARRAY) {
-    throw Failure{unsupported("a copy of an array"), {}};
-  }
+  if (half.type == CU_MEMORYTYPE_ARRAY)
+    return box_in(half.array, half.x, half.y, half.z, p.WidthInBytes, p.Height, p.Depth);
   const std::uint64_t base = half.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uint64_t>(half.host) : half.device;
   require(base != 0);
   // A pitch or height of 0 stands for rows and slices that adjoin.

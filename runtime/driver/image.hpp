@@ -7,8 +7,11 @@
 
 namespace warplens::runtime {
 
-/// PTX text, ended by a zero byte; a fat binary, or the wrapper that nvcc puts around one. Throws Failure:
-/// CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU where there is machine code only.
+/// PTX text, ended by a zero byte; a fat binary, or the wrapper that nvcc puts around one; a linked_image(). Throws
+/// Failure: CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU where there is machine code only.
 std::vector<api::Source> ptx_of(const void* image, const model::Device& device);
+
+/// Several sources as one image, which cuLinkComplete() gives out.
+std::string linked_image(const std::vector<api::Source>& sources);
 
 } // namespace warplens::runtime

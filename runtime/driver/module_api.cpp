@@ -1,5 +1,6 @@
 // Modules: loading code, finding what is in it.
 #include "runtime/driver/image.hpp"
+#include "runtime/driver/jit_log.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
 
@@ -35,9 +36,12 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   });
 }
 
-// The options are about the compiler that turns PTX into machine code; there is none here.
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int, CUjit_option*, void**) {
-  return cuModuleLoadData(module, image);
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* options,
+                            void** values) {
+  return serve([&](Context& context) {
+    require(module != nullptr);
+    JitLog(count, options, values).collect([&] { *module = load(context, image); });
+  });
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return cuModuleLoadData(module, image); }
