@@ -1,5 +1,7 @@
-// Writes JSON reports. The only file of api/ that sees nlohmann-json.
+// Writes JSON reports. With json_profile.cpp the only file of api/ that sees nlohmann-json.
 #include "api/json_report.hpp"
+
+#include "api/predict.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -62,12 +64,22 @@ Json occupancy_of(const LaunchReport& report) {
           {"shared_bytes_per_block", r.static_shared_bytes + r.dynamic_shared_bytes}};
 }
 
+/// The fields that are known.
+Json statistics_of(model::KernelStatistics statistics) {
+  Json object = Json::object();
+  for (const model::StatisticField& field : model::statistic_fields())
+    if (const std::optional<double>& value = field.get(statistics)) object[std::string(field.name)] = *value;
+  return object;
+}
+
 Json prediction_of(const model::Prediction& p) {
   Json terms = Json::array();
   for (const model::Term& t : p.terms) terms.push_back({{"name", t.name}, {"value", t.value}, {"unit", t.unit}});
-  return {{"model", p.model}, {"device", p.device},  {"cycles", p.cycles}, {"milliseconds", p.milliseconds},
-          {"mwp", p.mwp},     {"cwp", p.cwp},        {"bound", p.bound},   {"mwp_bound", p.mwp_bound},
-          {"terms", terms},   {"remarks", p.remarks}};
+  Json benefits = Json::array();
+  for (const model::Benefit& b : p.benefits) benefits.push_back({{"of", b.of}, {"milliseconds", b.milliseconds}});
+  return {{"model", p.model}, {"device", p.device},   {"cycles", p.cycles},  {"milliseconds", p.milliseconds},
+          {"mwp", p.mwp},     {"cwp", p.cwp},         {"bound", p.bound},    {"mwp_bound", p.mwp_bound},
+          {"terms", terms},   {"benefits", benefits}, {"remarks", p.remarks}};
 }
 
 std::string_view word(Severity severity) {
@@ -113,18 +125,49 @@ Json launch_of(const LaunchReport& report) {
           {"metrics", metrics_of(report.profile.metrics.list())},
           {"instructions", std::move(instructions)},
           {"occupancy", occupancy_of(report)},
+          {"statistics", statistics_of(report.statistics)},
           {"predictions", std::move(predictions)},
           {"findings", std::move(findings)}};
 }
 
+Json launch_of(const PredictedLaunch& predicted) {
+  Json predictions = Json::array();
+  for (const auto& p : predicted.predictions) predictions.push_back(prediction_of(p));
+  Json remarks = predicted.launch.remarks;
+  for (const std::string& remark : predicted.remarks) remarks.push_back(remark);
+  Json object = {{"kernel", predicted.launch.kernel},
+                 {"measured_milliseconds", nullptr},
+                 {"statistics", statistics_of(predicted.launch.statistics)},
+                 {"predictions", std::move(predictions)},
+                 {"patterns", nullptr},
+                 {"remarks", std::move(remarks)}};
+  if (predicted.launch.milliseconds) object["measured_milliseconds"] = *predicted.launch.milliseconds;
+  if (const auto& p = predicted.patterns)
+    object["patterns"] = {{"branching", p->branching},
+                          {"global_access", p->global_access},
+                          {"bank_conflicts", p->bank_conflicts},
+                          {"partitioning", p->partitioning},
+                          {"barriers", p->barriers}};
+  return object;
+}
+
+std::string text_of(const Json& report) {
+  // PTX may hold bytes that are no UTF-8; JSON may not.
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 } // namespace
+
+std::string json_predictions(const model::Device& device, std::span<const PredictedLaunch> launches) {
+  Json list = Json::array();
+  for (const PredictedLaunch& launch : launches) list.push_back(launch_of(launch));
+  return text_of({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
+}
 
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches) {
   Json list = Json::array();
   for (const LaunchReport& report : launches) list.push_back(launch_of(report));
-  const Json report = {{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}};
-  // PTX may hold bytes that are no UTF-8; JSON may not.
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
 }
 
 } // namespace warplens::api

@@ -97,13 +97,12 @@ public:
                       "compiler would keep some in local memory",
                       to_string(limits.capability)));
     }
-    // On 1.x the arguments and a header of 16 bytes lie in shared memory.
-    const std::int64_t extra = limits.capability.major < 2 ? std::int64_t{param_bytes_} + 16 : 0;
     model::OccupancyQuery query;
     query.capability = limits.capability;
     query.threads = static_cast<std::int64_t>(threads());
     query.registers = registers;
-    query.shared_bytes = static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes) + extra;
+    query.shared_bytes =
+        static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes + extra_shared_bytes());
     Expected<model::Occupancy> result = model::occupancy(query);
     if (result)
       report_.occupancy = std::move(*result);
@@ -120,6 +119,11 @@ public:
 
 private:
   [[nodiscard]] std::uint64_t threads() const { return report_.block[0] * report_.block[1] * report_.block[2]; }
+
+  // On 1.x the arguments and a header of 16 bytes lie in shared memory.
+  [[nodiscard]] std::uint64_t extra_shared_bytes() const {
+    return report_.device.capability.major < 2 ? param_bytes_ + 16 : 0;
+  }
 
   void add_metrics() {
     analyzers::Metrics& metrics = report_.profile.metrics;
@@ -143,12 +147,17 @@ private:
   void predict() {
     std::optional<int> resident;
     if (report_.occupancy) resident = report_.occupancy->blocks;
-    const model::KernelStatistics s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
+    model::KernelStatistics& s = report_.statistics;
+    s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
+    s.registers_per_thread = report_.resources.registers;
+    s.shared_bytes_per_block = static_cast<double>(report_.resources.static_shared_bytes +
+                                                   report_.resources.dynamic_shared_bytes + extra_shared_bytes());
     bool known = false;
     for (const model::Model& m : model::models()) {
-      if (!m.knows(report_.device)) continue;
-      known = true;
-      Expected<model::Prediction> p = m.predict(s, report_.device, {});
+      // What needs a measured run of the kernel cannot predict one that was only emulated.
+      if (!m.knows(report_.device) || m.says == model::kSaysTimeOnceCalibrated) continue;
+      known |= m.says == model::kSaysTime;
+      Expected<model::Prediction> p = model::predict(m.id, s, report_.device, {});
       if (p)
         report_.predictions.push_back(std::move(*p));
       else
@@ -156,7 +165,7 @@ private:
     }
     if (!known)
       report_.remarks.push_back(
-          fmt::format("no prediction of the run time: no model has parameters for {}", report_.device.name));
+          fmt::format("only lower bounds of the run time: no model has parameters for {}", report_.device.name));
   }
 
   LaunchReport& report_;

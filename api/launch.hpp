@@ -89,6 +89,7 @@ struct LaunchReport {
   Resources resources;
   analyzers::Profile profile; ///< with the metrics of the launch itself added (registers, occupancy, …)
   std::optional<model::Occupancy> occupancy;
+  model::KernelStatistics statistics; ///< what the models were given
   std::vector<model::Prediction> predictions;
   std::vector<analyzers::Finding> findings;
   std::vector<std::string> remarks; ///< what could not be said, and why

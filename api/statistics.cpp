@@ -2,6 +2,8 @@
 
 #include "analyzers/instruction_mix.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warplens::api {
@@ -57,6 +59,7 @@ struct Totals {
   double coalesced = 0, uncoalesced = 0, uncoalesced_transactions = 0;
   double by_size[3]{}, vector_by_size[3]{};
   double by_class[model::kInstructionClasses]{};
+  double floating_point = 0, flops = 0;
 };
 
 class Counting {
@@ -67,6 +70,7 @@ public:
     const std::string_view opcode = kernel_.instructions[row.instruction].opcode;
     if (const auto c = class_of(opcode))
       totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
+    floating_point(row, opcode);
     global(row, is_vector(opcode));
     local(row);
   }
@@ -74,6 +78,27 @@ public:
   Totals totals;
 
 private:
+  // A multiplication with addition is two operations; whatever else computes is one, also a root or a sine.
+  void floating_point(const InstructionRow& row, std::string_view opcode) {
+    using enum analyzers::InstructionClass;
+    switch (analyzers::classify(opcode)) {
+    case f16:
+    case f32:
+    case f32_divide:
+    case f64:
+    case f64_divide:
+    case square_root:
+    case reciprocal_root:
+    case reciprocal:
+    case sine:
+    case exponential: break;
+    default: return;
+    }
+    const double operations = opcode.starts_with("fma") || opcode.starts_with("mad") ? 2 : 1;
+    totals.floating_point += metric(row, "smsp__inst_executed.sum");
+    totals.flops += operations * metric(row, "smsp__thread_inst_executed_pred_on.sum");
+  }
+
   void global(const InstructionRow& row, bool vector) {
     double requests = both(row, "request");
     if (rule_ == Rule::sectors)
@@ -181,6 +206,14 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
                                  : launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
                                        launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")) /
       warps;
+  double shared = 0;
+  for (const char* operation : {"ld", "st", "atom"})
+    shared += launch(fmt::format("smsp__inst_executed_op_shared_{}.sum", operation));
+  s.shared_requests = shared / warps;
+  if (const double executed = launch("smsp__inst_executed.sum"); executed > 0)
+    s.lanes_per_instruction = std::max(1.0, launch("smsp__thread_inst_executed.sum") / executed);
+  s.floating_point_instructions = t.floating_point / warps;
+  s.flops = t.flops / warps;
   for (std::size_t i = 0; i < model::kInstructionClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
   return s;
 }

@@ -1,5 +1,6 @@
 #include "model/dasgupta.hpp"
 
+#include "model/merging.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
 
@@ -23,9 +24,24 @@ struct Transactions {
   }
 };
 
+// Given, or from what the warps of a block share and how many of their requests meet in the memory controller.
+double duplicates(Prediction& p, const KernelStatistics& s, const Device& device, const Residency& r) {
+  if (s.duplicate_loads) return *s.duplicate_loads;
+  if (!s.ideal_duplicate_loads || !device.dasgupta->merge_queue) {
+    p.remarks.push_back(s.ideal_duplicate_loads
+                            ? "no merging: the merge queue of the device is not known"
+                            : "no merging: neither 'duplicate_loads' nor 'ideal_duplicate_loads' was given");
+    return 1;
+  }
+  p.remarks.push_back("merging by occupancy and block size: a hypothesis, see the manual");
+  const double in_flight = std::max(r.warps * s.independent_loads.value_or(1), 1.0);
+  return note(p, "duplicate_loads",
+              effective_duplicate_loads(*s.ideal_duplicate_loads, in_flight, *device.dasgupta->merge_queue),
+              "requests");
+}
+
 // Section 3.2.4.3: duplicate loads piggyback on each other; section 3.2.5.1: those of vector requests do not.
-Transactions merge(const KernelStatistics& s) {
-  const double duplicates = s.duplicate_loads.value_or(1);
+Transactions merge(const KernelStatistics& s, double duplicates) {
   Transactions t;
   t.vector_32 = s.vector_transactions_32.value_or(0);
   t.vector_64 = s.vector_transactions_64.value_or(0);
@@ -34,7 +50,7 @@ Transactions merge(const KernelStatistics& s) {
   t.scalar_32 = std::max(*s.transactions_32 - t.vector_32, 0.0) / duplicates;
   t.scalar_64 = std::max(*s.transactions_64 - t.vector_64, 0.0) / duplicates;
   t.scalar_128 = std::max(*s.transactions_128 - t.vector_128, 0.0) / duplicates;
-  t.merging = (*s.transactions_32 + *s.transactions_64 + *s.transactions_128) / t.all();
+  t.merging = transactions(s) / t.all();
   return t;
 }
 
@@ -45,42 +61,76 @@ double average_delay(const Transactions& t, const DasguptaParameters& parameters
          t.all();
 }
 
+// Fermi and later have caches, of which the thesis knows nothing: what hits waits for the cache instead of the memory,
+// and departs without delay. As in Sim et al., equation (12).
+struct Caches {
+  double hit_latency = 0;
+  double miss_ratio = 1;
+};
+Caches caches(Prediction& p, const KernelStatistics& s, const Device& device) {
+  Caches c;
+  if (!device.latency.l1 || !device.latency.l2) return c;
+  const double l1_miss = 1 - s.l1_hit_ratio.value_or(0);
+  c.hit_latency = note(p, "hit_latency", *device.latency.l1 + l1_miss * *device.latency.l2, "cycles");
+  c.miss_ratio = note(p, "miss_ratio", l1_miss * (1 - s.l2_hit_ratio.value_or(0)), "");
+  if (!s.l1_hit_ratio && !s.l2_hit_ratio) p.remarks.push_back("no cache hits: the hit ratios were not given");
+  return c;
+}
+
 // Equations (16) to (28).
 void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
             const ModelOptions& options) {
   const DasguptaParameters& parameters = *device.dasgupta;
-  const Transactions t = merge(s);
-  const double bytes = note(p, "Data_per_request", t.bytes() / work.requests, "bytes");
+  const Transactions t = merge(s, duplicates(p, s, device, r));
+  const Caches c = caches(p, s, device);
+  const double bytes = note(p, "Data_per_request", c.miss_ratio * t.bytes() / work.requests, "bytes");
   const double per_request = note(p, "num_trans_per_request", t.all() / work.requests, "transactions per request");
   const double delay = note(p, "avg_dep_delay_per_tran", average_delay(t, parameters), "cycles");
   // Strong merging can leave less than one transaction per request; what is left still takes the base latency.
-  work.memory_latency =
-      note(p, "mem_latency_final", parameters.memory_latency + std::max(per_request - 1, 0.0) * delay, "cycles");
-  work.departure_delay = note(p, "dep_delay_per_request", per_request * delay, "cycles");
-  work.memory_cycles = work.memory_latency * work.requests;
+  const double base = parameters.memory_latency + std::max(per_request - 1, 0.0) * delay;
+  work.memory_latency = note(p, "mem_latency_final", c.hit_latency + c.miss_ratio * base, "cycles");
+  work.departure_delay = note(p, "dep_delay_per_request", c.miss_ratio * per_request * delay, "cycles");
 
   MwpLimits limits;
-  const double per_warp =
-      note(p, "bandwidth_requirements_per_warp", parameters.clock_ghz * bytes / work.memory_latency, "GB/s");
-  limits.bandwidth = note(p, "MWP_peak_bandwidth", device.bandwidth_gb_s / (per_warp * r.multiprocessors), "warps");
-  limits.departure = note(p, "MWP_without_BW_full", work.memory_latency / work.departure_delay, "warps");
   limits.warps = note(p, "Active_warps_for_MWP", r.warps * s.independent_loads.value_or(1) / t.merging, "warps");
+  limits.bandwidth = limits.departure = limits.warps; // what always hits departs at once
+  if (c.miss_ratio > 0) {
+    const double per_warp =
+        note(p, "bandwidth_requirements_per_warp", parameters.clock_ghz * bytes / work.memory_latency, "GB/s");
+    limits.bandwidth = note(p, "MWP_peak_bandwidth", device.bandwidth_gb_s / (per_warp * r.multiprocessors), "warps");
+    limits.departure = note(p, "MWP_without_BW_full", work.memory_latency / work.departure_delay, "warps");
+  }
   choose_mwp(p, limits, options);
-  if (!s.duplicate_loads) p.remarks.push_back("no merging: 'duplicate_loads' was not given");
+
+  // Computation that does not wait for an outstanding request (prefetching) hides as much of its latency; the bandwidth
+  // stays what it is.
+  const double beside = s.independent_instructions.value_or(0) * device.issue_cycles->basic;
+  double waiting = work.memory_latency;
+  if (beside > 0)
+    waiting = note(p, "latency_not_hidden",
+                   std::max(waiting - beside, waiting * std::min(p.mwp / limits.bandwidth, 1.0)), "cycles");
+  work.memory_cycles = waiting * work.requests;
   if (!s.independent_loads) p.remarks.push_back("one load in flight per warp: 'independent_loads' was not given");
 }
 
-// Section 3.2.3: every instruction takes the basic cycles, except those of a slower class and conflicting accesses.
-Expected<double> compute_cycles(const KernelStatistics& s, const Device& device) {
+// Section 3.2.3: every instruction takes the basic cycles, except those of a slower class and conflicting accesses. The
+// thesis lets all of them take turns; the special-function units can also work beside the others (section 4.2.4 and
+// chapter 6), which then only lose the slots that issue to them.
+Expected<double> compute_cycles(const KernelStatistics& s, const Device& device, const ModelOptions& options) {
   const IssueCycles& issue = *device.issue_cycles;
+  const bool beside = options.special_functions == ModelOptions::SpecialFunctions::beside;
   double cycles = issue.basic * *s.instructions;
+  double special = 0; ///< cycles of the special-function units
   for (std::size_t i = 0; i < kInstructionClasses; ++i) {
     const double count = s.by_class[i].value_or(0);
     if (count == 0) continue;
     if (!issue.by_class[i])
       return failure(fmt::format("device '{}' has no issue cycles for class '{}', but the kernel has {} of it per warp",
                                  device.name, to_string(static_cast<InstructionClass>(i)), count));
-    cycles += count * (*issue.by_class[i] - issue.basic);
+    if (beside && runs_on_special_units(static_cast<InstructionClass>(i)))
+      special += count * *issue.by_class[i];
+    else
+      cycles += count * (*issue.by_class[i] - issue.basic);
   }
   if (const double passes = s.bank_conflict_passes.value_or(0); passes > 0) {
     if (!issue.bank_pass)
@@ -89,14 +139,13 @@ Expected<double> compute_cycles(const KernelStatistics& s, const Device& device)
                                  device.name, passes));
     cycles += passes * *issue.bank_pass;
   }
-  return cycles;
+  return std::max(cycles, special);
 }
 
 } // namespace
 
 Expected<Prediction> dasgupta(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
-  if (!device.dasgupta || !device.issue_cycles) return failure(no_parameters(device, kDasgupta));
-  if (Diagnostics errors = check_statistics(statistics, kDasgupta); errors.has_errors())
+  if (Diagnostics errors = check_inputs(kDasgupta, statistics, device); errors.has_errors())
     return failure(std::move(errors));
 
   Prediction prediction;
@@ -108,7 +157,7 @@ Expected<Prediction> dasgupta(const KernelStatistics& statistics, const Device& 
   work.requests = *statistics.global_requests;
   work.synchronizations = statistics.synchronizations.value_or(0);
   if (work.requests > 0) memory(prediction, work, statistics, device, r, options);
-  const Expected<double> cycles = compute_cycles(statistics, device);
+  const Expected<double> cycles = compute_cycles(statistics, device, options);
   if (!cycles) return failure(cycles.error());
   work.compute_cycles = *cycles;
   return overlap(std::move(prediction), work, r, statistics, device.dasgupta->clock_ghz,

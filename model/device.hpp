@@ -53,6 +53,33 @@ struct DasguptaParameters {
   double delay_64 = 0;       ///< of a 64-byte transaction
   double delay_128 = 0;      ///< of a 128-byte transaction
   double delay_vector = 0;   ///< of a transaction of a vector request (ld.v2, ld.v4), whatever its size
+  /// Requests of a multiprocessor that the memory controller can compare with each other: see model/merging.hpp.
+  std::optional<double> merge_queue;
+};
+
+/// Parameters of Sim et al. (PPoPP 2012); cycles and bytes.
+struct SimParameters {
+  double simd_width = 0;        ///< lanes that a multiprocessor issues in a cycle
+  double sfu_width = 0;         ///< lanes of special functions that it issues in a cycle
+  double departure_delay = 0;   ///< Delta: between two transactions of device memory
+  double transaction_bytes = 0; ///< transaction_size
+};
+
+/// Latencies in cycles, as micro-benchmarks measured them; empty where nobody did or the device has no such thing.
+struct Latencies {
+  std::optional<double> arithmetic; ///< from one dependent multiply-add to the next
+  std::optional<double> shared;     ///< load from shared memory
+  std::optional<double> l1;         ///< load that hits the first cache
+  std::optional<double> l2;         ///< load that hits the second cache
+  std::optional<double> memory;     ///< load from device memory
+};
+
+/// What a multiprocessor does in a cycle.
+struct Throughputs {
+  std::optional<double> issue;                 ///< warp instructions issued
+  std::optional<double> load_store_units;      ///< lanes of loads and stores
+  std::optional<double> load_store_use;        ///< share of the cycles in which those units really work, 0 to 1
+  std::optional<double> sustained_memory_gb_s; ///< of the whole device: bandwidth that a copy reaches
 };
 
 /// A cache, as `[l1]` or `[l2]`. An access that misses fetches a sector of its line.
@@ -73,17 +100,21 @@ struct Device {
   ComputeCapability capability;
   int multiprocessors = 0;
   int cores_per_multiprocessor = 0;
-  double clock_ghz = 0;               ///< of the shaders
-  double bandwidth_gb_s = 0;          ///< peak of device memory, 10^9 bytes per second
-  std::optional<int> partitions;      ///< of device memory, where addresses are not hashed
-  std::optional<int> partition_bytes; ///< width of a partition
-  std::optional<CacheLevel> l1, l2;   ///< none before compute capability 2.0
-  std::string coalescing_rule;        ///< "1.0", "1.2", "6.0", …: the name of an analyzer's rule
-  std::string bank_rule;              ///< "1.x", "5.x", …
-  OccupancyLimits limits{};           ///< those of the compute capability
+  double clock_ghz = 0;                       ///< of the shaders
+  double bandwidth_gb_s = 0;                  ///< peak of device memory, 10^9 bytes per second
+  std::optional<int> multiprocessors_per_tpc; ///< that share a texture unit, and with it the profiler's counters (1.x)
+  std::optional<int> partitions;              ///< of device memory, where addresses are not hashed
+  std::optional<int> partition_bytes;         ///< width of a partition
+  std::optional<CacheLevel> l1, l2;           ///< none before compute capability 2.0
+  std::string coalescing_rule;                ///< "1.0", "1.2", "6.0", …: the name of an analyzer's rule
+  std::string bank_rule;                      ///< "1.x", "5.x", …
+  OccupancyLimits limits{};                   ///< those of the compute capability
   std::optional<IssueCycles> issue_cycles;
   std::optional<HongKimParameters> hong_kim;
   std::optional<DasguptaParameters> dasgupta;
+  std::optional<SimParameters> sim;
+  Latencies latency;
+  Throughputs throughput;
   std::map<std::string, std::string>
       sources; ///< key ("clock_ghz", "hong_kim.memory_latency", "hong_kim") -> where it was read
 };
@@ -91,6 +122,9 @@ struct Device {
 /// Reads a device from TOML. Errors, each with line and column in `file`: not TOML; unknown, missing and wrongly typed
 /// keys; values that cannot be (a clock of 0, an infinite bandwidth, an unknown compute capability).
 Expected<Device> load_device(std::string_view toml_text, std::string_view file);
+
+/// The device as a file that load_device() reads back.
+std::string device_text(const Device& device);
 
 /// The devices that come with the library, ordered by compute capability, then id.
 const std::vector<Device>& built_in_devices();

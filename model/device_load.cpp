@@ -143,6 +143,7 @@ DasguptaParameters read_dasgupta(const toml::table& table, Diagnostics& errors) 
   reader.read("delay_64", parameters.delay_64);
   reader.read("delay_128", parameters.delay_128);
   reader.read("delay_vector", parameters.delay_vector);
+  reader.read("merge_queue", parameters.merge_queue);
   reader.finish();
   return parameters;
 }
@@ -182,6 +183,42 @@ CacheLevel read_cache(const toml::table& table, const std::string& name, Diagnos
     errors.error(reader.where("stores"),
                  fmt::format("'{}.stores' is '{}': expected evict, update or back", name, cache.stores));
   return cache;
+}
+
+SimParameters read_sim(const toml::table& table, Diagnostics& errors) {
+  SimParameters parameters;
+  TableReader reader(table, "sim", errors);
+  reader.read("simd_width", parameters.simd_width);
+  reader.read("sfu_width", parameters.sfu_width);
+  reader.read("departure_delay", parameters.departure_delay);
+  reader.read("transaction_bytes", parameters.transaction_bytes);
+  reader.finish();
+  return parameters;
+}
+
+Latencies read_latency(const toml::table& table, Diagnostics& errors) {
+  Latencies latency;
+  TableReader reader(table, "latency", errors);
+  reader.read("arithmetic", latency.arithmetic);
+  reader.read("shared", latency.shared);
+  reader.read("l1", latency.l1);
+  reader.read("l2", latency.l2);
+  reader.read("memory", latency.memory);
+  reader.finish();
+  return latency;
+}
+
+Throughputs read_throughput(const toml::table& table, Diagnostics& errors) {
+  Throughputs throughput;
+  TableReader reader(table, "throughput", errors);
+  reader.read("issue", throughput.issue);
+  reader.read("load_store_units", throughput.load_store_units);
+  reader.read("load_store_use", throughput.load_store_use);
+  reader.read("sustained_memory_gb_s", throughput.sustained_memory_gb_s);
+  reader.finish();
+  if (throughput.load_store_use && *throughput.load_store_use > 1)
+    errors.error(reader.where("load_store_use"), "'throughput.load_store_use' is more than 1: expected a share");
+  return throughput;
 }
 
 // [sources] mirrors the file: each of its keys is a key of the file, or a table of it, with a string that says where
@@ -229,6 +266,7 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
   reader.read("cores_per_multiprocessor", device.cores_per_multiprocessor);
   reader.read("clock_ghz", device.clock_ghz);
   reader.read("bandwidth_gb_s", device.bandwidth_gb_s);
+  reader.read("multiprocessors_per_tpc", device.multiprocessors_per_tpc);
   reader.read("partitions", device.partitions);
   reader.read("partition_bytes", device.partition_bytes);
   reader.read("coalescing_rule", device.coalescing_rule);
@@ -238,6 +276,9 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
   if (const toml::table* table = reader.table("issue_cycles")) device.issue_cycles = read_issue_cycles(*table, errors);
   if (const toml::table* table = reader.table("hong_kim")) device.hong_kim = read_hong_kim(*table, errors);
   if (const toml::table* table = reader.table("dasgupta")) device.dasgupta = read_dasgupta(*table, errors);
+  if (const toml::table* table = reader.table("sim")) device.sim = read_sim(*table, errors);
+  if (const toml::table* table = reader.table("latency")) device.latency = read_latency(*table, errors);
+  if (const toml::table* table = reader.table("throughput")) device.throughput = read_throughput(*table, errors);
   if ((device.hong_kim || device.dasgupta) && !device.issue_cycles)
     errors.error({1, 1}, "missing table 'issue_cycles', which the parameters of a model need");
   if (const toml::table* table = reader.table("sources")) read_sources(*table, root, "", device, errors);

@@ -42,8 +42,7 @@ void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Devi
 } // namespace
 
 Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
-  if (!device.hong_kim || !device.issue_cycles) return failure(no_parameters(device, kHongKim));
-  if (Diagnostics errors = check_statistics(statistics, kHongKim); errors.has_errors())
+  if (Diagnostics errors = check_inputs(kHongKim, statistics, device); errors.has_errors())
     return failure(std::move(errors));
 
   Prediction prediction;

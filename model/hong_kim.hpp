@@ -15,7 +15,7 @@
 namespace warplens::model {
 
 /// Terms carry the paper's names, cycles are those of the shader clock. Needs device.hong_kim and device.issue_cycles,
-/// of which only `basic` is used: the model charges every instruction alike. Errors: as predict() in model/models.hpp.
+/// of which only `basic` is used: the model charges every instruction alike. Errors: see check_inputs().
 Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& device,
                               const ModelOptions& options = {});
 

@@ -1,6 +1,7 @@
 #include "model/statistics.hpp"
 
 #include "model/models.hpp"
+#include "model/occupancy.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +39,13 @@ public:
     positive("resident_blocks", s_.resident_blocks);
     positive("instructions", s_.instructions);
     at_least_one("duplicate_loads", s_.duplicate_loads);
+    at_least_one("ideal_duplicate_loads", s_.ideal_duplicate_loads);
+    at_least_one("instruction_parallelism", s_.instruction_parallelism);
+    at_least_one("lanes_per_instruction", s_.lanes_per_instruction);
+    at_most("lanes_per_instruction", s_.lanes_per_instruction, kWarpSize);
+    at_most("l1_hit_ratio", s_.l1_hit_ratio, 1);
+    at_most("l2_hit_ratio", s_.l2_hit_ratio, 1);
+    positive("adjusting_weight", s_.adjusting_weight);
     at_least_one("independent_loads", s_.independent_loads);
     at_least_one("uncoalesced_transactions", s_.uncoalesced_transactions);
     parts();
@@ -47,10 +55,13 @@ public:
 
 private:
   void positive(std::string_view name, const Field& value) {
-    if (value && *value == 0) errors_.error({}, fmt::format("'{}' is 0: expected at least 1", name));
+    if (value && *value == 0) errors_.error({}, fmt::format("'{}' is 0: expected more", name));
   }
   void at_least_one(std::string_view name, const Field& value) {
     if (value && *value < 1) errors_.error({}, fmt::format("'{}' is {}: expected at least 1", name, *value));
+  }
+  void at_most(std::string_view name, const Field& value, double limit) {
+    if (value && *value > limit) errors_.error({}, fmt::format("'{}' is {}: expected at most {}", name, *value, limit));
   }
   // Averages that were divided separately may differ in the last digits.
   void part(std::string_view name, double value, std::string_view whole_name, const Field& whole) {
@@ -62,6 +73,8 @@ private:
     part("'global_requests'", value_of(s_.global_requests), "'instructions'", s_.instructions);
     part("'coalesced_requests' + 'uncoalesced_requests'",
          value_of(s_.coalesced_requests) + value_of(s_.uncoalesced_requests), "'instructions'", s_.instructions);
+    part("'shared_requests'", value_of(s_.shared_requests), "'instructions'", s_.instructions);
+    part("'floating_point_instructions'", value_of(s_.floating_point_instructions), "'instructions'", s_.instructions);
     part("'synchronizations'", value_of(s_.synchronizations), "'instructions'", s_.instructions);
     part("the sum of the instruction classes", sum_of_classes(s_), "'instructions'", s_.instructions);
     part("'vector_transactions_32'", value_of(s_.vector_transactions_32), "'transactions_32'", s_.transactions_32);
@@ -71,10 +84,9 @@ private:
 
   void requests_without_content() {
     if (s_.global_requests && s_.transactions_32 && s_.transactions_64 && s_.transactions_128) {
-      const double transactions = *s_.transactions_32 + *s_.transactions_64 + *s_.transactions_128;
-      if ((*s_.global_requests > 0) != (transactions > 0))
+      if ((*s_.global_requests > 0) != (transactions(s_) > 0))
         errors_.error({}, fmt::format("{} requests per warp make {} transactions: expected both or neither to be 0",
-                                      *s_.global_requests, transactions));
+                                      *s_.global_requests, transactions(s_)));
     }
     if (value_of(s_.coalesced_requests) + value_of(s_.uncoalesced_requests) > 0 && s_.bytes_per_request &&
         *s_.bytes_per_request == 0)
@@ -111,33 +123,63 @@ std::string_view to_string(InstructionClass instruction_class) {
   return "";
 }
 
+bool runs_on_special_units(InstructionClass instruction_class) {
+  return instruction_class != InstructionClass::integer_multiply &&
+         instruction_class != InstructionClass::double_precision;
+}
+
 const std::vector<StatisticField>& statistic_fields() {
   using S = KernelStatistics;
   using C = InstructionClass;
   static constexpr std::string_view kPerWarp = "per warp";
-  static const std::vector<std::string_view> every{kHongKim, kDasgupta}, none, hong_kim{kHongKim}, dasgupta{kDasgupta};
+  static constexpr std::string_view kRatio = "0 to 1";
+  using Ids = std::vector<std::string_view>;
+  static const Ids every{kHongKim, kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov, kRoofline}, none;
+  static const Ids resident{kHongKim, kDasgupta, kSim, kKaranKumar, kVolkov};
+  static const Ids hong_kim{kHongKim}, weighted{kAmaris, kKaranKumar};
+  static const Ids requests{kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov};
+  static const Ids sizes{kDasgupta, kSim, kBounds, kVolkov, kRoofline};
   static const std::vector<StatisticField> fields{
       {"threads_per_block", "threads", "threads of a block", every, member<&S::threads_per_block>},
       {"blocks", "blocks", "blocks of the grid", every, member<&S::blocks>},
-      {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", every, member<&S::resident_blocks>},
+      {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", resident, member<&S::resident_blocks>},
       {"instructions", kPerWarp, "warp instructions of all kinds", every, member<&S::instructions>},
-      {"global_requests", kPerWarp, "instructions on device memory", dasgupta, member<&S::global_requests>},
+      {"global_requests", kPerWarp, "instructions on device memory", requests, member<&S::global_requests>},
       {"coalesced_requests", kPerWarp, "coalesced requests", hong_kim, member<&S::coalesced_requests>},
       {"uncoalesced_requests", kPerWarp, "uncoalesced requests", hong_kim, member<&S::uncoalesced_requests>},
       {"uncoalesced_transactions", "per request", "transactions of an uncoalesced request", none,
        member<&S::uncoalesced_transactions>},
       {"bytes_per_request", "bytes", "bytes that a request asks for", hong_kim, member<&S::bytes_per_request>},
-      {"transactions_32", kPerWarp, "32-byte transactions", dasgupta, member<&S::transactions_32>},
-      {"transactions_64", kPerWarp, "64-byte transactions", dasgupta, member<&S::transactions_64>},
-      {"transactions_128", kPerWarp, "128-byte transactions", dasgupta, member<&S::transactions_128>},
+      {"transactions_32", kPerWarp, "32-byte transactions", sizes, member<&S::transactions_32>},
+      {"transactions_64", kPerWarp, "64-byte transactions", sizes, member<&S::transactions_64>},
+      {"transactions_128", kPerWarp, "128-byte transactions", sizes, member<&S::transactions_128>},
       {"vector_transactions_32", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_32>},
       {"vector_transactions_64", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_64>},
       {"vector_transactions_128", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_128>},
       {"duplicate_loads", "requests", "requests in flight that fetch the same data", none, member<&S::duplicate_loads>},
       {"independent_loads", "requests", "requests that a warp has in flight", none, member<&S::independent_loads>},
+      {"ideal_duplicate_loads", "warps", "warps of a block that fetch the same data", none,
+       member<&S::ideal_duplicate_loads>},
+      {"independent_instructions", "per request", "instructions between a request and the use of its data", none,
+       member<&S::independent_instructions>},
+      {"l1_hit_ratio", kRatio, "transactions that hit the first cache", none, member<&S::l1_hit_ratio>},
+      {"l2_hit_ratio", kRatio, "transactions that miss the first cache and hit the second", none,
+       member<&S::l2_hit_ratio>},
       {"synchronizations", kPerWarp, "barriers", none, member<&S::synchronizations>},
       {"bank_conflict_passes", kPerWarp, "half-warp passes over the banks beyond the first", none,
        member<&S::bank_conflict_passes>},
+      {"shared_requests", kPerWarp, "instructions on shared memory", none, member<&S::shared_requests>},
+      {"lanes_per_instruction", "lanes", "lanes that take part in an instruction", none,
+       member<&S::lanes_per_instruction>},
+      {"instruction_parallelism", "instructions", "independent instructions of a warp in a row", none,
+       member<&S::instruction_parallelism>},
+      {"floating_point_instructions", kPerWarp, "floating-point instructions", none,
+       member<&S::floating_point_instructions>},
+      {"flops", kPerWarp, "floating-point operations of all lanes", none, member<&S::flops>},
+      {"registers_per_thread", "registers", "registers of a thread", none, member<&S::registers_per_thread>},
+      {"shared_bytes_per_block", "bytes", "shared memory of a block", none, member<&S::shared_bytes_per_block>},
+      {"thread_cycles", "cycles", "weighted computation of a thread", none, member<&S::thread_cycles>},
+      {"adjusting_weight", "factor", "weight fitted from measured runs", weighted, member<&S::adjusting_weight>},
       {"reciprocal", kPerWarp, "reciprocals", none, of_class<C::reciprocal>},
       {"reciprocal_square_root", kPerWarp, "reciprocal square roots", none, of_class<C::reciprocal_square_root>},
       {"square_root", kPerWarp, "square roots", none, of_class<C::square_root>},
@@ -150,6 +192,13 @@ const std::vector<StatisticField>& statistic_fields() {
       {"double_precision", kPerWarp, "double-precision arithmetic", none, of_class<C::double_precision>},
   };
   return fields;
+}
+
+double warps_per_block(const KernelStatistics& s) { return std::ceil(*s.threads_per_block / kWarpSize); }
+double total_warps(const KernelStatistics& s) { return warps_per_block(s) * *s.blocks; }
+double transactions(const KernelStatistics& s) { return *s.transactions_32 + *s.transactions_64 + *s.transactions_128; }
+double transaction_bytes(const KernelStatistics& s) {
+  return 32 * *s.transactions_32 + 64 * *s.transactions_64 + 128 * *s.transactions_128;
 }
 
 Diagnostics check_statistics(const KernelStatistics& statistics, std::string_view model_id) {

@@ -41,6 +41,8 @@ enum class InstructionClass : std::uint8_t {
 constexpr std::size_t kInstructionClasses = 10;
 /// The name as in device files and field names: "square_root".
 std::string_view to_string(InstructionClass instruction_class);
+/// Whether the special-function units compute it, or most of it: reciprocal, roots, division, transcendental functions.
+bool runs_on_special_units(InstructionClass instruction_class);
 
 struct KernelStatistics {
   using Field = std::optional<double>;
@@ -67,10 +69,29 @@ struct KernelStatistics {
 
   Field duplicate_loads;   ///< scalar requests in flight together that fetch the same data, average; 1 unless given
   Field independent_loads; ///< requests that a warp has in flight before it needs one, average; 1 unless given
+  /// Warps of a block that fetch the same data with the same load, average: what duplicate_loads would be if the memory
+  /// controller saw all of them at once. See model/merging.hpp.
+  Field ideal_duplicate_loads;
+  /// Instructions that a warp issues between a request and the first use of its data, average; 0 unless given
+  Field independent_instructions;
+  Field l1_hit_ratio; ///< of transactions, 0 to 1; 0 unless given
+  Field l2_hit_ratio; ///< of the transactions that miss the first cache, 0 to 1; 0 unless given
 
-  Field synchronizations;     ///< barrier instructions, per warp; 0 unless given
-  Field bank_conflict_passes; ///< half-warp passes over the shared-memory banks beyond the first of each request, per
-                              ///< warp: a 16-way conflict of both halves is 30; 0 unless given
+  Field synchronizations;      ///< barrier instructions, per warp; 0 unless given
+  Field bank_conflict_passes;  ///< half-warp passes over the shared-memory banks beyond the first of each request, per
+                               ///< warp: a 16-way conflict of both halves is 30; 0 unless given
+  Field shared_requests;       ///< load, store and atomic instructions on shared memory, per warp; 0 unless given
+  Field lanes_per_instruction; ///< lanes that take part in an instruction, average: 32 without divergence
+  Field instruction_parallelism;     ///< ILP: independent instructions of a warp in a row, average; 1 unless given
+  Field floating_point_instructions; ///< warp instructions that compute floating-point numbers, per warp
+  Field flops;                       ///< floating-point operations of all lanes, per warp; a fused multiply-add is two
+
+  // What is known of a kernel from elsewhere.
+  Field registers_per_thread;   ///< for the occupancy on another device
+  Field shared_bytes_per_block; ///< static and dynamic, bytes; for the occupancy on another device
+  Field thread_cycles;          ///< weighted computation of one thread, cycles: see model/karan_kumar.hpp
+  Field adjusting_weight;       ///< fitted from measured runs of this kernel on this device: see model/calibration.hpp
+
   /// Warp instructions by InstructionClass, per warp; 0 unless given. All are part of `instructions`.
   std::array<Field, kInstructionClasses> by_class{};
 };
@@ -84,6 +105,12 @@ struct StatisticField {
   std::optional<double>& (*get)(KernelStatistics&);
 };
 const std::vector<StatisticField>& statistic_fields();
+
+double warps_per_block(const KernelStatistics& statistics); ///< needs threads_per_block
+double total_warps(const KernelStatistics& statistics);     ///< needs threads_per_block and blocks
+/// Transactions of a warp, of all sizes, and their bytes. Need the transactions of each size.
+double transactions(const KernelStatistics& statistics);
+double transaction_bytes(const KernelStatistics& statistics);
 
 /// Whether the statistics can be and suffice for a model. Errors: a needed field that is missing (the hint names the
 /// models that do without it); a value that is negative, infinite or not a number; parts larger than their whole;

@@ -1,7 +1,5 @@
 #include "model/warp_parallelism.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -27,33 +25,19 @@ double round_cycles(Prediction& p, const WarpWork& work, double n) {
   return work.memory_latency + work.compute_cycles * n;
 }
 
-Expected<Prediction> checked(Prediction prediction) {
-  for (const Term& term : prediction.terms)
-    if (!std::isfinite(term.value) || term.value < 0)
-      return failure(fmt::format("{} of model {} on '{}' is not a number that can be: the device or the statistics "
-                                 "are impossible",
-                                 term.name, prediction.model, prediction.device));
-  return prediction;
-}
-
 } // namespace
 
 Residency residency(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
   const double blocks = *statistics.blocks;
   Residency r;
   r.multiprocessors = std::min<double>(device.multiprocessors, blocks);
-  r.warps_per_block = std::ceil(*statistics.threads_per_block / kWarpSize);
+  r.warps_per_block = warps_per_block(statistics);
   const double share = blocks / r.multiprocessors; // blocks that each multiprocessor runs in all
   r.blocks = std::min(*statistics.resident_blocks, share);
   r.warps = r.blocks * r.warps_per_block;
   r.repetitions = share / r.blocks;
   if (options.repetitions == ModelOptions::Repetitions::whole) r.repetitions = std::ceil(r.repetitions);
   return r;
-}
-
-double note(Prediction& prediction, std::string name, double value, std::string unit) {
-  prediction.terms.push_back({std::move(name), value, std::move(unit)});
-  return value;
 }
 
 void choose_mwp(Prediction& prediction, const MwpLimits& limits, const ModelOptions& options) {
@@ -98,9 +82,7 @@ Expected<Prediction> overlap(Prediction p, const WarpWork& work, const Residency
                         "longer than they wait (Comp_cycles > Mem_cycles)");
   if (!statistics.synchronizations) p.remarks.push_back("no barriers: 'synchronizations' was not given");
 
-  p.cycles = note(p, "Exec_cycles", app + synch, "cycles");
-  p.milliseconds = note(p, "time", p.cycles / (clock_ghz * 1e6), "ms");
-  return checked(std::move(p));
+  return finish(std::move(p), app + synch, clock_ghz);
 }
 
 } // namespace warplens::model

@@ -41,14 +41,11 @@ struct MwpLimits {
   double warps = 0;     ///< N, or Active_warps_for_MWP
 };
 
-/// Appends to the terms and returns the value, so that each equation reads as one line.
-double note(Prediction& prediction, std::string name, double value, std::string unit);
-
 /// Equation (5): the smallest limit, and which it was.
 void choose_mwp(Prediction& prediction, const MwpLimits& limits, const ModelOptions& options);
 
 /// Equations (8), (9) and (22) to (27). A kernel without memory requests has MWP = N and CWP = 0 (Dasgupta, 3.2.6.1).
-/// Errors: a term that is not finite, which only a device that was not made by load_device() can cause.
+/// Errors: see finish().
 Expected<Prediction> overlap(Prediction prediction, const WarpWork& work, const Residency& residency,
                              const KernelStatistics& statistics, double clock_ghz,
                              ModelOptions::Synchronization synchronization);

@@ -100,7 +100,8 @@ void list_analyzers() {
 
 void models() {
   for (const model::Model& m : model::models())
-    write(fmt::format("  {}{}{}: {}\n    {}\n", style().bold, m.id, style().reset, m.title, m.source));
+    write(fmt::format("  {}{}{}: {}\n    predicts {}; {}\n", style().bold, m.id, style().reset, m.title, m.says,
+                      m.source));
 }
 
 void instructions() {

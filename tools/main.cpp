@@ -19,6 +19,8 @@ Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of th
 
   run LAUNCH.toml | FILE.ptx …   emulate a kernel, analyse it, predict its run time
   check FILE.ptx …               parse and check; list kernels and unsupported instructions
+  predict PROFILE …              predict run times from a report or a profiler's table
+  calibrate RUNS.csv …           fit a model to measured run times
   occupancy …                    blocks and warps that fit on a multiprocessor
   list WHAT                      devices, rules, analyzers, models or instructions
 
@@ -36,7 +38,9 @@ struct Command {
   std::string_view name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Command kCommands[] = {{"run", run}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
+constexpr Command kCommands[] = {
+    {"run", run},  {"check", check}, {"predict", predict}, {"calibrate", calibrate}, {"occupancy", occupancy},
+    {"list", list}};
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};

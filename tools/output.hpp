@@ -45,6 +45,8 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
 int run(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
 int occupancy(const std::vector<std::string>& arguments);
+int predict(const std::vector<std::string>& arguments);
+int calibrate(const std::vector<std::string>& arguments);
 int list(const std::vector<std::string>& arguments);
 
 } // namespace warplens::tools

@@ -1,6 +1,7 @@
 #include "tools/report_text.hpp"
 
 #include "api/catalogue.hpp"
+#include "tools/prediction_text.hpp"
 #include "tools/report_order.hpp"
 #include "tools/table.hpp"
 
@@ -348,19 +349,7 @@ private:
 
   void predictions() {
     section("Predicted run time", r_.predictions.empty() ? "" : "by analytical models, each after its paper");
-    for (const model::Prediction& p : r_.predictions) {
-      line("  {}{}{}: {:.4g} ms, {:.4g} shader cycles, bound by {}", s_.bold, p.model, s_.reset, p.milliseconds,
-           p.cycles, p.bound);
-      if (p.cwp == 0) {
-        line("    no memory requests: the time is that of the instructions alone");
-      } else {
-        line("    MWP {:.3g}: warps of a multiprocessor that can wait for memory at a time (limited by {})", p.mwp,
-             p.mwp_bound);
-        line("    CWP {:.3g}: warps that can compute while one waits, plus one; above MWP, memory is the bottleneck",
-             p.cwp);
-      }
-      for (const std::string& remark : p.remarks) out_ += wrapped(remark, "    - ");
-    }
+    for (const model::Prediction& p : r_.predictions) out_ += prediction_text(p, s_);
     for (const std::string& remark : r_.remarks) out_ += wrapped(remark, "  ");
   }
 

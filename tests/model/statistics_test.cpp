@@ -21,7 +21,17 @@ KernelStatistics complete() {
   s.transactions_32 = 10;
   s.transactions_64 = 20;
   s.transactions_128 = 30;
+  s.adjusting_weight = 3;
   return s;
+}
+
+// A device with the parameters of every model.
+Device able() {
+  Device device = *find_device("c1060");
+  device.sim = SimParameters{8, 2, 37, 64};
+  device.latency.arithmetic = 24;
+  device.latency.memory = 450;
+  return device;
 }
 
 std::string first_error(const Expected<Prediction>& p) { return p ? "no error" : p.error().list().front().message; }
@@ -49,12 +59,12 @@ TEST(Statistics, ClassFieldsCarryTheNameOfTheirClass) {
 }
 
 TEST(Statistics, CompleteOnesSatisfyEveryModel) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   for (const Model& model : models()) EXPECT_EQ(first_error(predict(model.id, complete(), device)), "no error");
 }
 
 TEST(Statistics, EachNeededFieldIsMissed) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   int needed = 0;
   for (const Model& model : models()) {
     for (const StatisticField& field : statistic_fields()) {
@@ -65,7 +75,7 @@ TEST(Statistics, EachNeededFieldIsMissed) {
       needed += needs;
     }
   }
-  EXPECT_EQ(needed, 4 + 3 + 4 + 4);
+  EXPECT_EQ(needed, 7 + 8 + 8 + 5 + 6 + 7 + 8 + 6);
 }
 
 TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
@@ -75,14 +85,15 @@ TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
   ASSERT_FALSE(p);
   EXPECT_EQ(p.error().list().front().message,
             "missing 'uncoalesced_requests' (uncoalesced requests, per warp), which model hong-kim needs");
-  EXPECT_EQ(p.error().list().front().hint, "models that do without it: dasgupta");
+  EXPECT_EQ(p.error().list().front().hint,
+            "models that do without it: dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline");
   s = complete();
   s.blocks.reset();
   EXPECT_EQ(predict(kHongKim, s, *find_device("c1060")).error().list().front().hint, "every model needs it");
 }
 
 TEST(Statistics, NumbersThatCannotBeAreErrors) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   for (const Model& model : models())
     for (const StatisticField& field : statistic_fields())
       for (const double bad : {-1.0, std::nan(""), HUGE_VAL, -HUGE_VAL, 1e300}) {
@@ -94,7 +105,7 @@ TEST(Statistics, NumbersThatCannotBeAreErrors) {
 
 // Whatever is accepted gives finite numbers: every field at its extremes.
 TEST(Statistics, AcceptedNumbersGiveFinitePredictions) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   int accepted = 0;
   for (const Model& model : models())
     for (const StatisticField& field : statistic_fields())
@@ -112,7 +123,7 @@ TEST(Statistics, AcceptedNumbersGiveFinitePredictions) {
 }
 
 TEST(Statistics, PartsAreNotLargerThanTheirWhole) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   KernelStatistics s = complete();
   s.vector_transactions_64 = 21;
   EXPECT_EQ(first_error(predict(kDasgupta, s, device)),
@@ -134,7 +145,7 @@ TEST(Statistics, PartsAreNotLargerThanTheirWhole) {
 }
 
 TEST(Statistics, RatiosBelowOneAreErrors) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   for (const auto field : {&KernelStatistics::duplicate_loads, &KernelStatistics::independent_loads,
                            &KernelStatistics::uncoalesced_transactions}) {
     KernelStatistics s = complete();
@@ -152,19 +163,20 @@ TEST(Statistics, RatiosBelowOneAreErrors) {
 }
 
 TEST(Models, UnknownOnesAreErrors) {
-  const Device device = *find_device("c1060");
+  const Device device = able();
   const auto near = predict("hong_kim", complete(), device);
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().list().front().message, "unknown model 'hong_kim'");
   EXPECT_EQ(near.error().list().front().hint, "did you mean 'hong-kim'?");
-  EXPECT_EQ(predict("zzzzzzzzzzzz", complete(), device).error().list().front().hint, "models: hong-kim, dasgupta");
+  EXPECT_EQ(predict("zzzzzzzzzzzz", complete(), device).error().list().front().hint,
+            "models: hong-kim, dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline");
 }
 
 TEST(Models, DevicesWithoutParametersAreErrors) {
   const auto p = predict(kDasgupta, complete(), *find_device("H200"));
   ASSERT_FALSE(p);
   EXPECT_EQ(p.error().list().front().message, "device 'NVIDIA H200' has no parameters for model dasgupta");
-  EXPECT_EQ(p.error().list().front().hint, "devices that have: c1060");
+  EXPECT_EQ(p.error().list().front().hint, "devices that have: c1060, c2050, gtx480");
 }
 
 } // namespace

@@ -136,7 +136,7 @@ TEST(BadInput, DirectivesOfTheKernel) {
 TEST(BadInput, Usage) {
   expect_refused(run_program({}), {"no command"});
   expect_refused(run_program({"rum"}), {"no such command: 'rum'", "did you mean 'run'?"});
-  expect_refused(run_program({"predict"}), {"no such command: 'predict'"});
+  expect_refused(run_program({"zzz"}), {"no such command: 'zzz'", "commands: run, check, predict"});
   expect_refused(run_program({"run"}), {"no input file"});
   expect_refused(run_program({"run", "/nowhere/k.ptx", "--kernel", "k", "--grid", "1", "--block", "1"}),
                  {"cannot read '/nowhere/k.ptx'"});

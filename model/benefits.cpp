@@ -1,0 +1,99 @@
+#include "model/benefits.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warplens::model {
+namespace {
+
+bool occupancy(KernelStatistics& s, const Device& device) {
+  if (!s.resident_blocks || device.limits.warps == 0) return false;
+  const double most = std::min<double>(device.limits.blocks, std::floor(device.limits.warps / warps_per_block(s)));
+  if (most <= *s.resident_blocks) return false;
+  s.resident_blocks = most;
+  return true;
+}
+
+// The bytes that the lanes ask for, in transactions of one size: those of 32 bytes where there is no other size.
+bool transactions_of_sizes(KernelStatistics& s, const Device& device) {
+  if (!s.global_requests || !s.bytes_per_request || *s.global_requests == 0 || *s.bytes_per_request == 0) return false;
+  if (!s.transactions_32 || !s.transactions_64 || !s.transactions_128) return false;
+  const bool sectors = device.coalescing_rule != "1.0" && device.coalescing_rule != "1.2";
+  const double size = sectors ? 32 : *s.bytes_per_request > 128 ? 128 : *s.bytes_per_request > 64 ? 64 : 32;
+  const double fewest = *s.global_requests * *s.bytes_per_request / size;
+  if (transaction_bytes(s) <= fewest * size) return false;
+  s.vector_transactions_32 = s.vector_transactions_64 = s.vector_transactions_128 = 0;
+  s.transactions_32 = size == 32 ? fewest : 0;
+  s.transactions_64 = size == 64 ? fewest : 0;
+  s.transactions_128 = size == 128 ? fewest : 0;
+  return true;
+}
+
+bool transactions(KernelStatistics& s, const Device& device) {
+  const bool sizes = transactions_of_sizes(s, device);
+  const bool requests = s.coalesced_requests && s.uncoalesced_requests && *s.uncoalesced_requests > 0;
+  if (requests) {
+    s.coalesced_requests = *s.coalesced_requests + *s.uncoalesced_requests;
+    s.uncoalesced_requests = 0;
+  }
+  return sizes || requests;
+}
+
+bool bank_conflicts(KernelStatistics& s, const Device&) {
+  if (s.bank_conflict_passes.value_or(0) == 0) return false;
+  s.bank_conflict_passes = 0;
+  return true;
+}
+
+// Lanes that sit out are filled by threads that other warps no longer have to run.
+bool divergence(KernelStatistics& s, const Device&) {
+  if (!s.instructions || s.lanes_per_instruction.value_or(kWarpSize) == kWarpSize) return false;
+  const double share = *s.lanes_per_instruction / kWarpSize;
+  // Memory requests and barriers stay: what is gained is computation.
+  const double kept =
+      std::max(s.global_requests.value_or(0), s.coalesced_requests.value_or(0) + s.uncoalesced_requests.value_or(0)) +
+      s.synchronizations.value_or(0) + s.shared_requests.value_or(0);
+  s.instructions = std::min(kept, *s.instructions) + std::max(*s.instructions - kept, 0.0) * share;
+  for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.thread_cycles})
+    if (*field) *field = **field * share;
+  for (KernelStatistics::Field& count : s.by_class)
+    if (count) count = *count * share;
+  return true;
+}
+
+bool barriers(KernelStatistics& s, const Device&) {
+  if (s.synchronizations.value_or(0) == 0) return false;
+  s.synchronizations = 0;
+  return true;
+}
+
+} // namespace
+
+const std::vector<Ideal>& ideals() {
+  static const std::vector<Ideal> list{
+      {"occupancy", "as many warps on a multiprocessor as it holds", occupancy},
+      {"transactions", "as few transactions as can carry the bytes that the lanes ask for", transactions},
+      {"bank conflicts", "no pass over the shared-memory banks beyond the first", bank_conflicts},
+      {"divergence", "all lanes take part in every instruction that computes", divergence},
+      {"barriers", "nobody waits at a barrier", barriers},
+  };
+  return list;
+}
+
+std::vector<Benefit> potential_benefits(const Model& model, const Prediction& prediction,
+                                        const KernelStatistics& statistics, const Device& device,
+                                        const ModelOptions& options) {
+  std::vector<Benefit> benefits;
+  for (const Ideal& ideal : ideals()) {
+    KernelStatistics changed = statistics;
+    if (!ideal.apply(changed, device)) continue;
+    const Expected<Prediction> better = model.predict(changed, device, options);
+    if (better && better->milliseconds != prediction.milliseconds)
+      benefits.push_back({ideal.of, prediction.milliseconds - better->milliseconds});
+  }
+  std::stable_sort(benefits.begin(), benefits.end(),
+                   [](const Benefit& a, const Benefit& b) { return a.milliseconds > b.milliseconds; });
+  return benefits;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,46 @@
+#include "model/bounds.hpp"
+
+#include "model/models.hpp"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+Expected<Prediction> bounds(const KernelStatistics& statistics, const Device& device, const ModelOptions&) {
+  if (Diagnostics errors = check_inputs(kBounds, statistics, device); errors.has_errors())
+    return failure(std::move(errors));
+  Prediction p;
+  p.model = kBounds;
+  p.device = device.name;
+  const double warps = total_warps(statistics);
+  // Gigabytes per second are bytes per nanosecond.
+  const double bytes = note(p, "bytes", transaction_bytes(statistics) * warps, "bytes");
+  const double memory = note(p, "memory_bound", bytes / device.bandwidth_gb_s * 1e-6, "ms");
+  if (device.throughput.sustained_memory_gb_s)
+    note(p, "memory_bound_sustained", bytes / *device.throughput.sustained_memory_gb_s * 1e-6, "ms");
+
+  double units = 0;
+  if (device.throughput.load_store_units) {
+    const double lanes =
+        note(p, "lanes_of_loads_and_stores",
+             (*statistics.global_requests + statistics.shared_requests.value_or(0)) * kWarpSize * warps, "lanes");
+    const double active = std::min<double>(device.multiprocessors, *statistics.blocks);
+    const double rate = note(p, "load_store_rate",
+                             device.clock_ghz * active * *device.throughput.load_store_units *
+                                 device.throughput.load_store_use.value_or(1),
+                             "lanes per ns");
+    units = note(p, "load_store_bound", lanes / rate * 1e-6, "ms");
+  } else {
+    p.remarks.push_back("the device's load and store units are not known: the bound of memory alone");
+  }
+  const double issue = device.throughput.issue.value_or(device.cores_per_multiprocessor / double{kWarpSize});
+  const double active = std::min<double>(device.multiprocessors, *statistics.blocks);
+  const double slots =
+      note(p, "issue_bound", *statistics.instructions * warps / (active * issue * device.clock_ghz) * 1e-6, "ms");
+  p.remarks.push_back("a lower bound: latency is left out");
+  const double most = std::max({memory, units, slots});
+  p.bound = memory == most ? "memory" : "compute";
+  return finish(std::move(p), most * device.clock_ghz * 1e6, device.clock_ghz);
+}
+
+} // namespace warplens::model

@@ -1,0 +1,37 @@
+#include "model/roofline.hpp"
+
+#include "model/models.hpp"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+Expected<Prediction> roofline(const KernelStatistics& statistics, const Device& device, const ModelOptions&) {
+  if (Diagnostics errors = check_inputs(kRoofline, statistics, device); errors.has_errors())
+    return failure(std::move(errors));
+  Prediction p;
+  p.model = kRoofline;
+  p.device = device.name;
+  const bool floating = statistics.flops.value_or(0) > 0;
+  const std::string unit = floating ? "flop" : "warp instructions";
+  const double warps = total_warps(statistics);
+  const double cores = static_cast<double>(device.multiprocessors) * device.cores_per_multiprocessor;
+  const double issue = device.throughput.issue.value_or(device.cores_per_multiprocessor / double{kWarpSize});
+  const double work = note(p, "work", (floating ? *statistics.flops : *statistics.instructions) * warps, unit);
+  const double bytes = note(p, "bytes", transaction_bytes(statistics) * warps, "bytes");
+  const double peak = note(p, "peak", device.clock_ghz * (floating ? 2 * cores : device.multiprocessors * issue),
+                           "10^9 " + unit + " per second");
+  note(p, "ridge", peak / device.bandwidth_gb_s, unit + " per byte");
+  if (bytes > 0) {
+    const double intensity = note(p, "intensity", work / bytes, unit + " per byte");
+    note(p, "attainable", std::min(peak, intensity * device.bandwidth_gb_s), "10^9 " + unit + " per second");
+  }
+  const double arithmetic = note(p, "arithmetic_bound", work / peak * 1e-6, "ms");
+  const double memory = note(p, "memory_bound", bytes / device.bandwidth_gb_s * 1e-6, "ms");
+  p.bound = memory >= arithmetic ? "memory" : "compute";
+  if (!floating) p.remarks.push_back("the roof of warp instructions: no floating-point operations are known");
+  p.remarks.push_back("a lower bound: latency is left out");
+  return finish(std::move(p), std::max(arithmetic, memory) * device.clock_ghz * 1e6, device.clock_ghz);
+}
+
+} // namespace warplens::model

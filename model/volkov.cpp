@@ -1,0 +1,67 @@
+#include "model/volkov.hpp"
+
+#include "model/models.hpp"
+#include "model/warp_parallelism.hpp"
+
+#include <algorithm>
+
+namespace warplens::model {
+namespace {
+
+struct Rates {
+  double latency = 0, memory = 0, arithmetic = 0, issue = 0;
+};
+
+// Without memory instructions the formula counts the other instructions instead.
+Rates arithmetic_only(const Device& device, double warps, double ilp) {
+  Rates r;
+  r.arithmetic = device.cores_per_multiprocessor / double{kWarpSize};
+  r.issue = device.throughput.issue.value_or(r.arithmetic);
+  r.latency = warps * ilp / *device.latency.arithmetic;
+  r.memory = std::max({r.latency, r.arithmetic, r.issue}); // no limit
+  return r;
+}
+
+} // namespace
+
+Expected<Prediction> volkov(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
+  if (Diagnostics errors = check_inputs(kVolkov, statistics, device); errors.has_errors())
+    return failure(std::move(errors));
+  Prediction p;
+  p.model = kVolkov;
+  p.device = device.name;
+  const KernelStatistics& s = statistics;
+  const Residency r = residency(s, device, options);
+  const double requests = *s.global_requests;
+  const double warps = total_warps(s) / r.multiprocessors;
+  const double n = note(p, "n", r.warps, "warps");
+  const double ilp = s.instruction_parallelism.value_or(1);
+  Rates rate = arithmetic_only(device, n, ilp);
+  double work = *s.instructions;
+  if (requests > 0) {
+    const double alpha = note(p, "alpha", std::max(*s.instructions - requests, 0.0) / requests, "");
+    const double l1 = s.l1_hit_ratio.value_or(0), l2 = (1 - l1) * s.l2_hit_ratio.value_or(0);
+    const double full = *device.latency.memory;
+    const double latency = note(
+        p, "mem_lat",
+        l1 * device.latency.l1.value_or(full) + l2 * device.latency.l2.value_or(full) + (1 - l1 - l2) * full, "cycles");
+    const double bytes = note(p, "bytes_per_request", (1 - l1 - l2) * transaction_bytes(s) / requests, "bytes");
+    const double per_cycle = device.bandwidth_gb_s / (device.clock_ghz * r.multiprocessors); // bytes
+    rate.latency = n * s.independent_loads.value_or(1) / (latency + alpha * *device.latency.arithmetic / ilp);
+    if (alpha > 0) rate.arithmetic /= alpha;
+    rate.issue /= alpha + 1;
+    rate.memory = std::max({rate.latency, rate.arithmetic, rate.issue}); // no limit where all hits
+    if (bytes > 0) rate.memory = per_cycle / bytes;
+    work = requests;
+  }
+  const std::string unit = requests > 0 ? "memory instructions per cycle" : "instructions per cycle";
+  note(p, "latency_bound", rate.latency, unit);
+  if (requests > 0) note(p, "mem_thru", rate.memory, unit);
+  note(p, "alu_thru", rate.arithmetic, unit);
+  note(p, "issue_thru", rate.issue, unit);
+  const double least = note(p, "throughput", std::min({rate.latency, rate.memory, rate.arithmetic, rate.issue}), unit);
+  p.bound = least == rate.latency ? "latency" : least == rate.memory && requests > 0 ? "memory" : "compute";
+  return finish(std::move(p), work * warps / least, device.clock_ghz);
+}
+
+} // namespace warplens::model

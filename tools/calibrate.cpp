@@ -1,0 +1,129 @@
+// warplens calibrate: fit a device, or the weight of a kernel, to measured times.
+#include "api/launch.hpp"
+#include "api/predict.hpp"
+#include "tools/output.hpp"
+#include "tools/table.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view kHelp = R"(usage: warplens calibrate RUNS.csv --device D [--model NAME] [options]
+
+Fits a model to measured run times. RUNS.csv has a row for each run: fields of the statistics (warplens predict --fields)
+and the column 'milliseconds'; or it is a CSV of the CUDA Visual Profiler, whose 'gputime' is the time.
+
+  dasgupta              (default) tunes the device in the order of the thesis: clock, latency, delays of 32, 64 and 128
+                        bytes, delay of vector requests. Each run tunes what its transactions make it depend on.
+  amaris, karan-kumar   fits the weight of one kernel.
+
+)";
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens calibrate microbenchmarks.csv --device c1060 --output my_c1060.toml
+  warplens calibrate vector_add.csv --device titanv --model karan-kumar --fit first
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("device", po::value<std::string>()->value_name("NAME|FILE"), "the device that the runs were measured on");
+  add("model", po::value<std::string>()->value_name("NAME")->default_value("dasgupta"), "the model to fit");
+  add("output", po::value<std::string>()->value_name("FILE"), "write the tuned device; - for the terminal");
+  add("fit", po::value<std::string>()->value_name("first|mean|squares")->default_value("mean"),
+      "the weight meets the first run; or predicted / measured is 1 on average; or the squared differences are least");
+  add("help,h", "this text");
+  return options;
+}
+
+int tune_device(const model::Device& device, std::span<const model::MeasuredRun> runs, const std::string& output) {
+  const Expected<model::Calibration> tuned = model::calibrate_dasgupta(device, runs);
+  if (!tuned) return print(tuned.error()), kBadInput;
+  if (!output.empty()) write_file(output, model::device_text(tuned->device));
+  if (output == "-") return kFine;
+  const Style style = Style::for_stream(STDOUT_FILENO);
+  Table table(
+      {{"parameter"}, {"before", Table::right}, {"tuned", Table::right}, {"runs", Table::right}, {"difference"}});
+  for (const model::TunedParameter& step : tuned->steps)
+    table.row({std::string(step.name), fmt::format("{:.5g}", step.before),
+               step.runs == 0 ? "" : fmt::format("{:.5g}", step.after), fmt::format("{}", step.runs),
+               step.runs == 0 ? "kept: no run depends on it alone"
+                              : fmt::format("at most {:.2g} %", 100 * step.largest_difference)});
+  std::string text = table.text(style.dim, style.reset);
+  for (const std::string& remark : tuned->remarks) text += wrapped(remark, "  ");
+  write(text);
+  return kFine;
+}
+
+int weigh_kernel(std::string_view id, const model::Device& device, std::span<const model::MeasuredRun> runs,
+                 const std::string& how) {
+  using Fit = model::WeightFit;
+  if (how != "first" && how != "mean" && how != "squares")
+    throw UsageError{fmt::format("--fit: expected first, mean or squares, got '{}'", how), ""};
+  const Fit fit = how == "first" ? Fit::first : how == "mean" ? Fit::mean_ratio : Fit::least_squares;
+  const Expected<model::FittedWeight> fitted = model::fit_weight(id, device, runs, fit);
+  if (!fitted) return print(fitted.error()), kBadInput;
+  const Style style = Style::for_stream(STDOUT_FILENO);
+  Table table({{"run"}, {"measured, ms", Table::right}, {"predicted, ms", Table::right}, {"ratio", Table::right}});
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    table.row({runs[i].name, fmt::format("{:.5g}", runs[i].milliseconds), fmt::format("{:.5g}", fitted->predicted[i]),
+               fmt::format("{:.4f}", fitted->predicted[i] / runs[i].milliseconds)});
+  const model::ErrorMetrics& e = fitted->errors;
+  write(
+      fmt::format("{}\n{}adjusting_weight {:.8g}{}\nmean absolute error {:.4g} ms, root of the mean square {:.4g} ms, "
+                  "mean deviation {:.3g} %\n",
+                  table.text(style.dim, style.reset), style.bold, fitted->weight, style.reset, e.mean_absolute,
+                  e.root_mean_square, 100 * e.mean_relative));
+  return kFine;
+}
+
+} // namespace
+
+int calibrate(const Strings& arguments) {
+  const po::options_description visible = visible_options();
+  po::options_description all;
+  all.add(visible).add_options()("runs", po::value<Strings>(), "");
+  po::positional_options_description positional;
+  positional.add("runs", -1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+  po::notify(values);
+  if (values.count("help") != 0) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  if (values.count("runs") == 0 || values["runs"].as<Strings>().size() != 1)
+    throw UsageError{"expected one table of runs", "warplens calibrate runs.csv --device c1060"};
+  if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
+  const Expected<model::Device> device = api::load_device(values["device"].as<std::string>());
+  if (!device) return print(device.error()), kBadInput;
+  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(values["runs"].as<Strings>().front(), *device);
+  if (!launches) return print(launches.error()), kBadInput;
+  const Expected<std::vector<model::MeasuredRun>> runs = api::measured_runs(*launches);
+  if (!runs) return print(runs.error()), kBadInput;
+
+  const std::string& id = values["model"].as<std::string>();
+  const std::string output = values.count("output") != 0 ? values["output"].as<std::string>() : "";
+  if (id == model::kDasgupta) return tune_device(*device, *runs, output);
+  if (!output.empty()) throw UsageError{"--output writes a device, which only dasgupta tunes", ""};
+  return weigh_kernel(id, *device, *runs, values["fit"].as<std::string>());
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,191 @@
+// warplens predict: the models alone.
+#include "api/predict.hpp"
+#include "api/launch.hpp"
+#include "tools/output.hpp"
+#include "tools/prediction_text.hpp"
+#include "tools/table.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <charconv>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view kHelp = R"(usage: warplens predict PROFILE --device D [options]
+
+Predicts run times from what is known of a launch, and says what bounds it and what would gain. PROFILE is
+  a JSON report of 'warplens run --json',
+  a CSV of the CUDA Visual Profiler (compute capability 1.x), or
+  a CSV whose titles are fields of the statistics: --fields lists them.
+
+)";
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens run samples/transpose/naive.toml --json profile.json && warplens predict profile.json --device gtx280
+  warplens predict profiler.csv --device c1060 --model dasgupta --terms
+  warplens predict kernel.csv --device titanv --model karan-kumar --set adjusting_weight=432.8
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("device", po::value<std::string>()->value_name("NAME|FILE"),
+      "a device: see 'warplens list devices', or a device file");
+  add("model", po::value<Strings>()->value_name("NAME"), "only this model; may be repeated");
+  add("set", po::value<Strings>()->value_name("FIELD=VALUE"), "a field of the statistics, whatever the profile says");
+  add("terms", "every intermediate result");
+  add("fields", "list the fields of the statistics and the models that need them");
+  add("json", po::value<std::string>()->value_name("FILE"), "write the predictions; - for the terminal");
+  add("repetitions", po::value<std::string>()->value_name("fractional|whole")->default_value("fractional"),
+      "rounds of blocks as they come, or rounded up");
+  add("barriers", po::value<std::string>()->value_name("all|block"),
+      "warps that wait at a barrier: all that MWP allows, or those of a block");
+  add("special-functions", po::value<std::string>()->value_name("in-line|beside")->default_value("in-line"),
+      "dasgupta: roots, sines and the like instead of other instructions, or beside them");
+  add("help,h", "this text");
+  return options;
+}
+
+/// One of two words. UsageError: another one.
+bool second_of(const po::variables_map& values, const char* option, std::string_view first, std::string_view second) {
+  const auto& given = values[option].as<std::string>();
+  if (given != first && given != second)
+    throw UsageError{fmt::format("--{}: expected {} or {}, got '{}'", option, first, second, given), ""};
+  return given == second;
+}
+
+model::ModelOptions options_of(const po::variables_map& values) {
+  using Options = model::ModelOptions;
+  Options options;
+  if (second_of(values, "repetitions", "fractional", "whole")) options.repetitions = Options::Repetitions::whole;
+  if (values.count("barriers") != 0)
+    options.synchronization = second_of(values, "barriers", "all", "block") ? Options::Synchronization::block
+                                                                            : Options::Synchronization::all_warps;
+  if (second_of(values, "special-functions", "in-line", "beside"))
+    options.special_functions = Options::SpecialFunctions::beside;
+  return options;
+}
+
+void set_field(model::KernelStatistics& statistics, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  std::vector<std::string_view> known;
+  for (const model::StatisticField& field : model::statistic_fields()) {
+    known.push_back(field.name);
+    if (field.name != name || equals == text.npos) continue;
+    double value = 0;
+    const auto [stop, error] = std::from_chars(text.data() + equals + 1, text.data() + text.size(), value);
+    if (error != std::errc{} || stop != text.data() + text.size()) break;
+    field.get(statistics) = value;
+    return;
+  }
+  const std::string near = closest(name, known);
+  throw UsageError{fmt::format("--set: expected FIELD=NUMBER, got '{}'", text),
+                   near.empty() || near == name ? "warplens predict --fields lists the fields"
+                                                : fmt::format("did you mean '{}'?", near)};
+}
+
+int list_fields() {
+  const Style style = Style::for_stream(STDOUT_FILENO);
+  Table table({{"field"}, {"unit"}, {"meaning"}, {"needed by"}});
+  for (const model::StatisticField& field : model::statistic_fields())
+    table.row({std::string(field.name), std::string(field.unit), std::string(field.meaning),
+               fmt::format("{}", fmt::join(field.needed_by, ", "))});
+  write(table.text(style.dim, style.reset));
+  return kFine;
+}
+
+std::string patterns_text(const model::Patterns& p) {
+  Table table({{"pattern alone"}, {"slower by", Table::right}, {""}});
+  const auto factor = [](double f) { return f > 1 ? fmt::format("{:.3g} times", f) : std::string("not"); };
+  table.row({"branching", factor(p.branching), "lanes that sit out"});
+  table.row({"global memory", factor(p.global_access), "bytes moved that nobody asked for"});
+  table.row({"bank conflicts", factor(p.bank_conflicts), "passes over the banks beyond the first"});
+  table.row({"block size", factor(p.partitioning), "lanes of warps without a thread"});
+  return table.text();
+}
+
+void show(const api::PredictedLaunch& p, const model::Device& device, bool terms) {
+  const Style style = Style::for_stream(STDOUT_FILENO);
+  std::string text = fmt::format("{}{}{} on {}", style.bold, p.launch.kernel, style.reset, device.name);
+  if (p.launch.milliseconds) text += fmt::format(", measured {:.4g} ms", *p.launch.milliseconds);
+  text += "\n";
+  for (const std::string& remark : p.launch.remarks) text += wrapped(remark, "  ");
+  for (const model::Prediction& prediction : p.predictions) {
+    text += "\n" + prediction_text(prediction, style, terms);
+    if (p.launch.milliseconds)
+      text += fmt::format("    {:+.1f} % of the measured time\n",
+                          100 * (prediction.milliseconds / *p.launch.milliseconds - 1));
+  }
+  if (p.patterns) text += "\n" + patterns_text(*p.patterns);
+  if (!p.remarks.empty()) text += "\n";
+  for (const std::string& remark : p.remarks) text += wrapped(remark, "  ");
+  write(text);
+}
+
+po::variables_map parse(const Strings& arguments, const po::options_description& visible) {
+  po::options_description all;
+  all.add(visible).add_options()("profile", po::value<Strings>(), "");
+  po::positional_options_description positional;
+  positional.add("profile", -1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+  po::notify(values);
+  return values;
+}
+
+} // namespace
+
+int predict(const Strings& arguments) {
+  const po::options_description visible = visible_options();
+  const po::variables_map values = parse(arguments, visible);
+  if (values.count("help") != 0) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  if (values.count("fields") != 0) return list_fields();
+  if (values.count("profile") == 0 || values["profile"].as<Strings>().size() != 1)
+    throw UsageError{"expected one profile", "warplens predict profile.json --device c1060"};
+  if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
+  const model::ModelOptions options = options_of(values);
+  const Expected<model::Device> device = api::load_device(values["device"].as<std::string>());
+  if (!device) return print(device.error()), kBadInput;
+  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(values["profile"].as<Strings>().front(), *device);
+  if (!launches) return print(launches.error()), kBadInput;
+
+  const Strings wanted = values.count("model") != 0 ? values["model"].as<Strings>() : Strings{};
+  std::vector<api::PredictedLaunch> predicted;
+  for (api::CollectedLaunch& launch : *launches) {
+    if (values.count("set") != 0)
+      for (const std::string& text : values["set"].as<Strings>()) set_field(launch.statistics, text);
+    Expected<api::PredictedLaunch> p = api::predict_launch(launch, *device, options, wanted);
+    if (!p) return print(p.error()), kBadInput;
+    predicted.push_back(std::move(*p));
+  }
+  const std::string json = values.count("json") != 0 ? values["json"].as<std::string>() : "";
+  if (!json.empty()) write_file(json, api::json_predictions(*device, predicted));
+  if (json == "-") return kFine;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    if (i > 0) write("\n");
+    show(predicted[i], *device, values.count("terms") != 0);
+  }
+  return kFine;
+}
+
+} // namespace warplens::tools
