@@ -2,6 +2,7 @@
 
 #include "analyzers/arithmetic.hpp"
 #include "analyzers/barrier_waits.hpp"
+#include "analyzers/block_counts.hpp"
 #include "analyzers/caches.hpp"
 #include "analyzers/constant_memory.hpp"
 #include "analyzers/divergence.hpp"
@@ -49,6 +50,7 @@ struct Analysis::Parts {
       if (wanted(one->info().id)) named.push_back(std::move(one));
     }
     if (!named.empty()) streams.emplace(shape, options.board);
+    if (options.per_block) blocks.emplace(function);
     if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
   }
   AnalysisOptions options;
@@ -65,6 +67,7 @@ struct Analysis::Parts {
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
   std::optional<Streams> streams; ///< what the named ones look at
   std::optional<RuleCounts> rules;
+  std::optional<BlockCounts> blocks;
 
   /// In the order of the report.
   [[nodiscard]] std::vector<Analyzer*> all() {
@@ -82,9 +85,9 @@ namespace {
 class CombinedShard final : public exec::Shard {
 public:
   CombinedShard(std::size_t rows, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
-                std::unique_ptr<exec::Shard> of_rules)
+                std::unique_ptr<exec::Shard> of_rules, std::unique_ptr<BlockCounts::Shard> of_blocks)
       : global(rows), shared(rows), local(rows), constant(rows), texture(rows), divergence(rows), loads(rows),
-        barriers(rows, warps), streams(std::move(recorder)), rules(std::move(of_rules)) {}
+        barriers(rows, warps), streams(std::move(recorder)), rules(std::move(of_rules)), blocks(std::move(of_blocks)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
@@ -108,10 +111,20 @@ public:
     loads.branch(branch);
   }
   void barrier(const exec::Barrier& barrier) override { barriers.barrier(barrier); }
-  bool begin_cta(std::uint64_t cta) override { return streams && streams->begin_cta(cta); }
-  void end_cta(std::uint64_t cta) override { barriers.end_cta(cta); }
+  bool begin_cta(std::uint64_t cta) override {
+    const bool of_streams = streams && streams->begin_cta(cta);
+    return (blocks && blocks->begin_cta(cta)) || of_streams;
+  }
+  void end_cta(std::uint64_t cta) override {
+    barriers.end_cta(cta);
+    if (blocks) blocks->end_cta(cta);
+  }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
-    streams->each_access(warp, access);
+    if (streams) streams->each_access(warp, access);
+    if (blocks) blocks->each_access(warp, access);
+  }
+  void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override {
+    if (blocks) blocks->each_branch(warp, branch);
   }
 
   GlobalTransactions::Shard global;
@@ -122,8 +135,9 @@ public:
   Divergence::Shard divergence;
   IndependentLoads::Shard loads;
   BarrierWaits::Shard barriers;
-  std::unique_ptr<Streams::Shard> streams; ///< where somebody is asked for who needs them
-  std::unique_ptr<exec::Shard> rules;      ///< null where there are none
+  std::unique_ptr<Streams::Shard> streams;    ///< where somebody is asked for who needs them
+  std::unique_ptr<exec::Shard> rules;         ///< null where there are none
+  std::unique_ptr<BlockCounts::Shard> blocks; ///< likewise
 };
 
 } // namespace
@@ -161,9 +175,9 @@ Analysis::Analysis(const ir::Module& module, const ir::Function& function, const
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, warps_,
-                                         parts_->streams ? parts_->streams->make_shard() : nullptr,
-                                         parts_->rules ? parts_->rules->make_shard() : nullptr);
+  return std::make_unique<CombinedShard>(
+      function_.instructions.size() + 1, warps_, parts_->streams ? parts_->streams->make_shard() : nullptr,
+      parts_->rules ? parts_->rules->make_shard() : nullptr, parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
 void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
@@ -180,6 +194,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->barriers.absorb(combined.barriers);
     if (combined.streams) parts_->streams->absorb(*combined.streams);
     if (parts_->rules) parts_->rules->absorb(*combined.rules);
+    if (parts_->blocks) parts_->blocks->absorb(*combined.blocks);
   }
   parts_->mix.conclude(counts);
   parts_->divergence.conclude(counts);
@@ -193,6 +208,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
 Profile Analysis::profile() const {
   Profile profile;
   profile.kernel = function_.name;
+  if (parts_->blocks) profile.blocks = parts_->blocks->table();
   std::vector<InstructionRow> rows(function_.instructions.size());
   for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
   std::vector<std::string> lines = ir::print_lines(module_, function_);

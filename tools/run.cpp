@@ -65,6 +65,7 @@ po::options_description visible_options() {
       "sm_20, else the H200");
   add("rule", po::value<Strings>()->value_name("NAME|FILE"),
       "count under this rule too: see 'warplens list rules', or a rule file of your own; may be repeated");
+  add("per-block", "counters of memory and branches of each block, too; takes several times as long");
   add("registers", po::value<std::uint32_t>()->value_name("N"),
       "registers of a thread, for the occupancy; else .maxnreg or an estimate");
   add("json", po::value<std::string>()->value_name("FILE"),
@@ -303,7 +304,9 @@ int run(const Strings& arguments) {
     api::PlanOptions options;
     options.analyze = values.count("no-analyze") == 0;
     options.rules = std::move(*rules);
+    options.per_block = values.count("per-block") != 0;
     if (!options.analyze && !options.rules.empty()) throw UsageError{"--rule counts nothing with --no-analyze", ""};
+    if (!options.analyze && options.per_block) throw UsageError{"--per-block counts nothing with --no-analyze", ""};
     options.analyzers = analyzer_names(values);
     options.first_level = first_level(values);
     options.workers = values["threads"].as<unsigned>();

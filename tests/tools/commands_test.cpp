@@ -97,7 +97,7 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "device", "launches"}));
   const Json& launch = report["launches"].at(0);
   EXPECT_EQ(keys(launch), (std::set<std::string>{"kernel", "grid", "block", "cluster", "printed", "metrics",
-                                                 "instructions", "occupancy", "predictions", "findings"}));
+                                                 "instructions", "blocks", "occupancy", "predictions", "findings"}));
   EXPECT_EQ(launch["metrics"]["gld_request"], 1252);
   EXPECT_EQ(launch["metrics"]["gld_64b"], 2502);
   EXPECT_EQ(launch["grid"], Json({79, 1, 1}));
@@ -219,6 +219,28 @@ TEST(Commands, ARuleOfOnesOwn) {
   const Output text = run_program({"run", launch, "--rule", rule});
   EXPECT_EQ(text.status, 0) << text.err;
   expect_parts(text.out, {"Global memory under rule mine: whole warps"});
+}
+
+TEST(Commands, CountersOfEachBlock) {
+  const std::vector<std::string> command{"run", kSamples + "vector_add/launch.toml", "--json", "-"};
+  std::vector<std::string> with = command;
+  with.push_back("--per-block");
+  const Json whole = Json::parse(run_program(command).out)["launches"].at(0);
+  const Output o = run_program(with);
+  ASSERT_EQ(o.status, 0) << o.err;
+  Json split = Json::parse(o.out)["launches"].at(0);
+  ASSERT_EQ(split["blocks"].size(), 79u);
+  EXPECT_EQ(split["blocks"].at(78)["block"], Json({78, 0, 0}));
+  for (const char* name : {"gld_request", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "branch"}) {
+    std::uint64_t sum = 0;
+    for (const Json& block : split["blocks"]) sum += block[name].get<std::uint64_t>();
+    EXPECT_EQ(Json(sum), whole["metrics"][name]) << name;
+  }
+  // All else is as it was, with any number of threads.
+  split["blocks"] = Json::array();
+  EXPECT_EQ(split, whole);
+  with.insert(with.end(), {"--threads", "7"});
+  EXPECT_EQ(run_program(with).out, o.out);
 }
 
 TEST(Commands, RulesAreExplained) {
