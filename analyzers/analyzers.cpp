@@ -2,6 +2,7 @@
 
 #include "analyzers/arithmetic.hpp"
 #include "analyzers/barrier_waits.hpp"
+#include "analyzers/block_counts.hpp"
 #include "analyzers/caches.hpp"
 #include "analyzers/constant_memory.hpp"
 #include "analyzers/divergence.hpp"
@@ -68,6 +69,7 @@ struct Analysis::Parts {
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
   std::optional<Streams> streams; ///< what duplicates and the named ones look at; until they have
   std::optional<RuleCounts> rules;
+  std::optional<BlockCounts> blocks;
 
   /// In the order of the report.
   [[nodiscard]] std::vector<Analyzer*> all() {
@@ -85,9 +87,9 @@ namespace {
 class CombinedShard final : public exec::Shard {
 public:
   CombinedShard(std::size_t rows, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
-                std::unique_ptr<exec::Shard> of_rules)
+                std::unique_ptr<exec::Shard> of_rules, std::unique_ptr<BlockCounts::Shard> of_blocks)
       : global(rows), shared(rows), local(rows), constant(rows), texture(rows), divergence(rows), loads(rows),
-        barriers(rows, warps), streams(std::move(recorder)), rules(std::move(of_rules)) {}
+        barriers(rows, warps), streams(std::move(recorder)), rules(std::move(of_rules)), blocks(std::move(of_blocks)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
@@ -114,7 +116,11 @@ public:
   bool begin_cta(std::uint64_t cta) override { return streams->begin_cta(cta); }
   void end_cta(std::uint64_t cta) override { barriers.end_cta(cta); }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
-    streams->each_access(warp, access);
+    if (streams) streams->each_access(warp, access);
+    if (blocks) blocks->each_access(warp, access);
+  }
+  void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override {
+    if (blocks) blocks->each_branch(warp, branch);
   }
 
   GlobalTransactions::Shard global;
@@ -182,6 +188,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->barriers.absorb(combined.barriers);
     parts_->streams->absorb(*combined.streams);
     if (parts_->rules) parts_->rules->absorb(*combined.rules);
+    if (parts_->blocks) parts_->blocks->absorb(*combined.blocks);
   }
   parts_->mix.conclude(counts);
   parts_->divergence.conclude(counts);
@@ -196,6 +203,7 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
 Profile Analysis::profile() const {
   Profile profile;
   profile.kernel = function_.name;
+  if (parts_->blocks) profile.blocks = parts_->blocks->table();
   std::vector<InstructionRow> rows(function_.instructions.size());
   for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
   std::vector<std::string> lines = ir::print_lines(module_, function_);

@@ -24,6 +24,7 @@ struct AnalysisOptions {
   RuleSet rules{};                  ///< counted in addition: see rule_counts.hpp
   std::vector<std::string> named{}; ///< analyzers that cost more than most; "all" for all of them
   Board board{};                    ///< what the named ones need to know of the GPU
+  bool per_block = false;           ///< fills Profile::blocks; costs several times what the emulation does
 };
 
 /// Errors: names that no analyzer has; the hint says what may have been meant.

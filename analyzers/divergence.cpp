@@ -81,6 +81,7 @@ void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
   std::vector<std::uint32_t> in_care_of(flow.blocks.size(), kNobody); // instruction of the branch
   std::vector<std::size_t> size(flow.blocks.size());                  // blocks of its region
   for (std::uint32_t block = 0; block < flow.blocks.size(); ++block) {
+    if (flow.blocks[block].first == flow.blocks[block].end) continue;
     const std::uint32_t branch = flow.blocks[block].end - 1;
     if (rows_[branch].divergent == 0) continue;
     const std::vector<std::uint32_t> blocks = region(flow, block);

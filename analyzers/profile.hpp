@@ -59,9 +59,31 @@ struct SourceRow {
   Metrics metrics;
 };
 
+/// Counts of blocks: a column for each counter.
+struct BlockTable {
+  struct Row {
+    std::uint64_t cta = 0;             ///< linear
+    std::vector<std::uint64_t> values; ///< by name; missing ones at the end are 0
+    /// 0 where the column is missing.
+    [[nodiscard]] std::uint64_t at(std::size_t column) const { return column < values.size() ? values[column] : 0; }
+  };
+  std::vector<std::string> names;
+  std::vector<Row> rows;
+
+  /// A block and its counts; ratios are left out.
+  void add(std::uint64_t cta, const Metrics& metrics);
+  void merge(const BlockTable& other);
+  /// Columns by name, rows by block.
+  void sort();
+
+private:
+  std::size_t column(std::string_view name, std::size_t likely);
+};
+
 struct Profile {
   std::string kernel;
   Metrics metrics;
+  BlockTable blocks;                        ///< empty unless asked for: see block_counts.hpp
   std::vector<InstructionRow> instructions; ///< ascending; only those with a metric
 
   [[nodiscard]] std::uint64_t integer(std::string_view name) const { return metrics.integer(name); }

@@ -111,6 +111,18 @@ Json finding_of(const Diagnostic& trap) {
           {"values", Json::object()}};
 }
 
+/// The counters of each block that are not 0.
+Json blocks_of(const analyzers::BlockTable& table, const Extent& grid) {
+  Json list = Json::array();
+  for (const analyzers::BlockTable::Row& row : table.rows) {
+    Json block = {{"block", {row.cta % grid[0], row.cta / grid[0] % grid[1], row.cta / grid[0] / grid[1]}}};
+    for (std::size_t i = 0; i < table.names.size(); ++i)
+      if (row.at(i) != 0) block[table.names[i]] = row.at(i);
+    list.push_back(std::move(block));
+  }
+  return list;
+}
+
 Json launch_of(const LaunchReport& report) {
   Json instructions = Json::array(), predictions = Json::array(), findings = Json::array();
   for (const auto& row : report.profile.instructions) instructions.push_back(instruction_of(row));
@@ -124,6 +136,7 @@ Json launch_of(const LaunchReport& report) {
           {"cluster", report.cluster},
           {"metrics", metrics_of(report.profile.metrics.list())},
           {"instructions", std::move(instructions)},
+          {"blocks", blocks_of(report.profile.blocks, report.grid)},
           {"occupancy", occupancy_of(report)},
           {"statistics", statistics_of(report.statistics)},
           {"predictions", std::move(predictions)},

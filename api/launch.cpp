@@ -243,7 +243,8 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
         analyzers::AnalysisOptions{.rules = request.rules,
                                    .named = request.analyzers,
                                    .board = board_of(request.device, request.first_level, resident,
-                                                     r.static_shared_bytes + r.dynamic_shared_bytes)});
+                                                     r.static_shared_bytes + r.dynamic_shared_bytes),
+                                   .per_block = request.per_block});
   }
   Expected<exec::Watcher*> recording = nullptr;
   if (request.recorder != nullptr) recording = request.recorder->begin(request, launch);

@@ -77,6 +77,7 @@ struct LaunchRequest {
   model::Device device;
   bool analyze = true;                ///< watch the accesses, predict, find problems
   analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  bool per_block = false;             ///< counters of each block, too; takes several times as long
   std::vector<std::string> analyzers; ///< by name, besides those that always run: `warplens list analyzers`
   FirstLevel first_level = FirstLevel::device;
   unsigned workers = 0;                       ///< 0: as many as the machine has

@@ -158,6 +158,7 @@ private:
     r.device = report_.device;
     r.analyze = options_.analyze;
     r.rules = options_.rules;
+    r.per_block = options_.per_block;
     r.analyzers = options_.analyzers;
     r.first_level = options_.first_level;
     r.workers = options_.workers;

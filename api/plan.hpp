@@ -81,6 +81,7 @@ struct Plan {
 struct PlanOptions {
   bool analyze = true;
   analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  bool per_block = false;             ///< see LaunchRequest
   std::vector<std::string> analyzers; ///< see LaunchRequest
   FirstLevel first_level = FirstLevel::device;
   unsigned workers = 0; ///< 0: as many as the machine has

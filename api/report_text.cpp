@@ -48,6 +48,7 @@ public:
     for (const analyzers::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
     for (const analyzers::BankRule& rule : r_.rules.banks) own_rule(rule);
     divergence();
+    blocks();
     out_ += order_sections(m_, s_);
     lines();
     occupancy();
@@ -266,6 +267,35 @@ private:
             "a branch diverges when the lanes of a warp go both ways; the sides then run one after the other");
     line("  {} executed by warps, {} of them divergent ({})", branches, divergent,
          percent(static_cast<double>(divergent), static_cast<double>(branches)));
+  }
+
+  // How the counters are spread over the blocks, those of memory and divergence.
+  void blocks() {
+    const analyzers::BlockTable& table = r_.profile.blocks;
+    if (table.rows.empty()) return;
+    section("Blocks", "counters of a block: the least, the average, the most, and the first block that has the most");
+    Table t({{"counter"}, {"least", Table::right}, {"average", Table::right}, {"most", Table::right}, {"in block"}});
+    for (const std::string_view name :
+         {"memory_l2_theoretical_sectors_global", "derived__memory_l2_theoretical_sectors_global_excessive",
+          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "memory_l2_theoretical_sectors_local",
+          "constant_passes", "branch", "divergent_branch"})
+      if (const auto at = std::find(table.names.begin(), table.names.end(), name); at != table.names.end())
+        spread(t, table, static_cast<std::size_t>(at - table.names.begin()));
+    this->table(t);
+  }
+  void spread(Table& t, const analyzers::BlockTable& table, std::size_t column) const {
+    const auto less = [&](const auto& a, const auto& b) { return a.at(column) < b.at(column); };
+    const auto least = std::min_element(table.rows.begin(), table.rows.end(), less),
+               most = std::max_element(table.rows.begin(), table.rows.end(), less);
+    if (most->at(column) == 0) return;
+    double sum = 0;
+    for (const auto& row : table.rows) sum += static_cast<double>(row.at(column));
+    const std::uint64_t x = most->cta % r_.grid[0], y = most->cta / r_.grid[0] % r_.grid[1],
+                        z = most->cta / r_.grid[0] / r_.grid[1];
+    t.row({table.names[column], count(least->at(column)), ratio(sum, static_cast<double>(table.rows.size())),
+           count(most->at(column)), fmt::format("({},{},{})", x, y, z)});
   }
 
   // The instructions that matter: those that access memory or diverge, the costliest first.

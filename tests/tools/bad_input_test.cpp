@@ -228,6 +228,7 @@ TEST(BadInput, WrongRules) {
   expect_refused(run_program(launch(ptx, {"--rule", folder.path().string()})), {"there is no rule"});
   expect_refused(run_program(launch(ptx, {"--rule", file, "--rule", file})), {"two rules are named 'mine'"});
   expect_refused(run_program(launch(ptx, {"--rule", "1.2", "--no-analyze"})), {"--rule counts nothing"});
+  expect_refused(run_program(launch(ptx, {"--per-block", "--no-analyze"})), {"--per-block counts nothing"});
 }
 
 TEST(BadInput, WrongAnalyzersAndCaches) {

@@ -226,6 +226,28 @@ TEST(Commands, ARuleOfOnesOwn) {
   expect_parts(text.out, {"Global memory under rule mine: whole warps"});
 }
 
+TEST(Commands, CountersOfEachBlock) {
+  const std::vector<std::string> command{"run", kSamples + "vector_add/launch.toml", "--json", "-"};
+  std::vector<std::string> with = command;
+  with.push_back("--per-block");
+  const Json whole = Json::parse(run_program(command).out)["launches"].at(0);
+  const Output o = run_program(with);
+  ASSERT_EQ(o.status, 0) << o.err;
+  Json split = Json::parse(o.out)["launches"].at(0);
+  ASSERT_EQ(split["blocks"].size(), 79u);
+  EXPECT_EQ(split["blocks"].at(78)["block"], Json({78, 0, 0}));
+  for (const char* name : {"gld_request", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "branch"}) {
+    std::uint64_t sum = 0;
+    for (const Json& block : split["blocks"]) sum += block[name].get<std::uint64_t>();
+    EXPECT_EQ(Json(sum), whole["metrics"][name]) << name;
+  }
+  // All else is as it was, with any number of threads.
+  split["blocks"] = Json::array();
+  EXPECT_EQ(split, whole);
+  with.insert(with.end(), {"--threads", "7"});
+  EXPECT_EQ(run_program(with).out, o.out);
+}
+
 TEST(Commands, RulesAreExplained) {
   const Output all = run_program({"list", "rules", "--explain"});
   EXPECT_EQ(all.status, 0) << all.err;

@@ -1,0 +1,51 @@
+// The counters of memory and branches for each block of the grid: which blocks do the work, and whether it is spread
+// evenly. On request: each access is looked at on its own, which costs several times what the emulation does.
+//
+//   BlockTable table = counts.table();
+//   table.names[0] == "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", table.rows[7].cta == 7, .values[0] == 8
+#pragma once
+
+#include "analyzers/profile.hpp"
+#include "emulator/exec/events.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace warplens::analyzers {
+
+class BlockCounts {
+public:
+  class Shard;
+  explicit BlockCounts(const ir::Function& function) : function_(function) {}
+
+  [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
+  void absorb(Shard& shard);
+  /// Ascending by block. Blocks that access no memory and do not branch are there, too.
+  [[nodiscard]] BlockTable table() const;
+
+private:
+  const ir::Function& function_; // must outlive it
+  BlockTable table_;
+};
+
+/// Of one worker, which may have several blocks going.
+class BlockCounts::Shard final : public exec::Shard {
+public:
+  explicit Shard(const ir::Function& function);
+  ~Shard() override;
+  bool begin_cta(std::uint64_t cta) override;
+  void end_cta(std::uint64_t cta) override;
+  void each_access(const exec::WarpId& warp, const exec::Access& access) override;
+  void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override;
+
+private:
+  friend class BlockCounts;
+  struct Open; ///< a block that has begun
+  const ir::Function& function_;
+  std::vector<std::unique_ptr<Open>> open_;
+  BlockTable table_;
+
+  Open* find(std::uint64_t cta);
+};
+
+} // namespace warplens::analyzers
