@@ -1,4 +1,4 @@
-// Writes JSON reports. The only file of api/ that sees nlohmann-json.
+// Writes JSON reports.
 #include "api/json_report.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "analyzers/analyzers.hpp"
 #include "api/board.hpp"
 #include "api/statistics.hpp"
+#include "api/two_watchers.hpp"
 #include "api/validate.hpp"
 #include "emulator/ir/liveness.hpp"
 
@@ -170,7 +171,8 @@ private:
 Expected<LaunchReport> launch(const LaunchRequest& request) {
   Module& module = *request.kernel.module;
   const ir::Function& kernel = *request.kernel.function;
-  Expected<std::shared_ptr<const exec::Program>> program = module.program(kernel, request.analyze, request.level);
+  Expected<std::shared_ptr<const exec::Program>> program =
+      module.program(kernel, request.analyze || request.recorder != nullptr, request.level);
   if (!program) return failure(program.error());
   if (Diagnostics errors = validate(request, **program); errors.has_errors()) return failure(std::move(errors));
   if (Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors())
@@ -226,20 +228,28 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
                                    .board = board_of(request.device, request.first_level, resident,
                                                      r.static_shared_bytes + r.dynamic_shared_bytes)});
   }
-  launch.watcher = analysis.get();
+  Expected<exec::Watcher*> recording = nullptr;
+  if (request.recorder != nullptr) recording = request.recorder->begin(request, launch);
+  if (!recording) return failure(recording.error());
+  TwoWatchers both(analysis.get(), *recording);
+  launch.watcher = both.needed();
 
   const auto start = std::chrono::steady_clock::now();
-  const exec::LaunchResult result = exec::run(launch);
+  const Expected<exec::LaunchResult> result =
+      request.events != nullptr ? request.events->run(launch) : exec::run(launch);
+  if (!result) return failure(result.error());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.steps = result.steps;
-  report.printed = result.printed;
-  if (result.trap) {
-    report.trap = exec::describe(*result.trap, launch);
-    report.trap_kind = result.trap->kind;
+  report.steps = result->steps;
+  report.printed = result->printed;
+  if (result->trap) {
+    report.trap = exec::describe(*result->trap, launch);
+    report.trap_kind = result->trap->kind;
     report.occupancy.reset();
     report.remarks.clear();
-    return report;
   }
+  if (*recording != nullptr)
+    if (const Expected<void> kept = request.recorder->end(report); !kept) return failure(kept.error());
+  if (report.trap) return report;
   if (!analysis) return report;
   report.analyzed = true;
   report.profile = analysis->profile();

@@ -44,6 +44,26 @@ constexpr std::uint64_t kDefaultMaxSteps = std::uint64_t{1} << 40;
 
 /// Whether loads of global memory use the first-level cache: as the device says, never, always, or always and enlarged.
 enum class FirstLevel : std::uint8_t { device, off, on, enlarged };
+struct LaunchRequest;
+struct LaunchReport;
+
+/// Keeps the events of launches. TraceWriter in api/trace.hpp is one.
+class LaunchRecorder {
+public:
+  virtual ~LaunchRecorder() = default;
+  /// Before a launch: what is to watch it, until end(). Null: nothing is kept of this one. Error: it cannot be kept.
+  virtual Expected<exec::Watcher*> begin(const LaunchRequest& request, const exec::Launch& launch) = 0;
+  /// After it, if begin() gave a watcher. Error: not everything could be kept.
+  virtual Expected<void> end(const LaunchReport& report) = 0;
+};
+
+/// Supplies the events of a launch in the emulator's place. Trace in api/trace.hpp is one.
+class EventSource {
+public:
+  virtual ~EventSource() = default;
+  /// Tells `launch.watcher` of everything. Error: the events cannot be read.
+  virtual Expected<exec::LaunchResult> run(const exec::Launch& launch) = 0;
+};
 
 struct LaunchRequest {
   Kernel kernel;
@@ -64,6 +84,8 @@ struct LaunchRequest {
   std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
   std::string level;                          ///< "x86-64-v3", …; empty: the best
   bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
+  LaunchRecorder* recorder = nullptr;         ///< keeps the events
+  EventSource* events = nullptr;              ///< nullptr: the emulator runs the kernel
 };
 
 /// What the kernel needs of a multiprocessor.

@@ -158,6 +158,7 @@ private:
     r.max_steps = options_.max_steps;
     r.registers = options_.registers;
     r.level = options_.level;
+    r.recorder = options_.recorder;
     for (const ArgumentPlan& a : l.arguments) argument(a, r);
     requests_.push_back(std::move(r));
   }

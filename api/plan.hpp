@@ -87,6 +87,7 @@ struct PlanOptions {
   std::uint64_t max_steps = kDefaultMaxSteps;
   std::optional<std::uint32_t> registers;
   std::string level;
+  LaunchRecorder* recorder = nullptr; ///< of every launch
   /// Called before each launch, with its number from 0.
   std::function<void(std::size_t, const LaunchPlan&)> before_launch;
 };

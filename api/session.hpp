@@ -104,6 +104,8 @@ public:
   [[nodiscard]] std::vector<const ir::Function*> kernels() const;
 
   [[nodiscard]] const ir::Module& ir() const { return module_; }
+  /// What it was loaded from.
+  [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
   [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
   [[nodiscard]] const std::vector<ir::Unsupported>& unsupported() const { return unsupported_; }
   /// What keeps a kernel from being launched: in itself, and in the functions that it may reach.
@@ -135,6 +137,7 @@ private:
 
   std::shared_ptr<Context> context_;
   ir::Module module_;
+  std::vector<Source> sources_;
   std::vector<ir::Unsupported> unsupported_;
   Diagnostics warnings_;
   std::vector<std::shared_ptr<Buffer>> variables_; ///< by index into ir::Module::variables; null: needs none

@@ -1,8 +1,9 @@
-// The speed of the emulator, in one process: ten kernels unwatched and with all analyzers on, and the parser with
-// the checker. Each figure is the best of several rounds, unwatched and watched in turns, one worker thread.
+// The speed of the emulator, in one process: ten kernels unwatched, with all analyzers on, traced without analyzers,
+// and analysed again from the trace; and the parser with the checker. Each figure is the best of several rounds, in
+// turns, one worker thread (a trace is compressed and written by another).
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
-#include "api/launch.hpp"
+#include "api/trace.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -120,8 +122,26 @@ double seconds_of(const api::LaunchRequest& request) {
 }
 
 struct Speed {
-  double quiet, watched; ///< seconds
+  double quiet, watched, traced, replayed; ///< seconds
+  double bytes;                            ///< of the trace
 };
+
+std::string trace_file() { return (std::filesystem::temp_directory_path() / "warplens-bench.h5").string(); }
+
+// Until the file is closed.
+double seconds_traced(api::LaunchRequest request) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto writer = need(api::TraceWriter::create(trace_file(), {}));
+  request.recorder = writer.get();
+  seconds_of(request);
+  if (const Expected<void> closed = writer->close(); !closed) fmt::print(stderr, "{}", render(closed.error(), ""));
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double seconds_replayed() {
+  api::Trace trace = need(api::Trace::open(trace_file()));
+  return need(trace.analyze(0, {})).seconds;
+}
 
 Speed measure(const Case& c) {
   const auto context = need(api::Context::create());
@@ -151,33 +171,56 @@ Speed measure(const Case& c) {
     }
   }
   constexpr int kRounds = 5;
-  Speed best{1e9, 1e9};
+  Speed best{1e9, 1e9, 1e9, 1e9, 0};
   for (int round = 0; round < kRounds; ++round) {
     request.analyze = false;
     best.quiet = std::min(best.quiet, seconds_of(request));
     request.analyze = true;
     best.watched = std::min(best.watched, seconds_of(request));
+    request.analyze = false;
+    best.traced = std::min(best.traced, seconds_traced(request));
+    best.replayed = std::min(best.replayed, seconds_replayed());
   }
+  best.bytes = static_cast<double>(std::filesystem::file_size(trace_file()));
+  std::filesystem::remove(trace_file());
   return best;
 }
 
-void bench_kernels(const std::string& only) {
-  fmt::print("{:<16}{:>12}{:>12}{:>12}   (G thread-instructions/s, one thread)\n", "kernel", "unwatched", "watched",
-             "slow-down");
-  double logarithms = 0, slow_downs = 0;
+/// Geometric means.
+struct Means {
   int count = 0;
-  for (const Case& c : cases()) {
+  double speed = 0, watched = 0, traced = 0, replayed = 0; ///< sums of logarithms
+  void add(const Case& c, const Speed& s) {
+    ++count;
+    speed += std::log(c.thread_instructions / s.quiet / 1e9);
+    watched += std::log(s.watched / s.quiet);
+    traced += std::log(s.traced / s.quiet);
+    replayed += std::log(s.replayed / s.watched);
+  }
+  void print(const char* name) const {
+    const auto mean = [&](double sum) { return std::exp(sum / count); };
+    fmt::print("{:<16}{:>10.2f}{:>10}{:>10.2f}{:>10.2f}{:>10.2f}\n", name, mean(speed), "", mean(watched), mean(traced),
+               mean(replayed));
+  }
+};
+
+void bench_kernels(const std::string& only) {
+  fmt::print("G thread-instructions/s, one thread; slow-downs against unwatched; replayed against watched\n"
+             "{:<16}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
+             "kernel", "unwatched", "watched", "slow-down", "traced", "replayed", "trace MB");
+  Means all, seven; // the first seven are those that other programs were measured with
+  for (std::size_t i = 0; i < cases().size(); ++i) {
+    const Case& c = cases()[i];
     if (std::string(c.name).find(only) == std::string::npos) continue;
     const Speed s = measure(c);
-    fmt::print("{:<16}{:>12.2f}{:>12.2f}{:>12.2f}\n", c.name, c.thread_instructions / s.quiet / 1e9,
-               c.thread_instructions / s.watched / 1e9, s.watched / s.quiet);
-    logarithms += std::log(c.thread_instructions / s.quiet / 1e9);
-    slow_downs += std::log(s.watched / s.quiet);
-    ++count;
+    fmt::print("{:<16}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}\n", c.name,
+               c.thread_instructions / s.quiet / 1e9, c.thread_instructions / s.watched / 1e9, s.watched / s.quiet,
+               s.traced / s.quiet, s.replayed / s.watched, s.bytes / 1e6);
+    all.add(c, s);
+    if (i < 7) seven.add(c, s);
   }
-  if (count > 1)
-    fmt::print("{:<16}{:>12.2f}{:>12}{:>12.2f}\n", "geometric mean", std::exp(logarithms / count), "",
-               std::exp(slow_downs / count));
+  if (seven.count == 7) seven.print("mean of seven");
+  if (all.count > 1) all.print("geometric mean");
 }
 
 // The kernels above under other names, again and again, to about three megabytes.

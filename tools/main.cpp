@@ -18,6 +18,9 @@ constexpr std::string_view kHelp = R"(usage: warplens COMMAND …
 Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of them.
 
   run LAUNCH.toml | FILE.ptx …   emulate a kernel, analyse it, predict its run time
+  analyze TRACE.h5 …             analyse again what 'run --trace' has kept
+  inspect TRACE.h5 …             its accesses, and the transactions that each became
+  convert IN OUT                 Accel-Sim traces into ours, ours into Accel-Sim's
   check FILE.ptx …               parse and check; list kernels and unsupported instructions
   occupancy …                    blocks and warps that fit on a multiprocessor
   list WHAT                      devices, rules, analyzers, models or instructions
@@ -36,7 +39,8 @@ struct Command {
   std::string_view name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Command kCommands[] = {{"run", run}, {"check", check}, {"occupancy", occupancy}, {"list", list}};
+constexpr Command kCommands[] = {{"run", run},     {"analyze", analyze},     {"inspect", inspect}, {"convert", convert},
+                                 {"check", check}, {"occupancy", occupancy}, {"list", list}};
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};

@@ -43,7 +43,10 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
 
 /// The subcommands. `arguments`: what follows the subcommand.
 int run(const std::vector<std::string>& arguments);
+int analyze(const std::vector<std::string>& arguments);
 int check(const std::vector<std::string>& arguments);
+int convert(const std::vector<std::string>& arguments);
+int inspect(const std::vector<std::string>& arguments);
 int occupancy(const std::vector<std::string>& arguments);
 int list(const std::vector<std::string>& arguments);
 

@@ -1,9 +1,11 @@
 // warplens run: emulate, analyse, predict.
 #include "api/json_report.hpp"
+#include "tools/analysis_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/report_text.hpp"
 #include "tools/run_arguments.hpp"
+#include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -41,8 +43,9 @@ Examples:
   warplens run samples/transpose
   warplens run samples/transpose --device c1060 --json report.json
   warplens run samples/transpose --device c1060 --rule my_rule.toml
+  warplens run samples/transpose --trace t.h5
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
-  warplens run samples/transpose/all.toml --device h200 --analyzers caches,reuse_distance
+  warplens run samples/transpose --device h200 --analyzers caches,reuse_distance
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
 Exit status: 0 fine; 1 the kernel trapped, or a result is not what the launch file expects; 2 bad usage or input.
 )";
@@ -63,8 +66,7 @@ po::options_description visible_options() {
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
       "the GPU to imitate: see 'warplens list devices', or a device file; without it, the C1060 for targets before "
       "sm_20, else the H200");
-  add("rule", po::value<Strings>()->value_name("NAME|FILE"),
-      "count under this rule too: see 'warplens list rules', or a rule file of your own; may be repeated");
+  add_analysis_options(options);
   add("registers", po::value<std::uint32_t>()->value_name("N"),
       "registers of a thread, for the occupancy; else .maxnreg or an estimate");
   add("json", po::value<std::string>()->value_name("FILE"),
@@ -72,10 +74,6 @@ po::options_description visible_options() {
   add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
       "show the first elements of a buffer after the last launch (16)");
   add("counters", "show every counter by its profiler's name");
-  add("analyzers", po::value<std::string>()->value_name("NAME[,NAME…]"),
-      "count more, which takes longer: caches, reuse_distance, … or all; see 'warplens list analyzers'");
-  add("l1", po::value<std::string>()->value_name("off|on|enlarged"),
-      "whether loads of global memory use the first-level cache; else as the device does");
   add("no-analyze", "only run, as fast as can be");
   add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
       "stop a launch after N warp instructions; 0: never");
@@ -83,6 +81,7 @@ po::options_description visible_options() {
       "threads of the emulator; 0: as many as the machine has");
   add("level", po::value<std::string>()->value_name("NAME"),
       "x86-64-v2, x86-64-v3 or x86-64-v4 instead of the best that this machine has");
+  add_trace_options(options);
   add("time", "show how long the emulation took");
   add("help,h", "this text");
   return options;
@@ -101,7 +100,8 @@ po::variables_map parse(const Strings& arguments, const po::options_description&
           .run();
   for (const auto& option : parsed.options) { // the library would wrap a negative number around
     const bool number = option.string_key == "max-steps" || option.string_key == "threads" ||
-                        option.string_key == "shared" || option.string_key == "registers";
+                        option.string_key == "shared" || option.string_key == "registers" ||
+                        option.string_key == "trace-every";
     if (number && !option.value.empty() && option.value[0].starts_with('-'))
       throw UsageError{fmt::format("--{}: expected a number, got '{}'", option.string_key, option.value[0]), ""};
   }
@@ -199,25 +199,6 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
   return plan;
 }
 
-Strings analyzer_names(const po::variables_map& values) {
-  Strings names;
-  std::istringstream list(get<std::string>(values, "analyzers").value_or(""));
-  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
-  if (values.count("analyzers") != 0 && names.empty()) throw UsageError{"--analyzers: expected names", ""};
-  if (values.count("analyzers") != 0 && values.count("no-analyze") != 0)
-    throw UsageError{"--analyzers and --no-analyze exclude each other", ""};
-  return names;
-}
-
-api::FirstLevel first_level(const po::variables_map& values) {
-  const std::string word = get<std::string>(values, "l1").value_or("");
-  if (word.empty() && values.count("l1") == 0) return api::FirstLevel::device;
-  if (word == "off") return api::FirstLevel::off;
-  if (word == "on") return api::FirstLevel::on;
-  if (word == "enlarged") return api::FirstLevel::enlarged;
-  throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", word), ""};
-}
-
 std::string buffer_text(const api::PlanReport& report, const std::string& request) {
   const std::size_t colon = request.find(':');
   const std::string name = request.substr(0, colon);
@@ -304,24 +285,28 @@ int run(const Strings& arguments) {
     print(plan.error());
     return kBadInput;
   }
-  Expected<analyzers::RuleSet> rules = api::load_rules(get<Strings>(values, "rule").value_or(Strings{}));
-  if (!rules) {
-    print(rules.error());
+  Expected<AnalysisChoice> choice = analysis_choice(values);
+  if (!choice) {
+    print(choice.error());
     return kBadInput;
   }
+  const std::unique_ptr<api::TraceWriter> trace = trace_writer(values, plan->device);
   Expected<api::PlanReport> report = [&] {
     Progress progress;
     api::PlanOptions options;
     options.analyze = values.count("no-analyze") == 0;
-    options.rules = std::move(*rules);
+    options.rules = std::move(choice->rules);
+    options.analyzers = std::move(choice->analyzers);
+    options.first_level = choice->first_level;
     if (!options.analyze && !options.rules.empty()) throw UsageError{"--rule counts nothing with --no-analyze", ""};
-    options.analyzers = analyzer_names(values);
-    options.first_level = first_level(values);
+    if (!options.analyze && !options.analyzers.empty())
+      throw UsageError{"--analyzers and --no-analyze exclude each other", ""};
     options.workers = values["threads"].as<unsigned>();
     if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
     options.max_steps = values["max-steps"].as<std::uint64_t>();
     options.registers = get<std::uint32_t>(values, "registers");
     options.level = get<std::string>(values, "level").value_or("");
+    options.recorder = trace.get();
     progress.now("loading");
     options.before_launch = [&](std::size_t i, const api::LaunchPlan& launch) {
       progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), launch.kernel));
@@ -332,6 +317,11 @@ int run(const Strings& arguments) {
     print(report.error());
     return kBadInput;
   }
+  if (trace != nullptr)
+    if (const Expected<void> closed = trace->close(); !closed) {
+      print(closed.error());
+      return kBadInput;
+    }
   print(report->warnings);
   show(*report, values);
   return conclude(*report);

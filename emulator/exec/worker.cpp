@@ -28,9 +28,12 @@ Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
                  : r.stride[0] == 0                      ? Shape::broadcast
                  : r.stride[0] == r.site->observed_bytes ? Shape::contiguous
                                                          : Shape::strided;
-  for (int i = 0; i < kWarpSize; ++i) {
-    const std::int64_t distance = i < 16 ? i * r.stride[0] : r.half + (i - 16) * r.stride[1];
-    lanes[i] = r.base + static_cast<std::uint64_t>(distance);
+  std::uint64_t first = r.base, second = r.base + static_cast<std::uint64_t>(r.half);
+  for (int i = 0; i < kWarpSize / 2; ++i) { // sums, as products of 64 bits are slow
+    lanes[i] = first;
+    lanes[16 + i] = second;
+    first += static_cast<std::uint64_t>(r.stride[0]);
+    second += static_cast<std::uint64_t>(r.stride[1]);
   }
   return access;
 }

@@ -49,6 +49,8 @@ const std::vector<Door>& doors() {
       {"oneapi/tbb", {"emulator/exec/grid.cpp"}},
       {"toml++/", {"analyzers/rule_file.cpp", "model/device_load.cpp", "api/launch_file.cpp", "tests/"}},
       {"boost/program_options", {"tools/"}},
+      {"hdf5.h", {"analyzers/trace/file.cpp", "tests/analyzers/trace/"}},
+      {"libdeflate.h", {"analyzers/trace/deflate.cpp"}},
       {"gtest/", {"tests/"}},
       {"benchmark/", {"bench/"}},
       // Statements, not values: what prints belongs to tools and runtime.

@@ -97,16 +97,23 @@ void update(const std::string& file, const Output& output) {
   std::ofstream(file, std::ios::binary) << kept;
 }
 
+std::string temporary(const std::string& file, std::string_view ending) {
+  return ::testing::TempDir() + "golden_" + std::filesystem::path(file).stem().string() + std::string(ending);
+}
+
+void place_launch_file(Golden& golden, const std::string& launch_file) {
+  if (!golden.launch_file.empty()) std::ofstream(launch_file, std::ios::binary) << golden.launch_file;
+  std::replace(golden.run.begin(), golden.run.end(), std::string("%l"), launch_file);
+}
+
 class GoldenTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenTest, Holds) {
   const std::string file = GetParam();
   Golden golden = read(file);
   ASSERT_FALSE(golden.run.empty()) << "no RUN line";
-  const std::string launch_file =
-      ::testing::TempDir() + "golden_" + std::filesystem::path(file).stem().string() + ".toml";
-  if (!golden.launch_file.empty()) std::ofstream(launch_file, std::ios::binary) << golden.launch_file;
-  std::replace(golden.run.begin(), golden.run.end(), std::string("%l"), launch_file);
+  const std::string launch_file = temporary(file, ".toml");
+  place_launch_file(golden, launch_file);
   const auto run = [&] {
     Output output = run_program(golden.run);
     for (std::string* text : {&output.out, &output.err}) {
@@ -128,6 +135,31 @@ TEST_P(GoldenTest, Holds) {
   if (golden.errors.empty()) {
     EXPECT_EQ(output.err, "");
   }
+}
+
+// Live = replayed: what a run reports, its trace reports too, byte for byte.
+TEST_P(GoldenTest, TraceGivesTheSameReport) {
+  const std::string file = GetParam();
+  Golden golden = read(file);
+  if (golden.run.empty() || golden.run[0] != "run" || golden.exit > 1) GTEST_SKIP() << "nothing runs";
+  place_launch_file(golden, temporary(file, ".trace.toml"));
+  std::vector<std::string> run;
+  for (std::size_t i = 0; i < golden.run.size(); ++i) {
+    if (golden.run[i] == "--json" || golden.run[i] == "--print")
+      ++i;
+    else if (golden.run[i] != "--no-analyze")
+      run.push_back(golden.run[i]);
+  }
+  const std::string trace = temporary(file, ".h5"), live = temporary(file, ".live"),
+                    replayed = temporary(file, ".json");
+  run.insert(run.end(), {"--trace", trace, "--json", live});
+  const Output ran = run_program(run);
+  ASSERT_LE(ran.status, 1) << ran.err;
+  const Output analyzed = run_program({"analyze", trace, "--json", replayed});
+  ASSERT_LE(analyzed.status, 1) << analyzed.err;
+  EXPECT_EQ(read_text(live), read_text(replayed));
+  EXPECT_NE(read_text(live), "");
+  for (const std::string& made : {trace, live, replayed}) std::filesystem::remove(made);
 }
 
 std::vector<std::string> files() {

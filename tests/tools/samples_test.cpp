@@ -46,6 +46,21 @@ TEST_P(Sample, RunsWithTheExpectedResults) {
   }
 }
 
+// Live = replayed.
+TEST_P(Sample, TraceGivesTheSameReport) {
+  const std::filesystem::path folder = kSamples / GetParam();
+  const bool has_small = std::filesystem::exists(folder / "small.toml");
+  const Folder made;
+  const std::string trace = (made.path() / "t.h5").string(), live = (made.path() / "live.json").string(),
+                    replayed = (made.path() / "replayed.json").string();
+  const Output ran = run_program(
+      {"run", (folder / (has_small ? "small.toml" : "launch.toml")).string(), "--trace", trace, "--json", live});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Output analyzed = run_program({"analyze", trace, "--json", replayed});
+  ASSERT_EQ(analyzed.status, 0) << analyzed.err;
+  EXPECT_EQ(read_text(live), read_text(replayed));
+}
+
 TEST_P(Sample, HasAPageThatTheListNames) {
   EXPECT_TRUE(std::filesystem::exists(kSamples / GetParam() / "README.md"));
   const std::string list = read_text(kSamples / "README.md");

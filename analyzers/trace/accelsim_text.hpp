@@ -1,0 +1,80 @@
+// Reads a kernel's trace in Accel-Sim's format (kernel-N.traceg, or the raw form before grouping), line by line: files
+// have tens of gigabytes.
+//
+//   -kernel name = _Z3addPf
+//   -grid dim = (2,1,1)
+//   …
+//   #BEGIN_TB
+//   thread block = 0,0,0
+//   warp = 0
+//   insts = 12
+//   0040 ffffffff 1 R2 LDG.E 1 R2 4 1 0x7f0000000000 4
+//
+// A line is: [source line] PC mask destinations … OPCODE sources … width [mode addresses]; the number of the source
+// line is there with `-enable lineinfo = 1`. Modes: 0, an address for each active lane; 1, base and stride; 2, base and
+// differences. The raw form begins each line with the block's x, y, z and the warp.
+#pragma once
+
+#include "emulator/base/expected.hpp"
+#include "emulator/exec/events.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace warplens::analyzers::trace {
+
+struct AccelSimHeader {
+  std::string kernel;
+  std::uint32_t grid[3]{1, 1, 1}, block[3]{1, 1, 1};
+  std::uint64_t shared_bytes = 0;
+  std::uint32_t registers = 0;
+  std::uint32_t binary_version = 0;              ///< 70 for sm_70
+  std::uint64_t shared_base = 0, local_base = 0; ///< where generic addresses of these spaces begin; 0: not said
+  bool line_info = false;
+};
+
+struct AccelSimInstruction {
+  std::uint64_t cta = 0; ///< linear
+  std::uint32_t warp = 0;
+  std::uint32_t source_line = 0; ///< 0: not said
+  std::uint64_t pc = 0;
+  exec::Mask mask = 0;
+  std::string_view opcode; ///< with its suffixes
+  std::uint32_t width = 0; ///< bytes of a lane; 0: touches no memory
+  bool addressed = false;  ///< whether there are addresses
+  std::uint64_t addresses[exec::kWarpSize]{};
+};
+
+class AccelSimReader {
+public:
+  /// Reads the header. Errors: no such file, a compressed one, no trace.
+  static Expected<AccelSimReader> open(const std::filesystem::path& path);
+  [[nodiscard]] const AccelSimHeader& header() const { return header_; }
+
+  enum class Item : std::uint8_t { instruction, end_of_cta, end };
+  /// The next thing; instruction() and cta() tell of it. Error: a line that cannot be, with its number.
+  Expected<Item> next();
+  [[nodiscard]] const AccelSimInstruction& instruction() const { return instruction_; }
+
+private:
+  AccelSimReader(std::string name, std::ifstream in) : name_(std::move(name)), in_(std::move(in)) {}
+  Expected<void> read_header();
+  bool header_line(std::string_view line);
+  [[nodiscard]] Diagnostics wrong(std::string what) const;
+  bool parse_instruction();
+  bool parse_addresses(std::vector<std::string_view>::const_iterator word);
+
+  std::string name_;
+  std::ifstream in_;
+  std::uint32_t line_number_ = 0;
+  std::string line_;
+  bool pending_ = false; ///< line_ has been read, not used
+  bool grouped_ = false; ///< inside #BEGIN_TB
+  AccelSimHeader header_;
+  AccelSimInstruction instruction_;
+  std::vector<std::string_view> words_;
+};
+
+} // namespace warplens::analyzers::trace

@@ -1,0 +1,347 @@
+#include "analyzers/trace/block.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace warplens::analyzers::trace {
+
+namespace {
+
+using exec::kWarpSize;
+using exec::Mask;
+
+constexpr std::uint64_t kLow = 0xffff'ffffu;
+constexpr std::uint16_t kMostLaneBytes = 128; // as analyzers::transactions()
+
+std::uint64_t times(int lanes, std::int64_t stride) {
+  return static_cast<std::uint64_t>(lanes) * static_cast<std::uint64_t>(stride);
+}
+
+std::size_t offsets_of(const PatternRow& p) {
+  const auto others = static_cast<std::size_t>(std::popcount(p.mask)) - 1;
+  return p.lanes == Lanes::offsets ? others : p.lanes == Lanes::wide ? 2 * others : 0;
+}
+
+std::uint64_t mix(const PatternRow& p) {
+  std::uint64_t h = p.origin ^ static_cast<std::uint64_t>(p.stride[0]) << 7 ^
+                    static_cast<std::uint64_t>(p.stride[1]) << 27 ^ static_cast<std::uint64_t>(p.half) << 33;
+  h ^= std::uint64_t{p.mask} << 21 ^ p.taken ^ std::uint64_t{p.instruction} << 9;
+  return h * 0x9e3779b97f4a7c15u;
+}
+
+// Lanes 0 to 15 in one sequence and 16 to 31 in another: two-dimensional blocks of 16 columns.
+bool as_halves(const exec::Access& a, LaneLayout& layout) {
+  if (a.mask != ~Mask{0}) return false;
+  const std::uint64_t first = a.addresses[1] - a.addresses[0], second = a.addresses[17] - a.addresses[16];
+  std::uint64_t difference = 0;
+  for (std::uint64_t i = 0; i < 16; ++i)
+    difference |=
+        (a.addresses[i] ^ (a.addresses[0] + i * first)) | (a.addresses[16 + i] ^ (a.addresses[16] + i * second));
+  if (difference != 0) return false;
+  layout = {a.addresses[0],
+            {static_cast<std::int64_t>(first), static_cast<std::int64_t>(second)},
+            static_cast<std::int64_t>(a.addresses[16] - a.addresses[0]),
+            nullptr};
+  return true;
+}
+
+} // namespace
+
+BlockBuilder::BlockBuilder() { take(); }
+
+Block BlockBuilder::take() {
+  Block full = std::move(block_);
+  full.pattern.resize(events_);
+  full.warp.resize(events_);
+  full.base.resize(events_);
+  block_ = {};
+  block_.pattern.resize(kBlockEvents);
+  block_.warp.resize(kBlockEvents);
+  block_.base.resize(kBlockEvents);
+  events_ = 0;
+  slots_.assign(kSlots, kFree);
+  return full;
+}
+
+SegmentRow& BlockBuilder::segment_of(std::uint64_t cta) {
+  if (block_.segments.empty() || block_.segments.back().cta != cta ||
+      (block_.segments.back().flags & SegmentRow::kEnds) != 0)
+    block_.segments.push_back({cta, 0, 0});
+  return block_.segments.back();
+}
+
+void BlockBuilder::begin_cta(std::uint64_t cta) { block_.segments.push_back({cta, 0, SegmentRow::kBegins}); }
+void BlockBuilder::end_cta(std::uint64_t cta) { segment_of(cta).flags |= SegmentRow::kEnds; }
+
+std::uint16_t BlockBuilder::number_of(const PatternRow& pattern) {
+  for (std::size_t slot = mix(pattern) >> 47;; slot = (slot + 1) % kSlots) {
+    std::uint16_t& number = slots_[slot];
+    if (number == kFree) {
+      number = static_cast<std::uint16_t>(block_.patterns.size());
+      block_.patterns.push_back(pattern);
+      return number;
+    }
+    if (block_.patterns[number] == pattern) return number;
+  }
+}
+
+void BlockBuilder::add(const exec::WarpId& of, const PatternRow& pattern, std::uint64_t base) {
+  ++segment_of(of.cta).events;
+  block_.pattern[events_] = number_of(pattern);
+  block_.warp[events_] = static_cast<std::uint8_t>(of.warp);
+  block_.base[events_] = static_cast<std::uint32_t>(base);
+  ++events_;
+}
+
+void BlockBuilder::access(const exec::WarpId& of, const exec::Access& a) {
+  const int first = std::countr_zero(a.mask);
+  const std::uint64_t base = a.addresses[first];
+  LaneLayout layout;
+  std::int64_t offsets[kWarpSize];
+  if (a.shape != exec::Shape::irregular) {
+    layout = {
+        base - times(first, a.stride), {a.stride, a.stride}, static_cast<std::int64_t>(times(16, a.stride)), nullptr};
+  } else if (!as_halves(a, layout)) {
+    for (Mask rest = a.mask; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      offsets[lane] = static_cast<std::int64_t>(a.addresses[lane] - base);
+    }
+    layout = {base, {}, 0, offsets};
+  }
+  access(of, a, layout);
+}
+
+void BlockBuilder::access(const exec::WarpId& of, const exec::Access& a, const LaneLayout& layout) {
+  PatternRow p;
+  p.origin = layout.base & ~kLow;
+  p.instruction = a.instruction;
+  p.mask = a.mask;
+  p.lane_bytes = a.lane_bytes;
+  p.event = EventKind::access;
+  p.space = static_cast<std::uint8_t>(a.space);
+  p.kind = static_cast<std::uint8_t>(a.kind);
+  p.shape = static_cast<std::uint8_t>(a.shape);
+  if (layout.offsets != nullptr) {
+    add_offsets(p, layout.offsets);
+  } else {
+    p.lanes = a.shape == exec::Shape::irregular ? Lanes::halves : Lanes::sequence;
+    p.stride[0] = layout.stride[0];
+    p.stride[1] = layout.stride[1];
+    p.half = layout.half;
+  }
+  add(of, p, layout.base);
+}
+
+// Those of the first active lane are none: it lies at the base.
+void BlockBuilder::add_offsets(PatternRow& p, const std::int64_t* offsets) {
+  const Mask others = p.mask & (p.mask - 1);
+  p.lanes = Lanes::offsets;
+  for (Mask rest = others; rest != 0; rest &= rest - 1) {
+    const std::int64_t offset = offsets[std::countr_zero(rest)];
+    if (offset != static_cast<std::int32_t>(offset)) p.lanes = Lanes::wide;
+  }
+  for (Mask rest = others; rest != 0; rest &= rest - 1) {
+    const std::int64_t offset = offsets[std::countr_zero(rest)];
+    block_.offsets.push_back(static_cast<std::int32_t>(offset & static_cast<std::int64_t>(kLow)));
+    if (p.lanes == Lanes::wide) block_.offsets.push_back(static_cast<std::int32_t>(offset >> 32));
+  }
+}
+
+void BlockBuilder::branch(const exec::WarpId& of, const exec::Branch& b) {
+  PatternRow p;
+  p.event = EventKind::branch;
+  p.instruction = b.instruction;
+  p.mask = b.active;
+  p.taken = b.taken;
+  add(of, p, 0);
+}
+
+void BlockBuilder::barrier(const exec::Barrier& b) {
+  PatternRow p;
+  p.event = EventKind::barrier;
+  p.instruction = b.instruction;
+  p.mask = b.active;
+  p.taken = b.number;
+  p.origin = b.steps & ~kLow;
+  add(b.of, p, b.steps);
+}
+
+namespace {
+
+std::string damage_of(const PatternRow& p, const Limits& limits) {
+  if (p.instruction >= limits.instructions) return "an instruction that the kernel does not have";
+  if (p.mask == 0) return "an event without lanes";
+  if (p.event == EventKind::branch || p.event == EventKind::barrier) return {};
+  if (p.event != EventKind::access) return "an event of unknown kind";
+  if (p.lanes > Lanes::wide || p.kind > static_cast<std::uint8_t>(exec::AccessKind::reduction) ||
+      p.shape > static_cast<std::uint8_t>(exec::Shape::irregular) || p.lane_bytes == 0 ||
+      p.lane_bytes > kMostLaneBytes || p.space > static_cast<std::uint8_t>(isa::Space::generic))
+    return "an access that cannot be";
+  const auto shape = static_cast<exec::Shape>(p.shape);
+  if (shape == exec::Shape::irregular) return {};
+  const bool fits = p.lanes == Lanes::sequence && (shape != exec::Shape::contiguous || p.stride[0] == p.lane_bytes) &&
+                    (shape != exec::Shape::broadcast || p.stride[0] == 0);
+  return fits ? std::string() : "an access whose shape and stride do not fit";
+}
+
+} // namespace
+
+std::string find_damage(const Block& block, const Limits& limits) {
+  for (const PatternRow& p : block.patterns)
+    if (std::string damage = damage_of(p, limits); !damage.empty()) return damage;
+  std::uint64_t events = 0, offsets = 0;
+  for (const SegmentRow& s : block.segments) {
+    events += s.events;
+    if (s.cta >= limits.ctas) return fmt::format("block {} of a grid of {}", s.cta, limits.ctas);
+  }
+  if (events != block.pattern.size() || events != block.warp.size() || events != block.base.size())
+    return "tables of different lengths";
+  for (const std::uint16_t number : block.pattern) {
+    if (number >= block.patterns.size()) return "an event of unknown pattern";
+    const PatternRow& p = block.patterns[number];
+    if (p.event == EventKind::access) offsets += offsets_of(p);
+  }
+  if (offsets != block.offsets.size()) return "too few or too many offsets";
+  for (const std::uint8_t warp : block.warp)
+    if (warp >= limits.warps) return fmt::format("warp {} of a block of {}", warp, limits.warps);
+  return {};
+}
+
+exec::Access Event::access(std::uint64_t (&lanes)[kWarpSize]) const {
+  const PatternRow& p = *pattern;
+  exec::Access a;
+  a.instruction = p.instruction;
+  a.space = static_cast<isa::Space>(p.space);
+  a.kind = static_cast<exec::AccessKind>(p.kind);
+  a.shape = static_cast<exec::Shape>(p.shape);
+  a.lane_bytes = p.lane_bytes;
+  a.mask = p.mask;
+  a.addresses = lanes;
+  if (p.lanes == Lanes::sequence || p.lanes == Lanes::halves) {
+    if (a.shape != exec::Shape::irregular) a.stride = p.stride[0];
+    const bool one = p.lanes == Lanes::sequence;
+    const auto step = static_cast<std::uint64_t>(p.stride[0]);
+    const auto second_step = one ? step : static_cast<std::uint64_t>(p.stride[1]);
+    std::uint64_t at = base, second = base + (one ? 16 * step : static_cast<std::uint64_t>(p.half));
+    for (std::size_t i = 0; i < 16; ++i, at += step, second += second_step) {
+      lanes[i] = at;
+      lanes[16 + i] = second;
+    }
+    return a;
+  }
+  std::fill(std::begin(lanes), std::end(lanes), base);
+  const std::int32_t* next = offsets;
+  for (Mask rest = p.mask & (p.mask - 1); rest != 0; rest &= rest - 1) {
+    std::uint64_t& lane = lanes[std::countr_zero(rest)];
+    if (p.lanes == Lanes::offsets) {
+      lane = base + static_cast<std::uint64_t>(std::int64_t{*next++});
+    } else {
+      lane = base + (std::uint64_t{static_cast<std::uint32_t>(next[0])} |
+                     std::uint64_t{static_cast<std::uint32_t>(next[1])} << 32);
+      next += 2;
+    }
+  }
+  return a;
+}
+
+exec::Branch Event::branch() const { return {pattern->instruction, pattern->mask, pattern->taken, 1}; }
+
+exec::Barrier Event::barrier() const { return {pattern->instruction, pattern->mask, pattern->taken, of, base}; }
+
+namespace {
+
+// Returns where the next segment begins.
+template <class See> Place see_segment(const Block& block, const SegmentRow& segment, Place place, const See& see) {
+  for (const std::size_t end = place.event + segment.events; place.event < end; ++place.event) {
+    const PatternRow& p = block.patterns[block.pattern[place.event]];
+    see(Event{{segment.cta, block.warp[place.event]},
+              &p,
+              p.origin | block.base[place.event],
+              block.offsets.data() + place.offset});
+    if (p.event == EventKind::access) place.offset += offsets_of(p);
+  }
+  return place;
+}
+
+} // namespace
+
+std::vector<Place> places(const Block& block) {
+  std::vector<Place> result;
+  Place place;
+  for (const SegmentRow& s : block.segments) {
+    result.push_back(place);
+    place = see_segment(block, s, place, [](const Event&) {});
+  }
+  return result;
+}
+
+void visit(const Block& block, const SegmentRow& segment, Place place, const std::function<void(const Event&)>& see) {
+  see_segment(block, segment, place, see);
+}
+
+namespace {
+constexpr int kHeldBits = 11;
+}
+
+Deliverer::Deliverer(exec::Shard& shard) : shard_(shard), held_(std::size_t{1} << kHeldBits) {}
+
+void Deliverer::release(const Held& held) {
+  if (held.count == 0) return;
+  std::uint64_t lanes[kWarpSize];
+  exec::Access access = Event{{}, held.pattern, held.base, held.offsets}.access(lanes);
+  access.count = held.count;
+  shard_.access(access);
+}
+
+// As exec::AccessWatch does: accesses that differ by a multiple of the alignment period count as one.
+void Deliverer::hold(const Event& event) {
+  if (event.pattern->lanes >= Lanes::offsets) return release({event.pattern, event.offsets, event.base, 1});
+  constexpr std::uint64_t kPhase = exec::kAlignmentPeriod - 1;
+  const std::uint64_t key = reinterpret_cast<std::uintptr_t>(event.pattern) ^ (event.base & kPhase) << 40;
+  Held& held = held_[key * 0x9e3779b97f4a7c15u >> (64 - kHeldBits)];
+  if (held.pattern == event.pattern && ((held.base ^ event.base) & kPhase) == 0) {
+    ++held.count;
+    return;
+  }
+  release(held);
+  held = {event.pattern, nullptr, event.base, 1};
+}
+
+void Deliverer::deliver(const Block& block) {
+  Place place;
+  for (const SegmentRow& s : block.segments) {
+    auto wanted = std::find(each_.begin(), each_.end(), s.cta);
+    if ((s.flags & SegmentRow::kBegins) != 0 && shard_.begin_cta(s.cta) && wanted == each_.end())
+      wanted = each_.insert(each_.end(), s.cta);
+    const bool each = wanted != each_.end();
+    place = see_segment(block, s, place, [&](const Event& event) { tell(event, each); });
+    if ((s.flags & SegmentRow::kEnds) == 0) continue;
+    if (each) each_.erase(wanted);
+    shard_.end_cta(s.cta);
+  }
+  for (Held& held : held_) { // the patterns end with the block
+    release(held);
+    held = {};
+  }
+}
+
+void Deliverer::tell(const Event& event, bool each) {
+  switch (event.pattern->event) {
+  case EventKind::barrier: shard_.barrier(event.barrier()); return;
+  case EventKind::branch:
+    if (each) shard_.each_branch(event.of, event.branch());
+    shard_.branch(event.branch());
+    return;
+  case EventKind::access: break;
+  }
+  if (each) {
+    std::uint64_t lanes[kWarpSize];
+    shard_.each_access(event.of, event.access(lanes));
+  }
+  hold(event);
+}
+
+} // namespace warplens::analyzers::trace

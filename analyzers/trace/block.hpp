@@ -1,0 +1,122 @@
+// A block of a trace in memory: built from events as they happen, and turned back into them.
+//
+//   BlockBuilder builder;
+//   builder.begin_cta(0);
+//   builder.access({0, 1}, access);
+//   Block block = builder.take();            // what a file keeps
+//   deliver(block, shard);                   // the shard is told what the builder was told
+#pragma once
+
+#include "analyzers/trace/layout.hpp"
+#include "emulator/exec/events.hpp"
+
+#include <functional>
+#include <string>
+
+namespace warplens::analyzers::trace {
+
+struct Block {
+  std::vector<std::uint16_t> pattern;
+  std::vector<std::uint8_t> warp;
+  std::vector<std::uint32_t> base;
+  std::vector<std::int32_t> offsets;
+  std::vector<PatternRow> patterns;
+  std::vector<SegmentRow> segments;
+};
+
+/// Where the lanes of an access lie, in short: lanes 0 to 15 at base + i * stride[0], lanes 16 to 31 at
+/// base + half + (i - 16) * stride[1]; where there are offsets, each active lane at base + offsets[i].
+struct LaneLayout {
+  std::uint64_t base = 0;
+  std::int64_t stride[2]{};
+  std::int64_t half = 0;
+  const std::int64_t* offsets = nullptr; ///< [32]
+};
+
+class BlockBuilder {
+public:
+  BlockBuilder();
+  void begin_cta(std::uint64_t cta);
+  void end_cta(std::uint64_t cta);
+  void access(const exec::WarpId& of, const exec::Access& access);
+  void access(const exec::WarpId& of, const exec::Access& access, const LaneLayout& layout);
+  void branch(const exec::WarpId& of, const exec::Branch& branch);
+  void barrier(const exec::Barrier& barrier);
+
+  /// To be asked before each event: there may be no room for another one.
+  [[nodiscard]] bool full() const {
+    return events_ >= kBlockEvents || block_.patterns.size() >= kBlockPatterns ||
+           block_.offsets.size() >= kBlockOffsets || block_.segments.size() >= kBlockEvents;
+  }
+  [[nodiscard]] bool empty() const { return block_.segments.empty(); }
+  /// The block, and begins another one.
+  Block take();
+
+private:
+  void add(const exec::WarpId& of, const PatternRow& pattern, std::uint64_t base);
+  std::uint16_t number_of(const PatternRow& pattern);
+  SegmentRow& segment_of(std::uint64_t cta);
+  void add_offsets(PatternRow& pattern, const std::int64_t* offsets);
+
+  static constexpr std::size_t kSlots = std::size_t{1} << 17; // of a hash table that is never more than half full
+  static constexpr std::uint16_t kFree = 0xffff;
+  Block block_;
+  std::size_t events_ = 0;           ///< the columns have room for a whole block
+  std::vector<std::uint16_t> slots_; ///< numbers of patterns
+};
+
+/// What the launch allows in a block.
+struct Limits {
+  std::uint64_t ctas = 0;
+  std::uint32_t warps = 0;        ///< of a CTA
+  std::uint32_t instructions = 0; ///< of the kernel
+};
+
+/// Why the block cannot be one of such a launch; empty: it can. What a file says is not to be trusted before.
+std::string find_damage(const Block& block, const Limits& limits);
+
+/// An event as a block holds it.
+struct Event {
+  exec::WarpId of{};
+  const PatternRow* pattern = nullptr;
+  std::uint64_t base = 0;                ///< of the access; of a barrier: Barrier::steps
+  const std::int32_t* offsets = nullptr; ///< of an irregular access
+
+  /// The access, its addresses in `lanes`; only where the pattern is one.
+  exec::Access access(std::uint64_t (&lanes)[exec::kWarpSize]) const;
+  [[nodiscard]] exec::Branch branch() const;
+  [[nodiscard]] exec::Barrier barrier() const;
+};
+
+/// Where a segment begins.
+struct Place {
+  std::size_t event = 0, offset = 0;
+};
+/// Of each segment of a block without damage.
+std::vector<Place> places(const Block& block);
+/// Calls `see` for each event of a segment that begins at `place`.
+void visit(const Block& block, const SegmentRow& segment, Place place, const std::function<void(const Event&)>& see);
+
+/// Tells a shard of a block what the emulator would tell it: accesses that look alike together, and one by one where
+/// begin_cta() asked for that. Keeps which CTAs those are.
+class Deliverer {
+public:
+  explicit Deliverer(exec::Shard& shard);
+  void deliver(const Block& block);
+
+private:
+  struct Held {
+    const PatternRow* pattern = nullptr;
+    const std::int32_t* offsets = nullptr;
+    std::uint64_t base = 0, count = 0;
+  };
+  void tell(const Event& event, bool each);
+  void hold(const Event& event);
+  void release(const Held& held);
+
+  exec::Shard& shard_;
+  std::vector<Held> held_;
+  std::vector<std::uint64_t> each_; ///< CTAs that have begun and want every event
+};
+
+} // namespace warplens::analyzers::trace

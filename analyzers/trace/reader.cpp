@@ -1,0 +1,133 @@
+#include "analyzers/trace/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+#include <future>
+#include <thread>
+
+namespace warplens::analyzers::trace {
+
+namespace {
+
+template <class Row>
+Expected<std::vector<Row>> read_rows(File& file, Table table, std::uint64_t first, std::uint64_t count) {
+  const Expected<Bytes> bytes = file.read(table, first, count);
+  if (!bytes) return failure(bytes.error());
+  std::vector<Row> rows(count);
+  if (count != 0) std::memcpy(static_cast<void*>(rows.data()), bytes->data(), bytes->size());
+  return rows;
+}
+
+template <class Row> Expected<std::vector<Row>> read_all(File& file, Table table) {
+  return read_rows<Row>(file, table, 0, *file.rows(table));
+}
+
+} // namespace
+
+Expected<Reader> Reader::open(const std::filesystem::path& path) {
+  Expected<std::unique_ptr<File>> file = File::open(path);
+  if (!file) return failure(file.error());
+  Reader reader(std::move(*file));
+  if (Expected<void> index = reader.read_index(); !index) return failure(index.error());
+  return reader;
+}
+
+Expected<std::string> Reader::text(std::uint64_t first, std::uint64_t size) const {
+  const Expected<Bytes> bytes = file_->read(Table::text, first, size);
+  if (!bytes) return failure(bytes.error());
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
+Expected<void> Reader::read_index() {
+  const auto launches = read_all<LaunchRow>(*file_, Table::launches);
+  if (!launches) return failure(launches.error());
+  const auto blocks = read_all<BlockRow>(*file_, Table::blocks);
+  if (!blocks) return failure(blocks.error());
+  const auto ends = read_all<EndRow>(*file_, Table::ends);
+  if (!ends) return failure(ends.error());
+  const auto damaged = [&](std::string_view what) {
+    return failure(fmt::format("the trace '{}' is damaged: {}", name(), what));
+  };
+  for (const LaunchRow& row : *launches) {
+    Expected<std::string> description = text(row.text, row.text_size);
+    if (!description) return failure(description.error());
+    launches_.push_back({std::move(*description), {}, {}, {}});
+  }
+  for (const BlockRow& row : *blocks) {
+    if (row.launch >= launches_.size()) return damaged("events of a launch that is not there");
+    // An access adds up to 62 offsets to a block that is not yet full.
+    if (row.events > kBlockEvents || row.offsets > kBlockOffsets + 2 * exec::kWarpSize ||
+        row.patterns > kBlockPatterns || row.segments > kBlockEvents + 1)
+      return damaged("a block that is too large");
+    launches_[row.launch].blocks.push_back(row);
+  }
+  for (const EndRow& row : *ends) {
+    if (row.launch >= launches_.size()) return damaged("the end of a launch that is not there");
+    Launch& launch = launches_[row.launch];
+    Expected<std::string> conclusion = text(row.text, row.text_size);
+    if (!conclusion) return failure(conclusion.error());
+    launch.conclusion = std::move(*conclusion);
+    Expected<std::vector<exec::InstructionCount>> counts =
+        read_rows<exec::InstructionCount>(*file_, Table::counts, row.first_count, row.counts);
+    if (!counts) return failure(counts.error());
+    launch.counts = std::move(*counts);
+  }
+  return {};
+}
+
+Expected<Block> Reader::read(const BlockRow& row, const Limits& limits) const {
+  Block block;
+  Diagnostics error;
+  const auto take = [&](auto& rows, Table table, std::uint64_t first, std::uint64_t count) {
+    using Row = typename std::remove_reference_t<decltype(rows)>::value_type;
+    if (error.has_errors()) return;
+    Expected<std::vector<Row>> read = read_rows<Row>(*file_, table, first, count);
+    if (read)
+      rows = std::move(*read);
+    else
+      error = read.error();
+  };
+  take(block.pattern, Table::pattern, row.first_event, row.events);
+  take(block.warp, Table::warp, row.first_event, row.events);
+  take(block.base, Table::base, row.first_event, row.events);
+  take(block.offsets, Table::offsets, row.first_offset, row.offsets);
+  take(block.patterns, Table::patterns, row.first_pattern, row.patterns);
+  take(block.segments, Table::segments, row.first_segment, row.segments);
+  if (error.has_errors()) return failure(std::move(error));
+  if (const std::string damage = find_damage(block, limits); !damage.empty())
+    return failure(fmt::format("the trace '{}' is damaged: {}", name(), damage));
+  return block;
+}
+
+Expected<std::vector<SegmentRow>> Reader::segments(const BlockRow& row) const {
+  return read_rows<SegmentRow>(*file_, Table::segments, row.first_segment, row.segments);
+}
+
+Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher) {
+  if (!launch.counts.empty() && launch.counts.size() != limits.instructions)
+    return failure(fmt::format("the trace '{}' counts {} instructions, but the kernel has {}", reader.name(),
+                               launch.counts.size(), limits.instructions));
+  std::vector<std::unique_ptr<exec::Shard>> shards;
+  shards.push_back(watcher.make_shard());
+  Deliverer deliverer(*shards.front());
+  // Blocks are read ahead while the shard is told of one.
+  const std::size_t ahead = std::max(1u, std::thread::hardware_concurrency());
+  std::deque<std::future<Expected<Block>>> blocks;
+  for (std::size_t next = 0; next < launch.blocks.size() || !blocks.empty();) {
+    while (next < launch.blocks.size() && blocks.size() < ahead)
+      blocks.push_back(std::async(
+          std::launch::async, [&reader, &limits, &row = launch.blocks[next++]] { return reader.read(row, limits); }));
+    const Expected<Block> block = blocks.front().get();
+    blocks.pop_front();
+    if (!block) return failure(block.error());
+    deliverer.deliver(*block);
+  }
+  std::vector<exec::InstructionCount> counts = launch.counts;
+  counts.resize(limits.instructions);
+  watcher.finish(std::move(shards), counts);
+  return {};
+}
+
+} // namespace warplens::analyzers::trace

@@ -1,0 +1,140 @@
+#include "analyzers/trace/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <future>
+
+namespace warplens::analyzers::trace {
+
+namespace {
+
+template <class Row> std::span<const std::byte> bytes_of(const std::vector<Row>& rows) {
+  return std::as_bytes(std::span(rows));
+}
+template <class Row> std::span<const std::byte> bytes_of(const Row& row) {
+  return std::as_bytes(std::span<const Row, 1>(&row, 1));
+}
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+} // namespace
+
+class Recorder::Shard final : public exec::Shard {
+public:
+  explicit Shard(Recorder& recorder) : recorder_(recorder) {}
+  ~Shard() override { flush(); }
+
+  bool begin_cta(std::uint64_t cta) override {
+    if (!selected(cta)) return false;
+    make_room();
+    builder_.begin_cta(cta);
+    return true;
+  }
+  void end_cta(std::uint64_t cta) override {
+    if (!selected(cta)) return;
+    make_room();
+    builder_.end_cta(cta);
+  }
+  void each_access(const exec::WarpId& of, const exec::Access& access) override {
+    if (takes(of.cta, access.instruction)) builder_.access(of, access);
+  }
+  void each_branch(const exec::WarpId& of, const exec::Branch& branch) override {
+    if (takes(of.cta, branch.instruction)) builder_.branch(of, branch);
+  }
+  void barrier(const exec::Barrier& barrier) override {
+    if (takes(barrier.of.cta, barrier.instruction)) builder_.barrier(barrier);
+  }
+
+  void flush() {
+    if (!builder_.empty()) write();
+    if (pending_.valid()) pending_.get();
+  }
+
+private:
+  [[nodiscard]] bool selected(std::uint64_t cta) const { return recorder_.selection_.takes(cta) && !recorder_.failed_; }
+  bool takes(std::uint64_t cta, std::uint32_t instruction) {
+    const std::vector<bool>& kept = recorder_.selection_.instructions;
+    if (!selected(cta) || (!kept.empty() && !kept[instruction])) return false;
+    make_room();
+    return true;
+  }
+  void make_room() {
+    if (builder_.full()) write();
+  }
+  void write() {
+    if (pending_.valid()) pending_.get();
+    pending_ = std::async(std::launch::async, [this, block = builder_.take()] { recorder_.write(block); });
+  }
+
+  Recorder& recorder_;
+  BlockBuilder builder_;
+  std::future<void> pending_;
+};
+
+Recorder::~Recorder() = default;
+
+Expected<std::unique_ptr<Recorder>> Recorder::begin(File& file, std::string_view description,
+                                                    const exec::LaunchShape& shape, Selection selection) {
+  if (shape.warps() > kMostWarps)
+    return failure(
+        fmt::format("blocks of {} warps cannot be traced: a trace tells {} apart", shape.warps(), kMostWarps));
+  const Expected<std::uint64_t> text = file.append(Table::text, bytes_of(description));
+  if (!text) return failure(text.error());
+  const Expected<std::uint64_t> row = file.append_row(Table::launches, bytes_of(LaunchRow{*text, description.size()}));
+  if (!row) return failure(row.error());
+  std::unique_ptr<Recorder> recorder(new Recorder(file, std::move(selection)));
+  recorder->launch_ = static_cast<std::uint32_t>(*row);
+  return recorder;
+}
+
+std::unique_ptr<exec::Shard> Recorder::make_shard() { return std::make_unique<Shard>(*this); }
+
+void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
+                      const std::vector<exec::InstructionCount>& counts) {
+  for (const auto& shard : shards) static_cast<Shard&>(*shard).flush();
+  counts_ = counts;
+}
+
+Expected<void> Recorder::try_to_write(const Block& block) {
+  BlockRow row;
+  row.launch = launch_;
+  row.events = static_cast<std::uint32_t>(block.pattern.size());
+  row.offsets = static_cast<std::uint32_t>(block.offsets.size());
+  row.patterns = static_cast<std::uint32_t>(block.patterns.size());
+  row.segments = static_cast<std::uint32_t>(block.segments.size());
+  // The three columns of the events have the same rows: one block is a piece of each.
+  const File::Rows tables[] = {{Table::patterns, bytes_of(block.patterns)}, {Table::segments, bytes_of(block.segments)},
+                               {Table::offsets, bytes_of(block.offsets)},   {Table::warp, bytes_of(block.warp)},
+                               {Table::base, bytes_of(block.base)},         {Table::pattern, bytes_of(block.pattern)}};
+  std::uint64_t* const firsts[] = {&row.first_pattern, &row.first_segment, &row.first_offset,
+                                   &row.first_event,   &row.first_event,   &row.first_event};
+  const Expected<std::vector<std::uint64_t>> first = file_.append(tables);
+  if (!first) return failure(first.error());
+  for (std::size_t i = 0; i < std::size(tables); ++i) *firsts[i] = (*first)[i];
+  const Expected<std::uint64_t> committed = file_.append_row(Table::blocks, bytes_of(row));
+  if (!committed) return failure(committed.error());
+  events_ += block.pattern.size();
+  return {};
+}
+
+void Recorder::write(const Block& block) {
+  if (failed_) return;
+  if (Expected<void> written = try_to_write(block); !written) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_) error_ = std::move(written.error());
+    failed_ = true;
+  }
+}
+
+Expected<void> Recorder::end(std::string_view conclusion) {
+  if (failed_) return failure(error_);
+  const Expected<std::uint64_t> text = file_.append(Table::text, bytes_of(conclusion));
+  if (!text) return failure(text.error());
+  const Expected<std::uint64_t> counts = file_.append(Table::counts, bytes_of(counts_));
+  if (!counts) return failure(counts.error());
+  const EndRow row{*text, conclusion.size(), *counts, counts_.size(), launch_, 0};
+  const Expected<std::uint64_t> committed = file_.append_row(Table::ends, bytes_of(row));
+  if (!committed) return failure(committed.error());
+  return {};
+}
+
+} // namespace warplens::analyzers::trace

@@ -1,0 +1,155 @@
+#include "api/accelsim.hpp"
+
+#include "api/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace warplens::api {
+
+namespace {
+
+using analyzers::trace::EventKind;
+
+// Where the header says that generic addresses of these spaces begin; the accesses themselves have offsets.
+constexpr std::uint64_t kSharedBase = 0x00007fe000000000, kLocalBase = 0x00007fe002000000;
+
+// "LDG.E.64", "STS", "ATOMS.ADD"; empty: there is none for such an access.
+std::string opcode_of(const exec::Access& a) {
+  std::string_view space;
+  switch (a.space) {
+  case isa::Space::global: space = "G"; break;
+  case isa::Space::shared: space = "S"; break;
+  case isa::Space::local: space = "L"; break;
+  case isa::Space::constant:
+  case isa::Space::param: space = "C"; break;
+  default: return {};
+  }
+  const bool global = space == "G";
+  const std::string_view width = a.lane_bytes == 1    ? ".U8"
+                                 : a.lane_bytes == 2  ? ".U16"
+                                 : a.lane_bytes == 8  ? ".64"
+                                 : a.lane_bytes == 16 ? ".128"
+                                                      : "";
+  switch (a.kind) {
+  case exec::AccessKind::load: return fmt::format("LD{}{}{}", space, global ? ".E" : "", width);
+  case exec::AccessKind::store: return space == "C" ? "" : fmt::format("ST{}{}{}", space, global ? ".E" : "", width);
+  case exec::AccessKind::atomic: return space == "S" ? "ATOMS.ADD" : global ? "ATOMG.E.ADD" : "";
+  case exec::AccessKind::reduction: return space == "S" ? "ATOMS.ADD" : global ? "RED.E.ADD" : "";
+  }
+  return {};
+}
+
+// Mode 1 where the lanes follow each other without a gap, as its readers expect; else mode 0.
+std::string addresses_of(const exec::Access& a) {
+  const int first = std::countr_zero(a.mask);
+  const std::uint64_t run = std::uint64_t{a.mask >> first} + 1;
+  if (a.shape != exec::Shape::irregular && (run & (run - 1)) == 0)
+    return fmt::format("1 {:#x} {}", a.addresses[first], a.stride);
+  std::string text = "0";
+  for (exec::Mask rest = a.mask; rest != 0; rest &= rest - 1)
+    text += fmt::format(" {:#x}", a.addresses[std::countr_zero(rest)]);
+  return text;
+}
+
+std::string line_of(const SeenEvent& e, std::uint64_t pc) {
+  if (e.kind == EventKind::branch) return fmt::format("{:04x} {:08x} 0 BRA 0 0\n", pc, e.branch.active);
+  if (e.kind == EventKind::barrier) return fmt::format("{:04x} {:08x} 0 BAR.SYNC 0 0\n", pc, e.barrier.active);
+  const exec::Access& a = e.access;
+  const std::string opcode = opcode_of(a);
+  if (opcode.empty()) return {};
+  const bool store = a.kind == exec::AccessKind::store || a.kind == exec::AccessKind::reduction;
+  const std::string_view before = store ? "0" : "1 R2", after = store ? "2 R4 R2" : "1 R4";
+  return fmt::format("{:04x} {:08x} {} {} {} {} {}\n", pc, a.mask, before, opcode, after, a.lane_bytes,
+                     addresses_of(a));
+}
+
+/// Writes the events of one launch, a CTA at a time.
+class KernelFile {
+public:
+  KernelFile(const std::filesystem::path& path, const LaunchRequest& r, std::size_t instructions, std::size_t number)
+      : path_(path), out_(path, std::ios::binary), grid_(blocks_of(r)), exit_pc_(16 * instructions) {
+    const std::uint64_t threads = r.block[0] * r.block[1] * r.block[2];
+    warps_.resize((threads + exec::kWarpSize - 1) / exec::kWarpSize);
+    out_ << fmt::format("-kernel name = {}\n-kernel id = {}\n-grid dim = ({},{},{})\n-block dim = ({},{},{})\n"
+                        "-shmem = {}\n-nregs = {}\n-binary version = {}\n-cuda stream id = 0\n"
+                        "-shmem base_addr = {:#018x}\n-local mem base_addr = {:#018x}\n-nvbit version = 1.5\n"
+                        "-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num "
+                        "[reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n",
+                        r.kernel.function->name, number, grid_[0], grid_[1], grid_[2], r.block[0], r.block[1],
+                        r.block[2], r.dynamic_shared_bytes, r.registers.value_or(32), r.kernel.module->ir().sm,
+                        kSharedBase, kLocalBase);
+  }
+
+  void add(const SeenEvent& e, std::uint64_t pc) {
+    if (any_ && e.of.cta != cta_) end_cta();
+    any_ = true;
+    cta_ = e.of.cta;
+    std::string line = line_of(e, pc);
+    if (line.empty()) return;
+    warps_[e.of.warp].text += line;
+    ++warps_[e.of.warp].lines;
+  }
+
+  Expected<void> close() {
+    if (any_) end_cta();
+    out_.close();
+    if (!out_) return failure(fmt::format("cannot write '{}'", path_.string()));
+    return {};
+  }
+
+private:
+  struct Warp {
+    std::string text;
+    std::uint64_t lines = 0;
+  };
+
+  void end_cta() {
+    out_ << fmt::format("\n#BEGIN_TB\n\nthread block = {},{},{}\n", cta_ % grid_[0], cta_ / grid_[0] % grid_[1],
+                        cta_ / grid_[0] / grid_[1]);
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      out_ << fmt::format("\nwarp = {}\ninsts = {}\n{}{:04x} ffffffff 0 EXIT 0 0\n", w, warps_[w].lines + 1,
+                          warps_[w].text, exit_pc_);
+      warps_[w] = {};
+    }
+    out_ << "\n#END_TB\n";
+  }
+
+  std::filesystem::path path_;
+  std::ofstream out_;
+  Extent grid_;
+  std::uint64_t exit_pc_;
+  std::vector<Warp> warps_;
+  std::uint64_t cta_ = 0;
+  bool any_ = false;
+};
+
+} // namespace
+
+Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return failure(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+  std::string list;
+  for (std::size_t i = 0; i < trace.launches().size(); ++i) {
+    const std::string name = fmt::format("kernel-{}.traceg", i + 1);
+    const Expected<TraceView> view = TraceView::open(trace, i, {});
+    if (!view) return failure(view.error());
+    KernelFile file(folder / name, trace.launches()[i].request, view->instructions(), i + 1);
+    const Expected<void> seen = view->visit({}, [&](const SeenEvent& e) {
+      file.add(e, 16 * std::uint64_t{e.index});
+      return true;
+    });
+    if (!seen) return seen;
+    if (Expected<void> closed = file.close(); !closed) return closed;
+    list += name + "\n";
+  }
+  std::ofstream out(folder / "kernelslist.g", std::ios::binary);
+  out << list;
+  out.close();
+  if (!out) return failure(fmt::format("cannot write '{}'", (folder / "kernelslist.g").string()));
+  return {};
+}
+
+} // namespace warplens::api

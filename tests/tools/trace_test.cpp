@@ -1,0 +1,310 @@
+// run --trace, analyze, inspect, convert: as a user calls them.
+#include "tests/tools/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace warplens::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kTranspose = WARPLENS_SOURCE_DIR "/samples/transpose/launch.toml";
+
+Output need(const std::vector<std::string>& arguments) {
+  Output o = run_program(arguments);
+  if (o.status != 0) throw std::runtime_error(o.err);
+  return o;
+}
+
+/// A trace of the transposes, made once.
+const std::string& transposes() {
+  static const Folder folder;
+  static const std::string file = [] {
+    std::string path = (folder.path() / "t.h5").string();
+    need({"run", kTranspose, "--trace", path});
+    return path;
+  }();
+  return file;
+}
+
+std::vector<Json> lines_of_json(const std::string& text) {
+  std::vector<Json> list;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) list.push_back(Json::parse(line));
+  return list;
+}
+
+TEST(TraceCommands, SamplesGiveTheSameReportFromTheirTraces) {
+  const Folder folder;
+  const std::string trace = (folder.path() / "t.h5").string(), live = (folder.path() / "live.json").string(),
+                    replayed = (folder.path() / "replayed.json").string();
+  for (const char* sample :
+       {"transpose/launch", "saxpy/launch", "vector_add/launch", "texture_blur/launch", "cluster_histogram/launch"}) {
+    const std::string launch = std::string(WARPLENS_SOURCE_DIR "/samples/") + sample + ".toml";
+    for (const char* threads : {"1", "3"}) {
+      need({"run", launch, "--trace", trace, "--json", live, "--threads", threads, "--rule", "1.2", "--analyzers",
+            "all"});
+      need({"analyze", trace, "--json", replayed, "--rule", "1.2", "--analyzers", "all"});
+      EXPECT_EQ(read_text(live), read_text(replayed)) << sample << ", threads: " << threads;
+    }
+  }
+}
+
+TEST(TraceCommands, AnotherDeviceIsAsIfItHadRunThere) {
+  const Folder folder;
+  const std::string live = (folder.path() / "live.json").string(),
+                    replayed = (folder.path() / "replayed.json").string();
+  need({"run", kTranspose, "--device", "c1060", "--json", live});
+  need({"analyze", transposes(), "--device", "c1060", "--json", replayed});
+  EXPECT_EQ(read_text(live), read_text(replayed));
+}
+
+TEST(TraceCommands, TextIsTheSameToo) {
+  const std::string live = need({"run", kTranspose}).out, replayed = need({"analyze", transposes()}).out;
+  ASSERT_GT(replayed.size(), 1000u);
+  EXPECT_EQ(live.substr(0, replayed.size()), replayed); // then the run says that the buffers are as expected
+}
+
+// Bytes of a matrix of 128 x 128 floats in rows of 512 bytes: the column that a warp writes lies in 32 sectors.
+TEST(TraceCommands, InspectShowsWhatAnAccessBecame) {
+  const std::string text = need({"inspect", transposes(), "--blocks", "0", "--warps", "0", "--accesses-only"}).out;
+  EXPECT_NE(text.find("transactions by rule 6.0, passes by rule 5.x+"), text.npos) << text;
+  EXPECT_NE(text.find("global store, 4 bytes a lane, lanes ffffffff: 0x20014100 + 512 * lane\n"
+                      "    ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef  32 of 32 bytes\n"),
+            text.npos)
+      << text;
+  EXPECT_EQ(text.find("bra "), text.npos) << text;
+  const std::string by_rule =
+      need({"inspect", transposes(), "--blocks", "0", "--warps", "0", "--accesses-only", "--rule", "1.2"}).out;
+  EXPECT_NE(by_rule.find("    AAAAAAAAAAAAAAAABBBBBBBBBBBBBBBB  2 of 64 bytes\n"), by_rule.npos) << by_rule;
+}
+
+TEST(TraceCommands, InspectFindsBankConflicts) {
+  const std::string text =
+      need({"inspect", transposes(), "--launch", "2", "--blocks", "0", "--warps", "0", "--accesses-only"}).out;
+  EXPECT_NE(text.find("32 passes over the banks, 32-way"), text.npos) << text; // a column of a tile of 32 x 32 floats
+}
+
+TEST(TraceCommands, InspectPrintsLinesOfJson) {
+  const auto events =
+      lines_of_json(need({"inspect", transposes(), "--format", "jsonl", "--blocks", "2-3", "--limit", "0"}).out);
+  ASSERT_FALSE(events.empty());
+  bool access = false, branch = false;
+  for (const Json& e : events) {
+    EXPECT_TRUE(e["block"] == 2 || e["block"] == 3);
+    if (e["event"] == "branch") branch = true;
+    if (e["event"] != "load") continue;
+    access = true;
+    EXPECT_EQ(e["addresses"].size(), 32u);
+    EXPECT_EQ(e["transactions"].size(), 4u);
+    EXPECT_EQ(e["addresses"][0], e["transactions"][0]["address"]);
+  }
+  EXPECT_TRUE(access && branch);
+  EXPECT_TRUE(std::is_sorted(events.begin(), events.end(), [](const Json& a, const Json& b) {
+    return a["block"].get<int>() < b["block"].get<int>();
+  }));
+}
+
+TEST(TraceCommands, InspectPrintsATable) {
+  const std::string text = need({"inspect", transposes(), "--format", "csv", "--limit", "5"}).out;
+  std::istringstream in(text);
+  std::string head;
+  std::getline(in, head);
+  const auto commas = std::count(head.begin(), head.end(), ',');
+  int rows = 0;
+  for (std::string line; std::getline(in, line); ++rows) EXPECT_EQ(std::count(line.begin(), line.end(), ','), commas);
+  EXPECT_EQ(rows, 5);
+}
+
+// Which worker ran a block does not show.
+TEST(TraceCommands, ATraceIsTheSameWithAnyNumberOfThreads) {
+  const Folder folder;
+  std::vector<std::string> shown;
+  for (const char* threads : {"1", "2", "7"}) {
+    const std::string trace = (folder.path() / "t.h5").string();
+    need({"run", kTranspose, "--trace", trace, "--threads", threads, "--no-analyze"});
+    shown.push_back(need({"inspect", trace, "--format", "jsonl", "--limit", "0"}).out);
+    EXPECT_EQ(shown.back(), shown.front()) << threads;
+  }
+}
+
+TEST(TraceCommands, FiltersKeepWhatTheyName) {
+  const Folder folder;
+  const std::string trace = (folder.path() / "t.h5").string();
+  need({"run", kTranspose, "--trace", trace, "--trace-kernel", "transpose_1d", "--trace-blocks", "2-9", "--trace-every",
+        "3", "--trace-lines", "50"});
+  const auto events = lines_of_json(need({"inspect", trace, "--format", "jsonl", "--limit", "0"}).out);
+  ASSERT_FALSE(events.empty());
+  for (const Json& e : events) {
+    EXPECT_EQ(e["line"], 50);
+    const int block = e["block"].get<int>();
+    EXPECT_TRUE(block == 2 || block == 5 || block == 8) << block;
+  }
+  const std::string report = need({"analyze", trace}).out;
+  EXPECT_NE(report.find("the trace holds only blocks 2 to 9, one block in 3, lines 50"), report.npos) << report;
+}
+
+TEST(TraceCommands, BadUsageIsRefused) {
+  const Folder folder;
+  const std::string trace = (folder.path() / "t.h5").string();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
+      {{"analyze"}, "expected one trace, got 0"},
+      {{"analyze", "/no/such.h5"}, "cannot read the trace '/no/such.h5'"},
+      {{"analyze", kTranspose}, "is not a trace, or damaged"},
+      {{"analyze", transposes(), "--launch", "99"}, "counted from 0"},
+      {{"analyze", transposes(), "--device", "c9999"}, "c9999"},
+      {{"analyze", transposes(), "--rule", "none"}, "there is no rule 'none'"},
+      {{"inspect", kTranspose}, "is not a trace, or damaged"},
+      {{"inspect", transposes(), "--launch", "99"}, "there is no 99"},
+      {{"inspect", transposes(), "--blocks", "4-2"}, "--blocks: expected a number or a range"},
+      {{"inspect", transposes(), "--lines", "a"}, "--lines: expected a number or a range"},
+      {{"inspect", transposes(), "--format", "xml"}, "expected text, jsonl or csv"},
+      {{"run", kTranspose, "--trace-every", "2"}, "--trace-every needs --trace"},
+      {{"run", kTranspose, "--trace", trace, "--trace-every", "0"}, "expected 1 or more"},
+      {{"run", kTranspose, "--trace", trace, "--trace-lines", "1"}, "none of the lines"},
+      {{"run", kTranspose, "--trace", "/no/such/folder/t.h5"}, "cannot write the trace"},
+      {{"convert", transposes()}, "expected two files, got 1"},
+      {{"convert", kTranspose, trace}, "is no Accel-Sim trace"},
+  };
+  for (const auto& [arguments, message] : table) {
+    const Output o = run_program(arguments);
+    EXPECT_EQ(o.status, 2) << message << "\n" << o.err;
+    EXPECT_NE(o.err.find(message), o.err.npos) << "'" << message << "' is not in:\n" << o.err;
+  }
+}
+
+TEST(TraceCommands, ADamagedTraceIsRefused) {
+  const Folder folder;
+  std::string bytes = read_text(transposes());
+  for (std::size_t i = bytes.size() / 3; i < bytes.size(); i += 97) bytes[i] = static_cast<char>(bytes[i] + 1);
+  const std::string damaged = folder.write("damaged.h5", bytes);
+  for (const char* command : {"analyze", "inspect"}) {
+    const Output o = run_program({command, damaged});
+    EXPECT_EQ(o.status, 2) << o.err;
+    EXPECT_NE(o.err.find("damaged"), o.err.npos) << o.err;
+  }
+}
+
+// ---- Accel-Sim
+
+// A kernel of 2 blocks of 2 warps; all three ways to write addresses, an opcode that nobody knows.
+constexpr std::string_view kAccelSim = R"(-kernel name = _Z4copyPfS_
+-kernel id = 1
+-grid dim = (2,1,1)
+-block dim = (64,1,1)
+-shmem = 512
+-nregs = 16
+-binary version = 70
+-cuda stream id = 0
+-shmem base_addr = 0x00007f0000000000
+-local mem base_addr = 0x00007f0002000000
+-nvbit version = 1.5
+-accelsim tracer version = 3
+
+#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]
+
+#BEGIN_TB
+
+thread block = 0,0,0
+
+warp = 0
+insts = 5
+0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R255 0
+0010 ffffffff 1 R2 LDG.E.SYS 1 R4 4 1 0x10000 4
+0020 0000000f 1 R2 LDG.E.64.SYS 1 R4 8 2 0x20000 8 8 1000
+0030 ffffffff 1 R2 FROBNICATE 1 R4 0
+0040 00000005 0 STS 2 R4 R2 4 0 0x10 0x90
+0050 ffffffff 0 EXIT 0 0
+
+warp = 1
+insts = 2
+0010 ffffffff 1 R2 LDG.E.SYS 1 R4 4 1 0x10080 4
+0050 ffffffff 0 EXIT 0 0
+
+#END_TB
+#BEGIN_TB
+thread block = 1,0,0
+warp = 0
+insts = 1
+0060 00000003 1 R2 LD.E 1 R4 4 0 0x7f0000000040 0x30000
+#END_TB
+)";
+
+TEST(AccelSim, TracesAreRead) {
+  const Folder folder;
+  (void)folder.write("kernel-1.traceg", kAccelSim);
+  const std::string list = folder.write("kernelslist.g", "MemcpyHtoD,0x00007f,64\nkernel-1.traceg\n"),
+                    trace = (folder.path() / "t.h5").string();
+  const Output converted = run_program({"convert", list, trace});
+  ASSERT_EQ(converted.status, 0) << converted.err;
+  EXPECT_NE(converted.err.find("FROBNICATE are left out"), converted.err.npos) << converted.err;
+  const auto events = lines_of_json(need({"inspect", trace, "--format", "jsonl"}).out);
+  ASSERT_EQ(events.size(), 6u); // the lanes of LD go to two spaces
+  EXPECT_EQ(events[0]["addresses"][31], 0x10000 + 31 * 4);
+  EXPECT_EQ(events[0]["transactions"].size(), 4u);
+  EXPECT_EQ(events[1]["mask"], "0000000f");
+  EXPECT_EQ(events[1]["lane_bytes"], 8);
+  EXPECT_EQ(events[1]["addresses"], Json({0x20000, 0x20008, 0x20010, 0x20010 + 1000}));
+  EXPECT_EQ(events[2]["space"], "shared");
+  EXPECT_EQ(events[2]["addresses"], Json({0x10, 0x90}));
+  EXPECT_EQ(events[2]["passes"], 2); // the same bank
+  EXPECT_EQ(events[3]["warp"], 1);
+  EXPECT_EQ(events[4]["addresses"], Json({0x30000}));
+  EXPECT_EQ(events[5]["space"], "shared");
+  EXPECT_EQ(events[5]["addresses"], Json({0x40}));
+  const Json report = Json::parse(need({"analyze", trace, "--json", "-"}).out);
+  const Json& metrics = report["launches"][0]["metrics"];
+  EXPECT_EQ(report["launches"][0]["kernel"], "_Z4copyPfS_");
+  EXPECT_EQ(metrics["smsp__inst_executed.sum"], 8); // all but the unknown one
+  EXPECT_EQ(metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 4);
+}
+
+// Ours, written and read again: the same accesses.
+TEST(AccelSim, TracesAreWritten) {
+  const Folder folder;
+  const std::string out = (folder.path() / "out").string(), again = (folder.path() / "again.h5").string();
+  need({"convert", transposes(), out});
+  EXPECT_NE(read_text(out + "/kernelslist.g").find("kernel-1.traceg\nkernel-2.traceg\n"), std::string::npos);
+  EXPECT_NE(read_text(out + "/kernel-1.traceg").find("LDG.E 1 R4 4 1 0x20000000 4\n"), std::string::npos);
+  need({"convert", out + "/kernelslist.g", again});
+  const auto accesses = [&](const std::string& trace) {
+    std::map<std::string, int> counts;
+    for (const char* launch : {"0", "1"})
+      for (const Json& e : lines_of_json(
+               need({"inspect", trace, "--accesses-only", "--format", "jsonl", "--limit", "0", "--launch", launch})
+                   .out))
+        ++counts[launch + e["block"].dump() + "/" + e["warp"].dump() + e["event"].dump() + e["space"].dump() +
+                 e["lane_bytes"].dump() + e["mask"].dump() + e["addresses"].dump()];
+    return counts;
+  };
+  const auto ours = accesses(transposes());
+  ASSERT_FALSE(ours.empty());
+  EXPECT_TRUE(accesses(again) == ours);
+}
+
+TEST(AccelSim, BadFilesAreRefused) {
+  const Folder folder;
+  const std::string trace = (folder.path() / "t.h5").string();
+  const auto refused = [&](std::string_view from, std::string_view to, const std::string& message) {
+    std::string text(kAccelSim);
+    text.replace(text.find(from), from.size(), to);
+    const Output o = run_program({"convert", folder.write("kernel-1.traceg", text), trace});
+    EXPECT_EQ(o.status, 2) << message << o.err;
+    EXPECT_NE(o.err.find(message), o.err.npos) << "'" << message << "' is not in:\n" << o.err;
+  };
+  refused("(2,1,1)", "(2,x,1)", "kernel-1.traceg:3:1: error: a header line that cannot be");
+  refused("(64,1,1)", "(64,0,1)", "the grid or the block is empty");
+  refused("thread block = 1,0,0", "thread block = 2,0,0", "a thread block outside of the grid");
+  refused("warp = 1", "warp = 2", "kernel-1.traceg:31:1: error: a warp outside of the block");
+  refused("4 1 0x10000 4", "4 3 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
+  refused("2 0x20000 8 8 1000", "2 0x20000 8 8", "kernel-1.traceg:24:1: error: expected an instruction");
+  refused("STS 2 R4 R2", "STS 9 R4 R2", "expected an instruction");
+  refused("-kernel name = ", "+kernel name = ", "is no Accel-Sim trace");
+}
+
+} // namespace
+} // namespace warplens::testing

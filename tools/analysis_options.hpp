@@ -1,0 +1,21 @@
+// What is to be counted besides what every report has: --rule, --analyzers, --l1. The same for a run and for a trace.
+#pragma once
+
+#include "api/launch.hpp"
+
+#include <boost/program_options.hpp>
+
+namespace warplens::tools {
+
+void add_analysis_options(boost::program_options::options_description& options);
+
+struct AnalysisChoice {
+  analyzers::RuleSet rules;
+  std::vector<std::string> analyzers;
+  api::FirstLevel first_level = api::FirstLevel::device;
+};
+
+/// Error: a rule that cannot be read. Throws UsageError.
+Expected<AnalysisChoice> analysis_choice(const boost::program_options::variables_map& values);
+
+} // namespace warplens::tools

@@ -1,0 +1,136 @@
+// warplens analyze: the reports of a trace, without running anything.
+#include "api/json_report.hpp"
+#include "api/trace.hpp"
+#include "tools/analysis_options.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/report_text.hpp"
+#include "tools/trace_options.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view kHelp = R"(usage: warplens analyze TRACE.h5 [OPTION…]
+
+Analyses the launches of a trace that 'warplens run … --trace TRACE.h5' wrote: the same report, without running anything,
+or that of another device.
+
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens run samples/transpose --trace t.h5
+  warplens analyze t.h5 --device c1060
+  warplens analyze t.h5 --rule 1.2 --rule my_rule.toml
+  warplens analyze t.h5 --json report.json
+Exit status: 0 fine; 1 the kernel trapped when it was traced; 2 bad usage or input.
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("launch", po::value<std::size_t>()->value_name("N"), "only this launch, from 0");
+  add("device", po::value<std::string>()->value_name("NAME|FILE"), "another GPU to imitate");
+  add_analysis_options(options);
+  add("registers", po::value<std::uint32_t>()->value_name("N"), "registers of a thread, for the occupancy");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the report as JSON; '-' is the standard output, and then nothing else is");
+  add("counters", "show every counter by its profiler's name");
+  add("time", "show how long the analysis took");
+  add("help,h", "this text");
+  return options;
+}
+
+template <class T> T value_or_throw(Expected<T> expected) {
+  if (expected) return std::move(*expected);
+  throw std::move(expected.error());
+}
+
+struct Reports {
+  model::Device device;
+  std::vector<api::LaunchReport> launches;
+};
+
+Reports analyze_all(const std::string& file, const po::variables_map& values) {
+  Progress progress;
+  progress.now("loading");
+  api::ReplayOptions options;
+  if (values.count("device") != 0)
+    options.device = value_or_throw(api::load_device(values["device"].as<std::string>()));
+  if (values.count("registers") != 0) options.registers = values["registers"].as<std::uint32_t>();
+  AnalysisChoice choice = value_or_throw(analysis_choice(values));
+  options.rules = std::move(choice.rules);
+  options.analyzers = std::move(choice.analyzers);
+  options.first_level = choice.first_level;
+  api::Trace trace = value_or_throw(api::Trace::open(file));
+  const std::size_t count = trace.launches().size();
+  if (count == 0) throw UsageError{fmt::format("the trace '{}' holds no launch", file), ""};
+  std::size_t first = 0, last = count;
+  if (values.count("launch") != 0) {
+    first = values["launch"].as<std::size_t>();
+    last = first + 1;
+    if (first >= count)
+      throw UsageError{fmt::format("--launch {}: the trace holds {}, counted from 0", first, count), ""};
+  }
+  Reports reports{options.device ? *options.device : trace.launches()[first].request.device, {}};
+  for (std::size_t i = first; i < last; ++i) {
+    progress.now(fmt::format("launch {} of {}: {}", i + 1, count, trace.launches()[i].request.kernel.function->name));
+    reports.launches.push_back(value_or_throw(trace.analyze(i, options)));
+  }
+  return reports;
+}
+
+int show(const Reports& reports, const po::variables_map& values) {
+  bool trapped = false;
+  if (values.count("time") != 0)
+    for (const api::LaunchReport& r : reports.launches)
+      std::fputs(fmt::format("{}: analysed in {:.3f} s\n", r.kernel, r.seconds).c_str(), stderr);
+  const bool only_json = values.count("json") != 0 && values["json"].as<std::string>() == "-";
+  if (values.count("json") != 0)
+    write_file(values["json"].as<std::string>(), api::json_report(reports.device, reports.launches));
+  const Style style = Style::for_stream(STDOUT_FILENO);
+  bool first = true;
+  for (const api::LaunchReport& r : reports.launches) {
+    if (r.trap) print(*r.trap);
+    trapped = trapped || r.trap;
+    if (only_json) continue;
+    write(r.printed);
+    if (r.trap) continue;
+    write((first ? "" : "\n\n") + text_report(r, style));
+    if (values.count("counters") != 0) write(counters(r, style));
+    first = false;
+  }
+  return trapped ? kFound : kFine;
+}
+
+} // namespace
+
+int analyze(const std::vector<std::string>& arguments) {
+  const po::options_description visible = visible_options();
+  const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
+  if (command.files.empty()) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  try {
+    return show(analyze_all(command.files.front(), command.values), command.values);
+  } catch (const Diagnostics& errors) {
+    print(errors);
+    return kBadInput;
+  }
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,98 @@
+// warplens convert: Accel-Sim's traces into ours and back.
+#include "api/accelsim.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/trace_options.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view kHelp = R"(usage: warplens convert kernelslist.g|kernel-N.traceg OUT.h5 [--device D]
+       warplens convert TRACE.h5 FOLDER
+
+Reads traces of Accel-Sim, of hardware, so that 'analyze' and 'inspect' can take them: each machine instruction is
+written down as a PTX instruction that stands for it. Or writes ours as Accel-Sim's, a file for each launch.
+
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens convert traces/kernelslist.g t.h5 --device h200
+  warplens analyze t.h5
+  warplens convert t.h5 for_accelsim
+Exit status: 0 fine; 2 bad usage or input.
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("device", po::value<std::string>()->value_name("NAME|FILE"), "the GPU that the trace is of, for the analysis");
+  add("help,h", "this text");
+  return options;
+}
+
+int import(const std::string& from, const std::string& to, const std::string& device_name) {
+  std::optional<model::Device> device;
+  if (!device_name.empty()) {
+    Expected<model::Device> loaded = api::load_device(device_name);
+    if (!loaded) return print(loaded.error()), kBadInput;
+    device = std::move(*loaded);
+  }
+  const auto files = api::kernels_of(from);
+  if (!files) return print(files.error()), kBadInput;
+  api::AccelSimImport import;
+  std::unique_ptr<api::TraceWriter> writer;
+  Progress progress;
+  for (const std::filesystem::path& file : *files) {
+    progress.now(file.string());
+    Expected<api::LaunchRequest> request = import.read(file, device);
+    if (!request) return print(request.error()), kBadInput;
+    if (writer == nullptr) { // what is no trace leaves no file behind
+      std::error_code ignored;
+      const bool is_file = std::filesystem::is_regular_file(device_name, ignored);
+      auto made = api::TraceWriter::create(to, {}, is_file ? std::filesystem::path(device_name) : "");
+      if (!made) return print(made.error()), kBadInput;
+      writer = std::move(*made);
+    }
+    request->recorder = writer.get();
+    request->analyze = false;
+    const Expected<api::LaunchReport> report = api::launch(*request);
+    if (!report) return print(report.error()), kBadInput;
+  }
+  if (const Expected<void> closed = writer->close(); !closed) return print(closed.error()), kBadInput;
+  print(import.warnings());
+  return kFine;
+}
+
+} // namespace
+
+int convert(const std::vector<std::string>& arguments) {
+  const po::options_description visible = visible_options();
+  const TraceCommand command = parse_trace_command(arguments, visible, 2, "warplens convert IN OUT");
+  if (command.files.empty()) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  const std::string &from = command.files[0], &to = command.files[1];
+  if (!from.ends_with(".h5"))
+    return import(from, to, command.values.count("device") != 0 ? command.values["device"].as<std::string>() : "");
+  if (command.values.count("device") != 0)
+    throw UsageError{"--device is for traces of Accel-Sim: others know theirs", ""};
+  const Expected<api::Trace> trace = api::Trace::open(from);
+  if (!trace) return print(trace.error()), kBadInput;
+  if (const Expected<void> written = api::write_accelsim(*trace, to); !written)
+    return print(written.error()), kBadInput;
+  return kFine;
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,195 @@
+// warplens inspect: the events of a trace, and what each access became.
+#include "api/trace_inspect.hpp"
+#include "tools/output.hpp"
+#include "tools/trace_options.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <bit>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+using analyzers::trace::EventKind;
+using api::SeenEvent;
+
+constexpr std::string_view kHelp = R"(usage: warplens inspect TRACE.h5 [OPTION…]
+
+Shows the accesses, branches and barriers of a trace: which lanes, which addresses, and the transactions or passes over
+the banks that each access became. Below an access stand its 32 lanes: of global memory a letter for the transaction
+that serves the lane, of shared memory its bank (0 to 9, a to v), and a dot for a lane that takes no part.
+
+)";
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens inspect t.h5 --blocks 0 --warps 0
+  warplens inspect t.h5 --launch 1 --lines 20-30 --rule 1.2
+  warplens inspect t.h5 --format csv --limit 0 > accesses.csv
+Exit status: 0 fine; 2 bad usage or input.
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("launch", po::value<std::size_t>()->value_name("N")->default_value(0), "which launch, from 0");
+  add("lines", po::value<std::string>()->value_name("L[,L-L…]"), "only these lines of the PTX");
+  add("blocks", po::value<std::string>()->value_name("FIRST[-LAST]"), "only these blocks, numbered x fastest");
+  add("warps", po::value<std::string>()->value_name("FIRST[-LAST]"), "only these warps of each block");
+  add("accesses-only", "no branches, no barriers");
+  add("rule", po::value<std::vector<std::string>>()->value_name("NAME|FILE"),
+      "by this rule instead of that of the launch's device: see 'warplens list rules'; one for global memory, one for "
+      "shared memory");
+  add("format", po::value<std::string>()->value_name("text|jsonl|csv")->default_value("text"),
+      "for people, one JSON object a line, or a table");
+  add("limit", po::value<std::uint64_t>()->value_name("N")->default_value(200), "stop after N events; 0: never");
+  add("help,h", "this text");
+  return options;
+}
+
+std::string transactions_text(const SeenEvent& e) {
+  std::size_t of[3]{};
+  for (const analyzers::Transaction& t : e.transactions) ++of[t.bytes == 32 ? 0 : t.bytes == 64 ? 1 : 2];
+  std::string text;
+  for (const int i : {2, 1, 0})
+    if (of[i] != 0) text += fmt::format("{}{} of {} bytes", text.empty() ? "" : " + ", of[i], 32 << i);
+  return text;
+}
+
+// "0x7f00 + 4 * lane", or the lowest and highest address.
+std::string addresses_text(const exec::Access& a) {
+  const int first = std::countr_zero(a.mask);
+  if (a.shape == exec::Shape::broadcast) return fmt::format("{:#x}, all lanes", a.addresses[first]);
+  if (a.shape != exec::Shape::irregular) {
+    const auto base = a.addresses[first] - static_cast<std::uint64_t>(first) * static_cast<std::uint64_t>(a.stride);
+    return fmt::format("{:#x} {} {} * lane", base, a.stride < 0 ? '-' : '+', std::abs(a.stride));
+  }
+  std::uint64_t low = a.addresses[first], high = low;
+  for (int lane = first; lane < exec::kWarpSize; ++lane)
+    if ((a.mask >> lane & 1) != 0) {
+      low = std::min(low, a.addresses[lane]);
+      high = std::max(high, a.addresses[lane]);
+    }
+  return fmt::format("{:#x} to {:#x}, irregular", low, high);
+}
+
+// A letter for each lane: see kHelp.
+std::string drawing(const SeenEvent& e, const analyzers::BankRule& banks) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  const exec::Access& a = e.access;
+  std::string text(exec::kWarpSize, '.');
+  for (std::size_t lane = 0; lane < text.size(); ++lane) {
+    if ((a.mask >> lane & 1) == 0) continue;
+    char& c = text[lane];
+    c = '*';
+    if (a.space == isa::Space::global) {
+      for (std::size_t t = 0; t < e.transactions.size() && c == '*'; ++t)
+        if (a.addresses[lane] - e.transactions[t].base < e.transactions[t].bytes && t < kLetters.size())
+          c = kLetters[t];
+    } else if (a.space == isa::Space::shared) {
+      c = "0123456789abcdefghijklmnopqrstuv"[a.addresses[lane] / banks.bank_bytes % banks.banks];
+    }
+  }
+  return text;
+}
+
+std::string text_of(const SeenEvent& e, const analyzers::BankRule& banks) {
+  const std::string who = fmt::format("block {} warp {}  line {}", e.of.cta, e.of.warp, e.instruction->where.line);
+  const std::string where = e.source.empty() ? "" : fmt::format("  ({})", e.source);
+  const std::string first = fmt::format("{}  {}{}\n", who, e.ptx, where);
+  if (e.kind == EventKind::branch)
+    return first + fmt::format("    lanes {:08x}, taken by {:08x}{}\n", e.branch.active, e.branch.taken,
+                               e.branch.taken == 0 || e.branch.taken == e.branch.active ? "" : ": divergent");
+  if (e.kind == EventKind::barrier)
+    return first + fmt::format("    lanes {:08x} arrive at barrier {}\n", e.barrier.active, e.barrier.number);
+  const exec::Access& a = e.access;
+  std::string text = first + fmt::format("    {} {}, {} bytes a lane, lanes {:08x}: {}\n", isa::name(a.space),
+                                         api::name(a.kind), a.lane_bytes, a.mask, addresses_text(a));
+  if (a.space == isa::Space::global) text += fmt::format("    {}  {}\n", drawing(e, banks), transactions_text(e));
+  if (e.passes)
+    text += fmt::format("    {}  {} pass{} over the banks, {}-way\n", drawing(e, banks), e.passes->passes,
+                        e.passes->passes == 1 ? "" : "es", e.passes->ways);
+  return text;
+}
+
+constexpr std::string_view kCsvHead = "launch,block,warp,line,event,space,lane_bytes,mask,taken,first_address,stride,"
+                                      "transactions,bytes_moved,passes,ways\n";
+
+std::string csv_of(const SeenEvent& e) {
+  const std::string who = fmt::format("{},{},{},{}", e.launch, e.of.cta, e.of.warp, e.instruction->where.line);
+  if (e.kind == EventKind::branch)
+    return fmt::format("{},branch,,,{:08x},{:08x},,,,,,\n", who, e.branch.active, e.branch.taken);
+  if (e.kind == EventKind::barrier) return fmt::format("{},barrier,,,{:08x},,,,,,,\n", who, e.barrier.active);
+  const exec::Access& a = e.access;
+  std::uint64_t moved = 0;
+  for (const analyzers::Transaction& t : e.transactions) moved += t.bytes;
+  const bool global = a.space == isa::Space::global, regular = a.shape != exec::Shape::irregular;
+  return fmt::format("{},{},{},{},{:08x},,{},{},{},{},{},{}\n", who, api::name(a.kind), isa::name(a.space),
+                     a.lane_bytes, a.mask, a.addresses[std::countr_zero(a.mask)],
+                     regular ? std::to_string(a.stride) : "", global ? std::to_string(e.transactions.size()) : "",
+                     global ? std::to_string(moved) : "", e.passes ? std::to_string(e.passes->passes) : "",
+                     e.passes ? std::to_string(e.passes->ways) : "");
+}
+
+api::TraceQuery query_of(const po::variables_map& values) {
+  api::TraceQuery query;
+  if (values.count("lines") != 0) query.lines = parse_lines(values["lines"].as<std::string>(), "--lines");
+  if (values.count("blocks") != 0)
+    std::tie(query.first_block, query.last_block) = parse_range(values["blocks"].as<std::string>(), "--blocks");
+  if (values.count("warps") != 0) {
+    const auto [first, last] = parse_range(values["warps"].as<std::string>(), "--warps");
+    constexpr std::uint64_t kMost = ~std::uint32_t{0};
+    query.first_warp = static_cast<std::uint32_t>(std::min(first, kMost));
+    query.last_warp = static_cast<std::uint32_t>(std::min(last, kMost));
+  }
+  query.branches = query.barriers = values.count("accesses-only") == 0;
+  return query;
+}
+
+int show(const std::string& file, const po::variables_map& values) {
+  const std::string format = values["format"].as<std::string>();
+  if (format != "text" && format != "jsonl" && format != "csv")
+    throw UsageError{fmt::format("--format: expected text, jsonl or csv, got '{}'", format), ""};
+  const Expected<api::Trace> trace = api::Trace::open(file);
+  if (!trace) return print(trace.error()), kBadInput;
+  const Expected<analyzers::RuleSet> rules = api::load_rules(
+      values.count("rule") != 0 ? values["rule"].as<std::vector<std::string>>() : std::vector<std::string>());
+  if (!rules) return print(rules.error()), kBadInput;
+  const Expected<api::TraceView> view = api::TraceView::open(*trace, values["launch"].as<std::size_t>(), *rules);
+  if (!view) return print(view.error()), kBadInput;
+  if (format == "text")
+    write(fmt::format("transactions by rule {}, passes by rule {}\n", view->coalescing_rule().name,
+                      view->bank_rule().name));
+  if (format == "csv") write(kCsvHead);
+  const std::uint64_t limit = values["limit"].as<std::uint64_t>();
+  std::uint64_t shown = 0;
+  bool more = false;
+  const Expected<void> seen = view->visit(query_of(values), [&](const SeenEvent& e) {
+    if (limit != 0 && shown == limit) return more = true, false;
+    ++shown;
+    write(format == "text" ? text_of(e, view->bank_rule()) : format == "csv" ? csv_of(e) : api::json_line(e));
+    return true;
+  });
+  if (!seen) return print(seen.error()), kBadInput;
+  if (format == "text" && shown == 0) write("no such events\n");
+  if (format == "text" && more) write(fmt::format("… and more: --limit {} shows twice as many, 0 all\n", 2 * limit));
+  return kFine;
+}
+
+} // namespace
+
+int inspect(const std::vector<std::string>& arguments) {
+  const po::options_description visible = visible_options();
+  const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens inspect TRACE.h5");
+  if (!command.files.empty()) return show(command.files.front(), command.values);
+  std::ostringstream options;
+  options << visible;
+  write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+  return kFine;
+}
+
+} // namespace warplens::tools

@@ -1,0 +1,106 @@
+#include "tools/trace_options.hpp"
+
+#include "tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+
+bool read(std::string_view text, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+} // namespace
+
+void add_trace_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("trace", po::value<std::string>()->value_name("FILE.h5"),
+      "keep every access, branch and barrier of every warp in a file: see 'warplens analyze' and 'warplens inspect'");
+  add("trace-kernel", po::value<std::string>()->value_name("NAME"), "only launches of this kernel");
+  add("trace-blocks", po::value<std::string>()->value_name("FIRST[-LAST]"), "only these blocks, numbered x fastest");
+  add("trace-every", po::value<std::uint64_t>()->value_name("N"), "only one block in N");
+  add("trace-lines", po::value<std::string>()->value_name("L[,L-L…]"), "only these lines of the PTX");
+}
+
+TraceCommand parse_trace_command(const std::vector<std::string>& arguments, const po::options_description& visible,
+                                 std::size_t files, std::string_view usage) {
+  po::options_description all;
+  all.add(visible).add_options()("input", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("input", -1);
+  TraceCommand command;
+  po::store(po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            command.values);
+  po::notify(command.values);
+  if (command.values.count("help") != 0) return command;
+  if (command.values.count("input") != 0) command.files = command.values["input"].as<std::vector<std::string>>();
+  if (command.files.size() != files)
+    throw UsageError{fmt::format("expected {}, got {}", files == 1 ? "one trace" : "two files", command.files.size()),
+                     std::string(usage)};
+  return command;
+}
+
+std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, std::string_view option) {
+  const std::size_t dash = text.find('-');
+  std::uint64_t first = 0, last = ~std::uint64_t{0};
+  const bool open = dash != text.npos && dash + 1 == text.size();
+  bool fine = read(std::string_view(text).substr(0, dash), first);
+  if (dash == text.npos)
+    last = first;
+  else if (!open)
+    fine = fine && read(std::string_view(text).substr(dash + 1), last);
+  if (!fine || last < first)
+    throw UsageError{fmt::format("{}: expected a number or a range such as 0-15, got '{}'", option, text), ""};
+  return {first, last};
+}
+
+std::vector<std::uint32_t> parse_lines(const std::string& text, std::string_view option) {
+  constexpr std::uint64_t kMost = 10'000'000;
+  std::vector<std::uint32_t> lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto [first, last] = parse_range(text.substr(at, comma - at), option);
+    if (last > kMost || last - first + lines.size() > kMost)
+      throw UsageError{fmt::format("{}: no file has that many lines", option), ""};
+    for (std::uint64_t line = first; line <= last; ++line) lines.push_back(static_cast<std::uint32_t>(line));
+    at = comma + 1;
+  }
+  return lines;
+}
+
+std::unique_ptr<api::TraceWriter> trace_writer(const po::variables_map& values, const std::string& device) {
+  if (values.count("trace") == 0) {
+    for (const char* option : {"trace-kernel", "trace-blocks", "trace-every", "trace-lines"})
+      if (values.count(option) != 0) throw UsageError{fmt::format("--{} needs --trace FILE.h5", option), ""};
+    return nullptr;
+  }
+  api::TraceFilter filter;
+  if (values.count("trace-kernel") != 0) filter.kernel = values["trace-kernel"].as<std::string>();
+  if (values.count("trace-blocks") != 0)
+    std::tie(filter.first_block, filter.last_block) =
+        parse_range(values["trace-blocks"].as<std::string>(), "--trace-blocks");
+  if (values.count("trace-every") != 0) filter.every = values["trace-every"].as<std::uint64_t>();
+  if (filter.every == 0) throw UsageError{"--trace-every: expected 1 or more", ""};
+  if (values.count("trace-lines") != 0)
+    filter.lines = parse_lines(values["trace-lines"].as<std::string>(), "--trace-lines");
+  std::error_code ignored;
+  const bool device_is_file = std::filesystem::is_regular_file(device, ignored);
+  Expected<std::unique_ptr<api::TraceWriter>> writer =
+      api::TraceWriter::create(values["trace"].as<std::string>(), std::move(filter),
+                               device_is_file ? std::filesystem::path(device) : std::filesystem::path());
+  if (!writer) throw UsageError{writer.error().list().front().message, writer.error().list().front().hint};
+  return std::move(*writer);
+}
+
+} // namespace warplens::tools

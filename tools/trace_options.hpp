@@ -1,0 +1,30 @@
+// What a trace is to keep: --trace FILE.h5 and the options that narrow it.
+#pragma once
+
+#include "api/trace.hpp"
+
+#include <boost/program_options.hpp>
+
+namespace warplens::tools {
+
+void add_trace_options(boost::program_options::options_description& options);
+
+/// Null where no trace is asked for. `device`: as the user named it, perhaps a file.
+std::unique_ptr<api::TraceWriter> trace_writer(const boost::program_options::variables_map& values,
+                                               const std::string& device);
+
+/// The arguments of a command about so many files. Throws UsageError and what Boost throws.
+struct TraceCommand {
+  boost::program_options::variables_map values;
+  std::vector<std::string> files; ///< empty with --help
+};
+TraceCommand parse_trace_command(const std::vector<std::string>& arguments,
+                                 const boost::program_options::options_description& visible, std::size_t files,
+                                 std::string_view usage);
+
+/// "0-15", "7", "100-": first and last. `option` is for the message.
+std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, std::string_view option);
+/// "12,15,20-23".
+std::vector<std::uint32_t> parse_lines(const std::string& text, std::string_view option);
+
+} // namespace warplens::tools
