@@ -93,6 +93,7 @@ TEST_F(Streams, EventsMarkPoints) {
   ASSERT_EQ(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
   EXPECT_EQ(cuEventQuery(end), CUDA_SUCCESS) << "never recorded";
   ASSERT_EQ(cuEventRecord(start, a), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventSynchronize(start), CUDA_SUCCESS);
   ASSERT_EQ(launch_wait(flag_, answer_, a), CUDA_SUCCESS);
   ASSERT_EQ(cuEventRecord(end, a), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamWaitEvent(b, end, 0), CUDA_SUCCESS);
