@@ -116,6 +116,7 @@ Expected<LaunchReport> Trace::analyze(std::size_t index, const ReplayOptions& op
   request.rules = options.rules;
   request.analyzers = options.analyzers;
   request.first_level = options.first_level;
+  request.per_block = options.per_block;
   Replay events(*reader_, reader_->launches()[index], traced);
   request.events = &events;
   Expected<LaunchReport> report = launch(request);

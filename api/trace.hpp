@@ -51,9 +51,10 @@ private:
 struct ReplayOptions {
   std::optional<model::Device> device;    ///< instead of that of the launch
   std::optional<std::uint32_t> registers; ///< instead of what the launch was told
-  analyzers::RuleSet rules;               ///< these three as in a LaunchRequest
+  analyzers::RuleSet rules;               ///< these four as in a LaunchRequest
   std::vector<std::string> analyzers;
   FirstLevel first_level = FirstLevel::device;
+  bool per_block = false;
 };
 
 /// A launch of a trace, as it can be launched again.

@@ -41,10 +41,11 @@ void add_analysis_options(po::options_description& options) {
       "count more, which takes longer: caches, reuse_distance, … or all; see 'warplens list analyzers'");
   add("l1", po::value<std::string>()->value_name("off|on|enlarged"),
       "whether loads of global memory use the first-level cache; else as the device does");
+  add("per-block", "counters of memory and branches of each block, too; takes several times as long");
 }
 
 Expected<AnalysisChoice> analysis_choice(const po::variables_map& values) {
-  AnalysisChoice choice{{}, analyzer_names(values), first_level(values)};
+  AnalysisChoice choice{{}, analyzer_names(values), first_level(values), values.count("per-block") != 0};
   Expected<analyzers::RuleSet> rules =
       api::load_rules(values.count("rule") != 0 ? values["rule"].as<Strings>() : Strings{});
   if (!rules) return failure(rules.error());

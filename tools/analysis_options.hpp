@@ -1,4 +1,4 @@
-// What is to be counted besides what every report has: --rule, --analyzers, --l1. The same for a run and for a trace.
+// What is to be counted besides what every report has: --rule, --analyzers, --l1, --per-block. The same for a run and for a trace.
 #pragma once
 
 #include "api/launch.hpp"
@@ -13,6 +13,7 @@ struct AnalysisChoice {
   analyzers::RuleSet rules;
   std::vector<std::string> analyzers;
   api::FirstLevel first_level = api::FirstLevel::device;
+  bool per_block = false;
 };
 
 /// Error: a rule that cannot be read. Throws UsageError.

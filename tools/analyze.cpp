@@ -73,6 +73,7 @@ Reports analyze_all(const std::string& file, const po::variables_map& values) {
   options.rules = std::move(choice.rules);
   options.analyzers = std::move(choice.analyzers);
   options.first_level = choice.first_level;
+  options.per_block = choice.per_block;
   api::Trace trace = value_or_throw(api::Trace::open(file));
   const std::size_t count = trace.launches().size();
   if (count == 0) throw UsageError{fmt::format("the trace '{}' holds no launch", file), ""};

@@ -309,7 +309,9 @@ int run(const Strings& arguments) {
     options.rules = std::move(choice->rules);
     options.analyzers = std::move(choice->analyzers);
     options.first_level = choice->first_level;
+    options.per_block = choice->per_block;
     if (!options.analyze && !options.rules.empty()) throw UsageError{"--rule counts nothing with --no-analyze", ""};
+    if (!options.analyze && options.per_block) throw UsageError{"--per-block counts nothing with --no-analyze", ""};
     if (!options.analyze && !options.analyzers.empty())
       throw UsageError{"--analyzers and --no-analyze exclude each other", ""};
     options.workers = values["threads"].as<unsigned>();
