@@ -52,6 +52,7 @@ struct Analysis::Parts {
     }
     const bool all = !named.empty() || wanted(duplicates.info().id);
     streams.emplace(shape, options.board, all ? Streams::Part::first_waves : Streams::Part::one_multiprocessor);
+    if (options.per_block) blocks.emplace(function);
     if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
   }
   AnalysisOptions options;
@@ -113,10 +114,16 @@ public:
     loads.branch(branch);
   }
   void barrier(const exec::Barrier& barrier) override { barriers.barrier(barrier); }
-  bool begin_cta(std::uint64_t cta) override { return streams->begin_cta(cta); }
-  void end_cta(std::uint64_t cta) override { barriers.end_cta(cta); }
+  bool begin_cta(std::uint64_t cta) override {
+    const bool of_streams = streams->begin_cta(cta);
+    return (blocks && blocks->begin_cta(cta)) || of_streams;
+  }
+  void end_cta(std::uint64_t cta) override {
+    barriers.end_cta(cta);
+    if (blocks) blocks->end_cta(cta);
+  }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
-    if (streams) streams->each_access(warp, access);
+    streams->each_access(warp, access);
     if (blocks) blocks->each_access(warp, access);
   }
   void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override {
@@ -132,7 +139,8 @@ public:
   IndependentLoads::Shard loads;
   BarrierWaits::Shard barriers;
   std::unique_ptr<Streams::Shard> streams;
-  std::unique_ptr<exec::Shard> rules; ///< null where there are none
+  std::unique_ptr<exec::Shard> rules;         ///< null where there are none
+  std::unique_ptr<BlockCounts::Shard> blocks; ///< likewise
 };
 
 } // namespace
@@ -171,7 +179,8 @@ Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
   return std::make_unique<CombinedShard>(function_.instructions.size() + 1, warps_, parts_->streams->make_shard(),
-                                         parts_->rules ? parts_->rules->make_shard() : nullptr);
+                                         parts_->rules ? parts_->rules->make_shard() : nullptr,
+                                         parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
 void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
