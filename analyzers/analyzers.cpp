@@ -146,7 +146,8 @@ public:
 } // namespace
 
 std::span<const AnalyzerInfo* const> analyzers() {
-  static const std::vector<const AnalyzerInfo*> list = [] {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<const AnalyzerInfo*>& list = *new std::vector<const AnalyzerInfo*>([] {
     const ir::Module module;
     const ir::Function none;
     Analysis::Parts parts(module, none, {}, {.named = {"all"}});
@@ -154,7 +155,7 @@ std::span<const AnalyzerInfo* const> analyzers() {
     for (const Analyzer* part : parts.all()) infos.push_back(&part->info());
     infos.push_back(&RuleCounts(0, {}).info());
     return infos;
-  }();
+  }());
   return list;
 }
 

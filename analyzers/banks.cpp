@@ -44,13 +44,14 @@ Expected<BankRule> parse_bank_rule(std::string_view text, std::string_view file)
 }
 
 const std::vector<BankRule>& bank_rules() {
-  static const std::vector<BankRule> rules = [] {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<BankRule>& rules = *new std::vector<BankRule>([] {
     std::vector<BankRule> result;
     for (const EmbeddedRule& embedded : embedded_rules())
       if (embedded.file.starts_with("banks_"))
         if (auto rule = parse_bank_rule(embedded.text, embedded.file)) result.push_back(std::move(*rule));
     return result;
-  }();
+  }());
   return rules;
 }
 

@@ -45,13 +45,14 @@ Expected<CoalescingRule> parse_coalescing_rule(std::string_view text, std::strin
 }
 
 const std::vector<CoalescingRule>& coalescing_rules() {
-  static const std::vector<CoalescingRule> rules = [] {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<CoalescingRule>& rules = *new std::vector<CoalescingRule>([] {
     std::vector<CoalescingRule> result;
     for (const EmbeddedRule& embedded : embedded_rules())
       if (embedded.file.starts_with("coalescing_"))
         if (auto rule = parse_coalescing_rule(embedded.text, embedded.file)) result.push_back(std::move(*rule));
     return result;
-  }();
+  }());
   return rules;
 }
 

@@ -70,7 +70,8 @@ bool barriers(KernelStatistics& s, const Device&) {
 } // namespace
 
 const std::vector<Ideal>& ideals() {
-  static const std::vector<Ideal> list{
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<Ideal>& list = *new std::vector<Ideal>{
       {"occupancy", "as many warps on a multiprocessor as it holds", occupancy},
       {"transactions", "as few transactions as can carry the bytes that the lanes ask for", transactions},
       {"bank conflicts", "no pass over the shared-memory banks beyond the first", bank_conflicts},

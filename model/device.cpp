@@ -23,7 +23,8 @@ std::string normalized(std::string_view name) {
 } // namespace
 
 const std::vector<Device>& built_in_devices() {
-  static const std::vector<Device> devices = [] {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<Device>& devices = *new std::vector<Device>([] {
     std::vector<Device> list;
     // A text that does not load leaves the list short; a test compares the two, since this code may not abort.
     for (const DeviceText& text : built_in_device_texts())
@@ -32,7 +33,7 @@ const std::vector<Device>& built_in_devices() {
       return std::tie(a.capability, a.id) < std::tie(b.capability, b.id);
     });
     return list;
-  }();
+  }());
   return devices;
 }
 

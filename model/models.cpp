@@ -48,7 +48,8 @@ void check_launch(const KernelStatistics& s, const Device& device, Diagnostics& 
 
 const std::vector<Model>& models() {
   static constexpr auto any = [](const Device&) { return true; };
-  static const std::vector<Model> list{
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<Model>& list = *new std::vector<Model>{
       {kHongKim, "memory and computation warp parallelism, from coalesced and uncoalesced requests",
        "S. Hong, H. Kim, An Analytical Model for a GPU Architecture, ISCA 2009", kSaysTime,
        [](const Device& device) { return device.hong_kim && device.issue_cycles; }, hong_kim},

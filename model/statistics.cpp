@@ -139,7 +139,8 @@ const std::vector<StatisticField>& statistic_fields() {
   static const Ids hong_kim{kHongKim}, weighted{kAmaris, kKaranKumar};
   static const Ids requests{kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov};
   static const Ids sizes{kDasgupta, kSim, kBounds, kVolkov, kRoofline};
-  static const std::vector<StatisticField> fields{
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<StatisticField>& fields = *new std::vector<StatisticField>{
       {"threads_per_block", "threads", "threads of a block", every, member<&S::threads_per_block>},
       {"blocks", "blocks", "blocks of the grid", every, member<&S::blocks>},
       {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", resident, member<&S::resident_blocks>},

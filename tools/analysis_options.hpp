@@ -1,4 +1,5 @@
-// What is to be counted besides what every report has: --rule, --analyzers, --l1, --per-block. The same for a run and for a trace.
+// What is to be counted besides what every report has: --rule, --analyzers, --l1, --per-block. The same for a run and
+// for a trace.
 #pragma once
 
 #include "api/launch.hpp"

@@ -43,7 +43,8 @@ WARPLENS_FOR_EACH_LEVEL
 #undef TABLE
 
 std::span<const Level> levels() {
-  static const std::vector<Level> available = [] {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<Level>& available = *new std::vector<Level>([] {
     std::vector<Level> list;
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -55,7 +56,7 @@ std::span<const Level> levels() {
     WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
     return list;
-  }();
+  }());
   return available;
 }
 

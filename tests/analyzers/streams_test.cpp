@@ -56,7 +56,7 @@ TEST(Streams, LinesAndSectorsOfAnAccess) {
   streams.each_of_warp(0, 0, [&](const StreamPlace&, const StreamAccess& access) {
     for (const LineUse& use : access.lines) uses.emplace_back(use.line(), use.sectors());
   });
-  EXPECT_EQ(uses, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{0, 8}, {1, 15}, {2, 7}, {8192, 1}, {0, 1}}));
+  EXPECT_EQ(uses, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{0, 8}, {1, 15}, {2, 7}, {0, 1}, {8192, 1}}));
 }
 
 // A hundred million accesses must not take more than a few.

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> values(const std::string& name, const exec::LaunchSha
       "mul.wide.u32 %rd2, %r1, 8; add.u64 %rd1, %rd1, %rd2;\n" +
       (wide ? "mov.u64 %rd3, " + name + "; st.global.u64 [%rd1], %rd3;\n"
             : "mov.b32 %r4, " + name + "; st.global.u32 [%rd1], %r4;\n") +
-      "ret;\n}\n";
+      (declarations.empty() ? "" : "st.shared.u32 [s], %r1;\n") + "ret;\n}\n";
   Emulated machine(text, "test.ptx");
   Emulated::Request request;
   request.kernel = "k";
@@ -37,6 +37,9 @@ std::vector<std::uint32_t> values(const std::string& name, const exec::LaunchSha
   EXPECT_EQ(wide ? p[1] : 0, 0u) << name;
   return result;
 }
+
+// Memory that the kernel uses, or it would take none.
+const std::string kShared = ".shared .align 4 .b8 s[100];\n";
 
 TEST(SpecialRegisters, OfTheThread) {
   const exec::LaunchShape shape{{2, 3, 1}, {10, 5, 1}};
@@ -103,12 +106,11 @@ TEST(SpecialRegisters, OfTheLaunch) {
       {"%reserved_smem_offset_1", 0},
   };
   for (const auto& [name, value] : expected)
-    for (const std::uint32_t got : values(name, shape, 90, ".shared .align 4 .b8 s[100];\n"))
-      ASSERT_EQ(got, value) << name;
-  EXPECT_EQ(values("%total_smem_size", shape, 70, ".shared .align 4 .b8 s[100];\n")[0], 256u);
+    for (const std::uint32_t got : values(name, shape, 90, kShared)) ASSERT_EQ(got, value) << name;
+  EXPECT_EQ(values("%total_smem_size", shape, 70, kShared)[0], 256u);
   shape.shared_dynamic = 200;
-  EXPECT_EQ(values("%total_smem_size", shape, 80, ".shared .align 4 .b8 s[100];\n")[0], 384u);
-  EXPECT_EQ(values("%total_smem_size", shape, 70, ".shared .align 4 .b8 s[100];\n")[0], 512u);
+  EXPECT_EQ(values("%total_smem_size", shape, 80, kShared)[0], 384u);
+  EXPECT_EQ(values("%total_smem_size", shape, 70, kShared)[0], 512u);
 }
 
 TEST(SpecialRegisters, OfTheBlock) {

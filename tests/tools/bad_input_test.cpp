@@ -136,14 +136,14 @@ TEST(BadInput, DirectivesOfTheKernel) {
 TEST(BadInput, Usage) {
   expect_refused(run_program({}), {"no command"});
   expect_refused(run_program({"rum"}), {"no such command: 'rum'", "did you mean 'run'?"});
-  expect_refused(run_program({"zzz"}), {"no such command: 'zzz'", "commands: run, check, predict"});
+  expect_refused(run_program({"zzz"}), {"no such command: 'zzz'", "commands: run, exec, analyze"});
   expect_refused(run_program({"run"}), {"no input file"});
   expect_refused(run_program({"run", "/nowhere/k.ptx", "--kernel", "k", "--grid", "1", "--block", "1"}),
                  {"cannot read '/nowhere/k.ptx'"});
   expect_refused(run_program({"run", "/nowhere/launch.toml"}), {"cannot read '/nowhere/launch.toml'"});
   expect_refused(run_program({"run", "/nowhere/k.ptx"}), {"--kernel is missing"});
-  expect_refused(run_program({"run", "k.cu"}), {"CUDA source", "nvcc -ptx"});
-  expect_refused(run_program({"run", "/"}), {"--kernel is missing"});
+  expect_refused(run_program({"run", "k.cu"}), {"--kernel is missing"});
+  expect_refused(run_program({"run", "/"}), {"there is no launch.toml in the folder '/'"});
   expect_refused(run_program({"check"}), {"no input file"});
   expect_refused(run_program({"check", "/nowhere/k.ptx"}), {"cannot read"});
   expect_refused(run_program({"check", "/"}), {"cannot read"});

@@ -101,7 +101,7 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "device", "launches"}));
   const Json& launch = report["launches"].at(0);
   EXPECT_EQ(keys(launch),
-            (std::set<std::string>{"kernel", "grid", "block", "cluster", "printed", "metrics", "instructions",
+            (std::set<std::string>{"kernel", "grid", "block", "blocks", "cluster", "printed", "metrics", "instructions",
                                    "occupancy", "statistics", "predictions", "findings"}));
   EXPECT_EQ(launch["metrics"]["gld_request"], 1252);
   EXPECT_EQ(launch["metrics"]["gld_64b"], 2502);

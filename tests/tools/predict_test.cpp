@@ -27,7 +27,8 @@ void expect_contains(const std::string& text, const std::string& part) {
 TEST(Predict, FromAReport) {
   const Folder folder;
   const std::string profile = (folder.path() / "profile.json").string();
-  ASSERT_EQ(run_program({"run", kSamples + "transpose/all.toml", "--device", "gtx280", "--json", profile}).status, 0);
+  ASSERT_EQ(run_program({"run", kSamples + "transpose/launch.toml", "--device", "gtx280", "--json", profile}).status,
+            0);
   const Output o = run_program({"predict", profile, "--device", "gtx280"});
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "hong-kim: ");

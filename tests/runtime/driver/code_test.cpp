@@ -91,7 +91,7 @@ TEST_F(Code, BadPtxIsExplained) {
   void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log})};
   CUmodule bad = nullptr;
   EXPECT_EQ(
-      cuModuleLoadDataEx(&bad, ".version 7.8\n.target sm_80\n.visible .entry f() { nonsense; }", 2, names, values),
+      cuModuleLoadDataEx(&bad, ".version 7.8\n.target sm_80\n.visible .entry f() { mov.u32 nonsense, 1; }", 2, names, values),
       CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(std::strstr(log, "nonsense"), nullptr) << log;
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
