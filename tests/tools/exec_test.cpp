@@ -38,7 +38,8 @@ TEST(Exec, ReportsAreShownAtExit) {
 
 std::vector<std::string> kernels_in(const std::filesystem::path& file) {
   std::vector<std::string> names;
-  for (const Json& launch : Json::parse(read_text(file)).at("launches")) names.push_back(launch.at("kernel"));
+  const Json report = Json::parse(read_text(file));
+  for (const Json& launch : report.at("launches")) names.push_back(launch.at("kernel"));
   return names;
 }
 
