@@ -111,7 +111,8 @@ TEST(Calibrate, TunesADeviceInTheOrderOfTheThesis) {
   // With the tuned device the predictions are the measured times.
   const Output p = run_program({"predict", runs, "--device", tuned, "--model", "dasgupta", "--json", "-"});
   ASSERT_EQ(p.status, 0) << p.err;
-  for (const Json& launch : Json::parse(p.out)["launches"])
+  const Json predicted = Json::parse(p.out);
+  for (const Json& launch : predicted["launches"])
     EXPECT_NEAR(launch["predictions"][0]["milliseconds"].get<double>(), launch["measured_milliseconds"].get<double>(),
                 1e-6);
 }
