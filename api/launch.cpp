@@ -183,6 +183,20 @@ exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context
 
 } // namespace
 
+namespace {
+
+/// Those asked for, and the device's own where it is none of the three that every report counts: models need it.
+analyzers::RuleSet rules_of(const LaunchRequest& request) {
+  analyzers::RuleSet rules = request.rules;
+  const std::string& name = request.device.coalescing_rule;
+  if (name == "1.0" || name == "1.2" || name == "6.0") return rules;
+  // One that was asked for as well is there already.
+  if (const auto* rule = analyzers::find_coalescing_rule(name)) static_cast<void>(rules.add(*rule));
+  return rules;
+}
+
+} // namespace
+
 Expected<LaunchReport> launch(const LaunchRequest& request) {
   Module& module = *request.kernel.module;
   const ir::Function& kernel = *request.kernel.function;
@@ -240,7 +254,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
     const int resident = report.occupancy ? report.occupancy->blocks : 1;
     analysis = std::make_unique<analyzers::Analysis>(
         module.ir(), linked, launch.shape,
-        analyzers::AnalysisOptions{.rules = request.rules,
+        analyzers::AnalysisOptions{.rules = rules_of(request),
                                    .named = request.analyzers,
                                    .board = board_of(request.device, request.first_level, resident,
                                                      r.static_shared_bytes + r.dynamic_shared_bytes),

@@ -13,12 +13,12 @@ namespace {
 using Class = model::InstructionClass;
 using analyzers::InstructionRow;
 
-enum class Rule : std::uint8_t { ordered_half_warps, half_warps, sectors };
+enum class Rule : std::uint8_t { ordered_half_warps, half_warps, sectors, named };
 
 Rule rule_of(const model::Device& device) {
   if (device.coalescing_rule == "1.0") return Rule::ordered_half_warps;
   if (device.coalescing_rule == "1.2") return Rule::half_warps;
-  return Rule::sectors;
+  return device.coalescing_rule == "6.0" ? Rule::sectors : Rule::named;
 }
 
 double metric(const InstructionRow& row, std::string_view name) {
@@ -64,7 +64,8 @@ struct Totals {
 
 class Counting {
 public:
-  Counting(const ir::Function& kernel, Rule rule) : kernel_(kernel), rule_(rule) {}
+  Counting(const ir::Function& kernel, const model::Device& device)
+      : kernel_(kernel), rule_(rule_of(device)), prefix_("rule." + device.coalescing_rule + ".") {}
 
   void add(const InstructionRow& row) {
     const std::string_view opcode = kernel_.instructions[row.instruction].opcode;
@@ -101,7 +102,7 @@ private:
 
   void global(const InstructionRow& row, bool vector) {
     double requests = both(row, "request");
-    if (rule_ == Rule::sectors)
+    if (rule_ == Rule::sectors || rule_ == Rule::named)
       requests += metric(row, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum") +
                   metric(row, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum");
     if (requests == 0) return;
@@ -110,6 +111,10 @@ private:
       transactions[0] = both(row, "32b");
       transactions[1] = both(row, "64b");
       transactions[2] = both(row, "128b");
+    } else if (rule_ == Rule::named && row.metrics.find(prefix_ + "transactions") != nullptr) {
+      for (const char* operation : {"ld", "st", "atom", "red"})
+        for (std::size_t i = 0; i < 3; ++i)
+          transactions[i] += metric(row, fmt::format("{}{}_{}b", prefix_, operation, 32 << i));
     } else {
       transactions[0] = metric(row, "memory_l2_theoretical_sectors_global");
     }
@@ -122,7 +127,8 @@ private:
     if (rule_ == Rule::ordered_half_warps)
       split_by_lanes(row, requests);
     else
-      split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2]);
+      split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2],
+                      rule_ == Rule::named && transactions[2] > 0);
   }
 
   // A coalesced request of 16-byte words makes four transactions, any other one two.
@@ -135,9 +141,11 @@ private:
     if (requests > coalesced) totals.uncoalesced_transactions += alone;
   }
 
-  void split_by_excess(const InstructionRow& row, double requests, double transactions) {
+  void split_by_excess(const InstructionRow& row, double requests, double transactions, bool lines) {
     constexpr double kTolerance = 1.1;
-    const double needed = rule_ == Rule::half_warps ? (row.lane_bytes == 16 ? 4 : 2) : std::max(row.lane_bytes, 1u);
+    double needed = std::max(row.lane_bytes, 1u); // sectors of 32 lanes
+    if (rule_ == Rule::half_warps) needed = row.lane_bytes == 16 ? 4 : 2;
+    if (lines) needed = std::max(needed / 4, 1.0);
     const bool coalesced = transactions <= kTolerance * needed * requests;
     (coalesced ? totals.coalesced : totals.uncoalesced) += requests;
     if (!coalesced) totals.uncoalesced_transactions += transactions;
@@ -149,7 +157,7 @@ private:
     totals.requests += requests;
     totals.coalesced += requests;
     totals.bytes += 128 * requests;
-    if (rule_ == Rule::sectors)
+    if (rule_ == Rule::sectors || rule_ == Rule::named)
       totals.by_size[0] += 4 * requests;
     else
       totals.by_size[1] += 2 * requests;
@@ -157,6 +165,7 @@ private:
 
   const ir::Function& kernel_;
   Rule rule_;
+  std::string prefix_; ///< of the counters of the device's rule
 };
 
 // Where they were counted. Requests of several words do not merge (Dasgupta 2011, section 3.2.5).
@@ -175,7 +184,7 @@ std::optional<double> duplicates_of_scalar_loads(const analyzers::Profile& profi
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
                                    const model::Device& device, std::uint64_t threads_per_block,
                                    std::optional<int> resident_blocks) {
-  Counting counting(kernel, rule_of(device));
+  Counting counting(kernel, device);
   for (const InstructionRow& row : profile.instructions) counting.add(row);
   const Totals& t = counting.totals;
   const double warps = std::max(1.0, static_cast<double>(profile.integer("warps_launched")));

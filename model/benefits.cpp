@@ -14,12 +14,15 @@ bool occupancy(KernelStatistics& s, const Device& device) {
   return true;
 }
 
-// The bytes that the lanes ask for, in transactions of one size: those of 32 bytes where there is no other size.
+// The bytes that the lanes ask for, in transactions of one size: of 32 bytes where there is no other size, of 128 where
+// a cache fetches whole lines, and on 1.x of the size that fits the request.
 bool transactions_of_sizes(KernelStatistics& s, const Device& device) {
   if (!s.global_requests || !s.bytes_per_request || *s.global_requests == 0 || *s.bytes_per_request == 0) return false;
   if (!s.transactions_32 || !s.transactions_64 || !s.transactions_128) return false;
-  const bool sectors = device.coalescing_rule != "1.0" && device.coalescing_rule != "1.2";
-  const double size = sectors ? 32 : *s.bytes_per_request > 128 ? 128 : *s.bytes_per_request > 64 ? 64 : 32;
+  const bool half_warps = device.coalescing_rule == "1.0" || device.coalescing_rule == "1.2";
+  const bool lines = *s.transactions_32 + *s.transactions_64 == 0;
+  const double fitting = *s.bytes_per_request > 128 ? 128 : *s.bytes_per_request > 64 ? 64 : 32;
+  const double size = half_warps ? fitting : lines ? 128 : 32;
   const double fewest = *s.global_requests * *s.bytes_per_request / size;
   if (transaction_bytes(s) <= fewest * size) return false;
   s.vector_transactions_32 = s.vector_transactions_64 = s.vector_transactions_128 = 0;

@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace warplens::tools {
 
 namespace {
@@ -31,6 +33,11 @@ Examples:
 Style style() { return style_for(STDOUT_FILENO); }
 void show(const api::Table& table) { write(table.text(style().dim, style().reset)); }
 
+bool for_any(const model::Model& m) {
+  const auto& all = model::built_in_devices();
+  return std::all_of(all.begin(), all.end(), [&](const model::Device& d) { return m.knows(d); });
+}
+
 void devices() {
   api::Table t({{"id"},
                 {"name"},
@@ -42,11 +49,15 @@ void devices() {
   for (const model::Device& d : model::built_in_devices()) {
     std::string known;
     for (const model::Model& m : model::models())
-      if (m.knows(d)) known += fmt::format("{}{}", known.empty() ? "" : ", ", m.id);
+      if (m.knows(d) && !for_any(m)) known += fmt::format("{}{}", known.empty() ? "" : ", ", m.id);
     t.row({d.id, d.name, to_string(d.capability), fmt::format("{}", d.multiprocessors),
            fmt::format("{:g}", d.clock_ghz), fmt::format("{:g}", d.bandwidth_gb_s), known});
   }
   show(t);
+  std::string any;
+  for (const model::Model& m : model::models())
+    if (for_any(m)) any += fmt::format("{}{}", any.empty() ? "" : ", ", m.id);
+  write(fmt::format("On any device: {}\n", any));
 }
 
 void rules() {

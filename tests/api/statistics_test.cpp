@@ -69,5 +69,21 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
   EXPECT_EQ(on("h200").instructions, 10);
 }
 
+// Fermi's first cache fetches lines of 128 bytes: one for the 32 words of a warp, where the sectors would be four.
+TEST(Statistics, ADeviceOfAnotherRuleIsCountedByIt) {
+  Expected<Plan> plan = read_launch_file(WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml", {});
+  ASSERT_TRUE(plan);
+  plan->device = "c2050";
+  const Expected<PlanReport> report = run_plan(*plan, {});
+  ASSERT_TRUE(report) << render(report.error(), "");
+  const model::KernelStatistics& s = report->launches.at(0).statistics;
+  EXPECT_EQ(s.transactions_32, 0);
+  EXPECT_EQ(s.transactions_128, s.global_requests); // all are aligned
+  EXPECT_EQ(s.uncoalesced_requests, 0);
+  bool sim = false;
+  for (const model::Prediction& p : report->launches[0].predictions) sim |= p.model == "sim";
+  EXPECT_TRUE(sim);
+}
+
 } // namespace
 } // namespace warplens::api
