@@ -181,10 +181,6 @@ exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context
   return exec::run(launch);
 }
 
-} // namespace
-
-namespace {
-
 /// Those asked for, and the device's own where it is none of the three that every report counts: models need it.
 analyzers::RuleSet rules_of(const LaunchRequest& request) {
   analyzers::RuleSet rules = request.rules;
