@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace warplens::runtime {
 
@@ -15,6 +16,28 @@ constexpr std::uint64_t kDefaultShared = 48 << 10; ///< bytes of a block, unless
 /// Of a module's variable.
 Allocation::Kind kind_of(const ir::Variable& v) {
   return v.managed ? Allocation::Kind::managed : Allocation::Kind::module;
+}
+
+/// 90 of `.target sm_90a` or `compute_90`; 0: there is none.
+int target_of(std::string_view ptx) {
+  const std::size_t directive = ptx.find(".target"), number = ptx.find('_', directive);
+  return directive == ptx.npos || number == ptx.npos ? 0 : std::atoi(std::string(ptx.substr(number + 1, 4)).c_str());
+}
+
+/// The targets of kernels, each that of its own file: linked files may have several.
+std::map<std::string, int, std::less<>> targets_of(std::span<const api::Source> sources) {
+  std::map<std::string, int, std::less<>> targets;
+  constexpr std::string_view kEntry = ".entry";
+  for (const api::Source& source : sources) {
+    const std::string_view text = source.text;
+    const int target = target_of(text);
+    for (std::size_t at = text.find(kEntry); at != text.npos; at = text.find(kEntry, at + 1)) {
+      const std::size_t begin = text.find_first_not_of(" \t\r\n", at + kEntry.size());
+      if (begin == text.npos) break;
+      targets.emplace(text.substr(begin, text.find_first_of(" \t\r\n({", begin) - begin), target);
+    }
+  }
+  return targets;
 }
 
 } // namespace
@@ -114,7 +137,10 @@ int Function::attribute(CUfunction_attribute attribute) const {
   }
   case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(resources().local_bytes);
   case CU_FUNC_ATTRIBUTE_NUM_REGS: return static_cast<int>(resources().registers);
-  case CU_FUNC_ATTRIBUTE_PTX_VERSION: return kernel_.module->ir().sm;
+  case CU_FUNC_ATTRIBUTE_PTX_VERSION: {
+    const std::shared_ptr<Module> module = module_.lock();
+    return module ? module->target(name_) : kernel_.module->ir().sm;
+  }
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return capability;
   case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: return 0;
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return static_cast<int>(most_dynamic_shared());
@@ -153,10 +179,16 @@ std::shared_ptr<Module> Module::load(Machine& machine, std::span<const api::Sour
     throw Failure{CUDA_ERROR_INVALID_PTX, render(loaded.error(), text)};
   }
   std::shared_ptr<Module> module(new Module(machine, std::move(*loaded), owner));
+  if (sources.size() > 1) module->targets_ = targets_of(sources);
   for (const ir::Variable& v : module->module_->ir().variables)
     if (const api::Buffer* const memory = module->module_->variable(v.name))
       machine.memory().add({kind_of(v), memory->address(), v.size, 0, 0, owner, nullptr});
   return module;
+}
+
+int Module::target(std::string_view kernel) const {
+  const auto found = targets_.find(kernel);
+  return found == targets_.end() ? module_->ir().sm : found->second;
 }
 
 Module::~Module() {

@@ -84,6 +84,8 @@ public:
   [[nodiscard]] const api::Module& api() const { return *module_; }
   [[nodiscard]] api::Module& api() { return *module_; }
   [[nodiscard]] const void* owner() const { return owner_; }
+  /// For what a kernel's PTX was made: 90 for sm_90. Libraries choose their code by it.
+  [[nodiscard]] int target(std::string_view kernel) const;
   /// All functions that were asked for so far.
   [[nodiscard]] std::vector<std::shared_ptr<Function>> functions() const;
 
@@ -94,6 +96,7 @@ private:
   const void* owner_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Function>> functions_;
+  std::map<std::string, int, std::less<>> targets_; ///< by kernel, where files were linked
 };
 
 /// A kernel of a library. It has no context; ours needs none, so it only names its function.

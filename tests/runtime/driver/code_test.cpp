@@ -51,7 +51,7 @@ TEST_F(Code, TheLinkerJoinsFiles) {
 )";
   const char* const defines = R"(
 .version 7.8
-.target sm_80
+.target sm_90
 .address_size 64
 .visible .func (.param .b32 r) answer()
 {
@@ -81,6 +81,9 @@ TEST_F(Code, TheLinkerJoinsFiles) {
   std::uint32_t result = 0;
   ASSERT_EQ(cuMemcpyDtoH_v2(&result, where, 4), CUDA_SUCCESS);
   EXPECT_EQ(result, 42u);
+  int target = 0;
+  EXPECT_EQ(cuFuncGetAttribute(&target, CU_FUNC_ATTRIBUTE_PTX_VERSION, ask), CUDA_SUCCESS);
+  EXPECT_EQ(target, 80) << "the kernel's own, not that of the newer file with which it was linked";
   cuModuleUnload(linked);
   cuMemFree_v2(where);
 }
@@ -90,9 +93,9 @@ TEST_F(Code, BadPtxIsExplained) {
   CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log})};
   CUmodule bad = nullptr;
-  EXPECT_EQ(
-      cuModuleLoadDataEx(&bad, ".version 7.8\n.target sm_80\n.visible .entry f() { mov.u32 nonsense, 1; }", 2, names, values),
-      CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(cuModuleLoadDataEx(&bad, ".version 7.8\n.target sm_80\n.visible .entry f() { mov.u32 nonsense, 1; }", 2,
+                               names, values),
+            CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(std::strstr(log, "nonsense"), nullptr) << log;
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
   EXPECT_NE(cuModuleLoadData(&bad, "\x7f"
