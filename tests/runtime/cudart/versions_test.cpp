@@ -92,7 +92,7 @@ TEST(CudartVersions, InstantiateOf11HasItsOwnParameters) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   char log[8] = "before";
-  if (create(&graph, 0) == cudaErrorNotSupported) GTEST_SKIP() << "no graphs in the driver";
+  ASSERT_EQ(create(&graph, 0), cudaSuccess);
   ASSERT_EQ(instantiate(&executable, graph, nullptr, log, sizeof log), cudaSuccess);
   EXPECT_STREQ(log, "");
   EXPECT_EQ(launch(executable, nullptr), cudaSuccess);
