@@ -29,6 +29,9 @@ def main():
     write_npy(FOLDER / "transpose/transposed.npy", "i4",
               [matrix[row * columns + column] for column in range(columns) for row in range(rows)])
 
+    width = 72
+    write_npy(FOLDER / "transpose_16/transposed.npy", "f4", [row * width + column for column in range(width) for row in range(width)])
+
     width, height = 64, 48
     pixel = lambda x, y: 37 * (min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)) % 256
     weight = (1, 2, 1)
@@ -51,6 +54,7 @@ def main():
     linear_algebra()
     chains()
     blocks()
+    dependent_loads()
 
 
 def noise(count, below):
@@ -159,6 +163,29 @@ def blocks():
     for i in range(1000):
         loaded = signed(loaded * 5 + i)
     write_npy(folder / "ubench_10.npy", "i4", [loaded] * (width * width))
+
+
+def dependent_loads():
+    """What thread 0 of microbenchmark/variants.cu computes in 100 iterations; 0.01 is enough of a tolerance."""
+    def turned(a, b, times):
+        for _ in range(times):
+            a += b * 0.0625
+            b += a * -0.0625
+        return a, b
+
+    def result(scalar, step):
+        a, b, index, index3 = 0.5, 0.25, 0, 0
+        for _ in range(100):
+            a, b = turned(a, b, 4)
+            for _ in range(4):
+                index += step
+                if not scalar:
+                    a, b, index3 = a + step, b + step, index3 + step
+                a, b = turned(a, b, 4)
+        return [a + b + index + index3]
+
+    write_npy(FOLDER / "microbenchmark/scalar.npy", "f4", result(True, 32))
+    write_npy(FOLDER / "microbenchmark/vector.npy", "f4", result(False, 2))
 
 
 if __name__ == "__main__":
