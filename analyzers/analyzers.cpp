@@ -10,6 +10,7 @@
 #include "analyzers/global_transactions.hpp"
 #include "analyzers/independent_loads.hpp"
 #include "analyzers/instruction_mix.hpp"
+#include "analyzers/issue_chain.hpp"
 #include "analyzers/local_memory.hpp"
 #include "analyzers/partition_camping.hpp"
 #include "analyzers/reuse_distance.hpp"
@@ -29,8 +30,8 @@ std::unique_ptr<StreamAnalyzer> make(std::size_t instructions, const exec::Launc
   return std::make_unique<A>(instructions, shape, board);
 }
 /// Those that are asked for by name.
-constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&, const Board&) = {
-    make<PartitionCamping>, make<Caches>, make<ReuseDistance>};
+constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&,
+                                                       const Board&) = {make<PartitionCamping>, make<ReuseDistance>};
 
 } // namespace
 
@@ -39,22 +40,25 @@ struct Analysis::Parts {
       : options(std::move(given)), mix(function, shape), global(function.instructions.size()),
         shared(function.instructions.size()), local(function.instructions.size()),
         constant(function.instructions.size()), texture(function), divergence(function), arithmetic(function, global),
-        loads(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape),
-        duplicates(function.instructions.size(), shape, options.board) {
-    const auto wanted = [&](std::string_view id) {
-      return std::any_of(options.named.begin(), options.named.end(),
-                         [&](const std::string& name) { return name == "all" || name == id; });
-    };
+        loads(module, function, shape.ctas() * shape.warps()), chain(module, function, shape.ctas() * shape.warps()),
+        barriers(function.instructions.size(), shape), duplicates(function.instructions.size(), shape, options.board),
+        caches(function.instructions.size(), shape, options.board,
+               wanted("caches") ? Caches::Extent::whole : Caches::Extent::sample) {
     for (const auto maker : kMakers) {
       if (options.named.empty()) break;
       auto one = maker(function.instructions.size(), shape, options.board);
       if (wanted(one->info().id)) named.push_back(std::move(one));
     }
-    const bool all = !named.empty() || wanted(duplicates.info().id);
+    const bool all = !named.empty() || wanted(duplicates.info().id) || wanted(caches.info().id);
     streams.emplace(shape, options.board, all ? Streams::Part::first_waves : Streams::Part::one_multiprocessor);
     if (options.per_block) blocks.emplace(function);
     if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
   }
+  [[nodiscard]] bool wanted(std::string_view id) const {
+    return std::any_of(options.named.begin(), options.named.end(),
+                       [&](const std::string& name) { return name == "all" || name == id; });
+  }
+
   AnalysisOptions options;
   InstructionMix mix;
   GlobalTransactions global;
@@ -65,17 +69,19 @@ struct Analysis::Parts {
   Divergence divergence;
   Arithmetic arithmetic;
   IndependentLoads loads;
+  IssueChain chain;
   BarrierWaits barriers;
   DuplicateLoads duplicates;
+  Caches caches;
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
-  std::optional<Streams> streams; ///< what duplicates and the named ones look at; until they have
+  std::optional<Streams> streams; ///< what duplicates, caches and the named ones look at; until they have
   std::optional<RuleCounts> rules;
   std::optional<BlockCounts> blocks;
 
   /// In the order of the report.
   [[nodiscard]] std::vector<Analyzer*> all() {
-    std::vector<Analyzer*> list = {&mix,     &arithmetic, &global, &shared,     &local,   &constant,
-                                   &texture, &divergence, &loads,  &duplicates, &barriers};
+    std::vector<Analyzer*> list = {&mix,        &arithmetic, &global, &shared,     &local,    &constant, &texture,
+                                   &divergence, &loads,      &chain,  &duplicates, &barriers, &caches};
     for (const auto& one : named) list.push_back(one.get());
     if (rules) list.push_back(&*rules);
     return list;
@@ -204,8 +210,10 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
   parts_->divergence.conclude(counts);
   parts_->arithmetic.conclude(counts);
   parts_->loads.conclude(counts);
+  parts_->chain.conclude(counts);
   if (parts_->rules) parts_->rules->conclude(counts);
   parts_->duplicates.study(*parts_->streams);
+  parts_->caches.study(*parts_->streams);
   for (const auto& one : parts_->named) one->study(*parts_->streams);
   parts_->streams.reset(); // the largest part, no longer needed
 }

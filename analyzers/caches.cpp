@@ -26,8 +26,10 @@ constexpr MetricInfo kMetrics[] = {
     {"dram__sectors_write.sum", "sectors", "changed, and thrown out of the second level"},
 };
 
-constexpr AnalyzerInfo kInfo = {"caches", "Caches", "hits, misses and evictions of the first and the second level",
-                                kMetrics, Cost::by_name};
+constexpr AnalyzerInfo kInfo = {
+    "caches", "Caches",
+    "hits, misses and evictions of both levels; unless asked for by name, hits of one multiprocessor's first level",
+    kMetrics};
 
 std::uint64_t count(std::uint32_t mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
 
@@ -59,9 +61,10 @@ struct Level {
 /// The first level of each multiprocessor, and the second.
 class Hierarchy {
 public:
-  explicit Hierarchy(const Board& board) {
-    if (board.l1) first_.assign(board.multiprocessors, Level(*board.l1));
-    if (board.l2) second_.emplace(*board.l2);
+  Hierarchy(const Board& board, Caches::Extent extent) {
+    const bool whole = extent == Caches::Extent::whole;
+    if (board.l1) first_.assign(whole ? board.multiprocessors : 1, Level(*board.l1));
+    if (board.l2 && whole) second_.emplace(*board.l2);
   }
 
   void load(Caches::Row& row, std::uint32_t multiprocessor, const LineUse& use) {
@@ -126,11 +129,16 @@ private:
 } // namespace
 
 void Caches::study(const Streams& streams) {
-  recorded_ = streams.recorded();
-  present_ = streams.board().l1 || streams.board().l2;
-  Hierarchy hierarchy(streams.board());
-  for (std::uint64_t wave = 0; wave < streams.waves(); ++wave)
+  const bool whole = extent_ == Extent::whole;
+  const Board& board = streams.board();
+  all_ = streams.recorded().all;
+  present_ = board.l1 || (board.l2 && whole);
+  if (!present_) return; // before Fermi
+  Hierarchy hierarchy(board, extent_);
+  for (std::uint64_t wave = 0; wave < (whole ? streams.waves() : 1); ++wave)
     streams.each_of_wave(wave, [&](const StreamPlace& place, const StreamAccess& access) {
+      if (!whole && place.multiprocessor != 0) return;
+      ++looked_at_;
       Row& row = rows_[row_of(access.instruction)];
       for (const LineUse& use : access.lines) switch (access.kind) {
         case exec::AccessKind::load: hierarchy.load(row, place.multiprocessor, use); break;
@@ -143,12 +151,16 @@ void Caches::study(const Streams& streams) {
 
 namespace {
 
+void add_hit_rate(Metrics& metrics, const Caches::Row& row) {
+  metrics.add_ratio("l1tex__t_sector_hit_rate.pct", 100 * static_cast<double>(row.l1_hit),
+                    static_cast<double>(row.l1_hit + row.l1_missed));
+}
+
 void add_metrics(Metrics& metrics, const Caches::Row& row) {
   const std::string sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_";
   metrics.add(sectors + "hit.sum", row.l1_hit);
   metrics.add(sectors + "miss.sum", row.l1_missed);
-  metrics.add_ratio("l1tex__t_sector_hit_rate.pct", 100 * static_cast<double>(row.l1_hit),
-                    static_cast<double>(row.l1_hit + row.l1_missed));
+  add_hit_rate(metrics, row);
   metrics.add("l1_global_load_hit", row.lines_hit);
   metrics.add("l1_global_load_miss", row.lines_missed);
   metrics.add("l1_sectors_missed_again", row.l1_again);
@@ -164,17 +176,17 @@ void add_metrics(Metrics& metrics, const Caches::Row& row) {
 } // namespace
 
 void Caches::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  if (!present_) return; // before Fermi
+  if (!present_ || all_ == 0) return;
+  const auto add = extent_ == Extent::whole ? add_metrics : add_hit_rate;
   Row total;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     total.add(row);
-    if (i < rows.size() && row.l1_hit + row.l1_missed + row.l2_read + row.l2_written != 0)
-      add_metrics(rows[i].metrics, row);
+    if (i < rows.size() && row.l1_hit + row.l1_missed + row.l2_read + row.l2_written != 0) add(rows[i].metrics, row);
   }
-  launch.add_ratio("cache_accesses_simulated.pct", 100 * static_cast<double>(recorded_.kept),
-                   static_cast<double>(recorded_.all));
-  add_metrics(launch, total);
+  launch.add_ratio("cache_accesses_simulated.pct", 100 * static_cast<double>(looked_at_), static_cast<double>(all_));
+  add(launch, total);
+  if (extent_ == Extent::sample) return;
   launch.add("l1_lines_evicted", totals_.l1_evicted);
   launch.add("l2_lines_evicted", totals_.l2_evicted);
   launch.add("dram__sectors_read.sum", totals_.dram_read);

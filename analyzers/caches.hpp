@@ -6,6 +6,8 @@
 // The accesses come in the order of streams.hpp. Loads look into the first level, if the board says that they use it;
 // stores change or throw out a line there and go on; atomics throw it out and are done in the second level, which
 // keeps stores until it needs the room. Nothing takes time: an access finds what all before it have left.
+//
+// As a sample, which costs little, only the first level of multiprocessor 0 is looked at, in the first wave of blocks.
 #pragma once
 
 #include "analyzers/cache.hpp"
@@ -15,8 +17,9 @@ namespace warplens::analyzers {
 
 class Caches final : public StreamAnalyzer {
 public:
-  Caches(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
-      : StreamAnalyzer(instructions, shape, board), rows_(instructions + 1) {}
+  enum class Extent : std::uint8_t { whole, sample };
+  Caches(std::size_t instructions, const exec::LaunchShape& shape, const Board& board, Extent extent = Extent::whole)
+      : StreamAnalyzer(instructions, shape, board), extent_(extent), rows_(instructions + 1) {}
 
   [[nodiscard]] const AnalyzerInfo& info() const override;
   void study(const Streams& streams) override;
@@ -38,10 +41,11 @@ public:
   };
 
 private:
+  Extent extent_;
   std::vector<Row> rows_;
   Totals totals_;
-  Streams::Recorded recorded_;
-  bool present_ = false; ///< has the board any cache?
+  std::uint64_t looked_at_ = 0, all_ = 0; ///< accesses, and of the whole launch
+  bool present_ = false;                  ///< has the board what is looked at?
 };
 
 } // namespace warplens::analyzers

@@ -28,9 +28,10 @@ exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
   return all;
 }
 
-WARPLENS_PER_PROCESSOR void count_bits(exec::Mask a, exec::Mask b, std::uint32_t& of_a, std::uint32_t& of_b) {
-  of_a = static_cast<std::uint32_t>(std::popcount(a));
-  of_b = static_cast<std::uint32_t>(std::popcount(b));
+WARPLENS_PER_PROCESSOR std::array<std::uint32_t, 3> count_bits(const std::array<exec::Mask, 3>& masks) {
+  std::array<std::uint32_t, 3> counts{};
+  for (std::size_t i = 0; i < 3; ++i) counts[i] = static_cast<std::uint32_t>(std::popcount(masks[i]));
+  return counts;
 }
 
 } // namespace
@@ -47,8 +48,11 @@ Footprint::Footprint(const std::uint64_t* lane_addresses, exec::Mask lanes, std:
   }
   sorted_.sort(keys);
   halves_ = find_starts(Group::half);
-  const auto [address, sector] = sorted_.starts<2>(Group::warp, {~0, ~static_cast<std::int32_t>(kSectorBytes - 1)});
-  count_bits(address, sector, distinct_, sectors_);
+  const auto found = count_bits(sorted_.starts<3>(
+      Group::warp, {~0, ~static_cast<std::int32_t>(kSectorBytes - 1), ~static_cast<std::int32_t>(kLineBytes - 1)}));
+  distinct_ = found[0];
+  sectors_ = found[1];
+  line_total_ = found[2];
 }
 
 void Footprint::count_lane_by_lane() {
@@ -58,6 +62,7 @@ void Footprint::count_lane_by_lane() {
   std::sort(places, places + count);
   distinct_ = static_cast<std::uint32_t>(std::unique(places, places + count) - places);
   for (const Line& line : lines()) sectors_ += static_cast<std::uint32_t>(std::popcount(line.sectors));
+  line_total_ = static_cast<std::uint32_t>(line_count_);
 }
 
 std::uint32_t Footprint::distinct_addresses_of_half(int which) const {

@@ -35,6 +35,8 @@ public:
 
   /// Distinct 32-byte sectors of the whole warp.
   [[nodiscard]] std::uint32_t sectors() const { return sectors_; }
+  /// Distinct 128-byte lines of the whole warp.
+  [[nodiscard]] std::uint32_t line_total() const { return line_total_; }
   /// Lanes minus those that ask for an address that a lower lane has asked for.
   [[nodiscard]] std::uint32_t distinct_addresses() const { return distinct_; }
   /// Distinct addresses of the active ones among lanes 0 to 15 (`which` 0) or 16 to 31 (1).
@@ -61,7 +63,7 @@ private:
   void add_line(std::uint64_t sector) const;
 
   bool compact_ = false;
-  std::uint32_t sectors_ = 0, distinct_ = 0;
+  std::uint32_t sectors_ = 0, line_total_ = 0, distinct_ = 0;
   std::uint64_t base_;   ///< what the keys count from: a multiple of kLineBytes
   exec::Mask active_[3]; ///< by Group: all lanes of the groups that have an active one
   SortedLanes sorted_;   ///< of a compact access

@@ -35,6 +35,8 @@ constexpr MetricInfo kMetrics[] = {
     {"memory_l2_theoretical_sectors_global", "sectors", "distinct sectors of each request, summed"},
     {"memory_l2_theoretical_sectors_global_ideal", "sectors", "the fewest that could hold the bytes used"},
     {"derived__memory_l2_theoretical_sectors_global_excessive", "sectors", "the difference of the two", 0},
+    {"global_lines_128b", "lines", "distinct 128-byte lines of each request, summed"},
+    {"global_bank_passes", "passes", "that the requests would take over the banks of shared memory, 5.x and later"},
     {"gld_request", "requests", "warp loads of global memory"},
     {"gst_request", "requests", "warp stores to global memory"},
     {"gld_32b", "transactions", "32-byte loads, compute capability 1.2 and 1.3"},
@@ -113,6 +115,8 @@ void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
   sectors += other.sectors * times;
   theoretical += other.theoretical * times;
   ideal += other.ideal * times;
+  lines += other.lines * times;
+  passes += other.passes * times;
   for (int i = 0; i < 3; ++i) by_size[i] += other.by_size[i] * times;
   coherent += other.coherent * times;
   incoherent += other.incoherent * times;
@@ -121,7 +125,8 @@ void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
 }
 
 GlobalTransactions::Shard::Shard(std::size_t rows)
-    : sites_(rows), half_warps_(*find_coalescing_rule("1.2")), ordered_words_(*find_coalescing_rule("1.0")) {}
+    : sites_(rows), half_warps_(*find_coalescing_rule("1.2")), ordered_words_(*find_coalescing_rule("1.0")),
+      banks_(*find_bank_rule("5.x+")) {}
 
 WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
@@ -132,6 +137,11 @@ WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Ac
   one.sectors = atomic ? atomic_sectors(footprint) : one.theoretical;
   const std::uint64_t bytes_used = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
   one.ideal = std::min(one.theoretical, (bytes_used + kSectorBytes - 1) / kSectorBytes);
+  one.lines = footprint.line_total();
+  std::uint64_t offsets[exec::kWarpSize]; // of the inactive lanes, anything
+  const std::uint64_t base = access.addresses[std::countr_zero(access.mask)] & ~std::uint64_t{kLineBytes - 1};
+  for (int lane = 0; lane < exec::kWarpSize; ++lane) offsets[lane] = access.addresses[lane] - base;
+  one.passes = banks_.passes(offsets, access.mask, access.lane_bytes, exec::AccessKind::load).passes;
   const Transactions halves = half_warps_.transactions(footprint);
   for (std::size_t i = 0; i < 3; ++i) one.by_size[i] = halves.count[i];
   const Transactions ordered = ordered_words_.transactions(footprint);
@@ -212,6 +222,8 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
   metrics.add("memory_l2_theoretical_sectors_global", sum.theoretical);
   metrics.add("memory_l2_theoretical_sectors_global_ideal", sum.ideal);
   metrics.add("derived__memory_l2_theoretical_sectors_global_excessive", sum.theoretical - sum.ideal);
+  metrics.add("global_lines_128b", sum.lines);
+  metrics.add("global_bank_passes", sum.passes);
   for (int kind = 0; kind < 2; ++kind) {
     const std::string prefix = kind == 0 ? "gld_" : "gst_";
     const Total& total = by_kind[kind];

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/fast_banks.hpp"
 #include "analyzers/footprint.hpp"
 
 #include <array>
@@ -19,6 +20,8 @@ struct GlobalCost {
   std::uint64_t sectors = 0;     ///< as the hardware counts them: repeated where lanes of an atomic collide
   std::uint64_t theoretical = 0; ///< distinct sectors
   std::uint64_t ideal = 0;       ///< the fewest sectors that could hold the bytes used
+  std::uint64_t lines = 0;       ///< distinct 128-byte lines
+  std::uint64_t passes = 0;      ///< over the banks of the first cache, where those are the banks of shared memory
   std::uint64_t by_size[3]{};    ///< 32, 64, 128 bytes, rule 1.2
   std::uint64_t coherent = 0;    ///< transactions under rule 1.0
   std::uint64_t incoherent = 0;
@@ -99,6 +102,7 @@ private:
   std::vector<Row> merged_;
   FastRule half_warps_;    // compute capability 1.2
   FastRule ordered_words_; // compute capability 1.0
+  FastBanks banks_;        // compute capability 5.x and later
 };
 
 } // namespace warplens::analyzers

@@ -9,10 +9,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 namespace warplens::api {
 
@@ -78,6 +80,23 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
     std::copy_n(bytes.begin(), size, buffer.begin() + program.param_offsets[i]);
   }
   return buffer;
+}
+
+/// Bytes of the allocations that some argument points into, whatever the argument is declared as.
+std::uint64_t argument_bytes(const exec::Launch& launch) {
+  std::set<std::uint64_t> seen;
+  std::uint64_t bytes = 0;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= launch.params.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, &launch.params[at], sizeof value);
+    const auto& all = launch.allocations; // by address
+    const auto after =
+        std::upper_bound(all.begin(), all.end(), value, [](std::uint64_t v, const auto& a) { return v < a.begin; });
+    if (after == all.begin()) continue;
+    const exec::Allocation& one = *std::prev(after);
+    if (value < one.end && seen.insert(one.begin).second) bytes += one.size();
+  }
+  return bytes;
 }
 
 /// Occupancy, predictions and findings, from the profile.
@@ -149,10 +168,12 @@ private:
     std::optional<int> resident;
     if (report_.occupancy) resident = report_.occupancy->blocks;
     model::KernelStatistics& s = report_.statistics;
+    const std::optional<double> argument_bytes = s.argument_bytes; // known from the start
     s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
     s.registers_per_thread = report_.resources.registers;
     s.shared_bytes_per_block = static_cast<double>(report_.resources.static_shared_bytes +
                                                    report_.resources.dynamic_shared_bytes + extra_shared_bytes());
+    s.argument_bytes = argument_bytes;
     bool known = false;
     for (const model::Model& m : model::models()) {
       // What needs a measured run of the kernel cannot predict one that was only emulated.
@@ -244,6 +265,9 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.workers = request.workers;
   std::unique_ptr<analyzers::Analysis> analysis;
   Conclusions conclusions(report, module.ir(), linked, (*program)->param_bytes);
+  if (request.analyze || request.recorder != nullptr)
+    if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
+      report.statistics.argument_bytes = static_cast<double>(bytes);
   if (request.analyze) {
     conclusions.find_occupancy();
     const Resources& r = report.resources;

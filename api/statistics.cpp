@@ -60,6 +60,8 @@ struct Totals {
   double by_size[3]{}, vector_by_size[3]{};
   double by_class[model::kInstructionClasses]{};
   double floating_point = 0, flops = 0;
+  double loads = 0, stores = 0, atomics = 0; ///< transactions
+  double wavefronts = 0, integer_divisions = 0;
 };
 
 class Counting {
@@ -71,6 +73,8 @@ public:
     const std::string_view opcode = kernel_.instructions[row.instruction].opcode;
     if (const auto c = class_of(opcode))
       totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
+    if (analyzers::classify(opcode) == analyzers::InstructionClass::integer_divide)
+      totals.integer_divisions += metric(row, "smsp__inst_executed.sum");
     floating_point(row, opcode);
     global(row, is_vector(opcode));
     local(row);
@@ -122,6 +126,7 @@ private:
       totals.by_size[i] += transactions[i];
       if (vector) totals.vector_by_size[i] += transactions[i];
     }
+    by_kind(row, requests, transactions[0] + transactions[1] + transactions[2]);
     totals.requests += requests;
     totals.bytes += metric(row, "smsp__thread_inst_executed_pred_on.sum") * row.lane_bytes;
     if (rule_ == Rule::ordered_half_warps)
@@ -129,6 +134,20 @@ private:
     else
       split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2],
                       rule_ == Rule::named && transactions[2] > 0);
+  }
+
+  // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
+  void by_kind(const InstructionRow& row, double requests, double transactions) {
+    if (metric(row, "gld_request") > 0)
+      totals.loads += transactions;
+    else if (metric(row, "gst_request") > 0)
+      totals.stores += transactions;
+    else
+      totals.atomics += metric(row, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum") +
+                        metric(row, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum");
+    constexpr double kLinesOfPass = 4;
+    totals.wavefronts += std::max({requests * row.lane_bytes / 4.0, metric(row, "global_bank_passes"),
+                                   metric(row, "global_lines_128b") / kLinesOfPass});
   }
 
   // A coalesced request of 16-byte words makes four transactions, any other one two.
@@ -157,6 +176,7 @@ private:
     totals.requests += requests;
     totals.coalesced += requests;
     totals.bytes += 128 * requests;
+    totals.wavefronts += requests;
     if (rule_ == Rule::sectors || rule_ == Rule::named)
       totals.by_size[0] += 4 * requests;
     else
@@ -177,6 +197,16 @@ std::optional<double> duplicates_of_scalar_loads(const analyzers::Profile& profi
     different += metric(row, "load_sectors_different_on_multiprocessor");
   }
   return different > 0 ? std::optional(requested / different) : std::nullopt;
+}
+
+// Of the first level in every report of a device that has one, of a part of the launch; of both if asked for by name.
+void add_hit_ratios(model::KernelStatistics& s, const analyzers::Profile& profile) {
+  const auto ratio = [&](std::string_view name) -> std::optional<double> {
+    const analyzers::Metric* m = profile.metrics.find(name);
+    return m != nullptr ? std::optional(m->number() / 100) : std::nullopt;
+  };
+  s.l1_hit_ratio = ratio("l1tex__t_sector_hit_rate.pct");
+  s.l2_hit_ratio = ratio("lts__t_sector_op_read_hit_rate.pct");
 }
 
 } // namespace
@@ -206,8 +236,15 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.vector_transactions_32 = t.vector_by_size[0] / warps;
   s.vector_transactions_64 = t.vector_by_size[1] / warps;
   s.vector_transactions_128 = t.vector_by_size[2] / warps;
+  s.load_transactions = t.loads / warps;
+  s.store_transactions = t.stores / warps;
+  s.atomic_transactions = t.atomics / warps;
+  s.integer_divisions = t.integer_divisions / warps;
+  add_hit_ratios(s, profile);
   s.duplicate_loads = duplicates_of_scalar_loads(profile, kernel);
   if (const analyzers::Metric* m = profile.metrics.find("independent_loads")) s.independent_loads = m->number();
+  if (const analyzers::Metric* m = profile.metrics.find("load_waits_per_warp")) s.load_waits = m->number();
+  if (const analyzers::Metric* m = profile.metrics.find("issue_chain_cycles_per_warp")) s.issue_chain = m->number();
   s.synchronizations = launch("inst_executed_barrier") / warps;
   // Half-warps on 1.x, warps later: what the bank rule of the device counts.
   s.bank_conflict_passes =
@@ -215,10 +252,13 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
                                  : launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
                                        launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")) /
       warps;
-  double shared = 0;
-  for (const char* operation : {"ld", "st", "atom"})
+  double shared = 0, passes = t.wavefronts;
+  for (const char* operation : {"ld", "st", "atom"}) {
     shared += launch(fmt::format("smsp__inst_executed_op_shared_{}.sum", operation));
+    passes += launch(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", operation));
+  }
   s.shared_requests = shared / warps;
+  s.l1_wavefronts = passes / warps;
   if (const double executed = launch("smsp__inst_executed.sum"); executed > 0)
     s.lanes_per_instruction = std::max(1.0, launch("smsp__thread_inst_executed.sum") / executed);
   s.floating_point_instructions = t.floating_point / warps;

@@ -64,6 +64,7 @@ struct TracedLaunch {
   bool complete = false; ///< false: the run was cut off, and how often instructions ran is not known
   std::string printed;   ///< by printf() in the kernel
   std::optional<Diagnostic> trap;
+  std::shared_ptr<Buffer> pointed_to; ///< by an argument: as large as what the launch's pointed to
 };
 
 class Trace {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cstring>
+
 namespace warplens::api {
 
 namespace {
@@ -93,12 +95,29 @@ private:
     r.cooperative = json.at("cooperative").get<bool>();
     if (!json.at("registers").is_null()) r.registers = json["registers"].get<std::uint32_t>();
     r.device = std::move(*device);
-    // Nobody reads the arguments: they have the right size, that is all.
+    // Nobody reads what the arguments hold: they have the right size, and point to as much memory as they did.
     for (const auto& p : r.kernel.function->params)
       r.arguments.push_back(Argument::raw(std::vector<std::byte>(p.size)));
     result.filter = filter_from(json.at("filter"));
-    if (launch.conclusion) conclude(Json::parse(*launch.conclusion), result);
+    if (!launch.conclusion) return result;
+    const Json conclusion = Json::parse(*launch.conclusion);
+    conclude(conclusion, result);
+    if (const auto bytes = conclusion.value("argument_bytes", std::uint64_t{0}); bytes > 0)
+      if (const Expected<void> done = point_to(bytes, result); !done) return failure(done.error());
     return result;
+  }
+
+  Expected<void> point_to(std::uint64_t bytes, TracedLaunch& result) {
+    auto buffer = Buffer::allocate(context_, bytes, "arguments");
+    if (!buffer) return failure(buffer.error());
+    const std::uint64_t address = (*buffer)->address();
+    for (Argument& a : result.request.arguments) {
+      if (a.bytes.size() < sizeof address) continue;
+      std::memcpy(a.bytes.data(), &address, sizeof address);
+      break;
+    }
+    result.pointed_to = std::move(*buffer);
+    return {};
   }
 
   static void conclude(const Json& json, TracedLaunch& result) {
@@ -151,7 +170,9 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
 }
 
 std::string describe_end(const LaunchReport& report) {
-  Json json = {{"printed", text_of(report.printed)}, {"trap", nullptr}};
+  Json json = {{"printed", text_of(report.printed)},
+               {"trap", nullptr},
+               {"argument_bytes", static_cast<std::uint64_t>(report.statistics.argument_bytes.value_or(0))}};
   if (report.trap)
     json["trap"] = {{"message", text_of(report.trap->message)},
                     {"hint", text_of(report.trap->hint)},

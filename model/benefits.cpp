@@ -14,6 +14,21 @@ bool occupancy(KernelStatistics& s, const Device& device) {
   return true;
 }
 
+// Loads and stores in proportion; what missed the first cache before does not miss oftener now. Of the passes over it
+// those stay that bring the bytes that are asked for.
+void by_kind(KernelStatistics& s, double share_of_bytes, double share_of_transactions) {
+  if (s.load_transactions && *s.load_transactions > 0) {
+    const double misses = std::min(1 - s.l1_hit_ratio.value_or(0), share_of_bytes);
+    if (s.l1_hit_ratio) s.l1_hit_ratio = std::clamp(1 - misses / share_of_bytes, 0.0, 1.0);
+  }
+  for (KernelStatistics::Field* kind : {&s.load_transactions, &s.store_transactions})
+    if (*kind) *kind = **kind * share_of_transactions;
+  if (!s.l1_wavefronts) return;
+  const double shared = s.shared_requests.value_or(0) + s.bank_conflict_passes.value_or(0);
+  const double needed = *s.global_requests * std::max(1.0, *s.bytes_per_request / 128);
+  s.l1_wavefronts = std::min(*s.l1_wavefronts, shared + needed);
+}
+
 // The bytes that the lanes ask for, in transactions of one size: of 32 bytes where there is no other size, of 128 where
 // a cache fetches whole lines, and on 1.x of the size that fits the request.
 bool transactions_of_sizes(KernelStatistics& s, const Device& device) {
@@ -25,6 +40,7 @@ bool transactions_of_sizes(KernelStatistics& s, const Device& device) {
   const double size = half_warps ? fitting : lines ? 128 : 32;
   const double fewest = *s.global_requests * *s.bytes_per_request / size;
   if (transaction_bytes(s) <= fewest * size) return false;
+  by_kind(s, fewest * size / transaction_bytes(s), fewest / model::transactions(s));
   s.vector_transactions_32 = s.vector_transactions_64 = s.vector_transactions_128 = 0;
   s.transactions_32 = size == 32 ? fewest : 0;
   s.transactions_64 = size == 64 ? fewest : 0;
@@ -44,6 +60,7 @@ bool transactions(KernelStatistics& s, const Device& device) {
 
 bool bank_conflicts(KernelStatistics& s, const Device&) {
   if (s.bank_conflict_passes.value_or(0) == 0) return false;
+  if (s.l1_wavefronts) s.l1_wavefronts = std::max(*s.l1_wavefronts - *s.bank_conflict_passes, 0.0);
   s.bank_conflict_passes = 0;
   return true;
 }
@@ -57,7 +74,7 @@ bool divergence(KernelStatistics& s, const Device&) {
       std::max(s.global_requests.value_or(0), s.coalesced_requests.value_or(0) + s.uncoalesced_requests.value_or(0)) +
       s.synchronizations.value_or(0) + s.shared_requests.value_or(0);
   s.instructions = std::min(kept, *s.instructions) + std::max(*s.instructions - kept, 0.0) * share;
-  for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.thread_cycles})
+  for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.integer_divisions, &s.thread_cycles})
     if (*field) *field = **field * share;
   for (KernelStatistics::Field& count : s.by_class)
     if (count) count = *count * share;

@@ -65,6 +65,32 @@ struct SimParameters {
   double transaction_bytes = 0; ///< transaction_size
 };
 
+/// Parameters of the throughput-latency model. Rates are of the whole device where they say so, and reached rather than
+/// promised; cycles are of `clock_ghz`.
+struct ThroughputLatencyParameters {
+  double clock_ghz = 0;             ///< at which the launches were measured
+  double overhead = 0;              ///< of a launch, cycles
+  double block_cycles = 0;          ///< to start a block, of the device
+  double warp_cycles = 0;           ///< to start one of its warps
+  double issue = 0;                 ///< machine instructions of a multiprocessor in a cycle
+  double special_functions = 0;     ///< warps of them in a cycle, of a multiprocessor
+  double double_precision = 0;      ///< likewise
+  double wavefronts = 0;            ///< passes over the first cache and shared memory in a cycle, of a multiprocessor
+  double l2_read = 0;               ///< sectors in a cycle, of the device
+  double l2_write = 0;              ///< likewise
+  double memory_bytes = 0;          ///< bytes of device memory in a cycle, of the device
+  double kept_bytes = 0;            ///< stored bytes that stay in the second cache until after the launch
+  double issue_chain = 0;           ///< what really passes of the cycles that a warp alone takes to issue, a factor
+  double l1_latency = 0;            ///< of a wait for a load that hits the first cache
+  double l2_latency = 0;            ///< … the second
+  double memory_latency = 0;        ///< … none
+  double barrier_latency = 0;       ///< of a barrier
+  double division_instructions = 0; ///< machine instructions of a rounded division or root, beyond the first
+  double integer_division_instructions = 0; ///< of an integer division or remainder
+  double special_instructions = 0;          ///< of an approximate special function
+  double overlap = 0;                       ///< exponent of the norm that joins the bounds: larger is more overlap
+};
+
 /// Latencies in cycles, as micro-benchmarks measured them; empty where nobody did or the device has no such thing.
 struct Latencies {
   std::optional<double> arithmetic; ///< from one dependent multiply-add to the next
@@ -113,6 +139,7 @@ struct Device {
   std::optional<HongKimParameters> hong_kim;
   std::optional<DasguptaParameters> dasgupta;
   std::optional<SimParameters> sim;
+  std::optional<ThroughputLatencyParameters> throughput_latency;
   Latencies latency;
   Throughputs throughput;
   std::map<std::string, std::string>

@@ -196,6 +196,34 @@ SimParameters read_sim(const toml::table& table, Diagnostics& errors) {
   return parameters;
 }
 
+ThroughputLatencyParameters read_throughput_latency(const toml::table& table, Diagnostics& errors) {
+  ThroughputLatencyParameters parameters;
+  TableReader reader(table, "throughput_latency", errors);
+  reader.read("clock_ghz", parameters.clock_ghz);
+  reader.read("overhead", parameters.overhead);
+  reader.read("block_cycles", parameters.block_cycles);
+  reader.read("warp_cycles", parameters.warp_cycles);
+  reader.read("issue", parameters.issue);
+  reader.read("special_functions", parameters.special_functions);
+  reader.read("double_precision", parameters.double_precision);
+  reader.read("wavefronts", parameters.wavefronts);
+  reader.read("l2_read", parameters.l2_read);
+  reader.read("l2_write", parameters.l2_write);
+  reader.read("memory_bytes", parameters.memory_bytes);
+  reader.read("kept_bytes", parameters.kept_bytes);
+  reader.read("issue_chain", parameters.issue_chain);
+  reader.read("l1_latency", parameters.l1_latency);
+  reader.read("l2_latency", parameters.l2_latency);
+  reader.read("memory_latency", parameters.memory_latency);
+  reader.read("barrier_latency", parameters.barrier_latency);
+  reader.read("division_instructions", parameters.division_instructions);
+  reader.read("integer_division_instructions", parameters.integer_division_instructions);
+  reader.read("special_instructions", parameters.special_instructions);
+  reader.read("overlap", parameters.overlap);
+  reader.finish();
+  return parameters;
+}
+
 Latencies read_latency(const toml::table& table, Diagnostics& errors) {
   Latencies latency;
   TableReader reader(table, "latency", errors);
@@ -277,6 +305,8 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
   if (const toml::table* table = reader.table("hong_kim")) device.hong_kim = read_hong_kim(*table, errors);
   if (const toml::table* table = reader.table("dasgupta")) device.dasgupta = read_dasgupta(*table, errors);
   if (const toml::table* table = reader.table("sim")) device.sim = read_sim(*table, errors);
+  if (const toml::table* table = reader.table("throughput_latency"))
+    device.throughput_latency = read_throughput_latency(*table, errors);
   if (const toml::table* table = reader.table("latency")) device.latency = read_latency(*table, errors);
   if (const toml::table* table = reader.table("throughput")) device.throughput = read_throughput(*table, errors);
   if ((device.hong_kim || device.dasgupta) && !device.issue_cycles)

@@ -72,6 +72,32 @@ std::string sim(const SimParameters& parameters) {
   return table.text();
 }
 
+std::string throughput_latency(const ThroughputLatencyParameters& parameters) {
+  TableText table("throughput_latency");
+  table.add("clock_ghz", parameters.clock_ghz);
+  table.add("overhead", parameters.overhead);
+  table.add("block_cycles", parameters.block_cycles);
+  table.add("warp_cycles", parameters.warp_cycles);
+  table.add("issue", parameters.issue);
+  table.add("special_functions", parameters.special_functions);
+  table.add("double_precision", parameters.double_precision);
+  table.add("wavefronts", parameters.wavefronts);
+  table.add("l2_read", parameters.l2_read);
+  table.add("l2_write", parameters.l2_write);
+  table.add("memory_bytes", parameters.memory_bytes);
+  table.add("kept_bytes", parameters.kept_bytes);
+  table.add("issue_chain", parameters.issue_chain);
+  table.add("l1_latency", parameters.l1_latency);
+  table.add("l2_latency", parameters.l2_latency);
+  table.add("memory_latency", parameters.memory_latency);
+  table.add("barrier_latency", parameters.barrier_latency);
+  table.add("division_instructions", parameters.division_instructions);
+  table.add("integer_division_instructions", parameters.integer_division_instructions);
+  table.add("special_instructions", parameters.special_instructions);
+  table.add("overlap", parameters.overlap);
+  return table.text();
+}
+
 std::string cache(std::string name, const CacheLevel& level) {
   TableText table(std::move(name));
   table.add("bytes", level.bytes);
@@ -130,6 +156,7 @@ std::string device_text(const Device& device) {
   if (device.hong_kim) text += hong_kim(*device.hong_kim);
   if (device.dasgupta) text += dasgupta(*device.dasgupta);
   if (device.sim) text += sim(*device.sim);
+  if (device.throughput_latency) text += throughput_latency(*device.throughput_latency);
   return text + latency_and_throughput(device) + sources(device);
 }
 

@@ -8,6 +8,7 @@
 #include "model/karan_kumar.hpp"
 #include "model/roofline.hpp"
 #include "model/sim.hpp"
+#include "model/throughput_latency.hpp"
 #include "model/volkov.hpp"
 
 #include <fmt/format.h>
@@ -72,6 +73,9 @@ const std::vector<Model>& models() {
        [](const Device& device) { return device.latency.arithmetic && device.latency.memory; }, volkov},
       {kRoofline, "peak arithmetic and peak bandwidth",
        "S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 2009", kSaysBound, any, roofline},
+      {kThroughputLatency, "what each unit needs, and what a warp waits for, joined; fitted to measured launches",
+       "of this program; see docs/models.md", kSaysTime,
+       [](const Device& device) { return device.throughput_latency.has_value(); }, throughput_latency},
   };
   return list;
 }

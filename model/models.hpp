@@ -23,6 +23,7 @@ constexpr std::string_view kKaranKumar = "karan-kumar";
 constexpr std::string_view kBounds = "bounds";
 constexpr std::string_view kVolkov = "volkov";
 constexpr std::string_view kRoofline = "roofline";
+constexpr std::string_view kThroughputLatency = "throughput-latency";
 
 constexpr std::string_view kSaysTime = "a time";
 constexpr std::string_view kSaysBound = "a lower bound";

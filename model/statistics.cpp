@@ -74,9 +74,15 @@ private:
     part("'coalesced_requests' + 'uncoalesced_requests'",
          value_of(s_.coalesced_requests) + value_of(s_.uncoalesced_requests), "'instructions'", s_.instructions);
     part("'shared_requests'", value_of(s_.shared_requests), "'instructions'", s_.instructions);
+    part("'integer_divisions'", value_of(s_.integer_divisions), "'instructions'", s_.instructions);
     part("'floating_point_instructions'", value_of(s_.floating_point_instructions), "'instructions'", s_.instructions);
     part("'synchronizations'", value_of(s_.synchronizations), "'instructions'", s_.instructions);
     part("the sum of the instruction classes", sum_of_classes(s_), "'instructions'", s_.instructions);
+    // Their sum may have been rounded twice, to some digits.
+    if (s_.transactions_32 && s_.transactions_64 && s_.transactions_128)
+      part("'load_transactions' + 'store_transactions'",
+           (value_of(s_.load_transactions) + value_of(s_.store_transactions)) * (1 - 1e-4), "the transactions",
+           transactions(s_));
     part("'vector_transactions_32'", value_of(s_.vector_transactions_32), "'transactions_32'", s_.transactions_32);
     part("'vector_transactions_64'", value_of(s_.vector_transactions_64), "'transactions_64'", s_.transactions_64);
     part("'vector_transactions_128'", value_of(s_.vector_transactions_128), "'transactions_128'", s_.transactions_128);
@@ -134,11 +140,13 @@ const std::vector<StatisticField>& statistic_fields() {
   static constexpr std::string_view kPerWarp = "per warp";
   static constexpr std::string_view kRatio = "0 to 1";
   using Ids = std::vector<std::string_view>;
-  static const Ids every{kHongKim, kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov, kRoofline}, none;
-  static const Ids resident{kHongKim, kDasgupta, kSim, kKaranKumar, kVolkov};
-  static const Ids hong_kim{kHongKim}, weighted{kAmaris, kKaranKumar};
-  static const Ids requests{kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov};
-  static const Ids sizes{kDasgupta, kSim, kBounds, kVolkov, kRoofline};
+  static const Ids every{kHongKim, kDasgupta, kSim,      kAmaris,           kKaranKumar,
+                         kBounds,  kVolkov,   kRoofline, kThroughputLatency},
+      none;
+  static const Ids resident{kHongKim, kDasgupta, kSim, kKaranKumar, kVolkov, kThroughputLatency};
+  static const Ids hong_kim{kHongKim}, by_kind{kThroughputLatency}, weighted{kAmaris, kKaranKumar};
+  static const Ids requests{kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov, kThroughputLatency};
+  static const Ids sizes{kDasgupta, kSim, kBounds, kVolkov, kRoofline, kThroughputLatency};
   // Never destroyed: a program may ask while it ends.
   static const std::vector<StatisticField>& fields = *new std::vector<StatisticField>{
       {"threads_per_block", "threads", "threads of a block", every, member<&S::threads_per_block>},
@@ -157,21 +165,32 @@ const std::vector<StatisticField>& statistic_fields() {
       {"vector_transactions_32", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_32>},
       {"vector_transactions_64", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_64>},
       {"vector_transactions_128", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_128>},
+      {"load_transactions", kPerWarp, "transactions of loads, of all sizes", by_kind, member<&S::load_transactions>},
+      {"store_transactions", kPerWarp, "transactions of stores, of all sizes", by_kind, member<&S::store_transactions>},
+      {"atomic_transactions", kPerWarp, "transactions of atomics, again for lanes that collide", none,
+       member<&S::atomic_transactions>},
+      {"argument_bytes", "bytes", "of the allocations that arguments point into, of the launch", none,
+       member<&S::argument_bytes>},
       {"duplicate_loads", "requests", "requests in flight that fetch the same data", none, member<&S::duplicate_loads>},
+      {"load_waits", kPerWarp, "waits for loads", none, member<&S::load_waits>},
       {"independent_loads", "requests", "requests that a warp has in flight", none, member<&S::independent_loads>},
       {"ideal_duplicate_loads", "warps", "warps of a block that fetch the same data", none,
        member<&S::ideal_duplicate_loads>},
       {"independent_instructions", "per request", "instructions between a request and the use of its data", none,
        member<&S::independent_instructions>},
-      {"l1_hit_ratio", kRatio, "transactions that hit the first cache", none, member<&S::l1_hit_ratio>},
-      {"l2_hit_ratio", kRatio, "transactions that miss the first cache and hit the second", none,
+      {"l1_hit_ratio", kRatio, "transactions of loads that hit the first cache", none, member<&S::l1_hit_ratio>},
+      {"l2_hit_ratio", kRatio, "transactions of loads that miss the first cache and hit the second", none,
        member<&S::l2_hit_ratio>},
+      {"l1_wavefronts", kPerWarp, "passes over the first cache and shared memory", by_kind, member<&S::l1_wavefronts>},
       {"synchronizations", kPerWarp, "barriers", none, member<&S::synchronizations>},
       {"bank_conflict_passes", kPerWarp, "half-warp passes over the banks beyond the first", none,
        member<&S::bank_conflict_passes>},
       {"shared_requests", kPerWarp, "instructions on shared memory", none, member<&S::shared_requests>},
+      {"issue_chain", kPerWarp, "cycles that a warp alone takes to issue its instructions", none,
+       member<&S::issue_chain>},
       {"lanes_per_instruction", "lanes", "lanes that take part in an instruction", none,
        member<&S::lanes_per_instruction>},
+      {"integer_divisions", kPerWarp, "integer divisions and remainders", none, member<&S::integer_divisions>},
       {"instruction_parallelism", "instructions", "independent instructions of a warp in a row", none,
        member<&S::instruction_parallelism>},
       {"floating_point_instructions", kPerWarp, "floating-point instructions", none,

@@ -67,21 +67,34 @@ struct KernelStatistics {
   Field vector_transactions_64;  ///< of transactions_64
   Field vector_transactions_128; ///< of transactions_128
 
+  Field load_transactions;   ///< of the transactions, of all sizes, those of loads, per warp
+  Field store_transactions;  ///< those of stores, per warp; the others are of atomics
+  Field atomic_transactions; ///< of atomics, again for lanes that collide, per warp; 0 unless given
+  /// Bytes of the allocations that the arguments of the launch point into, the whole launch: the most that device
+  /// memory has to deliver once where the caches keep the rest
+  Field argument_bytes;
+
   Field duplicate_loads;   ///< scalar requests in flight together that fetch the same data, average; 1 unless given
+  Field load_waits;        ///< how often a warp waits for loads; global_requests / independent_loads unless given
   Field independent_loads; ///< requests that a warp has in flight before it needs one, average; 1 unless given
   /// Warps of a block that fetch the same data with the same load, average: what duplicate_loads would be if the memory
   /// controller saw all of them at once. See model/merging.hpp.
   Field ideal_duplicate_loads;
   /// Instructions that a warp issues between a request and the first use of its data, average; 0 unless given
   Field independent_instructions;
-  Field l1_hit_ratio; ///< of transactions, 0 to 1; 0 unless given
-  Field l2_hit_ratio; ///< of the transactions that miss the first cache, 0 to 1; 0 unless given
+  Field l1_hit_ratio; ///< of the transactions of loads, 0 to 1; 0 unless given
+  Field l2_hit_ratio; ///< of those that miss the first cache, 0 to 1; 0 unless given
+  /// Passes over the first cache and shared memory that loads, stores and atomics take, per warp: as many as one of the
+  /// banks, a register of each lane, or four looked-up lines a pass need
+  Field l1_wavefronts;
 
   Field synchronizations;      ///< barrier instructions, per warp; 0 unless given
   Field bank_conflict_passes;  ///< half-warp passes over the shared-memory banks beyond the first of each request, per
                                ///< warp: a 16-way conflict of both halves is 30; 0 unless given
   Field shared_requests;       ///< load, store and atomic instructions on shared memory, per warp; 0 unless given
+  Field issue_chain;           ///< cycles that a warp alone takes to issue its instructions, memory aside, per warp
   Field lanes_per_instruction; ///< lanes that take part in an instruction, average: 32 without divergence
+  Field integer_divisions;     ///< integer divisions and remainders, per warp; 0 unless given
   Field instruction_parallelism;     ///< ILP: independent instructions of a warp in a row, average; 1 unless given
   Field floating_point_instructions; ///< warp instructions that compute floating-point numbers, per warp
   Field flops;                       ///< floating-point operations of all lanes, per warp; a fused multiply-add is two

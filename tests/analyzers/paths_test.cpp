@@ -171,6 +171,20 @@ TEST(DuplicateLoads, ASampleInEveryLaunch) {
   EXPECT_EQ(number(all, "duplicate_loads"), (3 * 2 * 2 + 2 + 2) / 4.0); // the second wave has one block on each
 }
 
+// One a cycle; 4 cycles after what it reads, 64 after a root; what follows a block begins anew.
+TEST(IssueChain, OneACycleWhenWhatIsReadIsReady) {
+  const auto cycles = [](const std::string& block) {
+    const std::string body = "bra BLOCK; BLOCK: " + block + " bra END; END: ret;";
+    return number(profile_of(body, {.blocks = 1, .threads = 64, .options = {}}).metrics, "issue_chain_cycles_per_warp");
+  };
+  const double others = cycles("") - 1; // without the branch
+  EXPECT_EQ(cycles("mov.u32 %r10, 1; mov.u32 %r11, 2;"), others + 3);
+  EXPECT_EQ(cycles("mov.u32 %r10, 1; add.u32 %r11, %r10, 2;"), others + 5);
+  EXPECT_EQ(cycles("mov.u32 %r10, 1; add.u32 %r11, %r10, 2; mov.u32 %r12, 3; mov.u32 %r13, 3;"), others + 5);
+  EXPECT_EQ(cycles("mov.u32 %r10, 1; bra NEXT; NEXT: add.u32 %r11, %r10, 2;"), others + 4);
+  EXPECT_EQ(cycles("mov.f32 %f1, 0f3f800000; sqrt.rn.f32 %f2, %f1; add.f32 %f3, %f2, %f2;"), others + 4 + 64 + 1);
+}
+
 // Warp w runs its loop w + 1 times: 3 warps, loops of 3 instructions.
 TEST(BarrierWaits, TheBusiestWarpIsWaitedFor) {
   const std::string body = "shr.u32 %r10, %r1, 5; mov.u32 %r11, 0;\n"
@@ -255,7 +269,7 @@ TEST(AllAnalyzers, AreChosenByName) {
   how.options.named = {"reuse_distance"};
   const Metrics m = profile_of("ld.global.u32 %r10, [%rd1]; ret;", how).metrics;
   EXPECT_NE(m.find("reuse_first_uses"), nullptr);
-  EXPECT_EQ(m.find("cache_accesses_simulated.pct"), nullptr);
+  EXPECT_EQ(m.find("dram__sectors_read.sum"), nullptr);
   EXPECT_FALSE(check_names({"all", "caches", "divergence"}).has_errors());
   const Diagnostics errors = check_names({"cachse", "reuse-distance"});
   ASSERT_EQ(errors.error_count(), 2u);

@@ -64,9 +64,10 @@ TEST_F(LaunchTest, RunsAndReports) {
   ASSERT_TRUE(report->occupancy);
   EXPECT_EQ(report->occupancy->blocks, 32); // block slots of compute capability 9.0
   EXPECT_EQ(report->profile.integer("launch__occupancy_limit_blocks"), 32u);
-  for (const model::Prediction& p : report->predictions)
-    EXPECT_EQ(model::find_model(p.model)->says, model::kSaysBound) << p.model; // the H200 has no parameters
-  EXPECT_FALSE(report->remarks.empty());
+  EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
+  for (const model::Prediction& p : report->predictions) // the H200 has parameters of one model
+    EXPECT_EQ(model::find_model(p.model)->says == model::kSaysTime, p.model == model::kThroughputLatency) << p.model;
+  EXPECT_TRUE(report->remarks.empty());
 }
 
 TEST_F(LaunchTest, WatchedAndUnwatchedComputeTheSame) {

@@ -107,11 +107,12 @@ TEST(Devices, TheGpusOfHongAndKim) {
   }
 }
 
-TEST(Devices, TheH200HasNoModelParametersYet) {
+TEST(Devices, TheH200HasParametersOfOneModel) {
   const auto d = find_device("H200");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->multiprocessors, 132);
   EXPECT_EQ(d->limits.shared_bytes, 233472);
+  EXPECT_TRUE(d->throughput_latency);
   EXPECT_FALSE(d->hong_kim || d->dasgupta || d->issue_cycles || d->partitions);
 }
 

@@ -28,6 +28,9 @@ public:
       s.bytes_per_request = 1 + uniform(512);
       s.transactions_32 = s.transactions_64 = s.transactions_128 = requests * (chance(0.1) ? 1e-9 : uniform(32));
       if (requests > 0 && transactions(s) == 0) s.transactions_32 = requests;
+      s.load_transactions = transactions(s) * uniform(0.5);
+      s.store_transactions = transactions(s) * uniform(0.5);
+      s.l1_wavefronts = requests * uniform(32);
       s.adjusting_weight = std::pow(10, uniform(12) - 6);
       for (const StatisticField& field : statistic_fields())
         if (field.needed_by.empty() && field.unit == "per warp" && field.get(s))

@@ -21,6 +21,9 @@ KernelStatistics complete() {
   s.transactions_32 = 10;
   s.transactions_64 = 20;
   s.transactions_128 = 30;
+  s.load_transactions = 40;
+  s.store_transactions = 20;
+  s.l1_wavefronts = 60;
   s.adjusting_weight = 3;
   return s;
 }
@@ -29,6 +32,7 @@ KernelStatistics complete() {
 Device able() {
   Device device = *find_device("c1060");
   device.sim = SimParameters{8, 2, 37, 64};
+  device.throughput_latency = find_device("h200")->throughput_latency;
   device.latency.arithmetic = 24;
   device.latency.memory = 450;
   return device;
@@ -75,7 +79,7 @@ TEST(Statistics, EachNeededFieldIsMissed) {
       needed += needs;
     }
   }
-  EXPECT_EQ(needed, 7 + 8 + 8 + 5 + 6 + 7 + 8 + 6);
+  EXPECT_EQ(needed, 7 + 8 + 8 + 5 + 6 + 7 + 8 + 6 + 11);
 }
 
 TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
@@ -86,7 +90,8 @@ TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
   EXPECT_EQ(p.error().list().front().message,
             "missing 'uncoalesced_requests' (uncoalesced requests, per warp), which model hong-kim needs");
   EXPECT_EQ(p.error().list().front().hint,
-            "models that do without it: dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline");
+            "models that do without it: dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline, "
+            "throughput-latency");
   s = complete();
   s.blocks.reset();
   EXPECT_EQ(predict(kHongKim, s, *find_device("c1060")).error().list().front().hint, "every model needs it");
@@ -169,7 +174,8 @@ TEST(Models, UnknownOnesAreErrors) {
   EXPECT_EQ(near.error().list().front().message, "unknown model 'hong_kim'");
   EXPECT_EQ(near.error().list().front().hint, "did you mean 'hong-kim'?");
   EXPECT_EQ(predict("zzzzzzzzzzzz", complete(), device).error().list().front().hint,
-            "models: hong-kim, dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline");
+            "models: hong-kim, dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline, "
+            "throughput-latency");
 }
 
 TEST(Models, DevicesWithoutParametersAreErrors) {

@@ -120,6 +120,7 @@ Page reproduction() {
   cornelis(page);
   cme213(page);
   occupancy(page);
+  h200(page);
   page.section(
       "Not computed",
       "* Hong & Kim's errors over benchmarks (5.4 % and 13.3 %): the measured times are not printed.\n"

@@ -65,5 +65,6 @@ void karan_kumar(Page& page);
 void cornelis(Page& page);
 void cme213(Page& page);
 void occupancy(Page& page);
+void h200(Page& page);
 
 } // namespace warplens::reproduction

@@ -2,6 +2,8 @@
 
     python3 tests/data/hardware/ask/times.py tests/data/hardware/times.jsonl        needs CuPy and ncu
 
+A second argument asks from that launch on, counted from 0, and adds the answers to the file.
+
 Each launch is profiled by ncu as it does by default: caches flushed before, clocks at their base. A line of the answer has the launch's module,
 kernel and label, and `counters`.
 """
@@ -83,11 +85,12 @@ def profile(numbers):
 def main():
     if sys.argv[1] == "--run":
         return run({int(n) for n in sys.argv[2].split(",")})
-    launches = asked()
-    rows = profile(range(len(launches)))
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    launches = asked()[first:]
+    rows = profile(range(first, first + len(launches)))
     if len(rows) != len(launches):
         print(f"{len(rows)} answers to {len(launches)} launches", file=sys.stderr)
-    with open(sys.argv[1], "w") as answers:
+    with open(sys.argv[1], "a" if first else "w") as answers:
         for one, row in zip(launches, rows):
             assert one["kernel"] == row["Kernel Name"].split("(")[0] or one["kernel"].startswith("_Z"), (one["kernel"], row["Kernel Name"])
             number = lambda text: float(text.replace(",", ""))

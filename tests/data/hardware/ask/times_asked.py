@@ -164,8 +164,53 @@ def others():
         yield launch("samples/async_copy/async_copy.ptx", kernel, 4, 64, ["m", 4096, 1024, "sums"], columns)
 
 
+def kinds():
+    """Of times.cu: what the samples lack."""
+    def each(kernel, blocks, arguments, buffers, label, block=256):
+        return launch("tests/data/hardware/times.ptx", kernel, blocks, block, arguments, buffers, label=label)
+
+    for blocks in (264, 4096):
+        n = 256 * blocks
+        plain = {"in": buffer("f32", n, fill=1), "out": buffer("f32", n)}
+        words = {"in": buffer("u32", n, iota=True), "out": buffer("u32", n)}
+        label = f"{blocks} blocks"
+        for terms in (4, 128):
+            yield each("double_polynomial", blocks, ["in", "out", terms], {x: buffer("f64", n, fill=1) for x in ("in", "out")}, f"{label}, {terms} terms")
+        yield each("double_quotients", blocks, ["a", "b", "out"], {x: buffer("f64", n, fill=3) for x in ("a", "b", "out")}, label)
+        for kernel in ("fast_functions", "sines", "roots_and_quotients"):
+            for times in (1, 32):
+                yield each(kernel, blocks, ["in", "out", times], plain, f"{label}, {times} times")
+        yield each("digits", blocks, ["in", "out", 10, 9], words, label)
+        for mask in (0, 255, 65535):
+            yield each("count_globally", blocks, ["counts", mask], {"counts": buffer("u32", 65536)}, f"{label}, mask {mask}")
+        yield each("take_tickets", blocks, ["counter", "out", 15], {"counter": buffer("u32", 16), "out": buffer("u32", n)}, label)
+        yield each("sum_by_shuffles", blocks, ["in", "out"], {"in": plain["in"], "out": buffer("f32", blocks)}, label)
+        yield each("sparse_rows", blocks, ["columns", "values", "v", "out", 8],
+                   {"columns": buffer("u32", 8 * n, mod=65521), "values": buffer("f32", 8 * n, fill=1), "v": buffer("f32", 65536, fill=2), "out": plain["out"]}, label)
+        yield each("local_table", blocks, ["in", "out", 16], words, label)
+        yield each("softmax", blocks, ["in", "out", 1024], {x: buffer("f32", 1024 * blocks, fill=1) for x in ("in", "out")}, label)
+        yield each("scaled_sum", 264, ["x", "y", {"f32": 0.5}, 8 * n], {x: buffer("f32", 8 * n, fill=1) for x in "xy"}, f"{8 * n} elements")
+        yield each("copy_of_four", blocks, ["in", "out"], {x: buffer("f32", 4 * n, fill=1) for x in ("in", "out")}, label)
+        yield each("look_up", blocks, ["table", "out", 1023, 16], {"table": buffer("u32", 1024, spread=True), "out": words["out"]}, label)
+        yield each("sort_blocks", blocks, ["keys"], {"keys": buffer("u32", 1024 * blocks, iota=True)}, label, 512)
+        yield each("collatz", blocks, ["out", 200], {"out": words["out"]}, label)
+        yield each("convolution", blocks, ["in", "out", n], plain, label)
+        yield each("mandelbrot", blocks, ["out", 1024, 100], {"out": words["out"]}, label)
+    for blocks in (1, 132):
+        yield each("follow", blocks, ["next", "out", 64], {"next": buffer("u32", 1 << 20, spread=True), "out": buffer("u32", 128 * blocks)}, f"{blocks} blocks", 128)
+    for width in (512, 4096):
+        held = {x: buffer("f32", width * width, fill=1) for x in ("in", "out")}
+        yield each("five_points", (width // 32, width // 8), ["in", "out", width, width], held, f"width {width}", (32, 8))
+        yield each("product_by_warps", width // 8, ["m", "v", "out", width], {"m": held["in"], "v": buffer("f32", width, fill=1), "out": buffer("f32", width)},
+                   f"n {width}")
+    for n in (64, 256):
+        yield each("seven_points", (n // 32, n // 8), ["in", "out", n], {x: buffer("f32", n**3, fill=1) for x in ("in", "out")}, f"n {n}", (32, 8))
+    for n in (256, 1024):
+        yield each("product_by_registers", (n // 64, n // 64), ["a", "b", "c", n], {x: buffer("f32", n * n, fill=1) for x in "abc"}, f"n {n}")
+
+
 def main():
-    for group in (branching, copies, synchronisation, partitioning, prefix_sums, ubench, linear_algebra, transposes, fmm, others):
+    for group in (branching, copies, synchronisation, partitioning, prefix_sums, ubench, linear_algebra, transposes, fmm, others, kinds):
         for each in group():
             print(json.dumps(each))
 

@@ -1,0 +1,33 @@
+// How long a warp that is alone takes to issue its instructions, memory aside: at most one a cycle, each when what it
+// reads is ready, in the best order.
+//
+//   fma d, a, b, d;  fma d, a, c, d;  add e, a, b;     the second waits for the first, the third for none: 0, 4 and 1
+//
+// Each basic block is taken by itself: at its begin all registers are ready. Loads of global, local and texture memory
+// count as arithmetic; how often a warp waits for those, independent_loads.hpp tells.
+#pragma once
+
+#include "analyzers/analyzer.hpp"
+
+namespace warplens::analyzers {
+
+class IssueChain final : public Analyzer {
+public:
+  /// `module` and `function` must outlive it; `warps` of the launch.
+  IssueChain(const ir::Module& module, const ir::Function& function, std::uint64_t warps)
+      : module_(module), function_(function), warps_(warps) {}
+
+  [[nodiscard]] const AnalyzerInfo& info() const override;
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
+  void absorb(exec::Shard&) override {}
+  void conclude(const std::vector<exec::InstructionCount>& counts) override;
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
+
+private:
+  const ir::Module& module_;
+  const ir::Function& function_;
+  std::uint64_t warps_;
+  double cycles_ = 0;
+};
+
+} // namespace warplens::analyzers

@@ -1,0 +1,135 @@
+#include "model/throughput_latency.hpp"
+
+#include "model/models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace warplens::model {
+namespace {
+
+constexpr double kSectorBytes = 32;
+
+double value_of(const std::optional<double>& field) { return field.value_or(0); }
+
+double of_class(const KernelStatistics& s, InstructionClass c) {
+  return value_of(s.by_class[static_cast<std::size_t>(c)]);
+}
+
+/// Per warp.
+struct Instructions {
+  double machine = 0; ///< what the compiler makes of those of PTX
+  double special = 0; ///< on the special-function units
+  double doubles = 0;
+};
+
+Instructions instructions(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
+  Instructions result;
+  const double rounded = of_class(s, InstructionClass::divide) + of_class(s, InstructionClass::square_root);
+  for (std::size_t i = 0; i < kInstructionClasses; ++i)
+    if (runs_on_special_units(static_cast<InstructionClass>(i))) result.special += value_of(s.by_class[i]);
+  result.doubles = of_class(s, InstructionClass::double_precision);
+  result.machine = *s.instructions + d.division_instructions * rounded +
+                   d.special_instructions * (result.special - rounded) +
+                   d.integer_division_instructions * value_of(s.integer_divisions);
+  return result;
+}
+
+/// Of the launch.
+struct Traffic {
+  double read = 0, written = 0; ///< sectors that come to the second cache
+  double memory_read = 0;       ///< bytes
+  double memory_written = 0;
+};
+
+Traffic traffic(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
+  Traffic result;
+  const double warps = total_warps(s), all = transactions(s);
+  const double sectors = all > 0 ? transaction_bytes(s) / (all * kSectorBytes) : 0; // of a transaction
+  result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
+  result.written = warps * (sectors * *s.store_transactions + value_of(s.atomic_transactions));
+  const double most = s.argument_bytes.value_or(kSectorBytes * (result.read + result.written));
+  result.memory_read = std::min(kSectorBytes * result.read * (1 - value_of(s.l2_hit_ratio)), most);
+  result.memory_written = std::max(0.0, std::min(kSectorBytes * result.written, most) - d.kept_bytes);
+  return result;
+}
+
+/// Cycles of one warp on a multiprocessor of its own.
+double time_of_warp(Prediction& p, const KernelStatistics& s, const ThroughputLatencyParameters& d, const Traffic& t) {
+  const double hits = value_of(s.l1_hit_ratio);
+  const double cold = t.read > 0 ? std::min(1.0, t.memory_read / (kSectorBytes * t.read)) : 0;
+  const double wait =
+      note(p, "load_latency", hits * d.l1_latency + (1 - hits) * (cold * d.memory_latency + (1 - cold) * d.l2_latency),
+           "cycles");
+  const double waits =
+      note(p, "load_waits", s.load_waits.value_or(*s.global_requests / s.independent_loads.value_or(1)), "per warp");
+  constexpr double kArithmeticLatency = 4;
+  const double chain = note(
+      p, "issue_chain",
+      s.issue_chain.value_or(*s.instructions * kArithmeticLatency / s.instruction_parallelism.value_or(1)), "cycles");
+  return note(p, "warp_cycles", chain * d.issue_chain + waits * wait + value_of(s.synchronizations) * d.barrier_latency,
+              "cycles");
+}
+
+void add_remarks(Prediction& p, const KernelStatistics& s) {
+  if (!s.l1_hit_ratio) p.remarks.push_back("no hits of the first cache are known: none are taken");
+  if (!s.l2_hit_ratio && !s.argument_bytes)
+    p.remarks.push_back("neither l2_hit_ratio nor argument_bytes: all that misses the first cache comes from memory");
+  if (value_of(s.atomic_transactions) > 0)
+    p.remarks.push_back(
+        "atomics are taken to go to different addresses: where warps contend for few, they take longer");
+}
+
+} // namespace
+
+Expected<Prediction> throughput_latency(const KernelStatistics& statistics, const Device& device, const ModelOptions&) {
+  if (Diagnostics errors = check_inputs(kThroughputLatency, statistics, device); errors.has_errors())
+    return failure(std::move(errors));
+  const KernelStatistics& s = statistics;
+  const ThroughputLatencyParameters& d = *device.throughput_latency;
+  Prediction p;
+  p.model = kThroughputLatency;
+  p.device = device.name;
+  const Instructions i = instructions(s, d);
+  const Traffic t = traffic(s, d);
+  const double blocks = note(p, "blocks_of_busiest", std::ceil(*s.blocks / device.multiprocessors), "blocks");
+  const double warps = blocks * warps_per_block(s);
+  note(p, "machine_instructions", i.machine, "per warp");
+  note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
+  const double alone = time_of_warp(p, s, d, t);
+  const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
+
+  struct Bound {
+    const char* name;
+    double cycles;
+    const char* kind;
+  };
+  const Bound bounds[] = {
+      {"issue", warps * i.machine / d.issue, "compute"},
+      {"units", warps * std::max(i.special / d.special_functions, i.doubles / d.double_precision), "compute"},
+      {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
+      {"L2", t.read / d.l2_read + t.written / d.l2_write, "memory"},
+      {"memory", (t.memory_read + t.memory_written) / d.memory_bytes, "memory"},
+      {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
+      {"latency", rounds * alone, "latency"},
+  };
+  const Bound* most = &bounds[0];
+  for (const Bound& bound : bounds) {
+    note(p, bound.name, bound.cycles, "cycles");
+    if (bound.cycles > most->cycles) most = &bound;
+  }
+  // The largest is taken out, so that no power overflows.
+  const double sum = std::accumulate(std::begin(bounds), std::end(bounds), 0.0, [&](double part, const Bound& bound) {
+    return part + std::pow(bound.cycles / most->cycles, d.overlap);
+  });
+  const double joined = note(p, "joined", most->cycles * std::pow(sum, 1 / d.overlap), "cycles");
+  note(p, "overhead", d.overhead, "cycles");
+  p.bound = d.overhead > joined ? "overhead of the launch" : most->kind;
+  add_remarks(p, s);
+  return finish(std::move(p), d.overhead + joined, d.clock_ghz);
+}
+
+} // namespace warplens::model

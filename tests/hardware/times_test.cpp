@@ -1,0 +1,68 @@
+// Model throughput-latency against what an H200 took: launches of kernels that it was not fitted to.
+#include "tests/hardware/times_plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace warplens::tests {
+namespace {
+
+const std::vector<AskedLaunch>& asked() {
+  static const std::vector<AskedLaunch> list = asked_launches();
+  return list;
+}
+
+TEST(Times, WhatIsHeldOutFollowsFromTheName) {
+  // printf copy_nn | sha1sum, modulo 5
+  EXPECT_TRUE(held_out("copy_nn"));
+  EXPECT_TRUE(held_out("vec_add"));
+  EXPECT_FALSE(held_out("copy_cc"));
+  EXPECT_FALSE(held_out("gather"));
+}
+
+// docs/models.md states these numbers; so does docs/reproduction.md.
+TEST(Times, HeldOutLaunchesArePredicted) {
+  const Accuracy a = accuracy(part(asked(), true));
+  EXPECT_GE(a.launches, 60u);
+  EXPECT_GE(a.kernels, 25u);
+  EXPECT_LE(a.mean_error, 0.130);
+  EXPECT_GE(a.spearman, 0.987);
+}
+
+// What the launches were counted to be, so that the file cannot fall behind: those that take the emulator no time.
+TEST(Times, CountsAreThoseOfTheEmulator) {
+  int compared = 0;
+  for (const AskedLaunch& one : asked()) {
+    if (one.label != "264 blocks" && one.label != "width 256" && one.label != "512 x 512") continue;
+    ASSERT_TRUE(one.counted) << one.kernel;
+    const auto now = emulate(one);
+    ASSERT_TRUE(now) << one.kernel << ": " << now.error().list().front().message;
+    EXPECT_EQ(line_of(one, *now), line_of(one, *one.counted)) << "ninja -C build count-asked-launches";
+    ++compared;
+  }
+  EXPECT_GE(compared, 15);
+}
+
+TEST(Times, ThePlotIsUpToDate) {
+  std::ifstream in(WARPLENS_SOURCE_DIR "/docs/h200.svg", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_TRUE(text == times_plot(asked())) << "docs/h200.svg is stale: ninja -C build docs-h200";
+}
+
+TEST(Times, RanksCount) {
+  const std::vector<AskedLaunch> fitted = part(asked(), false);
+  std::vector<AskedLaunch> two = {fitted.front(), fitted.back()};
+  two[0].milliseconds = 1;
+  two[1].milliseconds = 2;
+  const bool rising = predicted_milliseconds(two[0]) < predicted_milliseconds(two[1]);
+  EXPECT_EQ(accuracy(two).spearman, rising ? 1 : -1);
+  two[1].counted = two[0].counted;
+  two[0].milliseconds = two[1].milliseconds = predicted_milliseconds(two[0]) / 1.5;
+  EXPECT_NEAR(accuracy(two).mean_error, 0.5, 1e-12);
+  EXPECT_EQ(accuracy(two).kernels, 2u);
+}
+
+} // namespace
+} // namespace warplens::tests

@@ -1,0 +1,138 @@
+// Model throughput-latency: its equations by hand. How well it predicts: tests/hardware/times_test.cpp.
+#include "model/models.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace warplens::model {
+namespace {
+
+Device device() { return *find_device("h200"); }
+
+/// 264 blocks of 8 warps, two on each multiprocessor: each warp loads 16 sectors and stores 8.
+KernelStatistics statistics() {
+  KernelStatistics s;
+  s.threads_per_block = 256;
+  s.blocks = 264;
+  s.resident_blocks = 8;
+  s.instructions = 100;
+  s.global_requests = 6;
+  s.transactions_32 = 24;
+  s.transactions_64 = s.transactions_128 = 0;
+  s.load_transactions = 16;
+  s.store_transactions = 8;
+  s.l1_wavefronts = 10;
+  s.load_waits = 2;
+  s.issue_chain = 300;
+  s.synchronizations = 1;
+  return s;
+}
+
+Prediction predicted(const KernelStatistics& s, const Device& d = device()) {
+  const auto p = predict(kThroughputLatency, s, d);
+  EXPECT_TRUE(p) << (p ? "" : p.error().list().front().message);
+  return p ? *p : Prediction{};
+}
+
+TEST(ThroughputLatency, TermsByHand) {
+  const Device d = device();
+  const ThroughputLatencyParameters& t = *d.throughput_latency;
+  KernelStatistics s = statistics();
+  s.l1_hit_ratio = 0.25;
+  s.by_class[static_cast<std::size_t>(InstructionClass::divide)] = 2;
+  s.by_class[static_cast<std::size_t>(InstructionClass::exponential)] = 4;
+  s.integer_divisions = 1;
+  const Prediction p = predicted(s, d);
+  const double warps = 16, all = 264 * 8; // on a multiprocessor, and of the launch
+  const double machine =
+      100 + 2 * t.division_instructions + 4 * t.special_instructions + t.integer_division_instructions;
+  EXPECT_DOUBLE_EQ(*p.term("issue"), warps * machine / t.issue);
+  EXPECT_DOUBLE_EQ(*p.term("units"), warps * 6 / t.special_functions);
+  EXPECT_DOUBLE_EQ(*p.term("wavefronts"), warps * 10 / t.wavefronts);
+  EXPECT_DOUBLE_EQ(*p.term("L2"), all * 12 / t.l2_read + all * 8 / t.l2_write);
+  EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), all * 12 * 32); // what is stored stays in the second cache
+  EXPECT_DOUBLE_EQ(*p.term("launch"), 264 * t.block_cycles + all * t.warp_cycles);
+  const double wait = 0.25 * t.l1_latency + 0.75 * t.memory_latency;
+  EXPECT_DOUBLE_EQ(*p.term("latency"), 300 * t.issue_chain + 2 * wait + t.barrier_latency);
+  double sum = 0;
+  for (const char* name : {"issue", "units", "wavefronts", "L2", "memory", "launch", "latency"})
+    sum += std::pow(*p.term(name), t.overlap);
+  EXPECT_NEAR(p.cycles, t.overhead + std::pow(sum, 1 / t.overlap), 1e-6 * p.cycles);
+  EXPECT_DOUBLE_EQ(p.milliseconds, p.cycles / (t.clock_ghz * 1e6));
+}
+
+TEST(ThroughputLatency, MemoryDeliversWhatTheArgumentsHoldOnce) {
+  KernelStatistics s = statistics();
+  s.argument_bytes = 4096;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 4096);
+  s.argument_bytes.reset();
+  s.l2_hit_ratio = 1;
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), 0);
+  EXPECT_DOUBLE_EQ(*p.term("load_latency"), device().throughput_latency->l2_latency);
+  s.blocks = 1e6; // more than the second cache keeps is written back
+  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 1e6 * 8 * 8 * 32 - device().throughput_latency->kept_bytes);
+}
+
+TEST(ThroughputLatency, SaysWhatBinds) {
+  EXPECT_EQ(predicted(statistics()).bound, "overhead of the launch");
+  KernelStatistics s = statistics();
+  s.blocks = 1e6;
+  EXPECT_EQ(predicted(s).bound, "memory");
+  s.instructions = s.issue_chain = 1e5;
+  EXPECT_EQ(predicted(s).bound, "compute");
+  s = statistics();
+  s.issue_chain = 1e6;
+  EXPECT_EQ(predicted(s).bound, "latency");
+  s = statistics();
+  s.blocks = 1e6;
+  s.global_requests = s.transactions_32 = s.load_transactions = s.store_transactions = s.l1_wavefronts = 0;
+  s.load_waits = 0;
+  s.instructions = s.issue_chain = 1;
+  EXPECT_EQ(predicted(s).bound, "launch of blocks");
+}
+
+TEST(ThroughputLatency, BetterAddressesGain) {
+  KernelStatistics s = statistics();
+  s.blocks = 100000;
+  s.bytes_per_request = 64; // 12 sectors would do
+  const Prediction p = predicted(s);
+  ASSERT_FALSE(p.benefits.empty());
+  EXPECT_EQ(p.benefits.front().of, "transactions");
+  EXPECT_GT(p.benefits.front().milliseconds, 0.2 * p.milliseconds);
+  s.l1_hit_ratio = 0.75; // the 4 sectors that miss would still: half of the loaded 8
+  KernelStatistics half = s;
+  half.transactions_32 = 12;
+  half.load_transactions = 8;
+  half.store_transactions = 4;
+  half.l1_hit_ratio = 0.5;
+  half.l1_wavefronts = 6;
+  const Prediction from = predicted(s), to = predicted(half);
+  EXPECT_NEAR(from.benefits.front().milliseconds, from.milliseconds - to.milliseconds, 1e-9);
+}
+
+TEST(ThroughputLatency, NamesWhatIsMissing) {
+  KernelStatistics s = statistics();
+  s.l1_wavefronts.reset();
+  const auto lacking = predict(kThroughputLatency, s, device());
+  ASSERT_FALSE(lacking);
+  EXPECT_NE(lacking.error().list().front().message.find("missing 'l1_wavefronts'"), std::string::npos);
+  EXPECT_NE(lacking.error().list().front().hint.find("roofline"), std::string::npos);
+  const auto elsewhere = predict(kThroughputLatency, statistics(), *find_device("a100"));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().list().front().hint, "devices that have: h200");
+  s = statistics();
+  s.resident_blocks = 9; // 72 warps
+  EXPECT_FALSE(predict(kThroughputLatency, s, device()));
+  s = statistics();
+  s.load_transactions = 20; // and 8 stored, of 24
+  EXPECT_FALSE(predict(kThroughputLatency, s, device()));
+  s = statistics();
+  s.atomic_transactions = 4;
+  const Prediction p = predicted(s);
+  EXPECT_NE(p.remarks.back().find("atomics"), std::string::npos);
+}
+
+} // namespace
+} // namespace warplens::model
