@@ -3,7 +3,8 @@
 
     samples/fmm_ulist/write_launches.py
 
-launch.toml: the paper's size, one kernel (others by --set). small.toml: all kernels on eight boxes, each result checked.
+launch.toml: the paper's size, one kernel (others by --set). suite_N.toml: all kernels at the paper's size, N threads a
+block. small.toml: all kernels on eight boxes, each result checked.
 """
 import math
 import re
@@ -96,8 +97,8 @@ def launch_file(title, tree, kernels, block, expected=None):
     text += launch("build_boxes", 1, 1, numbers(tree.depth, tree.fewest, tree.most, tree.seed) + buffers(ARRAYS[9:]))
     text += launch("fill_points", tree.boxes, 64, numbers(tree.depth, tree.seed) + buffers(made[:13]))
     for result, kernel in kernels.items():
-        shared = f"shared = {16 * block}\n" if "shmem" in kernel else ""
-        text += launch(kernel, tree.boxes, block, buffers([result if a == "td" else a for a in ARRAYS]), shared)
+        text += launch(kernel, tree.boxes, block, buffers([result if a == "td" else a for a in ARRAYS]),
+                       shared_memory(kernel, block))
     count = dict.fromkeys(ARRAYS, tree.points) | {"s": 4 * tree.points, "uptr": tree.boxes + 1, "ulist": tree.neighbours}
     count |= dict.fromkeys(ARRAYS[9:13], tree.boxes)
     for name in [a for a in ARRAYS if a != "td"] + list(kernels):
@@ -106,6 +107,21 @@ def launch_file(title, tree, kernels, block, expected=None):
         if name in kernels and expected:
             text += f'expect = "{expected}"\ntolerance = 1e-3\n'
     return text
+
+
+def suite(tree, kernels, block):
+    """All kernels on the same points; they overwrite each other's potentials."""
+    text = launch_file(f"All kernels on the data of the thesis, {block} threads a block.", tree, {"td": kernels[0]}, block)
+    kernel_at = text.index(f'\n[[launch]]\nkernel = "{kernels[0]}"')
+    buffers_at = text.index("\n[buffer.")
+    start = f'grid = [{tree.boxes}, 1, 1]\nblock = [{block}, 1, 1]\narg = [{buffers(ARRAYS)}]\n'
+    text = text[:kernel_at].replace('device = "c1060"\n', 'device = "c1060"\n' + start) + "".join(
+        f'\n[[launch]]\nkernel = "{k}"\n' + shared_memory(k, block) for k in kernels) + text[buffers_at:]
+    return text
+
+
+def shared_memory(kernel, block):
+    return f"shared = {16 * block}\n" if "shmem" in kernel else ""
 
 
 def kernels_of(ptx):
@@ -120,6 +136,8 @@ def main():
     small = Octree(depth=1, fewest=0, most=150, seed=9)
     write_npy(FOLDER / "small.npy", "f4", small.potentials())
     kernels = kernels_of((FOLDER / "ulist.ptx").read_text())
+    for block in (64, 128, 192, 256):
+        (FOLDER / f"suite_{block}.toml").write_text(suite(paper, kernels, block))
     (FOLDER / "small.toml").write_text(launch_file(
         "Every kernel on eight boxes of up to 150 points, 64 threads a block; each result is checked.", small,
         {"td_" + k: k for k in kernels}, 64, "small.npy"))
