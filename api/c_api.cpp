@@ -228,11 +228,13 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
     }
     Expected<api::LaunchReport> result = api::launch(*request);
     if (!result) return fail(result.error(), module->text);
-    const std::optional<Diagnostic> trap = result->trap;
+    std::vector<api::LaunchReport> all = api::with_children(std::move(*result));
+    const std::optional<Diagnostic> trap = all.back().trap;
     if (report != nullptr) {
       auto owner = std::make_unique<warplens_report>();
-      owner->report = std::move(*result);
-      owner->json = api::json_report(owner->report.device, {&owner->report, 1});
+      owner->json = api::json_report(all.front().device, all);
+      owner->report = std::move(all.front());
+      for (std::size_t i = 1; i < all.size(); ++i) owner->report.printed += all[i].printed;
       *report = owner.release();
     }
     if (!trap) return WARPLENS_OK;

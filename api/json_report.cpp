@@ -134,6 +134,7 @@ Json launch_of(const LaunchReport& report) {
           {"block", report.block},
           {"printed", report.printed},
           {"cluster", report.cluster},
+          {"launched_by", report.launched_by.empty() ? Json() : Json(report.launched_by)},
           {"metrics", metrics_of(report.profile.metrics.list())},
           {"instructions", std::move(instructions)},
           {"blocks", blocks_of(report.profile.blocks, report.grid)},

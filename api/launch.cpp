@@ -2,6 +2,7 @@
 
 #include "analyzers/analyzers.hpp"
 #include "api/board.hpp"
+#include "api/device_launches.hpp"
 #include "api/statistics.hpp"
 #include "api/two_watchers.hpp"
 #include "api/validate.hpp"
@@ -198,8 +199,11 @@ private:
 
 exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context& context) {
   std::unique_lock<std::mutex> heap;
-  if (launch.heap != nullptr) heap = context.lock_heap();
-  return exec::run(launch);
+  if (launch.heap == nullptr) return exec::run(launch);
+  heap = context.lock_heap();
+  exec::LaunchResult result = exec::run(launch);
+  launch.device_runtime->clear(*launch.heap);
+  return result;
 }
 
 /// Those asked for, and the device's own where it is none of the three that every report counts: models need it.
@@ -214,7 +218,7 @@ analyzers::RuleSet rules_of(const LaunchRequest& request) {
 
 } // namespace
 
-Expected<LaunchReport> launch(const LaunchRequest& request) {
+Expected<LaunchReport> launch_grid(const LaunchRequest& request, exec::DeviceRuntime& runtime) {
   Module& module = *request.kernel.module;
   const ir::Function& kernel = *request.kernel.function;
   Expected<std::shared_ptr<const exec::Program>> program =
@@ -230,6 +234,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   LaunchReport report;
   report.kernel = kernel.name;
   report.file = module.ir().file;
+  report.launched_by = request.launched_by;
   report.grid = blocks_of(request);
   report.block = request.block;
   report.cluster = cluster_of(request).value_or(Extent{1, 1, 1});
@@ -252,6 +257,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   launch.shape = shape_of(request, **program);
   launch.params = parameters(request, **program);
   if ((*program)->uses_heap) launch.heap = module.context()->heap();
+  launch.device_runtime = &runtime;
   Context::View view = module.context()->borrow_view();
   launch.allocations = std::move(view.allocations);
   launch.textures = std::move(view.textures);
@@ -309,6 +315,22 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   report.analyzed = true;
   report.profile = analysis->profile();
   conclusions.draw();
+  return report;
+}
+
+std::vector<LaunchReport> with_children(LaunchReport report) {
+  std::vector<LaunchReport> list(1);
+  std::vector<LaunchReport> children = std::move(report.children);
+  list.front() = std::move(report);
+  std::move(children.begin(), children.end(), std::back_inserter(list));
+  return list;
+}
+
+Expected<LaunchReport> launch(const LaunchRequest& request) {
+  exec::DeviceRuntime runtime;
+  Expected<LaunchReport> report = launch_grid(request, runtime);
+  if (!report || report->trap) return report;
+  if (const Expected<void> done = run_device_operations(request, runtime, *report); !done) return failure(done.error());
   return report;
 }
 

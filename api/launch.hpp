@@ -16,6 +16,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 namespace warplens::api {
@@ -89,6 +90,9 @@ struct LaunchRequest {
   EventSource* events = nullptr;              ///< nullptr: the emulator runs the kernel
   /// The host, or another launch, may write what this one waits for: a kernel that seems to get nowhere goes on.
   bool others_write = false;
+  std::string launched_by = {}; ///< the kernel that makes this launch; empty: the host does
+  /// Which of the launches that the kernel makes, and those make, are analysed; empty: all of them where this one is.
+  std::function<bool(const ir::Function&)> analyze_child = {};
 };
 
 /// What the kernel needs of a multiprocessor.
@@ -120,13 +124,20 @@ struct LaunchReport {
   std::vector<std::string> remarks; ///< what could not be said, and why
   std::uint64_t steps = 0;          ///< warp instructions emulated
   double seconds = 0;               ///< that the emulation took; in no report that is compared
+  std::string launched_by;          ///< as in the request
+  /// Launches that this one made, and those made, in the order in which they ran: those that were analysed, printed
+  /// something, or stopped, of which there is one at most, the last.
+  std::vector<LaunchReport> children;
 };
 
-/// Emulates one launch. Errors (the request is refused, nothing has run): an empty grid or block, or one that the
-/// device does not allow; too much shared memory; arguments that do not fit the parameters; .reqntid or .maxntid not
-/// met; instructions that cannot be run; an analyzer that does not exist; a first-level cache of a device without one.
-/// A kernel that traps is no error: see LaunchReport::trap.
+/// Emulates one launch, with all that the kernel launches itself. Errors (the request is refused, nothing has run): an
+/// empty grid or block, or one that the device does not allow; too much shared memory; arguments that do not fit the
+/// parameters; .reqntid or .maxntid not met; instructions that cannot be run; an analyzer that does not exist; a
+/// first-level cache of a device without one. A kernel that traps is no error: see LaunchReport::trap.
 Expected<LaunchReport> launch(const LaunchRequest& request);
+
+/// A report and those of its children, as a list. Where one stopped it is the last.
+std::vector<LaunchReport> with_children(LaunchReport report);
 
 /// A built-in device by name, or a device file by path. Errors: neither.
 Expected<model::Device> load_device(std::string_view name_or_file);

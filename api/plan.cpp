@@ -46,7 +46,7 @@ public:
       if (options_.before_launch) options_.before_launch(i, launch_plan);
       Expected<LaunchReport> report = launch(requests_[i]);
       if (!report) return failure(placed(report.error(), launch_plan.origin));
-      report_.launches.push_back(std::move(*report));
+      for (LaunchReport& one : with_children(std::move(*report))) report_.launches.push_back(std::move(one));
       if (report_.trapped()) return std::move(report_);
     }
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) finish(plan_.buffers[i], *report_.contents[i]);

@@ -157,14 +157,16 @@ extern "C" void ptx_run(const char* source, int n_args, void** args, int block_x
   try {
     if (source == nullptr || (n_args > 0 && args == nullptr)) return print("error: a null pointer\n");
     Cached& cached = Cache::instance().get(source);
-    const Expected<api::LaunchReport> report =
+    Expected<api::LaunchReport> report =
         run(cached, n_args, args, {block_x, block_y, block_z}, {grid_x, grid_y, grid_z}, shared_bytes);
     if (!report) return print(render(report.error(), cached.text()));
-    std::fwrite(report->printed.data(), 1, report->printed.size(), stdout);
-    if (!report->trap) return;
+    const std::vector<api::LaunchReport> all = api::with_children(std::move(*report));
+    for (const api::LaunchReport& one : all) std::fwrite(one.printed.data(), 1, one.printed.size(), stdout);
+    const std::optional<Diagnostic>& trap = all.back().trap;
+    if (!trap) return;
     Diagnostics why;
-    why.error(report->trap->where, report->trap->message, report->trap->hint);
-    why.in_file(report->trap->file);
+    why.error(trap->where, trap->message, trap->hint);
+    why.in_file(trap->file);
     print(render(why, cached.text()));
   } catch (const std::exception& e) {
     print(fmt::format("internal error: {}\n", e.what()));

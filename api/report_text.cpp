@@ -76,8 +76,8 @@ private:
     const std::uint64_t blocks = r_.grid[0] * r_.grid[1] * r_.grid[2],
                         threads = r_.block[0] * r_.block[1] * r_.block[2];
     const std::uint64_t warps = blocks * ((threads + 31) / 32);
-    line("{}{}{} on {} (compute capability {})", s_.bold, r_.kernel, s_.reset, r_.device.name,
-         to_string(r_.device.capability));
+    line("{}{}{} on {} (compute capability {}){}", s_.bold, r_.kernel, s_.reset, r_.device.name,
+         to_string(r_.device.capability), r_.launched_by.empty() ? "" : ", launched by " + r_.launched_by);
     const std::uint64_t cluster = r_.cluster[0] * r_.cluster[1] * r_.cluster[2];
     const std::string clusters = cluster > 1 ? fmt::format(" in clusters of {}{}", cluster, shape(r_.cluster)) : "";
     line("  {}: {}{}{} of {}{}, {}; a warp is 32 threads that run in step", base_name(r_.file), plural(blocks, "block"),

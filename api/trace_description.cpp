@@ -94,6 +94,7 @@ private:
     r.dynamic_shared_bytes = json.at("dynamic_shared_bytes").get<std::uint64_t>();
     r.cooperative = json.at("cooperative").get<bool>();
     if (!json.at("registers").is_null()) r.registers = json["registers"].get<std::uint32_t>();
+    r.launched_by = json.value("launched_by", std::string()); // older traces do not say
     r.device = std::move(*device);
     // Nobody reads what the arguments hold: they have the right size, and point to as much memory as they did.
     for (const auto& p : r.kernel.function->params)
@@ -156,6 +157,7 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
                {"dynamic_shared_bytes", request.dynamic_shared_bytes},
                {"cooperative", request.cooperative},
                {"registers", request.registers ? Json(*request.registers) : Json()},
+               {"launched_by", request.launched_by},
                {"device", request.device.id},
                {"filter", filter_of(filter)}};
   if (!device_text.empty()) json["device_file"] = text_of(device_text);

@@ -4,6 +4,7 @@
 //   LaunchResult r = run(launch);
 #pragma once
 
+#include "emulator/exec/device_runtime.hpp"
 #include "emulator/exec/heap.hpp"
 #include "emulator/exec/texture.hpp"
 #include "emulator/exec/worker.hpp"
@@ -37,7 +38,8 @@ struct Launch {
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace bytes of zeros in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
-  Heap* heap = nullptr; ///< what malloc() gives out in kernels; nullptr: there is none
+  Heap* heap = nullptr;                    ///< what malloc() gives out in kernels; nullptr: there is none
+  DeviceRuntime* device_runtime = nullptr; ///< needed, with `heap`, by kernels that launch kernels
 };
 
 struct LaunchResult {

@@ -24,21 +24,6 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
 }
 
-// Sizes of parameters and results that a function of the library must be declared with; 8 stands for an address.
-struct Signature {
-  std::vector<std::uint64_t> params, results;
-};
-Signature signature_of(ir::Library library) {
-  switch (library) {
-  case ir::Library::vprintf: return {{8, 8}, {4}};
-  case ir::Library::malloc: return {{8}, {8}};
-  case ir::Library::free: return {{8}, {}};
-  case ir::Library::assertfail: return {{8, 8, 4, 8, 8}, {}};
-  case ir::Library::none: break;
-  }
-  return {};
-}
-
 } // namespace
 
 // Variables of the parts get offsets in their frames. The kernel's frame begins at 0 and has no header.
@@ -192,7 +177,7 @@ void Decoder::call() {
 void Decoder::library_call(CallSite& site, std::uint32_t number) {
   const std::uint32_t part = site.targets.front().part;
   const ir::Function& declared = module_.functions[function_.parts[part].function];
-  const Signature signature = signature_of(program_->parts[part].library);
+  const ir::LibraryFunction& signature = *ir::find_library_function(declared.name);
   const auto address_bytes = static_cast<std::uint64_t>(module_.address_size) / 8;
   const auto agrees = [&](const std::vector<ir::Variable>& list, const std::vector<std::uint64_t>& sizes) {
     return std::equal(
@@ -201,8 +186,12 @@ void Decoder::library_call(CallSite& site, std::uint32_t number) {
   };
   if (!agrees(declared.params, signature.params) || !agrees(declared.results, signature.results))
     return unsupported(fmt::format("'{}' is not declared as the device's library has it", declared.name));
-  const ir::Library library = program_->parts[part].library;
-  if (library == ir::Library::malloc || library == ir::Library::free) program_->uses_heap = true;
+  switch (signature.library) {
+  case ir::Library::vprintf:
+  case ir::Library::assertfail:
+  case ir::Library::graph_set_conditional: break;
+  default: program_->uses_heap = true;
+  }
   MemorySite& strings = this->site(isa::Space::generic, AccessKind::load, 1, {0, 0, module_.address_size == 32});
   strings.observed_bytes = 0;
   site.strings = &strings;

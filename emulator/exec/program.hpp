@@ -117,7 +117,7 @@ struct Program {
   std::uint32_t frame_row = 0,
                 top_row = 0;     ///< u32, per lane: where the running function's frame begins, where the stack ends
   std::uint64_t stack_limit = 0; ///< local memory may grow up to this
-  bool uses_heap = false;
+  bool uses_heap = false;        ///< of the device: Launch::heap, Launch::device_runtime
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
 };
 

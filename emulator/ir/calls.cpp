@@ -25,14 +25,6 @@ bool is_call(const Instruction& instruction) {
   return instruction.opcode == "call" || instruction.opcode.starts_with("call.");
 }
 
-Library library_named(std::string_view name) {
-  if (name == "vprintf") return Library::vprintf;
-  if (name == "malloc") return Library::malloc;
-  if (name == "free") return Library::free;
-  if (name == "__assertfail") return Library::assertfail;
-  return Library::none;
-}
-
 std::uint32_t definition_of(const Module& module, std::uint32_t function) {
   // Aliases of aliases end: each step needs one more function.
   for (std::size_t steps = 0; steps < module.functions.size() && !module.functions[function].has_body; ++steps) {

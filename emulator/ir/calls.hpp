@@ -4,6 +4,7 @@
 //   call (retval), %rd1, (a), prototype;   may go to every function of that shape whose address is taken somewhere
 #pragma once
 
+#include "emulator/ir/device_library.hpp"
 #include "emulator/ir/module.hpp"
 
 namespace warplens::ir {
@@ -18,10 +19,6 @@ struct CallOperands {
 CallOperands call_operands(const Function& function, const Instruction& call);
 
 bool is_call(const Instruction& instruction);
-
-/// Functions that devices have without a definition in the module (PTX interoperability guide, "System calls").
-enum class Library : std::uint8_t { none, vprintf, malloc, free, assertfail };
-Library library_named(std::string_view name);
 
 /// The function that a name stands for: the one that an alias names.
 std::uint32_t definition_of(const Module& module, std::uint32_t function);

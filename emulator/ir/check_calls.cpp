@@ -37,6 +37,8 @@ private:
     match(f.name, f.params, f.results);
     if (!unsupported_.message.empty()) return unsupported_;
     if (f.has_body || library_named(f.name) != Library::none) return std::nullopt;
+    if (is_of_device_runtime(f.name))
+      return unsupported(fmt::format("'{}' is a function of CUDA's device runtime that is not there", f.name), {});
     return unsupported(fmt::format("'{}' is declared, but defined nowhere", f.name),
                        "a definition in another PTX file can be loaded with this one");
   }

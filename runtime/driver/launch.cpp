@@ -164,22 +164,26 @@ void check(const KernelLaunch& launch) {
 void perform_launch(const KernelLaunch& launch, Context& context) {
   api::LaunchRequest request = request_of(launch);
   const std::shared_ptr<Observer> told = observer();
-  request.analyze = told && told->selects(launch);
+  bool selected = told && told->selects(launch.function->name()); // of the kernel that was launched last
+  request.analyze = selected;
+  request.analyze_child = [&](const ir::Function& kernel) { return selected = told && told->selects(kernel.name); };
   // With one stream and no memory in common nobody can change what a kernel waits for: it would wait for ever.
   request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
-  const Expected<api::LaunchReport> report = api::launch(request);
-  const bool analyzed = request.analyze;
+  Expected<api::LaunchReport> report = api::launch(request);
+  request.analyze_child = {};
   launch.function->return_request(std::move(request));
   if (!report) {
     tell(render(report.error(), {}));
     return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
   }
-  context.add_printed(report->printed);
-  if (report->trap) {
-    tell_trap(*report->trap);
-    context.set_fault(fault_of(*report->trap_kind));
+  for (const api::LaunchReport& one : api::with_children(std::move(*report))) {
+    context.add_printed(one.printed);
+    if (one.trap) {
+      tell_trap(*one.trap);
+      context.set_fault(fault_of(*one.trap_kind));
+    }
+    if (one.analyzed || (one.trap && selected)) told->finished(one);
   }
-  if (analyzed) told->finished(*report);
 }
 
 } // namespace warplens::runtime

@@ -10,9 +10,9 @@ namespace warplens::runtime {
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// Whether this launch shall be analysed; it is only run otherwise.
-  virtual bool selects(const KernelLaunch& launch) = 0;
-  /// Of a launch that was selected, after it has ended.
+  /// Whether this launch shall be analysed; it is only run otherwise. Kernels that kernels launch are asked for, too.
+  virtual bool selects(std::string_view kernel) = 0;
+  /// Of a launch that was selected, after it has ended, or has stopped.
   virtual void finished(const api::LaunchReport& report) = 0;
 };
 

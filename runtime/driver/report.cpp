@@ -58,9 +58,9 @@ class Reporter : public Observer {
 public:
   explicit Reporter(const model::Device& device) : device_(device) {}
 
-  bool selects(const KernelLaunch& launch) override {
+  bool selects(std::string_view kernel) override {
     const std::lock_guard lock(mutex_);
-    return selection_.takes(launch.function->name());
+    return selection_.takes(std::string(kernel));
   }
 
   void finished(const api::LaunchReport& report) override {

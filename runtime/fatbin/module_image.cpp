@@ -55,6 +55,10 @@ std::string file_name(const Image& image) {
   return fmt::format("{}{}{}.ptx", source, source.empty() ? "" : ".", name(image.target));
 }
 
+/// CUDA's own device runtime (libcudadevrt.a), which every program of nvcc -rdc=true has among its parts. Warplens
+/// serves its functions itself (emulator/ir/device_library.hpp), in place of the system calls that it is written over.
+bool is_device_runtime(std::string_view ptx) { return ptx.find(" cnpGetParameterBuffer") != ptx.npos; }
+
 LoadedCode code_of(std::span<const Image> images, model::ComputeCapability device) {
   using enum LoadError::Kind;
   const Image* image = best_ptx(images, device);
@@ -64,6 +68,7 @@ LoadedCode code_of(std::span<const Image> images, model::ComputeCapability devic
   Expected<std::string> text = contents(*image);
   if (!text) return refuse(invalid_image, text.error());
   Code code;
+  if (is_device_runtime(*text)) return code;
   const std::string target = name(image->target);
   code.sources.push_back({std::move(*text), file_name(*image)});
   if (!runs_on(image->target, number(device)))
@@ -85,8 +90,7 @@ LoadedCode code_of_container(const std::byte* start, model::ComputeCapability de
   return code_of_container(std::span(start, *size), device);
 }
 
-/// The parts of a program of nvcc -rdc=true. One without PTX is left out, and linking says what is missed: CUDA's own
-/// device runtime is among the parts of every such program, whether it is used or not.
+/// The parts of a program of nvcc -rdc=true. One without PTX is left out, and linking says what is missed.
 LoadedCode code_of_parts(const std::byte* const* part, model::ComputeCapability device) {
   Code all;
   std::optional<LoadError> first_error;

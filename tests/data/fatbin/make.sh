@@ -16,6 +16,7 @@ fatbin machine_code $(code 80 sm_80) $(code 90 sm_90) --compress-mode=size scale
 fatbin lto $(code 90 lto_90) -rdc=true scale.cu
 fatbin part_caller $(code 75 compute_75) $(code 90 compute_90) -rdc=true calls_twice.cu
 fatbin part_callee $(code 75 compute_75) $(code 90 compute_90) -rdc=true twice.cu
+fatbin device_runtime $(code 121 compute_121) -rdc=true device_runtime.cu
 nvcc -cubin -arch=sm_90 -o scale.cubin scale.cu
 
 # Object files for the host.

@@ -138,6 +138,17 @@ TEST(LoadCode, PartsOfARelocatableProgramAreLinked) {
   EXPECT_TRUE((*module)->kernel("calls_twice"));
 }
 
+TEST(LoadCode, TheDeviceRuntimeIsServedWithoutItsCode) {
+  const Bytes program = specimen("part_callee.fatbin"), runtime = specimen("device_runtime.fatbin");
+  const std::array<std::uint32_t, 4> linked = {kContainerMagic, 0x00100001, 0, 0};
+  const std::array<const void*, 3> parts = {program.data(), runtime.data(), nullptr};
+  const Wrapper wrapper{.version = 2, .container = linked.data(), .more = parts.data()};
+  const LoadedCode code = load_code(&wrapper, kHopper);
+  ASSERT_TRUE(code);
+  EXPECT_EQ(code->sources.size(), 1U);
+  EXPECT_TRUE(code->notes.empty()) << code->notes[0]; // that it is for newer devices
+}
+
 TEST(LoadCode, PartsWithoutPtx) {
   const Bytes code = specimen("machine_code.fatbin");
   const std::array<std::uint32_t, 4> linked = {kContainerMagic, 0x00100001, 0, 0};

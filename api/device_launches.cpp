@@ -1,0 +1,110 @@
+#include "api/device_launches.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+
+namespace warplens::api {
+
+namespace {
+
+Extent extent(const std::array<std::uint32_t, 3>& e) { return {e[0], e[1], e[2]}; }
+
+/// As the launch of its parent, but for what the kernel said.
+LaunchRequest request_of(const LaunchRequest& parent, const exec::DeviceLaunch& launch) {
+  LaunchRequest child = parent;
+  child.kernel.function = &parent.kernel.module->ir().functions[launch.kernel];
+  child.grid = extent(launch.grid);
+  child.block = extent(launch.block);
+  child.cluster.reset();
+  child.dynamic_shared_bytes = launch.shared_bytes;
+  child.cooperative = false;
+  child.registers.reset();
+  child.launched_by = parent.kernel.function->name;
+  if (parent.analyze_child) child.analyze = parent.analyze_child(*child.kernel.function);
+  child.arguments.clear();
+  const std::vector<std::uint32_t> offsets = exec::parameter_layout(*child.kernel.function);
+  for (std::size_t i = 0; i < child.kernel.function->params.size(); ++i)
+    child.arguments.push_back(
+        Argument::raw(std::span(launch.parameters).subspan(offsets[i], child.kernel.function->params[i].size)));
+  return child;
+}
+
+using Parent = std::shared_ptr<const LaunchRequest>; ///< a grid that has ended, as it was launched
+
+class Family {
+public:
+  explicit Family(LaunchReport& report) : report_(report) {}
+
+  /// All that one grid asked for.
+  Expected<void> run(const Parent& parent, const exec::DeviceRuntime& asked) {
+    if (const Expected<void> done = run_in_order(parent, asked); !done) return done;
+    // A grid of the tail stream is complete, with what is in its own tail stream, before the next one begins.
+    std::deque<std::pair<Parent, exec::DeviceOperation>> tail;
+    for (const exec::DeviceOperation& operation : asked.tail) tail.emplace_back(parent, operation);
+    while (!tail.empty() && !stopped_) {
+      const auto [by, operation] = std::move(tail.front());
+      tail.pop_front();
+      exec::DeviceRuntime its{.depth = asked.depth};
+      const Expected<Parent> grid = perform(by, operation, its);
+      if (!grid) return failure(grid.error());
+      if (const Expected<void> done = run_in_order(*grid, its); !done) return done;
+      for (std::size_t i = its.tail.size(); i-- > 0;) tail.emplace_front(*grid, std::move(its.tail[i]));
+    }
+    return {};
+  }
+
+private:
+  /// DeviceRuntime::kMostDepth bounds the recursion.
+  Expected<void> run_in_order(const Parent& parent, const exec::DeviceRuntime& asked) {
+    for (const exec::DeviceOperation& operation : asked.in_order) {
+      if (stopped_) break;
+      exec::DeviceRuntime its{.depth = asked.depth + 1};
+      const Expected<Parent> grid = perform(parent, operation, its);
+      if (!grid) return failure(grid.error());
+      if (const Expected<void> done = run(*grid, its); !done) return done;
+    }
+    return {};
+  }
+
+  /// One operation; of a launch, the grid alone, and then the launch itself is the result.
+  Expected<Parent> perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
+    if (const auto* const launch = std::get_if<exec::DeviceLaunch>(&operation))
+      return this->launch(parent, *launch, its);
+    if (const auto* const copy = std::get_if<exec::DeviceCopy>(&operation))
+      std::memmove(reinterpret_cast<void*>(copy->to), reinterpret_cast<const void*>(copy->from), copy->bytes);
+    if (const auto* const fill = std::get_if<exec::DeviceFill>(&operation))
+      std::memset(reinterpret_cast<void*>(fill->to), std::to_integer<int>(fill->value), fill->bytes);
+    return nullptr;
+  }
+
+  Expected<Parent> launch(const Parent& parent, const exec::DeviceLaunch& launch, exec::DeviceRuntime& its) {
+    auto request = std::make_shared<const LaunchRequest>(request_of(*parent, launch));
+    Expected<LaunchReport> child = launch_grid(*request, its);
+    if (!child) {
+      Diagnostics why;
+      for (const Diagnostic& d : child.error().list())
+        why.error(d.where,
+                  fmt::format("kernel '{}' launches '{}': {}", request->launched_by, request->kernel.function->name,
+                              d.message),
+                  d.hint);
+      return failure(std::move(why));
+    }
+    stopped_ = child->trap.has_value();
+    if (child->analyzed || stopped_ || !child->printed.empty()) report_.children.push_back(std::move(*child));
+    return request;
+  }
+
+  bool stopped_ = false;
+  LaunchReport& report_;
+};
+
+} // namespace
+
+Expected<void> run_device_operations(const LaunchRequest& request, const exec::DeviceRuntime& runtime,
+                                     LaunchReport& report) {
+  return Family(report).run(std::make_shared<const LaunchRequest>(request), runtime);
+}
+
+} // namespace warplens::api
