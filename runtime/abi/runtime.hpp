@@ -225,6 +225,7 @@ struct cudaGraphNodeParams {
     cudaEvent_t event; ///< of an event wait or an event record
     cudaMemAllocNodeParams alloc;
     void* free;
+    CUDA_CONDITIONAL_NODE_PARAMS conditional;
   };
   long long reserved2;
 };

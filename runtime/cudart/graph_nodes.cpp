@@ -195,8 +195,51 @@ cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaG
   case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     return cudaGraphAddMemAllocNode(node, graph, dependencies, count, &parameters->alloc);
   case CU_GRAPH_NODE_TYPE_MEM_FREE: return cudaGraphAddMemFreeNode(node, graph, dependencies, count, parameters->free);
+  case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+    return call([&]() -> cudaError_t {
+      CUgraphNodeParams driver{};
+      driver.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+      driver.conditional = parameters->conditional;
+      TRY(cuGraphAddNode(node, graph, dependencies, count, &driver));
+      parameters->conditional.phGraph_out = driver.conditional.phGraph_out;
+      return cudaSuccess;
+    });
   default: return not_supported("cudaGraphAddNode of this type");
   }
 }
 
 } // namespace warplens::cudart
+
+CUDART cudaError_t cudaGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, cudaGraph_t graph, unsigned first,
+                                                    unsigned flags) {
+  return call([&] { return cuGraphConditionalHandleCreate(handle, graph, current_context(), first, flags); });
+}
+
+CUDART cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
+  if (!parameters) return record(cudaErrorInvalidValue);
+  switch (parameters->type) {
+  case CU_GRAPH_NODE_TYPE_KERNEL: return cudaGraphKernelNodeSetParams(node, &parameters->kernel);
+  case CU_GRAPH_NODE_TYPE_MEMCPY: return cudaGraphMemcpyNodeSetParams(node, &parameters->memcpy.copyParams);
+  case CU_GRAPH_NODE_TYPE_MEMSET: return cudaGraphMemsetNodeSetParams(node, &parameters->memset);
+  case CU_GRAPH_NODE_TYPE_HOST: return cudaGraphHostNodeSetParams(node, &parameters->host);
+  case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cudaGraphEventWaitNodeSetEvent(node, parameters->event);
+  case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return cudaGraphEventRecordNodeSetEvent(node, parameters->event);
+  default: return record(cudaErrorInvalidValue);
+  }
+}
+CUDART cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                              cudaGraphNodeParams* parameters) {
+  if (!parameters) return record(cudaErrorInvalidValue);
+  switch (parameters->type) {
+  case CU_GRAPH_NODE_TYPE_KERNEL: return cudaGraphExecKernelNodeSetParams(executable, node, &parameters->kernel);
+  case CU_GRAPH_NODE_TYPE_MEMCPY:
+    return cudaGraphExecMemcpyNodeSetParams(executable, node, &parameters->memcpy.copyParams);
+  case CU_GRAPH_NODE_TYPE_MEMSET: return cudaGraphExecMemsetNodeSetParams(executable, node, &parameters->memset);
+  case CU_GRAPH_NODE_TYPE_HOST: return cudaGraphExecHostNodeSetParams(executable, node, &parameters->host);
+  case CU_GRAPH_NODE_TYPE_GRAPH: return cudaGraphExecChildGraphNodeSetParams(executable, node, parameters->graph);
+  case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cudaGraphExecEventWaitNodeSetEvent(executable, node, parameters->event);
+  case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+    return cudaGraphExecEventRecordNodeSetEvent(executable, node, parameters->event);
+  default: return record(cudaErrorInvalidValue);
+  }
+}

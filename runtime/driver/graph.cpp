@@ -27,6 +27,7 @@ CUgraphNodeType Node::type() const {
     CUgraphNodeType operator()(const ChildGraph&) const { return CU_GRAPH_NODE_TYPE_GRAPH; }
     CUgraphNodeType operator()(const GraphMemory&) const { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; }
     CUgraphNodeType operator()(const GraphFree&) const { return CU_GRAPH_NODE_TYPE_MEM_FREE; }
+    CUgraphNodeType operator()(const ConditionalGraphs&) const { return CU_GRAPH_NODE_TYPE_CONDITIONAL; }
   } type_of;
   return std::visit(type_of, content);
 }
@@ -37,15 +38,20 @@ Graph::~Graph() {
     graphs.nodes.remove(Graphs::handle(*node));
     if (const auto* child = std::get_if<ChildGraph>(&node->content))
       graphs.graphs.remove(Graphs::handle(*child->graph));
+    if (const auto* conditional = std::get_if<ConditionalGraphs>(&node->content))
+      for (const std::shared_ptr<Graph>& body : conditional->bodies) graphs.graphs.remove(Graphs::handle(*body));
   }
 }
 
 std::shared_ptr<Graph> Graph::clone() const {
   auto copy = std::make_shared<Graph>();
+  copy->conditions = conditions;
   std::map<const Node*, Node*> clones;
   for (const std::shared_ptr<Node>& node : nodes_) {
     Content content = node->content;
     if (auto* child = std::get_if<ChildGraph>(&content)) child->graph = child->graph->clone();
+    if (auto* conditional = std::get_if<ConditionalGraphs>(&content))
+      for (std::shared_ptr<Graph>& body : conditional->bodies) body = body->clone();
     Node& clone = copy->add(std::move(content), {});
     clone.original = node.get();
     clone.attributes = node->attributes;

@@ -49,8 +49,24 @@ struct GraphFree {
   CUdeviceptr address = 0;
 };
 
+/// What decides about conditional nodes: a word that kernels write (cudaGraphSetConditional); its address is the
+/// handle.
+struct Condition {
+  std::shared_ptr<api::Buffer> word;
+  unsigned first = 0;         ///< its value …
+  bool set_at_launch = false; ///< … at the start of each launch
+  [[nodiscard]] unsigned& value() const { return *reinterpret_cast<unsigned*>(word->bytes().data()); }
+};
+/// Graphs that are done, or done again and again, as the condition says when their turn comes.
+struct ConditionalGraphs {
+  CUgraphConditionalNodeType type{};
+  std::shared_ptr<const Condition> condition;
+  std::vector<std::shared_ptr<Graph>> bodies; ///< copies of its own
+  std::vector<CUgraph> handles = {};          ///< of those: what the program was given
+};
+
 using Content = std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, EventRecord, EventWait, Work, ChildGraph,
-                             GraphMemory, GraphFree>;
+                             GraphMemory, GraphFree, ConditionalGraphs>;
 
 class Node {
 public:
@@ -88,6 +104,8 @@ public:
   [[nodiscard]] std::vector<Node*> ordered() const;
   [[nodiscard]] std::size_t place(const Node& node) const; ///< in nodes()
 
+  std::vector<std::shared_ptr<const Condition>> conditions; ///< made for nodes of this graph, and of those inside
+
 private:
   std::vector<std::shared_ptr<Node>> nodes_;
 };
@@ -119,6 +137,8 @@ private:
   };
   Step& step(const Node& node);
 
+  [[nodiscard]] static Content copy(const Content& content);
+
   std::shared_ptr<Graph> shape_; ///< as instantiated, with the parameters of then
   std::vector<Step> steps_;      ///< child graphs are spread out
   unsigned long long flags_;
@@ -127,6 +147,7 @@ private:
 /// All graphs of the process, by handle.
 struct Graphs {
   static Graphs& instance();
+  std::map<CUgraphConditionalHandle, std::weak_ptr<const Condition>> conditions;
   std::recursive_mutex mutex; ///< of all graphs, and of captures
   Registry<Graph, CUgraph> graphs;
   Registry<Node, CUgraphNode> nodes;

@@ -28,7 +28,15 @@ std::vector<Node*> flattened(const Graph& graph) {
 } // namespace
 
 Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(graph.clone()), flags_(flags) {
-  for (const Node* node : flattened(graph)) steps_.push_back({node, node->content});
+  for (const Node* node : flattened(graph)) steps_.push_back({node, copy(node->content)});
+}
+
+/// What the program does to the graph later is nothing to the executable.
+Content Executable::copy(const Content& content) {
+  Content own = content;
+  if (auto* conditional = std::get_if<ConditionalGraphs>(&own))
+    for (std::shared_ptr<Graph>& body : conditional->bodies) body = body->clone();
+  return own;
 }
 
 std::shared_ptr<Graph> Executable::current() const {
@@ -97,6 +105,16 @@ CUgraphExecUpdateResultInfo difference(const Graph& before, const Graph& now) {
       const auto inside = difference(*child->graph, *std::get<ChildGraph>(b.content).graph);
       if (inside.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return inside;
     }
+    if (const auto* conditional = std::get_if<ConditionalGraphs>(&a.content)) {
+      const auto& other = std::get<ConditionalGraphs>(b.content);
+      if (conditional->type != other.type || conditional->condition != other.condition ||
+          conditional->bodies.size() != other.bodies.size())
+        return differs(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+      for (std::size_t body = 0; body < other.bodies.size(); ++body) {
+        const auto inside = difference(*conditional->bodies[body], *other.bodies[body]);
+        if (inside.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return inside;
+      }
+    }
   }
   return {CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr, nullptr};
 }
@@ -107,9 +125,71 @@ CUgraphExecUpdateResultInfo Executable::update(const Graph& graph) {
   const CUgraphExecUpdateResultInfo result = difference(*shape_, graph);
   if (result.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
   const std::vector<Node*> fresh = flattened(graph);
-  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].content = fresh[i]->content;
+  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].content = copy(fresh[i]->content);
   return result;
 }
+
+namespace {
+
+/// What is submitted to a stream for a node, each time anew; nothing where there is nothing to do.
+class Submission {
+public:
+  explicit Submission(Context& context) : context_(context) {}
+
+  std::optional<Operation> operator()(const EventRecord& record) const {
+    const std::shared_ptr<Event> event = find(record.event);
+    auto mark = std::make_shared<Mark>();
+    event->set_mark(mark);
+    return EventRecord{record.event, std::move(mark)};
+  }
+  std::optional<Operation> operator()(const EventWait& wait) const {
+    return EventWait{wait.event, find(wait.event)->mark()};
+  }
+  // What comes after in the stream may take it again. Memory of no graph is the stream's to free.
+  std::optional<Operation> operator()(const GraphFree& free) const {
+    if (ReservedMemory::release(free.address) ||
+        !Machine::instance().memory().begin_free(free.address, Allocation::Kind::pool))
+      return std::nullopt;
+    return PoolFree{free.address};
+  }
+  std::optional<Operation> operator()(const ConditionalGraphs& graphs) const {
+    return Work{[&context = context_, graphs] { run(graphs, context); }};
+  }
+  template <class T> std::optional<Operation> operator()(const T& content) const {
+    if constexpr (std::is_constructible_v<Operation, const T&>)
+      return content;
+    else
+      return std::nullopt;
+  }
+
+private:
+  static std::shared_ptr<Event> find(CUevent handle) {
+    std::shared_ptr<Event> event = Machine::instance().events.find(handle);
+    require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    return event;
+  }
+
+  // In the thread of the stream, when the node's turn has come.
+  static void run(const ConditionalGraphs& graphs, Context& context) {
+    const unsigned& value = graphs.condition->value();
+    const auto do_body = [&](std::size_t body) {
+      if (body >= graphs.bodies.size()) return;
+      for (const Node* node : flattened(*graphs.bodies[body]))
+        if (const std::optional<Operation> operation = std::visit(Submission(context), node->content))
+          perform(*operation, context);
+    };
+    switch (graphs.type) {
+    case CU_GRAPH_COND_TYPE_IF: return do_body(value != 0 ? 0 : 1);
+    case CU_GRAPH_COND_TYPE_SWITCH: return do_body(value);
+    case CU_GRAPH_COND_TYPE_WHILE:
+      while (value != 0 && context.fault() == CUDA_SUCCESS) do_body(0);
+    }
+  }
+
+  Context& context_;
+};
+
+} // namespace
 
 void Executable::launch(Stream& stream) {
   for (const Step& s : steps_)
@@ -117,30 +197,13 @@ void Executable::launch(Stream& stream) {
       require(allocated->memory->take() || (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
               CUDA_ERROR_INVALID_VALUE,
               [] { return "memory that an earlier launch of the graph has allocated is not freed yet"; });
-
-  const auto submit = [&](const auto& content) {
-    using T = std::decay_t<decltype(content)>;
-    if constexpr (std::is_same_v<T, EventRecord>) {
-      const std::shared_ptr<Event> event = Machine::instance().events.find(content.event);
-      require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-      auto mark = std::make_shared<Mark>();
-      event->set_mark(mark);
-      stream.submit(EventRecord{content.event, std::move(mark)});
-    } else if constexpr (std::is_same_v<T, EventWait>) {
-      const std::shared_ptr<Event> event = Machine::instance().events.find(content.event);
-      require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-      stream.submit(EventWait{content.event, event->mark()});
-    } else if constexpr (std::is_same_v<T, GraphFree>) {
-      // What comes after in the stream may take it again. Memory of no graph is the stream's to free.
-      if (!ReservedMemory::release(content.address) &&
-          Machine::instance().memory().begin_free(content.address, Allocation::Kind::pool))
-        stream.submit(PoolFree{content.address});
-    } else if constexpr (std::is_constructible_v<Operation, const T&>) {
-      stream.submit(content);
-    }
-  };
-  for (const Step& s : steps_)
-    if (s.enabled) std::visit(submit, s.content);
+  for (const std::shared_ptr<const Condition>& condition : shape_->conditions)
+    if (condition->set_at_launch) stream.submit(Work{[condition] { condition->value() = condition->first; }});
+  const Submission submission(stream.context());
+  for (const Step& s : steps_) {
+    if (!s.enabled) continue;
+    if (std::optional<Operation> operation = std::visit(submission, s.content)) stream.submit(std::move(*operation));
+  }
 }
 
 } // namespace warplens::runtime

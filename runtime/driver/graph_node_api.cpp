@@ -77,6 +77,21 @@ Content free_memory(CUdeviceptr address) {
   return GraphFree{address};
 }
 
+/// The bodies are empty graphs that the program fills.
+Content conditional(Graphs& graphs, CUDA_CONDITIONAL_NODE_PARAMS& p) {
+  const auto found = graphs.conditions.find(p.handle);
+  const std::shared_ptr<const Condition> condition = found == graphs.conditions.end() ? nullptr : found->second.lock();
+  require(condition != nullptr);
+  require(p.type == CU_GRAPH_COND_TYPE_SWITCH || p.size == 1 || (p.type == CU_GRAPH_COND_TYPE_IF && p.size == 2));
+  require(p.size != 0 && p.type <= CU_GRAPH_COND_TYPE_SWITCH);
+  ConditionalGraphs content{p.type, condition, {}, {}};
+  for (unsigned i = 0; i < p.size; ++i) {
+    content.bodies.push_back(std::make_shared<Graph>());
+    content.handles.push_back(graphs.graphs.add(content.bodies.back()));
+  }
+  return content;
+}
+
 /// What nodes of cuGraphAddNode() do. Memory is handled where a node is added: it has to say the address.
 Content content_of(Graphs& graphs, CUgraphNodeParams& p) {
   switch (p.type) {
@@ -90,6 +105,7 @@ Content content_of(Graphs& graphs, CUgraphNodeParams& p) {
   case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return record(p.eventRecord.event);
   case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return allocate(p.alloc);
   case CU_GRAPH_NODE_TYPE_MEM_FREE: return free_memory(p.free.dptr);
+  case CU_GRAPH_NODE_TYPE_CONDITIONAL: return conditional(graphs, p.conditional);
   default: throw Failure{unsupported(fmt::format("a graph node of type {}", static_cast<int>(p.type)).c_str()), {}};
   }
 }
@@ -107,6 +123,11 @@ CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::si
         return CUDA_SUCCESS;
       },
       function);
+}
+
+/// A property of a node is what it was made with, and cannot be changed.
+bool is_fixed(const CUgraphNodeParams* p) {
+  return p == nullptr || p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
 /// The new content is of the same type. A kernel keeps what its attributes say.
@@ -378,19 +399,39 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, const CUgraphEdgeData*,
                            size_t count, CUgraphNodeParams* p) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return add(node, graph, after, count, [&](Graphs& graphs) { return content_of(graphs, *p); });
+  const CUresult result = add(node, graph, after, count, [&](Graphs& graphs) { return content_of(graphs, *p); });
+  if (result != CUDA_SUCCESS || p->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return result;
+  // The list lives as long as the node.
+  return get<ConditionalGraphs>(
+      *node, [&](Node&, ConditionalGraphs& content) { p->conditional.phGraph_out = content.handles.data(); });
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                         CUgraphNodeParams* p) {
   return cuGraphAddNode_v2(node, graph, after, nullptr, count, p);
 }
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr || p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) return CUDA_ERROR_INVALID_VALUE;
+  if (is_fixed(p)) return CUDA_ERROR_INVALID_VALUE;
   return set(node, [&](Graphs& graphs) { return content_of(graphs, *p); });
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr || p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) return CUDA_ERROR_INVALID_VALUE;
+  if (is_fixed(p)) return CUDA_ERROR_INVALID_VALUE;
   return set(executable, node, [&](Graphs& graphs) { return content_of(graphs, *p); });
+}
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph, CUcontext, unsigned int first,
+                                        unsigned int flags) {
+  return serve_graphs([&](Graphs& graphs) {
+    require(handle != nullptr && (flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) == 0);
+    const auto word =
+        warplens::api::Buffer::allocate(Machine::instance().api(), sizeof(unsigned), "condition of a graph");
+    require(static_cast<bool>(word), CUDA_ERROR_OUT_OF_MEMORY);
+    const auto condition =
+        std::make_shared<const Condition>(Condition{*word, first, (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0});
+    graphs.graph(graph)->conditions.push_back(condition);
+    *handle = (*word)->address();
+    graphs.conditions[*handle] = condition;
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigned int enabled) {

@@ -90,14 +90,15 @@ CUresult PTSZ(cuStreamBeginCaptureToGraph)(CUstream stream, CUgraph graph, const
 
 CUresult PTSZ(cuStreamEndCapture)(CUstream handle, CUgraph* graph) {
   return serve_graphs([&](Graphs& graphs, Context& context) {
-    require(graph != nullptr);
-    *graph = nullptr;
+    if (graph != nullptr) *graph = nullptr;
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
     const std::shared_ptr<GraphCapture> capture = capture_of(*stream);
     require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
     const std::shared_ptr<Graph> made = capture->end(*stream);
+    // One that was captured into a graph of the program need not be asked for.
+    require(graph != nullptr || graphs.graphs.find(Graphs::handle(*made)) != nullptr);
     graphs.graphs.add(made);
-    *graph = Graphs::handle(*made);
+    if (graph != nullptr) *graph = Graphs::handle(*made);
     return CUDA_SUCCESS;
   });
 }
