@@ -65,15 +65,19 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
     stride = static_cast<A>(lanes == 1 ? distance : distance / lanes);
   }
   const A base = values[first] - static_cast<A>(first) * stride;
-  A difference = 0;
-  if (mask == kFullMask) {
-    for (int i = 0; i < kWarpSize; ++i) difference |= values[i] ^ (base + static_cast<A>(i) * stride);
-  } else {
-    for (int i = 0; i < kWarpSize; ++i) {
-      const A on = A{0} - static_cast<A>(mask >> i & 1);
-      difference |= (values[i] ^ (base + static_cast<A>(i) * stride)) & on;
+  // The bits in which the addresses of active lanes differ from place(lane).
+  const auto differing = [&](auto place) {
+    A bits = 0;
+    if (mask == kFullMask) {
+      for (int i = 0; i < kWarpSize; ++i) bits |= values[i] ^ place(i);
+    } else {
+      for (int i = 0; i < kWarpSize; ++i) bits |= (values[i] ^ place(i)) & (A{0} - static_cast<A>(mask >> i & 1));
     }
-  }
+    return bits;
+  };
+  // All lanes at one place is frequent, and needs no multiplications: those of 64 bits take longer than all the rest.
+  A difference = stride == 0 ? differing([&](int) { return base; })
+                             : differing([&](int i) { return static_cast<A>(base + static_cast<A>(i) * stride); });
   a.base = static_cast<A>(base + static_cast<A>(offset));
   a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
   a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
