@@ -37,11 +37,11 @@ public:
 
   Expected<Plan> read(const toml::table& root) {
     if (root.contains("launch"))
-      known(root, {"launch", "module", "kernel", "grid", "block", "cluster", "shared", "cooperative", "device", "arg",
-                   "buffer", "texture", "sampler"});
+      known(root, {"launch", "module", "kernel", "grid", "block", "cluster", "shared", "registers", "cooperative",
+                   "device", "arg", "buffer", "texture", "sampler"});
     else
-      known(root, {"module", "kernel", "grid", "block", "cluster", "shared", "cooperative", "device", "arg", "buffer",
-                   "texture", "sampler", "launch"});
+      known(root, {"module", "kernel", "grid", "block", "cluster", "shared", "registers", "cooperative", "device",
+                   "arg", "buffer", "texture", "sampler", "launch"});
     if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
     tables(root, "buffer", plan_.buffers, [this](auto&& name, const toml::table& table) { buffer(name, table); });
     for (const std::string_view kind : {"texture", "sampler"})
@@ -55,7 +55,7 @@ public:
           const toml::table* table = node.as_table();
           if (table == nullptr) wrong(node, "launch", "a table");
           if (table == nullptr) continue;
-          known(*table, {"module", "kernel", "grid", "block", "cluster", "shared", "cooperative", "arg"});
+          known(*table, {"module", "kernel", "grid", "block", "cluster", "shared", "registers", "cooperative", "arg"});
           launch(*table, root);
         }
     } else {
@@ -155,12 +155,22 @@ private:
     if (const toml::node* node = needed("block")) l.block = extent(*node, "block");
     if (const toml::node* node = find("cluster")) l.cluster = extent(*node, "cluster");
     if (const toml::node* node = find("shared")) l.shared = natural(*node, "shared");
+    if (const toml::node* node = find("registers")) l.registers = registers(*node);
     if (const toml::node* node = find("cooperative")) {
       if (!node->is_boolean()) wrong(*node, "cooperative", "true or false");
       l.cooperative = node->value_or(false);
     }
     if (const toml::node* node = find("arg")) arguments(*node, l);
     plan_.launches.push_back(std::move(l));
+  }
+
+  // Of a thread: at least one, at most what any device gives.
+  std::uint32_t registers(const toml::node& node) {
+    constexpr std::uint64_t kMost = 255;
+    const std::uint64_t value = natural(node, "registers");
+    if (node.is_integer() && (value < 1 || value > kMost))
+      error(node.source(), fmt::format("'registers' is {}: expected 1 to {}, for a thread", value, kMost));
+    return static_cast<std::uint32_t>(std::min(value, kMost));
   }
 
   // One PTX file, or several that are linked.

@@ -5,6 +5,7 @@
 //   grid = [40, 1, 1]                     # blocks; also 40 or [40]
 //   block = [128, 1, 1]                   # threads
 //   shared = 0                            # dynamic bytes a block; optional
+//   registers = 20                        # of a thread, for the occupancy; optional, estimated where missing
 //   device = "c1060"                      # a built-in device or a device file; optional
 //   arg = [{ s32 = 20011 }, { f32 = 2.0 }, { buffer = "x" }]      # or [[arg]] tables
 //
@@ -17,7 +18,7 @@
 //   expect = "y.npy"                      # optional; tolerance = t allows absolute differences up to t
 //
 // Several [[launch]] tables run in order on the same buffers; what they leave out (module, kernel, grid, block, shared,
-// arg) is taken from the top level.
+// registers, arg) is taken from the top level.
 #pragma once
 
 #include "api/plan.hpp"

@@ -163,7 +163,7 @@ private:
     r.first_level = options_.first_level;
     r.workers = options_.workers;
     r.max_steps = options_.max_steps;
-    r.registers = options_.registers;
+    r.registers = options_.registers ? options_.registers : l.registers;
     r.level = options_.level;
     r.recorder = options_.recorder;
     for (const ArgumentPlan& a : l.arguments) argument(a, r);

@@ -64,9 +64,10 @@ struct LaunchPlan {
   std::vector<std::filesystem::path> libraries; ///< further PTX files that are linked with it
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
-  std::optional<Extent> cluster; ///< blocks
-  std::uint64_t shared = 0;      ///< dynamic bytes
-  bool cooperative = false;      ///< see LaunchRequest
+  std::optional<Extent> cluster;          ///< blocks
+  std::uint64_t shared = 0;               ///< dynamic bytes
+  std::optional<std::uint32_t> registers; ///< of a thread, where the file says so
+  bool cooperative = false;               ///< see LaunchRequest
   std::vector<ArgumentPlan> arguments;
   Origin origin;
 };
@@ -86,7 +87,7 @@ struct PlanOptions {
   FirstLevel first_level = FirstLevel::device;
   unsigned workers = 0; ///< 0: as many as the machine has
   std::uint64_t max_steps = kDefaultMaxSteps;
-  std::optional<std::uint32_t> registers;
+  std::optional<std::uint32_t> registers; ///< of all launches, whatever the plan says
   std::string level;
   LaunchRecorder* recorder = nullptr; ///< of every launch
   /// Reads the file of a module, where it may be other than PTX text.

@@ -21,6 +21,7 @@ grid = [1, 2, 3]
 block = [8]
 cluster = [1, 2]
 shared = 0
+registers = 40
 cooperative = true
 [[launch.arg]]
 u64 = 7
@@ -58,6 +59,8 @@ TEST(LaunchFile, ReadsEverything) {
   EXPECT_EQ(second.module, "folder/sub/other.ptx");
   EXPECT_EQ(second.grid, (Extent{1, 2, 3}));
   EXPECT_EQ(second.shared, 0u);
+  EXPECT_EQ(first.registers, std::nullopt);
+  EXPECT_EQ(second.registers, 40u);
   EXPECT_FALSE(first.cooperative);
   EXPECT_TRUE(second.cooperative);
   EXPECT_EQ(second.cluster, (Extent{1, 2, 1}));
@@ -104,6 +107,18 @@ TEST(LaunchFile, EveryErrorWithItsPlace) {
     places.push_back(std::to_string(d.where.line) + ":" + std::to_string(d.where.column));
   EXPECT_EQ(places, (std::vector<std::string>{"5:1", "1:10", "3:8", "4:9", "6:15"}));
   EXPECT_EQ(plan.error().list()[0].file, "folder/launch.toml");
+}
+
+TEST(LaunchFile, RegistersAreThoseOfAThread) {
+  for (const char* wrong : {"0", "-1", "256", "1.5", "\"many\""}) {
+    const Expected<Plan> plan = parse(kFile, {{"launch.0.registers", wrong}});
+    ASSERT_FALSE(plan) << wrong;
+    EXPECT_NE(plan.error().list()[0].message.find("'registers'"), std::string::npos) << wrong;
+  }
+  const Expected<Plan> plan = parse(kFile, {{"registers", "255"}});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->launches[0].registers, 255u) << "from the top level";
+  EXPECT_EQ(plan->launches[1].registers, 40u);
 }
 
 TEST(LaunchFile, NotToml) {

@@ -69,6 +69,20 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
   EXPECT_EQ(on("h200").instructions, 10);
 }
 
+// Those of the command line, else those of the launch file, else an estimate.
+TEST(Registers, OfALaunchFile) {
+  Expected<Plan> plan = read_launch_file(WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml", {});
+  ASSERT_TRUE(plan);
+  const auto registers = [&](const PlanOptions& options) { return run_plan(*plan, options)->launches.at(0).resources; };
+  EXPECT_EQ(registers({}).registers_from, Resources::RegisterSource::estimated);
+  plan->launches.at(0).registers = 40;
+  EXPECT_EQ(registers({}).registers, 40u);
+  EXPECT_EQ(registers({}).registers_from, Resources::RegisterSource::given);
+  PlanOptions options;
+  options.registers = 24;
+  EXPECT_EQ(registers(options).registers, 24u);
+}
+
 // Fermi's first cache fetches lines of 128 bytes: one for the 32 words of a warp, where the sectors would be four.
 TEST(Statistics, ADeviceOfAnotherRuleIsCountedByIt) {
   Expected<Plan> plan = read_launch_file(WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml", {});
