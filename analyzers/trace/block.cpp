@@ -63,6 +63,7 @@ Block BlockBuilder::take() {
   block_.base.resize(kBlockEvents);
   events_ = 0;
   slots_.assign(kSlots, kFree);
+  last_.clear();
   return full;
 }
 
@@ -77,6 +78,13 @@ void BlockBuilder::begin_cta(std::uint64_t cta) { block_.segments.push_back({cta
 void BlockBuilder::end_cta(std::uint64_t cta) { segment_of(cta).flags |= SegmentRow::kEnds; }
 
 std::uint16_t BlockBuilder::number_of(const PatternRow& pattern) {
+  if (pattern.instruction >= last_.size()) last_.resize(pattern.instruction + 1, kFree);
+  std::uint16_t& last = last_[pattern.instruction];
+  if (last == kFree || !(block_.patterns[last] == pattern)) last = find(pattern);
+  return last;
+}
+
+std::uint16_t BlockBuilder::find(const PatternRow& pattern) {
   for (std::size_t slot = mix(pattern) >> 47;; slot = (slot + 1) % kSlots) {
     std::uint16_t& number = slots_[slot];
     if (number == kFree) {

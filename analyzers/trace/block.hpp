@@ -55,6 +55,7 @@ public:
 private:
   void add(const exec::WarpId& of, const PatternRow& pattern, std::uint64_t base);
   std::uint16_t number_of(const PatternRow& pattern);
+  std::uint16_t find(const PatternRow& pattern);
   SegmentRow& segment_of(std::uint64_t cta);
   void add_offsets(PatternRow& pattern, const std::int64_t* offsets);
 
@@ -63,6 +64,7 @@ private:
   Block block_;
   std::size_t events_ = 0;           ///< the columns have room for a whole block
   std::vector<std::uint16_t> slots_; ///< numbers of patterns
+  std::vector<std::uint16_t> last_;  ///< of each instruction's last event: mostly the next one's, too
 };
 
 /// What the launch allows in a block.

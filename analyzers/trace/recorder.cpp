@@ -53,7 +53,11 @@ private:
   [[nodiscard]] bool selected(std::uint64_t cta) const { return recorder_.selection_.takes(cta) && !recorder_.failed_; }
   bool takes(std::uint64_t cta, std::uint32_t instruction) {
     const std::vector<bool>& kept = recorder_.selection_.instructions;
-    if (!selected(cta) || (!kept.empty() && !kept[instruction])) return false;
+    if (cta != last_cta_) { // the division of Selection::takes() once for the events of a warp's turn
+      last_cta_ = cta;
+      last_selected_ = selected(cta);
+    }
+    if (!last_selected_ || (!kept.empty() && !kept[instruction])) return false;
     make_room();
     return true;
   }
@@ -68,6 +72,8 @@ private:
   Recorder& recorder_;
   BlockBuilder builder_;
   std::future<void> pending_;
+  std::uint64_t last_cta_ = ~std::uint64_t{0};
+  bool last_selected_ = false;
 };
 
 Recorder::~Recorder() = default;
