@@ -17,11 +17,13 @@ struct CacheGeometry {
     update, ///< goes on to the next level; changes a line that is there
     back    ///< stays here until its line is thrown out
   } store = Store::update;
+  friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
 };
 
 struct Partitions {
   std::uint32_t count = 1;
   std::uint32_t bytes = 256; ///< width
+  friend bool operator==(const Partitions&, const Partitions&) = default;
 };
 
 struct Board {
@@ -32,6 +34,7 @@ struct Board {
   std::optional<CacheGeometry> l2{};
   /// Blocks that are resident at the same time.
   [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }
+  friend bool operator==(const Board&, const Board&) = default;
 };
 
 } // namespace warplens::analyzers

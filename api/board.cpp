@@ -45,4 +45,16 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
   return board;
 }
 
+model::Device with_first_level(model::Device device, FirstLevel first_level) {
+  if (first_level == FirstLevel::device) return device;
+  // Through the first level, and past it.
+  constexpr std::string_view kRules[][2] = {{"2.x-l1", "2.x-l2"}, {"3.x-l1", "3.x"}, {"5.x-l1", "5.x"}};
+  for (const auto& [through, past] : kRules)
+    if (device.coalescing_rule == through || device.coalescing_rule == past) {
+      device.coalescing_rule = first_level == FirstLevel::off ? past : through;
+      break;
+    }
+  return device;
+}
+
 } // namespace warplens::api

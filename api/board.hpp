@@ -11,4 +11,8 @@ namespace warplens::api {
 analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
                           std::uint64_t shared_bytes);
 
+/// The device with the first level used for global memory or not. Where that decides how large transactions are
+/// (compute capability 2.x to 5.x), the rule follows: lines of 128 bytes through it, segments of 32 past it.
+model::Device with_first_level(model::Device device, FirstLevel first_level);
+
 } // namespace warplens::api

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -206,116 +207,195 @@ exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context
   return result;
 }
 
-/// Those asked for, and the device's own where it is none of the three that every report counts: models need it.
-analyzers::RuleSet rules_of(const LaunchRequest& request) {
+/// Those asked for, and those of the devices where they are none of the three that every report counts: models need
+/// them.
+analyzers::RuleSet rules_of(const LaunchRequest& request, std::span<const model::Device* const> devices) {
   analyzers::RuleSet rules = request.rules;
-  const std::string& name = request.device.coalescing_rule;
-  if (name == "1.0" || name == "1.2" || name == "6.0") return rules;
-  // One that was asked for as well is there already.
-  if (const auto* rule = analyzers::find_coalescing_rule(name)) static_cast<void>(rules.add(*rule));
+  for (const model::Device* device : devices) {
+    const std::string& name = device->coalescing_rule;
+    if (name == "1.0" || name == "1.2" || name == "6.0") continue;
+    // One that was asked for as well is there already.
+    if (const auto* rule = analyzers::find_coalescing_rule(name)) static_cast<void>(rules.add(*rule));
+  }
   return rules;
 }
 
-} // namespace
-
-Expected<LaunchReport> launch_grid(const LaunchRequest& request, exec::DeviceRuntime& runtime) {
-  Module& module = *request.kernel.module;
-  const ir::Function& kernel = *request.kernel.function;
-  Expected<std::shared_ptr<const exec::Program>> program =
-      module.program(kernel, request.analyze || request.recorder != nullptr, request.level);
-  if (!program) return failure(program.error());
-  if (Diagnostics errors = validate(request, **program); errors.has_errors()) return failure(std::move(errors));
-  if (Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors())
-    return failure(std::move(errors));
-  if (request.first_level != FirstLevel::device && !request.device.l1)
-    return failure(fmt::format("{} has no first-level cache that is known of", request.device.name));
-
-  const ir::Function& linked = *(*program)->function; // with the functions that it calls
+/// A launch as one of the targets has it: the request with that device, and the report that grows out of it.
+struct Seen {
+  LaunchRequest request;
   LaunchReport report;
-  report.kernel = kernel.name;
-  report.file = module.ir().file;
-  report.launched_by = request.launched_by;
-  report.grid = blocks_of(request);
-  report.block = request.block;
-  report.cluster = cluster_of(request).value_or(Extent{1, 1, 1});
-  report.device = request.device;
-  report.rules = request.rules;
-  report.resources = resources(module, **program, request.registers);
-  report.resources.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  std::unique_ptr<Conclusions> conclusions;
+  analyzers::Analysis* analysis = nullptr; ///< that counts for it; null: nothing is counted
 
-  std::shared_ptr<Buffer> workspace;
-  if (request.cooperative) {
-    auto made = Buffer::allocate(module.context(), exec::kGridWorkspace, "grid workspace");
-    if (!made) return failure(made.error());
-    workspace = std::move(*made);
+  void take(const exec::LaunchResult& result, double seconds, const exec::Launch& launch) {
+    report.seconds = seconds;
+    report.steps = result.steps;
+    report.printed = result.printed;
+    if (!result.trap) return;
+    report.trap = exec::describe(*result.trap, launch);
+    report.trap_kind = result.trap->kind;
+    report.occupancy.reset();
+    report.remarks.clear();
   }
-  exec::Arena& arena = module.context()->arena();
+  void conclude() {
+    if (report.trap || analysis == nullptr) return;
+    report.analyzed = true;
+    report.profile = analysis->profile();
+    conclusions->draw();
+  }
+};
+
+/// The launch on a target. Errors: the device does not allow it.
+Expected<std::unique_ptr<Seen>> seen(const LaunchRequest& request, const Target& target, const exec::Program& program) {
+  auto result = std::make_unique<Seen>();
+  LaunchRequest& r = result->request = request;
+  r.device = with_first_level(target.device, target.first_level);
+  r.first_level = target.first_level;
+  if (target.registers) r.registers = target.registers;
+  if (Diagnostics errors = validate(r, program); errors.has_errors()) return failure(std::move(errors));
+  if (r.first_level != FirstLevel::device && !r.device.l1)
+    return failure(fmt::format("{} has no first-level cache that is known of", r.device.name));
+  Module& module = *r.kernel.module;
+  LaunchReport& report = result->report;
+  report.kernel = r.kernel.function->name;
+  report.file = module.ir().file;
+  report.launched_by = r.launched_by;
+  report.grid = blocks_of(r);
+  report.block = r.block;
+  report.cluster = cluster_of(r).value_or(Extent{1, 1, 1});
+  report.device = r.device;
+  report.rules = r.rules;
+  report.resources = resources(module, program, r.registers);
+  report.resources.dynamic_shared_bytes = r.dynamic_shared_bytes;
+  // With the functions that the kernel calls.
+  result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes);
+  if (r.analyze) result->conclusions->find_occupancy();
+  return result;
+}
+
+using Analyses = std::vector<std::unique_ptr<analyzers::Analysis>>;
+
+/// What is to watch the launch for those who see it: one for all whose boards are alike, for analyzers see no more of a
+/// device than that.
+Analyses analyses_of(const LaunchRequest& request, std::span<Seen* const> all, const exec::Program& program,
+                     const exec::LaunchShape& shape) {
+  Analyses result;
+  if (!request.analyze) return result;
+  std::vector<const model::Device*> devices;
+  for (const Seen* one : all) devices.push_back(&one->report.device);
+  std::vector<analyzers::Board> boards; // of `result`
+  for (Seen* one : all) {
+    const Resources& r = one->report.resources;
+    const int resident = one->report.occupancy ? one->report.occupancy->blocks : 1;
+    const analyzers::Board board = board_of(one->report.device, one->request.first_level, resident,
+                                            r.static_shared_bytes + r.dynamic_shared_bytes);
+    const auto known = std::find(boards.begin(), boards.end(), board);
+    const auto at = static_cast<std::size_t>(known - boards.begin());
+    if (known == boards.end()) {
+      boards.push_back(board);
+      result.push_back(
+          std::make_unique<analyzers::Analysis>(request.kernel.module->ir(), *program.function, shape,
+                                                analyzers::AnalysisOptions{.rules = rules_of(request, devices),
+                                                                           .named = request.analyzers,
+                                                                           .board = board,
+                                                                           .per_block = request.per_block}));
+    }
+    one->analysis = result[at].get();
+  }
+  return result;
+}
+
+/// What the emulator is given. `workspace` is that of a cooperative launch, or null.
+exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec::Program> program,
+                       const Buffer* workspace, Context::View& view) {
+  Context& context = *request.kernel.module->context();
   exec::Launch launch;
   launch.cooperative = request.cooperative;
-  if (workspace) launch.grid_workspace = workspace->address();
-  launch.program = *program;
-  launch.shape = shape_of(request, **program);
-  launch.params = parameters(request, **program);
-  if ((*program)->uses_heap) launch.heap = module.context()->heap();
-  launch.device_runtime = &runtime;
-  Context::View view = module.context()->borrow_view();
+  if (workspace != nullptr) launch.grid_workspace = workspace->address();
+  launch.shape = shape_of(request, *program);
+  launch.params = parameters(request, *program);
+  if (program->uses_heap) launch.heap = context.heap();
+  launch.program = std::move(program);
   launch.allocations = std::move(view.allocations);
   launch.textures = std::move(view.textures);
   // The emulator knows of others only where addresses are the caller's business; here there are no such addresses.
   launch.host_pointers = request.host_pointers || request.others_write;
-  launch.arena_begin = request.host_pointers ? arena.begin() : 0;
-  launch.arena_end = request.host_pointers ? arena.end() : ~std::uint64_t{0};
+  launch.arena_begin = request.host_pointers ? context.arena().begin() : 0;
+  launch.arena_end = request.host_pointers ? context.arena().end() : ~std::uint64_t{0};
   launch.machine = {static_cast<std::uint32_t>(request.device.multiprocessors),
                     static_cast<std::uint32_t>(request.device.limits.warps)};
   launch.max_steps = request.max_steps;
   launch.workers = request.workers;
-  std::unique_ptr<analyzers::Analysis> analysis;
-  Conclusions conclusions(report, module.ir(), linked, (*program)->param_bytes);
+  return launch;
+}
+
+/// One grid, without what its kernel launches itself: that is for the caller to do.
+std::vector<Expected<LaunchReport>> launch_grid(const LaunchRequest& request, std::span<const Target> targets,
+                                                exec::DeviceRuntime& runtime) {
+  const auto all = [&](const Diagnostics& errors) {
+    return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
+  };
+  Module& module = *request.kernel.module;
+  const Expected<std::shared_ptr<const exec::Program>> program =
+      module.program(*request.kernel.function, request.analyze || request.recorder != nullptr, request.level);
+  if (!program) return all(program.error());
+  if (const Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors()) return all(errors);
+
+  std::vector<Expected<std::unique_ptr<Seen>>> views;
+  std::vector<Seen*> valid;
+  for (const Target& target : targets) views.push_back(seen(request, target, **program));
+  for (const auto& view : views)
+    if (view) valid.push_back(view->get());
+  const auto reports = [&] {
+    std::vector<Expected<LaunchReport>> result;
+    for (auto& view : views)
+      result.push_back(view ? Expected<LaunchReport>(std::move((*view)->report)) : failure(view.error()));
+    return result;
+  };
+  if (valid.empty()) return reports();
+
+  std::shared_ptr<Buffer> workspace;
+  if (request.cooperative) {
+    auto made = Buffer::allocate(module.context(), exec::kGridWorkspace, "grid workspace");
+    if (!made) return all(made.error());
+    workspace = std::move(*made);
+  }
+  Context::View memory = module.context()->borrow_view();
+  exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get(), memory);
+  launch.device_runtime = &runtime;
   if (request.analyze || request.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
-      report.statistics.argument_bytes = static_cast<double>(bytes);
-  if (request.analyze) {
-    conclusions.find_occupancy();
-    const Resources& r = report.resources;
-    const int resident = report.occupancy ? report.occupancy->blocks : 1;
-    analysis = std::make_unique<analyzers::Analysis>(
-        module.ir(), linked, launch.shape,
-        analyzers::AnalysisOptions{.rules = rules_of(request),
-                                   .named = request.analyzers,
-                                   .board = board_of(request.device, request.first_level, resident,
-                                                     r.static_shared_bytes + r.dynamic_shared_bytes),
-                                   .per_block = request.per_block});
-  }
+      for (Seen* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
+  const Analyses analyses = analyses_of(request, valid, **program, launch.shape);
   Expected<exec::Watcher*> recording = nullptr;
-  if (request.recorder != nullptr) recording = request.recorder->begin(request, launch);
-  if (!recording) return failure(recording.error());
-  TwoWatchers both(analysis.get(), *recording);
-  launch.watcher = both.needed();
+  if (request.recorder != nullptr) recording = request.recorder->begin(valid.front()->request, launch);
+  if (!recording) return all(recording.error());
+  launch.watcher = *recording;
+  std::deque<TwoWatchers> pairs;
+  for (const auto& analysis : analyses) launch.watcher = pairs.emplace_back(analysis.get(), launch.watcher).needed();
 
   const auto start = std::chrono::steady_clock::now();
   const Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
-  if (!result) return failure(result.error());
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.steps = result->steps;
-  report.printed = result->printed;
-  if (result->trap) {
-    report.trap = exec::describe(*result->trap, launch);
-    report.trap_kind = result->trap->kind;
-    report.occupancy.reset();
-    report.remarks.clear();
-  }
+  if (!result) return all(result.error());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (Seen* one : valid) one->take(*result, seconds, launch);
   if (*recording != nullptr)
-    if (const Expected<void> kept = request.recorder->end(report); !kept) return failure(kept.error());
-  view.allocations = std::move(launch.allocations);
-  view.textures = std::move(launch.textures);
-  module.context()->return_view(std::move(view));
-  if (report.trap) return report;
-  if (!analysis) return report;
-  report.analyzed = true;
-  report.profile = analysis->profile();
-  conclusions.draw();
-  return report;
+    if (const Expected<void> kept = request.recorder->end(valid.front()->report); !kept) return all(kept.error());
+  memory.allocations = std::move(launch.allocations);
+  memory.textures = std::move(launch.textures);
+  module.context()->return_view(std::move(memory));
+  for (Seen* one : valid) one->conclude();
+  return reports();
+}
+
+Target target_of(const LaunchRequest& request) { return {request.device, request.first_level, request.registers}; }
+
+} // namespace
+
+Expected<LaunchReport> launch_grid(const LaunchRequest& request, exec::DeviceRuntime& runtime) {
+  const Target target = target_of(request);
+  return std::move(launch_grid(request, {&target, 1}, runtime).front());
 }
 
 std::vector<LaunchReport> with_children(LaunchReport report) {
@@ -326,12 +406,23 @@ std::vector<LaunchReport> with_children(LaunchReport report) {
   return list;
 }
 
-Expected<LaunchReport> launch(const LaunchRequest& request) {
+std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets) {
   exec::DeviceRuntime runtime;
-  Expected<LaunchReport> report = launch_grid(request, runtime);
-  if (!report || report->trap) return report;
-  if (const Expected<void> done = run_device_operations(request, runtime, *report); !done) return failure(done.error());
-  return report;
+  std::vector<Expected<LaunchReport>> reports = launch_grid(request, targets, runtime);
+  const auto first = std::find_if(reports.begin(), reports.end(), [](const auto& r) { return r.has_value(); });
+  if (first == reports.end() || (*first)->trap) return reports;
+  LaunchRequest parent = request;
+  const Target& target = targets[static_cast<std::size_t>(first - reports.begin())];
+  parent.device = (*first)->device;
+  parent.first_level = target.first_level;
+  if (const Expected<void> done = run_device_operations(parent, runtime, **first); !done)
+    *first = failure(done.error());
+  return reports;
+}
+
+Expected<LaunchReport> launch(const LaunchRequest& request) {
+  const Target target = target_of(request);
+  return std::move(launch(request, {&target, 1}).front());
 }
 
 namespace {

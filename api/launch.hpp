@@ -138,6 +138,17 @@ Expected<LaunchReport> launch(const LaunchRequest& request);
 
 /// A report and those of its children, as a list. Where one stopped it is the last.
 std::vector<LaunchReport> with_children(LaunchReport report);
+/// The GPU that a launch is judged for. Nothing in it changes what a kernel computes, unless that asks for its
+/// multiprocessor (%smid, %nsmid, %nwarpid): such a kernel sees the first target.
+struct Target {
+  model::Device device;
+  FirstLevel first_level = FirstLevel::device;
+  std::optional<std::uint32_t> registers; ///< per thread; unless given, those of the request
+};
+/// Emulates one launch once, and says what each of the targets would make of it, in their order; the request's own
+/// device and first level are not looked at. Errors as above; a target that refuses the launch does not keep it from the
+/// others. What the kernel launches itself is judged for the first target only.
+std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets);
 
 /// A built-in device by name, or a device file by path. Errors: neither.
 Expected<model::Device> load_device(std::string_view name_or_file);

@@ -31,17 +31,19 @@ std::string kind_of(const toml::node& node) {
   }
 }
 
+/// Keys of a [[launch]] table, and of the top level.
+const std::vector<std::string_view> kOfLaunch = {"module",    "kernel",      "grid",   "total",
+                                                 "block",     "cluster",     "shared", "shared_per_thread",
+                                                 "registers", "cooperative", "arg"};
+
 class Reader {
 public:
   explicit Reader(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   Expected<Plan> read(const toml::table& root) {
-    if (root.contains("launch"))
-      known(root, {"launch", "module", "kernel", "grid", "block", "cluster", "shared", "registers", "cooperative",
-                   "device", "arg", "buffer", "texture", "sampler"});
-    else
-      known(root, {"module", "kernel", "grid", "block", "cluster", "shared", "registers", "cooperative", "device",
-                   "arg", "buffer", "texture", "sampler", "launch"});
+    std::vector<std::string_view> keys = kOfLaunch;
+    keys.insert(keys.end(), {"launch", "device", "buffer", "texture", "sampler"});
+    known(root, keys);
     if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
     tables(root, "buffer", plan_.buffers, [this](auto&& name, const toml::table& table) { buffer(name, table); });
     for (const std::string_view kind : {"texture", "sampler"})
@@ -55,7 +57,7 @@ public:
           const toml::table* table = node.as_table();
           if (table == nullptr) wrong(node, "launch", "a table");
           if (table == nullptr) continue;
-          known(*table, {"module", "kernel", "grid", "block", "cluster", "shared", "registers", "cooperative", "arg"});
+          known(*table, kOfLaunch);
           launch(*table, root);
         }
     } else {
@@ -151,10 +153,12 @@ private:
       l.kernel = text(*node, "kernel");
       l.origin = origin_of(node->source());
     }
-    if (const toml::node* node = needed("grid")) l.grid = extent(*node, "grid");
+    grid(table, root, l);
     if (const toml::node* node = needed("block")) l.block = extent(*node, "block");
+    if (l.total) l.grid = blocks_for(*l.total, l.block);
     if (const toml::node* node = find("cluster")) l.cluster = extent(*node, "cluster");
     if (const toml::node* node = find("shared")) l.shared = natural(*node, "shared");
+    if (const toml::node* node = find("shared_per_thread")) l.shared_per_thread = natural(*node, "shared_per_thread");
     if (const toml::node* node = find("registers")) l.registers = registers(*node);
     if (const toml::node* node = find("cooperative")) {
       if (!node->is_boolean()) wrong(*node, "cooperative", "true or false");
@@ -162,6 +166,20 @@ private:
     }
     if (const toml::node* node = find("arg")) arguments(*node, l);
     plan_.launches.push_back(std::move(l));
+  }
+
+  // Blocks, or the threads of all of them; a [[launch]] table that says either does not take the other from the top.
+  void grid(const toml::table& table, const toml::table& root, LaunchPlan& l) {
+    const bool own = table.contains("grid") || table.contains("total");
+    const toml::table& from = own ? table : root;
+    const toml::node *blocks = from.get("grid"), *threads = from.get("total");
+    if (blocks == nullptr && threads == nullptr) return error(table.source(), "missing key 'grid'");
+    if (blocks != nullptr && threads != nullptr)
+      return error(threads->source(), "'total' and 'grid' say the same thing: expected one of them");
+    if (blocks != nullptr)
+      l.grid = extent(*blocks, "grid");
+    else
+      l.total = extent(*threads, "total");
   }
 
   // Of a thread: at least one, at most what any device gives.

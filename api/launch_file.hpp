@@ -3,8 +3,10 @@
 //   module = "saxpy.ptx"                  # relative to this file
 //   kernel = "saxpy"
 //   grid = [40, 1, 1]                     # blocks; also 40 or [40]
+//                                         # or total = 20011: threads of the grid, in as many blocks as they need
 //   block = [128, 1, 1]                   # threads
 //   shared = 0                            # dynamic bytes a block; optional
+//   shared_per_thread = 0                 # further ones for each thread of it; optional
 //   registers = 20                        # of a thread, for the occupancy; optional, estimated where missing
 //   device = "c1060"                      # a built-in device or a device file; optional
 //   arg = [{ s32 = 20011 }, { f32 = 2.0 }, { buffer = "x" }]      # or [[arg]] tables

@@ -44,6 +44,10 @@ public:
     for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
       const LaunchPlan& launch_plan = plan_.launches[i];
       if (options_.before_launch) options_.before_launch(i, launch_plan);
+      if (options_.only == i) {
+        report_.targets = launch(requests_[i], targets_);
+        return std::move(report_);
+      }
       Expected<LaunchReport> report = launch(requests_[i]);
       if (!report) return failure(placed(report.error(), launch_plan.origin));
       for (LaunchReport& one : with_children(std::move(*report))) report_.launches.push_back(std::move(one));
@@ -72,6 +76,8 @@ private:
     std::vector<std::shared_ptr<Module>> modules;
     for (const LaunchPlan& l : plan_.launches) modules.push_back(module(l));
     if (errors_.has_errors() || !choose_device(*modules.front())) return false;
+    rules_ = options_.rules;
+    if (options_.targets) targets_ = options_.targets(report_.device, rules_);
     report_.buffers = plan_.buffers;
     for (const BufferPlan& b : plan_.buffers) buffer(b);
     for (const TexturePlan& t : plan_.textures) bind(t);
@@ -153,11 +159,11 @@ private:
     r.grid = l.grid;
     r.block = l.block;
     r.cluster = l.cluster;
-    r.dynamic_shared_bytes = l.shared;
+    r.dynamic_shared_bytes = l.shared + l.shared_per_thread * l.block[0] * l.block[1] * l.block[2];
     r.cooperative = l.cooperative;
     r.device = report_.device;
-    r.analyze = options_.analyze;
-    r.rules = options_.rules;
+    r.analyze = options_.analyze && (!options_.only || options_.only == requests_.size());
+    r.rules = rules_;
     r.per_block = options_.per_block;
     r.analyzers = options_.analyzers;
     r.first_level = options_.first_level;
@@ -266,9 +272,18 @@ private:
   std::map<std::string, std::pair<std::shared_ptr<Texture>, std::shared_ptr<Buffer>>> textures_;
   std::vector<std::shared_ptr<Texture>> surfaces_; ///< that arguments name
   std::vector<LaunchRequest> requests_;
+  analyzers::RuleSet rules_;
+  std::vector<Target> targets_;
 };
 
 } // namespace
+
+Extent blocks_for(const Extent& total, const Extent& block) {
+  Extent grid{};
+  for (std::size_t i = 0; i < 3; ++i)
+    grid[i] = total[i] / std::max<std::uint64_t>(block[i], 1) + (block[i] != 0 && total[i] % block[i] != 0);
+  return grid;
+}
 
 Expected<PlanReport> run_plan(const Plan& plan, const PlanOptions& options) { return Runner(plan, options).run(); }
 

@@ -64,13 +64,18 @@ struct LaunchPlan {
   std::vector<std::filesystem::path> libraries; ///< further PTX files that are linked with it
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
-  std::optional<Extent> cluster;          ///< blocks
-  std::uint64_t shared = 0;               ///< dynamic bytes
+  std::optional<Extent> cluster;       ///< blocks
+  std::optional<Extent> total;         ///< threads of the grid, where the file says that instead of `grid`
+  std::uint64_t shared = 0;            ///< dynamic bytes
+  std::uint64_t shared_per_thread = 0; ///< further dynamic bytes for each thread of the block
   std::optional<std::uint32_t> registers; ///< of a thread, where the file says so
-  bool cooperative = false;               ///< see LaunchRequest
+  bool cooperative = false;            ///< see LaunchRequest
   std::vector<ArgumentPlan> arguments;
   Origin origin;
 };
+
+/// As many blocks as so many threads need, in each dimension. An empty block needs as many as there are threads.
+Extent blocks_for(const Extent& total, const Extent& block);
 
 struct Plan {
   std::string device; ///< name or file; empty: chosen by the module
@@ -90,6 +95,10 @@ struct PlanOptions {
   std::optional<std::uint32_t> registers; ///< of all launches, whatever the plan says
   std::string level;
   LaunchRecorder* recorder = nullptr; ///< of every launch
+  /// Only this launch is analysed, once for each of the targets; those before it only run, those after it do not.
+  std::optional<std::size_t> only;
+  /// Its targets, and the rules that they need, given the device of the plan.
+  std::function<std::vector<Target>(const model::Device&, analyzers::RuleSet&)> targets;
   /// Reads the file of a module, where it may be other than PTX text.
   std::function<Expected<std::vector<Source>>(const std::filesystem::path&)> read_module;
   /// Called before each launch, with its number from 0.
@@ -107,7 +116,8 @@ struct Mismatch {
 
 struct PlanReport {
   model::Device device;
-  std::vector<LaunchReport> launches; ///< up to the first that trapped
+  std::vector<LaunchReport> launches; ///< up to the first that trapped; of those before `only`, if that is given
+  std::vector<Expected<LaunchReport>> targets; ///< what `only` is on each of the targets
   std::vector<Mismatch> mismatches;
   std::vector<BufferPlan> buffers;               ///< as in the plan
   std::vector<std::shared_ptr<Buffer>> contents; ///< by index into `buffers`, after the last launch

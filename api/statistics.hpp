@@ -9,7 +9,8 @@
 
 namespace warplens::api {
 
-/// The statistics of a launch, averages per warp. Duplicate loads are those of scalar requests.
+/// The statistics of a launch, averages per warp. Duplicate loads are those of scalar requests. Hit ratios are given
+/// where the analyzer `caches` ran.
 /// How requests are counted:
 /// - Requests are loads and stores of global memory, and of local memory, which is interleaved and therefore always
 ///   coalesced. Atomics are requests only under the sector rule: the profile has no transactions of them for 1.x.

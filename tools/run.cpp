@@ -127,8 +127,9 @@ api::Extent extent(const std::string& text, std::string_view option) {
 /// Whatever the command line says about a launch.
 void override_launch(const po::variables_map& values, api::LaunchPlan& launch) {
   if (const auto v = get<std::string>(values, "kernel")) launch.kernel = *v;
-  if (const auto v = get<std::string>(values, "grid")) launch.grid = extent(*v, "--grid");
   if (const auto v = get<std::string>(values, "block")) launch.block = extent(*v, "--block");
+  if (launch.total) launch.grid = api::blocks_for(*launch.total, launch.block);
+  if (const auto v = get<std::string>(values, "grid")) launch.grid = extent(*v, "--grid");
   if (const auto v = get<std::string>(values, "cluster")) launch.cluster = extent(*v, "--cluster");
   if (const auto v = get<std::uint64_t>(values, "shared")) launch.shared = *v;
   if (values.count("cooperative") != 0) launch.cooperative = true;

@@ -89,6 +89,22 @@ TEST(LaunchFile, Overrides) {
   EXPECT_EQ(std::get<std::string>(plan->launches[1].arguments[0].value), "a");
 }
 
+TEST(LaunchFile, ThreadsOfTheGridInsteadOfBlocks) {
+  constexpr std::string_view kTotal = "module = \"k.ptx\"\nkernel = \"k\"\ntotal = [100, 7]\nblock = [32, 2]\n"
+                                      "shared_per_thread = 4\n";
+  Expected<Plan> plan = parse(kTotal);
+  ASSERT_TRUE(plan) << render(plan.error(), kTotal);
+  EXPECT_EQ(plan->launches[0].grid, (Extent{4, 4, 1}));
+  EXPECT_EQ(plan->launches[0].shared_per_thread, 4u);
+  plan = parse(kTotal, {{"block", "[64, 1]"}});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->launches[0].grid, (Extent{2, 7, 1}));
+  EXPECT_FALSE(parse(kTotal, {{"block", "0"}})->launches.empty()); // refused when it is launched
+  const Expected<Plan> both = parse(kTotal, {{"grid", "4"}});
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().list()[0].message, "'total' and 'grid' say the same thing: expected one of them");
+}
+
 TEST(LaunchFile, OverridesThatNameNothing) {
   for (const Override& o : std::vector<Override>{
            {"launch.7.grid", "1"}, {"launch.x.grid", "1"}, {"launch.5", "1"}, {"device.", "1"}, {"shared.a", "1"}})
