@@ -1,4 +1,5 @@
-// Writes JSON reports. With json_profile.cpp the only file of api/ that sees nlohmann-json.
+// Writes JSON reports. With json_profile.cpp, json_compare.cpp and sweep_json.cpp the only file of api/ that sees
+// nlohmann-json.
 #include "api/json_report.hpp"
 
 #include "api/predict.hpp"

@@ -23,6 +23,8 @@ Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of th
   inspect TRACE.h5 …             its accesses, and the transactions that each became
   convert IN OUT                 Accel-Sim traces into ours, ours into Accel-Sim's
   check FILE.ptx …               parse and check; list kernels and unsupported instructions
+  sweep LAUNCH.toml …            one launch under many configurations: blocks, devices, sizes, …
+  compare A.json B.json …        reports side by side: what changed, and why
   predict PROFILE …              predict run times from a report or a profiler's table
   calibrate RUNS.csv …           fit a model to measured run times
   occupancy …                    blocks and warps that fit on a multiprocessor
@@ -43,8 +45,9 @@ struct Command {
   int (*run)(const std::vector<std::string>&);
 };
 constexpr Command kCommands[] = {
-    {"run", run},     {"exec", execute},    {"analyze", analyze},     {"inspect", inspect},     {"convert", convert},
-    {"check", check}, {"predict", predict}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list}};
+    {"run", run},         {"exec", execute},        {"analyze", analyze},     {"inspect", inspect},
+    {"convert", convert}, {"check", check},         {"predict", predict},     {"sweep", sweep},
+    {"compare", compare}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list}};
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};

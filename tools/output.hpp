@@ -49,6 +49,8 @@ int inspect(const std::vector<std::string>& arguments);
 int execute(const std::vector<std::string>& arguments);
 int occupancy(const std::vector<std::string>& arguments);
 int predict(const std::vector<std::string>& arguments);
+int sweep(const std::vector<std::string>& arguments);
+int compare(const std::vector<std::string>& arguments);
 int calibrate(const std::vector<std::string>& arguments);
 int list(const std::vector<std::string>& arguments);
 

@@ -1,0 +1,76 @@
+#include "api/board.hpp"
+#include "api/sweep.hpp"
+#include "tests/api/kernels.hpp"
+#include "tests/tools/folder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::api {
+namespace {
+
+using Groups = std::vector<std::vector<std::size_t>>;
+using warplens::testing::Folder;
+
+std::string launch_in(const Folder& folder, const std::string& ptx) {
+  const std::string module = folder.write("k.ptx", ptx);
+  return folder.write("l.toml", "module = \"k.ptx\"\nkernel = \"scale\"\ngrid = 4\nblock = 32\ndevice = \"c1060\"\n"
+                                "arg = [{ buffer = \"x\" }, { f32 = 2 }, { u32 = 128 }]\n"
+                                "[buffer.x]\ntype = \"f32\"\ncount = 128\niota = [0, 1]\n");
+}
+
+std::vector<Settings> devices_and_blocks(const std::string& launch) {
+  std::vector<Settings> all;
+  for (const char* block : {"32", "64"})
+    for (const char* device : {"c1060", "gtx480"})
+      all.push_back({{"launch", launch}, {"block", block}, {"device", device}});
+  return all;
+}
+
+TEST(Sweep, WhatDiffersInTheGpuAloneIsEmulatedOnce) {
+  const Folder folder;
+  const auto all = devices_and_blocks(launch_in(folder, std::string(testing::kScale)));
+  EXPECT_EQ(share_emulations(all), (Groups{{0, 1}, {2, 3}}));
+}
+
+TEST(Sweep, AKernelThatAsksForItsMultiprocessorRunsOnEach) {
+  const Folder folder;
+  std::string ptx(testing::kScale);
+  ptx.insert(ptx.find("  mov.u32 %r1"), "  mov.u32 %r1, %nsmid;\n");
+  const auto all = devices_and_blocks(launch_in(folder, ptx));
+  EXPECT_EQ(share_emulations(all), (Groups{{0}, {1}, {2}, {3}}));
+}
+
+TEST(Sweep, SharedEmulationsGiveTheRowsOfSingleOnes) {
+  const Folder folder;
+  const auto all = devices_and_blocks(launch_in(folder, std::string(testing::kScale)));
+  const std::vector<SweepRow> both = run_configurations(std::span(all).first(2), {});
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::vector<SweepRow> one = run_configurations(std::span(all).subspan(i, 1), {});
+    ASSERT_EQ(one[0].failure, "");
+    ASSERT_EQ(one[0].metrics.size(), both[i].metrics.size());
+    for (std::size_t m = 0; m < one[0].metrics.size(); ++m) {
+      EXPECT_EQ(one[0].metrics[m].name, both[i].metrics[m].name);
+      EXPECT_EQ(one[0].metrics[m].value, both[i].metrics[m].value) << one[0].metrics[m].name;
+    }
+  }
+}
+
+TEST(Sweep, Shapes) {
+  EXPECT_EQ(*parse_shape("64"), (Extent{64, 1, 1}));
+  EXPECT_EQ(*parse_shape("8x4x2"), (Extent{8, 4, 2}));
+  for (const char* bad : {"", "x", "8x", "8x4x2x1", "-8", "8 x 4", "99999999999999999999"})
+    EXPECT_FALSE(parse_shape(bad)) << bad;
+}
+
+TEST(Board, TheRuleFollowsTheFirstLevel) {
+  const auto rule = [](const char* device, FirstLevel level) {
+    return with_first_level(*load_device(device), level).coalescing_rule;
+  };
+  EXPECT_EQ(rule("gtx480", FirstLevel::device), "2.x-l1");
+  EXPECT_EQ(rule("gtx480", FirstLevel::off), "2.x-l2");
+  EXPECT_EQ(rule("gtx480", FirstLevel::enlarged), "2.x-l1");
+  EXPECT_EQ(rule("h200", FirstLevel::off), "6.0");
+}
+
+} // namespace
+} // namespace warplens::api

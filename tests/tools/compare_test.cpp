@@ -1,0 +1,158 @@
+// warplens compare, as users run it.
+#include "tests/api/kernels.hpp"
+#include "tests/tools/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace warplens::testing {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+const std::string kTranspose = WARPLENS_SOURCE_DIR "/samples/transpose/launch.toml";
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), text.npos) << "'" << part << "' is not in:\n" << text;
+}
+
+class Compare : public ::testing::Test {
+protected:
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string report(const std::string& name, const Words& arguments) const {
+    Words words = arguments;
+    words.insert(words.end(), {"--json", file(name)});
+    const Output o = run_program(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return file(name);
+  }
+  /// x[i * stride] = …, with another stride.
+  [[nodiscard]] std::string strided(const std::string& name, int stride, int block) const {
+    std::string ptx(api::testing::kScale);
+    ptx.replace(ptx.find("%r4, 4;"), 7, "%r4, " + std::to_string(4 * stride) + ";");
+    const std::string source = folder_.write("k.ptx", ptx);
+    return report(name, {"run", source, "--kernel", "scale", "--grid", std::to_string(4096 / block), "--block",
+                         std::to_string(block), "--arg", "x:f32[131072]=iota", "--arg", "f32=2", "--arg", "u32=4096",
+                         "--device", "gtx480"});
+  }
+  std::string sweep(const std::string& name) const {
+    static_cast<void>(folder_.write("k.ptx", api::testing::kScale));
+    const std::string launch = folder_.write(
+        "l.toml", "module = \"k.ptx\"\nkernel = \"scale\"\ntotal = 4096\nblock = 64\ndevice = \"gtx480\"\n"
+                  "arg = [{ buffer = \"x\" }, { f32 = 2 }, { u32 = 4096 }]\n"
+                  "[buffer.x]\ntype = \"f32\"\ncount = 4096\niota = [0, 1]\n");
+    return report(name, {"sweep", launch, "--block", "8,64,128"});
+  }
+  Folder folder_;
+};
+
+TEST_F(Compare, SaysWhatChangedAndWhy) {
+  const std::string a = strided("a.json", 1, 128), b = strided("b.json", 32, 128);
+  const Output o = run_program({"compare", a, b});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "times as slow");
+  expect_contains(o.out, "ms: memory transactions");
+  expect_contains(o.out, "sectors of global memory");
+  expect_contains(o.out, "x 8"); // a sector for each lane instead of one for eight
+  expect_contains(o.out, "new: ");
+  EXPECT_EQ(o.out.find("ms: instructions"), o.out.npos) << o.out;
+  const Output back = run_program({"compare", b, a});
+  expect_contains(back.out, "times as fast");
+  expect_contains(back.out, "no more: ");
+}
+
+TEST_F(Compare, FactorsAndTheRestAreTheChange) {
+  const Output o = run_program({"compare", strided("a.json", 1, 128), strided("b.json", 32, 32), "--json", "-"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Json launch = Json::parse(o.out)["comparisons"][0]["launches"][0];
+  double sum = launch["unexplained"];
+  std::vector<std::string> names;
+  for (const Json& f : launch["factors"]) sum += f["milliseconds"].get<double>(), names.push_back(f["what"]);
+  const double change = launch["after"]["milliseconds"].get<double>() - launch["before"]["milliseconds"].get<double>();
+  EXPECT_NEAR(sum, change, 1e-9);
+  EXPECT_NE(std::find(names.begin(), names.end(), "size of blocks and occupancy"), names.end());
+}
+
+TEST_F(Compare, TheSame) {
+  const std::string a = strided("a.json", 1, 128);
+  const Output o = run_program({"compare", a, a});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "every metric is the same");
+  expect_contains(o.out, ", the same");
+}
+
+TEST_F(Compare, OtherDevicesAndKernels) {
+  const std::string a = report("a.json", {"run", kTranspose, "--device", "c1060"});
+  const std::string b = report("b.json", {"run", kTranspose, "--device", "gtx480"});
+  const std::string c = strided("c.json", 1, 128);
+  const Output o = run_program({"compare", a, b, c, "--csv", file("t.csv"), "--plot", file("t.svg")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "the device");
+  expect_contains(o.out, "-> scale on GeForce GTX 480"); // by order, for the names differ
+  expect_contains(read_text(file("t.csv")), "before,after,kernel");
+  expect_contains(read_text(file("t.svg")), "predicted time, ms");
+}
+
+TEST_F(Compare, SweepsByTheirSettings) {
+  const Output o = run_program({"compare", sweep("a.json"), sweep("b.json")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "block 8");
+  expect_contains(o.out, "block 128");
+  expect_contains(o.out, "every metric is the same");
+}
+
+TEST_F(Compare, TheSignPlot) {
+  const Output predicted = run_program({"compare", sweep("s.json"), "--signs"});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  expect_contains(predicted.out, "block 128");
+  // Measured the other way around: the pairs with a difference are all wrong.
+  const std::string csv = folder_.write("m.csv", "block,milliseconds\n8,1\n64,10\n128,10.5\n");
+  const Output o = run_program({"compare", file("s.json"), "--measured", csv, "--plot", file("signs.png")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "-1!1");
+  expect_contains(o.out, "1!-1");
+  expect_contains(o.out, " of 3 pairs as measured");
+  EXPECT_EQ(read_text(file("signs.png")).substr(1, 3), "PNG");
+}
+
+TEST_F(Compare, BadInput) {
+  const std::string good = strided("a.json", 1, 128);
+  std::string text = read_text(good);
+  const std::string no_json = folder_.write("no.json", "{ \"launches\": ["), other = folder_.write("o.json", "[1]"),
+                    empty = folder_.write("e.json", "{\"warplens\": \"0.1.0\", \"launches\": [], \"device\": {}}"),
+                    broken = folder_.write("b.json", "{\"warplens\": \"0.1.0\", \"launches\": [{}], \"device\": {}}"),
+                    csv = folder_.write("m.csv", "kernel,time\nscale,1\n"),
+                    word = folder_.write("w.csv", "kernel,milliseconds\nscale,fast\n"),
+                    stranger = folder_.write("x.csv", "kernel,milliseconds\nother,1\n");
+  text.replace(text.find("\"0."), 3, "\"9.");
+  const std::string later = folder_.write("later.json", text);
+  const std::vector<std::pair<Words, std::string>> cases = {
+      {{}, "no report"},
+      {{good}, "one report alone"},
+      {{good, file("missing.json")}, "cannot read"},
+      {{good, no_json}, "is not JSON"},
+      {{good, other}, "neither launches nor rows of a sweep"},
+      {{good, empty}, "nothing has a result"},
+      {{good, broken}, "is no report"},
+      {{good, later}, "is of warplens \"9."},
+      {{good, good, "--json", "/nowhere/x.json"}, "/nowhere/x.json"},
+      {{good, good, "--plot", "x.bmp"}, ".svg or .png"},
+      {{good, good, "--measured", csv}, "no column 'milliseconds'"},
+      {{good, good, "--measured", word}, "w.csv:2: expected milliseconds, got 'fast'"},
+      {{good, good, "--measured", stranger}, "no launch of the reports fits"},
+      {{good, "--signs"}, "needs two launches"},
+      {{good, good, "--parity", "-5"}, "percentage"}};
+  for (const auto& [options, part] : cases) {
+    Words words{"compare"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Output o = run_program(words);
+    EXPECT_EQ(o.status, 2) << part << o.err;
+    expect_contains(o.err, "error: ");
+    expect_contains(o.err, part);
+    EXPECT_EQ(o.err.find("internal error"), o.err.npos) << o.err;
+  }
+  EXPECT_EQ(run_program({"compare", "--help"}).status, 0);
+}
+
+} // namespace
+} // namespace warplens::testing

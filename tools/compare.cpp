@@ -1,0 +1,301 @@
+// warplens compare: reports side by side.
+#include "api/json_compare.hpp"
+#include "api/table.hpp"
+#include "tools/output.hpp"
+#include "tools/plot.hpp"
+#include "tools/sign_plot.hpp"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+using Strings = std::vector<std::string>;
+using api::Change;
+using api::LaunchComparison;
+using api::ReportFile;
+
+constexpr std::string_view kHelp = R"(usage: warplens compare A.json B.json [C.json…] [OPTION…]
+       warplens compare SWEEP.json --signs [OPTION…]
+
+Compares reports of 'warplens run --json' or 'warplens sweep --json': the first with each of the others. Launches belong
+together by kernel and settings, or else by order. For each: the predicted time, which counts explain its change (the
+model asked again with those of the other launch), the metrics and lines that changed, findings that came and went.
+
+With --signs or --measured, the sign plot instead: every launch of all reports against every other, 1 where it is faster,
+-1 where it is slower, 0 where there is no difference; as predicted and as measured.
+
+)";
+constexpr std::string_view kExamples = R"(
+Examples:
+  warplens compare before.json after.json
+  warplens compare gtx280.json gtx480.json --all --csv changes.csv
+  warplens compare before.json after1.json after2.json --plot times.svg
+  warplens compare sweep.json --measured measured.csv --plot signs.svg
+The CSV of --measured has a column 'milliseconds', and others that say of what: kernel, device, file, or settings of a
+sweep such as block.
+Exit status: 0 fine; 2 bad usage or input.
+)";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("all", "every metric and line that changed, not the most telling alone");
+  add("signs", "the sign plot of what is predicted");
+  add("measured", po::value<std::string>()->value_name("FILE.csv"), "the sign plot, with measured times beside it");
+  add("parity", po::value<double>()->value_name("PERCENT")->default_value(10),
+      "so much is no difference in the sign plot");
+  add("json", po::value<std::string>()->value_name("FILE"), "write the comparison; - for the standard output, alone");
+  add("csv", po::value<std::string>()->value_name("FILE"), "write every metric that changed; likewise");
+  add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
+      "draw the predicted times, or the sign plot; needs gnuplot");
+  add("help,h", "this text");
+  return options;
+}
+
+/// What tells most, in this order; --all shows the others, too.
+constexpr std::pair<std::string_view, std::string_view> kTelling[] = {
+    {"smsp__inst_executed.sum", "warp instructions"},
+    {"memory_l2_theoretical_sectors_global", "sectors of global memory"},
+    {"memory_l2_theoretical_sectors_global_ideal", "ideal sectors"},
+    {"transactions", "transactions"},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "bank conflicts, loads"},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "bank conflicts, stores"},
+    {"warp_serialize", "bank conflicts of half-warps (1.x)"},
+    {"divergent_branch", "divergent branches"},
+    {"smsp__thread_inst_executed_per_inst_executed.ratio", "lanes of an instruction"},
+    {"inst_executed_barrier", "barriers"},
+    {"occupancy", "occupancy"},
+    {"launch__registers_per_thread", "registers of a thread"},
+    {"warps_launched", "warps"}};
+
+std::string_view telling(std::string_view metric) {
+  for (const auto& [name, words] : kTelling)
+    if (name == metric) return words;
+  return "";
+}
+
+std::string number(const std::optional<double>& value) {
+  if (!value) return "";
+  const bool whole = *value == std::floor(*value) && std::abs(*value) < 1e15;
+  return whole ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
+}
+
+std::string ratio(const Change& change) {
+  const auto r = change.ratio();
+  return r ? fmt::format("x {:.3g}", *r) : "";
+}
+
+std::string title(const api::ReportedLaunch& launch) {
+  std::string text = fmt::format("{} on {}", launch.kernel, launch.device_name);
+  if (!launch.settings.empty()) text += fmt::format(" ({})", api::text_of(launch.settings));
+  return text;
+}
+
+std::string heading(const LaunchComparison& c, const Style& style) {
+  if (c.before == nullptr || c.after == nullptr)
+    return fmt::format("{}{}{}: {}\n", style.bold, title(c.before != nullptr ? *c.before : *c.after), style.reset,
+                       c.before != nullptr ? "only in the first report" : "only in the second report");
+  const std::string a = title(*c.before), b = title(*c.after);
+  return fmt::format("{}{}{}{}\n", style.bold, a, style.reset, a == b ? "" : " -> " + b);
+}
+
+std::string times(const LaunchComparison& c, const Style& style) {
+  const auto &a = *c.before, &b = *c.after;
+  if (!a.milliseconds || !b.milliseconds) return "";
+  const double r = *b.milliseconds / *a.milliseconds;
+  const std::string_view colour = r < 0.995 ? style.green : r > 1.005 ? style.red : std::string_view();
+  std::string text =
+      fmt::format("  predicted: {:.4g} ms -> {:.4g} ms, {}{}{}\n", *a.milliseconds, *b.milliseconds, colour,
+                  r < 0.995   ? fmt::format("{:.2f} times as fast", 1 / r)
+                  : r > 1.005 ? fmt::format("{:.2f} times as slow", r)
+                              : "the same",
+                  style.reset);
+  text += a.model == b.model ? fmt::format("    by {}", a.model)
+                             : fmt::format("    by {} and {}: not the same model", a.model, b.model);
+  text += a.bound == b.bound ? fmt::format("; bound by {}\n", a.bound)
+                             : fmt::format("; bound by {} -> {}\n", a.bound, b.bound);
+  for (const api::Factor& f : c.factors) text += fmt::format("    {:+.4g} ms: {}\n", f.milliseconds, f.what);
+  if (!c.factors.empty() && std::abs(c.unexplained) > 0.01 * *a.milliseconds)
+    text += fmt::format("    {:+.4g} ms: these acting together\n", c.unexplained);
+  return text;
+}
+
+std::string metrics_text(const std::vector<Change>& changes, bool all, const Style& style) {
+  api::Table table({{"metric"}, {"before", api::Table::right}, {"after", api::Table::right}, {"", api::Table::right}});
+  for (const Change& change : changes) {
+    const std::string_view words = telling(change.name);
+    if (all || !words.empty())
+      table.row({all ? change.name : std::string(words), number(change.before), number(change.after), ratio(change)});
+  }
+  return table.empty() ? "" : table.text(style.dim, style.reset);
+}
+
+std::string lines_text(const LaunchComparison& c, bool all, const Style& style) {
+  constexpr std::size_t kMost = 10;
+  api::Table table({{"line"},
+                    {"instruction"},
+                    {"metric"},
+                    {"before", api::Table::right},
+                    {"after", api::Table::right},
+                    {"", api::Table::right}});
+  std::size_t shown = 0;
+  for (const auto& line : c.lines)
+    for (const Change& change : line.metrics) {
+      const std::string_view words = telling(change.name);
+      if (!all && (words.empty() || words == "ideal sectors" || ++shown > kMost)) continue;
+      table.row({line.where, line.text, all ? change.name : std::string(words), number(change.before),
+                 number(change.after), ratio(change)});
+    }
+  return table.empty() ? "" : table.text(style.dim, style.reset);
+}
+
+std::string findings_text(const LaunchComparison& c) {
+  std::string text;
+  for (const auto& f : c.vanished) text += api::wrapped(fmt::format("no more: {} ({})", f.message, f.where), "  ");
+  for (const auto& f : c.appeared) text += api::wrapped(fmt::format("new: {} ({})", f.message, f.where), "  ");
+  return text;
+}
+
+std::string comparison_text(const LaunchComparison& c, bool all, const Style& style) {
+  std::string text = heading(c, style);
+  if (c.before == nullptr || c.after == nullptr) return text;
+  text += times(c, style);
+  if (c.metrics.empty()) text += "  every metric is the same\n";
+  return text + metrics_text(c.metrics, all, style) + lines_text(c, all, style) + findings_text(c);
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string comparison_csv(const ReportFile& before, std::span<const ReportFile> others,
+                           std::span<const std::vector<LaunchComparison>> comparisons) {
+  std::string text = "before,after,kernel,settings,line,metric,value before,value after,ratio\n";
+  const auto exact = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
+  for (std::size_t i = 0; i < others.size(); ++i)
+    for (const LaunchComparison& c : comparisons[i]) {
+      if (c.before == nullptr || c.after == nullptr) continue;
+      const auto row = [&](const std::string& line, const Change& change) {
+        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(before.name), csv_cell(others[i].name),
+                            csv_cell(c.after->kernel), csv_cell(api::text_of(c.after->settings)), csv_cell(line),
+                            csv_cell(change.name), exact(change.before), exact(change.after), exact(change.ratio()));
+      };
+      row("", {"milliseconds", c.before->milliseconds, c.after->milliseconds});
+      for (const Change& change : c.metrics)
+        if (change.name != "milliseconds") row("", change);
+      for (const auto& line : c.lines)
+        for (const Change& change : line.metrics) row(line.where, change);
+    }
+  return text;
+}
+
+/// Predicted times: a place for each launch of the first report, a line for each report.
+Plot times_plot(std::span<const ReportFile> reports, std::span<const std::vector<LaunchComparison>> comparisons) {
+  Plot plot{"", "kernel", "predicted time, ms", {}, {{reports[0].name, {}}}, false};
+  for (const api::ReportedLaunch& launch : reports[0].launches) {
+    plot.places.push_back(launch.settings.empty() ? launch.kernel
+                                                  : launch.kernel + " " + api::text_of(launch.settings));
+    plot.lines[0].values.push_back(launch.milliseconds);
+  }
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    Plot::Line& line = plot.lines.emplace_back(Plot::Line{reports[i + 1].name, {}});
+    for (const LaunchComparison& c : comparisons[i])
+      if (c.before != nullptr) line.values.push_back(c.after != nullptr ? c.after->milliseconds : std::nullopt);
+  }
+  return plot;
+}
+
+ReportFile read_file(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  if (!in || std::filesystem::is_directory(name)) throw UsageError{fmt::format("cannot read '{}'", name), ""};
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  Expected<ReportFile> file = api::read_report(text, name);
+  if (!file) throw std::move(file.error());
+  return std::move(*file);
+}
+
+std::string option(const po::variables_map& values, const char* name) {
+  return values.count(name) != 0 ? values[name].as<std::string>() : "";
+}
+
+void show_signs(std::span<const ReportFile> reports, const po::variables_map& values) {
+  for (const char* name : {"json", "csv"})
+    if (values.count(name) != 0) throw UsageError{fmt::format("--{} is not for the sign plot", name), ""};
+  const SignPlot plot = sign_plot(versions_of(reports, option(values, "measured")), values["parity"].as<double>());
+  if (plot.versions.size() < 2) throw UsageError{"the sign plot needs two launches with a predicted time", ""};
+  if (const std::string file = option(values, "plot"); !file.empty()) draw(sign_plot_matrix(plot), file);
+  write(sign_plot_text(plot));
+}
+
+void show_changes(std::span<const ReportFile> reports, const po::variables_map& values) {
+  if (reports.size() < 2) throw UsageError{"one report alone", "warplens compare A.json B.json"};
+  const std::span<const ReportFile> others = reports.subspan(1);
+  std::vector<std::vector<LaunchComparison>> comparisons;
+  for (const ReportFile& other : others) comparisons.push_back(api::compare_reports(reports[0], other));
+  const std::string json = option(values, "json"), csv = option(values, "csv"), plot = option(values, "plot");
+  if (!json.empty()) write_file(json, api::json_comparison(reports[0], others, comparisons));
+  if (!csv.empty()) write_file(csv, comparison_csv(reports[0], others, comparisons));
+  if (!plot.empty()) draw(times_plot(reports, comparisons), plot);
+  if (json == "-" || csv == "-") return;
+  const Style style = style_for(STDOUT_FILENO);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    write(fmt::format("{}{} -> {}\n", i == 0 ? "" : "\n", reports[0].name, others[i].name));
+    for (const LaunchComparison& c : comparisons[i]) write("\n" + comparison_text(c, values.count("all") != 0, style));
+  }
+}
+
+} // namespace
+
+int compare(const Strings& arguments) {
+  const po::options_description visible = visible_options();
+  po::options_description all;
+  all.add(visible).add_options()("input", po::value<Strings>());
+  po::positional_options_description positional;
+  positional.add("input", -1);
+  po::variables_map values;
+  po::store(po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+  po::notify(values);
+  if (values.count("help") != 0) {
+    std::ostringstream options;
+    options << visible;
+    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
+    return kFine;
+  }
+  if (values.count("input") == 0) throw UsageError{"no report", "warplens compare A.json B.json"};
+  if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
+  if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
+    throw UsageError{"--parity: expected a percentage", ""};
+  try {
+    std::vector<ReportFile> reports;
+    for (const std::string& name : values["input"].as<Strings>()) reports.push_back(read_file(name));
+    if (values.count("signs") != 0 || values.count("measured") != 0)
+      show_signs(reports, values);
+    else
+      show_changes(reports, values);
+  } catch (const Diagnostics& errors) {
+    print(errors);
+    return kBadInput;
+  }
+  return kFine;
+}
+
+} // namespace warplens::tools

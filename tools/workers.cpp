@@ -1,0 +1,145 @@
+#include "tools/workers.hpp"
+
+#include "tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <optional>
+
+namespace warplens::tools {
+
+namespace {
+
+/// False: the other end is gone.
+bool send(int to, const void* bytes, std::size_t size) {
+  const auto* at = static_cast<const char*>(bytes);
+  while (size != 0) {
+    const ssize_t written = ::write(to, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+bool receive(int from, void* bytes, std::size_t size) {
+  auto* at = static_cast<char*>(bytes);
+  while (size != 0) {
+    const ssize_t got = ::read(from, at, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+/// A text, after its length.
+bool send(int to, const std::string& text) {
+  const std::uint64_t size = text.size();
+  return send(to, &size, sizeof size) && send(to, text.data(), text.size());
+}
+
+std::optional<std::string> receive(int from) {
+  std::uint64_t size = 0;
+  if (!receive(from, &size, sizeof size)) return std::nullopt;
+  std::string text(size, '\0');
+  if (!receive(from, text.data(), text.size())) return std::nullopt;
+  return text;
+}
+
+} // namespace
+
+Workers::Workers(unsigned count, Job job) : job_(std::move(job)), workers_(count) {
+  std::signal(SIGPIPE, SIG_IGN); // of a worker that died; seen when its result is missing
+  for (Worker& worker : workers_) start(worker);
+}
+
+Workers::~Workers() {
+  int ignored = 0;
+  for (Worker& worker : workers_) {
+    if (worker.busy) kill(worker.process, SIGKILL); // nobody waits for its result any more
+    stop(worker, ignored);
+  }
+}
+
+void Workers::start(Worker& worker) {
+  int jobs[2], results[2];
+  if (pipe(jobs) != 0 || pipe(results) != 0) throw UsageError{"cannot start a process: too many open files", ""};
+  const pid_t process = fork();
+  if (process < 0) throw UsageError{"cannot start a process", "fewer may do: --jobs"};
+  if (process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever ends the sweep ends its workers
+    // What leads to the others, too, or they would not see that the sweep has ended.
+    for (const Worker& other : workers_)
+      if (other.process > 0) close(other.jobs), close(other.results);
+    close(jobs[1]);
+    close(results[0]);
+    work(jobs[0], results[1]);
+  }
+  close(jobs[0]);
+  close(results[1]);
+  worker = {process, jobs[1], results[0], 0, false};
+}
+
+void Workers::stop(Worker& worker, int& status) {
+  if (worker.process <= 0) return;
+  close(worker.jobs);
+  close(worker.results);
+  while (waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
+  }
+  worker = {};
+}
+
+void Workers::work(int jobs, int results) const {
+  std::uint64_t job = 0;
+  while (receive(jobs, &job, sizeof job))
+    if (!send(results, job_(job))) break;
+  _exit(0); // without what this process would do at its end: it is not this process's
+}
+
+void Workers::run(std::size_t count, const Done& done) {
+  std::size_t next = 0, open = count;
+  const auto hand_out = [&](Worker& worker) {
+    worker.busy = next < count;
+    if (!worker.busy) return;
+    worker.job = next++;
+    const std::uint64_t job = worker.job;
+    static_cast<void>(send(worker.jobs, &job, sizeof job)); // where that fails, so does the answer
+  };
+  for (Worker& worker : workers_) hand_out(worker);
+  while (open != 0) {
+    std::vector<pollfd> ends;
+    for (const Worker& worker : workers_) ends.push_back({worker.busy ? worker.results : -1, POLLIN, 0});
+    if (poll(ends.data(), ends.size(), -1) < 0) continue; // interrupted
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      if (ends[i].revents == 0) continue;
+      Worker& worker = workers_[i];
+      const std::size_t job = worker.job;
+      if (std::optional<std::string> result = receive(worker.results)) {
+        hand_out(worker);
+        done(job, std::move(*result));
+      } else {
+        int status = 0;
+        stop(worker, status);
+        start(worker);
+        hand_out(worker);
+        done(job, failure(WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}{}", WTERMSIG(status),
+                                                            WTERMSIG(status) == SIGKILL ? ": out of memory?" : "")
+                                              : fmt::format("its process ended with status {}", WEXITSTATUS(status))));
+      }
+      --open;
+    }
+  }
+}
+
+} // namespace warplens::tools
