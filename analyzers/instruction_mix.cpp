@@ -219,6 +219,7 @@ InstructionClass classify(std::string_view opcode) {
   const When kind = kind_of(last_type(opcode));
   for (std::string_view memory : {"ld", "ldu", "st", "prefetch", "prefetchu", "cp", "applypriority", "discard"})
     if (head == memory) return classify_memory(opcode);
+  if (opcode.starts_with("wmma.load") || opcode.starts_with("wmma.store")) return classify_memory(opcode);
   for (const Entry& entry : kEntries)
     if (entry.opcode == head && (entry.when == When::always || entry.when == kind)) return entry.is;
   if (std::find(std::begin(kArithmetic), std::end(kArithmetic), head) == std::end(kArithmetic)) return other;

@@ -254,6 +254,10 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::cluster_barrier: cluster_barrier(spelling); break;
   case isa::Family::map_address: map_address(spelling); break;
   case isa::Family::cta_rank: cta_rank(spelling); break;
+  case isa::Family::matrix_transfer: transfer_matrices(spelling); break;
+  case isa::Family::matrix_transpose: transpose_matrix(spelling); break;
+  case isa::Family::fragment_transfer: transfer_fragment(spelling); break;
+  case isa::Family::matrix_multiply: multiply_matrices(spelling); break;
   }
 }
 

@@ -112,6 +112,13 @@ private:
   // lower_warp.cpp
   void warp_level(const isa::Spelling& spelling);
 
+  // lower_matrix.cpp
+  void transfer_matrices(const isa::Spelling& spelling);
+  void transpose_matrix(const isa::Spelling& spelling);
+  void transfer_fragment(const isa::Spelling& spelling);
+  void multiply_matrices(const isa::Spelling& spelling);
+  void take_registers(const ir::Operand& operand, isa::Type type, bool written, std::array<std::uint32_t, 8>& rows);
+
   // lower_control.cpp
   void branch();
   void leave();

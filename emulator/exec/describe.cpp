@@ -83,6 +83,7 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::deadlock: return fmt::format("deadlock: the block gets no further: {}", trap.detail);
   case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
+  case Trap::Kind::incomplete_warp: return trap.detail;
   case Trap::Kind::invalid_membermask: return fmt::format("invalid membermask: {}", trap.detail);
   case Trap::Kind::invalid_call: return fmt::format("invalid call: {}", trap.detail);
   case Trap::Kind::invalid_branch: return fmt::format("invalid branch: {}", trap.detail);

@@ -19,6 +19,7 @@ namespace warplens::exec {
   Handler memory_handler(const MemoryHandlerKey&);                                                                     \
   Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
   Handler warp_handler(const WarpHandlerKey&);                                                                         \
+  Handler matrix_handler(const MatrixHandlerKey&);                                                                     \
   }
 WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
@@ -51,8 +52,8 @@ std::span<const Level> levels() {
 #endif
 #define LEVEL(name)                                                                                                    \
   if (WARPLENS_RUNS_##name)                                                                                            \
-    list.push_back(                                                                                                    \
-        {WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::vector_move, name::warp_handler});
+    list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::vector_move,                \
+                    name::warp_handler, name::matrix_handler});
     WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
     return list;

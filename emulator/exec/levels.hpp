@@ -2,6 +2,7 @@
 // processor has is chosen at start; DecodeOptions::level takes another.
 #pragma once
 
+#include "emulator/exec/matrix_handlers.hpp"
 #include "emulator/exec/memory_handlers.hpp"
 #include "emulator/exec/warp_handlers.hpp"
 #include "emulator/isa/table.hpp"
@@ -23,6 +24,7 @@ struct Level {
   Handler (*memory)(const MemoryHandlerKey&);
   Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
   Handler (*warp)(const WarpHandlerKey&);
+  Handler (*matrix)(const MatrixHandlerKey&);
 };
 
 /// Levels compiled in that this processor can run, best first; never empty.

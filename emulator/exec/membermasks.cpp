@@ -106,6 +106,14 @@ void stop_at_membermask(const Op* op, Warp* warp) {
   }
 }
 
+void stop_at_incomplete_warp(const Op* op, Warp* warp) {
+  if (warp->live == kFullMask) return stop_at_membermask(op, warp);
+  stop_with(
+      op, warp, Trap::Kind::incomplete_warp, acting(op, warp),
+      fmt::format("this instruction needs all 32 lanes of the warp, but {} exited, or the block has no such threads",
+                  lanes_of(~warp->live)));
+}
+
 // Before sm_70 lanes meet by themselves, and what masks are allowed is the program's business.
 const Op* warp_barrier(const Op* op, Warp* warp) {
   const Mask lanes = acting(op, warp);

@@ -16,6 +16,10 @@ namespace warplens::exec {
 /// kernel, or parks these groups. The warp's turn ends.
 void stop_at_membermask(const Op* op, Warp* warp);
 
+/// At an op that all lanes of a warp must execute together (.aligned), whose row src[3] names all lanes, and that only
+/// some execute: parks them until the others come; stops the kernel where they cannot. The warp's turn ends.
+void stop_at_incomplete_warp(const Op* op, Warp* warp);
+
 /// bar.warp.sync: src[3] as above; extra: kOneMask where all lanes have the same mask.
 constexpr std::uint32_t kOneMask = 1;
 const Op* warp_barrier(const Op* op, Warp* warp);

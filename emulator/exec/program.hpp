@@ -4,6 +4,7 @@
 
 #include "emulator/base/expected.hpp"
 #include "emulator/exec/levels.hpp"
+#include "emulator/exec/matrix_site.hpp"
 #include "emulator/exec/texture_site.hpp"
 #include "emulator/exec/warp.hpp"
 #include "emulator/ir/calls.hpp"
@@ -102,6 +103,8 @@ struct Program {
   std::vector<SpecialRow> specials;
   std::deque<MemorySite> sites;
   std::deque<TextureSite> textures;
+  std::deque<MatrixSite> matrices;
+  std::deque<FragmentTransfer> fragments;
   std::vector<CountedBlock> blocks;
   std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter
   std::vector<std::uint32_t> branches;      ///< instruction of each watched branch

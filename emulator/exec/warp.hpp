@@ -17,6 +17,7 @@ namespace warplens::exec {
 struct Warp;
 struct Op;
 struct MemorySite;
+struct MatrixSite;
 struct Cta;
 struct Worker;
 struct Paths;
@@ -36,6 +37,7 @@ struct Op {
   union {
     const Op* target = nullptr; ///< of a branch
     const MemorySite* site;     ///< of a memory instruction
+    const MatrixSite* matrix;   ///< of a multiplication of matrices
   };
 };
 static_assert(sizeof(Op) == 64);

@@ -22,6 +22,7 @@ struct Trap {
     divergent_barrier,
     invalid_barrier,
     invalid_membermask,
+    incomplete_warp, ///< at an instruction that all lanes must execute
     invalid_call,
     invalid_branch,
     invalid_free,

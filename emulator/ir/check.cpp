@@ -237,7 +237,7 @@ private:
       break;
     }
     if (type == Type::pred) return predicate(o, spec);
-    if (o.kind == OperandKind::vector || spec.elements > 1) return vector(o, spec, type, spelling);
+    if (o.kind == OperandKind::vector || spec.braces) return vector(o, spec, type, spelling);
     const bool whole_special = spelling.entry->opcode == "mov" && o.kind == OperandKind::special && o.component == 0 &&
                                isa::info(static_cast<isa::Special>(o.index)).components > 1;
     if (spec.vector && vector_width(spelling) > 1 && !(whole_special && !spec.destination)) {
@@ -282,14 +282,14 @@ private:
 
   void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
     if (spelling.entry->opcode == "mov" && !spec.vector) return moved_vector(o, spec, type);
-    const int wanted = spec.elements > 1 ? spec.elements : vector_width(spelling);
-    if (spec.elements > 1 && o.kind != OperandKind::vector) {
+    const int wanted = spec.braces ? spec.elements : vector_width(spelling);
+    if (spec.braces && o.kind != OperandKind::vector) {
       error(&o,
             fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, wanted, described(*function_, o)));
       return;
     }
     const auto elements = function_->elements(o);
-    if (!spec.vector && spec.elements == 1) {
+    if (!spec.vector && !spec.braces) {
       error(&o, fmt::format("'{}' takes no vector", instruction_->opcode));
       return;
     }
@@ -297,7 +297,7 @@ private:
       error(&o,
             fmt::format("'{}' wants a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
     for (const Operand& e : elements)
-      if (e.kind != OperandKind::sink || spec.elements > 1) value(e, spec, type, spelling);
+      if (e.kind != OperandKind::sink || (spec.braces && !spec.destination)) value(e, spec, type, spelling);
   }
 
   // mov packs and unpacks: the elements together are as wide as the type, which is untyped.
@@ -400,7 +400,7 @@ private:
     const bool field = (opcode == "bfe" && place >= 2) || (opcode == "bfi" && place >= 3);
     if (field && (number < 0 || number > 255))
       error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, number));
-    if (spec.most != 0 && (number < spec.least || number > spec.most || number % spec.step != 0))
+    if (spec.bounded && (number < spec.least || number > spec.most || number % spec.step != 0))
       error(&o,
             fmt::format("expected {}{}, got {}", spec.step > 1 ? fmt::format("a multiple of {} from ", spec.step) : "",
                         spec.least == spec.most ? fmt::format("{}", spec.most)

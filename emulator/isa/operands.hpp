@@ -8,7 +8,7 @@
 //   "t, !p"         a source predicate that may be negated
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
-//   "t2{4}"         a vector of four, each of them a source of the functor
+//   "t2{4}"         a vector of four, each of them a source of the functor; from 1 to 8
 //   "[]"            an address; "b32?" may be left out
 //   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one
 //   "u32.part"      a byte or a half of it may be selected, as in %r1.b0 or %r1.h1; of a destination: where the result
@@ -56,9 +56,10 @@ struct OperandSpec {
   bool pair = false;          ///< |
   bool wide = false;          ///< w
   bool or_predicate = false;  ///< /p
+  bool braces = false;        ///< {4}, also {1}
   std::int8_t elements = 1;   ///< {4}
   Selectors selectors = Selectors::none;
-  /// Of an immediate: from `least` to `most`, a multiple of `step`; anything where `most` is 0.
+  bool bounded = false; ///< of an immediate: from `least` to `most`, a multiple of `step`
   std::uint16_t least = 0, most = 0, step = 1;
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
@@ -88,6 +89,7 @@ constexpr void parse_range(std::string_view& word, OperandSpec& o) {
     if (c == '/') at = 2, numbers[2] = 0;
     if (c >= '0' && c <= '9') numbers[at] = static_cast<std::uint16_t>(10 * numbers[at] + (c - '0'));
   }
+  o.bounded = true;
   o.least = numbers[0];
   o.most = at == 0 ? numbers[0] : numbers[1];
   o.step = numbers[2];
@@ -124,7 +126,11 @@ constexpr OperandList parse_operands(std::string_view text) {
     if (o.immediate) parse_range(word, o);
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
-    if (suffix("{4}")) o.elements = 4;
+    if (word.size() > 3 && word.ends_with('}')) { // {4}
+      o.elements = static_cast<std::int8_t>(word[word.size() - 2] - '0');
+      o.braces = true;
+      word.remove_suffix(3);
+    }
     o.pair = suffix("|");
     o.or_predicate = suffix("/p");
     if (suffix(".part")) o.selectors = Selectors::part;

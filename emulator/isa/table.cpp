@@ -171,13 +171,17 @@ bool is_any_type(Word word) {
   return is_type(word) || word == Word::w_u2 || word == Word::w_u4 || word == Word::w_s2 || word == Word::w_s4;
 }
 
+bool is_layout(Word word) { return word == Word::w_row || word == Word::w_col; }
+
 bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
   if (group == pattern.count) return rest.empty();
   const Group& g = pattern.groups[group];
   const int count = form.count;
-  bool type_passed = false, priority_passed = false;
+  bool type_passed = false, priority_passed = false, layout_passed = false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     if ((is_any_type(rest[i]) && type_passed) || (is_priority(rest[i]) && priority_passed)) continue;
+    if (is_layout(rest[i]) && layout_passed) continue;
+    layout_passed = layout_passed || is_layout(rest[i]);
     type_passed = type_passed || is_any_type(rest[i]);
     priority_passed = priority_passed || is_priority(rest[i]);
     if (std::find(g.options.begin(), g.options.begin() + g.count, rest[i]) == g.options.begin() + g.count) continue;
@@ -191,7 +195,8 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
 }
 
 // The manual gives an order, but assemblers take the words in any (setp.ftz.gt.f32, atom.add.gpu.u32), as long as the
-// types keep theirs, and cache priorities, and some words come first. Puts them into the order of the pattern.
+// types keep theirs, and cache priorities and layouts, and some words come first. Puts them into the order of the
+// pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
                              Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,

@@ -13,7 +13,20 @@
 namespace warplens::isa {
 
 /// What executes an instruction: the classes of the instruction mix and of the issue-cycle tables.
-enum class Unit : std::uint8_t { integer, fp32, fp64, half, conversion, special, memory, control, barrier, warp, move };
+enum class Unit : std::uint8_t {
+  integer,
+  fp32,
+  fp64,
+  half,
+  conversion,
+  special,
+  memory,
+  control,
+  barrier,
+  warp,
+  move,
+  tensor
+};
 
 /// Who decodes an entry: `lane` entries have a functor that computes one lane; every other family has handlers
 /// of its own in emulator/exec.
@@ -53,6 +66,10 @@ enum class Family : std::uint8_t {
   cluster_barrier,
   map_address,
   cta_rank,
+  matrix_transfer,   ///< ldmatrix, stmatrix
+  matrix_transpose,  ///< movmatrix
+  fragment_transfer, ///< wmma.load, wmma.store
+  matrix_multiply,   ///< mma, mma.sp, wmma.mma
 };
 
 struct Entry {

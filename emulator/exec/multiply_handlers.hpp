@@ -1,0 +1,10 @@
+// mma and wmma.mma, for matrix_handlers.cpp of the same level.
+#pragma once
+
+#include "emulator/exec/matrix_handlers.hpp"
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+Handler multiply_handler(MatrixHandlerKey::Kind kind);
+
+} // namespace warplens::exec::WARPLENS_LEVEL
