@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace warplens::analyzers {
 
@@ -126,17 +127,53 @@ private:
 
   /// Runs a block that begins with `in_flight`; returns what is in flight at its end.
   template <class OnWait> InFlight pass(std::uint32_t block, InFlight in_flight, OnWait&& on_wait) const {
+    const ir::Block& b = flow_.blocks[block];
+    std::set<std::uint32_t> early; // loads further down that are in flight already
     const auto wait = [&](std::uint32_t at) {
-      if (!in_flight.empty()) on_wait(at, in_flight);
+      if (in_flight.empty()) return;
+      for (const std::uint32_t load : moved_up(at, b.end, in_flight))
+        if (early.insert(load).second) in_flight.push_back(load);
+      on_wait(at, in_flight);
       in_flight.clear();
     };
-    const ir::Block& b = flow_.blocks[block];
     for (std::uint32_t i = b.first; i < b.end; ++i) {
       if (ir::is_call(function_.instructions[i]) || needs(i, in_flight)) wait(i);
-      if (loads_[i]) in_flight.insert(std::lower_bound(in_flight.begin(), in_flight.end(), i), i);
+      if (loads_[i] && !early.contains(i)) in_flight.insert(std::lower_bound(in_flight.begin(), in_flight.end(), i), i);
     }
     if (b.exits && b.end > b.first) wait(b.end - 1);
     return in_flight;
+  }
+
+  /// The loads from `at` to the end of its block that a compiler moves up before the wait there: they are used in the
+  /// block, nothing that they depend on is waited for, and no store or barrier lies between.
+  [[nodiscard]] std::set<std::uint32_t> moved_up(std::uint32_t at, std::uint32_t end, const InFlight& in_flight) const {
+    std::map<std::uint32_t, std::uint32_t> late; // registers that are waited for, and what writes them
+    for (const std::uint32_t load : in_flight)
+      for (const std::uint32_t r : effects_[load].writes) late[r] = load;
+    std::set<std::uint32_t> movable, moved;
+    for (std::uint32_t i = at; i < end && !holds_loads_back(function_.instructions[i]); ++i) {
+      bool waits = false;
+      for (const std::uint32_t r : effects_[i].reads) {
+        const auto found = late.find(r);
+        if (found == late.end()) continue;
+        waits = true;
+        if (movable.contains(found->second)) moved.insert(found->second);
+      }
+      if (loads_[i] && !waits) movable.insert(i);
+      for (const std::uint32_t r : effects_[i].writes)
+        if (loads_[i] || waits)
+          late[r] = i;
+        else
+          late.erase(r);
+    }
+    return moved;
+  }
+
+  // Loads stay behind what they could see, or what could see them.
+  static bool holds_loads_back(const ir::Instruction& instruction) {
+    for (const char* kind : {"st", "atom", "red", "bar", "membar", "fence", "mbarrier", "cp", "call"})
+      if (instruction.opcode.starts_with(kind)) return true;
+    return false;
   }
 
   /// What pass() leaves in flight, and whether it waited.
@@ -158,7 +195,7 @@ private:
                            std::uint32_t at, bool since_begin) const {
     const auto place = std::lower_bound(in_flight.begin(), in_flight.end(), load);
     const bool older = since_begin && place != in_flight.end() && *place == load;
-    if (!older) return static_cast<double>(at - load - 1);
+    if (!older) return load < at ? static_cast<double>(at - load - 1) : 0;
     return entry.ages[static_cast<std::size_t>(place - in_flight.begin())] +
            static_cast<double>(at - flow_.blocks[block].first);
   }

@@ -2,12 +2,15 @@
 // the paths that warps took.
 //
 //   ld.global.f32 %f1, [%rd1];  ld.global.f32 %f2, [%rd2];  add.f32 %f3, %f1, %f2;   ->   2 loads, 1 wait: 2
-//   ld.global.f32 %f1, [%rd1];  add.f32 %f3, %f3, %f1;  ld.global.f32 %f2, [%rd2];  add.f32 %f3, %f3, %f2;   ->   1
+//   ld.global.f32 %f1, [%rd1];  add.f32 %f3, %f3, %f1;  ld.global.f32 %f2, [%rd2];  add.f32 %f3, %f3, %f2;   ->   2
+//   ld.global.u64 %rd2, [%rd1];  ld.global.f32 %f2, [%rd2];   ->   1
 //
-// A warp issues in order. It waits at the first instruction that reads what a load in flight will write, writes the
-// same register, or calls a function; then, and when it exits, all loads in flight are taken to arrive together. Loads
-// of global, local and texture memory count, and atomics that return something; shared and constant memory are near.
-// Independent loads are loads per wait: Dasgupta 2011, equation 27, who counted them by hand.
+// A compiler moves loads up, where their results are used in the same basic block and neither data flow nor a store or
+// barrier stands in the way; so the second line is as good as the first. A warp issues in order. It waits at the first
+// instruction that reads what a load in flight will write, writes the same register, or calls a function; then, and
+// when it exits, all loads in flight are taken to arrive together. Loads of global, local and texture memory count, and
+// atomics that return something; shared and constant memory are near. Independent loads are loads per wait: Dasgupta
+// 2011, equation 27, who counted them by hand.
 //
 // What is in flight where a basic block begins depends on the path to it. All such sets are followed through the
 // control flow, each with the share of the block's executions that came with it. The shares come from how often each

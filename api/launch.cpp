@@ -44,19 +44,25 @@ Argument Argument::raw(std::span<const std::byte> bytes) {
   return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
 }
 
-Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given) {
+Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given,
+                    int address_bits) {
   Resources r;
   const std::uint32_t directive = program.function->bounds.max_registers;
   r.registers_from = given            ? Resources::RegisterSource::given
                      : directive != 0 ? Resources::RegisterSource::directive
                                       : Resources::RegisterSource::estimated;
-  r.registers = given ? *given : directive != 0 ? directive : module.estimated_registers(*program.function);
+  r.registers = given            ? *given
+                : directive != 0 ? directive
+                                 : module.estimated_registers(*program.function, address_bits);
   r.static_shared_bytes = program.shared_bytes;
   r.local_bytes = program.local_bytes;
   return r;
 }
 
 namespace {
+
+// Before 2.0 a device has 4 GB of memory at most, and its registers hold addresses of 32 bits.
+int address_bits(const model::Device& device) { return device.capability.major < 2 ? 32 : 64; }
 
 exec::LaunchShape shape_of(const LaunchRequest& request, const exec::Program& program) {
   exec::LaunchShape shape;
@@ -265,7 +271,7 @@ Expected<std::unique_ptr<Seen>> seen(const LaunchRequest& request, const Target&
   report.cluster = cluster_of(r).value_or(Extent{1, 1, 1});
   report.device = r.device;
   report.rules = r.rules;
-  report.resources = resources(module, program, r.registers);
+  report.resources = resources(module, program, r.registers, address_bits(r.device));
   report.resources.dynamic_shared_bytes = r.dynamic_shared_bytes;
   // With the functions that the kernel calls.
   result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes);

@@ -158,7 +158,9 @@ Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_fi
 /// The device for a module when the user names none: the Tesla C1060 for targets before sm_20, otherwise the H200.
 Expected<model::Device> default_device(const ir::Module& module);
 
-/// Registers of a kernel per thread: `given`, else .maxnreg, else an estimate (see ir/liveness.hpp).
-Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given);
+/// Registers of a kernel per thread: `given`, else .maxnreg, else an estimate (see ir/liveness.hpp, also for
+/// `address_bits`).
+Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given,
+                    int address_bits = 64);
 
 } // namespace warplens::api

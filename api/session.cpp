@@ -321,10 +321,10 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
   return program;
 }
 
-std::uint32_t Module::estimated_registers(const ir::Function& function) {
+std::uint32_t Module::estimated_registers(const ir::Function& function, int address_bits) {
   const std::lock_guard lock(mutex_);
-  const auto [found, added] = registers_.try_emplace(&function);
-  if (added) found->second = ir::estimated_registers(module_, function);
+  const auto [found, added] = registers_.try_emplace({&function, address_bits});
+  if (added) found->second = ir::estimated_registers(module_, function, address_bits);
   return found->second;
 }
 

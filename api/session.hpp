@@ -154,7 +154,7 @@ public:
                                                          std::string_view level);
   /// What ir::estimated_registers() says of a function that lives as long as the module, such as that of a program();
   /// found once, for that takes longer than a launch.
-  std::uint32_t estimated_registers(const ir::Function& function);
+  std::uint32_t estimated_registers(const ir::Function& function, int address_bits);
 
 private:
   Module(std::shared_ptr<Context> context, ir::Module module, ir::Checked checked)
@@ -173,7 +173,7 @@ private:
   using ProgramKey = std::tuple<const ir::Function*, bool, std::string>;
   std::mutex mutex_;
   std::map<ProgramKey, std::shared_ptr<const exec::Program>> programs_;
-  std::map<const ir::Function*, std::uint32_t> registers_;
+  std::map<std::pair<const ir::Function*, int>, std::uint32_t> registers_; ///< by function and bits of an address
 };
 
 } // namespace warplens::api

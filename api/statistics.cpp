@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace warplens::api {
 
@@ -53,6 +54,16 @@ std::optional<Class> class_of(std::string_view opcode) {
   }
 }
 
+// Compilers shift instead: addresses of arrays are such products.
+bool multiplies_by_power_of_two(const ir::Function& kernel, const ir::Instruction& instruction) {
+  if (!instruction.opcode.starts_with("mul")) return false;
+  const auto operands = kernel.operands(instruction);
+  return std::any_of(operands.begin(), operands.end(), [](const ir::Operand& o) {
+    return o.kind == ir::OperandKind::integer && o.value > 0 &&
+           std::has_single_bit(static_cast<std::uint64_t>(o.value));
+  });
+}
+
 /// Sums over the instructions of a launch.
 struct Totals {
   double requests = 0, bytes = 0;
@@ -70,8 +81,9 @@ public:
       : kernel_(kernel), rule_(rule_of(device)), prefix_("rule." + device.coalescing_rule + ".") {}
 
   void add(const InstructionRow& row) {
-    const std::string_view opcode = kernel_.instructions[row.instruction].opcode;
-    if (const auto c = class_of(opcode))
+    const ir::Instruction& instruction = kernel_.instructions[row.instruction];
+    const std::string_view opcode = instruction.opcode;
+    if (const auto c = class_of(opcode); c && !multiplies_by_power_of_two(kernel_, instruction))
       totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
     if (analyzers::classify(opcode) == analyzers::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, "smsp__inst_executed.sum");
@@ -241,7 +253,10 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.atomic_transactions = t.atomics / warps;
   s.integer_divisions = t.integer_divisions / warps;
   add_hit_ratios(s, profile);
-  s.duplicate_loads = duplicates_of_scalar_loads(profile, kernel);
+  hit_ratios(profile, s);
+  // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
+  const bool queue = device.dasgupta && device.dasgupta->merge_queue;
+  (queue ? s.ideal_duplicate_loads : s.duplicate_loads) = duplicates_of_scalar_loads(profile, kernel);
   if (const analyzers::Metric* m = profile.metrics.find("independent_loads")) s.independent_loads = m->number();
   if (const analyzers::Metric* m = profile.metrics.find("load_waits_per_warp")) s.load_waits = m->number();
   if (const analyzers::Metric* m = profile.metrics.find("issue_chain_cycles_per_warp")) s.issue_chain = m->number();

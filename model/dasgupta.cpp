@@ -33,11 +33,10 @@ double duplicates(Prediction& p, const KernelStatistics& s, const Device& device
                             : "no merging: neither 'duplicate_loads' nor 'ideal_duplicate_loads' was given");
     return 1;
   }
+  if (*s.ideal_duplicate_loads == 1) return 1; // nothing to merge
   p.remarks.push_back("merging by occupancy and block size: a hypothesis, see the manual");
-  const double in_flight = std::max(r.warps * s.independent_loads.value_or(1), 1.0);
   return note(p, "duplicate_loads",
-              effective_duplicate_loads(*s.ideal_duplicate_loads, in_flight, *device.dasgupta->merge_queue),
-              "requests");
+              effective_duplicate_loads(*s.ideal_duplicate_loads, r.warps, *device.dasgupta->merge_queue), "requests");
 }
 
 // Section 3.2.4.3: duplicate loads piggyback on each other; section 3.2.5.1: those of vector requests do not.

@@ -46,6 +46,12 @@ public:
       if (constant[r]) weights_[r] = 0;
   }
 
+  /// From now on, integers of 64 bits take one register, for they are addresses of 32 bits.
+  void shorten_addresses() {
+    for (std::size_t r = 0; r < weights_.size(); ++r)
+      if (isa::bits(function_.registers[r].type) == 64 && function_.registers[r].type != Type::f64) weights_[r] /= 2;
+  }
+
   [[nodiscard]] bool calls() const {
     return std::any_of(function_.instructions.begin(), function_.instructions.end(),
                        [](const Instruction& i) { return is_call(i); });
@@ -169,8 +175,9 @@ std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const F
   return Liveness(module, function).after(instructions);
 }
 
-std::uint32_t estimated_registers(const Module& module, const Function& function) {
+std::uint32_t estimated_registers(const Module& module, const Function& function, int address_bits) {
   Liveness liveness(module, function);
+  if (address_bits == 32) liveness.shorten_addresses();
   liveness.leave_out_constants();
   const std::uint32_t needed = liveness.pressure() + kRoom;
   return liveness.calls() ? std::max(needed, kFewestOfCallers) : needed;

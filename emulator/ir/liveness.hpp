@@ -15,8 +15,10 @@ std::uint32_t register_pressure(const Module& module, const Function& function);
 /// What ptxas is likely to give each thread: the pressure without constants (parameters, %ctaid, numbers: they need no
 /// register until they are used), and kRoom; at least kFewestOfCallers where functions are called. An estimate: a real
 /// compiler unrolls loops, moves loads up, folds addresses, and keeps values in uniform registers or computes them
-/// twice. How far off it is, tests/ir/registers_test.cpp says.
-std::uint32_t estimated_registers(const Module& module, const Function& function);
+/// twice. How far off it is, tests/ir/registers_test.cpp says. `address_bits` is 32 for devices before compute
+/// capability 2.0: they have 4 GB at most, and keep addresses in one register even where the PTX's have 64 bits;
+/// integers of 64 bits are taken to be addresses then.
+std::uint32_t estimated_registers(const Module& module, const Function& function, int address_bits = 64);
 
 /// The registers that are read after each of `instructions` (calls) before they are written again.
 std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const Function& function,

@@ -43,6 +43,7 @@ TEST(IndependentLoads, InOneBlock) {
                                "add.u32 %r12, %r10, %r11; st.global.u32 [%rd2], %r12; ret;"),
                    2);
   EXPECT_DOUBLE_EQ(independent("ld.global.u32 %r10, [%rd1]; add.u32 %r12, %r10, 1;"
+                               "st.global.u32 [%rd2], %r12;"
                                "ld.global.u32 %r11, [%rd1+4]; add.u32 %r12, %r12, %r11;"
                                "st.global.u32 [%rd2], %r12; ret;"),
                    1);
@@ -123,6 +124,26 @@ TEST(IndependentLoads, ManyBlocks) {
   body += "add.u32 %r12, %r10, 1; ret;";
   EXPECT_DOUBLE_EQ(independent(body), 1);
   EXPECT_DOUBLE_EQ(waits(body), 1);
+}
+
+// A use right after each load: a compiler loads all four first. It does not load across a barrier, nor what depends on
+// a load (the last of the chain), nor what this block does not use.
+TEST(IndependentLoads, LoadsAreMovedUp) {
+  std::string body = "mov.u32 %r20, 0;";
+  for (const char* offset : {"0", "4", "8", "12"})
+    body += "ld.global.u32 %r10, [%rd1+" + std::string(offset) + "]; add.u32 %r20, %r20, %r10;\n";
+  EXPECT_DOUBLE_EQ(independent(body + "st.global.u32 [%rd2], %r20; ret;"), 4);
+  EXPECT_DOUBLE_EQ(waits(body + "st.global.u32 [%rd2], %r20; ret;"), 1);
+  std::string fenced = body;
+  fenced.insert(fenced.find("ld.global.u32 %r10, [%rd1+8]"), "bar.sync 0; ");
+  EXPECT_DOUBLE_EQ(independent(fenced + "st.global.u32 [%rd2], %r20; ret;"), 2);
+  EXPECT_DOUBLE_EQ(independent("ld.global.u64 %rd10, [%rd1]; add.u64 %rd11, %rd1, %rd10; ld.global.u64 %rd12, [%rd11];"
+                               "add.u64 %rd13, %rd12, 1; ld.global.u64 %rd14, [%rd1+8]; add.u64 %rd13, %rd13, %rd14;"
+                               "st.global.u64 [%rd2], %rd13; ret;",
+                               {.threads = 1}),
+                   1.5); // the first and the last together, then the one in between
+  EXPECT_DOUBLE_EQ(independent("ld.global.u32 %r10, [%rd1]; add.u32 %r12, %r10, 1; ld.global.u32 %r11, [%rd1+4]; ret;"),
+                   1);
 }
 
 TEST(IndependentLoads, WhereAWarpWaits) {

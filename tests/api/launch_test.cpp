@@ -212,6 +212,32 @@ TEST(Liveness, CountsLiveRegistersByWidth) {
   EXPECT_EQ(ir::estimated_registers(*module, module->functions[0]), 1u + ir::kRoom);
 }
 
+// Before compute capability 2.0 an address takes one register, whatever the PTX says.
+TEST(Liveness, AddressesOf32Bits) {
+  const std::string text = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .u32 %r<2>;
+  .reg .f64 %d<2>;
+  .reg .u64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 8;
+  add.u64 %rd3, %rd1, %rd2;
+  ld.global.f64 %d1, [%rd3];
+  st.global.f64 [%rd3], %d1;
+  ret;
+}
+)";
+  auto module = ir::parse(text, "k.ptx");
+  ASSERT_TRUE(module);
+  ASSERT_FALSE(ir::check(*module).errors.has_errors());
+  // %rd3 and %d1: 4 registers, or 3.
+  EXPECT_EQ(ir::estimated_registers(*module, module->functions[0]), 4u + ir::kRoom);
+  EXPECT_EQ(ir::estimated_registers(*module, module->functions[0], 32), 3u + ir::kRoom);
+}
+
 TEST(Liveness, LoopsKeepWhatTheNextRoundNeeds) {
   const std::string text = R"(.version 7.0
 .target sm_70

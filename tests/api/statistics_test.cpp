@@ -69,6 +69,48 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
   EXPECT_EQ(on("h200").instructions, 10);
 }
 
+// Products with powers of two are shifts: 10 of the two multiplications' 20 are left.
+TEST(Statistics, ShiftsAreNoMultiplications) {
+  ir::Function kernel;
+  for (const std::int64_t factor : {4, 12}) {
+    ir::Instruction& i = kernel.instructions.emplace_back();
+    i.opcode = "mul.wide.s32";
+    i.first_operand = static_cast<std::uint32_t>(kernel.operand_pool.size());
+    i.operand_count = 1;
+    kernel.operand_pool.push_back({.kind = ir::OperandKind::integer, .value = factor});
+  }
+  analyzers::Profile profile;
+  profile.metrics.add("warps_launched", std::uint64_t{1});
+  profile.metrics.add("cta_launched", std::uint64_t{1});
+  profile.metrics.add("smsp__inst_executed.sum", std::uint64_t{20});
+  for (std::uint32_t instruction : {0u, 1u}) {
+    analyzers::InstructionRow row;
+    row.instruction = instruction;
+    row.metrics.add("smsp__inst_executed.sum", std::uint64_t{10});
+    profile.instructions.push_back(row);
+  }
+  const model::KernelStatistics s = statistics(profile, kernel, *load_device("c1060"), 64, 8);
+  EXPECT_EQ(s.by_class[static_cast<std::size_t>(model::InstructionClass::integer_multiply)], 10);
+}
+
+// What is counted is what could merge; with the C1060's queue the model says how much does.
+TEST(Statistics, DuplicateLoadsAreIdealOnesWhereTheQueueIsKnown) {
+  ir::Function kernel;
+  kernel.instructions.emplace_back().opcode = "ld.global.f32";
+  analyzers::Profile profile;
+  profile.metrics.add("warps_launched", std::uint64_t{2});
+  profile.metrics.add("cta_launched", std::uint64_t{1});
+  profile.metrics.add("smsp__inst_executed.sum", std::uint64_t{20});
+  analyzers::InstructionRow row;
+  row.metrics.add("load_sectors_requested", std::uint64_t{20});
+  row.metrics.add("load_sectors_different_on_multiprocessor", std::uint64_t{10});
+  profile.instructions.push_back(row);
+  const auto on = [&](const char* device) { return statistics(profile, kernel, *load_device(device), 64, 8); };
+  EXPECT_EQ(on("c1060").ideal_duplicate_loads, 2);
+  EXPECT_EQ(on("c1060").duplicate_loads, std::nullopt);
+  EXPECT_EQ(on("c2050").duplicate_loads, 2);
+}
+
 // Those of the command line, else those of the launch file, else an estimate.
 TEST(Registers, OfALaunchFile) {
   Expected<Plan> plan = read_launch_file(WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml", {});

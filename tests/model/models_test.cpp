@@ -189,20 +189,21 @@ TEST(Roofline, TheRidgeDividesTheBounds) {
 // Dasgupta, section 5.2.4: the factor falls with occupancy and rises with the warps of a block.
 TEST(Merging, FollowsOccupancyAndBlockSize) {
   EXPECT_DOUBLE_EQ(effective_duplicate_loads(1, 16, 11), 1);
-  EXPECT_DOUBLE_EQ(effective_duplicate_loads(8, 16, 1), 1);
-  EXPECT_NEAR(effective_duplicate_loads(2, 16, 16), 2, 1e-12);
-  // Of 16 requests in pairs, 11 in the queue: 8 * (1 - 5*4/(16*15)) = 7.33 distinct.
-  EXPECT_NEAR(effective_duplicate_loads(2, 16, 11), 11 / (8 * (1 - 20 / 240.0)), 1e-12);
+  EXPECT_DOUBLE_EQ(effective_duplicate_loads(2, 16, 16), 2 / 1.5); // every second chance is lost
+  EXPECT_NEAR(effective_duplicate_loads(8, 1, 1e9), 8, 1e-6);
+  // The printed MWP of tables 12 and 13: 16 and 12 warps.
+  EXPECT_NEAR(effective_duplicate_loads(2, 16, 33.7), 1.517, 0.005);
+  EXPECT_NEAR(effective_duplicate_loads(2, 12, 33.7), 1.580, 0.005);
   for (double warps = 8; warps < 32; warps += 8)
-    EXPECT_GT(effective_duplicate_loads(8, warps, 11), effective_duplicate_loads(8, warps + 8, 11)) << warps;
+    EXPECT_GT(effective_duplicate_loads(8, warps, 34), effective_duplicate_loads(8, warps + 8, 34)) << warps;
   for (double ideal = 1; ideal < 8; ++ideal)
-    EXPECT_LT(effective_duplicate_loads(ideal, 24, 11), effective_duplicate_loads(ideal + 1, 24, 11)) << ideal;
+    EXPECT_LT(effective_duplicate_loads(ideal, 24, 34), effective_duplicate_loads(ideal + 1, 24, 34)) << ideal;
 }
 
 TEST(Merging, NeverMoreThanThereAreNorLessThanOne) {
   for (const double ideal : {1.0, 1.5, 2.0, 7.3, 1e6})
     for (const double flight : {1.0, 1.7, 16.0, 1e9})
-      for (const double queue : {1.0, 2.5, 11.3, 1e9}) {
+      for (const double queue : {1.0, 2.5, 33.7, 1e9}) {
         const double d = effective_duplicate_loads(ideal, flight, queue);
         EXPECT_TRUE(d >= 1 && d <= ideal) << ideal << " " << flight << " " << queue << ": " << d;
       }
@@ -223,7 +224,7 @@ TEST(DasguptaFutureWork, MergingFromWhatABlockShares) {
   s.ideal_duplicate_loads = 1;
   const auto alone = predict(kDasgupta, s, *find_device("c1060"));
   ASSERT_TRUE(shared && alone);
-  expect_term(*shared, "duplicate_loads", effective_duplicate_loads(2, 16, 11.3));
+  expect_term(*shared, "duplicate_loads", effective_duplicate_loads(2, 16, 33.7));
   EXPECT_LT(shared->milliseconds, alone->milliseconds);
 }
 
