@@ -253,7 +253,6 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.atomic_transactions = t.atomics / warps;
   s.integer_divisions = t.integer_divisions / warps;
   add_hit_ratios(s, profile);
-  hit_ratios(profile, s);
   // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
   const bool queue = device.dasgupta && device.dasgupta->merge_queue;
   (queue ? s.ideal_duplicate_loads : s.duplicate_loads) = duplicates_of_scalar_loads(profile, kernel);
