@@ -16,6 +16,7 @@ namespace {
 constexpr MetricInfo kMetrics[] = {
     {"independent_loads", "loads/wait", "loads in flight when a warp waits for one of them, average"},
     {"load_waits_per_warp", "waits", "how often a warp waits for loads"},
+    {"load_waits_in_order_per_warp", "waits", "the same, were no load moved up"},
     {"load_use_distance", "instructions", "that a warp issues between a load and the wait for it, average"},
 };
 
@@ -38,11 +39,13 @@ bool is_far_load(const ir::Instruction& instruction, const ir::Effect& effect) {
 /// Loads in flight: instructions, ascending.
 using InFlight = std::vector<std::uint32_t>;
 
+enum class Order : std::uint8_t { loads_moved_up, of_the_ptx };
+
 class PathWalk {
 public:
   PathWalk(const ir::Module& module, const ir::Function& function, const std::vector<IndependentLoads::Ways>& ways,
-           const std::vector<exec::InstructionCount>& counts, std::uint64_t warps)
-      : function_(function), flow_(ir::control_flow(function)), effects_(ir::effects(module, function)),
+           const std::vector<exec::InstructionCount>& counts, std::uint64_t warps, Order order)
+      : order_(order), function_(function), flow_(ir::control_flow(function)), effects_(ir::effects(module, function)),
         entries_(flow_.blocks.size()), total_(flow_.blocks.size()), into_(flow_.blocks.size()),
         after_(flow_.blocks.size()), entering_(static_cast<double>(warps)) {
     for (std::size_t i = 0; i < function.instructions.size(); ++i)
@@ -131,8 +134,9 @@ private:
     std::set<std::uint32_t> early; // loads further down that are in flight already
     const auto wait = [&](std::uint32_t at) {
       if (in_flight.empty()) return;
-      for (const std::uint32_t load : moved_up(at, b.end, in_flight))
-        if (early.insert(load).second) in_flight.push_back(load);
+      if (order_ == Order::loads_moved_up)
+        for (const std::uint32_t load : moved_up(at, b.end, in_flight))
+          if (early.insert(load).second) in_flight.push_back(load);
       on_wait(at, in_flight);
       in_flight.clear();
     };
@@ -252,6 +256,7 @@ private:
            });
   }
 
+  Order order_;
   const ir::Function& function_;
   ir::ControlFlow flow_;
   std::vector<ir::Effect> effects_;
@@ -280,7 +285,7 @@ void IndependentLoads::absorb(exec::Shard& shard) {
 void IndependentLoads::conclude(const std::vector<exec::InstructionCount>& counts) {
   waits_.assign(function_.instructions.size(), {});
   if (counts.size() < function_.instructions.size() || counts.empty()) return;
-  PathWalk walk(module_, function_, ways_, counts, warps_);
+  PathWalk walk(module_, function_, ways_, counts, warps_, Order::loads_moved_up);
   loads_ = walk.loads();
   if (loads_ == 0) return;
   walk.settle();
@@ -289,6 +294,9 @@ void IndependentLoads::conclude(const std::vector<exec::InstructionCount>& count
     waits_[at].in_flight += times * static_cast<double>(in_flight);
     waits_[at].distance += times * distance;
   });
+  PathWalk in_order(module_, function_, ways_, counts, warps_, Order::of_the_ptx);
+  in_order.settle();
+  in_order.waits([&](std::uint32_t, std::size_t, double, double times) { waits_in_order_ += times; });
 }
 
 void IndependentLoads::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
@@ -304,6 +312,7 @@ void IndependentLoads::report(Metrics& launch, std::vector<InstructionRow>& rows
   }
   launch.add_ratio("independent_loads", total.in_flight, total.waits);
   launch.add_ratio("load_waits_per_warp", total.waits, static_cast<double>(warps_));
+  launch.add_ratio("load_waits_in_order_per_warp", waits_in_order_, static_cast<double>(warps_));
   launch.add_ratio("load_use_distance", total.distance, total.in_flight);
 }
 

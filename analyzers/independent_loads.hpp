@@ -49,8 +49,9 @@ private:
   const ir::Module& module_;
   const ir::Function& function_;
   std::uint64_t warps_;
-  std::vector<Ways> ways_;   // by instruction; the last: instructions out of range
-  std::vector<Waits> waits_; // by instruction
+  std::vector<Ways> ways_;    // by instruction; the last: instructions out of range
+  std::vector<Waits> waits_;  // by instruction
+  double waits_in_order_ = 0; // of the launch, were no load moved up
   double loads_ = 0;
 };
 

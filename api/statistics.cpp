@@ -257,7 +257,8 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   const bool queue = device.dasgupta && device.dasgupta->merge_queue;
   (queue ? s.ideal_duplicate_loads : s.duplicate_loads) = duplicates_of_scalar_loads(profile, kernel);
   if (const analyzers::Metric* m = profile.metrics.find("independent_loads")) s.independent_loads = m->number();
-  if (const analyzers::Metric* m = profile.metrics.find("load_waits_per_warp")) s.load_waits = m->number();
+  // The order in which the model that takes it was fitted.
+  if (const analyzers::Metric* m = profile.metrics.find("load_waits_in_order_per_warp")) s.load_waits = m->number();
   if (const analyzers::Metric* m = profile.metrics.find("issue_chain_cycles_per_warp")) s.issue_chain = m->number();
   s.synchronizations = launch("inst_executed_barrier") / warps;
   // Half-warps on 1.x, warps later: what the bank rule of the device counts.
