@@ -296,7 +296,7 @@ const model::Prediction* ranking_prediction(std::span<const model::Prediction> p
     return nullptr;
   };
   if (!model.empty()) return by(model);
-  for (const std::string_view id : {model::kDasgupta, model::kSim, model::kHongKim})
+  for (const std::string_view id : {model::kDasgupta, model::kSim, model::kHongKim, model::kThroughputLatency})
     if (const model::Prediction* p = by(id)) return p;
   for (const std::string_view says : {model::kSaysTime, model::kSaysBound})
     for (const model::Prediction& p : predictions)

@@ -74,9 +74,9 @@ std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings>
 /// fails, for what goes wrong is in the rows.
 std::vector<SweepRow> run_configurations(std::span<const Settings> configurations, const SweepOptions& options);
 
-/// The prediction that speaks for a launch: by the model of that name, or else by the first of dasgupta, which alone
-/// knows how large transactions are, sim and hong-kim that has parameters for the device, then of any other that says a
-/// time, then a lower bound. Null: there is none.
+/// The prediction that speaks for a launch: by the model of that name, or else by the first of dasgupta, which alone of
+/// the old ones knows how large transactions are, sim, hong-kim and throughput-latency that has parameters for the
+/// device, then of any other that says a time, then a lower bound. Null: there is none.
 const model::Prediction* ranking_prediction(std::span<const model::Prediction> predictions, std::string_view model);
 
 } // namespace warplens::api

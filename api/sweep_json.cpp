@@ -29,6 +29,7 @@ Json json_of(const SweepRow& row) {
           {"failure", std::move(failure)},
           {"kernel", row.kernel},
           {"device", row.device},
+          {"device_id", row.device_id},
           {"grid", row.grid},
           {"block", row.block},
           {"model", row.model},

@@ -58,6 +58,7 @@ TEST_F(Compare, SaysWhatChangedAndWhy) {
   EXPECT_EQ(o.out.find("ms: instructions"), o.out.npos) << o.out;
   const Output back = run_program({"compare", b, a});
   expect_contains(back.out, "times as fast");
+  expect_contains(back.out, "ms: memory transactions");
   expect_contains(back.out, "no more: ");
 }
 
