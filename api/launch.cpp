@@ -241,6 +241,7 @@ struct Seen {
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;
     report.occupancy.reset();
+    report.statistics = {};
     report.remarks.clear();
   }
   void conclude() {
@@ -311,9 +312,10 @@ Analyses analyses_of(const LaunchRequest& request, std::span<Seen* const> all, c
   return result;
 }
 
-/// What the emulator is given. `workspace` is that of a cooperative launch, or null.
+/// What the emulator is given, but for the memory that it may use. `workspace` is that of a cooperative launch, or
+/// null.
 exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec::Program> program,
-                       const Buffer* workspace, Context::View& view) {
+                       const Buffer* workspace) {
   Context& context = *request.kernel.module->context();
   exec::Launch launch;
   launch.cooperative = request.cooperative;
@@ -322,8 +324,6 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.params = parameters(request, *program);
   if (program->uses_heap) launch.heap = context.heap();
   launch.program = std::move(program);
-  launch.allocations = std::move(view.allocations);
-  launch.textures = std::move(view.textures);
   // The emulator knows of others only where addresses are the caller's business; here there are no such addresses.
   launch.host_pointers = request.host_pointers || request.others_write;
   launch.arena_begin = request.host_pointers ? context.arena().begin() : 0;
@@ -366,8 +366,10 @@ std::vector<Expected<LaunchReport>> launch_grid(const LaunchRequest& request, st
     if (!made) return all(made.error());
     workspace = std::move(*made);
   }
-  Context::View memory = module.context()->borrow_view();
-  exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get(), memory);
+  exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get());
+  Context::View memory = module.context()->borrow_view(); // the heap is in it by now
+  launch.allocations = std::move(memory.allocations);
+  launch.textures = std::move(memory.textures);
   launch.device_runtime = &runtime;
   if (request.analyze || request.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
