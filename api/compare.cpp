@@ -18,19 +18,19 @@ struct Group {
 };
 const std::vector<Group>& groups() {
   static const std::vector<Group> list = {
-      {"memory transactions",
+      {"memory transactions of a warp",
        {"global_requests", "coalesced_requests", "uncoalesced_requests", "uncoalesced_transactions",
         "bytes_per_request", "transactions_32", "transactions_64", "transactions_128", "vector_transactions_32",
         "vector_transactions_64", "vector_transactions_128", "load_transactions", "store_transactions",
         "atomic_transactions", "l1_wavefronts"}},
       {"cache hits", {"l1_hit_ratio", "l2_hit_ratio"}},
       {"loads in flight", {"duplicate_loads", "load_waits", "independent_loads", "ideal_duplicate_loads"}},
-      {"bank conflicts", {"bank_conflict_passes", "shared_requests"}},
-      {"barriers", {"synchronizations"}},
+      {"bank conflicts of a warp", {"bank_conflict_passes", "shared_requests"}},
+      {"barriers of a warp", {"synchronizations"}},
       {"number of blocks", {"blocks"}},
       {"size of blocks and occupancy",
        {"threads_per_block", "resident_blocks", "registers_per_thread", "shared_bytes_per_block"}},
-      {"instructions", {}}};
+      {"instructions of a warp", {}}};
   return list;
 }
 

@@ -3,7 +3,7 @@
 //
 //   Expected<ReportFile> a = read_report(text_a, "a.json"), b = read_report(text_b, "b.json");
 //   Expected<std::vector<LaunchComparison>> changes = compare_reports(*a, *b);
-//   changes[0].factors[0]  ->  { "transactions", -0.8 ms }
+//   changes[0].factors[0]  ->  { "memory transactions of a warp", -0.8 ms }
 #pragma once
 
 #include "api/sweep.hpp"

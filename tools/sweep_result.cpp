@@ -238,7 +238,9 @@ std::string recommendation_text(const std::vector<Recommendation>& all, const Ra
       std::vector<std::string> near;
       for (std::size_t i = 0; i < std::min(kMostShown, r.as_good.size()); ++i) {
         const double percent = best != 0 ? 100 * (*r.as_good[i]->number(ranking.metric) / best - 1) : 0;
-        near.push_back(fmt::format("{} ({:+.1f} %)", describe(*r.as_good[i], names), percent));
+        near.push_back(std::abs(percent) < 0.05
+                           ? fmt::format("{} (equal)", describe(*r.as_good[i], names))
+                           : fmt::format("{} ({:+.1f} %)", describe(*r.as_good[i], names), percent));
       }
       if (r.as_good.size() > kMostShown) near.push_back(fmt::format("{} more", r.as_good.size() - kMostShown));
       text += api::wrapped(fmt::format("within {} %: {}", ranking.ties, fmt::join(near, "; ")), "    ");

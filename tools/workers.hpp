@@ -6,7 +6,7 @@
 //   workers.run(10, [](std::size_t job, Expected<std::string> result) { … });
 #pragma once
 
-#include "emulator/base/expected.hpp"
+#include "api/session.hpp"
 
 #include <sys/types.h>
 

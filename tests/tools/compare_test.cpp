@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-const std::string kTranspose = WARPLENS_SOURCE_DIR "/samples/transpose/launch.toml";
+const std::string kVectorAdd = WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml";
 
 void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), text.npos) << "'" << part << "' is not in:\n" << text;
@@ -83,11 +83,12 @@ TEST_F(Compare, TheSame) {
 }
 
 TEST_F(Compare, OtherDevicesAndKernels) {
-  const std::string a = report("a.json", {"run", kTranspose, "--device", "c1060"});
-  const std::string b = report("b.json", {"run", kTranspose, "--device", "gtx480"});
+  const std::string a = report("a.json", {"run", kVectorAdd, "--device", "c1060"});
+  const std::string b = report("b.json", {"run", kVectorAdd, "--device", "gtx480"});
   const std::string c = strided("c.json", 1, 128);
   const Output o = run_program({"compare", a, b, c, "--csv", file("t.csv"), "--plot", file("t.svg")});
   ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "vector_add on Tesla C1060 -> vector_add on GeForce GTX 480");
   expect_contains(o.out, "the device");
   expect_contains(o.out, "-> scale on GeForce GTX 480"); // by order, for the names differ
   expect_contains(read_text(file("t.csv")), "before,after,kernel");
