@@ -64,12 +64,12 @@ struct LaunchPlan {
   std::vector<std::filesystem::path> libraries; ///< further PTX files that are linked with it
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
-  std::optional<Extent> cluster;       ///< blocks
-  std::optional<Extent> total;         ///< threads of the grid, where the file says that instead of `grid`
-  std::uint64_t shared = 0;            ///< dynamic bytes
-  std::uint64_t shared_per_thread = 0; ///< further dynamic bytes for each thread of the block
+  std::optional<Extent> cluster;          ///< blocks
+  std::optional<Extent> total;            ///< threads of the grid, where the file says that instead of `grid`
+  std::uint64_t shared = 0;               ///< dynamic bytes
+  std::uint64_t shared_per_thread = 0;    ///< further dynamic bytes for each thread of the block
   std::optional<std::uint32_t> registers; ///< of a thread, where the file says so
-  bool cooperative = false;            ///< see LaunchRequest
+  bool cooperative = false;               ///< see LaunchRequest
   std::vector<ArgumentPlan> arguments;
   Origin origin;
 };
