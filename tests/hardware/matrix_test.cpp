@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace warplens::tests {
@@ -187,9 +188,6 @@ TEST_P(Multiplication, AsOnHardware) {
   form.kinds = GetParam()["kinds"].get<std::vector<std::string>>();
   form.counts = GetParam()["counts"].get<std::vector<int>>();
   form.sparse = form.name.starts_with("mma.sp");
-  // One element in ten thousand is rounded in a way that is not known: docs/limits.md.
-  if (form.name.starts_with("mma.sync.aligned.m8n8k4.") && form.kinds[0] == "f16")
-    GTEST_SKIP() << "the last bit of halves is not known";
   Emulated machine(kernel(form), "matrix.ptx");
   Emulated::Request request;
   request.kernel = "k";
@@ -205,10 +203,16 @@ TEST_P(Multiplication, AsOnHardware) {
   ASSERT_EQ(machine.run(request), "");
   const auto* const p = reinterpret_cast<const Word*>(d);
   const std::vector<Word> words(p, p + kTests * words_of_test);
-  for (int mode = 0; mode < kModes; ++mode)
+  // Of these, one element in ten thousand is rounded in a way that is not known (docs/limits.md): what is left are the
+  // kinds of numbers of which none is.
+  const bool halves = form.name.starts_with("mma.sync.aligned.m8n8k4.") && form.kinds[0] == "f16";
+  const std::set<int> unknown = halves ? std::set<int>{0, 2, 4, 6, 9, 10} : std::set<int>{};
+  for (int mode = 0; mode < kModes; ++mode) {
+    if (unknown.count(mode) != 0) continue;
     EXPECT_EQ(hash(words, mode, words_of_test, form.wide()),
               GetParam()["hashes"][static_cast<std::size_t>(mode)].get<std::string>())
         << "mode " << mode;
+  }
   machine.free_buffers();
 }
 
