@@ -111,6 +111,7 @@ def copies():
         write_npy(name("offset"), kind, [i % wrap if i >= 5 else 0 for i in range(n)])
         write_npy(name("strided"), kind, [3 * i % wrap for i in range(n // 3)])
         write_npy(name("random"), kind, [i % wrap for i in order])
+    write_npy(FOLDER / "global_copy/scattered_8.npy", "u1", [i if i < 256 else 0 for i in range(n)])
     for shift, name in ((1, "a"), (2, "b"), (3, "c")):
         write_npy(FOLDER / ("global_copy/%s.npy" % name), "i4", [i + shift for i in range(n)])
     write_npy(FOLDER / "global_copy/triples.npy", "i4", [i + i % 3 + 1 for i in range(3 * n)])

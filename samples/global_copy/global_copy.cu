@@ -66,3 +66,13 @@ COPIES(unsigned char, 8)
 COPIES(unsigned short, 16)
 COPIES(unsigned, 32)
 COPIES(unsigned long long, 64)
+
+// The slides' own random copy: values of the input, in random order, say where they go. Bytes reach 256 elements only.
+#define SCATTERED(type, name)                                                                                   \
+  extern "C" __global__ void scattered_##name(type* out, const type* __restrict__ in, int length) {             \
+    EACH(i, blockIdx.x * blockDim.x + threadIdx.x, length) out[in[i]] = in[i];                                  \
+  }
+SCATTERED(unsigned char, 8)
+SCATTERED(unsigned short, 16)
+SCATTERED(unsigned, 32)
+SCATTERED(unsigned long long, 64)
