@@ -159,8 +159,9 @@ Expected<Prediction> dasgupta(const KernelStatistics& statistics, const Device& 
   const Expected<double> cycles = compute_cycles(statistics, device, options);
   if (!cycles) return failure(cycles.error());
   work.compute_cycles = *cycles;
+  // The thesis says that the relation of MWP and CWP decides, and has (24) alone of the three equations in print.
   return overlap(std::move(prediction), work, r, statistics, device.dasgupta->clock_ghz,
-                 options.synchronization.value_or(ModelOptions::Synchronization::block));
+                 options.synchronization.value_or(ModelOptions::Synchronization::block), LongComputation::equation_24);
 }
 
 } // namespace warplens::model

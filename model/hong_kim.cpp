@@ -56,7 +56,8 @@ Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& 
   if (work.requests > 0) memory(prediction, work, statistics, device, r, options);
   work.compute_cycles = device.issue_cycles->basic * work.instructions; // equation (19)
   return overlap(std::move(prediction), work, r, statistics, device.clock_ghz,
-                 options.synchronization.value_or(ModelOptions::Synchronization::all_warps));
+                 options.synchronization.value_or(ModelOptions::Synchronization::all_warps),
+                 LongComputation::equation_23);
 }
 
 } // namespace warplens::model

@@ -11,7 +11,7 @@ double others(double mwp) { return std::max(mwp - 1, 0.0); }
 
 // Equations (22) to (24): the cycles of one round of blocks, and what bounds them. The published pseudo-code tests
 // MWP and CWP for equality with N; both are minima with N, so >= says the same without comparing doubles for equality.
-double round_cycles(Prediction& p, const WarpWork& work, double n) {
+double round_cycles(Prediction& p, const WarpWork& work, double n, LongComputation long_computation) {
   const bool any = work.requests > 0;
   // Comp_p is the computation between two requests: never more than all of it, even if only some warps have a request.
   const double compute_per_request = work.compute_cycles / std::max(work.requests, 1.0);
@@ -20,8 +20,8 @@ double round_cycles(Prediction& p, const WarpWork& work, double n) {
     return work.memory_cycles + work.compute_cycles + compute_per_request * others(p.mwp);
   }
   p.bound = any && p.cwp >= p.mwp ? "memory" : "compute";
-  if (any && (p.cwp >= p.mwp || work.compute_cycles > work.memory_cycles))
-    return work.memory_cycles * n / p.mwp + compute_per_request * others(p.mwp);
+  const bool longer = work.compute_cycles > work.memory_cycles && long_computation == LongComputation::equation_23;
+  if (any && (p.cwp >= p.mwp || longer)) return work.memory_cycles * n / p.mwp + compute_per_request * others(p.mwp);
   return work.memory_latency + work.compute_cycles * n;
 }
 
@@ -51,7 +51,8 @@ void choose_mwp(Prediction& prediction, const MwpLimits& limits, const ModelOpti
 }
 
 Expected<Prediction> overlap(Prediction p, const WarpWork& work, const Residency& r, const KernelStatistics& statistics,
-                             double clock_ghz, ModelOptions::Synchronization synchronization) {
+                             double clock_ghz, ModelOptions::Synchronization synchronization,
+                             LongComputation long_computation) {
   note(p, "Mem_cycles", work.memory_cycles, "cycles per warp");
   note(p, "Comp_cycles", work.compute_cycles, "cycles per warp");
   if (work.requests > 0) {
@@ -68,7 +69,8 @@ Expected<Prediction> overlap(Prediction p, const WarpWork& work, const Residency
   note(p, "N", r.warps, "warps");
   note(p, "Rep", r.repetitions, "");
 
-  const double app = note(p, "Exec_cycles_app", round_cycles(p, work, r.warps) * r.repetitions, "cycles");
+  const double app =
+      note(p, "Exec_cycles_app", round_cycles(p, work, r.warps, long_computation) * r.repetitions, "cycles");
   const double warps_per_sm = r.warps_per_block * *statistics.blocks / r.multiprocessors;
   note(p, "CPI", app / (work.instructions * warps_per_sm), "cycles per warp instruction");
 

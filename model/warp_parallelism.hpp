@@ -44,10 +44,14 @@ struct MwpLimits {
 /// Equation (5): the smallest limit, and which it was.
 void choose_mwp(Prediction& prediction, const MwpLimits& limits, const ModelOptions& options);
 
+/// What a launch with CWP < MWP takes that computes longer than it waits (Comp_cycles > Mem_cycles). The pseudo-code of
+/// Hong & Kim has (23), which can be less than the multiprocessors need to issue the instructions.
+enum class LongComputation { equation_23, equation_24 };
+
 /// Equations (8), (9) and (22) to (27). A kernel without memory requests has MWP = N and CWP = 0 (Dasgupta, 3.2.6.1).
 /// Errors: see finish().
 Expected<Prediction> overlap(Prediction prediction, const WarpWork& work, const Residency& residency,
                              const KernelStatistics& statistics, double clock_ghz,
-                             ModelOptions::Synchronization synchronization);
+                             ModelOptions::Synchronization synchronization, LongComputation long_computation);
 
 } // namespace warplens::model

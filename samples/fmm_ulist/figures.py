@@ -107,9 +107,7 @@ def save(figure, number):
 
 
 def bars(number, title, runs, kernels, block, series, unit, second=None):
-    """Groups of bars for `series`: name -> function of a run. `second`: (name, function), a line on its own axis.
-    Kernels that were not run at that block size are left out."""
-    kernels = [k for k in kernels if (k, block) in runs]
+    """Groups of bars for `series`: name -> function of a run. `second`: (name, function), a line on its own axis."""
     figure, axes = plt.subplots(figsize=(max(6, 0.32 * len(kernels) + 2), 3.6))
     width = 0.8 / len(series)
     for s, (name, value) in enumerate(series.items()):
@@ -117,6 +115,7 @@ def bars(number, title, runs, kernels, block, series, unit, second=None):
                  color=("#4477aa", "#cc6677", "#ddaa33")[s])
     axes.set_xticks([i + 0.4 - width / 2 for i in range(len(kernels))], [short(k) for k in kernels], rotation=60,
                     ha="right", fontsize=7)
+    axes.set_ylim(top=1.25 * axes.get_ylim()[1])
     axes.set_ylabel(unit)
     axes.set_title(title, fontsize=10)
     handles, names = axes.get_legend_handles_labels()
@@ -124,7 +123,7 @@ def bars(number, title, runs, kernels, block, series, unit, second=None):
         other = axes.twinx()
         line = other.plot([i + 0.4 - width / 2 for i in range(len(kernels))], [second[1](runs[k, block]) for k in kernels],
                           "o-", color="black", markersize=3, linewidth=1, label=second[0])
-        other.set_ylim(bottom=0)
+        other.set_ylim(bottom=0, top=1.25 * other.get_ylim()[1])  # room for the legend
         other.set_ylabel(second[0])
         handles, names = handles + line, names + [second[0]]
     axes.legend(handles, names, fontsize=7)
@@ -136,8 +135,7 @@ def coherency(runs, number=16):
     figure, all_axes = plt.subplots(4, 1, figsize=(9, 9), sharex=True)
     kernels = sorted({k for k, _ in runs}, key=lambda k: -runs[k, 64].milliseconds)
     for axes, (at, block) in zip(all_axes, enumerate(BLOCKS)):
-        there = [i for i, k in enumerate(kernels) if (k, block) in runs]
-        axes.plot(there, [runs[kernels[i], block].milliseconds for i in there], ".-", color="#4477aa", label="predicted")
+        axes.plot([runs[k, block].milliseconds for k in kernels], ".-", color="#4477aa", label="predicted")
         known = [i for i, k in enumerate(kernels) if k in MEASURED]
         axes.plot(known, [MEASURED[kernels[i]][at] for i in known], "x", color="#cc6677", label="measured (figure 17)")
         axes.set_ylabel(f"ms, {block} threads", fontsize=8)
@@ -197,10 +195,10 @@ def draw(runs):
     bars(19, "Optimisations on top of shared memory, 64 threads", runs, over_shared, 64, gflops, "Gflop/s")
     bars(20, "MWP and CWP of the same", runs, over_shared, 64, parallelism, "warps")
     for number, block in ((21, 64), (22, 128)):
-        bound = [k for k in kernels if (k, block) in runs and runs[k, block].prediction["bound"] == "compute"]
+        bound = [k for k in kernels if runs[k, block].prediction["bound"] == "compute"]
         bars(number, f"Compute bound: performance and instructions, {block} threads", runs, bound, block, gflops, "Gflop/s",
              instructions)
-    memory = {b: [k for k in kernels if (k, b) in runs and runs[k, b].prediction["bound"] == "memory"] for b in BLOCKS}
+    memory = {b: [k for k in kernels if runs[k, b].prediction["bound"] == "memory"] for b in BLOCKS}
     bars(23, "Memory bound, 64 threads: MWP and CWP", runs, memory[64], 64, parallelism, "warps")
     for number, block in ((24, 64), (25, 128)):
         bars(number, f"Memory bound: performance and memory operations, {block} threads", runs, memory[block], block, gflops,

@@ -217,6 +217,18 @@ TEST(Dasgupta, FmmSharedMemory) {
 }
 
 // Section 4.2.4: a square root and a division take 32 and 36 cycles where others take 4; a reciprocal square root 16.
+// More computation than waiting: what every warp computes is issued, however many of them memory serves at once.
+TEST(Dasgupta, LongComputationIsIssuedInFull) {
+  KernelStatistics s = micro_benchmark();
+  s.transactions_32 = 800;
+  s.instructions = 100000;
+  const auto p = dasgupta(s, c1060());
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->bound, "compute");
+  EXPECT_LT(p->cwp, 2); // Comp_cycles > Mem_cycles
+  EXPECT_DOUBLE_EQ(p->cycles, *p->term("mem_latency_final") + 4.0 * 100000 * 32);
+}
+
 TEST(Dasgupta, SlowInstructions) {
   KernelStatistics s = micro_benchmark();
   s.transactions_32 = 800;
