@@ -213,15 +213,16 @@ exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context
   return result;
 }
 
-/// Those asked for, and those of the devices where they are none of the three that every report counts: models need
-/// them.
+/// Those asked for, and those of the devices where they are none of those that every report counts: models need them.
 analyzers::RuleSet rules_of(const LaunchRequest& request, std::span<const model::Device* const> devices) {
   analyzers::RuleSet rules = request.rules;
   for (const model::Device* device : devices) {
-    const std::string& name = device->coalescing_rule;
-    if (name == "1.0" || name == "1.2" || name == "6.0") continue;
     // One that was asked for as well is there already.
-    if (const auto* rule = analyzers::find_coalescing_rule(name)) static_cast<void>(rules.add(*rule));
+    const std::string& name = device->coalescing_rule;
+    if (name != "1.0" && name != "1.2" && name != "6.0")
+      if (const auto* rule = analyzers::find_coalescing_rule(name)) static_cast<void>(rules.add(*rule));
+    if (device->bank_rule != "1.x" && device->bank_rule != "5.x+")
+      if (const auto* rule = analyzers::find_bank_rule(device->bank_rule)) static_cast<void>(rules.add(*rule));
   }
   return rules;
 }

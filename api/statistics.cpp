@@ -221,6 +221,16 @@ void add_hit_ratios(model::KernelStatistics& s, const analyzers::Profile& profil
   s.l2_hit_ratio = ratio("lts__t_sector_op_read_hit_rate.pct");
 }
 
+// Passes beyond the fewest, under the device's bank rule. Every report counts those of 1.x (half-warps) and of 5.x and
+// later; another is counted where the device has it.
+double bank_conflicts(const analyzers::Profile& profile, const std::string& rule) {
+  const auto launch = [&](std::string_view name) { return static_cast<double>(profile.integer(name)); };
+  if (rule == "1.x") return launch("warp_serialize");
+  if (const analyzers::Metric* own = profile.metrics.find("rule." + rule + ".conflicts")) return own->number();
+  return launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
+         launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum");
+}
+
 } // namespace
 
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
@@ -261,12 +271,7 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   if (const analyzers::Metric* m = profile.metrics.find("load_waits_in_order_per_warp")) s.load_waits = m->number();
   if (const analyzers::Metric* m = profile.metrics.find("issue_chain_cycles_per_warp")) s.issue_chain = m->number();
   s.synchronizations = launch("inst_executed_barrier") / warps;
-  // Half-warps on 1.x, warps later: what the bank rule of the device counts.
-  s.bank_conflict_passes =
-      (device.bank_rule == "1.x" ? launch("warp_serialize")
-                                 : launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
-                                       launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")) /
-      warps;
+  s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
   double shared = 0, passes = t.wavefronts;
   for (const char* operation : {"ld", "st", "atom"}) {
     shared += launch(fmt::format("smsp__inst_executed_op_shared_{}.sum", operation));

@@ -77,11 +77,15 @@ Target target_of(const Settings& settings, const model::Device& device_of_plan, 
         std::min<std::uint64_t>(value_or_throw(natural("registers", *registers)), 0xffff'ffff));
   if (const auto* rule = setting(settings, "rule")) {
     const analyzers::RuleSet loaded = value_or_throw(load_rules({rule, 1}));
-    if (loaded.coalescing.empty()) refuse(fmt::format("rule '{}' is not one of global memory", *rule));
-    target.device.coalescing_rule = loaded.coalescing.front().name;
-    // Built-in ones are counted for every device that has them.
-    if (analyzers::find_coalescing_rule(loaded.coalescing.front().name) == nullptr)
-      static_cast<void>(rules.add(loaded.coalescing.front())); // it may be there already
+    // Built-in ones are counted for every device that has them; one of the user's may be there already.
+    for (const analyzers::CoalescingRule& own : loaded.coalescing) {
+      target.device.coalescing_rule = own.name;
+      if (analyzers::find_coalescing_rule(own.name) == nullptr) static_cast<void>(rules.add(own));
+    }
+    for (const analyzers::BankRule& own : loaded.banks) {
+      target.device.bank_rule = own.name;
+      if (analyzers::find_bank_rule(own.name) == nullptr) static_cast<void>(rules.add(own));
+    }
   }
   return target;
 }
@@ -144,9 +148,11 @@ void fill(SweepRow& row, const LaunchReport& report, std::string_view model) {
   if (*s.global_requests > 0) add("transactions_per_request", transactions / *s.global_requests);
   add("bank_conflict_passes", *s.bank_conflict_passes * warps);
   for (const model::Prediction& p : report.predictions) add(p.model + ".milliseconds", p.milliseconds);
-  const std::string own = "rule." + report.device.coalescing_rule + ".";
+  const std::string of_rule = "rule." + report.device.coalescing_rule + ".";
+  const std::string of_banks = "rule." + report.device.bank_rule + ".";
   for (const analyzers::Metric& m : report.profile.metrics.list())
-    if (!m.name.starts_with("rule.") || m.name.starts_with(own)) row.metrics.push_back(m);
+    if (!m.name.starts_with("rule.") || m.name.starts_with(of_rule) || m.name.starts_with(of_banks))
+      row.metrics.push_back(m);
 }
 
 void run(std::span<const Settings> configurations, const SweepOptions& options, std::vector<SweepRow>& rows) {

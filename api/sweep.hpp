@@ -21,7 +21,7 @@ namespace warplens::api {
 ///   shared    dynamic bytes of a block
 ///   registers of a thread
 ///   device    name or file
-///   rule      of global memory, instead of the device's: a name or file
+///   rule      of global or shared memory, instead of the device's: a name or file
 ///   l1        off, on, enlarged
 /// and any path of an override (see launch_file.hpp), such as "buffer.x.count" or "arg.0.s32".
 using Settings = std::vector<std::pair<std::string, std::string>>;

@@ -133,7 +133,7 @@ struct Device {
   std::optional<int> partition_bytes;         ///< width of a partition
   std::optional<CacheLevel> l1, l2;           ///< none before compute capability 2.0
   std::string coalescing_rule;                ///< "1.0", "1.2", "6.0", …: the name of an analyzer's rule
-  std::string bank_rule;                      ///< "1.x", "5.x", …
+  std::string bank_rule;                      ///< "1.x", "5.x+", …
   OccupancyLimits limits{};                   ///< those of the compute capability
   std::optional<IssueCycles> issue_cycles;
   std::optional<HongKimParameters> hong_kim;

@@ -66,7 +66,8 @@ constexpr AxisOption kAxes[] = {
     {"shared", "LIST", "dynamic shared memory of a block, bytes"},
     {"registers", "LIST", "registers of a thread, for the occupancy"},
     {"device", "LIST", "GPUs to imitate: names of 'warplens list devices', or device files"},
-    {"rule", "LIST", "rules of global memory instead of the device's: names of 'warplens list rules', or files"},
+    {"rule", "LIST",
+     "rules of global or shared memory instead of the device's: names of 'warplens list rules', or files"},
     {"l1", "LIST", "first-level cache for loads of global memory: off, on, enlarged"},
 };
 
@@ -245,8 +246,7 @@ void check(const std::vector<Settings>& all) {
     for (const auto& [name, value] : settings) {
       if (!seen.insert({name, value}).second) continue;
       if (name == "device") value_or_throw(api::load_device(value));
-      if (name == "rule" && value_or_throw(api::load_rules({&value, 1})).coalescing.empty())
-        throw UsageError{fmt::format("--rule {}: not a rule of global memory", value), ""};
+      if (name == "rule") value_or_throw(api::load_rules({&value, 1}));
       if (name == "l1" && value != "off" && value != "on" && value != "enlarged")
         throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", value), ""};
       if (name == "registers" && value.find_first_not_of("0123456789") != value.npos)

@@ -1,3 +1,5 @@
+#include "analyzers/banks.hpp"
+#include "analyzers/coalescing.hpp"
 #include "api/board.hpp"
 #include "api/sweep.hpp"
 #include "tests/api/kernels.hpp"
@@ -60,6 +62,13 @@ TEST(Sweep, Shapes) {
   EXPECT_EQ(*parse_shape("8x4x2"), (Extent{8, 4, 2}));
   for (const char* bad : {"", "x", "8x", "8x4x2x1", "-8", "8 x 4", "99999999999999999999"})
     EXPECT_FALSE(parse_shape(bad)) << bad;
+}
+
+TEST(Board, EveryDeviceHasRulesThatExist) {
+  for (const model::Device& device : model::built_in_devices()) {
+    EXPECT_NE(analyzers::find_coalescing_rule(device.coalescing_rule), nullptr) << device.id;
+    EXPECT_NE(analyzers::find_bank_rule(device.bank_rule), nullptr) << device.id;
+  }
 }
 
 TEST(Board, TheRuleFollowsTheFirstLevel) {

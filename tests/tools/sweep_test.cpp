@@ -246,6 +246,19 @@ TEST_F(Sweep, RulesReplaceThoseOfTheDevice) {
   EXPECT_EQ(list[2]["metrics"]["transactions"], 32);
 }
 
+// 16 x 16 threads read columns of a tile 16 words wide: two words of each of two banks in a pass, or one of 16.
+TEST(SharedCopy, BankRulesReplaceThatOfTheDevice) {
+  const Output o = run_program({"sweep", WARPLENS_SOURCE_DIR "/samples/shared_copy/small.toml", "--index", "1",
+                                "--rule", "1.x,2.x,3.x-64,5.x+", "--device", "gtx480", "--json", "-"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Json list = Json::parse(o.out)["sweep"];
+  const auto passes = [&](std::size_t row) { return list.at(row)["metrics"]["bank_conflict_passes"].get<double>(); };
+  EXPECT_GT(passes(0), passes(1)); // half-warps, 16 banks
+  EXPECT_LT(passes(2), passes(1)); // a pass serves 256 bytes
+  EXPECT_EQ(passes(3), passes(1)); // words of 4 bytes: nothing changed from 2.x to 5.x
+  EXPECT_EQ(passes(2), list.at(2)["metrics"]["rule.3.x-64.conflicts"].get<double>());
+}
+
 TEST_F(Sweep, Plots) {
   for (const char* name : {"t.svg", "t.png"}) {
     const Output o = sweep({"--block", "32,64", "--device", "gtx480,h200", "--plot", file(name)});
@@ -297,7 +310,6 @@ TEST_F(Sweep, BadInput) {
       {{"--block", "32,16x0"}, "every extent must be at least 1"},
       {{"--block", "sixteen"}, "no shape"},
       {{"--block", "all:0"}, "threads of a block"},
-      {{"--rule", "5.x+"}, "not a rule of global memory"},
       {{"--rule", "nonsense"}, "there is no rule 'nonsense'"},
       {{"--l1", "half"}, "expected off, on or enlarged"},
       {{"--set", "buffer.y.count=4"}, "y"},
