@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstring>
-#include <memory>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -123,8 +122,9 @@ template <int bytes> inline std::array<std::byte, bytes> read_at_once(const std:
   std::array<std::byte, bytes> value;
 #if defined(__SSE2__)
   if constexpr (bytes == 16) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(value.data()),
-                     _mm_load_si128(reinterpret_cast<const __m128i*>(std::assume_aligned<16>(p))));
+    __m128i whole; // an intrinsic is an ordinary load, which compilers may replace by one for each element
+    asm volatile("%vmovdqa %1, %0" : "=x"(whole) : "m"(*reinterpret_cast<const __m128i*>(p)));
+    std::memcpy(value.data(), &whole, sizeof whole);
     return value;
   }
 #endif
@@ -138,8 +138,9 @@ template <int bytes> inline std::array<std::byte, bytes> read_at_once(const std:
 template <std::size_t bytes> inline void write_at_once(std::byte* p, const std::array<std::byte, bytes>& value) {
 #if defined(__SSE2__)
   if constexpr (bytes == 16) {
-    _mm_store_si128(reinterpret_cast<__m128i*>(std::assume_aligned<16>(p)),
-                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(value.data())));
+    __m128i whole;
+    std::memcpy(&whole, value.data(), sizeof whole);
+    asm volatile("%vmovdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(p)) : "x"(whole));
     return;
   }
 #endif
