@@ -1,11 +1,11 @@
 #include "emulator/exec/residency.hpp"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 namespace warplens::exec {
 
@@ -35,7 +35,8 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
 
 LaunchResult run(const Launch& launch) {
   const std::uint64_t clusters = launch.shape.clusters();
-  const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
+  // Those that this process may use: taskset and batch systems leave it fewer than the machine has.
+  const auto hardware = static_cast<unsigned>(tbb::info::default_concurrency());
   // One after the other, CTAs always get the same addresses from malloc(), and launch in the same order.
   const unsigned wanted = launch.program->uses_heap ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));

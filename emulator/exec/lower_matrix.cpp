@@ -116,6 +116,26 @@ Fragment quad_accumulator(MatrixElement element) {
   return c;
 }
 
+void place_quads(MatrixSite& s, const QuadFragments& factors, MatrixElement c, MatrixElement d) {
+  s.a = factors.a, s.b = factors.b;
+  s.c = quad_accumulator(c), s.d = quad_accumulator(d);
+  for (const auto& [fragment, places] : {std::pair{&s.a, &s.a_places}, std::pair{&s.b, &s.b_places},
+                                         std::pair{&s.c, &s.c_places}, std::pair{&s.d, &s.d_places}})
+    *places = fragment->places();
+}
+
+// Which products of an element are summed at once. Bytes are multiplied as halves, in two steps: of four in a row the
+// first two, then the others, where A is sparse of what is there of it.
+void order_products(MatrixSite& s, bool wmma) {
+  const bool bytes = s.a.element == MatrixElement::e4m3 || s.a.element == MatrixElement::e5m2;
+  constexpr int kBlockOfWmma = 4; // of tf32
+  s.block = bytes ? s.k / 2 : wmma && s.a.element == MatrixElement::tf32 ? kBlockOfWmma : s.k;
+  const int late = !bytes ? 0 : s.sparse ? 4 : 2;
+  for (const bool second : {false, true})
+    for (int k = 0; k < s.k; ++k)
+      if (((k & late) != 0) == second) s.order.push_back(static_cast<std::uint8_t>(k));
+}
+
 bool is_integer(MatrixElement e) {
   return e == MatrixElement::s8 || e == MatrixElement::u8 || e == MatrixElement::s4 || e == MatrixElement::u4;
 }
@@ -279,35 +299,31 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
   const Size size = size_of(spelling);
   const bool wmma = spelling.entry->opcode == "wmma";
   MatrixSite& s = program_->matrices.emplace_back();
-  s.sparse = spelling.has(Word::w_sp) || spelling.has(Word::w_sp_ordered);
   s.m = size.m, s.n = size.n;
   s.k = a == MatrixElement::b1 ? size.k / kWordOfBits : size.k;
-  const int a_columns = s.sparse ? s.k / 2 : s.k;
-  s.chained = !wmma && spelling.has(Word::w_m8n8k4) && a == MatrixElement::f16;
-  if (s.chained) {
-    const auto layout = [&](int i) { return spelling.form.words[3 + i] == Word::w_row; }; // after sync, aligned, shape
-    const QuadFragments factors = quad_factors(layout(0), layout(1));
-    s.products = 4;
-    s.a = factors.a, s.b = factors.b;
-    s.c = quad_accumulator(c), s.d = quad_accumulator(d);
-  } else {
-    s.a = factor_a(a, s.m, a_columns);
-    s.b = factor_b(b, s.k, s.n, wmma && s.n == 32);
-    s.c = accumulator(c, s.m, s.n), s.d = accumulator(d, s.m, s.n);
-  }
   s.saturate = spelling.has(Word::w_satfinite);
   s.conjunction = spelling.has(Word::w_and_);
-  constexpr int kBlockOfWmma = 4; // of tf32
-  s.block = wmma && a == MatrixElement::tf32 ? kBlockOfWmma : a_columns;
-  for (const auto& [fragment, places] : {std::pair{&s.a, &s.a_places}, std::pair{&s.b, &s.b_places},
-                                         std::pair{&s.c, &s.c_places}, std::pair{&s.d, &s.d_places}})
-    *places = fragment->places();
-  take_registers(operands[1], spelling.types[1], false, s.a.row);
-  take_registers(operands[2], spelling.types[2], false, s.b.row);
+  s.sparse = spelling.has(Word::w_sp) || spelling.has(Word::w_sp_ordered);
+  s.chained = !wmma && spelling.has(Word::w_m8n8k4) && a == MatrixElement::f16;
+  const bool flipped = s.n > s.m;
+  if (flipped) std::swap(s.m, s.n);
+  if (s.chained) {
+    const auto layout = [&](int i) { return spelling.form.words[3 + i] == Word::w_row; }; // after sync, aligned, shape
+    place_quads(s, quad_factors(layout(0), layout(1)), c, d);
+  } else {
+    const int a_columns = s.sparse ? s.k / 2 : s.k;
+    s.a = flipped ? transposed(factor_b(b, s.k, s.m, true)) : factor_a(a, s.m, a_columns);
+    s.b = flipped ? factor_a(a, s.n, s.k) : transposed(factor_b(b, s.k, s.n, false));
+    s.c = accumulator(c, s.m, s.n), s.d = accumulator(d, s.m, s.n);
+    for (Fragment* f : {&s.a, &s.b, &s.c, &s.d}) f->find_corners();
+    order_products(s, wmma);
+  }
+  take_registers(operands[1], spelling.types[1], false, flipped ? s.b.row : s.a.row);
+  take_registers(operands[2], spelling.types[2], false, flipped ? s.a.row : s.b.row);
   take_registers(operands[3], spelling.types[3], false, s.c.row);
   if (s.sparse) {
     s.metadata = source(operands[4], Type::b32, false);
-    s.selector = static_cast<int>(constant_value(operands[5], Type::u32));
+    s.groups = sparse_groups(a, s.m, s.k, static_cast<int>(constant_value(operands[5], Type::u32)));
   }
   take_registers(operands[0], spelling.types[0], true, s.d.row);
   const std::uint32_t everyone = file_.constant(4, kFullMask);

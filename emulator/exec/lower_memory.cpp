@@ -32,6 +32,12 @@ int vector_width(const isa::Spelling& spelling) {
   return spelling.has(Word::w_v2) ? 2 : spelling.has(Word::w_v4) ? 4 : spelling.has(Word::w_v8) ? 8 : 1;
 }
 
+// Whether other blocks, and the host, may look while it happens.
+bool is_strong(const isa::Spelling& spelling) {
+  return spelling.has(Word::w_volatile_) || spelling.has(Word::w_relaxed) || spelling.has(Word::w_acquire) ||
+         spelling.has(Word::w_release) || spelling.has(Word::w_mmio);
+}
+
 // The operands of a vector in braces, or the single one.
 std::span<const ir::Operand> elements_of(const ir::Function& function, const ir::Operand& operand) {
   return operand.kind == ir::OperandKind::vector ? function.elements(operand) : std::span(&operand, 1);
@@ -160,7 +166,8 @@ void Decoder::load(const isa::Spelling& spelling) {
         elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes) : register_row(elements[e], &bytes);
     if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
   }
-  const Handler handler = level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_});
+  const Handler handler =
+      level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_, is_strong(spelling)});
   if (handler == nullptr) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;
@@ -199,7 +206,8 @@ void Decoder::store(const isa::Spelling& spelling) {
                   : file_.constant(register_bytes, constant_value(elements[e], type));
     if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
   }
-  const Handler handler = level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, watched_});
+  const Handler handler =
+      level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, watched_, is_strong(spelling)});
   if (handler == nullptr) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;

@@ -33,6 +33,14 @@ std::uint16_t Fragment::position(int r, int l, int p) const {
   return static_cast<std::uint16_t>(in_row * columns + in_column);
 }
 
+void Fragment::find_corners() {
+  for (int r = 0; r < registers; ++r) {
+    const int at = position(r, 0, 0);
+    corner[static_cast<std::size_t>(r)] = {static_cast<std::uint8_t>(at / columns),
+                                           static_cast<std::uint8_t>(at % columns)};
+  }
+}
+
 std::vector<std::uint16_t> Fragment::places() const {
   std::vector<std::uint16_t> list(static_cast<std::size_t>(size()));
   for (int r = registers; r-- > 0;) // of copies the first counts
@@ -103,27 +111,26 @@ Fragment accumulator(MatrixElement element, int m, int n) {
   return f;
 }
 
+Fragment transposed(Fragment fragment) {
+  transpose(fragment);
+  return fragment;
+}
+
 // Four bits say which two of four elements a pair of columns is (which of two, for tf32; which two pairs of eight, for
 // 4-bit integers). 16 bits of a lane serve a row and four such groups of 16- and 32-bit elements; narrower ones have 32
 // bits for a row and eight groups.
-int sparse_column(const MatrixSite& site, const std::uint32_t* metadata, int row, int column) {
-  const MatrixElement element = site.a.element;
+std::vector<SparseGroup> sparse_groups(MatrixElement element, int rows, int k, int selector) {
   const int width = bits(element);
-  const int group = width == 32 ? column : width == 4 ? column / 4 : column / 2;
-  const int groups = width == 32 ? site.k / 2 : width == 4 ? site.k / 8 : site.k / 4;
-  int lane = 0, shift = 0;
-  if (width >= 16) {
-    lane = group / 4;
-    shift = 4 * (group % 4) + 16 * (row / 8);
-  } else {
-    lane = row / 8 + 2 * (group / 8);
-    shift = 4 * (group % 8);
-  }
-  lane += 4 * (row % 8) + site.selector * groups / 4;
-  const auto nibble = static_cast<int>(metadata[lane] >> shift & 15);
-  if (width == 32) return 2 * group + ((nibble & 3) / 2);
-  if (width == 4) return 8 * group + 2 * (nibble >> (column / 2 % 2 * 2) & 3) + column % 2;
-  return 4 * group + (nibble >> (column % 2 * 2) & 3);
+  const int groups = width == 32 ? k / 2 : width == 4 ? k / 8 : k / 4;
+  std::vector<SparseGroup> list;
+  for (int row = 0; row < rows; ++row)
+    for (int group = 0; group < groups; ++group) {
+      const int lane = width >= 16 ? group / 4 : row / 8 + 2 * (group / 8);
+      const int shift = width >= 16 ? 4 * (group % 4) + 16 * (row / 8) : 4 * (group % 8);
+      list.push_back(
+          {static_cast<std::uint8_t>(lane + 4 * (row % 8) + selector * groups / 4), static_cast<std::uint8_t>(shift)});
+    }
+  return list;
 }
 
 } // namespace warplens::exec

@@ -52,6 +52,10 @@ struct Fragment {
   std::array<Step, 5> lane{}, place{};
   std::array<Step, 3> reg{};
   std::array<std::uint32_t, 8> row{}; ///< of the warp's register file, by register
+  struct Corner {
+    std::uint8_t row, column;
+  };
+  std::array<Corner, 8> corner{}; ///< of each register: where its first element is
 
   /// Where an element is: row * columns + column.
   [[nodiscard]] std::uint16_t position(int reg, int lane, int place) const;
@@ -59,31 +63,40 @@ struct Fragment {
   /// (register * 32 + lane) * lane_elements + place.
   [[nodiscard]] std::vector<std::uint16_t> places() const;
   [[nodiscard]] int size() const { return rows * columns; }
+  void find_corners();
 };
 
 /// The fragments of mma, mma.sp and wmma.mma; of a sparse A the half that is there.
 Fragment factor_a(MatrixElement element, int m, int k);
 Fragment factor_b(MatrixElement element, int k, int n, bool wide);
 Fragment accumulator(MatrixElement element, int m, int n);
+/// Rows for columns.
+Fragment transposed(Fragment fragment);
 
-/// A multiplication: D = A B + C.
-struct MatrixSite {
-  int m = 0, n = 0, k = 0;
-  int products = 1; ///< m8n8k4 of halves: four, below each other in all matrices
-  Fragment a, b, c, d;
-  std::vector<std::uint16_t> a_places, b_places, c_places, d_places;
-  bool saturate = false;                    ///< .satfinite
-  bool conjunction = false;                 ///< .and.popc
-  bool chained = false;                     ///< halves of m8n8k4: fused multiply-adds, one after the other
-  int block = 0;                            ///< products that are summed at once
-  bool sparse = false;                      ///< A has k / 2 columns
-  int selector = 0;                         ///< of sparse: which lanes have the metadata
-  std::uint32_t metadata = 0, everyone = 0; ///< rows; the membermask of a whole warp
+/// Where four bits of metadata lie that say which elements of a row of a sparse A are there.
+struct SparseGroup {
+  std::uint8_t lane, shift;
 };
 
-/// Which column of a sparse A an element of row `row` and compressed column `column` stands in. `metadata`: of each
-/// lane.
-int sparse_column(const MatrixSite& site, const std::uint32_t* metadata, int row, int column);
+/// A multiplication: D = A B + C. B is kept as its transpose, whose fragments have rows as those of A. What has more
+/// columns than rows (m8n32k16) is the transpose of all: D' = B' A' + C'.
+struct MatrixSite {
+  int m = 0, n = 0, k = 0;
+  Fragment a, b, c, d;
+  bool saturate = false;           ///< .satfinite
+  bool conjunction = false;        ///< .and.popc
+  std::vector<std::uint8_t> order; ///< of the products of an element: `block` after `block` of them
+  int block = 0;                   ///< products that are summed at once
+  bool sparse = false;             ///< A has k / 2 columns
+  std::vector<SparseGroup> groups; ///< of sparse: row after row
+  std::uint32_t metadata = 0;      ///< of sparse: a row
+  /// m8n8k4 of halves: four products below each other in all matrices, of fused multiply-adds, one after the other.
+  bool chained = false;
+  std::vector<std::uint16_t> a_places, b_places, c_places, d_places; ///< of chained, where B is as it is
+};
+
+/// The groups of a sparse A of `rows` rows, multiplied with k rows of B.
+std::vector<SparseGroup> sparse_groups(MatrixElement element, int rows, int k, int selector);
 
 /// wmma.load and wmma.store: `lines` of the matrix lie in memory, each `line_bytes` long, `stride` elements apart.
 struct FragmentTransfer {

@@ -11,6 +11,9 @@ struct MemoryHandlerKey {
   int register_bytes = 0;                                       ///< of an element's register; may be wider
   int vector = 1;                                               ///< elements per lane
   bool watched = false;
+  /// A lane's bytes are read or written at once, as other blocks may see them: for strong accesses (manual, 8.3) of 8
+  /// and 16 bytes.
+  bool whole = false;
 };
 
 } // namespace warplens::exec

@@ -1,80 +1,18 @@
-// mma, mma.sp and wmma.mma (9.7.14.4.5, 9.7.14.5, 9.7.14.6). Compiled once per level.
-//
-// The manual leaves the order and the rounding of sums of floats open. Here they are an H200's, bit for bit
-// (tests/data/hardware/matrix.jsonl): products are exact; those of a block and the accumulator are shifted to the
-// largest exponent among them, which for products is the sum of their factors' exponents, cut off 25 bits below it, and
-// added exactly; the sum is cut off to single precision, or rounded to the nearest half where the accumulator is one.
-// It is never -0. That the products are aligned and cut off is known from Fasi et al., "Numerical behavior of NVIDIA
-// tensor cores" (PeerJ Computer Science 7:e330, 2021), and Khattak and Mikaitis, "Accurate models of NVIDIA tensor
-// cores" (arXiv:2512.07004, 2025).
+// mma and wmma.mma of whole numbers, bits, double precision, and the m8n8k4 of halves (9.7.14.4.5, 9.7.14.5,
+// 9.7.14.6); multiply_floats.cpp has the other floats. Compiled once per level.
 #include "emulator/exec/multiply_handlers.hpp"
 #include "emulator/exec/lanes.hpp"
-#include "emulator/exec/matrix_site.hpp"
+#include "emulator/exec/matrix_tiles.hpp"
 #include "emulator/exec/membermasks.hpp"
-#include "emulator/isa/semantics/convert_packed.hpp"
 
 #include <cstring>
-
-// Vectors that the processor does not have are passed in memory, which nobody outside this file sees.
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
 namespace {
 
-using isa::Type;
-using isa::WARPLENS_LEVEL::narrowed;
 using isa::WARPLENS_LEVEL::Rounding;
-using isa::WARPLENS_LEVEL::widened_value;
 using Kind = MatrixHandlerKey::Kind;
-using Word32 = std::uint32_t;
-
-// Matrices have at most so many elements (m16n8k128 of 4 bits), columns of A, and products in a row.
-constexpr int kMost = 2048, kMostColumns = 128;
-constexpr int kEight = 8; // columns that are summed at once; every matrix has a multiple
-
-// Eight elements of a row: vectors on every processor.
-using Floats = float __attribute__((vector_size(32)));
-using Doubles = double __attribute__((vector_size(64)));
-using Integers = std::int32_t __attribute__((vector_size(32)));
-using LongIntegers = std::int64_t __attribute__((vector_size(64)));
-
-// The registers of a fragment, one after the other.
-template <class Element> struct Registers {
-  alignas(64) Element elements[kMost];
-  Registers(Warp* warp, const Fragment& f) {
-    constexpr std::size_t kBytes = 4 * kWarpSize;
-    const std::size_t bytes = bits(f.element) == 64 ? 2 * kBytes : kBytes;
-    for (int r = 0; r < f.registers; ++r)
-      std::memcpy(reinterpret_cast<std::byte*>(elements) + static_cast<std::size_t>(r) * bytes,
-                  row<std::byte>(warp, f.row[static_cast<std::size_t>(r)]), bytes);
-  }
-};
-
-// Writes a matrix to the registers of D.
-template <class Element> void write(Warp* warp, const MatrixSite& s, const Element* matrix) {
-  alignas(64) Element elements[kMost / 2];
-  for (std::size_t i = 0; i < s.d_places.size(); ++i) elements[s.d_places[i]] = matrix[i];
-  const std::size_t each = kWarpSize * static_cast<std::size_t>(s.d.lane_elements);
-  for (int r = 0; r < s.d.registers; ++r)
-    std::memcpy(row<std::byte>(warp, s.d.row[static_cast<std::size_t>(r)]),
-                elements + static_cast<std::size_t>(r) * each, each * sizeof(Element));
-}
-// By row and column of A: the row of B that the element is multiplied with.
-struct Partners {
-  std::uint16_t rows[kMost];
-  Partners(const MatrixSite& s, Warp* warp) {
-    const Word32* const metadata = s.sparse ? row<Word32>(warp, s.metadata) : nullptr;
-    std::uint16_t* next = rows;
-    for (int i = 0; i < s.a.rows; ++i, next += s.a.columns) {
-      const int first = i / s.m * s.k;
-      if (s.sparse)
-        for (int j = 0; j < s.a.columns; ++j) next[j] = static_cast<std::uint16_t>(sparse_column(s, metadata, i, j));
-      else
-        for (int j = 0; j < s.a.columns; ++j) next[j] = static_cast<std::uint16_t>(first + j);
-    }
-  }
-};
 
 bool is_whole(const Op* op, Warp* warp, Mask mask) {
   if (mask == kFullMask) return true;
@@ -82,311 +20,89 @@ bool is_whole(const Op* op, Warp* warp, Mask mask) {
   return false;
 }
 
-// ---- floats
+// ---- m8n8k4 of halves, which sm_90 does without tensor cores: products are added one after the other, then C
 
-constexpr Word32 kInfinity = 0x7f800000u, kNan = 0x7fffffffu;
-
-Word32 bits_of(float x) { return std::bit_cast<Word32>(x); }
-
-// Elements as single precision, in which all are exact; `smallest` is the least normal number of their type.
-float smallest_of(MatrixElement e) {
-  return e == MatrixElement::bf16 || e == MatrixElement::tf32 || e == MatrixElement::f32 ? 0x1p-126f : 0x1p-14f;
+void read_quads(const Fragment& f, const std::vector<std::uint16_t>& places, Warp* warp, float* values) {
+  alignas(64) float elements[kMostSum];
+  const int each = kWarpSize * f.lane_elements;
+  for (int r = 0; r < f.registers; ++r)
+    widen_register(f.element, row<std::byte>(warp, f.row[static_cast<std::size_t>(r)]), elements + r * each);
+  for (std::size_t i = 0; i < places.size(); ++i) values[i] = elements[places[i]];
 }
-void widen(const MatrixElement element, const void* raw, int count, float* values) {
-  const auto* const halves = static_cast<const std::uint16_t*>(raw);
-  const auto* const bytes = static_cast<const std::uint8_t*>(raw);
-  const auto* const words = static_cast<const Word32*>(raw);
-  switch (element) {
-  case MatrixElement::f16:
-    for (int i = 0; i < count; ++i) values[i] = widened_value<Type::f16>(halves[i]);
-    break;
-  case MatrixElement::bf16:
-    for (int i = 0; i < count; ++i) values[i] = widened_value<Type::bf16>(halves[i]);
-    break;
-  case MatrixElement::e4m3:
-    for (int i = 0; i < count; ++i)
-      values[i] = widened_value<Type::f16>(isa::WARPLENS_LEVEL::f16_from_narrow<Type::e4m3x2>(bytes[i]));
-    break;
-  case MatrixElement::e5m2:
-    for (int i = 0; i < count; ++i)
-      values[i] = widened_value<Type::f16>(isa::WARPLENS_LEVEL::f16_from_narrow<Type::e5m2x2>(bytes[i]));
-    break;
-  case MatrixElement::tf32:
-    for (int i = 0; i < count; ++i) values[i] = std::bit_cast<float>(words[i] & 0xffffe000u);
-    break;
-  default: std::memcpy(values, raw, static_cast<std::size_t>(count) * sizeof(float));
+void write_quads(const MatrixSite& s, Warp* warp, const float* d) {
+  const std::size_t each = kWarpSize * static_cast<std::size_t>(s.d.lane_elements);
+  float elements[kMostSum];
+  for (std::size_t i = 0; i < s.d_places.size(); ++i)
+    elements[s.d_places[i]] = d[i] != d[i] ? std::bit_cast<float>(0x7fffffffu) : d[i];
+  for (std::size_t r = 0; r < static_cast<std::size_t>(s.d.registers); ++r) {
+    void* const to = row<std::byte>(warp, s.d.row[r]);
+    if (s.d.element == MatrixElement::f16)
+      narrow_to_halves(elements + r * each, static_cast<int>(each), static_cast<std::uint16_t*>(to));
+    else
+      std::memcpy(to, elements + r * each, each * sizeof *elements);
   }
 }
-// A matrix of floats. `power` has the powers of two that the significands are multiplied with, 0 for what is 0.
-struct Matrix {
-  alignas(64) float value[kMost];
-  alignas(64) float power[kMost];
-  bool special = false;           ///< has an infinity or a NaN, as which 0 stands in `value`
-  bool moderate = true;           ///< all powers are between 2^-50 and 2^50
-  alignas(64) float whole[kMost]; ///< where it has special ones: all as they are
-
-  void complete(int count, float smallest) {
-    Word32 most = 0, least = ~Word32{0}, any = 0;
-    for (int i = 0; i < count; ++i) {
-      const Word32 magnitude = bits_of(value[i]) & 0x7fffffffu, exponent = magnitude & kInfinity;
-      const Word32 up = exponent > bits_of(smallest) ? exponent : bits_of(smallest);
-      const Word32 p = magnitude == 0 ? 0 : up;
-      power[i] = std::bit_cast<float>(p);
-      any |= magnitude >= kInfinity ? 1 : 0;
-      most = p > most ? p : most;
-      least = p - 1 < least ? p - 1 : least; // 0 does not count
-    }
-    special = any != 0;
-    moderate = most <= bits_of(0x1p50f) && least >= bits_of(0x1p-50f) - 1;
-    if (!special) return;
-    std::memcpy(whole, value, sizeof(float) * static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i)
-      if ((bits_of(value[i]) & 0x7fffffffu) >= kInfinity) value[i] = power[i] = 0;
-    moderate = false; // for simplicity
-  }
-  float at(int i) const { return special ? whole[i] : value[i]; }
-};
-
-template <class Element>
-void gather(Matrix& m, const Fragment& f, const std::vector<std::uint16_t>& places, Warp* warp) {
-  const Registers<Element> raw(warp, f);
-  Element elements[kMost];
-  const int count = f.size();
-  for (int i = 0; i < count; ++i) elements[i] = raw.elements[places[static_cast<std::size_t>(i)]];
-  widen(f.element, elements, count, m.value);
-}
-void gather(Matrix& m, const Fragment& f, const std::vector<std::uint16_t>& places, Warp* warp) {
-  switch (bits(f.element)) {
-  case 8: return gather<std::uint8_t>(m, f, places, warp);
-  case 16: return gather<std::uint16_t>(m, f, places, warp);
-  default: return gather<Word32>(m, f, places, warp);
-  }
-}
-// Cuts off, in the processor's way.
-struct Truncating {
-  static constexpr Rounding rounding = Rounding::zero;
-};
-
-// One row of A with eight columns of B, in float or double: in both the products are exact. Powers of float must be
-// moderate. c is the accumulator, with its power.
-template <class Real> struct Eight;
-template <> struct Eight<float> {
-  using Vector = Floats;
-  static constexpr float kLeast = 0x1p-101f; ///< less than any product
-};
-template <> struct Eight<double> {
-  using Vector = Doubles;
-  static constexpr double kLeast = 0x1p-600;
-};
-
-template <class Real> typename Eight<Real>::Vector load(const float* from) {
-  Floats f;
-  std::memcpy(&f, from, sizeof f);
-  return __builtin_convertvector(f, typename Eight<Real>::Vector);
-}
-// The sum, exactly.
-template <class Real>
-Doubles sum_of_eight(const float* a, const float* a_power, const std::uint16_t* partners, int count, const Matrix& b,
-                     int n, int column, const float* c, const float* c_power) {
-  using Vector = typename Eight<Real>::Vector;
-  constexpr int kFits = 8; // so many products fit into 31 bits
-  const Vector least = Vector{} + Eight<Real>::kLeast;
-  Vector peak = load<Real>(c_power);
-  for (int i = 0; i < count; ++i) {
-    const Vector power = load<Real>(b.power + partners[i] * n + column) * static_cast<Real>(a_power[i]);
-    peak = power > peak ? power : peak;
-  }
-  const auto alone = peak < least; // of float: there is no product but 0
-  peak = alone ? least : peak;
-  const Vector scale = static_cast<Real>(0x1p25) / peak;
-  Doubles total{};
-  for (int first = 0; first < count; first += kFits) {
-    Integers sum{};
-    for (int i = first; i < count && i < first + kFits; ++i)
-      sum += __builtin_convertvector(load<Real>(b.value + partners[i] * n + column) * static_cast<Real>(a[i]) * scale,
-                                     Integers);
-    total += __builtin_convertvector(sum, Doubles);
-  }
-  total += __builtin_convertvector(__builtin_convertvector(load<Real>(c) * scale, Integers), Doubles);
-  total *= __builtin_convertvector(peak, Doubles) * 0x1p-25;
-  if constexpr (sizeof(Real) == sizeof(float)) {
-    const auto wide = __builtin_convertvector(alone, LongIntegers);
-    total = wide ? load<double>(c) : total;
-  }
-  return total;
-}
-// Cut off to single precision; beyond its range lies infinity.
-Floats cut_off(const Doubles& x) {
-  const Doubles infinity = Doubles{} + __builtin_inf(), limit = Doubles{} + 0x1p128;
-  const Doubles bounded = x >= limit ? infinity : x <= -limit ? -infinity : x;
-  return __builtin_convertvector(bounded, Floats) + Floats{}; // no -0
-}
-// The registers of C and D: single precision or halves.
-struct Accumulator {
-  Matrix c;
-  alignas(64) float d[kMost / 2];
-  bool halves = false; ///< both C and D
-};
-
-void take(Accumulator& x, const MatrixSite& s, Warp* warp) {
-  gather(x.c, s.c, s.c_places, warp);
-  x.halves = s.c.element == MatrixElement::f16 && s.d.element == MatrixElement::f16;
-  x.c.complete(s.c.size(), x.halves ? 0x1p-14f : 0x1p-126f);
-}
-float as_half(double x) {
-  const Word32 h = narrowed<Type::f16, Rounding::nearest>(x);
-  return widened_value<Type::f16>((h & 0x7fff) == 0 ? 0 : h);
-}
-// What becomes of infinities and NaNs among the products and the accumulator of one element.
-struct Exceptions {
-  bool nan = false, up = false, down = false;
-  void see(float x) {
-    nan = nan || (bits_of(x) & 0x7fffffffu) > kInfinity;
-    up = up || bits_of(x) == kInfinity;
-    down = down || bits_of(x) == (kInfinity | 0x80000000u);
-  }
-  float instead_of(float sum) const {
-    if (nan || (up && down)) return std::bit_cast<float>(kNan);
-    return up ? std::bit_cast<float>(kInfinity) : down ? -std::bit_cast<float>(kInfinity) : sum;
-  }
-};
-
-// One row of a block: products of a row of A with rows of B.
-struct RowOfBlock {
-  float value[kMostColumns], power[kMostColumns];
-  std::uint16_t partners[kMostColumns];
-  RowOfBlock(const float* values, const float* powers, const std::uint16_t* all, const int* chosen, int count) {
-    for (int j = 0; j < count; ++j) {
-      value[j] = values[chosen[j]];
-      power[j] = powers[chosen[j]];
-      partners[j] = all[chosen[j]];
-    }
-  }
-};
-
-// D = A B + C for the chosen columns of A, where infinities and NaNs are taken for 0.
-template <class Real>
-void add_finite(const MatrixSite& s, const Matrix& a, const Matrix& b, const Partners& partners, const Matrix& c,
-                const int* chosen, int count, bool halves, float* d) {
-  alignas(64) double exact[kMost / 2];
-  {
-    const RoundingScope<Truncating> scope;
-    for (int i = 0; i < s.a.rows; ++i) {
-      const int first = i * s.a.columns;
-      const RowOfBlock r(a.value + first, a.power + first, partners.rows + first, chosen, count);
-      for (int at = i * s.n, n = 0; n < s.n; n += kEight, at += kEight) {
-        const Doubles sum =
-            sum_of_eight<Real>(r.value, r.power, r.partners, count, b, s.n, n, c.value + at, c.power + at);
-        const Floats cut = cut_off(sum);
-        std::memcpy(exact + at, &sum, sizeof sum);
-        std::memcpy(d + at, &cut, sizeof cut);
-      }
-    }
-  }
-  if (halves)
-    for (int i = 0; i < s.d.size(); ++i) d[i] = as_half(exact[i]);
-}
-// Puts the infinities and NaNs in.
-void add_exceptions(const MatrixSite& s, const Matrix& a, const Matrix& b, const Partners& partners, const Matrix& c,
-                    const int* chosen, int count, float* d) {
-  for (int i = 0; i < s.a.rows; ++i)
-    for (int n = 0; n < s.n; ++n) {
-      Exceptions e;
-      e.see(c.at(i * s.n + n));
-      for (int j = 0; j < count; ++j) {
-        const int at = i * s.a.columns + chosen[j];
-        const float x = a.at(at), y = b.at(partners.rows[at] * s.n + n);
-        if ((bits_of(x) & 0x7fffffffu) >= kInfinity || (bits_of(y) & 0x7fffffffu) >= kInfinity) e.see(x * y);
-      }
-      d[i * s.n + n] = e.instead_of(d[i * s.n + n]);
-    }
-}
-void add_block(const MatrixSite& s, const Matrix& a, const Matrix& b, const Partners& partners, const Matrix& c,
-               const int* chosen, int count, bool halves, float* d) {
-  if (a.moderate && b.moderate)
-    add_finite<float>(s, a, b, partners, c, chosen, count, halves, d);
-  else
-    add_finite<double>(s, a, b, partners, c, chosen, count, halves, d);
-  if (a.special || b.special || c.special) add_exceptions(s, a, b, partners, c, chosen, count, d);
-}
-void write_floats(Warp* warp, const MatrixSite& s, const float* d) {
-  if (s.d.element == MatrixElement::f16) {
-    std::uint16_t halves[kMost / 2];
-    for (int i = 0; i < s.d.size(); ++i)
-      halves[i] = static_cast<std::uint16_t>(narrowed<Type::f16, Rounding::nearest>(d[i]));
-    return write(warp, s, halves);
-  }
-  Word32 words[kMost / 2];
-  for (int i = 0; i < s.d.size(); ++i) words[i] = (bits_of(d[i]) & 0x7fffffffu) > kInfinity ? kNan : bits_of(d[i]);
-  write(warp, s, words);
-}
-// Bytes are multiplied as halves, in two steps that start from 0: of four in a row the first two, then the others; C is
-// added in the end, with the usual rounding (so the assembler expands it for sm_90).
-void multiply_narrow(const MatrixSite& s, const Matrix& a, const Matrix& b, const Partners& partners, Accumulator& x) {
-  Matrix sum;
-  std::memset(sum.value, 0, sizeof(float) * static_cast<std::size_t>(s.d.size()));
-  for (const int part : {0, 2}) {
-    sum.complete(s.d.size(), x.halves ? 0x1p-14f : 0x1p-126f);
-    int chosen[kMostColumns], count = 0;
-    for (int j = 0; j < s.a.columns; ++j)
-      if ((j & 2) == part) chosen[count++] = j;
-    add_block(s, a, b, partners, sum, chosen, count, x.halves, x.d);
-    std::memcpy(sum.value, x.d, sizeof(float) * static_cast<std::size_t>(s.d.size()));
-  }
-  for (int i = 0; i < s.d.size(); ++i) x.d[i] += x.c.at(i);
-}
-const Op* multiply_floats(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (!is_whole(op, warp, mask)) return nullptr;
-  const MatrixSite& s = *op->matrix;
-  Matrix a, b;
-  Accumulator x;
-  const Partners partners(s, warp);
-  gather(a, s.a, s.a_places, warp);
-  gather(b, s.b, s.b_places, warp);
-  a.complete(s.a.size(), smallest_of(s.a.element));
-  b.complete(s.b.size(), smallest_of(s.b.element));
-  take(x, s, warp);
-  if (bits(s.a.element) == 8) {
-    multiply_narrow(s, a, b, partners, x);
-  } else {
-    int chosen[kMostColumns];
-    for (int first = 0; first < s.a.columns; first += s.block) {
-      if (first != 0) {
-        std::memcpy(x.c.value, x.d, sizeof(float) * static_cast<std::size_t>(s.d.size()));
-        x.c.complete(s.d.size(), x.halves ? 0x1p-14f : 0x1p-126f);
-      }
-      for (int j = 0; j < s.block; ++j) chosen[j] = first + j;
-      add_block(s, a, b, partners, x.c, chosen, s.block, x.halves, x.d);
-    }
-  }
-  write_floats(warp, s, x.d);
-  return op + 1;
-}
-// m8n8k4 of halves, which sm_90 does without tensor cores: products are added one after the other, then C.
 const Op* multiply_chained(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   if (!is_whole(op, warp, mask)) return nullptr;
   const MatrixSite& s = *op->matrix;
-  Matrix a, b, c;
-  gather(a, s.a, s.a_places, warp);
-  gather(b, s.b, s.b_places, warp);
-  gather(c, s.c, s.c_places, warp);
-  float d[kMost / 2];
-  for (int i = 0; i < s.a.rows; ++i)
-    for (int n = 0; n < s.n; ++n) {
-      float sum = 0;
-      for (int j = 0; j < s.k; ++j)
-        sum = __builtin_fmaf(a.value[i * s.k + j], b.value[(i / s.m * s.k + j) * s.n + n], sum);
-      d[i * s.n + n] = sum + c.value[i * s.n + n];
-    }
-  write_floats(warp, s, d);
+  float a[kMostSum], b[kMostSum], c[kMostSum], d[kMostSum];
+  read_quads(s.a, s.a_places, warp, a);
+  read_quads(s.b, s.b_places, warp, b);
+  read_quads(s.c, s.c_places, warp, c);
+  for (int i = 0; i < s.a.rows; ++i) {
+    const float* const others = b + i / s.m * s.k * s.n;
+    float sums[8]{};
+    for (int j = 0; j < s.k; ++j)
+      for (int n = 0; n < 8; ++n) sums[n] = __builtin_fmaf(a[i * s.k + j], others[j * 8 + n], sums[n]);
+    for (int n = 0; n < 8; ++n) d[i * 8 + n] = sums[n] + c[i * 8 + n];
+  }
+  write_quads(s, warp, d);
   return op + 1;
 }
 
 // ---- f64: fused multiply-adds, one after the other
+
+constexpr int kMostDoubles = 256; // 16 x 16
+
+using FourDoubles = double __attribute__((vector_size(32)));
+
+// Four rows of four doubles, `stride` apart, become columns that are `pitch` apart.
+void transpose_four(const double* from, int stride, double* to, int pitch) {
+  const auto a = load<FourDoubles>(from), b = load<FourDoubles>(from + stride),
+             c = load<FourDoubles>(from + 2 * stride), d = load<FourDoubles>(from + 3 * stride);
+  const FourDoubles e = __builtin_shufflevector(a, b, 0, 4, 2, 6), f = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                    g = __builtin_shufflevector(c, d, 0, 4, 2, 6), h = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  store(to, __builtin_shufflevector(e, g, 0, 1, 4, 5));
+  store(to + pitch, __builtin_shufflevector(f, h, 0, 1, 4, 5));
+  store(to + 2 * pitch, __builtin_shufflevector(e, g, 2, 3, 6, 7));
+  store(to + 3 * pitch, __builtin_shufflevector(f, h, 2, 3, 6, 7));
+}
+// The columns of a fragment, one after the other; those of a register are `step` apart.
+void read_doubles(const Fragment& f, int step, Warp* warp, double* columns) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(f.registers); ++r) {
+    const double* const from = row<double>(warp, f.row[r]);
+    double* const to = columns + f.corner[r].column * f.rows + f.corner[r].row;
+    for (int half = 0; half < 8; half += 4) transpose_four(from + 4 * half, 4, to + half, step * f.rows);
+  }
+}
+void write_doubles(const Fragment& f, int step, Warp* warp, const double* columns) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(f.registers); ++r) {
+    double* const to = row<double>(warp, f.row[r]);
+    const double* const from = columns + f.corner[r].column * f.rows + f.corner[r].row;
+    for (int half = 0; half < 8; half += 4) transpose_four(from + half, step * f.rows, to + 4 * half, 4);
+  }
+}
+template <int rows> void add_doubles(const MatrixSite& s, const double* a, const double* b, double* sums) {
+  for (int j = 0; j < s.n; ++j) {
+    double sum[rows];
+    std::memcpy(sum, sums + j * rows, sizeof sum);
+    for (int k = 0; k < s.k; ++k)
+      for (int i = 0; i < rows; ++i) sum[i] = __builtin_fma(a[k * rows + i], b[k * s.n + j], sum[i]);
+    std::memcpy(sums + j * rows, sum, sizeof sum);
+  }
+}
 
 template <Rounding r> struct Rounded { static constexpr Rounding rounding = r; };
 
@@ -395,71 +111,61 @@ template <Rounding rounding> const Op* multiply_doubles(const Op* op, Warp* warp
   if (mask == 0) return op + 1;
   if (!is_whole(op, warp, mask)) return nullptr;
   const MatrixSite& s = *op->matrix;
-  const Registers<double> a(warp, s.a), b(warp, s.b), c(warp, s.c);
-  alignas(64) double sums[kMost / 2];
-  for (std::size_t i = 0; i < s.c_places.size(); ++i) sums[i] = c.elements[s.c_places[i]];
+  alignas(64) double a[kMostDoubles], b[kMostDoubles], sums[kMostDoubles];
+  read_doubles(s.a, 1, warp, a);
+  read_doubles(s.b, 1, warp, b);
+  read_doubles(s.c, 2, warp, sums);
   {
     const RoundingScope<Rounded<rounding>> scope;
-    for (int i = 0; i < s.m; ++i)
-      for (int j = 0; j < s.k; ++j) {
-        const double factor = a.elements[s.a_places[static_cast<std::size_t>(i * s.k + j)]];
-        for (int n = 0; n < s.n; ++n)
-          sums[i * s.n + n] =
-              __builtin_fma(factor, b.elements[s.b_places[static_cast<std::size_t>(j * s.n + n)]], sums[i * s.n + n]);
-      }
+    s.m == 8 ? add_doubles<8>(s, a, b, sums) : add_doubles<16>(s, a, b, sums);
   }
-  write(warp, s, sums);
+  write_doubles(s.d, 2, warp, sums);
   return op + 1;
 }
 
 // ---- integers
 
-// Elements of 4 or 8 bits, in the order of the matrix.
-template <class Value> void expand(const std::vector<std::uint16_t>& places, std::int32_t* values, Value value) {
-  for (std::size_t i = 0; i < places.size(); ++i) values[i] = value(places[i]);
-}
-void expand(const Fragment& f, const std::vector<std::uint16_t>& places, Warp* warp, std::int32_t* values) {
-  const Registers<std::uint8_t> raw(warp, f);
-  const std::uint8_t* const e = raw.elements;
-  switch (f.element) {
-  case MatrixElement::s8: return expand(places, values, [&](int at) { return static_cast<std::int8_t>(e[at]); });
-  case MatrixElement::u8: return expand(places, values, [&](int at) { return e[at]; });
-  case MatrixElement::u4: return expand(places, values, [&](int at) { return e[at / 2] >> at % 2 * 4 & 15; });
-  default:
-    return expand(places, values, [&](int at) { return static_cast<std::int8_t>(e[at / 2] >> at % 2 * 4 << 4) >> 4; });
-  }
-}
 // D = C + sum, kept to 32 bits.
-void write_sums(Warp* warp, const MatrixSite& s, const std::int32_t* sums) {
-  const Registers<std::int32_t> c(warp, s.c);
-  std::int32_t d[kMost / 2];
-  for (std::size_t i = 0; i < s.c_places.size(); ++i) {
-    const std::int64_t sum = std::int64_t{c.elements[s.c_places[i]]} + sums[i];
-    const std::int64_t most = 0x7fffffff, least = -most - 1;
-    d[i] = static_cast<std::int32_t>(!s.saturate ? sum : sum > most ? most : sum < least ? least : sum);
+void add_to_sums(const MatrixSite& s, Warp* warp, const std::int32_t* products) {
+  alignas(64) std::int32_t c[kMostSum];
+  read_sums(s.c, warp, c);
+  for (int i = 0; i < s.m * s.n; ++i) {
+    const auto sum = static_cast<std::int32_t>(static_cast<Word32>(c[i]) + static_cast<Word32>(products[i]));
+    const bool beyond = ((c[i] ^ sum) & (products[i] ^ sum)) < 0;
+    c[i] = s.saturate && beyond ? (c[i] < 0 ? -0x7fffffff - 1 : 0x7fffffff) : sum;
   }
-  write(warp, s, d);
+  write_sums(s.d, warp, c);
+}
+
+// Eight rows and columns of the product. All sums are less than 2^24, so single precision has them exactly.
+void add_products(const MatrixSite& s, const float* a, const float* b, int row, int column, std::int32_t* products) {
+  using Floats = float __attribute__((vector_size(32)));
+  using Integers = std::int32_t __attribute__((vector_size(32)));
+  constexpr int kColumns = 8;
+  Floats sum[kColumns]{};
+  for (int k = 0; k < s.k; ++k) {
+    const auto factor = load<Floats>(a + k * s.m + row);
+    for (int j = 0; j < kColumns; ++j) sum[j] += factor * b[k * s.n + column + j];
+  }
+  for (int j = 0; j < kColumns; ++j)
+    store(products + (column + j) * s.m + row, __builtin_convertvector(sum[j], Integers));
 }
 const Op* multiply_integers(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   if (!is_whole(op, warp, mask)) return nullptr;
   const MatrixSite& s = *op->matrix;
-  alignas(64) std::int32_t a[kMost], b[kMost], sums[kMost / 2];
-  const Partners partners(s, warp);
-  expand(s.a, s.a_places, warp, a);
-  expand(s.b, s.b_places, warp, b);
-  for (int i = 0; i < s.a.rows; ++i)
-    for (int n = 0; n < s.n; n += kEight) {
-      Integers sum{};
-      for (int j = 0; j < s.a.columns; ++j) {
-        Integers others;
-        std::memcpy(&others, b + partners.rows[i * s.a.columns + j] * s.n + n, sizeof others);
-        sum += others * a[i * s.a.columns + j];
-      }
-      std::memcpy(sums + i * s.n + n, &sum, sizeof sum);
-    }
-  write_sums(warp, s, sums);
+  alignas(64) float a[kMostFactor], b[kMostFactor];
+  alignas(64) std::int32_t products[kMostSum];
+  Word32 present[kMostDepth];
+  if (s.sparse)
+    read_sparse(s, warp, a, present);
+  else
+    read_columns(s.a, warp, a);
+  read_columns(s.b, warp, b);
+  for (int row = 0; row < s.m; row += 8)
+    for (int column = 0; column < s.n; column += 8) add_products(s, a, b, row, column, products);
+  add_to_sums(s, warp, products);
   return op + 1;
 }
 const Op* multiply_bits(const Op* op, Warp* warp) {
@@ -467,17 +173,25 @@ const Op* multiply_bits(const Op* op, Warp* warp) {
   if (mask == 0) return op + 1;
   if (!is_whole(op, warp, mask)) return nullptr;
   const MatrixSite& s = *op->matrix;
-  const Registers<Word32> a(warp, s.a), b(warp, s.b);
-  std::int32_t sums[kMost / 2]{};
-  for (int i = 0; i < s.m; ++i)
-    for (int j = 0; j < s.k; ++j) {
-      const Word32 word = a.elements[s.a_places[static_cast<std::size_t>(i * s.k + j)]];
-      for (int n = 0; n < s.n; ++n) {
-        const Word32 other = b.elements[s.b_places[static_cast<std::size_t>(j * s.n + n)]];
-        sums[i * s.n + n] += __builtin_popcount(s.conjunction ? word & other : word ^ other);
+  alignas(64) float a[kMostSum], b[kMostSum]; // words of bits
+  std::int32_t products[kMostSum];
+  read_rows(s.a, warp, a);
+  read_rows(s.b, warp, b);
+  const auto two_words = [&](const float* rows, int at) {
+    std::uint64_t words;
+    std::memcpy(&words, rows + at, sizeof words);
+    return words;
+  };
+  for (int j = 0; j < s.n; ++j)
+    for (int i = 0; i < s.m; ++i) {
+      int sum = 0;
+      for (int k = 0; k < s.k; k += 2) {
+        const std::uint64_t x = two_words(a, i * s.k + k), y = two_words(b, j * s.k + k);
+        sum += __builtin_popcountll(s.conjunction ? x & y : x ^ y);
       }
+      products[j * s.m + i] = sum;
     }
-  write_sums(warp, s, sums);
+  add_to_sums(s, warp, products);
   return op + 1;
 }
 

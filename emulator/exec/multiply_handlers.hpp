@@ -6,5 +6,6 @@
 namespace warplens::exec::WARPLENS_LEVEL {
 
 Handler multiply_handler(MatrixHandlerKey::Kind kind);
+const Op* multiply_floats(const Op* op, Warp* warp);
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -49,6 +49,37 @@ TEST(Progress, WaitingForLongIsNoDeadlock) {
     }
 }
 
+// Prefix sums of today's libraries publish a state and its value by one store of 16 bytes, in front of the eyes of
+// other blocks: whoever sees one word new sees all of them new.
+TEST(Progress, StrongVectorAccessesAreSeenWhole) {
+  constexpr const char* kAccesses[][2] = {{"v4.u32 {%r11, %r12, %r13, %r14}", ""},
+                                          {"v2.u64 {%rd11, %rd12}", "cvt.u64.u32 %rd11, %r10; mov.u64 %rd12, %rd11;"},
+                                          {"v2.u32 {%r11, %r12}", ""}};
+  for (const auto& [vector, prepare] : kAccesses) {
+    const std::string words = vector, form = words.substr(0, 6), registers = words.substr(7);
+    const bool wide = form == "v2.u64", pair = form == "v2.u32";
+    const Ran ran = run_kernel(
+        kernel_of("add.u64 %rd10, %rd1, 64; mov.u32 %r10, 0; mov.u32 %r20, 0; setp.ne.u32 %p1, %r3, 0; @%p1 bra READ;\n"
+                  "WRITE: add.u32 %r10, %r10, 1; mov.u32 %r11, %r10; mov.u32 %r12, %r10; mov.u32 %r13, %r10;\n"
+                  "mov.u32 %r14, %r10; " +
+                  std::string(prepare) + "st.relaxed.gpu.global." + form + " [%rd10], " + registers + ";\n" +
+                  "setp.lt.u32 %p2, %r10, 400000; @%p2 bra WRITE; ret;\n"
+                  "READ: ld.relaxed.gpu.global." +
+                  form + " " + registers + ", [%rd10];\n" +
+                  (wide ? "cvt.u32.u64 %r11, %rd11; cvt.u32.u64 %r12, %rd12; mov.u32 %r13, %r11; mov.u32 %r14, %r11;\n"
+                   : pair ? "mov.u32 %r13, %r11; mov.u32 %r14, %r11;\n"
+                          : "") +
+                  "setp.ne.u32 %p2, %r11, %r12; @%p2 add.u32 %r20, %r20, 1;\n"
+                  "setp.ne.u32 %p2, %r11, %r13; @%p2 add.u32 %r20, %r20, 1;\n"
+                  "setp.ne.u32 %p2, %r11, %r14; @%p2 add.u32 %r20, %r20, 1;\n"
+                  "setp.lt.u32 %p2, %r11, 400000; @%p2 bra READ;\n"
+                  "st.global.u32 [%rd2], %r20; ret;"),
+        {2, 1, 32, nullptr, 2});
+    ASSERT_EQ(ran.trap, "") << form;
+    EXPECT_EQ(ran.words[1], 0u) << form;
+  }
+}
+
 // A ring of warps and blocks in which a token goes around.
 TEST(Progress, ATokenGoesAround) {
   for (const unsigned workers : kWorkers) {

@@ -1,0 +1,102 @@
+// The speed of mma, mma.sp and wmma.mma: nanoseconds for a warp, and how many times as long they take as the fma.f32
+// that would do the same multiplications and additions, 32 at once. The forms are those that hardware was asked,
+// tests/data/hardware/matrix.jsonl; operands are ordinary numbers of their types. Both are kernels of one warp that
+// repeat what is measured; they run in turns, and the best of several rounds counts. docs/performance.md has the
+// numbers.
+//
+//   build/bin/bench_matrices [NAME]      only forms that contain NAME
+#include "api/warplens.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kUnrolled = 8, kRounds = 15;
+constexpr int kLoops = 300, kLoopsOfFma = 3000; ///< long enough that the call of the kernel does not count
+
+// Random bits r become ordinary numbers: (r & random) | fixed, exponents within a factor of eight or so below 1.
+struct Bits {
+  unsigned random, fixed;
+};
+const std::map<std::string, Bits> kOrdinary = {{"f16", {0x8fff8fff, 0x30003000}},  {"bf16", {0x81ff81ff, 0x3e003e00}},
+                                               {"tf32", {0x81ffffff, 0x3e000000}}, {"f32", {0x81ffffff, 0x3e000000}},
+                                               {"f64", {0x801fffff, 0x3fc00000}},  {"e4m3", {0x8f8f8f8f, 0x30303030}},
+                                               {"e5m2", {0x87878787, 0x38383838}}, {"s32", {0x000fffff, 0}}};
+
+std::string kernel(const std::string& setup, const std::string& statement, int count, int loops) {
+  std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+                     ".reg .b32 %t, %e0, %n; .reg .pred %p; .reg .b32 %d<8>, %a<8>, %b<8>, %c<8>; .reg .f32 %f<4>;\n"
+                     ".reg .b64 %dw<8>, %aw<8>, %bw<8>, %cw<8>;\nmov.u32 %t, %tid.x;\n" +
+                     setup + fmt::format("mov.u32 %n, {};\nagain:\n", loops);
+  for (int i = 0; i < count; ++i) text += statement + "\n";
+  return text + "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;\nret;\n}\n";
+}
+
+std::string operands(const json& form) {
+  std::string text = "mov.u32 %e0, 0x44444444;\n";
+  for (std::size_t o = 1; o < 4; ++o) {
+    const std::string kind = form["kinds"][o];
+    const char letter = "dabc"[o];
+    const auto found = kOrdinary.find(kind);
+    const Bits bits = found == kOrdinary.end() ? Bits{~0u, 0} : found->second;
+    for (int i = 0; i < form["counts"][o].get<int>(); ++i) {
+      const std::string name = fmt::format("%{}{}", letter, i);
+      text += fmt::format("mad.lo.u32 {0}, %t, 0x9E3779B1, {1}; mul.hi.u32 {0}, {0}, 0x85EBCA77; mul.lo.u32 {0}, {0}, "
+                          "0xC2B2AE35; and.b32 {0}, {0}, {2}; or.b32 {0}, {0}, {3};\n",
+                          name, (o * 8 + static_cast<unsigned>(i)) * 0x27D4EB2Fu, bits.random, bits.fixed);
+      if (kind == "f64") text += fmt::format("mov.b64 %{}w{}, {{%t, {}}};\n", letter, i, name);
+    }
+  }
+  return text;
+}
+
+// m8n8k4 of halves is four multiplications.
+int multiplications(const std::string& statement) {
+  std::size_t at = statement.find(".m");
+  while (statement[at + 2] < '0' || statement[at + 2] > '9') at = statement.find(".m", at + 1);
+  int m = 0, n = 0, k = 0;
+  std::sscanf(statement.c_str() + at, ".m%dn%dk%d", &m, &n, &k);
+  const bool quads =
+      statement.starts_with("mma.sync.aligned.m8n8k4.") && statement.find(".f16.f16.") != std::string::npos;
+  return m * n * k * (quads ? 4 : 1);
+}
+
+double nanoseconds(const std::string& text, int count) {
+  const auto start = std::chrono::steady_clock::now();
+  ptx_run(text.c_str(), 0, nullptr, 32, 1, 1, 1, 1, 1, 0);
+  const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - start;
+  return all.count() / count;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  std::ifstream file(WARPLENS_SOURCE_DIR "/tests/data/hardware/matrix.jsonl");
+  const std::string fma = kernel("mov.f32 %f0, 0f3f800000; mov.f32 %f1, %f0; mov.f32 %f2, %f0;\n",
+                                 "fma.rn.f32 %f3, %f0, %f1, %f2;", 8 * kUnrolled, kLoopsOfFma);
+  for (std::string line; std::getline(file, line);) {
+    const json form = json::parse(line);
+    const std::string statement = form["statement"], name = statement.substr(0, statement.find(' '));
+    if (argc > 1 && name.find(argv[1]) == std::string::npos) continue;
+    const std::string text = kernel(operands(form), statement, kUnrolled, kLoops);
+    nanoseconds(text, 1);
+    nanoseconds(fma, 1);
+    double ours = 1e9, one = 1e9;
+    for (int round = 0; round < kRounds; ++round) {
+      ours = std::min(ours, nanoseconds(text, kUnrolled * kLoops));
+      one = std::min(one, nanoseconds(fma, 8 * kUnrolled * kLoopsOfFma));
+    }
+    const double scalar = one * multiplications(name) / 32;
+    fmt::print("{:8.0f} ns  {:8.0f} ns by fma  {:6.2f}  {}\n", ours, scalar, ours / scalar, name);
+  }
+}
