@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/resource.h>
+#include <sys/time.h>
+
 #include <fstream>
 #include <map>
 #include <set>
@@ -275,6 +278,34 @@ TEST_F(Sweep, Plots) {
 }
 
 // Names go to gnuplot, which knows commands in its strings.
+TEST_F(Sweep, PlotsWithoutGnuplot) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", file("").c_str(), 1);
+  const Output o = sweep({"--block", "32,64", "--plot", file("t.svg")});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(o.status, 2);
+  expect_contains(o.err, "plots are drawn by gnuplot, which is not installed");
+}
+
+// A thousand rounds of arithmetic for 38 million threads take longer than a second.
+TEST(UBench, AProcessThatIsKilledIsARow) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CPU, &before), 0);
+  rusage used{};
+  ASSERT_EQ(::getrusage(RUSAGE_SELF, &used), 0);
+  const rlimit second{static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 2), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_CPU, &second), 0);
+  const Output o = run_program({"sweep", WARPLENS_SOURCE_DIR "/samples/ubench/sweep.toml", "--index", "6", "--jobs",
+                                "2", "--set", "launch.6.arg.1.s32=96,6144", "--with", "total=96x96,6144x6144", "--with",
+                                "buffer.matrix.count=9216,37748736", "--json", "-"});
+  ASSERT_EQ(::setrlimit(RLIMIT_CPU, &before), 0);
+  EXPECT_EQ(o.status, 1) << o.err;
+  const Json list = Json::parse(o.out)["sweep"];
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_TRUE(list[0]["failure"].is_null());
+  expect_contains(list[1]["failure"].get<std::string>(), "its process was ended by signal");
+}
+
 TEST_F(Sweep, NamesInAPlotDoNothing) {
   const std::string evil = write_launch("'`touch evil`$(touch evil);\"_.toml", "");
   const Output o = run_program({"sweep", evil, launch_, "--block", "32,64", "--plot", file("|touch evil;.svg")});
