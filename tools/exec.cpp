@@ -146,7 +146,7 @@ void prepend(const char* variable, const std::string& value) {
 }
 
 /// The dynamic linker takes our libraries before all others. The static runtime, which nvcc links by default, is
-/// replaced by a library of its own: see runtime/static_runtime.
+/// replaced by a library of its own, which has NVRTC answer with PTX, too: see runtime/static_runtime.
 void put_libraries_first(const fs::path& folder) {
   prepend("LD_LIBRARY_PATH", folder.string());
   const fs::path replaces_static = folder / "libwarplens_static.so";

@@ -82,12 +82,25 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   }
 }
 
+// The parts of the threads move within the memory that there is, where it is large enough: new memory for each CTA
+// whose stacks grow would have the system clear it page by page.
 void Cta::set_local(std::uint64_t bytes) {
-  AlignedBytes fresh = aligned_bytes(std::size_t{warp_count_} * kWarpSize * bytes);
-  for (std::size_t t = 0; local_stride != 0 && t < std::size_t{warp_count_} * kWarpSize; ++t)
-    std::memcpy(fresh.get() + t * bytes, local + t * local_stride, std::min(bytes, local_stride));
-  local_memory_ = std::move(fresh);
-  local = local_memory_.get();
+  const std::size_t threads = std::size_t{warp_count_} * kWarpSize;
+  if (local == nullptr || threads * bytes > local_room_) {
+    AlignedBytes fresh = aligned_bytes(threads * bytes);
+    for (std::size_t t = 0; local_stride != 0 && t < threads; ++t)
+      std::memcpy(fresh.get() + t * bytes, local + t * local_stride, std::min(bytes, local_stride));
+    local_memory_ = std::move(fresh);
+    local_room_ = threads * bytes;
+    local = local_memory_.get();
+  } else if (bytes <= local_stride) {
+    for (std::size_t t = 1; t < threads; ++t) std::memmove(local + t * bytes, local + t * local_stride, bytes);
+  } else {
+    for (std::size_t t = threads; t-- > 0;) {
+      std::memmove(local + t * bytes, local + t * local_stride, local_stride);
+      std::memset(local + t * bytes + local_stride, 0, bytes - local_stride);
+    }
+  }
   local_stride = bytes;
 }
 

@@ -77,6 +77,7 @@ private:
   std::vector<Repetition> repetitions_; ///< by warp
   std::vector<std::int64_t> lengths_;   ///< of the next turn, by warp
   AlignedBytes warps_, shared_memory_, local_memory_;
+  std::size_t local_room_ = 0; ///< bytes of local_memory_
   BarrierState barriers_[kBarriers];
   bool started_before_ = false;
 };
