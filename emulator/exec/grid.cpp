@@ -35,7 +35,7 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
 
 LaunchResult run(const Launch& launch) {
   const std::uint64_t clusters = launch.shape.clusters();
-  const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
+  static const unsigned hardware = std::max(1u, std::thread::hardware_concurrency()); // it reads files
   // One after the other, CTAs always get the same addresses from malloc(), and launch in the same order.
   const unsigned wanted = launch.program->uses_heap ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));
