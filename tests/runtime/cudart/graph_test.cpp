@@ -1,7 +1,10 @@
 // Nodes of graphs whose parameters change, in the graph and in what was made of it, and conditional nodes.
+#include "tests/runtime/counting.hpp"
 #include "tests/runtime/cudart/program.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
 
 // Their signatures depend on the version of the library: these are those of 13.
 extern "C" cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long flags);
@@ -209,33 +212,10 @@ TEST_F(CudartGraph, ParametersOfAnotherKindAreRefused) {
   EXPECT_EQ(launched(data), (std::vector<int>{1, 1, 1, 1}));
 }
 
-/// Counts *data down, and sets the condition to what is left.
-constexpr char kCountDown[] = R"(
-.version 8.0
-.target sm_75
-.address_size 64
-.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
-.visible .entry count(.param .u64 data, .param .u64 handle)
-{
-  .reg .b32 %r;
-  .reg .b64 %d<3>;
-  .param .b64 condition;
-  .param .b32 value;
-  ld.param.u64 %d1, [data];
-  ld.param.u64 %d2, [handle];
-  ld.u32 %r, [%d1];
-  sub.u32 %r, %r, 1;
-  st.u32 [%d1], %r;
-  st.param.b64 [condition], %d2;
-  st.param.b32 [value], %r;
-  call.uni cudaGraphSetConditional, (condition, value);
-  ret;
-}
-)";
-
 TEST_F(CudartGraph, AWhileIsDoneUntilItsConditionIsZero) {
+  const std::string code = std::string(".version 8.0\n.target sm_75\n.address_size 64\n") + kCounting;
   cudaLibrary_t library = nullptr;
-  ASSERT_EQ(cudaLibraryLoadData(&library, kCountDown, nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
+  ASSERT_EQ(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
   cudaKernel_t kernel = nullptr;
   ASSERT_EQ(cudaLibraryGetKernel(&kernel, library, "count"), cudaSuccess);
   const Buffer<int> data({3, 0});
