@@ -131,7 +131,7 @@ void split_source(Device& device) {
   const auto whole = device.sources.find("dasgupta");
   if (whole == device.sources.end()) return;
   const std::string source = whole->second;
-  device.sources.erase(whole);
+  device.sources.erase("dasgupta");
   for (const Parameter* parameter : kOrder) device.sources["dasgupta." + std::string(parameter->name)] = source;
   if (device.dasgupta && device.dasgupta->merge_queue) device.sources["dasgupta.merge_queue"] = source;
 }

@@ -17,10 +17,10 @@
 
 #include "emulator/base/expected.hpp"
 #include "model/occupancy.hpp"
+#include "model/sources.hpp"
 #include "model/statistics.hpp"
 
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -142,8 +142,7 @@ struct Device {
   std::optional<ThroughputLatencyParameters> throughput_latency;
   Latencies latency;
   Throughputs throughput;
-  std::map<std::string, std::string>
-      sources; ///< key ("clock_ghz", "hong_kim.memory_latency", "hong_kim") -> where it was read
+  Sources sources; ///< key ("clock_ghz", "hong_kim.memory_latency", "hong_kim") -> where it was read
 };
 
 /// Reads a device from TOML. Errors, each with line and column in `file`: not TOML; unknown, missing and wrongly typed

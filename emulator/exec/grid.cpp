@@ -35,8 +35,9 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
 
 LaunchResult run(const Launch& launch) {
   const std::uint64_t clusters = launch.shape.clusters();
-  // Those that this process may use: taskset and batch systems leave it fewer than the machine has.
-  const auto hardware = static_cast<unsigned>(tbb::info::default_concurrency());
+  // Those that this process may use: taskset and batch systems leave it fewer than the machine has. Asked once, as the
+  // answer may come from files.
+  static const auto hardware = static_cast<unsigned>(tbb::info::default_concurrency());
   // One after the other, CTAs always get the same addresses from malloc(), and launch in the same order.
   const unsigned wanted = launch.program->uses_heap ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));

@@ -22,6 +22,15 @@ cudaError_t driver_kernel(const cudaKernelNodeParams* parameters, CUDA_KERNEL_NO
   return cudaSuccess;
 }
 
+/// `use` is what is done with the parameters: they are added as a node, or set in one.
+template <class Use> cudaError_t with_kernel(const cudaKernelNodeParams* parameters, Use&& use) {
+  return call([&]() -> cudaError_t {
+    CUDA_KERNEL_NODE_PARAMS driver{};
+    TRY(driver_kernel(parameters, &driver));
+    return to_error(use(&driver));
+  });
+}
+
 } // namespace
 } // namespace warplens::cudart
 
@@ -29,11 +38,8 @@ using namespace warplens::cudart;
 
 CUDART cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                           size_t count, const cudaKernelNodeParams* parameters) {
-  return call([&]() -> cudaError_t {
-    CUDA_KERNEL_NODE_PARAMS driver{};
-    TRY(driver_kernel(parameters, &driver));
-    return to_error(cuGraphAddKernelNode_v2(node, graph, dependencies, count, &driver));
-  });
+  return with_kernel(parameters,
+                     [&](auto* driver) { return cuGraphAddKernelNode_v2(node, graph, dependencies, count, driver); });
 }
 CUDART cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
   return call([&]() -> cudaError_t {
@@ -49,19 +55,12 @@ CUDART cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernel
   });
 }
 CUDART cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* parameters) {
-  return call([&]() -> cudaError_t {
-    CUDA_KERNEL_NODE_PARAMS driver{};
-    TRY(driver_kernel(parameters, &driver));
-    return to_error(cuGraphKernelNodeSetParams_v2(node, &driver));
-  });
+  return with_kernel(parameters, [&](auto* driver) { return cuGraphKernelNodeSetParams_v2(node, driver); });
 }
 CUDART cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                     const cudaKernelNodeParams* parameters) {
-  return call([&]() -> cudaError_t {
-    CUDA_KERNEL_NODE_PARAMS driver{};
-    TRY(driver_kernel(parameters, &driver));
-    return to_error(cuGraphExecKernelNodeSetParams_v2(executable, node, &driver));
-  });
+  return with_kernel(parameters,
+                     [&](auto* driver) { return cuGraphExecKernelNodeSetParams_v2(executable, node, driver); });
 }
 CUDART cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return call([&] { return cuGraphKernelNodeCopyAttributes(to, from); });

@@ -228,5 +228,20 @@ TEST(DeviceFiles, AllMistakesAreReportedAtOnce) {
   EXPECT_EQ(device.error().list().front().file, "empty.toml");
 }
 
+// Launches copy their device; the texts are most of it.
+TEST(Devices, CopiesShareTheirSourcesUntilOneChanges) {
+  const Device& original = built_in_devices().front();
+  ASSERT_TRUE(original.sources.contains("multiprocessors"));
+  Device copy = original;
+  EXPECT_EQ(&copy.sources.at("multiprocessors"), &original.sources.at("multiprocessors"));
+  copy.sources["multiprocessors"] = "a guess";
+  EXPECT_EQ(copy.sources.at("multiprocessors"), "a guess");
+  EXPECT_NE(original.sources.at("multiprocessors"), "a guess");
+  EXPECT_FALSE(copy.sources == original.sources);
+  copy.sources.erase("multiprocessors");
+  EXPECT_FALSE(copy.sources.contains("multiprocessors"));
+  EXPECT_TRUE(original.sources.contains("multiprocessors"));
+}
+
 } // namespace
 } // namespace warplens::model

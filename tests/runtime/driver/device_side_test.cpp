@@ -1,22 +1,22 @@
 // What kernels ask of the driver: launches, and which parts of a graph are done.
+#include "tests/runtime/counting.hpp"
 #include "tests/runtime/driver/program.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace warplens::runtime {
 namespace {
 
 /// parent(data): launches child(data + block, block) for each of its blocks. child(data, block): *data += 10 + block.
-/// count(data, handle): counts *data down, and sets the condition to what is left.
-constexpr char kDeviceSide[] = R"(
+const std::string kDeviceSide = R"(
 .version 8.0
 .target sm_90
 .address_size 64
 .extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 grid[12],
                                                              .param .align 4 .b8 block[12], .param .b32 shared);
 .extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
-.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 .visible .entry child(.param .u64 data, .param .u32 block)
 {
   .reg .b32 %r<4>;
@@ -61,29 +61,13 @@ constexpr char kDeviceSide[] = R"(
   call.uni (error), __cudaCDP2LaunchDeviceV2, (buffer, stream);
   ret;
 }
-.visible .entry count(.param .u64 data, .param .u64 handle)
-{
-  .reg .b32 %r;
-  .reg .b64 %d<3>;
-  .param .b64 condition;
-  .param .b32 value;
-  ld.param.u64 %d1, [data];
-  ld.param.u64 %d2, [handle];
-  ld.u32 %r, [%d1];
-  sub.u32 %r, %r, 1;
-  st.u32 [%d1], %r;
-  st.param.b64 [condition], %d2;
-  st.param.b32 [value], %r;
-  call.uni cudaGraphSetConditional, (condition, value);
-  ret;
-}
-)";
+)" + std::string(kCounting);
 
 class DeviceSide : public DriverProgram {
 protected:
   void SetUp() override {
     DriverProgram::SetUp();
-    ASSERT_EQ(cuModuleLoadData(&code_, kDeviceSide), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleLoadData(&code_, kDeviceSide.c_str()), CUDA_SUCCESS);
     data_ = allocate(16);
     ASSERT_EQ(cuMemsetD32_v2(data_, 3, 4), CUDA_SUCCESS);
   }
@@ -117,7 +101,7 @@ TEST_F(DeviceSide, AFaultOfALaunchedKernelIsOneOfTheContext) {
   CUcontext context = nullptr;
   ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
   CUmodule code = nullptr;
-  ASSERT_EQ(cuModuleLoadData(&code, kDeviceSide), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleLoadData(&code, kDeviceSide.c_str()), CUDA_SUCCESS);
   CUfunction parent = nullptr;
   ASSERT_EQ(cuModuleGetFunction(&parent, code, "parent"), CUDA_SUCCESS);
   CUdeviceptr nowhere = 0;
