@@ -51,9 +51,11 @@ void RuleCounts::Shard::global(Row* row, const exec::Access& access) {
 }
 
 void RuleCounts::Shard::shared(Row* row, const exec::Access& access) {
+  if (banks_.empty()) return;
+  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   for (const FastBanks& rule : banks_) {
     Count& count = (*row++)[static_cast<std::size_t>(access.kind)];
-    const Passes one = rule.passes(access.addresses, access.mask, access.lane_bytes, access.kind);
+    const Passes one = rule.passes(footprint, access.kind);
     count.requests += access.count;
     count.passes += access.count * one.passes;
     count.worst += access.count * one.worst;

@@ -66,13 +66,11 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
     one.serialize_best = one.serialize_worst = constant_extra_passes(access);
     return;
   }
-  const auto serve = [&](const FastBanks& rule) {
-    return rule.passes(access.addresses, access.mask, access.lane_bytes, access.kind);
-  };
-  const Passes now = serve(banks_);
+  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+  const Passes now = banks_.passes(footprint, access.kind);
   one.wavefronts = now.passes;
   one.conflicts = now.conflicts();
-  const Passes old = serve(old_banks_);
+  const Passes old = old_banks_.passes(footprint, access.kind);
   one.serialize_best = old.conflicts();
   one.serialize_worst = old.worst_conflicts();
   one.serialize_free = old.fewest;
