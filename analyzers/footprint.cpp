@@ -118,8 +118,9 @@ void Footprint::add_line(std::uint64_t sector) const {
 std::span<const Footprint::Line> Footprint::lines() const {
   line_count_ = 0;
   if (compact_) {
-    for (const std::int32_t key : sorted_.keys(Group::warp))
-      add_line((base_ + static_cast<std::uint64_t>(std::int64_t{key})) / kSectorBytes);
+    const LaneKeys keys = sorted_.keys(Group::warp);
+    for (exec::Mask firsts = starts(Group::warp).sector; firsts; firsts &= firsts - 1)
+      add_line((base_ + static_cast<std::uint64_t>(std::int64_t{keys[std::countr_zero(firsts)]})) / kSectorBytes);
     return {lines_, line_count_};
   }
   std::uint64_t touched[exec::kWarpSize * (kLineBytes / kSectorBytes + 1)];

@@ -61,7 +61,7 @@ public:
   std::uint32_t lane_bytes;
 
 private:
-  static constexpr std::uint64_t kAlignmentUnit = 4096;          // no segment of memory, no row of banks is longer
+  static constexpr std::uint64_t kAlignmentUnit = 4096;         // no segment of memory, no row of banks is longer
   static constexpr std::size_t kMaxLines = 2 * exec::kWarpSize; // a lane touches at most two
 
   void count_sorted();

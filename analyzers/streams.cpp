@@ -2,6 +2,9 @@
 
 #include "analyzers/footprint.hpp"
 
+#include <bit>
+#include <optional>
+
 namespace warplens::analyzers {
 
 namespace {
@@ -9,6 +12,25 @@ namespace {
 // A header, in a word of its own before the lines.
 LineUse header(const exec::Access& access, std::size_t lines) {
   return {std::uint64_t{access.instruction} << 32 | static_cast<std::uint64_t>(access.kind) << 8 | lines};
+}
+
+constexpr std::size_t kFirstWords = 16;
+constexpr std::uint64_t kLine = 128, kSector = 32, kSectorsOfLine = kLine / kSector;
+
+/// The bytes of an access that leaves out no sector between its first and its last; none where that is not plain to
+/// see.
+struct Run {
+  std::uint64_t first, last;
+};
+std::optional<Run> run_of(const exec::Access& access) {
+  if (access.shape == exec::Shape::irregular || access.stride < 0 || access.stride > static_cast<std::int64_t>(kSector))
+    return std::nullopt;
+  const exec::Mask lanes = access.mask >> std::countr_zero(access.mask);
+  if (access.stride != 0 && (lanes & (lanes + 1)) != 0) return std::nullopt; // there is a gap
+  const std::uint64_t low = access.addresses[std::countr_zero(access.mask)],
+                      high = access.addresses[31 - std::countl_zero(access.mask)];
+  if (high < low) return std::nullopt; // around the end of the address space
+  return Run{low, high + access.lane_bytes - 1};
 }
 
 } // namespace
@@ -48,20 +70,26 @@ void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& acc
   }
   Warp& warp = (*last_)[id.warp];
   if (warp.full) return;
-  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-  const std::span<const Footprint::Line> lines = footprint.lines();
-  if (warp.words.size() + 1 + lines.size() > words_) {
+  if (warp.words.empty()) warp.words.reserve(std::min(words_, kFirstWords));
+  const std::size_t begin = warp.words.size();
+  warp.words.emplace_back();
+  if (const std::optional<Run> run = run_of(access)) {
+    for (std::uint64_t line = run->first / kLine; line <= run->last / kLine; ++line) {
+      const std::uint64_t from = std::max(run->first / kSector, line * kSectorsOfLine) % kSectorsOfLine,
+                          to = std::min(run->last / kSector, line * kSectorsOfLine + 3) % kSectorsOfLine;
+      warp.words.push_back({line << 4 | ((2u << to) - (1u << from))});
+    }
+  } else {
+    const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+    for (const Footprint::Line& line : footprint.lines()) warp.words.push_back({line.number << 4 | line.sectors});
+  }
+  if (warp.words.size() > words_) {
     warp.full = true;
+    warp.words.resize(begin);
     return;
   }
+  warp.words[begin] = header(access, warp.words.size() - begin - 1);
   ++recorded_.kept;
-  warp.words.push_back(header(access, lines.size()));
-  for (const Footprint::Line& line : lines) {
-    std::uint32_t sectors = line.sectors | line.sectors >> 16;
-    sectors |= sectors >> 8;
-    sectors = (sectors | sectors >> 4) & 15;
-    warp.words.push_back({line.number << 4 | sectors});
-  }
 }
 
 void Streams::absorb(Shard& shard) {
