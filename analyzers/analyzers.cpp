@@ -49,14 +49,27 @@ struct Analysis::Parts {
       auto one = maker(function.instructions.size(), shape, options.board);
       if (wanted(one->info().id)) named.push_back(std::move(one));
     }
-    const bool all = !named.empty() || wanted(duplicates.info().id) || wanted(caches.info().id);
-    streams.emplace(shape, options.board, all ? Streams::Part::first_waves : Streams::Part::one_multiprocessor);
+    streams.emplace(shape, options.board, part());
     if (options.per_block) blocks.emplace(function);
     if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
   }
   [[nodiscard]] bool wanted(std::string_view id) const {
     return std::any_of(options.named.begin(), options.named.end(),
                        [&](const std::string& name) { return name == "all" || name == id; });
+  }
+
+  /// Of those who look at streams, one that is asked for by its own name gets as much as there is, all together a
+  /// glance.
+  [[nodiscard]] Streams::Part part() const {
+    bool by_name = false, any = false;
+    for (const std::string& name : options.named) {
+      const bool looks =
+          name == duplicates.info().id || name == caches.info().id ||
+          std::any_of(named.begin(), named.end(), [&](const auto& one) { return one->info().id == name; });
+      by_name = by_name || looks;
+      any = any || looks || name == "all";
+    }
+    return by_name ? Streams::Part::first_waves : any ? Streams::Part::glance : Streams::Part::one_multiprocessor;
   }
 
   AnalysisOptions options;
@@ -127,6 +140,9 @@ public:
   void end_cta(std::uint64_t cta) override {
     barriers.end_cta(cta);
     if (blocks) blocks->end_cta(cta);
+  }
+  [[nodiscard]] exec::EachWanted each_wanted() const override {
+    return blocks ? exec::EachWanted{} : streams->each_wanted();
   }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
     streams->each_access(warp, access);

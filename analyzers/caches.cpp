@@ -31,7 +31,7 @@ constexpr AnalyzerInfo kInfo = {
     "hits, misses and evictions of both levels; unless asked for by name, hits of one multiprocessor's first level",
     kMetrics};
 
-std::uint64_t count(std::uint32_t mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
+std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
 } // namespace
 

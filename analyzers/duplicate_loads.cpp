@@ -22,7 +22,7 @@ constexpr AnalyzerInfo kInfo = {
     "duplicate_loads", "Duplicate loads",
     "warps that run together and load the same data; on one multiprocessor unless asked for by name", kMetrics};
 
-std::uint64_t count(std::uint32_t mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
+std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
 /// A line that a dynamic instance of a load asks for.
 struct Asked {
