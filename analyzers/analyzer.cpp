@@ -15,11 +15,23 @@ bool is_permutation(const exec::Access& access) {
   std::uint64_t words = 0; // by their distance from the first lane's, which is in the middle
   for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
     const std::uint64_t distance = access.addresses[std::countr_zero(rest)] - first + bytes;
-    if (distance >= 2 * bytes || distance % access.lane_bytes != 0) return false;
-    words |= std::uint64_t{1} << distance / access.lane_bytes;
+    if (distance >= 2 * bytes) return false;
+    const auto near = static_cast<std::uint32_t>(distance), width = std::uint32_t{access.lane_bytes};
+    if (near % width != 0) return false;
+    words |= std::uint64_t{1} << near / width;
   }
   return static_cast<std::uint64_t>(std::popcount(words)) == lanes &&
          static_cast<std::uint64_t>(std::bit_width(words) - std::countr_zero(words)) == lanes;
+}
+
+/// Whether lanes 0 and 1 are as far apart as lanes 2 and 3, 4 and 5, …: else no groups of lanes have one stride. Asks
+/// only where all lanes are active, and asks little: most scattered accesses end here.
+bool pairs_are_alike(const exec::Access& access) {
+  if (access.mask != ~exec::Mask{0}) return true;
+  const std::uint64_t first = access.addresses[1] - access.addresses[0];
+  for (int lane = 2; lane < exec::kWarpSize; lane += 2)
+    if (access.addresses[lane + 1] - access.addresses[lane] != first) return false;
+  return true;
 }
 
 /// The stride of all groups of so many lanes, if they have one.
@@ -53,6 +65,7 @@ Pattern classify(const exec::Access& access) {
   case exec::Shape::irregular: break;
   }
   if (is_permutation(access)) return {Kind::permuted};
+  if (!pairs_are_alike(access)) return {Kind::random};
   for (const int lanes : {16, 8, 4, 2})
     if (const auto stride = stride_of_groups(access, lanes))
       return {Kind::grouped, *stride, static_cast<std::uint32_t>(lanes), *stride == access.lane_bytes};

@@ -37,11 +37,11 @@ constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::
 
 struct Analysis::Parts {
   Parts(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
-      : options(std::move(given)), mix(function, shape), global(function.instructions.size()),
-        shared(function.instructions.size()), local(function.instructions.size()),
-        constant(function.instructions.size()), texture(function), divergence(function), arithmetic(function, global),
-        loads(module, function, shape.ctas() * shape.warps()), chain(module, function, shape.ctas() * shape.warps()),
-        barriers(function.instructions.size(), shape), duplicates(function.instructions.size(), shape, options.board),
+      : options(std::move(given)), mix(function, shape), global(function.instructions.size()), shared(function),
+        local(function.instructions.size()), constant(function.instructions.size()), texture(function),
+        divergence(function), arithmetic(function, global), loads(module, function, shape.ctas() * shape.warps()),
+        chain(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape),
+        duplicates(function.instructions.size(), shape, options.board),
         caches(function.instructions.size(), shape, options.board,
                wanted("caches") ? Caches::Extent::whole : Caches::Extent::sample) {
     for (const auto maker : kMakers) {
@@ -49,14 +49,27 @@ struct Analysis::Parts {
       auto one = maker(function.instructions.size(), shape, options.board);
       if (wanted(one->info().id)) named.push_back(std::move(one));
     }
-    const bool all = !named.empty() || wanted(duplicates.info().id) || wanted(caches.info().id);
-    streams.emplace(shape, options.board, all ? Streams::Part::first_waves : Streams::Part::one_multiprocessor);
+    streams.emplace(shape, options.board, part());
     if (options.per_block) blocks.emplace(function);
-    if (!options.rules.empty()) rules.emplace(function.instructions.size(), options.rules);
+    if (!options.rules.empty()) rules.emplace(function, options.rules);
   }
   [[nodiscard]] bool wanted(std::string_view id) const {
     return std::any_of(options.named.begin(), options.named.end(),
                        [&](const std::string& name) { return name == "all" || name == id; });
+  }
+
+  /// Of those who look at streams, one that is asked for by its own name gets as much as there is, all together a
+  /// glance.
+  [[nodiscard]] Streams::Part part() const {
+    bool by_name = false, any = false;
+    for (const std::string& name : options.named) {
+      const bool looks =
+          name == duplicates.info().id || name == caches.info().id ||
+          std::any_of(named.begin(), named.end(), [&](const auto& one) { return one->info().id == name; });
+      by_name = by_name || looks;
+      any = any || looks || name == "all";
+    }
+    return by_name ? Streams::Part::first_waves : any ? Streams::Part::glance : Streams::Part::one_multiprocessor;
   }
 
   AnalysisOptions options;
@@ -90,13 +103,18 @@ struct Analysis::Parts {
 
 namespace {
 
+/// With one for instructions out of range.
+std::size_t rows_of(const ir::Function& function) { return function.instructions.size() + 1; }
+
 /// One virtual call per event: the parts' types are known here.
 class CombinedShard final : public exec::Shard {
 public:
-  CombinedShard(std::size_t rows, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
+  CombinedShard(const ir::Function& function, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
                 std::unique_ptr<exec::Shard> of_rules, std::unique_ptr<BlockCounts::Shard> of_blocks)
-      : global(rows), shared(rows), local(rows), constant(rows), texture(rows), divergence(rows), loads(rows),
-        barriers(rows, warps), streams(std::move(recorder)), rules(std::move(of_rules)), blocks(std::move(of_blocks)) {}
+      : global(rows_of(function)), shared(function), local(rows_of(function)), constant(rows_of(function)),
+        texture(rows_of(function)), divergence(rows_of(function)), loads(rows_of(function)),
+        barriers(rows_of(function), warps), streams(std::move(recorder)), rules(std::move(of_rules)),
+        blocks(std::move(of_blocks)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
@@ -127,6 +145,9 @@ public:
   void end_cta(std::uint64_t cta) override {
     barriers.end_cta(cta);
     if (blocks) blocks->end_cta(cta);
+  }
+  [[nodiscard]] exec::EachWanted each_wanted() const override {
+    return blocks ? exec::EachWanted{} : streams->each_wanted();
   }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
     streams->each_access(warp, access);
@@ -159,7 +180,7 @@ std::span<const AnalyzerInfo* const> analyzers() {
     Analysis::Parts parts(module, none, {}, {.named = {"all"}});
     std::vector<const AnalyzerInfo*> infos;
     for (const Analyzer* part : parts.all()) infos.push_back(&part->info());
-    infos.push_back(&RuleCounts(0, {}).info());
+    infos.push_back(&RuleCounts(none, {}).info());
     return infos;
   }());
   return list;
@@ -185,7 +206,7 @@ Analysis::Analysis(const ir::Module& module, const ir::Function& function, const
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, warps_, parts_->streams->make_shard(),
+  return std::make_unique<CombinedShard>(function_, warps_, parts_->streams->make_shard(),
                                          parts_->rules ? parts_->rules->make_shard() : nullptr,
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }

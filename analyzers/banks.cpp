@@ -209,6 +209,12 @@ bool pairs_equal(const std::uint64_t* offsets, exec::Mask mask, int distance) {
 
 } // namespace
 
+exec::AccessKind kind_for_banks(const ir::Function& function, const exec::Access& access) {
+  const bool of_matrices = access.instruction < function.instructions.size() &&
+                           function.instructions[access.instruction].opcode.starts_with("ldmatrix");
+  return of_matrices ? exec::AccessKind::store : access.kind;
+}
+
 bool equal_pairs(const std::uint64_t* offsets, exec::Mask mask) {
   return pairs_equal(offsets, mask, 1) || pairs_equal(offsets, mask, 2);
 }

@@ -13,7 +13,7 @@ namespace warplens::analyzers {
 
 struct BlockCounts::Shard::Open {
   Open(std::uint64_t number, const ir::Function& function)
-      : cta(number), global(function.instructions.size() + 1), shared(function.instructions.size() + 1),
+      : cta(number), global(function.instructions.size() + 1), shared(function),
         local(function.instructions.size() + 1), constant(function.instructions.size() + 1),
         texture(function.instructions.size() + 1), divergence(function.instructions.size() + 1) {}
   std::uint64_t cta;
@@ -63,7 +63,7 @@ void BlockCounts::Shard::end_cta(std::uint64_t cta) {
     analyzer.report(metrics, no_rows);
   };
   add(GlobalTransactions(size), block->global);
-  add(SharedBanks(size), block->shared);
+  add(SharedBanks(function_), block->shared);
   add(LocalMemory(size), block->local);
   add(ConstantMemory(size), block->constant);
   add(TextureMemory(function_), block->texture);

@@ -5,10 +5,12 @@
 //   l1.load(7, 0b0010).hit == 0b0010;
 //
 // Lines and sectors of those who ask are always of 128 and 32 bytes; a cache whose own lines are shorter splits them.
-// A line's set is its number modulo the number of sets; real devices mix further bits in.
+// A line's set is its number modulo the number of sets; real devices mix further bits in. What has been thrown out is
+// remembered. A set may have hundreds of ways: lines are found by hashing, and each set is a list in the order of use.
 #pragma once
 
 #include "analyzers/board.hpp"
+#include "analyzers/key_index.hpp"
 
 #include <vector>
 
@@ -22,6 +24,7 @@ public:
   struct Outcome {
     std::uint32_t hit = 0;     ///< of the sectors asked for
     std::uint32_t missed = 0;  ///< fetched from below: with those that come along in a longer sector
+    std::uint32_t again = 0;   ///< of the sectors asked for, those that missed though they had been here before
     std::uint32_t evicted = 0; ///< lines thrown out to make room
     std::uint32_t written = 0; ///< changed sectors of them, which go to the level below
   };
@@ -31,40 +34,36 @@ public:
   /// Throws the line out; what it held is lost.
   void invalidate(std::uint64_t line);
 
-  [[nodiscard]] std::uint64_t sets() const { return sets_; }
+  [[nodiscard]] std::uint64_t sets() const { return sets_.size(); }
   [[nodiscard]] const CacheGeometry& geometry() const { return geometry_; }
 
 private:
-  struct Way {
-    std::uint64_t line = 0; ///< of line_bytes
-    std::uint64_t used = 0; ///< when; 0: never, the way is free
-    std::uint32_t valid = 0, dirty = 0;
+  static constexpr std::uint32_t kNone = ~0u;
+  /// A line that is here or has been.
+  struct Line {
+    std::uint32_t set = 0;
+    std::uint32_t newer = kNone, older = kNone; ///< in its set
+    bool here = false;
+    std::uint8_t valid = 0, dirty = 0, held = 0; ///< sectors; `held`: ever
   };
-  Way* find(std::uint64_t line);
-  Way& take(std::uint64_t line, Outcome& outcome);
+  /// The lines that are here, from the one used last.
+  struct Set {
+    std::uint32_t newest = kNone, oldest = kNone, count = 0;
+  };
+  std::uint32_t find(std::uint64_t line);
+  void bring(std::uint32_t number, Outcome& outcome);
+  void use(std::uint32_t number);
+  void throw_out(std::uint32_t number);
+  void link(std::uint32_t number);
+  void unlink(std::uint32_t number);
   /// Calls `part(line, its sectors, where they begin in the 128-byte line)` for each line of our own.
   template <class Part> void split(std::uint64_t line, std::uint32_t sectors, Part&& part);
 
   CacheGeometry geometry_;
   std::uint32_t sectors_per_line_; ///< of 32 bytes
-  std::uint64_t sets_;
-  std::uint64_t now_ = 0;
-  std::vector<Way> ways_; ///< by set
-};
-
-/// Lines of 128 bytes, each with the sectors that have been put in.
-class SectorSet {
-public:
-  SectorSet() : slots_(kFirst) {}
-  /// Adds sectors; returns those that were there already.
-  std::uint32_t add(std::uint64_t line, std::uint32_t sectors);
-  [[nodiscard]] std::size_t lines() const { return count_; }
-
-private:
-  static constexpr std::size_t kFirst = 256;
-  std::uint64_t& slot(std::uint64_t line);
-  std::vector<std::uint64_t> slots_; ///< line * 16 + sectors; 0: free. Open addressing
-  std::size_t count_ = 0;
+  std::vector<Set> sets_;
+  KeyIndex<std::uint64_t> numbers_; ///< of lines of line_bytes
+  std::vector<Line> lines_;         ///< by number
 };
 
 } // namespace warplens::analyzers

@@ -31,7 +31,7 @@ constexpr AnalyzerInfo kInfo = {
     "hits, misses and evictions of both levels; unless asked for by name, hits of one multiprocessor's first level",
     kMetrics};
 
-std::uint64_t count(std::uint32_t mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
+std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
 } // namespace
 
@@ -51,41 +51,33 @@ void Caches::Row::add(const Row& other) {
 
 namespace {
 
-/// A cache, and what it has ever held.
-struct Level {
-  explicit Level(const CacheGeometry& geometry) : cache(geometry) {}
-  Cache cache;
-  SectorSet held;
-};
-
 /// The first level of each multiprocessor, and the second.
 class Hierarchy {
 public:
   Hierarchy(const Board& board, Caches::Extent extent) {
     const bool whole = extent == Caches::Extent::whole;
-    if (board.l1) first_.assign(whole ? board.multiprocessors : 1, Level(*board.l1));
+    if (board.l1) first_.assign(whole ? board.multiprocessors : 1, Cache(*board.l1));
     if (board.l2 && whole) second_.emplace(*board.l2);
   }
 
   void load(Caches::Row& row, std::uint32_t multiprocessor, const LineUse& use) {
     if (first_.empty()) return read(row, use.line(), use.sectors());
-    Level& level = first_[multiprocessor];
-    const Cache::Outcome o = level.cache.load(use.line(), use.sectors());
+    const Cache::Outcome o = first_[multiprocessor].load(use.line(), use.sectors());
     row.l1_hit += count(o.hit);
     row.l1_missed += count(use.sectors() & ~o.hit);
-    row.l1_again += count(level.held.add(use.line(), o.missed) & use.sectors());
+    row.l1_again += count(o.again);
     (o.missed == 0 ? row.lines_hit : row.lines_missed) += 1;
     totals.l1_evicted += o.evicted;
     if (o.missed != 0) read(row, use.line(), o.missed);
   }
 
   void store(Caches::Row& row, std::uint32_t multiprocessor, const LineUse& use) {
-    if (!first_.empty()) first_[multiprocessor].cache.store(use.line(), use.sectors());
+    if (!first_.empty()) first_[multiprocessor].store(use.line(), use.sectors());
     change(row, use);
   }
 
   void atomic(Caches::Row& row, std::uint32_t multiprocessor, const LineUse& use) {
-    if (!first_.empty()) first_[multiprocessor].cache.invalidate(use.line());
+    if (!first_.empty()) first_[multiprocessor].invalidate(use.line());
     read(row, use.line(), use.sectors());
     change(row, use);
   }
@@ -100,9 +92,9 @@ private:
       totals.dram_read += count(sectors);
       return;
     }
-    const Cache::Outcome o = second_->cache.load(line, sectors);
+    const Cache::Outcome o = second_->load(line, sectors);
     row.l2_hit += count(o.hit);
-    row.l2_again += count(second_->held.add(line, o.missed) & sectors);
+    row.l2_again += count(o.again);
     totals.dram_read += count(o.missed);
     made_room(o);
   }
@@ -113,8 +105,7 @@ private:
       totals.dram_written += count(use.sectors());
       return;
     }
-    made_room(second_->cache.store(use.line(), use.sectors()));
-    second_->held.add(use.line(), use.sectors());
+    made_room(second_->store(use.line(), use.sectors()));
   }
 
   void made_room(const Cache::Outcome& o) {
@@ -122,8 +113,8 @@ private:
     totals.dram_written += o.written;
   }
 
-  std::vector<Level> first_;
-  std::optional<Level> second_;
+  std::vector<Cache> first_;
+  std::optional<Cache> second_;
 };
 
 } // namespace

@@ -1,7 +1,8 @@
 #include "analyzers/duplicate_loads.hpp"
 
+#include "analyzers/key_index.hpp"
+
 #include <bit>
-#include <tuple>
 
 namespace warplens::analyzers {
 
@@ -21,20 +22,47 @@ constexpr AnalyzerInfo kInfo = {
     "duplicate_loads", "Duplicate loads",
     "warps that run together and load the same data; on one multiprocessor unless asked for by name", kMetrics};
 
-std::uint64_t count(std::uint32_t mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
+std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
+
+/// A line that a dynamic instance of a load asks for.
+struct Asked {
+  std::uint32_t instruction, instance;
+  std::uint64_t line;
+  friend bool operator==(const Asked&, const Asked&) = default;
+};
+std::uint64_t hash_of(const Asked& asked) {
+  return analyzers::hash_of(asked.line ^ analyzers::hash_of(std::uint64_t{asked.instruction} << 32 | asked.instance));
+}
+
+/// What the warps of a multiprocessor ask for together, block after block.
+class Together {
+public:
+  void ask(DuplicateLoads::Row& row, const Asked& asked, std::uint64_t cta, std::uint32_t sectors) {
+    const auto [number, is_new] = asked_.of(asked);
+    if (is_new) seen_.push_back({cta, 0, 0});
+    Seen& seen = seen_[number];
+    if (seen.cta != cta) seen = {cta, 0, seen.of_all};
+    row.requested += count(sectors);
+    row.different_in_block += count(sectors & ~seen.of_block);
+    row.different_on_multiprocessor += count(sectors & ~seen.of_all);
+    seen.of_block |= sectors;
+    seen.of_all |= sectors;
+  }
+  void clear() {
+    asked_.clear();
+    seen_.clear();
+  }
+
+private:
+  struct Seen {
+    std::uint64_t cta; ///< the last one
+    std::uint32_t of_block, of_all;
+  };
+  KeyIndex<Asked> asked_;
+  std::vector<Seen> seen_;
+};
 
 } // namespace
-
-/// A warp asks for sectors of a line.
-struct DuplicateLoads::Request {
-  std::uint32_t instruction, instance;
-  std::uint64_t line, cta;
-  std::uint32_t sectors;
-  [[nodiscard]] auto key() const { return std::tie(instruction, instance, line); }
-  friend bool operator<(const Request& a, const Request& b) {
-    return std::tie(a.instruction, a.instance, a.line, a.cta) < std::tie(b.instruction, b.instance, b.line, b.cta);
-  }
-};
 
 const AnalyzerInfo& DuplicateLoads::info() const { return kInfo; }
 
@@ -46,45 +74,23 @@ void DuplicateLoads::Row::add(const Row& other) {
 
 void DuplicateLoads::study(const Streams& streams) {
   recorded_ = streams.recorded();
-  std::vector<Request> requests;
-  std::map<std::uint32_t, std::uint32_t> instances; // of each load, in a warp
+  Together together;
+  std::vector<std::uint32_t> instances; // of each load, in a warp
   for (std::uint64_t wave = 0; wave < streams.waves(); ++wave)
     for (std::uint32_t m = 0; m < streams.board().multiprocessors; ++m) {
-      requests.clear();
+      together.clear();
       for (const std::uint64_t cta : streams.ctas_of(wave, m))
         for (std::uint32_t warp = 0; warp < streams.shape().warps(); ++warp) {
-          instances.clear();
+          instances.assign(rows_.size(), 0);
           streams.each_of_warp(cta, warp, [&](const StreamPlace&, const StreamAccess& access) {
             if (access.kind != exec::AccessKind::load) return;
-            const std::uint32_t instance = instances[access.instruction]++;
+            const std::size_t row = row_of(access.instruction);
+            const std::uint32_t instance = instances[row]++;
             for (const LineUse& use : access.lines)
-              requests.push_back({access.instruction, instance, use.line(), cta, use.sectors()});
+              together.ask(rows_[row], {access.instruction, instance, use.line()}, cta, use.sectors());
           });
         }
-      compare(requests);
     }
-}
-
-// Of the warps on one multiprocessor.
-void DuplicateLoads::compare(std::vector<Request>& requests) {
-  std::sort(requests.begin(), requests.end());
-  for (auto first = requests.begin(); first != requests.end();) {
-    Row& row = rows_[row_of(first->instruction)];
-    std::uint32_t of_all = 0, of_block = 0;
-    auto r = first;
-    for (; r != requests.end() && r->key() == first->key(); ++r) {
-      if (r != first && r->cta != (r - 1)->cta) {
-        row.different_in_block += count(of_block);
-        of_block = 0;
-      }
-      row.requested += count(r->sectors);
-      of_all |= r->sectors;
-      of_block |= r->sectors;
-    }
-    row.different_in_block += count(of_block);
-    row.different_on_multiprocessor += count(of_all);
-    first = r;
-  }
 }
 
 namespace {

@@ -34,9 +34,6 @@ public:
   };
 
 private:
-  struct Request;
-  void compare(std::vector<Request>& requests);
-
   std::vector<Row> rows_;
   Streams::Recorded recorded_;
 };

@@ -2,11 +2,27 @@
 //
 //   FastBanks rule(*find_bank_rule("5.x+"));
 //   rule.passes(offsets, mask, 4, exec::AccessKind::load).passes == 2   // 32 lanes, 8 bytes apart
+//
+// Several rules may look at one footprint: its lanes are sorted once.
 #pragma once
 
 #include "analyzers/banks.hpp"
+#include "analyzers/footprint.hpp"
+
+#include <algorithm>
 
 namespace warplens::analyzers {
+
+/// The lanes that the fullest bank of each request serves, summed, and the most of them; how many requests.
+struct BankRequests {
+  std::uint32_t sum = 0, most = 0, count = 0;
+  /// `lanes` of the fullest bank; 0: nobody makes this request.
+  void add(std::uint32_t lanes) {
+    sum += lanes;
+    most = std::max(most, lanes);
+    count += lanes != 0;
+  }
+};
 
 class FastBanks {
 public:
@@ -15,6 +31,7 @@ public:
   /// As analyzers::passes().
   [[nodiscard]] Passes passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                               exec::AccessKind kind) const;
+  [[nodiscard]] Passes passes(const Footprint& access, exec::AccessKind kind) const;
 
 private:
   /// Of the words of one size that lie on multiples of it. Such a word takes whole banks, or a part of one; a cell is
@@ -26,9 +43,13 @@ private:
     std::uint32_t parts = 1; ///< requests that each lane makes, one after the other, all alike
   };
 
+  [[nodiscard]] Passes atomic_passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
+                                     exec::AccessKind kind) const;
+  static Passes result(const BankRequests& requests, const Cells& cells, const BankRule::Word& word);
+
   BankRule rule_;
-  std::uint32_t row_shift_;
-  Cells cells_[5]; ///< of words of 1, 2, 4, 8 and 16 bytes
+  std::uint32_t banks_shift_, row_shift_; ///< bytes of all banks side by side, and of a row, as powers of two
+  Cells cells_[5];                        ///< of words of 1, 2, 4, 8 and 16 bytes
 };
 
 } // namespace warplens::analyzers

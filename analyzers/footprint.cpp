@@ -11,12 +11,21 @@ namespace {
 constexpr std::uint32_t kSectorBytes = 32;
 constexpr std::uint32_t kBlockBytes = 64;
 
-/// Whether some lane touches two sectors. `keys`: addresses from the start of a sector on.
-WARPLENS_PER_PROCESSOR bool spans_sectors(const LaneKeys& keys, std::uint32_t lane_bytes) {
-  const std::int32_t room = static_cast<std::int32_t>(kSectorBytes) - static_cast<std::int32_t>(lane_bytes);
-  std::int32_t lacking = 0; // its top bit
-  for (const std::int32_t key : keys) lacking |= room - (key & static_cast<std::int32_t>(kSectorBytes - 1));
-  return lacking < 0;
+/// How the lanes lie in their sectors.
+struct Placing {
+  bool spans; ///< some lane touches two
+  bool aligned;
+};
+/// `keys`: addresses from the start of a sector on.
+WARPLENS_PER_PROCESSOR Placing placing_of(const LaneKeys& keys, std::uint32_t lane_bytes) {
+  const auto bytes = static_cast<std::int32_t>(lane_bytes);
+  const std::int32_t room = static_cast<std::int32_t>(kSectorBytes) - bytes;
+  std::int32_t lacking = 0, all = 0; // of the former, its top bit
+  for (const std::int32_t key : keys) {
+    lacking |= room - (key & static_cast<std::int32_t>(kSectorBytes - 1));
+    all |= key;
+  }
+  return {lacking < 0, std::has_single_bit(lane_bytes) && (all & (bytes - 1)) == 0};
 }
 
 /// All lanes of the groups of so many lanes that have an active one.
@@ -28,31 +37,33 @@ exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
   return all;
 }
 
-WARPLENS_PER_PROCESSOR std::array<std::uint32_t, 3> count_bits(const std::array<exec::Mask, 3>& masks) {
-  std::array<std::uint32_t, 3> counts{};
-  for (std::size_t i = 0; i < 3; ++i) counts[i] = static_cast<std::uint32_t>(std::popcount(masks[i]));
-  return counts;
-}
-
 } // namespace
 
 Footprint::Footprint(const std::uint64_t* lane_addresses, exec::Mask lanes, std::uint32_t bytes)
     : addresses(lane_addresses), mask(lanes), lane_bytes(std::clamp(bytes, 1u, kLineBytes)),
-      base_(mask ? addresses[std::countr_zero(mask)] & ~std::uint64_t{kLineBytes - 1} : 0),
-      active_{whole_groups(mask, 8), whole_groups(mask, 16), whole_groups(mask, 32)} {
+      base_(mask ? addresses[std::countr_zero(mask)] & ~(kAlignmentUnit - 1) : 0), active_{whole_groups(mask, 8),
+                                                                                           whole_groups(mask, 16),
+                                                                                           whole_groups(mask, 32)} {
   LaneKeys keys;
-  compact_ = mask != 0 && distances(addresses, mask, base_, keys) && !spans_sectors(keys, lane_bytes);
+  if (mask != 0 && distances(addresses, mask, base_, keys)) {
+    const Placing placing = placing_of(keys, lane_bytes);
+    compact_ = !placing.spans;
+    aligned_ = placing.aligned;
+  }
   if (!compact_) {
     count_lane_by_lane();
     return;
   }
   sorted_.sort(keys);
-  halves_ = find_starts(Group::half);
-  const auto found = count_bits(sorted_.starts<3>(
-      Group::warp, {~0, ~static_cast<std::int32_t>(kSectorBytes - 1), ~static_cast<std::int32_t>(kLineBytes - 1)}));
-  distinct_ = found[0];
-  sectors_ = found[1];
-  line_total_ = found[2];
+  count_sorted();
+}
+
+WARPLENS_PER_PROCESSOR void Footprint::count_sorted() {
+  const Starts warp = starts(Group::warp);
+  const auto count = [](exec::Mask bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
+  distinct_ = count(warp.address);
+  sectors_ = count(warp.sector);
+  line_total_ = count(warp.line);
 }
 
 void Footprint::count_lane_by_lane() {
@@ -65,16 +76,22 @@ void Footprint::count_lane_by_lane() {
   line_total_ = static_cast<std::uint32_t>(line_count_);
 }
 
-std::uint32_t Footprint::distinct_addresses_of_half(int which) const {
-  const exec::Mask half = 0xffffu << 16 * which;
-  if (compact_) return static_cast<std::uint32_t>(std::popcount(halves_.address & half));
-  std::uint64_t seen[exec::kWarpSize / 2];
-  std::uint32_t count = 0;
-  for (exec::Mask rest = mask & half; rest; rest &= rest - 1) {
-    const std::uint64_t address = addresses[std::countr_zero(rest)];
-    if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
+WARPLENS_PER_PROCESSOR std::array<std::uint32_t, 2> Footprint::distinct_addresses_of_halves() const {
+  std::array<std::uint32_t, 2> result{};
+  const exec::Mask firsts = compact_ ? starts(Group::half).address : 0;
+  for (const std::size_t which : {0u, 1u}) {
+    const exec::Mask half = 0xffffu << 16 * which;
+    if (compact_) {
+      result[which] = static_cast<std::uint32_t>(std::popcount(firsts & half));
+      continue;
+    }
+    std::uint64_t seen[exec::kWarpSize / 2];
+    for (exec::Mask rest = mask & half; rest; rest &= rest - 1) {
+      const std::uint64_t address = addresses[std::countr_zero(rest)];
+      if (std::find(seen, seen + result[which], address) == seen + result[which]) seen[result[which]++] = address;
+    }
   }
-  return count;
+  return result;
 }
 
 std::size_t Footprint::sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]) const {
@@ -84,7 +101,7 @@ std::size_t Footprint::sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]
   return n;
 }
 
-Footprint::Starts Footprint::find_starts(Group group) const {
+Footprint::Starts Footprint::starts(Group group) const {
   const auto from = [](std::uint32_t bytes) { return ~static_cast<std::int32_t>(bytes - 1); };
   const auto found = sorted_.starts<4>(group, {from(1), from(kSectorBytes), from(kBlockBytes), from(kLineBytes)});
   const exec::Mask active = active_[static_cast<std::size_t>(group)];
@@ -101,8 +118,9 @@ void Footprint::add_line(std::uint64_t sector) const {
 std::span<const Footprint::Line> Footprint::lines() const {
   line_count_ = 0;
   if (compact_) {
-    for (const std::int32_t key : sorted_.keys(Group::warp))
-      add_line((base_ + static_cast<std::uint64_t>(std::int64_t{key})) / kSectorBytes);
+    const LaneKeys keys = sorted_.keys(Group::warp);
+    for (exec::Mask firsts = starts(Group::warp).sector; firsts; firsts &= firsts - 1)
+      add_line((base_ + static_cast<std::uint64_t>(std::int64_t{keys[std::countr_zero(firsts)]})) / kSectorBytes);
     return {lines_, line_count_};
   }
   std::uint64_t touched[exec::kWarpSize * (kLineBytes / kSectorBytes + 1)];

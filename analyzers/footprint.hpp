@@ -9,6 +9,7 @@
 #include "analyzers/coalescing.hpp"
 #include "analyzers/sorted_lanes.hpp"
 
+#include <array>
 #include <bit>
 #include <span>
 
@@ -39,8 +40,8 @@ public:
   [[nodiscard]] std::uint32_t line_total() const { return line_total_; }
   /// Lanes minus those that ask for an address that a lower lane has asked for.
   [[nodiscard]] std::uint32_t distinct_addresses() const { return distinct_; }
-  /// Distinct addresses of the active ones among lanes 0 to 15 (`which` 0) or 16 to 31 (1).
-  [[nodiscard]] std::uint32_t distinct_addresses_of_half(int which) const;
+  /// Distinct addresses of the active ones among lanes 0 to 15, and 16 to 31.
+  [[nodiscard]] std::array<std::uint32_t, 2> distinct_addresses_of_halves() const;
   /// The lines of the whole warp, ascending; worked out anew by each call.
   [[nodiscard]] std::span<const Line> lines() const;
 
@@ -48,26 +49,30 @@ public:
   std::size_t sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]) const;
 
   [[nodiscard]] bool compact() const { return compact_; }
+  /// Of compact accesses: whether each lane lies on a multiple of its width, a power of two.
+  [[nodiscard]] bool aligned() const { return aligned_; }
+  /// Of compact accesses: the lanes by their distance from a multiple of kAlignmentUnit.
+  [[nodiscard]] const SortedLanes& sorted() const { return sorted_; }
   /// Of compact accesses, for requests of 8, 16 or 32 lanes. Groups without an active lane have no bits.
-  [[nodiscard]] Starts starts(Group group) const { return group == Group::half ? halves_ : find_starts(group); }
+  [[nodiscard]] Starts starts(Group group) const;
 
   const std::uint64_t* addresses; ///< as given to the constructor
   exec::Mask mask;
   std::uint32_t lane_bytes;
 
 private:
+  static constexpr std::uint64_t kAlignmentUnit = 4096;         // no segment of memory, no row of banks is longer
   static constexpr std::size_t kMaxLines = 2 * exec::kWarpSize; // a lane touches at most two
 
+  void count_sorted();
   void count_lane_by_lane();
-  [[nodiscard]] Starts find_starts(Group group) const;
   void add_line(std::uint64_t sector) const;
 
-  bool compact_ = false;
+  bool compact_ = false, aligned_ = false;
   std::uint32_t sectors_ = 0, line_total_ = 0, distinct_ = 0;
-  std::uint64_t base_;   ///< what the keys count from: a multiple of kLineBytes
+  std::uint64_t base_;   ///< what the keys count from
   exec::Mask active_[3]; ///< by Group: all lanes of the groups that have an active one
   SortedLanes sorted_;   ///< of a compact access
-  Starts halves_{};      ///< likewise: the rules of 1.x ask for them
   mutable std::size_t line_count_ = 0;
   mutable Line lines_[kMaxLines]; // filled by lines() only: few ask
 };

@@ -98,10 +98,10 @@ std::uint64_t least_moved(std::uint64_t used) {
 
 /// What the active half-warps need at least; never more than they took.
 [[gnu::always_inline]] inline void add_ideal_of_half_warps(GlobalCost& one, const Footprint& footprint) {
-  for (const int half : {0, 1}) {
+  const auto distinct = footprint.distinct_addresses_of_halves();
+  for (const std::size_t half : {0u, 1u}) {
     if (!(footprint.mask & 0xffffu << 16 * half)) continue;
-    one.half_warp_bytes +=
-        least_moved(std::uint64_t{footprint.distinct_addresses_of_half(half)} * footprint.lane_bytes);
+    one.half_warp_bytes += least_moved(std::uint64_t{distinct[half]} * footprint.lane_bytes);
     one.half_warp_transactions += std::max(1u, kHalfWarp * footprint.lane_bytes / kLineBytes);
   }
   one.half_warp_bytes = std::min(one.half_warp_bytes, 32 * one.by_size[0] + 64 * one.by_size[1] + 128 * one.by_size[2]);
@@ -138,10 +138,7 @@ WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Ac
   const std::uint64_t bytes_used = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
   one.ideal = std::min(one.theoretical, (bytes_used + kSectorBytes - 1) / kSectorBytes);
   one.lines = footprint.line_total();
-  std::uint64_t offsets[exec::kWarpSize]; // of the inactive lanes, anything
-  const std::uint64_t base = access.addresses[std::countr_zero(access.mask)] & ~std::uint64_t{kLineBytes - 1};
-  for (int lane = 0; lane < exec::kWarpSize; ++lane) offsets[lane] = access.addresses[lane] - base;
-  one.passes = banks_.passes(offsets, access.mask, access.lane_bytes, exec::AccessKind::load).passes;
+  one.passes = banks_.passes(footprint, exec::AccessKind::load).passes;
   const Transactions halves = half_warps_.transactions(footprint);
   for (std::size_t i = 0; i < 3; ++i) one.by_size[i] = halves.count[i];
   const Transactions ordered = ordered_words_.transactions(footprint);

@@ -1,5 +1,7 @@
 #include "analyzers/reuse_distance.hpp"
 
+#include "analyzers/processors.hpp"
+
 #include <bit>
 
 namespace warplens::analyzers {
@@ -21,28 +23,56 @@ constexpr AnalyzerInfo kInfo = {"reuse_distance", "Reuse distance",
 
 } // namespace
 
-// A tree of partial sums after Fenwick: node i holds the sum over the lowbit(i) times that end at i.
-void StackDistance::change(std::size_t time, std::int32_t by) {
-  for (; time < tree_.size(); time += time & (~time + 1)) tree_[time] += by;
-}
+namespace {
 
-std::uint64_t StackDistance::up_to(std::size_t time) const {
-  std::int64_t sum = 0;
-  for (; time != 0; time &= time - 1) sum += tree_[time];
+/// In bits [begin, end) of the words.
+WARPLENS_PER_PROCESSOR std::uint64_t count_bits(const std::vector<std::uint64_t>& words, std::size_t begin,
+                                                std::size_t end) {
+  if (begin >= end) return 0;
+  const std::size_t first = begin / 64, last = (end - 1) / 64;
+  const std::uint64_t low = ~std::uint64_t{0} << begin % 64, high = ~std::uint64_t{0} >> (63 - (end - 1) % 64);
+  if (first == last) return static_cast<std::uint64_t>(std::popcount(words[first] & low & high));
+  int sum = std::popcount(words[first] & low) + std::popcount(words[last] & high);
+  for (std::size_t i = first + 1; i < last; ++i) sum += std::popcount(words[i]);
   return static_cast<std::uint64_t>(sum);
 }
 
+} // namespace
+
+std::uint64_t StackDistance::between(std::size_t begin, std::size_t end) const {
+  const std::size_t first = begin / kPage + 1, last = end / kPage; // whole pages
+  if (first >= last) return count_bits(last_uses_, begin, end);
+  std::uint64_t sum = count_bits(last_uses_, begin, first * kPage) + count_bits(last_uses_, last * kPage, end);
+  for (std::size_t page = first; page < last; ++page) sum += pages_[page];
+  return sum;
+}
+
 std::optional<std::uint64_t> StackDistance::use(std::uint64_t line) {
-  ++now_;
-  const auto [known, is_new] = last_.try_emplace(line, now_);
+  if (now_ % kWord == 0) last_uses_.push_back(0);
+  if (now_ % kPage == 0) pages_.push_back(0);
+  const auto [number, is_new] = lines_.of(line);
   std::optional<std::uint64_t> distance;
-  if (!is_new) {
-    distance = up_to(now_ - 1) - up_to(known->second);
-    change(known->second, -1);
-    known->second = now_;
+  if (is_new) {
+    last_use_.push_back(now_);
+  } else {
+    std::size_t& last = last_use_[number];
+    distance = between(last + 1, now_);
+    last_uses_[last / kWord] &= ~(std::uint64_t{1} << last % kWord);
+    --pages_[last / kPage];
+    last = now_;
   }
-  change(now_, 1);
+  last_uses_[now_ / kWord] |= std::uint64_t{1} << now_ % kWord;
+  ++pages_[now_ / kPage];
+  ++now_;
   return distance;
+}
+
+void StackDistance::clear() {
+  last_uses_.clear();
+  pages_.clear();
+  lines_.clear();
+  last_use_.clear();
+  now_ = 0;
 }
 
 const AnalyzerInfo& ReuseDistance::info() const { return kInfo; }
@@ -55,10 +85,9 @@ void ReuseDistance::Row::add(const Row& other) {
 
 void ReuseDistance::study(const Streams& streams) {
   recorded_ = streams.recorded();
+  StackDistance stack;
   for (std::uint64_t cta = 0; cta < streams.kept_ctas(); ++cta) {
-    std::size_t uses = 0;
-    streams.each_of_cta(cta, [&](const StreamPlace&, const StreamAccess& a) { uses += a.lines.size(); });
-    StackDistance stack(uses);
+    stack.clear();
     streams.each_of_cta(cta, [&](const StreamPlace&, const StreamAccess& access) {
       Row& row = rows_[row_of(access.instruction)];
       for (const LineUse& use : access.lines) {

@@ -5,10 +5,11 @@
 //   lines A B C A   ->   three that are new, and one of distance 2
 //
 // Each block is looked at alone, its warps in turns: the order of streams.hpp. Loads, stores and atomics count alike.
-// The distances are found with a tree of partial sums over the time of each line's last use (Bennett and Kruskal 1975;
-// Almási, Caşcaval and Padua 2002), in n log n steps.
+// The distances are found with partial sums over the time of each line's last use (Bennett and Kruskal 1975; Almási,
+// Caşcaval and Padua 2002): here bits, counted 64 at a time, and their sums over pages.
 #pragma once
 
+#include "analyzers/key_index.hpp"
 #include "analyzers/streams.hpp"
 
 #include <array>
@@ -43,17 +44,20 @@ private:
 /// The distances of a sequence of lines, one after the other.
 class StackDistance {
 public:
-  /// `uses`: how long the sequence is at most.
-  explicit StackDistance(std::size_t uses) : tree_(uses + 1) {}
   /// The number of different lines since this one was last used; none where it is new.
   std::optional<std::uint64_t> use(std::uint64_t line);
+  /// A new sequence.
+  void clear();
 
 private:
-  void change(std::size_t time, std::int32_t by);
-  [[nodiscard]] std::uint64_t up_to(std::size_t time) const;
+  static constexpr std::size_t kWord = 64, kPage = 64 * kWord; ///< times
+  /// Last uses at times of [begin, end).
+  [[nodiscard]] std::uint64_t between(std::size_t begin, std::size_t end) const;
 
-  std::vector<std::int32_t> tree_; ///< partial sums; 1 at the time of each line's last use
-  std::map<std::uint64_t, std::size_t> last_;
+  std::vector<std::uint64_t> last_uses_; ///< a bit for each time: a line was used then, and not since
+  std::vector<std::uint32_t> pages_;     ///< how many of them in each kPage times
+  KeyIndex<std::uint64_t> lines_;
+  std::vector<std::size_t> last_use_; ///< of each line
   std::size_t now_ = 0;
 };
 

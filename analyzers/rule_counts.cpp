@@ -25,9 +25,9 @@ void RuleCounts::Count::add(const Count& other) {
   fewest += other.fewest;
 }
 
-RuleCounts::Shard::Shard(std::size_t rows, const RuleSet& rules)
-    : coalescing_(rules.coalescing.begin(), rules.coalescing.end()), banks_(rules.banks.begin(), rules.banks.end()),
-      rows_(rows) {}
+RuleCounts::Shard::Shard(const ir::Function& function, std::size_t rows, const RuleSet& rules)
+    : function_(function), coalescing_(rules.coalescing.begin(), rules.coalescing.end()),
+      banks_(rules.banks.begin(), rules.banks.end()), rows_(rows) {}
 
 void RuleCounts::Shard::access(const exec::Access& access) {
   const std::size_t width = coalescing_.size() + banks_.size();
@@ -51,9 +51,12 @@ void RuleCounts::Shard::global(Row* row, const exec::Access& access) {
 }
 
 void RuleCounts::Shard::shared(Row* row, const exec::Access& access) {
+  if (banks_.empty()) return;
+  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+  const exec::AccessKind kind = kind_for_banks(function_, access);
   for (const FastBanks& rule : banks_) {
     Count& count = (*row++)[static_cast<std::size_t>(access.kind)];
-    const Passes one = rule.passes(access.addresses, access.mask, access.lane_bytes, access.kind);
+    const Passes one = rule.passes(footprint, kind);
     count.requests += access.count;
     count.passes += access.count * one.passes;
     count.worst += access.count * one.worst;
@@ -61,12 +64,14 @@ void RuleCounts::Shard::shared(Row* row, const exec::Access& access) {
   }
 }
 
-RuleCounts::RuleCounts(std::size_t instructions, RuleSet rules)
-    : rules_(std::move(rules)), rows_((instructions + 1) * rules_in(rules_)) {}
+RuleCounts::RuleCounts(const ir::Function& function, RuleSet rules)
+    : function_(function), rules_(std::move(rules)), rows_((function.instructions.size() + 1) * rules_in(rules_)) {}
 
 const AnalyzerInfo& RuleCounts::info() const { return kInfo; }
 
-std::unique_ptr<exec::Shard> RuleCounts::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
+std::unique_ptr<exec::Shard> RuleCounts::make_shard() {
+  return std::make_unique<Shard>(function_, rows_.size(), rules_);
+}
 
 void RuleCounts::absorb(exec::Shard& shard) {
   const std::vector<Row>& own = static_cast<const Shard&>(shard).rows();

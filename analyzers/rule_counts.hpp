@@ -1,6 +1,6 @@
 // Counts global and shared memory under the rules that a user names: --rule my.toml, --rule 2.x-l1.
 //
-//   RuleCounts counts(instructions, {.coalescing = {full_warp}});
+//   RuleCounts counts(function, {.coalescing = {full_warp}});
 //   32 lanes load 4 bytes each, 8 bytes apart: rule.full-warp.ld_requests += 1, rule.full-warp.ld_64b += 4,
 //   rule.full-warp.bytes_moved += 256, rule.full-warp.bytes_asked += 128
 #pragma once
@@ -17,7 +17,8 @@ namespace warplens::analyzers {
 class RuleCounts final : public Analyzer {
 public:
   class Shard;
-  RuleCounts(std::size_t instructions, RuleSet rules);
+  /// `function` must outlive it, and its shards.
+  RuleCounts(const ir::Function& function, RuleSet rules);
 
   [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override;
@@ -41,13 +42,14 @@ public:
   using Row = std::array<Count, kKinds>;
 
 private:
+  const ir::Function& function_;
   RuleSet rules_;
   std::vector<Row> rows_; ///< one for each rule (coalescing first) of each instruction; the last: out of range
 };
 
 class RuleCounts::Shard final : public exec::Shard {
 public:
-  Shard(std::size_t rows, const RuleSet& rules);
+  Shard(const ir::Function& function, std::size_t rows, const RuleSet& rules);
   /// Takes accesses of global and shared memory; ignores all others.
   void access(const exec::Access& access) override;
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
@@ -56,6 +58,7 @@ private:
   void global(Row* row, const exec::Access& access);
   void shared(Row* row, const exec::Access& access);
 
+  const ir::Function& function_;
   std::vector<FastRule> coalescing_;
   std::vector<FastBanks> banks_;
   std::vector<Row> rows_;

@@ -52,8 +52,9 @@ void BankCost::add(const BankCost& other, std::uint64_t times) {
   serialize_free += other.serialize_free * times;
 }
 
-SharedBanks::Shard::Shard(std::size_t instructions)
-    : sites_(instructions * kOperations), banks_(*find_bank_rule("5.x+")), old_banks_(*find_bank_rule("1.x")) {}
+SharedBanks::Shard::Shard(const ir::Function& function)
+    : function_(function), sites_((function.instructions.size() + 1) * kOperations), banks_(*find_bank_rule("5.x+")),
+      old_banks_(*find_bank_rule("1.x")) {}
 
 void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
   flush(site);
@@ -66,13 +67,12 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
     one.serialize_best = one.serialize_worst = constant_extra_passes(access);
     return;
   }
-  const auto serve = [&](const FastBanks& rule) {
-    return rule.passes(access.addresses, access.mask, access.lane_bytes, access.kind);
-  };
-  const Passes now = serve(banks_);
+  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+  const exec::AccessKind kind = kind_for_banks(function_, access);
+  const Passes now = banks_.passes(footprint, kind);
   one.wavefronts = now.passes;
   one.conflicts = now.conflicts();
-  const Passes old = serve(old_banks_);
+  const Passes old = old_banks_.passes(footprint, kind);
   one.serialize_best = old.conflicts();
   one.serialize_worst = old.worst_conflicts();
   one.serialize_free = old.fewest;
@@ -113,7 +113,7 @@ void SharedBanks::Row::merge(const Row& other) {
 
 const AnalyzerInfo& SharedBanks::info() const { return kInfo; }
 
-std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size() / kOperations); }
+std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(function_); }
 
 void SharedBanks::absorb(exec::Shard& shard) {
   auto& own = static_cast<Shard&>(shard);

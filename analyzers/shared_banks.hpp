@@ -30,7 +30,9 @@ public:
   static constexpr std::size_t kDegrees = exec::kWarpSize + 1;
   using Degrees = std::array<std::uint64_t, kDegrees>; ///< accesses by the ways of their worst request
 
-  explicit SharedBanks(std::size_t instructions) : rows_((instructions + 1) * kOperations) {}
+  /// `function` must outlive it, and its shards.
+  explicit SharedBanks(const ir::Function& function)
+      : function_(function), rows_((function.instructions.size() + 1) * kOperations) {}
 
   /// Loads, stores, atomics: a copy from shared to shared memory is one instruction of two kinds. Nsight Compute counts
   /// shared reductions among the atomics.
@@ -55,13 +57,14 @@ public:
   };
 
 private:
+  const ir::Function& function_;
   std::vector<Row> rows_; // kOperations an instruction; the last: instructions out of range
   Degrees degrees_{};
 };
 
 class SharedBanks::Shard final : public exec::Shard {
 public:
-  explicit Shard(std::size_t instructions); ///< with that for those out of range
+  explicit Shard(const ir::Function& function);
   /// Takes accesses of shared and constant memory; ignores all others.
   void access(const exec::Access& access) override {
     if (access.space != isa::Space::shared && access.space != isa::Space::constant) return;
@@ -98,7 +101,8 @@ private:
   void flush(Site& site);
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 
-  std::vector<Site> sites_;
+  const ir::Function& function_;
+  std::vector<Site> sites_; ///< with that for instructions out of range
   std::vector<Row> merged_;
   Degrees degrees_{};
   FastBanks banks_;     // compute capability 5.0 and later

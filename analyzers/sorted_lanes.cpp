@@ -20,10 +20,12 @@ struct Rows {
 };
 [[gnu::always_inline]] inline Rows loaded(const std::int32_t (&from)[4][8]) {
   Rows m;
+#pragma GCC unroll 4
   for (int r = 0; r < 4; ++r) m.row[r] = *reinterpret_cast<const RowInMemory*>(from[r]);
   return m;
 }
 [[gnu::always_inline]] inline void store(const Rows& m, std::int32_t (&to)[4][8]) {
+#pragma GCC unroll 4
   for (int r = 0; r < 4; ++r) *reinterpret_cast<RowInMemory*>(to[r]) = m.row[r];
 }
 
@@ -47,6 +49,7 @@ template <int Distance> [[gnu::always_inline]] inline Row exchanged(Row v) {
 
 /// Each key against the one so many columns on: the smaller one goes to the lower column.
 template <int Distance> [[gnu::always_inline]] inline void order_columns(Rows& m) {
+#pragma GCC unroll 4
   for (Row& row : m.row) {
     const Row other = exchanged<Distance>(row);
     row = columns<Distance>(row < other ? row : other, row < other ? other : row);
@@ -56,7 +59,9 @@ template <int Distance> [[gnu::always_inline]] inline void order_columns(Rows& m
 /// Each key against the one in the mirror image, of two sorted runs of `Columns` columns.
 template <int Columns> [[gnu::always_inline]] inline void order_mirrored(Rows& m) {
   Row other[4];
+#pragma GCC unroll 4
   for (int r = 0; r < 4; ++r) other[r] = exchanged<2 * Columns - 1>(m.row[3 - r]);
+#pragma GCC unroll 4
   for (int r = 0; r < 4; ++r)
     m.row[r] = columns<Columns>(m.row[r] < other[r] ? m.row[r] : other[r], m.row[r] < other[r] ? other[r] : m.row[r]);
 }
@@ -72,6 +77,7 @@ template <int Columns> [[gnu::always_inline]] inline void order_mirrored(Rows& m
 /// 8 consecutive lanes in each pair of columns; in which order does not matter.
 [[gnu::always_inline]] inline Rows by_quarters(const LaneKeys& keys) {
   Row quarter[4];
+#pragma GCC unroll 4
   for (int q = 0; q < 4; ++q) std::memcpy(&quarter[q], &keys[8 * q], sizeof quarter[q]);
   const Row a = __builtin_shufflevector(quarter[0], quarter[1], 0, 8, 1, 9, 4, 12, 5, 13);
   const Row b = __builtin_shufflevector(quarter[0], quarter[1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -107,6 +113,12 @@ WARPLENS_PER_PROCESSOR void sort_groups(const LaneKeys& keys, Matrix& quarters, 
   store(m, warp);
 }
 
+[[gnu::always_inline]] inline Row or_of_columns(Row v) {
+  v |= exchanged<4>(v);
+  v |= exchanged<2>(v);
+  return v | exchanged<1>(v);
+}
+
 /// Bit i of a result: the i-th key does not differ from the one before it in any of the bits.
 WARPLENS_PER_PROCESSOR void find_repeats(const Matrix& sorted, const std::int32_t* bits, exec::Mask* result,
                                          std::size_t count) {
@@ -115,12 +127,67 @@ WARPLENS_PER_PROCESSOR void find_repeats(const Matrix& sorted, const std::int32_
   const Row difference[] = {m.row[0] ^ before, m.row[1] ^ m.row[0], m.row[2] ^ m.row[1], m.row[3] ^ m.row[2]};
   for (std::size_t i = 0; i < count; ++i) {
     Row same{};
+#pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) same |= ((difference[r] & bits[i]) == 0) & (1 << r);
     same <<= Row{0, 4, 8, 12, 16, 20, 24, 28};
-    std::int32_t all = 0;
-    for (int c = 0; c < 8; ++c) all |= same[c];
-    result[i] = static_cast<exec::Mask>(all);
+    result[i] = static_cast<exec::Mask>(or_of_columns(same)[0]);
   }
+}
+
+using Bits = std::uint32_t __attribute__((vector_size(32)));
+
+/// Numbers in binary, 32 in each column, side by side: bit b of plane p is digit p of number b. Adds the numbers of
+/// the column so far on.
+template <int Distance, int Digits> [[gnu::always_inline]] inline void add_column(Bits (&plane)[6]) {
+  Bits carry{};
+#pragma GCC unroll 6
+  for (int p = 0; p < Digits; ++p) {
+    const Bits x = plane[p], y = reinterpret_cast<Bits>(exchanged<Distance>(reinterpret_cast<Row>(x)));
+    plane[p] = x ^ y ^ carry;
+    carry = (x & y) | (carry & (x ^ y));
+  }
+  plane[Digits] = carry;
+}
+
+/// The largest number of each column.
+template <int Digits> [[gnu::always_inline]] inline Bits largest(const Bits (&plane)[6]) {
+  Bits result{}, among = ~Bits{};
+#pragma GCC unroll 6
+  for (int p = Digits - 1; p >= 0; --p) {
+    const Bits with = among & plane[p];
+    const Bits any = reinterpret_cast<Bits>(with != 0);
+    result |= any & (1u << p);
+    among = (any & with) | (~any & among);
+  }
+  return result;
+}
+
+WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest(const Matrix& sorted, Group group, exec::Mask counted,
+                                                           std::uint32_t shift, std::uint32_t last) {
+  const Rows m = loaded(sorted);
+  const Bits place = {0, 4, 8, 12, 16, 20, 24, 28};
+  Bits cell[4]; // the bit of each lane's cell
+#pragma GCC unroll 4
+  for (unsigned r = 0; r < 4; ++r)
+    cell[r] = ((Bits{} + counted) >> (place + r) & 1) << (reinterpret_cast<Bits>(m.row[r]) >> shift & last);
+  const Bits one = cell[0] ^ cell[1], other = cell[2] ^ cell[3], both = one & other;
+  const Bits two = cell[0] & cell[1], other_two = cell[2] & cell[3];
+  Bits plane[6] = {one ^ other, two ^ other_two ^ both, two & other_two};
+  Bits most;
+  add_column<1, 3>(plane);
+  if (group == Group::quarter) {
+    most = largest<4>(plane);
+  } else {
+    add_column<2, 4>(plane);
+    if (group == Group::half) {
+      most = largest<5>(plane);
+    } else {
+      add_column<4, 5>(plane);
+      most = largest<6>(plane);
+    }
+  }
+  return {static_cast<std::uint8_t>(most[0]), static_cast<std::uint8_t>(most[2]), static_cast<std::uint8_t>(most[4]),
+          static_cast<std::uint8_t>(most[6])};
 }
 
 constexpr exec::Mask kFirstLanes[] = {0x01010101, 0x00010001, 0x00000001}; // by Group
@@ -155,6 +222,11 @@ void SortedLanes::find_starts(Group group, const std::int32_t* bits, exec::Mask*
   const auto g = static_cast<std::size_t>(group);
   find_repeats(sorted_[g].row, bits, result, count);
   for (std::size_t i = 0; i < count; ++i) result[i] = ~result[i] | kFirstLanes[g];
+}
+
+std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,
+                                                       std::uint32_t last) const {
+  return fullest(sorted_[static_cast<std::size_t>(group)].row, group, counted, shift, last);
 }
 
 LaneKeys SortedLanes::keys(Group group) const {

@@ -39,6 +39,10 @@ public:
     find_starts(group, bits.data(), result.data(), N);
     return result;
   }
+  /// Each key has a cell, `key >> shift & last`, with `last` at most 31. How many of the `counted` ones (by their place
+  /// in the order, as starts() has them) are in the fullest cell of each group, by its first quarter-warp.
+  [[nodiscard]] std::array<std::uint8_t, 4> fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,
+                                                          std::uint32_t last) const;
   [[nodiscard]] LaneKeys keys(Group group) const;
 
 private:

@@ -2,6 +2,9 @@
 
 #include "analyzers/footprint.hpp"
 
+#include <bit>
+#include <optional>
+
 namespace warplens::analyzers {
 
 namespace {
@@ -11,29 +14,82 @@ LineUse header(const exec::Access& access, std::size_t lines) {
   return {std::uint64_t{access.instruction} << 32 | static_cast<std::uint64_t>(access.kind) << 8 | lines};
 }
 
+constexpr std::size_t kFirstWords = 16;
+constexpr std::uint64_t kLine = 128, kSector = 32, kSectorsOfLine = kLine / kSector;
+
+/// Bytes of which no sector between the first and the last is left out.
+struct Run {
+  std::uint64_t first, last;
+  [[nodiscard]] std::uint64_t first_line() const { return first / kLine; }
+  [[nodiscard]] std::uint64_t last_line() const { return last / kLine; }
+  [[nodiscard]] LineUse part_in(std::uint64_t line) const {
+    const std::uint64_t from = std::max(first / kSector, line * kSectorsOfLine) % kSectorsOfLine,
+                        to = std::min(last / kSector, line * kSectorsOfLine + 3) % kSectorsOfLine;
+    return {line << 4 | ((2u << to) - (1u << from))};
+  }
+};
+
+/// The one that an access is, if that is plain to see.
+std::optional<Run> run_of(const exec::Access& access) {
+  if (access.shape == exec::Shape::irregular || access.stride < 0 || access.stride > static_cast<std::int64_t>(kSector))
+    return std::nullopt;
+  const exec::Mask lanes = access.mask >> std::countr_zero(access.mask);
+  if (access.stride != 0 && (lanes & (lanes + 1)) != 0) return std::nullopt; // there is a gap
+  const std::uint64_t low = access.addresses[std::countr_zero(access.mask)],
+                      high = access.addresses[31 - std::countl_zero(access.mask)];
+  if (high < low) return std::nullopt; // around the end of the address space
+  return Run{low, high + access.lane_bytes - 1};
+}
+
+/// The two that the halves of a warp are, one behind the other, in lines of their own: rows of a tile.
+std::optional<std::pair<Run, Run>> runs_of_halves(const exec::Access& access) {
+  if (access.mask != ~exec::Mask{0}) return std::nullopt;
+  const std::uint64_t* const a = access.addresses;
+  const std::uint64_t stride = a[1] - a[0];
+  std::uint64_t differing = stride > kSector ? 1 : 0;
+  for (int i = 0; i < 15; ++i) differing |= (a[i + 1] - a[i] - stride) | (a[i + 17] - a[i + 16] - stride);
+  if (differing != 0) return std::nullopt;
+  const Run low{a[0], a[15] + access.lane_bytes - 1}, high{a[16], a[31] + access.lane_bytes - 1};
+  if (low.last < low.first || high.last < high.first || low.last_line() >= high.first_line()) return std::nullopt;
+  return std::pair(low, high);
+}
+
+/// What is kept of a launch at most.
+struct Room {
+  std::uint64_t warps;
+  std::size_t words;
+};
+constexpr Room kOfWaves = {Streams::kWarps, Streams::kWords};
+constexpr Room kOfGlance = {5120, std::size_t{1} << 18}; ///< 2 MB
+constexpr Room kOfSample = {~std::uint64_t{0}, std::size_t{1} << 18};
+
 } // namespace
 
 Streams::Streams(const exec::LaunchShape& shape, const Board& board, Part part) : shape_(shape), board_(board) {
   board_.multiprocessors = std::max(1u, board_.multiprocessors);
   board_.resident_ctas = std::max(1u, board_.resident_ctas);
-  const std::uint64_t warps = std::max(1u, shape.warps()), wave = board_.wave();
-  const std::uint64_t room = std::max<std::uint64_t>(kWarps / warps, 1); // blocks
-  kept_ctas_ = std::min(shape.ctas(), room < wave ? room : room / wave * wave);
-  std::uint64_t blocks = kept_ctas_;
-  if (part == Part::one_multiprocessor) {
-    kept_ctas_ = std::min(kept_ctas_, wave);
+  const Room& room = part == Part::first_waves ? kOfWaves : part == Part::glance ? kOfGlance : kOfSample;
+  const std::uint64_t warps = std::max(1u, shape.warps()), ctas = shape.ctas(), wave = board_.wave();
+  const std::uint64_t blocks = std::max<std::uint64_t>(room.warps / warps, 1), waves = blocks / wave;
+  switch (part) {
+  case Part::first_waves: kept_ctas_ = waves == 0 ? blocks : waves * wave; break;
+  case Part::glance:
+    kept_ctas_ = std::max<std::uint64_t>(waves, 1) * wave;
+    if (waves == 0) every_ = std::min<std::uint64_t>((std::min(ctas, wave) - 1) / blocks + 1, board_.multiprocessors);
+    break;
+  case Part::one_multiprocessor:
+    kept_ctas_ = wave;
     every_ = board_.multiprocessors;
-    blocks = (kept_ctas_ + every_ - 1) / every_;
+    break;
   }
-  constexpr std::size_t kWordsOfSample = kWords / 16;
-  const std::size_t words = part == Part::one_multiprocessor ? kWordsOfSample : kWords;
-  words_per_warp_ = words / std::max<std::uint64_t>(blocks * warps, 1);
+  kept_ctas_ = std::min(kept_ctas_, ctas);
+  words_per_warp_ = room.words / std::max<std::uint64_t>(((kept_ctas_ - 1) / every_ + 1) * warps, 1);
 }
 
 std::unique_ptr<Streams::Shard> Streams::make_shard() const { return std::make_unique<Shard>(*this); }
 
 bool Streams::Shard::begin_cta(std::uint64_t cta) {
-  if (cta >= kept_ctas_ || cta % every_ != 0) return false;
+  if (cta >= kept_ctas_ || cta % multiprocessors_ % every_ != 0) return false;
   ctas_[cta].resize(warps_);
   return true;
 }
@@ -48,20 +104,29 @@ void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& acc
   }
   Warp& warp = (*last_)[id.warp];
   if (warp.full) return;
-  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-  const std::span<const Footprint::Line> lines = footprint.lines();
-  if (warp.words.size() + 1 + lines.size() > words_) {
+  if (warp.words.empty()) warp.words.reserve(std::min(words_, kFirstWords));
+  const std::size_t begin = warp.words.size();
+  warp.words.emplace_back();
+  const auto push = [&](const Run& run) {
+    for (std::uint64_t line = run.first_line(); line <= run.last_line(); ++line)
+      warp.words.push_back(run.part_in(line));
+  };
+  if (const std::optional<Run> run = run_of(access)) {
+    push(*run);
+  } else if (const auto halves = runs_of_halves(access)) {
+    push(halves->first);
+    push(halves->second);
+  } else {
+    const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+    for (const Footprint::Line& line : footprint.lines()) warp.words.push_back({line.number << 4 | line.sectors});
+  }
+  if (warp.words.size() > words_) {
     warp.full = true;
+    warp.words.resize(begin);
     return;
   }
+  warp.words[begin] = header(access, warp.words.size() - begin - 1);
   ++recorded_.kept;
-  warp.words.push_back(header(access, lines.size()));
-  for (const Footprint::Line& line : lines) {
-    std::uint32_t sectors = line.sectors | line.sectors >> 16;
-    sectors |= sectors >> 8;
-    sectors = (sectors | sectors >> 4) & 15;
-    warp.words.push_back({line.number << 4 | sectors});
-  }
 }
 
 void Streams::absorb(Shard& shard) {

@@ -26,6 +26,8 @@ struct LineUse {
   std::uint64_t packed = 0; ///< line number * 16 + a bit for each sector
   [[nodiscard]] std::uint64_t line() const { return packed >> 4; }
   [[nodiscard]] std::uint32_t sectors() const { return packed & 15; }
+  /// How many of a set of sectors there are.
+  static std::uint64_t count(std::uint32_t sectors) { return 0x4332322132212110u >> 4 * sectors & 15; }
 };
 
 /// One access of a warp.
@@ -48,9 +50,12 @@ public:
   static constexpr std::size_t kWords = std::size_t{1} << 22; ///< 32 MB
   static constexpr std::uint64_t kWarps = std::uint64_t{1} << 15;
 
-  /// What is kept: the first waves, or, as a sample that costs little, the blocks of the first wave that are on
-  /// multiprocessor 0.
-  enum class Part : std::uint8_t { first_waves, one_multiprocessor };
+  /// What is kept, from much to little.
+  enum class Part : std::uint8_t {
+    first_waves, ///< as many as memory allows
+    glance,      ///< a sixth of the warps; where a wave has more, the blocks of every second multiprocessor, or third
+    one_multiprocessor ///< of the first wave, the blocks on multiprocessor 0
+  };
   Streams(const exec::LaunchShape& shape, const Board& board, Part part = Part::first_waves);
 
   class Shard;
@@ -91,7 +96,7 @@ private:
   exec::LaunchShape shape_;
   Board board_;
   std::uint64_t kept_ctas_ = 0; ///< from the first on …
-  std::uint64_t every_ = 1;     ///< … each so many
+  std::uint64_t every_ = 1;     ///< … those of each so many multiprocessors
   std::size_t words_per_warp_ = 0;
   std::vector<Cta> ctas_; ///< by number; those before kept_ctas_
   Recorded recorded_;
@@ -100,17 +105,20 @@ private:
 class Streams::Shard final : public exec::Shard {
 public:
   Shard(const Streams& streams)
-      : kept_ctas_(streams.kept_ctas_), every_(streams.every_), warps_(streams.shape_.warps()),
-        words_(streams.words_per_warp_) {}
+      : kept_ctas_(streams.kept_ctas_), multiprocessors_(streams.board_.multiprocessors), every_(streams.every_),
+        warps_(streams.shape_.warps()), words_(streams.words_per_warp_) {}
   bool begin_cta(std::uint64_t cta) override;
   void access(const exec::Access& access) override {
     if (access.space == isa::Space::global) recorded_.all += access.count;
+  }
+  [[nodiscard]] exec::EachWanted each_wanted() const override {
+    return {exec::EachWanted::bit(isa::Space::global), false};
   }
   void each_access(const exec::WarpId& id, const exec::Access& access) override;
 
 private:
   friend class Streams;
-  std::uint64_t kept_ctas_, every_;
+  std::uint64_t kept_ctas_, multiprocessors_, every_;
   std::uint32_t warps_;
   std::size_t words_; // most of a warp
   std::map<std::uint64_t, Cta> ctas_;

@@ -184,10 +184,12 @@ Expected<LaunchRequest> AccelSimImport::read(const std::filesystem::path& kernel
   if (!reader) return failure(reader.error());
   const AccelSimHeader header = reader->header();
   Instructions instructions;
+  std::uint64_t ctas = 0; // those that end, as all do once they are grouped
   for (;;) {
     const Expected<AccelSimReader::Item> item = reader->next();
     if (!item) return failure(item.error());
     if (*item == AccelSimReader::Item::end) break;
+    ctas += *item == AccelSimReader::Item::end_of_cta ? 1 : 0;
     const AccelSimInstruction& i = reader->instruction();
     if (*item != AccelSimReader::Item::instruction || instructions.count(i.pc) != 0) continue;
     std::optional<StandIn> known = stand_in(i.opcode, i.width);
@@ -197,6 +199,11 @@ Expected<LaunchRequest> AccelSimImport::read(const std::filesystem::path& kernel
       warnings_.warning({}, fmt::format("instructions {} are left out: the opcode is not known", opcode));
       warnings_.in_file(kernel_file.string());
     }
+  }
+  if (const std::uint64_t all = std::uint64_t{header.grid[0]} * header.grid[1] * header.grid[2];
+      ctas != 0 && ctas < all) {
+    warnings_.warning({}, fmt::format("{} of the {} thread blocks are in the trace", ctas, all));
+    warnings_.in_file(kernel_file.string());
   }
   std::uint32_t number = 0;
   for (auto& [pc, known] : instructions) known.instruction = number++;

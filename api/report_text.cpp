@@ -65,6 +65,22 @@ private:
     out_ += fmt::format("\n{}{}{}{}{}{}\n", s_.bold, title, s_.reset, s_.dim,
                         explanation.empty() ? "" : fmt::format(": {}", explanation), s_.reset);
   }
+  /// A row for each kind of access, with so many numbers.
+  static Table numbers(std::initializer_list<std::string_view> titles) {
+    std::vector<Table::Column> columns = {{""}};
+    for (const std::string_view title : titles) columns.push_back({std::string(title), Table::right});
+    return Table(std::move(columns));
+  }
+  /// Requests and what became of them, `of(bytes)` being the transactions of a size.
+  template <class Of> static std::vector<std::string> sizes(std::string_view kind, std::uint64_t requests, Of&& of) {
+    return {std::string(kind),
+            count(requests),
+            count(of(32) + of(64) + of(128)),
+            count(of(32)),
+            count(of(64)),
+            count(of(128)),
+            count(32 * of(32) + 64 * of(64) + 128 * of(128))};
+  }
   void table(const Table& t) { out_ += t.text(s_.dim, s_.reset); }
   std::uint64_t metric(std::string_view name) const { return m_.integer(name); }
   double number(std::string_view name) const {
@@ -131,10 +147,7 @@ private:
       section("Global memory",
               "a request is one instruction of a warp; each half-warp makes one transaction if its lanes\n"
               "  access consecutive words in order, and one for every lane (uncoalesced) if they do not");
-      Table t({{""},
-               {"requests", Table::right},
-               {"coalesced transactions", Table::right},
-               {"uncoalesced transactions", Table::right}});
+      Table t = numbers({"requests", "coalesced transactions", "uncoalesced transactions"});
       for (int k = 0; k < 2; ++k)
         if (requests[k] != 0)
           t.row({std::string(kKinds[k].title), count(requests[k]),
@@ -145,27 +158,14 @@ private:
       section("Global memory",
               "a request is one instruction of a warp; each half-warp makes as few transactions of 32, 64\n"
               "  and 128 bytes as its addresses allow");
-      Table t({{""},
-               {"requests", Table::right},
-               {"transactions", Table::right},
-               {"of 32 B", Table::right},
-               {"of 64 B", Table::right},
-               {"of 128 B", Table::right},
-               {"bytes moved", Table::right},
-               {"ideal", Table::right},
-               {"useful", Table::right}});
+      Table t =
+          numbers({"requests", "transactions", "of 32 B", "of 64 B", "of 128 B", "bytes moved", "ideal", "useful"});
       for (int k = 0; k < 2; ++k) old_row(t, kKinds[k], requests[k]);
       table(t);
       line("  ideal: the fewest bytes, in pieces of 32, that hold what the lanes use; useful: ideal / moved");
     } else {
       section("Global memory", "a request is one instruction of a warp; it touches sectors of 32 bytes, ideally few");
-      Table t({{""},
-               {"requests", Table::right},
-               {"sectors", Table::right},
-               {"ideal sectors", Table::right},
-               {"sectors/request", Table::right},
-               {"ideal", Table::right},
-               {"useful", Table::right}});
+      Table t = numbers({"requests", "sectors", "ideal sectors", "sectors/request", "ideal", "useful"});
       for (int k = 0; k < 4; ++k) sector_row(t, kKinds[k], requests[k]);
       table(t);
       line("  ideal: the fewest sectors that hold what the lanes use; useful: ideal / sectors");
@@ -179,9 +179,10 @@ private:
     const auto of = [&](int bytes) { return metric(fmt::format("{}{}b", kind.old_prefix, bytes)); };
     const std::uint64_t moved = 32 * of(32) + 64 * of(64) + 128 * of(128);
     const std::uint64_t ideal = 32 * by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
-    t.row({std::string(kind.title), count(requests), count(of(32) + of(64) + of(128)), count(of(32)), count(of(64)),
-           count(of(128)), count(moved), count(ideal),
-           percent(static_cast<double>(ideal), static_cast<double>(moved))});
+    std::vector<std::string> cells = sizes(kind.title, requests, of);
+    cells.push_back(count(ideal));
+    cells.push_back(percent(static_cast<double>(ideal), static_cast<double>(moved)));
+    t.row(std::move(cells));
   }
 
   void sector_row(Table& t, const Kind& kind, std::uint64_t requests) const {
@@ -196,11 +197,7 @@ private:
 
   void shared_memory() {
     constexpr std::string_view kinds[][2] = {{"loads", "ld"}, {"stores", "st"}, {"atomics", "atom"}};
-    Table t({{""},
-             {"requests", Table::right},
-             {"passes", Table::right},
-             {"of them conflicts", Table::right},
-             {"passes/request", Table::right}});
+    Table t = numbers({"requests", "passes", "of them conflicts", "passes/request"});
     for (const auto& [title, suffix] : kinds) {
       const std::uint64_t requests = metric(fmt::format("smsp__inst_executed_op_shared_{}.sum", suffix));
       if (requests == 0) continue;
@@ -226,19 +223,11 @@ private:
   void own_rule(const analyzers::CoalescingRule& rule) {
     section(fmt::format("Global memory under rule {}", rule.name), rule.title);
     const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
-    Table t({{""},
-             {"requests", Table::right},
-             {"transactions", Table::right},
-             {"of 32 B", Table::right},
-             {"of 64 B", Table::right},
-             {"of 128 B", Table::right},
-             {"bytes moved", Table::right}});
+    Table t = numbers({"requests", "transactions", "of 32 B", "of 64 B", "of 128 B", "bytes moved"});
     for (const Kind& kind : kKinds) {
-      const auto by = [&](std::string_view name) { return of(fmt::format("{}_{}", kind.suffix, name)); };
-      if (by("requests") == 0) continue;
-      t.row({std::string(kind.title), count(by("requests")), count(by("32b") + by("64b") + by("128b")),
-             count(by("32b")), count(by("64b")), count(by("128b")),
-             count(32 * by("32b") + 64 * by("64b") + 128 * by("128b"))});
+      const std::uint64_t requests = of(fmt::format("{}_requests", kind.suffix));
+      if (requests == 0) continue;
+      t.row(sizes(kind.title, requests, [&](int bytes) { return of(fmt::format("{}_{}b", kind.suffix, bytes)); }));
     }
     if (t.empty()) return line("  not accessed");
     table(t);
@@ -248,7 +237,7 @@ private:
   void own_rule(const analyzers::BankRule& rule) {
     section(fmt::format("Shared memory under rule {}", rule.name), rule.title);
     const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
-    Table t({{""}, {"requests", Table::right}, {"passes", Table::right}, {"of them conflicts", Table::right}});
+    Table t = numbers({"requests", "passes", "of them conflicts"});
     for (const Kind& kind : kKinds) {
       const auto by = [&](std::string_view name) { return of(fmt::format("{}_{}", kind.suffix, name)); };
       if (by("requests") == 0) continue;

@@ -111,7 +111,7 @@ void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
   if (a.space == isa::Space::global)
     analyzers::transactions(coalescing_, a.addresses, a.mask, a.lane_bytes, &seen.transactions);
   if (a.space == isa::Space::shared && a.lane_bytes <= 16)
-    seen.passes = analyzers::passes(banks_, a.addresses, a.mask, a.lane_bytes, a.kind);
+    seen.passes = analyzers::passes(banks_, a.addresses, a.mask, a.lane_bytes, analyzers::kind_for_banks(function, a));
 }
 
 Expected<void> TraceView::visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const {

@@ -71,6 +71,10 @@ private:
       first.end(cta);
       second.end(cta);
     }
+    [[nodiscard]] exec::EachWanted each_wanted() const override {
+      const exec::EachWanted one = first.shard->each_wanted(), other = second.shard->each_wanted();
+      return {one.spaces | other.spaces, one.branches || other.branches};
+    }
     void each_access(const exec::WarpId& of, const exec::Access& access) override {
       if (first.wants(of.cta)) first.shard->each_access(of, access);
       if (second.wants(of.cta)) second.shard->each_access(of, access);

@@ -99,7 +99,7 @@ void list_analyzers() {
   for (const analyzers::AnalyzerInfo* a : analyzers::analyzers()) {
     write(
         fmt::format("{}{}{}: {}{}\n", style().bold, a->id, style().reset, a->description,
-                    a->cost == analyzers::Cost::by_name ? "; only with --analyzers, takes several times as long" : ""));
+                    a->cost == analyzers::Cost::by_name ? "; only with --analyzers" : ""));
     api::Table t({{"counter"}, {"unit"}, {"ideal", api::Table::right}, {"meaning"}});
     for (const analyzers::MetricInfo& m : a->metrics)
       t.row({std::string(m.name), std::string(m.unit), m.ideal ? fmt::format("{:g}", *m.ideal) : "",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <utility>
 
 namespace warplens::analyzers::trace {
 
@@ -104,6 +105,13 @@ Expected<void> AccelSimReader::read_header() {
   return {};
 }
 
+Expected<void> AccelSimReader::end_warp() {
+  const std::uint64_t left = std::exchange(announced_, std::nullopt).value_or(0);
+  if (left != 0)
+    return failure(wrong(fmt::format("{} instructions of warp {} are not there", left, instruction_.warp)));
+  return {};
+}
+
 Expected<AccelSimReader::Item> AccelSimReader::next() {
   for (;; pending_ = false) {
     if (!pending_ && !std::getline(in_, line_)) break;
@@ -111,7 +119,8 @@ Expected<AccelSimReader::Item> AccelSimReader::next() {
     const std::string_view line = trimmed(line_);
     if (line == "#BEGIN_TB") grouped_ = true;
     if (line == "#END_TB") {
-      pending_ = false;
+      if (Expected<void> whole = end_warp(); !whole) return failure(whole.error());
+      pending_ = grouped_ = false;
       return Item::end_of_cta;
     }
     if (line.empty() || line.starts_with('#') || line.starts_with('-')) continue;
@@ -125,11 +134,18 @@ Expected<AccelSimReader::Item> AccelSimReader::next() {
       continue;
     }
     if (line.starts_with("warp")) {
+      if (Expected<void> whole = end_warp(); !whole) return failure(whole.error());
       if (!read(trimmed(line.substr(std::min(line.find('=') + 1, line.size()))), instruction_.warp))
         return failure(wrong("expected 'warp = number'"));
       continue;
     }
-    if (line.starts_with("insts")) continue;
+    if (line.starts_with("insts")) {
+      if (!read(trimmed(line.substr(std::min(line.find('=') + 1, line.size()))), announced_.emplace()))
+        return failure(wrong("expected 'insts = number'"));
+      continue;
+    }
+    if (announced_ && (*announced_)-- == 0)
+      return failure(wrong(fmt::format("warp {} has more instructions than it said", instruction_.warp)));
     pending_ = false;
     if (!parse_instruction())
       return failure(wrong(fmt::format("expected an instruction, got '{}'", line.substr(0, 80))));
@@ -137,6 +153,7 @@ Expected<AccelSimReader::Item> AccelSimReader::next() {
     if (instruction_.warp >= (threads + 31) / 32) return failure(wrong("a warp outside of the block"));
     return Item::instruction;
   }
+  if (grouped_) return failure(wrong("the file ends inside a thread block: it was cut off"));
   return Item::end;
 }
 
@@ -169,7 +186,8 @@ bool AccelSimReader::parse_instruction() {
   if (!skip(registers) || word == words_.cend()) return false;
   i.opcode = *word++;
   if (!take(registers) || !skip(registers)) return false;
-  if (!take(i.width)) return false;
+  constexpr std::uint32_t kWidest = 32; // bytes
+  if (!take(i.width) || i.width > kWidest || (i.width & (i.width - 1)) != 0) return false;
   i.addressed = i.width != 0 && i.mask != 0 && word != words_.cend();
   return !i.addressed || parse_addresses(word);
 }

@@ -18,6 +18,8 @@
 #include "emulator/base/expected.hpp"
 #include "emulator/exec/events.hpp"
 
+#include <optional>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -54,7 +56,7 @@ public:
   [[nodiscard]] const AccelSimHeader& header() const { return header_; }
 
   enum class Item : std::uint8_t { instruction, end_of_cta, end };
-  /// The next thing; instruction() and cta() tell of it. Error: a line that cannot be, with its number.
+  /// The next thing; instruction() tells of it. Errors: a line that cannot be, a file that is cut off, with the line.
   Expected<Item> next();
   [[nodiscard]] const AccelSimInstruction& instruction() const { return instruction_; }
 
@@ -63,6 +65,8 @@ private:
   Expected<void> read_header();
   bool header_line(std::string_view line);
   [[nodiscard]] Diagnostics wrong(std::string what) const;
+  /// What comes is no instruction of the warp. Error: it has fewer or more than were announced.
+  Expected<void> end_warp();
   bool parse_instruction();
   bool parse_addresses(std::vector<std::string_view>::const_iterator word);
 
@@ -70,8 +74,9 @@ private:
   std::ifstream in_;
   std::uint32_t line_number_ = 0;
   std::string line_;
-  bool pending_ = false; ///< line_ has been read, not used
-  bool grouped_ = false; ///< inside #BEGIN_TB
+  bool pending_ = false;                   ///< line_ has been read, not used
+  bool grouped_ = false;                   ///< inside #BEGIN_TB
+  std::optional<std::uint64_t> announced_; ///< instructions of the warp, of those that were not there yet
   AccelSimHeader header_;
   AccelSimInstruction instruction_;
   std::vector<std::string_view> words_;

@@ -89,13 +89,22 @@ struct LaunchShape {
   [[nodiscard]] std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }
 };
 
+/// Which events a shard wants to be told of one by one.
+struct EachWanted {
+  std::uint32_t spaces = ~0u; ///< of accesses: a bit for each isa::Space
+  bool branches = true;
+  [[nodiscard]] bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
+  static constexpr std::uint32_t bit(isa::Space space) { return 1u << static_cast<unsigned>(space); }
+};
+
 /// Receives the events of one worker. One shard belongs to one worker, so it needs no locks; the events of a CTA all
 /// come from one worker, a warp's in program order. Which worker runs which CTA is not fixed: what a shard keeps
 /// must merge to the same total however the CTAs were dealt out.
 ///
 /// Where begin_cta() returns true, the shard is told of each access and branch of that CTA as well, one by one and with
 /// the warp that it is of, as soon as it happens: each_access() and each_branch(), `count` being 1. That costs several
-/// times what the emulation does; where it returns false, it costs next to nothing.
+/// times what the emulation does, less where each_wanted() leaves something out; where begin_cta() returns false, it
+/// costs next to nothing.
 class Shard {
 public:
   virtual ~Shard() = default;
@@ -105,6 +114,8 @@ public:
 
   virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not after a trap
+  /// Asked once, before the first event. More may be told, where somebody else wants it.
+  [[nodiscard]] virtual EachWanted each_wanted() const { return {}; }
   virtual void each_access(const WarpId&, const Access&) {}
   virtual void each_branch(const WarpId&, const Branch&) {}
 };

@@ -68,7 +68,7 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
                             const std::int64_t* offsets) {
   if (site.observed_bytes == 0) return;
   base += static_cast<std::uint64_t>(site.observed_offset);
-  if (warp.told_each) {
+  if (warp.told_each && wanted_.in(space)) {
     Irregular one{&site, base, 0, 1, mask, space, {}};
     std::copy(offsets, offsets + kWarpSize, one.offsets);
     std::uint64_t lanes[kWarpSize];

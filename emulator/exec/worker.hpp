@@ -47,7 +47,8 @@ struct Trap {
 /// a hash of the shape; an access that finds another one in its place has that one delivered.
 class AccessWatch {
 public:
-  explicit AccessWatch(Shard& shard) : regular_(kRegular), irregular_(kIrregular), shard_(shard) {}
+  explicit AccessWatch(Shard& shard)
+      : regular_(kRegular), irregular_(kIrregular), shard_(shard), wanted_(shard.each_wanted()) {}
 
   /// Lanes 0 to 15 at base + i * stride[0], 16 to 31 at base + half + (i - 16) * stride[1]; `base` is extrapolated
   /// where lane 0 is inactive.
@@ -55,7 +56,7 @@ public:
                const std::int64_t* stride, std::int64_t half) {
     if (site.observed_bytes == 0) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
-    if (warp.told_each) [[unlikely]]
+    if (warp.told_each && wanted_.in(space)) [[unlikely]]
       tell(warp, {&site, base, 0, {stride[0], stride[1]}, half, 1, mask, space});
     const std::uint64_t phase = base & (kAlignmentPeriod - 1);
     const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
@@ -77,6 +78,7 @@ public:
 
   /// Delivers what has been held back.
   void flush();
+  [[nodiscard]] const EachWanted& wanted() const { return wanted_; }
 
 private:
   static constexpr int kRegularBits = 11, kIrregularBits = 8;
@@ -107,6 +109,7 @@ private:
   std::vector<Regular> regular_;
   std::vector<Irregular> irregular_;
   Shard& shard_;
+  EachWanted wanted_; ///< where a warp is told of each
 };
 
 struct BlockCounter {
@@ -145,7 +148,7 @@ struct Worker {
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
   /// Branches are held back like accesses.
   void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
-    if (warp.told_each) [[unlikely]]
+    if (warp.told_each && watch->wanted().branches) [[unlikely]]
       tell_branch(warp, index, active, taken);
     Branch& last = branches[index];
     if (last.active == active && last.taken == taken)

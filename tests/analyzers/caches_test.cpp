@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <list>
+#include <random>
+#include <set>
+
 namespace warplens::analyzers {
 namespace {
 
@@ -64,12 +68,44 @@ TEST(Cache, Stores) {
   EXPECT_EQ(back.load(1, 1).missed, 1u);
 }
 
-TEST(SectorSet, Grows) {
-  SectorSet set;
-  for (std::uint64_t line = 0; line < 10'000; ++line) EXPECT_EQ(set.add(line * 977, 0b0001), 0u);
-  EXPECT_EQ(set.lines(), 10'000u);
-  for (std::uint64_t line = 0; line < 10'000; ++line) EXPECT_EQ(set.add(line * 977, 0b0011), 0b0001u);
-  EXPECT_EQ(set.add(977, 0), 0u);
+// Hundreds of ways, as in a first level that is one with shared memory: as a list of what was used last says.
+TEST(Cache, RemembersTheOrderOfManyWays) {
+  constexpr std::size_t kWays = 384;
+  Cache cache({.bytes = 4 * kWays * 128, .line_bytes = 128, .sector_bytes = 32, .ways = kWays});
+  std::vector<std::list<std::uint64_t>> sets(4); // the line used last in front
+  std::set<std::uint64_t> been;
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint64_t line = random() % 3000;
+    std::list<std::uint64_t>& set = sets[line % 4];
+    const auto found = std::find(set.begin(), set.end(), line);
+    const bool hit = found != set.end();
+    const Cache::Outcome o = cache.load(line, 1);
+    ASSERT_EQ(o.hit, hit ? 1u : 0u);
+    ASSERT_EQ(o.missed, hit ? 0u : 1u);
+    ASSERT_EQ(o.again, !hit && been.contains(line) ? 1u : 0u);
+    ASSERT_EQ(o.evicted, !hit && set.size() == kWays ? 1u : 0u);
+    if (hit) set.erase(found);
+    set.push_front(line);
+    if (set.size() > kWays) set.pop_back();
+    been.insert(line);
+    if (i % 7 == 0) {
+      cache.invalidate(line);
+      set.pop_front();
+    }
+  }
+}
+
+TEST(KeyIndex, NumbersInTheOrderOfComing) {
+  KeyIndex<std::uint64_t> index;
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t i = 0; i < 10'000; ++i)
+      ASSERT_EQ(index.of(i * 977ull), (KeyIndex<std::uint64_t>::Found{i, true}));
+    for (std::uint32_t i = 0; i < 10'000; ++i)
+      ASSERT_EQ(index.of(i * 977ull), (KeyIndex<std::uint64_t>::Found{i, false}));
+    EXPECT_EQ(index.size(), 10'000u);
+    index.clear();
+  }
 }
 
 TEST(Caches, TwoMultiprocessorsShareTheSecondLevel) {

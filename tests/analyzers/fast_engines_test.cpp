@@ -125,6 +125,8 @@ TEST(FastEngines, BanksOfAnyRule) {
             rule.split_words = flags & 2;
             rule.merge_equal_pairs = flags & 4;
             rule.words = {{4, lanes, flags & 1}};
+            SCOPED_TRACE(::testing::Message() << banks << " banks of " << bank_bytes << " bytes, " << rows << " rows, "
+                                              << lanes << " lanes, " << flags);
             ASSERT_NO_FATAL_FAILURE(compare_banks(rule, accesses_per_rule() / 200, random));
           }
 }

@@ -17,11 +17,12 @@ using testing::WarpStreams;
 
 TEST(StackDistance, IsThatOfAStack) {
   std::mt19937 random(7);
-  constexpr std::size_t kUses = 3000;
-  StackDistance tree(kUses);
-  std::list<std::uint64_t> stack; // most recently used first
-  for (std::size_t i = 0; i < kUses; ++i) {
-    const std::uint64_t line = random() % (i < 1000 ? 20 : 500);
+  StackDistance tree;
+  tree.use(3);
+  tree.clear();
+  std::list<std::uint64_t> stack;            // most recently used first
+  for (std::size_t i = 0; i < 20'000; ++i) { // some distances are longer than a page of times
+    const std::uint64_t line = i % 100 == 0 ? i / 5000 : 4 + random() % (i < 1000 ? 20 : 500);
     const auto at = std::find(stack.begin(), stack.end(), line);
     const std::optional<std::uint64_t> distance = tree.use(line);
     ASSERT_EQ(distance.has_value(), at != stack.end());

@@ -1,4 +1,5 @@
 // The order of streams, and that they take no more memory than they may.
+#include "analyzers/analyzers.hpp"
 #include "analyzers/streams.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 
@@ -85,6 +86,66 @@ TEST(Streams, MemoryIsBounded) {
   const Board huge{.multiprocessors = 100'000, .resident_ctas = 8};
   EXPECT_EQ(Streams(shape, huge).kept_ctas(), 1024u);
   EXPECT_EQ(Streams({.grid = {3, 1, 1}}, {.multiprocessors = 0, .resident_ctas = 0}).kept_ctas(), 3u);
+}
+
+// Rows of a tile: each half of the warp is a run of its own, in front of or behind the other.
+TEST(Streams, TwoRunsOfHalfAWarp) {
+  for (const std::uint64_t second : {1024u, 48u, 128u, 0u}) {
+    for (const bool backwards : {false, true}) {
+      Streams streams({}, {});
+      const auto shard = streams.make_shard();
+      shard->begin_cta(0);
+      const WarpAccess lanes(~0u, 4, [&](int lane) {
+        return 4096 + ((lane < 16) != backwards ? 0 : second) + 4 * static_cast<std::uint64_t>(lane % 16);
+      });
+      shard->each_access({0, 0}, lanes.event(exec::AccessKind::load, isa::Space::global));
+      streams.absorb(*shard);
+      std::map<std::uint64_t, std::uint32_t> expected, found;
+      for (int lane = 0; lane < 32; ++lane)
+        expected[lanes.addresses[lane] / 128] |= 1u << lanes.addresses[lane] / 32 % 4;
+      streams.each_of_warp(0, 0, [&](const StreamPlace&, const StreamAccess& access) {
+        for (const LineUse& use : access.lines) {
+          EXPECT_FALSE(found.contains(use.line()));
+          found[use.line()] = use.sectors();
+        }
+      });
+      EXPECT_EQ(found, expected) << second << " " << backwards;
+    }
+  }
+}
+
+// A wave of an H200 has 1056 blocks of 8 warps.
+TEST(Streams, AGlanceIsOfEverySecondMultiprocessor) {
+  const Board board{.multiprocessors = 132, .resident_ctas = 8};
+  const exec::LaunchShape large{.grid = {4096, 1, 1}, .block = {256, 1, 1}};
+  const auto glance = Streams(large, board, Streams::Part::glance).make_shard();
+  for (std::uint64_t cta = 0; cta < 4096; ++cta)
+    ASSERT_EQ(glance->begin_cta(cta), cta < 1056 && cta % 132 % 2 == 0) << cta;
+  const exec::LaunchShape small{.grid = {600, 1, 1}, .block = {256, 1, 1}};
+  const auto all = Streams(small, board, Streams::Part::glance).make_shard();
+  for (std::uint64_t cta = 0; cta < 600; ++cta) ASSERT_TRUE(all->begin_cta(cta)) << cta;
+  // Where waves are small, as many as there is room for.
+  const auto waves = Streams(large, {.multiprocessors = 30, .resident_ctas = 4}, Streams::Part::glance).make_shard();
+  EXPECT_TRUE(waves->begin_cta(599));
+  EXPECT_FALSE(waves->begin_cta(600));
+}
+
+TEST(Streams, AnAnalyzerOfItsOwnNameGetsMoreThanAllTogether) {
+  const ir::Module module;
+  const ir::Function function;
+  const exec::LaunchShape shape{.grid = {4096, 1, 1}, .block = {256, 1, 1}};
+  const auto kept = [&](const std::vector<std::string>& named) {
+    Analysis analysis(module, function, shape, {.named = named, .board = {.multiprocessors = 132, .resident_ctas = 8}});
+    const auto shard = analysis.make_shard();
+    int count = 0;
+    for (std::uint64_t cta = 0; cta < 4096; ++cta) count += shard->begin_cta(cta);
+    return count;
+  };
+  EXPECT_EQ(kept({}), 8);
+  EXPECT_EQ(kept({"all"}), 528);
+  EXPECT_EQ(kept({"caches"}), 3168); // three waves
+  EXPECT_EQ(kept({"all", "reuse_distance"}), 3168);
+  EXPECT_EQ(kept({"arithmetic"}), 8);
 }
 
 } // namespace

@@ -22,6 +22,8 @@ public:
     std::map<std::pair<std::uint64_t, std::uint32_t>, Seen> warps;
     std::set<std::uint64_t> ended;
     std::uint64_t held_back = 0;
+    exec::EachWanted wanted;
+    [[nodiscard]] exec::EachWanted each_wanted() const override { return wanted; }
     bool begin_cta(std::uint64_t cta) override { return cta % 2 == 1; }
     void end_cta(std::uint64_t cta) override { ended.insert(cta); }
     Seen& of(const WarpId& id) { return warps[{id.cta, id.warp}]; }
@@ -37,7 +39,11 @@ public:
       of(b.of).barrier_steps.push_back(b.steps);
     }
   };
-  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(); }
+  std::unique_ptr<exec::Shard> make_shard() override {
+    auto shard = std::make_unique<Shard>();
+    shard->wanted = total.wanted;
+    return shard;
+  }
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards, const std::vector<exec::InstructionCount>&) override {
     for (const auto& shard : shards) {
       auto& one = static_cast<Shard&>(*shard);
@@ -83,6 +89,19 @@ TEST(Events, OneByOneForTheCtasThatAreAskedFor) {
     const Seen &a = seen.warps.at({0, 0}), &b = seen.warps.at({0, 1});
     ASSERT_EQ(a.barrier_steps.size(), 1u);
     EXPECT_EQ(b.barrier_steps.at(0) - a.barrier_steps[0], 4u); // one more turn of the loop
+  }
+}
+
+TEST(Events, OneByOneOnlyOfWhatIsWanted) {
+  for (const isa::Space space : {isa::Space::global, isa::Space::shared}) {
+    Follower follower;
+    follower.total.wanted = {exec::EachWanted::bit(space), false};
+    How how{.blocks = 2, .threads = 64, .watcher = &follower};
+    ASSERT_EQ(run_kernel(kernel_of(kBody), how).trap, "");
+    const Seen& seen = follower.total.warps.at({1, 0});
+    EXPECT_EQ(seen.bases.size(), space == isa::Space::global ? 3u : 0u);
+    EXPECT_TRUE(seen.taken.empty());
+    EXPECT_EQ(follower.total.held_back, 2u * 6);
   }
 }
 

@@ -302,8 +302,6 @@ TEST(MatrixAccess, CostsAsOnHardware) {
   for (const json& access : recorded("fragments.jsonl", "access")) {
     const std::string statement = access["access"];
     const std::string stride = access["stride"].dump();
-    // Several matrices whose rows are all at one address take a pass each; here fewer, as with ld.v4: docs/limits.md.
-    if (stride == "0" && statement.starts_with("ldmatrix")) continue;
     // As the kernels of ask/fragments.py: those that load store a word per lane.
     std::string text =
         ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b32 %t, %s, "

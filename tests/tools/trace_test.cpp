@@ -212,7 +212,7 @@ constexpr std::string_view kAccelSim = R"(-kernel name = _Z4copyPfS_
 thread block = 0,0,0
 
 warp = 0
-insts = 5
+insts = 6
 0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R255 0
 0010 ffffffff 1 R2 LDG.E.SYS 1 R4 4 1 0x10000 4
 0020 0000000f 1 R2 LDG.E.64.SYS 1 R4 8 2 0x20000 8 8 1000
@@ -259,6 +259,9 @@ TEST(AccelSim, TracesAreRead) {
   const Json report = Json::parse(need({"analyze", trace, "--json", "-"}).out);
   const Json& metrics = report["launches"][0]["metrics"];
   EXPECT_EQ(report["launches"][0]["kernel"], "_Z4copyPfS_");
+  EXPECT_EQ(converted.err.find("thread blocks"), converted.err.npos); // all are there
+  (void)folder.write("kernel-1.traceg", std::string(kAccelSim).replace(kAccelSim.find("(2,1,1)"), 7, "(9,1,1)"));
+  EXPECT_NE(run_program({"convert", list, trace}).err.find("2 of the 9 thread blocks"), std::string::npos);
   EXPECT_EQ(metrics["smsp__inst_executed.sum"], 8); // all but the unknown one
   EXPECT_EQ(metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 4);
 }
@@ -303,7 +306,13 @@ TEST(AccelSim, BadFilesAreRefused) {
   refused("4 1 0x10000 4", "4 3 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
   refused("2 0x20000 8 8 1000", "2 0x20000 8 8", "kernel-1.traceg:24:1: error: expected an instruction");
   refused("STS 2 R4 R2", "STS 9 R4 R2", "expected an instruction");
+  refused("4 1 0x10000 4", "65536 1 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
+  refused("insts = 6", "insts = 7", "kernel-1.traceg:30:1: error: 1 instructions of warp 0 are not there");
+  refused("insts = 6", "insts = 5", "kernel-1.traceg:28:1: error: warp 0 has more instructions than it said");
+  refused("insts = 6", "insts = six", "expected 'insts = number'");
   refused("-kernel name = ", "+kernel name = ", "is no Accel-Sim trace");
+  for (const std::string_view where : {"warp = 1", "0050 ffffffff", "warp = 0\ninsts = 1\n", "#END_TB\n#BEGIN_TB"})
+    refused(kAccelSim.substr(kAccelSim.find(where)), "", "the file ends inside a thread block: it was cut off");
 }
 
 } // namespace

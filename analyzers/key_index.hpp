@@ -1,0 +1,63 @@
+// Numbers things in the order in which they first come: an open hash table without deletion, of little more than the
+// keys. What is known of a thing lies in a vector, by its number.
+//
+//   KeyIndex<std::uint64_t> lines;
+//   lines.of(4711) == KeyIndex<std::uint64_t>::Found{0, true};    // the first, and new
+//   lines.of(4711) == KeyIndex<std::uint64_t>::Found{0, false};
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace warplens::analyzers {
+
+/// Spreads a key over 64 bits; keys of other types have their own.
+inline std::uint64_t hash_of(std::uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
+
+template <class Key> class KeyIndex {
+public:
+  struct Found {
+    std::uint32_t number;
+    bool is_new;
+    friend bool operator==(const Found&, const Found&) = default;
+  };
+
+  KeyIndex() : slots_(kFirst) {}
+
+  Found of(const Key& key) {
+    if (2 * (keys_.size() + 1) > slots_.size()) grow();
+    std::uint32_t& slot = slot_of(key);
+    if (slot != 0) return {slot - 1, false};
+    keys_.push_back(key);
+    slot = static_cast<std::uint32_t>(keys_.size());
+    return {slot - 1, true};
+  }
+  [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  /// Costs as much as the keys that are there.
+  void clear() {
+    for (const Key& key : keys_) {
+      // Those before it in its run may be gone already: every slot of the run is.
+      for (std::size_t at = start(key); slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) slots_[at] = 0;
+    }
+    keys_.clear();
+  }
+
+private:
+  static constexpr std::size_t kFirst = 256;
+
+  [[nodiscard]] std::size_t start(const Key& key) const { return hash_of(key) >> 32 & (slots_.size() - 1); }
+  std::uint32_t& slot_of(const Key& key) {
+    std::size_t at = start(key);
+    while (slots_[at] != 0 && !(keys_[slots_[at] - 1] == key)) at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
+  }
+  void grow() {
+    slots_.assign(2 * slots_.size(), 0);
+    for (std::size_t i = 0; i < keys_.size(); ++i) slot_of(keys_[i]) = static_cast<std::uint32_t>(i + 1);
+  }
+
+  std::vector<Key> keys_;
+  std::vector<std::uint32_t> slots_; ///< number + 1; 0: free
+};
+
+} // namespace warplens::analyzers
