@@ -1,4 +1,5 @@
 // Launches: <<<>>> (push, pop, launch), cudaLaunchKernel, cooperative and extensible ones, host functions.
+#include "runtime/abi/per_thread.hpp"
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/registration.hpp"
@@ -14,7 +15,7 @@ struct Configuration {
   std::size_t shared;
   cudaStream_t stream;
 };
-thread_local std::vector<Configuration> pushed;
+std::vector<Configuration>& pushed() { return warplens::runtime::PerThread<std::vector<Configuration>>::get(); }
 
 /// Whether the device has launches of this shape at all, whatever the kernel.
 bool shape_fits(dim3 grid, dim3 block) {
@@ -40,14 +41,14 @@ cudaError_t launch_error(CUresult result, dim3 grid, dim3 block) {
 } // namespace
 
 CUDART unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
-  pushed.push_back({grid, block, shared, stream});
+  pushed().push_back({grid, block, shared, stream});
   return 0;
 }
 
 CUDART cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (pushed.empty()) return record(cudaErrorMissingConfiguration);
-  const Configuration top = pushed.back();
-  pushed.pop_back();
+  if (pushed().empty()) return record(cudaErrorMissingConfiguration);
+  const Configuration top = pushed().back();
+  pushed().pop_back();
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;

@@ -1,5 +1,6 @@
 #include "runtime/driver/context.hpp"
 
+#include "runtime/abi/per_thread.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <algorithm>
@@ -20,10 +21,7 @@ std::uint64_t this_thread() {
   return number;
 }
 
-std::vector<std::shared_ptr<Context>>& stack() {
-  thread_local std::vector<std::shared_ptr<Context>> contexts;
-  return contexts;
-}
+std::vector<std::shared_ptr<Context>>& stack() { return PerThread<std::vector<std::shared_ptr<Context>>>::get(); }
 
 } // namespace
 

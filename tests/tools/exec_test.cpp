@@ -20,6 +20,12 @@ TEST(Exec, RunsAProgramAndEndsWithItsStatus) {
   EXPECT_EQ(o.err, "");
 }
 
+TEST(Exec, StaticObjectsMayUseTheDeviceToTheEnd) {
+  const Output o = run_program({"exec", "--", WARPLENS_LAUNCHES, "1", "late"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(o.out, "2 2\nfreed: 0\n");
+}
+
 TEST(Exec, SetsTheDevice) {
   EXPECT_EQ(run_program({"exec", "--device", "c1060", "--", WARPLENS_LAUNCHES, "0", "device"}).out, "Tesla C1060\n");
   const Output o = run_program({"exec", "--device", "c10", "--", WARPLENS_LAUNCHES, "0"});

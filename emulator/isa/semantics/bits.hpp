@@ -218,17 +218,17 @@ template <Form f> struct Logic3 { // lop3, 9.7.8.6
   }
 };
 
+// The halves are shifted apart, as vectors have more lanes of 32 bits than of 64.
 template <Form f> struct FunnelShift { // shf, 9.7.8.7: of b:a
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
     if constexpr (f.has(Word::w_wrap))
       by &= 31;
     else
       by = by < 32 ? by : 32;
-    const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
     if constexpr (f.has(Word::w_l))
-      return static_cast<std::uint32_t>(both << by >> 32);
+      return shifted_left(b, by) | shifted_right(a, 32 - by);
     else
-      return static_cast<std::uint32_t>(both >> by);
+      return shifted_right(a, by) | shifted_left(b, 32 - by);
   }
 };
 

@@ -1,9 +1,10 @@
 // A program that uses the driver API: launches a kernel some times, and ends as it is told.
 //
-//   launches N [exit STATUS | abort | fork | fork-after | device]
+//   launches N [exit STATUS | abort | fork | fork-after | late | device]
 //
 // abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
-// device. fork-after: a child, started when the parent has launched, that ends at once. device: only its name.
+// device. fork-after: a child, started when the parent has launched, that ends at once. late: a static object frees
+// device memory when it is destroyed. device: only its name.
 #include "runtime/abi/driver.hpp"
 
 #include <sys/wait.h>
@@ -73,6 +74,13 @@ CUfunction work(int launches) {
   return function;
 }
 
+struct FreesLate {
+  CUdeviceptr data = 0;
+  ~FreesLate() {
+    if (data != 0) std::printf("freed: %d\n", static_cast<int>(cuMemFree_v2(data)));
+  }
+} late;
+
 pid_t start_child(int launches) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -97,6 +105,7 @@ int main(int count, char** words) {
     for (const int n : {1, 2}) waitpid(start_child(n), nullptr, 0);
   const CUfunction function = work(launches);
   if (how == "fork-after") waitpid(start_child(0), nullptr, 0);
+  if (how == "late") CHECK(cuMemAlloc_v2(&late.data, 64));
   if (how == "exit") std::exit(std::atoi(words[3]));
   if (how == "abort" && (launch(function, 64) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS)) std::abort();
   return 0;
