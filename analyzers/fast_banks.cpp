@@ -20,7 +20,7 @@ WARPLENS_PER_PROCESSOR void squeeze(LaneKeys& keys, std::uint32_t banks_shift, s
 }
 
 /// Whether the active lanes lie on multiples of their width, which is one that the rules speak of.
-bool words_aligned(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes) {
+WARPLENS_PER_PROCESSOR bool words_aligned(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes) {
   if (mask == 0 || !std::has_single_bit(lane_bytes) || lane_bytes > 16) return false;
   std::uint64_t all = 0;
   for (std::uint32_t i = 0; i < exec::kWarpSize; ++i) all |= mask >> i & 1 ? offsets[i] : 0;
@@ -31,39 +31,28 @@ bool is_atomic(exec::AccessKind kind) {
   return kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction;
 }
 
-/// How many lanes want something in each cell of a row, at most.
-class Fill {
-public:
-  void add(std::uint32_t cell, std::uint8_t lanes) {
-    in_cell_[cell] = static_cast<std::uint8_t>(in_cell_[cell] + lanes);
-  }
-  [[nodiscard]] std::uint32_t most() const {
-    std::uint8_t most = 0;
-    for (const std::uint8_t lanes : in_cell_) most = std::max(most, lanes);
-    return most;
-  }
+Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
 
-private:
-  std::uint8_t in_cell_[32]{};
-};
-
-/// Each lane on its own: how many are in the fullest cell of each request of `lanes` lanes.
-WARPLENS_PER_PROCESSOR BankRequests fullest_cells_of_lanes(const std::uint64_t* addresses, exec::Mask mask,
-                                                           std::uint32_t lanes, std::uint32_t shift,
-                                                           std::uint32_t last) {
+BankRequests requests_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes) {
   BankRequests requests;
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
-    std::uint8_t in_cell[kCells]{};
-    for (std::uint32_t i = first; i < first + lanes; ++i) {
-      std::uint8_t& own = in_cell[(mask >> i & 1 ? addresses[i] : 0) >> shift & last];
-      own = static_cast<std::uint8_t>(own + (mask >> i & 1));
-    }
-    requests.add(*std::max_element(std::begin(in_cell), std::end(in_cell)));
-  }
+  for (std::size_t quarter = 0; quarter < fullest.size(); quarter += lanes / 8) requests.add(fullest[quarter]);
   return requests;
 }
 
-Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
+/// Each lane on its own: how many are in the fullest cell of each request of `lanes` lanes.
+BankRequests requests_of_lanes(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lanes,
+                               std::uint32_t shift, std::uint32_t last) {
+  if (mask == ~exec::Mask{0}) return requests_of(fullest_cells(addresses, group_of(lanes), shift, last), lanes);
+  BankRequests requests;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
+    std::uint8_t in_cell[kCells]{}, most = 0;
+    for (exec::Mask rest = mask & static_cast<exec::Mask>((std::uint64_t{1} << lanes) - 1) << first; rest;
+         rest &= rest - 1)
+      most = std::max(most, ++in_cell[addresses[std::countr_zero(rest)] >> shift & last]);
+    requests.add(most);
+  }
+  return requests;
+}
 
 /// All lanes of the groups of so many lanes that have an active one.
 exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
@@ -112,7 +101,7 @@ Passes FastBanks::atomic_passes(const std::uint64_t* offsets, exec::Mask mask, s
     return analyzers::passes(rule_, offsets, mask, lane_bytes, kind);
   const Cells& cells = cells_[log2(lane_bytes)];
   const BankRule::Word& word = rule_.word(lane_bytes);
-  return result(fullest_cells_of_lanes(offsets, mask, word.lanes, cells.shift, cells.last), cells, word);
+  return result(requests_of_lanes(offsets, mask, word.lanes, cells.shift, cells.last), cells, word);
 }
 
 Passes FastBanks::passes(const Footprint& access, exec::AccessKind kind) const {
@@ -141,10 +130,7 @@ Passes FastBanks::passes(const Footprint& access, exec::AccessKind kind) const {
   // One word of a pass is broadcast: nothing to choose where no two lanes share one.
   if (rule_.broadcast == BankRule::Broadcast::one_word && std::popcount(words) != std::popcount(access.mask))
     return word_by_word();
-  const auto fullest = sorted.fullest_cells(group, words, cells.shift, cells.last);
-  BankRequests requests;
-  for (std::size_t quarter = 0; quarter < fullest.size(); quarter += lanes / 8) requests.add(fullest[quarter]);
-  return result(requests, cells, word);
+  return result(requests_of(sorted.fullest_cells(group, words, cells.shift, cells.last), lanes), cells, word);
 }
 
 } // namespace warplens::analyzers

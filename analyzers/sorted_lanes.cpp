@@ -162,9 +162,9 @@ template <int Digits> [[gnu::always_inline]] inline Bits largest(const Bits (&pl
   return result;
 }
 
-WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest(const Matrix& sorted, Group group, exec::Mask counted,
-                                                           std::uint32_t shift, std::uint32_t last) {
-  const Rows m = loaded(sorted);
+/// Of each group, how many of the counted lanes are in its fullest cell.
+[[gnu::always_inline]] inline std::array<std::uint8_t, 4> fullest(const Rows& m, Group group, exec::Mask counted,
+                                                                  std::uint32_t shift, std::uint32_t last) {
   const Bits place = {0, 4, 8, 12, 16, 20, 24, 28};
   Bits cell[4]; // the bit of each lane's cell
 #pragma GCC unroll 4
@@ -188,6 +188,11 @@ WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest(const Matrix& sorted,
   }
   return {static_cast<std::uint8_t>(most[0]), static_cast<std::uint8_t>(most[2]), static_cast<std::uint8_t>(most[4]),
           static_cast<std::uint8_t>(most[6])};
+}
+
+WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_sorted(const Matrix& sorted, Group group, exec::Mask counted,
+                                                                  std::uint32_t shift, std::uint32_t last) {
+  return fullest(loaded(sorted), group, counted, shift, last);
 }
 
 constexpr exec::Mask kFirstLanes[] = {0x01010101, 0x00010001, 0x00000001}; // by Group
@@ -226,7 +231,14 @@ void SortedLanes::find_starts(Group group, const std::int32_t* bits, exec::Mask*
 
 std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,
                                                        std::uint32_t last) const {
-  return fullest(sorted_[static_cast<std::size_t>(group)].row, group, counted, shift, last);
+  return fullest_sorted(sorted_[static_cast<std::size_t>(group)].row, group, counted, shift, last);
+}
+
+WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, Group group,
+                                                                 std::uint32_t shift, std::uint32_t last) {
+  LaneKeys keys;
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::int32_t>(addresses[i]);
+  return fullest(by_quarters(keys), group, ~exec::Mask{0}, shift, last);
 }
 
 LaneKeys SortedLanes::keys(Group group) const {

@@ -54,4 +54,8 @@ private:
   Matrix sorted_[3]; ///< by Group
 };
 
+/// The same, of addresses of all lanes in any order, each counted.
+std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, Group group, std::uint32_t shift,
+                                          std::uint32_t last);
+
 } // namespace warplens::analyzers

@@ -35,11 +35,14 @@ using Parent = std::shared_ptr<const LaunchRequest>; ///< a grid that has ended,
 
 class Family {
 public:
-  explicit Family(LaunchReport& report) : report_(report) {}
+  Family(std::span<const Target> targets, Judgements& reports)
+      : targets_(targets.begin(), targets.end()), reports_(reports) {
+    for (Target& target : targets_) target.registers.reset(); // they are the parent's
+  }
 
   /// All that one grid asked for.
-  Expected<void> run(const Parent& parent, const exec::DeviceRuntime& asked) {
-    if (const Expected<void> done = run_in_order(parent, asked); !done) return done;
+  void run(const Parent& parent, const exec::DeviceRuntime& asked) {
+    run_in_order(parent, asked);
     // A grid of the tail stream is complete, with what is in its own tail stream, before the next one begins.
     std::deque<std::pair<Parent, exec::DeviceOperation>> tail;
     for (const exec::DeviceOperation& operation : asked.tail) tail.emplace_back(parent, operation);
@@ -47,29 +50,25 @@ public:
       const auto [by, operation] = std::move(tail.front());
       tail.pop_front();
       exec::DeviceRuntime its{.depth = asked.depth};
-      const Expected<Parent> grid = perform(by, operation, its);
-      if (!grid) return failure(grid.error());
-      if (const Expected<void> done = run_in_order(*grid, its); !done) return done;
-      for (std::size_t i = its.tail.size(); i-- > 0;) tail.emplace_front(*grid, std::move(its.tail[i]));
+      const Parent grid = perform(by, operation, its);
+      run_in_order(grid, its);
+      for (std::size_t i = its.tail.size(); i-- > 0;) tail.emplace_front(grid, std::move(its.tail[i]));
     }
-    return {};
   }
 
 private:
   /// DeviceRuntime::kMostDepth bounds the recursion.
-  Expected<void> run_in_order(const Parent& parent, const exec::DeviceRuntime& asked) {
+  void run_in_order(const Parent& parent, const exec::DeviceRuntime& asked) {
     for (const exec::DeviceOperation& operation : asked.in_order) {
       if (stopped_) break;
       exec::DeviceRuntime its{.depth = asked.depth + 1};
-      const Expected<Parent> grid = perform(parent, operation, its);
-      if (!grid) return failure(grid.error());
-      if (const Expected<void> done = run(*grid, its); !done) return done;
+      const Parent grid = perform(parent, operation, its);
+      run(grid, its);
     }
-    return {};
   }
 
   /// One operation; of a launch, the grid alone, and then the launch itself is the result.
-  Expected<Parent> perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
+  Parent perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
     if (const auto* const launch = std::get_if<exec::DeviceLaunch>(&operation))
       return this->launch(parent, *launch, its);
     if (const auto* const copy = std::get_if<exec::DeviceCopy>(&operation))
@@ -79,32 +78,46 @@ private:
     return nullptr;
   }
 
-  Expected<Parent> launch(const Parent& parent, const exec::DeviceLaunch& launch, exec::DeviceRuntime& its) {
+  /// As the targets see it that have refused nothing yet.
+  Parent launch(const Parent& parent, const exec::DeviceLaunch& launch, exec::DeviceRuntime& its) {
     auto request = std::make_shared<const LaunchRequest>(request_of(*parent, launch));
-    Expected<LaunchReport> child = launch_grid(*request, its);
-    if (!child) {
-      Diagnostics why;
-      for (const Diagnostic& d : child.error().list())
-        why.error(d.where,
-                  fmt::format("kernel '{}' launches '{}': {}", request->launched_by, request->kernel.function->name,
-                              d.message),
-                  d.hint);
-      return failure(std::move(why));
+    std::vector<Target> targets;
+    std::vector<Expected<LaunchReport>*> theirs;
+    for (std::size_t i = 0; i < reports_.size(); ++i)
+      if (reports_[i]) targets.push_back(targets_[i]), theirs.push_back(&reports_[i]);
+    Judgements children = launch_grid(*request, targets, its);
+    stopped_ = true; // where all refuse it, or it stops
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      Expected<LaunchReport>& child = children[i];
+      if (!child) {
+        *theirs[i] = failure(refused(*request, child.error()));
+        continue;
+      }
+      stopped_ = child->trap.has_value();
+      if (child->analyzed || stopped_ || !child->printed.empty()) (*theirs[i])->children.push_back(std::move(*child));
     }
-    stopped_ = child->trap.has_value();
-    if (child->analyzed || stopped_ || !child->printed.empty()) report_.children.push_back(std::move(*child));
     return request;
+  }
+  static Diagnostics refused(const LaunchRequest& request, const Diagnostics& errors) {
+    Diagnostics why;
+    for (const Diagnostic& d : errors.list())
+      why.error(
+          d.where,
+          fmt::format("kernel '{}' launches '{}': {}", request.launched_by, request.kernel.function->name, d.message),
+          d.hint);
+    return why;
   }
 
   bool stopped_ = false;
-  LaunchReport& report_;
+  std::vector<Target> targets_;
+  Judgements& reports_;
 };
 
 } // namespace
 
-Expected<void> run_device_operations(const LaunchRequest& request, const exec::DeviceRuntime& runtime,
-                                     LaunchReport& report) {
-  return Family(report).run(std::make_shared<const LaunchRequest>(request), runtime);
+void run_device_operations(const LaunchRequest& request, std::span<const Target> targets,
+                           const exec::DeviceRuntime& runtime, Judgements& reports) {
+  Family(targets, reports).run(std::make_shared<const LaunchRequest>(request), runtime);
 }
 
 } // namespace warplens::api

@@ -7,12 +7,15 @@
 
 namespace warplens::api {
 
-/// One grid alone; what it asks for is left in `runtime`. Errors: as launch().
-Expected<LaunchReport> launch_grid(const LaunchRequest& request, exec::DeviceRuntime& runtime);
+/// A report for each target, or why it refuses the launch.
+using Judgements = std::vector<Expected<LaunchReport>>;
 
-/// Does what the grid of `request` asked for; the reports become children of `report`. After one that stops nothing
-/// else is done. Errors: as launch().
-Expected<void> run_device_operations(const LaunchRequest& request, const exec::DeviceRuntime& runtime,
-                                     LaunchReport& report);
+/// One grid alone, as the targets see it; what it asks for is left in `runtime`. Errors: as launch().
+Judgements launch_grid(const LaunchRequest& request, std::span<const Target> targets, exec::DeviceRuntime& runtime);
+
+/// Does what the grid of `request` asked for; what each of the targets makes of it becomes children of its report. One
+/// that refuses a launch has an error from then on. After a launch that stops nothing else is done.
+void run_device_operations(const LaunchRequest& request, std::span<const Target> targets,
+                           const exec::DeviceRuntime& runtime, Judgements& reports);
 
 } // namespace warplens::api

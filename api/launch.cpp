@@ -336,9 +336,9 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   return launch;
 }
 
-/// One grid, without what its kernel launches itself: that is for the caller to do.
-std::vector<Expected<LaunchReport>> launch_grid(const LaunchRequest& request, std::span<const Target> targets,
-                                                exec::DeviceRuntime& runtime) {
+} // namespace
+
+Judgements launch_grid(const LaunchRequest& request, std::span<const Target> targets, exec::DeviceRuntime& runtime) {
   const auto all = [&](const Diagnostics& errors) {
     return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
   };
@@ -398,15 +398,6 @@ std::vector<Expected<LaunchReport>> launch_grid(const LaunchRequest& request, st
   return reports();
 }
 
-Target target_of(const LaunchRequest& request) { return {request.device, request.first_level, request.registers}; }
-
-} // namespace
-
-Expected<LaunchReport> launch_grid(const LaunchRequest& request, exec::DeviceRuntime& runtime) {
-  const Target target = target_of(request);
-  return std::move(launch_grid(request, {&target, 1}, runtime).front());
-}
-
 std::vector<LaunchReport> with_children(LaunchReport report) {
   std::vector<LaunchReport> list(1);
   std::vector<LaunchReport> children = std::move(report.children);
@@ -417,20 +408,14 @@ std::vector<LaunchReport> with_children(LaunchReport report) {
 
 std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets) {
   exec::DeviceRuntime runtime;
-  std::vector<Expected<LaunchReport>> reports = launch_grid(request, targets, runtime);
+  Judgements reports = launch_grid(request, targets, runtime);
   const auto first = std::find_if(reports.begin(), reports.end(), [](const auto& r) { return r.has_value(); });
-  if (first == reports.end() || (*first)->trap) return reports;
-  LaunchRequest parent = request;
-  const Target& target = targets[static_cast<std::size_t>(first - reports.begin())];
-  parent.device = (*first)->device;
-  parent.first_level = target.first_level;
-  if (const Expected<void> done = run_device_operations(parent, runtime, **first); !done)
-    *first = failure(done.error());
+  if (first != reports.end() && !(*first)->trap) run_device_operations(request, targets, runtime, reports);
   return reports;
 }
 
 Expected<LaunchReport> launch(const LaunchRequest& request) {
-  const Target target = target_of(request);
+  const Target target{request.device, request.first_level, request.registers};
   return std::move(launch(request, {&target, 1}).front());
 }
 

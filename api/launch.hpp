@@ -147,7 +147,7 @@ struct Target {
 };
 /// Emulates one launch once, and says what each of the targets would make of it, in their order; the request's own
 /// device and first level are not looked at. Errors as above; a target that refuses the launch does not keep it from
-/// the others. What the kernel launches itself is judged for the first target only.
+/// the others. What the kernel launches itself is judged for all of them, with registers of its own.
 std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets);
 
 /// A built-in device by name, or a device file by path. Errors: neither.

@@ -107,8 +107,7 @@ Expected<void> AccelSimReader::read_header() {
 
 Expected<void> AccelSimReader::end_warp() {
   const std::uint64_t left = std::exchange(announced_, std::nullopt).value_or(0);
-  if (left != 0)
-    return failure(wrong(fmt::format("{} instructions of warp {} are not there", left, instruction_.warp)));
+  if (left != 0) return failure(wrong(fmt::format("warp {} lacks {} of its instructions", instruction_.warp, left)));
   return {};
 }
 

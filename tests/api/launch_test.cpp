@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 namespace warplens::api {
@@ -68,6 +70,33 @@ TEST_F(LaunchTest, RunsAndReports) {
   for (const model::Prediction& p : report->predictions) // the H200 has parameters of one model
     EXPECT_EQ(model::find_model(p.model)->says == model::kSaysTime, p.model == model::kThroughputLatency) << p.model;
   EXPECT_TRUE(report->remarks.empty());
+}
+
+// What a kernel launches is judged for every target, as if it were the only one; one that does not allow it says so.
+TEST_F(LaunchTest, ChildrenAreJudgedForAllTargets) {
+  std::ifstream file(WARPLENS_SOURCE_DIR "/tests/golden/device_launch_report.ptx");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto x = iota(1);
+  LaunchRequest r;
+  r.kernel = *load(text)->kernel("k");
+  r.arguments = {Argument::buffer(*x)};
+  Target targets[3];
+  targets[0].device = *load_device("a100");
+  targets[1].device = targets[2].device = *load_device("h200");
+  targets[1].device.limits.threads_per_block = 32;
+  targets[1].registers = 40;
+  const auto reports = launch(r, targets);
+  ASSERT_EQ(reports.size(), 3u);
+  for (const std::size_t i : {0u, 2u}) {
+    ASSERT_TRUE(reports[i]) << render(reports[i].error(), "");
+    ASSERT_EQ(reports[i]->children.size(), 1u);
+    r.device = targets[i].device;
+    const auto alone = launch(r);
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(json_report(r.device, with_children(*reports[i])), json_report(r.device, with_children(*alone)));
+  }
+  ASSERT_FALSE(reports[1]);
+  EXPECT_NE(render(reports[1].error(), "").find("kernel 'k' launches 'child': "), std::string::npos);
 }
 
 TEST_F(LaunchTest, WatchedAndUnwatchedComputeTheSame) {

@@ -307,7 +307,7 @@ TEST(AccelSim, BadFilesAreRefused) {
   refused("2 0x20000 8 8 1000", "2 0x20000 8 8", "kernel-1.traceg:24:1: error: expected an instruction");
   refused("STS 2 R4 R2", "STS 9 R4 R2", "expected an instruction");
   refused("4 1 0x10000 4", "65536 1 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
-  refused("insts = 6", "insts = 7", "kernel-1.traceg:29:1: error: 1 instructions of warp 0 are not there");
+  refused("insts = 6", "insts = 7", "kernel-1.traceg:29:1: error: warp 0 lacks 1 of its instructions");
   refused("insts = 6", "insts = 5", "kernel-1.traceg:27:1: error: warp 0 has more instructions than it said");
   refused("insts = 6", "insts = six", "expected 'insts = number'");
   refused("-kernel name = ", "+kernel name = ", "is no Accel-Sim trace");
