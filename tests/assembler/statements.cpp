@@ -46,9 +46,9 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   case OperandClass::any: return reg(Type::b64, n);
   default: break;
   }
-  if (spec.immediate) return std::to_string(std::max<int>(spec.least, 1));
+  if (spec.immediate) return std::to_string(spec.bounded ? std::clamp<int>(1, spec.least, spec.most) : 1);
   const int width = spec.vector ? vector_width(form) : spec.elements;
-  if (width == 1) return reg(type, n) + (spec.pair && type != Type::pred ? "|%pred_8" : "");
+  if (width == 1 && !spec.braces) return reg(type, n) + (spec.pair && type != Type::pred ? "|%pred_8" : "");
   std::string list;
   for (int i = 0; i < width; ++i) list += (i == 0 ? "{" : ", ") + reg(type, (n + i) % 9);
   return list + "}";

@@ -17,11 +17,9 @@ struct Statement {
   std::string text; ///< with operands of exactly the types of the table's notation, and a semicolon
 };
 
-/// Are the operands of a line of the table such as spellings() writes? Those of textures, asynchronous copies and
-/// matrices are not.
-inline bool is_spelt(const isa::Entry& entry) {
-  return entry.file != "async" && entry.file != "texture" && entry.file != "matrix";
-}
+/// Are the operands of a line of the table such as spellings() writes? Those of textures and asynchronous copies
+/// are not.
+inline bool is_spelt(const isa::Entry& entry) { return entry.file != "async" && entry.file != "texture"; }
 
 /// A statement for every spelling of a line of the table, the decoder's words included. Operands that may be left out
 /// are, but for the policy of .L2::cache_hint.
