@@ -1,8 +1,8 @@
 // The speed of the emulator, in one process: ten kernels unwatched, watched by the analyzers that always run, by all
 // that can be named, traced without analyzers, and analysed again from the trace; and the parser with the checker. Each
 // figure is the best of several rounds, in turns, one worker thread (a trace is compressed and written by another).
-// Seconds are of the processor, of all threads, so that they mean something on a machine that has other work; but while
-// a trace is written they are of the clock, for two threads share that.
+// Seconds are of the processor, so that they mean something on a machine that has other work; where two threads share
+// the work, with traces, they are of the clock.
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
 #include "api/trace.hpp"
@@ -147,10 +147,8 @@ double seconds_traced(api::LaunchRequest request) {
 }
 
 double seconds_replayed() {
-  const double start = processor_seconds();
   api::Trace trace = need(api::Trace::open(trace_file()));
-  need(trace.analyze(0, {}));
-  return processor_seconds() - start;
+  return need(trace.analyze(0, {})).seconds;
 }
 
 Speed measure(const Case& c) {

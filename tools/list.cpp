@@ -97,9 +97,8 @@ int explain_rules(std::vector<std::string> names) {
 
 void list_analyzers() {
   for (const analyzers::AnalyzerInfo* a : analyzers::analyzers()) {
-    write(
-        fmt::format("{}{}{}: {}{}\n", style().bold, a->id, style().reset, a->description,
-                    a->cost == analyzers::Cost::by_name ? "; only with --analyzers" : ""));
+    write(fmt::format("{}{}{}: {}{}\n", style().bold, a->id, style().reset, a->description,
+                      a->cost == analyzers::Cost::by_name ? "; only with --analyzers" : ""));
     api::Table t({{"counter"}, {"unit"}, {"ideal", api::Table::right}, {"meaning"}});
     for (const analyzers::MetricInfo& m : a->metrics)
       t.row({std::string(m.name), std::string(m.unit), m.ideal ? fmt::format("{:g}", *m.ideal) : "",
