@@ -4,6 +4,8 @@
 
 #include "emulator/exec/cta.hpp"
 
+#include <algorithm>
+
 namespace warplens::exec {
 
 /// The addresses of a warp access. Two-dimensional blocks of 16 columns make each half-warp a sequence of its own, so
@@ -114,13 +116,11 @@ inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
     return {p < q ? p : q, (p < q ? q : p) + lane_bytes};
   }
   const std::uint64_t second = a.base + static_cast<std::uint64_t>(a.half);
-  const std::uint64_t corners[] = {p, a.base + static_cast<std::uint64_t>(15 * a.stride[0]), second,
-                                   second + static_cast<std::uint64_t>(15 * a.stride[1])};
-  std::uint64_t low = p, high = p;
-  for (const std::uint64_t c : corners) {
-    low = c < low ? c : low;
-    high = c > high ? c : high;
-  }
+  const std::uint64_t p_end = a.base + static_cast<std::uint64_t>(15 * a.stride[0]),
+                      q_end = second + static_cast<std::uint64_t>(15 * a.stride[1]);
+  // Two by two: of an array of four the least is taken by a vector, which waits until its words are stored.
+  const std::uint64_t low = std::min(std::min(p, p_end), std::min(second, q_end)),
+                      high = std::max(std::max(p, p_end), std::max(second, q_end));
   return {low, high + lane_bytes};
 }
 
