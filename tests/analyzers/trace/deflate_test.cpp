@@ -1,0 +1,69 @@
+// The compressed pieces of a trace: they come back, damage is seen, and HDF5 reads them by its own filters.
+#include "analyzers/trace/deflate.hpp"
+#include "analyzers/trace/file.hpp"
+#include "tests/tools/folder.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <random>
+
+namespace warplens::analyzers::trace {
+namespace {
+
+// From all alike (0) to noise (255).
+Bytes rows_of(std::size_t size, unsigned noise, std::mt19937_64& random) {
+  Bytes rows(size);
+  for (std::byte& b : rows) b = static_cast<std::byte>(random() % (noise + 1));
+  return rows;
+}
+
+TEST(Deflate, WhateverIsCompressedComesBack) {
+  std::mt19937_64 random(5);
+  for (const std::size_t row_bytes : {1u, 2u, 4u, 16u, 56u})
+    for (const std::size_t count : {1u, 2u, 255u, 1024u, 65536u})
+      for (const unsigned noise : {0u, 1u, 15u, 255u}) {
+        const Bytes rows = rows_of(row_bytes * count, noise, random);
+        const Bytes compressed = compress(rows, row_bytes);
+        EXPECT_LE(compressed.size(), rows.size() + rows.size() / 1000 + 64);
+        EXPECT_EQ(decompress(compressed, rows.size(), row_bytes), rows) << row_bytes << " x " << count << ", " << noise;
+        EXPECT_FALSE(decompress(compressed, rows.size() + row_bytes, row_bytes));
+        EXPECT_FALSE(decompress(compressed, rows.size() - row_bytes, row_bytes));
+      }
+}
+
+TEST(Deflate, DamageIsSeen) {
+  std::mt19937_64 random(6);
+  const Bytes rows = rows_of(2048, 15, random), compressed = compress(rows, 4);
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < compressed.size(); ++i) {
+    Bytes damaged = compressed;
+    damaged[i] ^= static_cast<std::byte>(1u << random() % 8);
+    EXPECT_EQ(decompress(damaged, rows.size(), 4).value_or(rows), rows) << "byte " << i; // some bits say nothing
+    refused += decompress(damaged, rows.size(), 4) ? 0u : 1u;
+    EXPECT_FALSE(decompress(std::span(compressed).first(i), rows.size(), 4)) << "the first " << i;
+  }
+  EXPECT_GE(refused + 2, compressed.size());
+}
+
+TEST(Deflate, AnotherProgramReadsIt) {
+  const testing::Folder folder;
+  const std::string path = (folder.path() / "t.h5").string();
+  std::mt19937_64 random(7);
+  std::vector<std::uint32_t> rows(3 * kBlockEvents);
+  for (std::size_t i = 0; i < rows.size(); ++i) // one piece of each kind: alike, regular, noise
+    rows[i] = static_cast<std::uint32_t>(i < kBlockEvents ? 7 : i < 2 * kBlockEvents ? 128 * i : random());
+  auto file = File::create(path, "test");
+  ASSERT_TRUE(file);
+  ASSERT_TRUE((*file)->append(Table::base, std::as_bytes(std::span(rows))));
+  ASSERT_TRUE((*file)->close());
+  const hid_t there = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), table = H5Dopen2(there, "base", H5P_DEFAULT);
+  std::vector<std::uint32_t> read(rows.size());
+  EXPECT_GE(H5Dread(table, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()), 0);
+  EXPECT_EQ(read, rows);
+  H5Dclose(table);
+  H5Fclose(there);
+}
+
+} // namespace
+} // namespace warplens::analyzers::trace
