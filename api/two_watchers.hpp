@@ -73,7 +73,8 @@ private:
     }
     [[nodiscard]] exec::EachWanted each_wanted() const override {
       const exec::EachWanted one = first.shard->each_wanted(), other = second.shard->each_wanted();
-      return {one.spaces | other.spaces, one.branches || other.branches};
+      return {one.spaces | other.spaces, one.branches || other.branches, one.addresses || other.addresses,
+              one.together || other.together};
     }
     void each_access(const exec::WarpId& of, const exec::Access& access) override {
       if (first.wants(of.cta)) first.shard->each_access(of, access);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 
 namespace warplens::analyzers::trace {
 
@@ -33,19 +34,30 @@ std::uint64_t mix(const PatternRow& p) {
 }
 
 // Lanes 0 to 15 in one sequence and 16 to 31 in another: two-dimensional blocks of 16 columns.
-bool as_halves(const exec::Access& a, LaneLayout& layout) {
-  if (a.mask != ~Mask{0}) return false;
+std::optional<exec::HalfWarps> as_halves(const exec::Access& a) {
+  if (a.mask != ~Mask{0}) return std::nullopt;
   const std::uint64_t first = a.addresses[1] - a.addresses[0], second = a.addresses[17] - a.addresses[16];
   std::uint64_t difference = 0;
   for (std::uint64_t i = 0; i < 16; ++i)
     difference |=
         (a.addresses[i] ^ (a.addresses[0] + i * first)) | (a.addresses[16 + i] ^ (a.addresses[16] + i * second));
-  if (difference != 0) return false;
-  layout = {a.addresses[0],
-            {static_cast<std::int64_t>(first), static_cast<std::int64_t>(second)},
-            static_cast<std::int64_t>(a.addresses[16] - a.addresses[0]),
-            nullptr};
-  return true;
+  if (difference != 0) return std::nullopt;
+  return exec::HalfWarps{a.addresses[0],
+                         {static_cast<std::int64_t>(first), static_cast<std::int64_t>(second)},
+                         static_cast<std::int64_t>(a.addresses[16] - a.addresses[0])};
+}
+
+// All but where the lanes are.
+PatternRow row_of(const exec::Access& a) {
+  PatternRow p;
+  p.instruction = a.instruction;
+  p.mask = a.mask;
+  p.lane_bytes = a.lane_bytes;
+  p.event = EventKind::access;
+  p.space = static_cast<std::uint8_t>(a.space);
+  p.kind = static_cast<std::uint8_t>(a.kind);
+  p.shape = static_cast<std::uint8_t>(a.shape);
+  return p;
 }
 
 } // namespace
@@ -62,85 +74,99 @@ Block BlockBuilder::take() {
   block_.warp.resize(kBlockEvents);
   block_.base.resize(kBlockEvents);
   events_ = 0;
+  full_ = false;
   slots_.assign(kSlots, kFree);
   last_.clear();
   return full;
 }
 
-SegmentRow& BlockBuilder::segment_of(std::uint64_t cta) {
-  if (block_.segments.empty() || block_.segments.back().cta != cta ||
-      (block_.segments.back().flags & SegmentRow::kEnds) != 0)
-    block_.segments.push_back({cta, 0, 0});
+SegmentRow& BlockBuilder::begin_segment(std::uint64_t cta, std::uint32_t flags) {
+  block_.segments.push_back({cta, 0, flags});
+  full_ |= block_.segments.size() >= kBlockEvents;
   return block_.segments.back();
 }
 
-void BlockBuilder::begin_cta(std::uint64_t cta) { block_.segments.push_back({cta, 0, SegmentRow::kBegins}); }
+SegmentRow& BlockBuilder::segment_of(std::uint64_t cta) {
+  if (!block_.segments.empty())
+    if (SegmentRow& last = block_.segments.back(); last.cta == cta && (last.flags & SegmentRow::kEnds) == 0)
+      return last;
+  return begin_segment(cta, 0);
+}
+
+void BlockBuilder::begin_cta(std::uint64_t cta) { begin_segment(cta, SegmentRow::kBegins); }
 void BlockBuilder::end_cta(std::uint64_t cta) { segment_of(cta).flags |= SegmentRow::kEnds; }
+
+// The pattern of the instruction's last event, mostly the next one's, too; or one that no event has.
+inline const PatternRow& BlockBuilder::last_of(std::uint32_t instruction) const {
+  static constexpr PatternRow kNone;
+  return instruction < last_.size() && last_[instruction] != kFree ? block_.patterns[last_[instruction]] : kNone;
+}
 
 std::uint16_t BlockBuilder::number_of(const PatternRow& pattern) {
   if (pattern.instruction >= last_.size()) last_.resize(pattern.instruction + 1, kFree);
-  std::uint16_t& last = last_[pattern.instruction];
-  if (last == kFree || !(block_.patterns[last] == pattern)) last = find(pattern);
-  return last;
-}
-
-std::uint16_t BlockBuilder::find(const PatternRow& pattern) {
   for (std::size_t slot = mix(pattern) >> 47;; slot = (slot + 1) % kSlots) {
     std::uint16_t& number = slots_[slot];
     if (number == kFree) {
       number = static_cast<std::uint16_t>(block_.patterns.size());
       block_.patterns.push_back(pattern);
-      return number;
+      full_ |= block_.patterns.size() >= kBlockPatterns;
+    } else if (!(block_.patterns[number] == pattern)) {
+      continue;
     }
-    if (block_.patterns[number] == pattern) return number;
+    return last_[pattern.instruction] = number;
   }
 }
 
-void BlockBuilder::add(const exec::WarpId& of, const PatternRow& pattern, std::uint64_t base) {
+inline void BlockBuilder::add(const exec::WarpId& of, std::uint16_t pattern, std::uint64_t base) {
   ++segment_of(of.cta).events;
-  block_.pattern[events_] = number_of(pattern);
+  block_.pattern[events_] = pattern;
   block_.warp[events_] = static_cast<std::uint8_t>(of.warp);
   block_.base[events_] = static_cast<std::uint32_t>(base);
   ++events_;
 }
 
 void BlockBuilder::access(const exec::WarpId& of, const exec::Access& a) {
-  const int first = std::countr_zero(a.mask);
-  const std::uint64_t base = a.addresses[first];
-  LaneLayout layout;
-  std::int64_t offsets[kWarpSize];
+  if (a.halves != nullptr) return sequences(of, a, *a.halves);
   if (a.shape != exec::Shape::irregular) {
-    layout = {
-        base - times(first, a.stride), {a.stride, a.stride}, static_cast<std::int64_t>(times(16, a.stride)), nullptr};
-  } else if (!as_halves(a, layout)) {
-    for (Mask rest = a.mask; rest != 0; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
-      offsets[lane] = static_cast<std::int64_t>(a.addresses[lane] - base);
-    }
-    layout = {base, {}, 0, offsets};
+    const int first = std::countr_zero(a.mask);
+    return sequences(of, a,
+                     {a.addresses[first] - times(first, a.stride),
+                      {a.stride, a.stride},
+                      static_cast<std::int64_t>(times(16, a.stride))});
   }
-  access(of, a, layout);
+  if (const std::optional<exec::HalfWarps> halves = as_halves(a)) return sequences(of, a, *halves);
+  scattered(of, a);
 }
 
-void BlockBuilder::access(const exec::WarpId& of, const exec::Access& a, const LaneLayout& layout) {
-  PatternRow p;
-  p.origin = layout.base & ~kLow;
-  p.instruction = a.instruction;
-  p.mask = a.mask;
-  p.lane_bytes = a.lane_bytes;
-  p.event = EventKind::access;
-  p.space = static_cast<std::uint8_t>(a.space);
-  p.kind = static_cast<std::uint8_t>(a.kind);
-  p.shape = static_cast<std::uint8_t>(a.shape);
-  if (layout.offsets != nullptr) {
-    add_offsets(p, layout.offsets);
-  } else {
-    p.lanes = a.shape == exec::Shape::irregular ? Lanes::halves : Lanes::sequence;
-    p.stride[0] = layout.stride[0];
-    p.stride[1] = layout.stride[1];
-    p.half = layout.half;
+// Nothing is written before it is compared: a row of stores that is loaded as vectors at once would stall.
+void BlockBuilder::sequences(const exec::WarpId& of, const exec::Access& a, const exec::HalfWarps& lanes) {
+  const PatternRow& last = last_of(a.instruction);
+  if (last.mask == a.mask && last.origin == (lanes.base & ~kLow) && last.stride[0] == lanes.stride[0] &&
+      last.stride[1] == lanes.stride[1] && last.half == lanes.half && last.event == EventKind::access &&
+      last.lanes <= Lanes::halves && last.lane_bytes == a.lane_bytes &&
+      last.space == static_cast<std::uint8_t>(a.space) && last.kind == static_cast<std::uint8_t>(a.kind) &&
+      last.shape == static_cast<std::uint8_t>(a.shape))
+    return add(of, last_[a.instruction], lanes.base);
+  PatternRow p = row_of(a);
+  p.origin = lanes.base & ~kLow;
+  p.lanes = a.shape == exec::Shape::irregular ? Lanes::halves : Lanes::sequence;
+  p.stride[0] = lanes.stride[0];
+  p.stride[1] = lanes.stride[1];
+  p.half = lanes.half;
+  add(of, number_of(p), lanes.base);
+}
+
+void BlockBuilder::scattered(const exec::WarpId& of, const exec::Access& a) {
+  const std::uint64_t base = a.addresses[std::countr_zero(a.mask)];
+  std::int64_t offsets[kWarpSize];
+  for (Mask rest = a.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    offsets[lane] = static_cast<std::int64_t>(a.addresses[lane] - base);
   }
-  add(of, p, layout.base);
+  PatternRow p = row_of(a);
+  p.origin = base & ~kLow;
+  add_offsets(p, offsets);
+  add(of, number_of(p), base);
 }
 
 // Those of the first active lane are none: it lies at the base.
@@ -156,15 +182,19 @@ void BlockBuilder::add_offsets(PatternRow& p, const std::int64_t* offsets) {
     block_.offsets.push_back(static_cast<std::int32_t>(offset & static_cast<std::int64_t>(kLow)));
     if (p.lanes == Lanes::wide) block_.offsets.push_back(static_cast<std::int32_t>(offset >> 32));
   }
+  full_ |= block_.offsets.size() >= kBlockOffsets;
 }
 
 void BlockBuilder::branch(const exec::WarpId& of, const exec::Branch& b) {
+  const PatternRow& last = last_of(b.instruction);
+  if (last.event == EventKind::branch && last.mask == b.active && last.taken == b.taken)
+    return add(of, last_[b.instruction], 0);
   PatternRow p;
   p.event = EventKind::branch;
   p.instruction = b.instruction;
   p.mask = b.active;
   p.taken = b.taken;
-  add(of, p, 0);
+  add(of, number_of(p), 0);
 }
 
 void BlockBuilder::barrier(const exec::Barrier& b) {
@@ -174,7 +204,7 @@ void BlockBuilder::barrier(const exec::Barrier& b) {
   p.mask = b.active;
   p.taken = b.number;
   p.origin = b.steps & ~kLow;
-  add(b.of, p, b.steps);
+  add(b.of, number_of(p), b.steps);
 }
 
 namespace {

@@ -24,38 +24,28 @@ struct Block {
   std::vector<SegmentRow> segments;
 };
 
-/// Where the lanes of an access lie, in short: lanes 0 to 15 at base + i * stride[0], lanes 16 to 31 at
-/// base + half + (i - 16) * stride[1]; where there are offsets, each active lane at base + offsets[i].
-struct LaneLayout {
-  std::uint64_t base = 0;
-  std::int64_t stride[2]{};
-  std::int64_t half = 0;
-  const std::int64_t* offsets = nullptr; ///< [32]
-};
-
 class BlockBuilder {
 public:
   BlockBuilder();
   void begin_cta(std::uint64_t cta);
   void end_cta(std::uint64_t cta);
   void access(const exec::WarpId& of, const exec::Access& access);
-  void access(const exec::WarpId& of, const exec::Access& access, const LaneLayout& layout);
   void branch(const exec::WarpId& of, const exec::Branch& branch);
   void barrier(const exec::Barrier& barrier);
 
   /// To be asked before each event: there may be no room for another one.
-  [[nodiscard]] bool full() const {
-    return events_ >= kBlockEvents || block_.patterns.size() >= kBlockPatterns ||
-           block_.offsets.size() >= kBlockOffsets || block_.segments.size() >= kBlockEvents;
-  }
+  [[nodiscard]] bool full() const { return full_ || events_ >= kBlockEvents; }
   [[nodiscard]] bool empty() const { return block_.segments.empty(); }
   /// The block, and begins another one.
   Block take();
 
 private:
-  void add(const exec::WarpId& of, const PatternRow& pattern, std::uint64_t base);
+  void sequences(const exec::WarpId& of, const exec::Access& access, const exec::HalfWarps& lanes);
+  void scattered(const exec::WarpId& of, const exec::Access& access);
+  void add(const exec::WarpId& of, std::uint16_t pattern, std::uint64_t base);
+  const PatternRow& last_of(std::uint32_t instruction) const;
   std::uint16_t number_of(const PatternRow& pattern);
-  std::uint16_t find(const PatternRow& pattern);
+  SegmentRow& begin_segment(std::uint64_t cta, std::uint32_t flags);
   SegmentRow& segment_of(std::uint64_t cta);
   void add_offsets(PatternRow& pattern, const std::int64_t* offsets);
 
@@ -63,6 +53,7 @@ private:
   static constexpr std::uint16_t kFree = 0xffff;
   Block block_;
   std::size_t events_ = 0;           ///< the columns have room for a whole block
+  bool full_ = false;                ///< one of the other tables
   std::vector<std::uint16_t> slots_; ///< numbers of patterns
   std::vector<std::uint16_t> last_;  ///< of each instruction's last event: mostly the next one's, too
 };

@@ -34,6 +34,7 @@ public:
     make_room();
     builder_.end_cta(cta);
   }
+  [[nodiscard]] exec::EachWanted each_wanted() const override { return {.addresses = false, .together = false}; }
   void each_access(const exec::WarpId& of, const exec::Access& access) override {
     if (takes(of.cta, access.instruction)) builder_.access(of, access);
   }

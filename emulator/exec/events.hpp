@@ -31,6 +31,15 @@ enum class Shape : std::uint8_t {
 
 enum class AccessKind : std::uint8_t { load, store, atomic, reduction };
 
+/// Where the lanes of an access lie, in short: lanes 0 to 15 at base + i * stride[0], lanes 16 to 31 at
+/// base + half + (i - 16) * stride[1]. Two-dimensional blocks of 16 columns have two such sequences, most others one.
+struct HalfWarps {
+  std::uint64_t base = 0; ///< of lane 0, extrapolated where it is inactive
+  std::int64_t stride[2]{};
+  std::int64_t half = 0;
+  friend bool operator==(const HalfWarps&, const HalfWarps&) = default;
+};
+
 /// One memory instruction of one warp.
 struct Access {
   std::uint32_t instruction = 0; ///< index into ir::Function::instructions
@@ -41,6 +50,7 @@ struct Access {
   Mask mask = 0;                            ///< lanes that take part; never 0
   std::int64_t stride = 0;                  ///< bytes from lane to lane, for contiguous and strided
   const std::uint64_t* addresses = nullptr; ///< [32]; valid for the lanes in mask. Shared and local: byte offsets
+  const HalfWarps* halves = nullptr;        ///< the same addresses; null: they are not known to be such sequences
   std::uint64_t count = 1;                  ///< how many such accesses this stands for
 };
 
@@ -93,6 +103,8 @@ struct LaunchShape {
 struct EachWanted {
   std::uint32_t spaces = ~0u; ///< of accesses: a bit for each isa::Space
   bool branches = true;
+  bool addresses = true; ///< false: Access::addresses may be null where Access::halves is not
+  bool together = true;  ///< false: what is told one by one need not come to access() as well
   [[nodiscard]] bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
   static constexpr std::uint32_t bit(isa::Space space) { return 1u << static_cast<unsigned>(space); }
 };

@@ -20,20 +20,28 @@ Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std:
 
 } // namespace
 
+Access AccessWatch::access_of(const Regular& r) {
+  const auto& [base, stride, half] = r.lanes;
+  Access access = exec::access_of(*r.site, r.space, r.mask, nullptr);
+  const bool one_sequence = stride[0] == stride[1] && half == 16 * stride[0];
+  access.stride = one_sequence ? stride[0] : 0;
+  access.shape = !one_sequence                         ? Shape::irregular
+                 : stride[0] == 0                      ? Shape::broadcast
+                 : stride[0] == r.site->observed_bytes ? Shape::contiguous
+                                                       : Shape::strided;
+  access.halves = &r.lanes;
+  return access;
+}
+
 Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
-  Access access = exec::access_of(*r.site, r.space, r.mask, lanes);
-  const bool one_sequence = r.stride[0] == r.stride[1] && r.half == 16 * r.stride[0];
-  access.stride = one_sequence ? r.stride[0] : 0;
-  access.shape = !one_sequence                           ? Shape::irregular
-                 : r.stride[0] == 0                      ? Shape::broadcast
-                 : r.stride[0] == r.site->observed_bytes ? Shape::contiguous
-                                                         : Shape::strided;
-  std::uint64_t first = r.base, second = r.base + static_cast<std::uint64_t>(r.half);
+  Access access = access_of(r);
+  access.addresses = lanes;
+  std::uint64_t first = r.lanes.base, second = first + static_cast<std::uint64_t>(r.lanes.half);
   for (int i = 0; i < kWarpSize / 2; ++i) { // sums, as products of 64 bits are slow
     lanes[i] = first;
     lanes[16 + i] = second;
-    first += static_cast<std::uint64_t>(r.stride[0]);
-    second += static_cast<std::uint64_t>(r.stride[1]);
+    first += static_cast<std::uint64_t>(r.lanes.stride[0]);
+    second += static_cast<std::uint64_t>(r.lanes.stride[1]);
   }
   return access;
 }
@@ -60,6 +68,7 @@ WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
 } // namespace
 
 void AccessWatch::tell(const Warp& warp, const Regular& one) {
+  if (!wanted_.addresses) return shard_.each_access(id_of(warp), access_of(one));
   std::uint64_t lanes[kWarpSize];
   shard_.each_access(id_of(warp), access_of(one, lanes));
 }
@@ -73,6 +82,7 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
     std::copy(offsets, offsets + kWarpSize, one.offsets);
     std::uint64_t lanes[kWarpSize];
     shard_.each_access(id_of(warp), access_of(one, lanes));
+    if (!wanted_.together) return;
   }
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
   std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;

@@ -50,26 +50,26 @@ public:
   explicit AccessWatch(Shard& shard)
       : regular_(kRegular), irregular_(kIrregular), shard_(shard), wanted_(shard.each_wanted()) {}
 
-  /// Lanes 0 to 15 at base + i * stride[0], 16 to 31 at base + half + (i - 16) * stride[1]; `base` is extrapolated
-  /// where lane 0 is inactive.
   void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                const std::int64_t* stride, std::int64_t half) {
     if (site.observed_bytes == 0) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
-    if (warp.told_each && wanted_.in(space)) [[unlikely]]
-      tell(warp, {&site, base, 0, {stride[0], stride[1]}, half, 1, mask, space});
+    if (warp.told_each && wanted_.in(space)) [[unlikely]] {
+      tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
+      if (!wanted_.together) return;
+    }
     const std::uint64_t phase = base & (kAlignmentPeriod - 1);
     const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
     const std::uint64_t mixed =
         (phase ^ shape ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) * 0x9e3779b97f4a7c15u;
     Regular& r = regular_[mixed >> (64 - kRegularBits)];
-    if (r.site == &site && r.phase == phase && r.stride[0] == stride[0] && r.stride[1] == stride[1] && r.half == half &&
-        r.mask == mask && r.space == space) {
+    if (r.site == &site && r.phase == phase && r.lanes.stride[0] == stride[0] && r.lanes.stride[1] == stride[1] &&
+        r.lanes.half == half && r.mask == mask && r.space == space) {
       ++r.count;
       return;
     }
     deliver(r);
-    r = {&site, base, phase, {stride[0], stride[1]}, half, 1, mask, space};
+    r = {&site, {base, {stride[0], stride[1]}, half}, phase, 1, mask, space};
   }
 
   /// `offsets` of all lanes from `base`, 0 for inactive ones.
@@ -85,9 +85,8 @@ private:
   static constexpr std::size_t kRegular = std::size_t{1} << kRegularBits, kIrregular = std::size_t{1} << kIrregularBits;
   struct Regular {
     const MemorySite* site = nullptr;
-    std::uint64_t base = 0, phase = 0;
-    std::int64_t stride[2]{}, half = 0;
-    std::uint64_t count = 0;
+    HalfWarps lanes;
+    std::uint64_t phase = 0, count = 0;
     Mask mask = 0;
     isa::Space space{};
   };
@@ -102,7 +101,9 @@ private:
   template <class Held> void deliver(const Held& held);
   void deliver(const Regular& r);
   void tell(const Warp& warp, const Regular& one);
-  /// The addresses go to `lanes`.
+  /// Without its addresses, …
+  static Access access_of(const Regular& r);
+  /// … which go to `lanes`.
   static Access access_of(const Regular& r, std::uint64_t* lanes);
   static Access access_of(const Irregular& r, std::uint64_t* lanes);
 

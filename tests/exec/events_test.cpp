@@ -26,11 +26,23 @@ public:
     [[nodiscard]] exec::EachWanted each_wanted() const override { return wanted; }
     bool begin_cta(std::uint64_t cta) override { return cta % 2 == 1; }
     void end_cta(std::uint64_t cta) override { ended.insert(cta); }
+    // By the addresses and by the halves, where there are both.
+    std::uint64_t base_of(const exec::Access& a) const {
+      const int first = std::countr_zero(a.mask);
+      EXPECT_EQ(a.addresses == nullptr, !wanted.addresses && a.halves != nullptr);
+      for (exec::Mask rest = a.halves != nullptr && a.addresses != nullptr ? a.mask : 0; rest != 0; rest &= rest - 1)
+        EXPECT_EQ(a.addresses[std::countr_zero(rest)], place(*a.halves, std::countr_zero(rest)));
+      return a.addresses != nullptr ? a.addresses[first] : place(*a.halves, first);
+    }
+    static std::uint64_t place(const exec::HalfWarps& h, int lane) {
+      const std::int64_t from = lane < 16 ? lane * h.stride[0] : h.half + (lane - 16) * h.stride[1];
+      return h.base + static_cast<std::uint64_t>(from);
+    }
     Seen& of(const WarpId& id) { return warps[{id.cta, id.warp}]; }
     void access(const exec::Access& a) override { held_back += a.count; }
     void each_access(const WarpId& id, const exec::Access& a) override {
       EXPECT_EQ(a.count, 1u);
-      of(id).bases.push_back(a.addresses[std::countr_zero(a.mask)]);
+      of(id).bases.push_back(base_of(a));
       of(id).masks.push_back(a.mask);
     }
     void each_branch(const WarpId& id, const exec::Branch& b) override { of(id).taken.push_back(b.taken); }
@@ -103,6 +115,23 @@ TEST(Events, OneByOneOnlyOfWhatIsWanted) {
     EXPECT_TRUE(seen.taken.empty());
     EXPECT_EQ(follower.total.held_back, 2u * 6);
   }
+}
+
+TEST(Events, InShortAndNotTogether) {
+  Follower full, brief;
+  brief.total.wanted = {.addresses = false, .together = false};
+  for (Follower* follower : {&full, &brief}) {
+    How how{.blocks = 2, .threads = 64, .watcher = follower};
+    ASSERT_EQ(run_kernel(kernel_of(kBody), how).trap, "");
+  }
+  for (const std::uint32_t warp : {0u, 1u}) {
+    const std::vector<std::uint64_t>&a = full.total.warps.at({1, warp}).bases,
+          &b = brief.total.warps.at({1, warp}).bases;
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i] - a[0], b[i] - b[0]); // each run has its own memory
+  }
+  EXPECT_EQ(full.total.held_back, 2u * 6);
+  EXPECT_EQ(brief.total.held_back, 6u); // of the CTA that is not told one by one
 }
 
 } // namespace
