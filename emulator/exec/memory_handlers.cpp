@@ -32,6 +32,8 @@ template <class M> inline M read(const std::byte* p) {
   return value;
 }
 
+template <class M> inline void write(std::byte* p, M value) { std::memcpy(p, &value, sizeof value); }
+
 // Addresses of all lanes of a regular access; inactive lanes get that of an active one.
 inline void spread(HostAccess& host, Mask mask) {
   const int first = __builtin_ctz(mask);
@@ -45,14 +47,48 @@ inline void spread(HostAccess& host, Mask mask) {
 
 constexpr int kHalf = kWarpSize / 2;
 
-// Half a warp from consecutive places, or all from one.
-template <class M, class R> inline void load_half(R* d, const std::byte* p, std::int64_t stride, int bytes) {
-  if (stride == 0) {
-    const R value = static_cast<R>(read<M>(p));
-    for (int i = 0; i < kHalf; ++i) d[i] = value;
-  } else {
-    for (int i = 0; i < kHalf; ++i) d[i] = static_cast<R>(read<M>(p + i * bytes));
+#if defined(__AVX512F__)
+constexpr std::size_t kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t kVectorBytes = 32;
+#else
+constexpr std::size_t kVectorBytes = 16;
+#endif
+template <class T, int count> using Vector [[gnu::vector_size(count * sizeof(T))]] = T;
+
+// The values of half a warp, each as the other type. They are written by whole vectors, as the next instruction loads
+// them: it would wait for the processor to put smaller stores together.
+template <class From, class To> inline void copy_half(To* to, const From* from) {
+  constexpr int kCount = std::min<int>(kHalf, kVectorBytes / std::max(sizeof(From), sizeof(To)));
+  for (int i = 0; i < kHalf; i += kCount) {
+    Vector<From, kCount> values;
+    std::memcpy(&values, reinterpret_cast<const std::byte*>(from) + i * sizeof(From), sizeof values);
+    const Vector<To, kCount> converted = __builtin_convertvector(values, Vector<To, kCount>);
+    std::memcpy(reinterpret_cast<std::byte*>(to) + i * sizeof(To), &converted, sizeof converted);
   }
+}
+
+template <class R> inline void fill_half(R* d, R value) {
+  constexpr int kCount = std::min<int>(kHalf, kVectorBytes / sizeof(R));
+  const Vector<R, kCount> same = Vector<R, kCount>{} + value;
+  for (int i = 0; i < kHalf; i += kCount) std::memcpy(d + i, &same, sizeof same);
+}
+
+// Half a warp from consecutive places, or all from one.
+template <class M, class R, int V> inline void load_half(R* d, const std::byte* p, std::int64_t stride) {
+  if (stride == 0)
+    fill_half(d, static_cast<R>(read<M>(p)));
+  else if constexpr (V == 1)
+    copy_half(d, reinterpret_cast<const M*>(p));
+  else
+    for (int i = 0; i < kHalf; ++i) d[i] = static_cast<R>(read<M>(p + i * V * sizeof(M)));
+}
+
+template <class M, class R, int V> inline void store_half(const R* s, std::byte* p) {
+  if constexpr (V == 1)
+    copy_half(reinterpret_cast<M*>(p), s);
+  else
+    for (int i = 0; i < kHalf; ++i) write(p + i * V * sizeof(M), static_cast<M>(s[i]));
 }
 
 template <class M, class R, int V, bool watched> const Op* load(const Op* op, Warp* warp) {
@@ -66,8 +102,8 @@ template <class M, class R, int V, bool watched> const Op* load(const Op* op, Wa
     for (int e = 0; e < V; ++e) {
       R* const d = row<R>(warp, loaded<V>(op, e));
       const std::byte* const p = host.base + e * sizeof(M);
-      load_half<M>(d, p, host.stride[0], kBytes);
-      load_half<M>(d + kHalf, p + host.half, host.stride[1], kBytes);
+      load_half<M, R, V>(d, p, host.stride[0]);
+      load_half<M, R, V>(d + kHalf, p + host.half, host.stride[1]);
     }
     return op + 1;
   }
@@ -82,8 +118,6 @@ template <class M, class R, int V, bool watched> const Op* load(const Op* op, Wa
   return op + 1;
 }
 
-template <class M> inline void write(std::byte* p, M value) { std::memcpy(p, &value, sizeof value); }
-
 // Where lanes write the same place, the last one stays.
 template <class M, class R, int V, bool watched> const Op* store(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
@@ -95,8 +129,8 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
     for (int e = 0; e < V; ++e) {
       const R* const s = row<R>(warp, stored<V>(op, e));
       std::byte* const p = host.base + e * sizeof(M);
-      for (int i = 0; i < kHalf; ++i) write(p + i * kBytes, static_cast<M>(s[i]));
-      for (int i = 0; i < kHalf; ++i) write(p + host.half + i * kBytes, static_cast<M>(s[kHalf + i]));
+      store_half<M, R, V>(s, p);
+      store_half<M, R, V>(s + kHalf, p + host.half);
     }
     return op + 1;
   }
