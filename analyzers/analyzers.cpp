@@ -128,7 +128,10 @@ public:
       constant.access(access);
       break;
     case isa::Space::texture: texture.access(access); break;
-    case isa::Space::local: local.access(access); break;
+    case isa::Space::local:
+      local.access(access);
+      streams->access(access);
+      break;
     default: break;
     }
     if (rules) rules->access(access);

@@ -15,6 +15,7 @@ struct CacheGeometry {
   enum class Store : std::uint8_t {
     evict,  ///< goes on to the next level; throws the line out
     update, ///< goes on to the next level; changes a line that is there
+    keep,   ///< goes on to the next level; stays here, too
     back    ///< stays here until its line is thrown out
   } store = Store::update;
   friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
@@ -30,8 +31,10 @@ struct Board {
   std::uint32_t multiprocessors = 1;
   std::uint32_t resident_ctas = 1;        ///< of the launch, on a multiprocessor
   std::optional<Partitions> partitions{}; ///< of device memory; none where addresses are hashed
-  std::optional<CacheGeometry> l1{};      ///< of each multiprocessor, if loads of global memory use it
+  std::optional<CacheGeometry> l1{};      ///< of each multiprocessor
   std::optional<CacheGeometry> l2{};
+  bool l1_global = true; ///< do loads of global memory look into it? Stores of global memory do with them what it says
+  std::optional<CacheGeometry::Store> l1_local = CacheGeometry::Store::keep; ///< of local memory; none: it passes by
   /// Blocks that are resident at the same time.
   [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }
   friend bool operator==(const Board&, const Board&) = default;

@@ -24,6 +24,7 @@ std::uint32_t Cache::find(std::uint64_t line) {
   const auto [number, is_new] = numbers_.of(line);
   if (is_new) {
     lines_.emplace_back();
+    lines_.back().number = line;
     lines_.back().set = static_cast<std::uint32_t>(line % sets_.size());
   }
   return number;
@@ -65,7 +66,13 @@ void Cache::bring(std::uint32_t number, Outcome& outcome) {
   Set& set = sets_[lines_[number].set];
   if (set.count == geometry_.ways) {
     ++outcome.evicted;
-    outcome.written += static_cast<std::uint32_t>(std::popcount(lines_[set.oldest].dirty));
+    if (const Line& oldest = lines_[set.oldest]; oldest.dirty != 0) {
+      if (outcome.written == 0) written_.clear();
+      outcome.written += static_cast<std::uint32_t>(std::popcount(oldest.dirty));
+      const std::uint64_t parts = kLine / geometry_.line_bytes;
+      written_.push_back(
+          {oldest.number / parts, std::uint32_t{oldest.dirty} << oldest.number % parts * sectors_per_line_});
+    }
     throw_out(set.oldest);
   }
   ++set.count;
@@ -96,16 +103,17 @@ Cache::Outcome Cache::load(std::uint64_t whole, std::uint32_t wanted) {
   return outcome;
 }
 
-Cache::Outcome Cache::store(std::uint64_t whole, std::uint32_t wanted) {
+Cache::Outcome Cache::store(std::uint64_t whole, std::uint32_t wanted, CacheGeometry::Store how) {
   Outcome outcome;
   split(whole, wanted, [&](std::uint64_t address, std::uint32_t sectors, std::uint32_t shift) {
     const std::uint32_t number = find(address);
     outcome.hit |= (sectors & lines_[number].valid) << shift;
-    switch (geometry_.store) {
+    switch (how) {
     case CacheGeometry::Store::evict: throw_out(number); return;
     case CacheGeometry::Store::update:
       if (lines_[number].here) use(number);
       return;
+    case CacheGeometry::Store::keep:
     case CacheGeometry::Store::back: break;
     }
     if (lines_[number].here)
@@ -114,7 +122,7 @@ Cache::Outcome Cache::store(std::uint64_t whole, std::uint32_t wanted) {
       bring(number, outcome);
     Line& line = lines_[number];
     line.valid = static_cast<std::uint8_t>(line.valid | sectors);
-    line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
+    if (how == CacheGeometry::Store::back) line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
     line.held = static_cast<std::uint8_t>(line.held | sectors);
   });
   return outcome;

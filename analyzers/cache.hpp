@@ -12,6 +12,7 @@
 #include "analyzers/board.hpp"
 #include "analyzers/key_index.hpp"
 
+#include <span>
 #include <vector>
 
 namespace warplens::analyzers {
@@ -30,7 +31,14 @@ public:
   };
   Outcome load(std::uint64_t line, std::uint32_t sectors);
   /// Where stores go on to the next level, that is the caller's to do. `missed` stays 0: nothing is fetched.
-  Outcome store(std::uint64_t line, std::uint32_t sectors);
+  Outcome store(std::uint64_t line, std::uint32_t sectors, CacheGeometry::Store how);
+  Outcome store(std::uint64_t line, std::uint32_t sectors) { return store(line, sectors, geometry_.store); }
+  /// Of the last access whose `written` is not 0: what goes to the level below.
+  struct Changed {
+    std::uint64_t line = 0;
+    std::uint32_t sectors = 0;
+  };
+  [[nodiscard]] std::span<const Changed> written() const { return written_; }
   /// Throws the line out; what it held is lost.
   void invalidate(std::uint64_t line);
 
@@ -41,6 +49,7 @@ private:
   static constexpr std::uint32_t kNone = ~0u;
   /// A line that is here or has been.
   struct Line {
+    std::uint64_t number = 0; ///< its address / line_bytes
     std::uint32_t set = 0;
     std::uint32_t newer = kNone, older = kNone; ///< in its set
     bool here = false;
@@ -64,6 +73,7 @@ private:
   std::vector<Set> sets_;
   KeyIndex<std::uint64_t> numbers_; ///< of lines of line_bytes
   std::vector<Line> lines_;         ///< by number
+  std::vector<Changed> written_;
 };
 
 } // namespace warplens::analyzers

@@ -42,6 +42,34 @@ void add_metrics(Metrics& metrics, const LocalMemory::Row& row) {
 
 } // namespace
 
+void local_lines(const exec::Access& access, std::vector<LineUse>& lines) {
+  constexpr std::uint64_t kWindow = std::uint64_t{1} << 32; // of words; a thread has less
+  const std::uint32_t bytes = std::clamp<std::uint32_t>(access.lane_bytes, 1, 32);
+  const std::size_t begin = lines.size();
+  const auto add = [&](int lane, std::uint32_t sectors) {
+    const std::uint64_t offset = access.addresses[lane];
+    for (std::uint64_t word = offset / kWordBytes; word <= (offset + bytes - 1) / kWordBytes; ++word) {
+      const std::uint64_t line = word % kWindow;
+      const auto known = std::find_if(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end(),
+                                      [&](const LineUse& use) { return use.line() == line; });
+      if (known != lines.end())
+        known->packed |= sectors;
+      else
+        lines.push_back(LineUse::of(line, sectors));
+    }
+  };
+  if (access.shape == exec::Shape::broadcast) { // a variable: the same word in each lane
+    std::uint32_t sectors = 0;
+    for (std::uint32_t s = 0; s < exec::kWarpSize / kLanesOfSector; ++s)
+      if (access.mask >> s * kLanesOfSector & ((1u << kLanesOfSector) - 1)) sectors |= 1u << s;
+    return add(std::countr_zero(access.mask), sectors);
+  }
+  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    add(lane, 1u << lane / static_cast<int>(kLanesOfSector));
+  }
+}
+
 // A sector holds one word of 8 neighbouring lanes.
 std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes) {
   std::uint32_t sectors = 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/line_use.hpp"
 
 #include <algorithm>
 
@@ -41,6 +42,9 @@ private:
 
 /// The 32-byte sectors that a warp touches. `offsets` [32] in the lanes' own memory, valid for the lanes in `mask`.
 std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes);
+/// Appends the lines of the warp's local memory that an access touches, each once, in the order of the lanes: line i
+/// holds word i of the 32 lanes, a sector that of 8 neighbours.
+void local_lines(const exec::Access& access, std::vector<LineUse>& lines);
 
 class LocalMemory::Shard final : public exec::Shard {
 public:

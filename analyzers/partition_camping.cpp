@@ -89,6 +89,7 @@ void PartitionCamping::study(const Streams& streams) {
       by_instruction.clear();
     };
     streams.each_of_wave(wave, [&](const StreamPlace& place, const StreamAccess& access) {
+      if (access.space != isa::Space::global) return; // where local memory lies is not known
       if (place.round != round) close();
       round = place.round;
       window.add(partitions, access.lines);

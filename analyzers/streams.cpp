@@ -1,6 +1,7 @@
 #include "analyzers/streams.hpp"
 
 #include "analyzers/footprint.hpp"
+#include "analyzers/local_memory.hpp"
 
 #include <bit>
 #include <optional>
@@ -11,8 +12,11 @@ namespace {
 
 // A header, in a word of its own before the lines.
 LineUse header(const exec::Access& access, std::size_t lines) {
-  return {std::uint64_t{access.instruction} << 32 | static_cast<std::uint64_t>(access.kind) << 8 | lines};
+  return {std::uint64_t{access.instruction} << 32 | std::uint64_t{access.space == isa::Space::local} << 24 |
+          static_cast<std::uint64_t>(access.kind) << 16 | lines};
 }
+/// Behind the last line that a 64-bit address can have.
+constexpr std::uint64_t kFirstLocalLine = std::uint64_t{1} << 57;
 
 constexpr std::size_t kFirstWords = 16;
 constexpr std::uint64_t kLine = 128, kSector = 32, kSectorsOfLine = kLine / kSector;
@@ -25,7 +29,7 @@ struct Run {
   [[nodiscard]] LineUse part_in(std::uint64_t line) const {
     const std::uint64_t from = std::max(first / kSector, line * kSectorsOfLine) % kSectorsOfLine,
                         to = std::min(last / kSector, line * kSectorsOfLine + 3) % kSectorsOfLine;
-    return {line << 4 | ((2u << to) - (1u << from))};
+    return LineUse::of(line, (2u << to) - (1u << from));
   }
 };
 
@@ -94,16 +98,25 @@ bool Streams::Shard::begin_cta(std::uint64_t cta) {
   return true;
 }
 
-void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& access) {
-  if (access.space != isa::Space::global || id.warp >= warps_) return;
+/// Null where it is not kept, or has had its share.
+Streams::Warp* Streams::Shard::warp_of(const exec::WarpId& id) {
+  if (id.warp >= warps_) return nullptr;
   if (last_ == nullptr || last_number_ != id.cta) {
     const auto found = ctas_.find(id.cta);
-    if (found == ctas_.end()) return;
+    if (found == ctas_.end()) return nullptr;
     last_ = &found->second;
     last_number_ = id.cta;
   }
   Warp& warp = (*last_)[id.warp];
-  if (warp.full) return;
+  return warp.full ? nullptr : &warp;
+}
+
+void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& access) {
+  const bool local = access.space == isa::Space::local && with_local_;
+  if (access.space != isa::Space::global && !local) return;
+  Warp* const found = warp_of(id);
+  if (found == nullptr) return;
+  Warp& warp = *found;
   if (warp.words.empty()) warp.words.reserve(std::min(words_, kFirstWords));
   const std::size_t begin = warp.words.size();
   warp.words.emplace_back();
@@ -111,14 +124,16 @@ void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& acc
     for (std::uint64_t line = run.first_line(); line <= run.last_line(); ++line)
       warp.words.push_back(run.part_in(line));
   };
-  if (const std::optional<Run> run = run_of(access)) {
+  if (local) {
+    local_lines(access, warp.words);
+  } else if (const std::optional<Run> run = run_of(access)) {
     push(*run);
   } else if (const auto halves = runs_of_halves(access)) {
     push(halves->first);
     push(halves->second);
   } else {
     const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-    for (const Footprint::Line& line : footprint.lines()) warp.words.push_back({line.number << 4 | line.sectors});
+    for (const Footprint::Line& line : footprint.lines()) warp.words.push_back(LineUse::of(line.number, line.sectors));
   }
   if (warp.words.size() > words_) {
     warp.full = true;
@@ -126,7 +141,9 @@ void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& acc
     return;
   }
   warp.words[begin] = header(access, warp.words.size() - begin - 1);
-  ++recorded_.kept;
+  ++(local ? local_ : recorded_).kept;
+  for (std::size_t i = begin + 1; local && i < warp.words.size(); ++i)
+    local_lines_ = std::max(local_lines_, warp.words[i].line() + 1);
 }
 
 void Streams::absorb(Shard& shard) {
@@ -134,27 +151,48 @@ void Streams::absorb(Shard& shard) {
   for (auto& [number, cta] : shard.ctas_) ctas_[number] = std::move(cta);
   shard.ctas_.clear();
   shard.last_ = nullptr;
-  recorded_.kept += shard.recorded_.kept;
-  recorded_.all += shard.recorded_.all;
+  recorded_.add(shard.recorded_);
+  local_.add(shard.local_);
+  local_lines_ = std::max(local_lines_, shard.local_lines_);
 }
 
 /// How far the accesses of a warp have been looked at.
 struct Streams::Cursor {
   const Warp* warp;
   StreamPlace place;
+  std::optional<std::uint64_t> local_place; ///< the first line of the warp's local memory; none: it is left out
   std::size_t next = 0;
 
-  bool step(const Visit& visit) {
-    if (next >= warp->words.size()) return false;
-    const std::uint64_t head = warp->words[next].packed;
-    const std::size_t lines = head & 0xff;
-    visit(place, {static_cast<std::uint32_t>(head >> 32), static_cast<exec::AccessKind>(head >> 8 & 0xff),
-                  std::span(warp->words).subspan(next + 1, lines)});
-    next += 1 + lines;
+  /// `moved` has room for the lines of local memory where they lie.
+  bool step(const Visit& visit, std::vector<LineUse>& moved) {
+    std::uint64_t head = 0;
+    std::span<const LineUse> lines;
+    bool local = false;
+    do {
+      if (next >= warp->words.size()) return false;
+      head = warp->words[next].packed;
+      lines = std::span(warp->words).subspan(next + 1, head & 0xffff);
+      next += 1 + lines.size();
+      local = (head >> 24 & 1) != 0;
+    } while (local && !local_place);
+    if (local) {
+      moved.assign(lines.begin(), lines.end());
+      for (LineUse& use : moved) use.packed += *local_place << 4;
+      lines = moved;
+    }
+    visit(place, {static_cast<std::uint32_t>(head >> 32), static_cast<exec::AccessKind>(head >> 16 & 0xff),
+                  local ? isa::Space::local : isa::Space::global, lines});
     ++place.round;
     return true;
   }
 };
+
+std::uint64_t Streams::local_place(std::uint64_t cta, std::uint32_t warp) const {
+  const std::uint64_t slot = cta % board_.wave() / board_.multiprocessors,
+                      multiprocessor = cta % board_.multiprocessors,
+                      number = (multiprocessor * board_.resident_ctas + slot) * shape_.warps() + warp;
+  return kFirstLocalLine + number * local_lines_;
+}
 
 std::vector<std::uint64_t> Streams::ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const {
   std::vector<std::uint64_t> list;
@@ -166,9 +204,10 @@ std::vector<std::uint64_t> Streams::ctas_of(std::uint64_t wave, std::uint32_t mu
 }
 
 void Streams::rounds(std::vector<Cursor> cursors, const Visit& visit) const {
+  std::vector<LineUse> moved;
   while (!cursors.empty()) {
     // Those that are through leave; the others keep their order.
-    const auto gone = std::remove_if(cursors.begin(), cursors.end(), [&](Cursor& c) { return !c.step(visit); });
+    const auto gone = std::remove_if(cursors.begin(), cursors.end(), [&](Cursor& c) { return !c.step(visit, moved); });
     cursors.erase(gone, cursors.end());
   }
 }
@@ -177,21 +216,23 @@ void Streams::each_of_wave(std::uint64_t wave, const Visit& visit) const {
   std::vector<Cursor> cursors;
   for (std::uint32_t m = 0; m < board_.multiprocessors; ++m)
     for (const std::uint64_t cta : ctas_of(wave, m))
-      for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w) cursors.push_back({&ctas_[cta][w], {0, m, cta, w}});
+      for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w)
+        cursors.push_back({&ctas_[cta][w], {0, m, cta, w}, local_place(cta, w)});
   rounds(std::move(cursors), visit);
 }
 
 void Streams::each_of_cta(std::uint64_t cta, const Visit& visit) const {
   std::vector<Cursor> cursors;
   if (cta < ctas_.size())
-    for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w) cursors.push_back({&ctas_[cta][w], {0, 0, cta, w}});
+    for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w) cursors.push_back({&ctas_[cta][w], {0, 0, cta, w}, {}});
   rounds(std::move(cursors), visit);
 }
 
 void Streams::each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const {
   if (cta >= ctas_.size() || warp >= ctas_[cta].size()) return;
-  Cursor cursor{&ctas_[cta][warp], {0, 0, cta, warp}};
-  while (cursor.step(visit)) {
+  std::vector<LineUse> moved;
+  Cursor cursor{&ctas_[cta][warp], {0, 0, cta, warp}, {}};
+  while (cursor.step(visit, moved)) {
   }
 }
 

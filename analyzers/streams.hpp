@@ -1,5 +1,5 @@
-// The accesses to global memory of the warps of a launch, kept, so that analyzers which depend on order can look at
-// them in one that does not depend on which worker ran what when.
+// The accesses to global memory of the warps of a launch, and to local memory where the board has caches, kept, so that
+// analyzers which depend on order can look at them in one that does not depend on which worker ran what when.
 //
 // Order: blocks are dealt out as a GPU begins: block i goes to multiprocessor i % multiprocessors until each has its
 // resident blocks; those are a wave. A wave is over before the next one begins. In a wave, round r is the r-th access
@@ -9,31 +9,28 @@
 //   2 multiprocessors, 1 resident block of 2 warps: round 0 is block 0 warp 0, block 0 warp 1, block 1 warp 0, block 1
 //   warp 1; round 1 again; when all are done blocks 2 and 3 follow
 //
+// Local memory lies where a GPU keeps it: each warp that a multiprocessor can hold has a place of its own, behind all
+// of global memory, in which word i of its 32 lanes is line i; all places are as large as the largest that a warp was
+// seen to use. The next wave finds the places of the one before.
+//
 // Memory is bounded: of large launches only the first waves are kept, and of each warp only its first accesses, so that
 // all together take at most kWords words of 8 bytes. What share that is, recorded() says.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
 #include "analyzers/board.hpp"
+#include "analyzers/line_use.hpp"
 
 #include <functional>
 #include <map>
 
 namespace warplens::analyzers {
 
-/// A 128-byte line and the 32-byte sectors of it that an access touches.
-struct LineUse {
-  std::uint64_t packed = 0; ///< line number * 16 + a bit for each sector
-  [[nodiscard]] std::uint64_t line() const { return packed >> 4; }
-  [[nodiscard]] std::uint32_t sectors() const { return packed & 15; }
-  /// How many of a set of sectors there are.
-  static std::uint64_t count(std::uint32_t sectors) { return 0x4332322132212110u >> 4 * sectors & 15; }
-};
-
 /// One access of a warp.
 struct StreamAccess {
   std::uint32_t instruction = 0;
   exec::AccessKind kind{};
+  isa::Space space{};             ///< global or local
   std::span<const LineUse> lines; ///< each once, in the order of the lanes
 };
 
@@ -64,11 +61,11 @@ public:
 
   [[nodiscard]] std::uint64_t waves() const { return (kept_ctas_ + board_.wave() - 1) / board_.wave(); }
   using Visit = std::function<void(const StreamPlace&, const StreamAccess&)>;
-  /// All accesses of a wave, in the order above.
+  /// All accesses of a wave, to global and local memory, in the order above.
   void each_of_wave(std::uint64_t wave, const Visit& visit) const;
-  /// The same for one block alone: its warps in turns.
+  /// Those of one block to global memory: its warps in turns.
   void each_of_cta(std::uint64_t cta, const Visit& visit) const;
-  /// The accesses of a warp in program order.
+  /// Those of a warp to global memory, in program order.
   void each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const;
   /// The blocks of a wave that are on a multiprocessor, ascending.
   [[nodiscard]] std::vector<std::uint64_t> ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const;
@@ -79,10 +76,16 @@ public:
   /// Accesses kept, and of the whole launch.
   struct Recorded {
     std::uint64_t kept = 0, all = 0;
+    void add(const Recorded& other) {
+      kept += other.kept;
+      all += other.all;
+    }
   };
-  [[nodiscard]] Recorded recorded() const { return recorded_; }
+  [[nodiscard]] Recorded recorded() const { return recorded_; } ///< of global memory
+  [[nodiscard]] Recorded local() const { return local_; }
 
-  /// A warp's accesses: of each a header (instruction, kind, how many lines) and its lines.
+  /// A warp's accesses: of each a header (instruction, kind, space, how many lines) and its lines; those of local
+  /// memory count from the warp's own place.
   struct Warp {
     std::vector<LineUse> words;
     bool full = false;
@@ -92,6 +95,7 @@ public:
 private:
   struct Cursor;
   void rounds(std::vector<Cursor> cursors, const Visit& visit) const;
+  [[nodiscard]] std::uint64_t local_place(std::uint64_t cta, std::uint32_t warp) const;
 
   exec::LaunchShape shape_;
   Board board_;
@@ -99,32 +103,39 @@ private:
   std::uint64_t every_ = 1;     ///< … those of each so many multiprocessors
   std::size_t words_per_warp_ = 0;
   std::vector<Cta> ctas_; ///< by number; those before kept_ctas_
-  Recorded recorded_;
+  Recorded recorded_, local_;
+  std::uint64_t local_lines_ = 0; ///< of a warp's place
 };
 
 class Streams::Shard final : public exec::Shard {
 public:
   Shard(const Streams& streams)
       : kept_ctas_(streams.kept_ctas_), multiprocessors_(streams.board_.multiprocessors), every_(streams.every_),
-        warps_(streams.shape_.warps()), words_(streams.words_per_warp_) {}
+        warps_(streams.shape_.warps()), words_(streams.words_per_warp_),
+        with_local_(streams.board_.l1 || streams.board_.l2) {}
   bool begin_cta(std::uint64_t cta) override;
   void access(const exec::Access& access) override {
     if (access.space == isa::Space::global) recorded_.all += access.count;
+    if (access.space == isa::Space::local && with_local_) local_.all += access.count;
   }
   [[nodiscard]] exec::EachWanted each_wanted() const override {
-    return {exec::EachWanted::bit(isa::Space::global), false};
+    const std::uint32_t local = with_local_ ? exec::EachWanted::bit(isa::Space::local) : 0;
+    return {exec::EachWanted::bit(isa::Space::global) | local, false};
   }
   void each_access(const exec::WarpId& id, const exec::Access& access) override;
 
 private:
   friend class Streams;
+  Warp* warp_of(const exec::WarpId& id);
   std::uint64_t kept_ctas_, multiprocessors_, every_;
   std::uint32_t warps_;
   std::size_t words_; // most of a warp
+  bool with_local_;
   std::map<std::uint64_t, Cta> ctas_;
   std::uint64_t last_number_ = 0;
   Cta* last_ = nullptr; // asked for last
-  Recorded recorded_;
+  Recorded recorded_, local_;
+  std::uint64_t local_lines_ = 0;
 };
 
 /// An analyzer of streams. Alone it records its own; together with others it shares theirs: see Analysis.

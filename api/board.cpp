@@ -6,8 +6,13 @@ namespace warplens::api {
 
 namespace {
 
+using Store = analyzers::CacheGeometry::Store;
+
+Store store_of(const std::string& name) {
+  return name == "evict" ? Store::evict : name == "keep" ? Store::keep : name == "back" ? Store::back : Store::update;
+}
+
 analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64_t bytes) {
-  using Store = analyzers::CacheGeometry::Store;
   analyzers::CacheGeometry g;
   g.line_bytes = static_cast<std::uint32_t>(level.line_bytes);
   g.sector_bytes = static_cast<std::uint32_t>(level.sector_bytes);
@@ -19,7 +24,7 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
       shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1) : static_cast<std::uint64_t>(level.ways);
   g.ways = static_cast<std::uint32_t>(ways);
   g.bytes = shrinks ? sets * ways * g.line_bytes : bytes;
-  g.store = level.stores == "evict" ? Store::evict : level.stores == "back" ? Store::back : Store::update;
+  g.store = store_of(level.stores);
   return g;
 }
 
@@ -34,9 +39,10 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
     board.partitions = {static_cast<std::uint32_t>(*device.partitions),
                         static_cast<std::uint32_t>(*device.partition_bytes)};
   if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
-  const bool used =
-      first_level == FirstLevel::device ? device.l1 && device.l1->global_loads : first_level != FirstLevel::off;
-  if (!used || !device.l1) return board;
+  if (!device.l1) return board;
+  board.l1_global = first_level == FirstLevel::device ? device.l1->global_loads : first_level != FirstLevel::off;
+  board.l1_local = std::nullopt;
+  if (device.l1->local_stores != "none") board.l1_local = store_of(device.l1->local_stores);
   const bool enlarged = first_level == FirstLevel::enlarged;
   auto bytes =
       static_cast<std::uint64_t>(enlarged ? device.l1->enlarged_bytes.value_or(device.l1->bytes) : device.l1->bytes);

@@ -7,7 +7,8 @@
 namespace warplens::api {
 
 /// `resident` blocks on a multiprocessor, each with so many bytes of shared memory. A first level that shares its
-/// memory with them has the rest; one that is asked for but that the device does not have stays away.
+/// memory with them has the rest; one that is asked for but that the device does not have stays away. Local memory
+/// uses it whether global memory does or not.
 analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
                           std::uint64_t shared_bytes);
 

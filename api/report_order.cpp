@@ -72,10 +72,17 @@ private:
              fmt::format("{:.1f}%", 100 * static_cast<double>(hit) / static_cast<double>(hit + missed)),
              fmt::format("{}", again)});
     };
-    row("first level", count(first + "hit.sum"), count(first + "miss.sum"), count("l1_sectors_missed_again"));
+    const std::string local = "l1tex__t_sectors_pipe_lsu_mem_local_op_";
+    const auto found = [&](const std::string& op) { return count(local + op + "_lookup_hit.sum"); };
+    const auto missed = [&](const std::string& op) { return count(local + op + "_lookup_miss.sum"); };
+    row("first level", count(first + "hit.sum") + found("ld"), count(first + "miss.sum") + missed("ld"),
+        count("l1_sectors_missed_again"));
     row("second level", count("lts__t_sectors_op_read_lookup_hit.sum"), count("lts__t_sectors_op_read_lookup_miss.sum"),
         count("l2_sectors_missed_again"));
     out_ += t.text(s_.dim, s_.reset);
+    if (const std::uint64_t of_local = found("ld") + missed("ld") + found("st") + missed("st"); of_local != 0)
+      line("Local memory in the first level: {} of {} sectors loaded were there, {} of {} stored.", found("ld"),
+           found("ld") + missed("ld"), found("st"), found("st") + missed("st"));
     line("Device memory: {} sectors read, {} written back.", count("dram__sectors_read.sum"),
          count("dram__sectors_write.sum"));
     part_of_all("cache_accesses_simulated.pct");

@@ -182,17 +182,21 @@ private:
     if (!coalesced) totals.uncoalesced_transactions += transactions;
   }
 
-  // Words of 4 bytes, neighbours in neighbouring lanes: 128 bytes a request.
+  // Interleaved by lanes: the half-warps of 1.x move 64 bytes each, a variable of 32 lanes is four sectors, an element
+  // of each lane's array up to 32.
   void local(const InstructionRow& row) {
-    const double requests = metric(row, "local_load") + metric(row, "local_store");
+    double loads = metric(row, "local_load"), stores = metric(row, "local_store");
+    const double requests = loads + stores;
     totals.requests += requests;
     totals.coalesced += requests;
     totals.bytes += 128 * requests;
     totals.wavefronts += requests;
-    if (rule_ == Rule::sectors || rule_ == Rule::named)
-      totals.by_size[0] += 4 * requests;
-    else
-      totals.by_size[1] += 2 * requests;
+    const bool sectors = rule_ == Rule::sectors || rule_ == Rule::named;
+    loads = sectors ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum") : 2 * loads;
+    stores = sectors ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum") : 2 * stores;
+    totals.by_size[sectors ? 0 : 1] += loads + stores;
+    totals.loads += loads;
+    totals.stores += stores;
   }
 
   const ir::Function& kernel_;

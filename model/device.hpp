@@ -115,7 +115,8 @@ struct CacheLevel {
   int line_bytes = 0;                ///< 32, 64 or 128
   int sector_bytes = 0;              ///< 32, 64 or 128, at most a line
   int ways = 0;                      ///< lines of a set
-  std::string stores;                ///< "evict" or "update" the line, and go on; stay "back" until it is thrown out
+  std::string stores; ///< "evict" or "update" the line, or "keep" it too, and go on; stay "back" until it is thrown out
+  std::string local_stores = "keep"; ///< the same, of local memory; "none": local memory passes by this cache
   bool unified = false;              ///< shared memory is taken from `bytes`
   bool global_loads = true;          ///< whether loads of global memory look into it, unless the program asks for it
 };

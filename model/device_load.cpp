@@ -152,16 +152,19 @@ CacheLevel read_cache(const toml::table& table, const std::string& name, Diagnos
   CacheLevel cache;
   TableReader reader(table, name, errors);
   std::optional<bool> unified, global_loads;
+  std::optional<std::string> local_stores;
   reader.read("bytes", cache.bytes);
   reader.read("enlarged_bytes", cache.enlarged_bytes);
   reader.read("line_bytes", cache.line_bytes);
   reader.read("sector_bytes", cache.sector_bytes);
   reader.read("ways", cache.ways);
   reader.read("stores", cache.stores);
+  reader.read("local_stores", local_stores);
   reader.read("unified", unified);
   reader.read("global_loads", global_loads);
   reader.finish();
   cache.unified = unified.value_or(false);
+  cache.local_stores = local_stores.value_or(cache.local_stores);
   cache.global_loads = global_loads.value_or(true);
   if (errors.has_errors()) return cache;
 
@@ -179,9 +182,17 @@ CacheLevel read_cache(const toml::table& table, const std::string& name, Diagnos
   if (cache.enlarged_bytes)
     check("enlarged_bytes", *cache.enlarged_bytes % set == 0, *cache.enlarged_bytes,
           fmt::format("a multiple of a set, {} bytes", set));
-  if (cache.stores != "evict" && cache.stores != "update" && cache.stores != "back")
+  constexpr std::string_view kStores[] = {"evict", "update", "keep", "back"};
+  const auto known = [&](const std::string& how) {
+    return std::find(kStores, std::end(kStores), how) != std::end(kStores);
+  };
+  if (!known(cache.stores))
     errors.error(reader.where("stores"),
-                 fmt::format("'{}.stores' is '{}': expected evict, update or back", name, cache.stores));
+                 fmt::format("'{}.stores' is '{}': expected evict, update, keep or back", name, cache.stores));
+  if (!known(cache.local_stores) && cache.local_stores != "none")
+    errors.error(reader.where("local_stores"), fmt::format("'{}.local_stores' is '{}': expected evict, update, keep, "
+                                                           "back or none",
+                                                           name, cache.local_stores));
   return cache;
 }
 

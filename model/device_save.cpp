@@ -106,6 +106,7 @@ std::string cache(std::string name, const CacheLevel& level) {
   table.add("sector_bytes", level.sector_bytes);
   table.add("ways", level.ways);
   table.add("stores", quoted(level.stores));
+  table.add("local_stores", quoted(level.local_stores));
   table.add("unified", std::string_view(level.unified ? "true" : "false"));
   table.add("global_loads", std::string_view(level.global_loads ? "true" : "false"));
   return table.text();

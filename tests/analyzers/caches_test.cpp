@@ -56,6 +56,10 @@ TEST(Cache, Stores) {
   EXPECT_EQ(update.load(0, 1).missed, 0u);
   update.store(8, 1); // is not brought in
   EXPECT_EQ(update.load(8, 1).missed, 15u);
+  update.store(16, 3, Store::keep); // is, and as what is below is the same, nothing is written
+  EXPECT_EQ(update.load(16, 3).missed, 0u);
+  update.load(24, 1);
+  EXPECT_EQ(update.load(32, 1).written, 0u);
   Cache back({.bytes = 256, .line_bytes = 128, .sector_bytes = 32, .ways = 2, .store = Store::back});
   EXPECT_EQ(back.store(0, 0b0111).missed, 0u);
   EXPECT_EQ(back.load(0, 0b1111).hit, 0b0111u);
@@ -63,6 +67,16 @@ TEST(Cache, Stores) {
   const Cache::Outcome o = back.load(2, 1); // line 0 goes, with what was stored
   EXPECT_EQ(o.evicted, 1u);
   EXPECT_EQ(o.written, 3u);
+  ASSERT_EQ(back.written().size(), 1u);
+  EXPECT_EQ(back.written()[0].line, 0u);
+  EXPECT_EQ(back.written()[0].sectors, 0b0111u);
+  Cache halves({.bytes = 128, .line_bytes = 64, .sector_bytes = 32, .ways = 2, .store = Store::back});
+  halves.store(9, 0b0110); // a sector of each of its lines
+  EXPECT_EQ(halves.load(4, 0b1111).written, 2u);
+  ASSERT_EQ(halves.written().size(), 2u);
+  EXPECT_EQ(halves.written()[0].sectors, 0b0010u);
+  EXPECT_EQ(halves.written()[1].line, 9u);
+  EXPECT_EQ(halves.written()[1].sectors, 0b0100u);
   back.store(1, 1);
   back.invalidate(1);
   EXPECT_EQ(back.load(1, 1).missed, 1u);
@@ -208,6 +222,119 @@ TEST(Caches, ChangedLinesGoToMemoryWhenTheyAreThrownOut) {
   EXPECT_EQ(m.integer("l2_sectors_missed_again"), 4u);
   EXPECT_EQ(warps.rows[0].metrics.integer("lts__t_sectors_op_read.sum"), 12u);
   EXPECT_EQ(warps.rows[1].metrics.integer("lts__t_sectors_op_write.sum"), 4u);
+}
+
+constexpr auto kLoad = exec::AccessKind::load, kStore = exec::AccessKind::store;
+
+Metrics words_of_one_warp(const Board& board, std::uint64_t words, int passes) {
+  Caches caches(4, {}, board);
+  WarpStreams warps(caches);
+  for (std::uint64_t w = 0; w < words; ++w) warps.local(0, 0, w, kStore);
+  for (int p = 0; p < passes; ++p)
+    for (std::uint64_t w = 0; w < words; ++w) warps.local(0, 0, w, kLoad);
+  Metrics metrics = warps.finish();
+  EXPECT_EQ(warps.rows[2].metrics.find("l1_local_load_hit") != nullptr, board.l1 && board.l1_local);
+  EXPECT_EQ(warps.rows[2].metrics.find("l1_global_load_hit") != nullptr, !(board.l1 && board.l1_local));
+  return metrics;
+}
+
+struct LocalSectors {
+  std::uint64_t load_hit, load_miss, store_hit, store_miss;
+  friend bool operator==(const LocalSectors&, const LocalSectors&) = default;
+  friend void PrintTo(const LocalSectors& s, std::ostream* out) {
+    *out << s.load_hit << ' ' << s.load_miss << ' ' << s.store_hit << ' ' << s.store_miss;
+  }
+};
+LocalSectors local_sectors_of(const Metrics& m) {
+  const std::string local = "l1tex__t_sectors_pipe_lsu_mem_local_op_";
+  return {m.integer(local + "ld_lookup_hit.sum"), m.integer(local + "ld_lookup_miss.sum"),
+          m.integer(local + "st_lookup_hit.sum"), m.integer(local + "st_lookup_miss.sum")};
+}
+
+// Three registers spilled, each read back twice: what is stored is there, and goes on or not.
+TEST(Caches, SpilledRegistersAreReadFromTheFirstLevel) {
+  for (const auto& [local, written] : {std::pair(Store::keep, 12u), std::pair(Store::back, 0u)}) {
+    const Metrics m = words_of_one_warp({.l1 = kFermiL1, .l2 = kFermiL2, .l1_local = local}, 3, 2);
+    EXPECT_EQ(local_sectors_of(m), (LocalSectors{24, 0, 0, 12}));
+    EXPECT_EQ(m.integer("l1_local_load_hit"), 6u);
+    EXPECT_EQ(m.integer("l1_local_load_miss"), 0u);
+    EXPECT_EQ(m.integer("l1_local_store_miss"), 3u);
+    EXPECT_EQ(m.integer("l1_global_load_hit"), 0u);
+    EXPECT_EQ(number(m, "l1tex__t_sector_hit_rate.pct"), 100);
+    EXPECT_EQ(m.integer("lts__t_sectors_op_write.sum"), written);
+    EXPECT_EQ(m.integer("lts__t_sectors_op_read.sum"), 0u);
+  }
+}
+
+// 192 lines are 6 of each set of 4 ways: in turns none is there when it is asked for. The first 64 that are thrown out
+// have been stored, and so have the 128 that the loads throw out first; the others were only loaded.
+TEST(Caches, ALocalArrayThatIsLargerThanTheFirstLevel) {
+  const Metrics m = words_of_one_warp({.l1 = kFermiL1, .l2 = kFermiL2, .l1_local = Store::back}, 192, 2);
+  EXPECT_EQ(local_sectors_of(m), (LocalSectors{0, 2 * 192 * 4, 0, 192 * 4}));
+  EXPECT_EQ(m.integer("l1_lines_evicted"), 64 + 2 * 192u);
+  EXPECT_EQ(m.integer("l1_sectors_missed_again"), 2 * 192 * 4u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_write.sum"), 192 * 4u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_read_lookup_hit.sum"), 2 * 192 * 4u); // the second level has all of it
+  EXPECT_EQ(m.integer("dram__sectors_read.sum"), 0u);
+}
+
+// The Maxwell: local memory has the second level alone.
+TEST(Caches, LocalMemoryMayPassByTheFirstLevel) {
+  const Metrics m = words_of_one_warp({.l1 = kFermiL1, .l2 = kFermiL2, .l1_local = std::nullopt}, 3, 2);
+  EXPECT_EQ(local_sectors_of(m), (LocalSectors{}));
+  EXPECT_EQ(m.find("l1tex__t_sector_hit_rate.pct"), nullptr);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_write.sum"), 12u);
+  EXPECT_EQ(m.integer("lts__t_sectors_op_read_lookup_hit.sum"), 24u);
+}
+
+// The Kepler: the first level is for local memory alone, and a sample has something to say only where there is some.
+TEST(Caches, TheFirstLevelMayBeForLocalMemoryAlone) {
+  const Board kepler{.l1 = kFermiL1, .l2 = kFermiL2, .l1_global = false, .l1_local = Store::back};
+  for (const Caches::Extent extent : {Caches::Extent::whole, Caches::Extent::sample})
+    for (const bool spills : {false, true}) {
+      Caches caches(4, {}, kepler, extent);
+      WarpStreams warps(caches);
+      warps.load(0, 0, 0);
+      if (spills) warps.local(0, 0, 0, kStore);
+      warps.load(0, 0, 0);
+      if (spills) warps.local(0, 0, 0, kLoad);
+      const Metrics m = warps.finish();
+      EXPECT_EQ(number(m, "l1tex__t_sector_hit_rate.pct"), spills ? 100 : -1);
+      EXPECT_EQ(number(m, "cache_accesses_simulated.pct"), spills || extent == Caches::Extent::whole ? 100 : -1);
+      if (extent == Caches::Extent::sample) continue;
+      EXPECT_EQ(m.integer("l1_global_load_miss"), 0u);
+      EXPECT_EQ(m.integer("lts__t_sectors_op_read.sum"), 8u);
+    }
+}
+
+// A block of the next wave finds what the one before left in its place; one beside it has a place of its own.
+TEST(Caches, TheNextWaveFindsLocalMemoryInTheSamePlace) {
+  for (const std::uint32_t resident : {1u, 2u}) {
+    Caches caches(4, {.grid = {2, 1, 1}, .block = {64, 1, 1}},
+                  {.resident_ctas = resident, .l1 = kFermiL1, .l2 = kFermiL2, .l1_local = Store::keep});
+    WarpStreams warps(caches);
+    for (std::uint64_t cta = 0; cta < 2; ++cta)
+      for (std::uint32_t warp = 0; warp < 2; ++warp) {
+        warps.local(cta, warp, 5, kLoad);
+        warps.local(cta, warp, 6, kStore);
+      }
+    const Metrics m = warps.finish();
+    EXPECT_EQ(local_sectors_of(m), (resident == 1 ? LocalSectors{8, 8, 8, 8} : LocalSectors{0, 16, 0, 16}));
+  }
+}
+
+// Loads of global memory throw lines of local memory out, which then go to the second level.
+TEST(Caches, GlobalMemoryTakesTheRoomOfLocalMemory) {
+  Caches caches(4, {}, {.l1 = kFermiL1, .l2 = kFermiL2, .l1_local = Store::back});
+  WarpStreams warps(caches);
+  warps.local(0, 0, 0, kStore);
+  for (std::uint64_t line = 0; line < 128; ++line) warps.load(0, 0, 128 * line);
+  warps.local(0, 0, 0, kLoad);
+  const Metrics m = warps.finish();
+  EXPECT_EQ(local_sectors_of(m), (LocalSectors{0, 4, 0, 4}));
+  EXPECT_EQ(m.integer("lts__t_sectors_op_write.sum"), 4u);
+  EXPECT_EQ(warps.rows[0].metrics.integer("lts__t_sectors_op_write.sum"), 4u); // where it was thrown out
+  EXPECT_EQ(m.integer("dram__sectors_read.sum"), 512u);                        // not the local line
 }
 
 TEST(Caches, NoneBeforeFermi) {

@@ -1,5 +1,6 @@
 // The order of streams, and that they take no more memory than they may.
 #include "analyzers/analyzers.hpp"
+#include "analyzers/local_memory.hpp"
 #include "analyzers/streams.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 
@@ -58,6 +59,74 @@ TEST(Streams, LinesAndSectorsOfAnAccess) {
     for (const LineUse& use : access.lines) uses.emplace_back(use.line(), use.sectors());
   });
   EXPECT_EQ(uses, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{0, 8}, {1, 15}, {2, 7}, {0, 1}, {8192, 1}}));
+}
+
+// Line i of a warp's place is word i of its lanes, a sector that of 8 neighbours; places follow each other, behind all
+// addresses: multiprocessor by multiprocessor, on each block by block, warp by warp.
+TEST(Streams, LocalMemoryIsInterleavedByLanes) {
+  const Board board{.multiprocessors = 2, .resident_ctas = 2, .l1 = CacheGeometry{}};
+  Streams streams({.grid = {6, 1, 1}, .block = {64, 1, 1}}, board);
+  const auto shard = streams.make_shard();
+  const auto local = [](const WarpAccess& lanes) { return lanes.event(exec::AccessKind::load, isa::Space::local); };
+  const auto use = [&](std::uint64_t cta, std::uint32_t warp, const WarpAccess& lanes) {
+    shard->begin_cta(cta);
+    shard->access(local(lanes));
+    shard->each_access({cta, warp}, local(lanes));
+  };
+  use(0, 0, WarpAccess(0x80000101u, 4, [](int) { return 8; })); // a variable, of lanes 0, 8 and 31
+  use(0, 0, WarpAccess(0x00010003u, 8, [](int lane) { return lane == 16 ? 0 : 4 * lane; })); // elements of an array
+  use(3, 1, WarpAccess(1, 2, [](int) { return 6; }));                                        // half of word 1
+  use(4, 0, WarpAccess(~0u, 16, [](int) { return 48; })); // words 12 to 15, the last ones
+  streams.absorb(*shard);
+  EXPECT_EQ(streams.local().kept, 4u);
+  EXPECT_EQ(streams.local().all, 4u);
+  EXPECT_EQ(streams.recorded().all, 0u);
+  using Use = std::pair<std::uint64_t, std::uint32_t>;
+  constexpr std::uint64_t kBehind = std::uint64_t{1} << 57; // 2^64 / 128
+  std::vector<Use> uses;
+  const auto list = [&](const StreamPlace&, const StreamAccess& access) {
+    EXPECT_EQ(access.space, isa::Space::local);
+    for (const LineUse& one : access.lines) uses.emplace_back(one.line() - kBehind, one.sectors());
+  };
+  streams.each_of_wave(0, list);
+  EXPECT_EQ(uses, (std::vector<Use>{{2, 0b1011}, {7 * 16 + 1, 1}, {0, 0b101}, {1, 0b101}, {2, 1}}));
+  uses.clear();
+  streams.each_of_wave(1, list); // block 4 in the place of block 0
+  EXPECT_EQ(uses, (std::vector<Use>{{12, 15}, {13, 15}, {14, 15}, {15, 15}}));
+  uses.clear();
+  streams.each_of_cta(0, list);
+  streams.each_of_warp(0, 0, list);
+  EXPECT_TRUE(uses.empty()); // those are of global memory
+}
+
+TEST(Streams, LocalMemoryIsKeptWhereThereAreCaches) {
+  for (const bool caches : {false, true}) {
+    Streams streams({}, {.l2 = caches ? std::optional(CacheGeometry{}) : std::nullopt});
+    const auto shard = streams.make_shard();
+    EXPECT_EQ(shard->each_wanted().in(isa::Space::local), caches);
+    shard->begin_cta(0);
+    const WarpAccess one(~0u, 4, [](int) { return 0; });
+    shard->access(one.event(exec::AccessKind::load, isa::Space::local));
+    shard->each_access({0, 0}, one.event(exec::AccessKind::load, isa::Space::local));
+    streams.absorb(*shard);
+    EXPECT_EQ(streams.local().all, caches ? 1u : 0u);
+    EXPECT_EQ(streams.local().kept, caches ? 1u : 0u);
+  }
+}
+
+// Words of 32 lanes that lie in 288 lines: as many sectors as the analyzer of local memory counts.
+TEST(Streams, LocalLinesHaveTheSectorsThatAreCounted) {
+  for (const int bytes : {1, 4, 8, 16, 32})
+    for (const std::uint64_t stride : {0u, 1u, 4u, 6u, 128u}) {
+      const WarpAccess lanes(0xfff0ffffu, static_cast<std::uint16_t>(bytes),
+                             [&](int lane) { return 2 + stride * static_cast<std::uint64_t>(lane); });
+      const exec::Access access = lanes.event(exec::AccessKind::load, isa::Space::local);
+      std::vector<LineUse> lines;
+      local_lines(access, lines);
+      std::uint64_t sectors = 0;
+      for (const LineUse& use : lines) sectors += LineUse::count(use.sectors());
+      EXPECT_EQ(sectors, local_sectors(access.addresses, access.mask, access.lane_bytes)) << bytes << " " << stride;
+    }
 }
 
 // A hundred million accesses must not take more than a few.

@@ -17,9 +17,10 @@ public:
   }
 
   void access(std::uint64_t cta, std::uint32_t warp, const WarpAccess& lanes,
-              exec::AccessKind kind = exec::AccessKind::load, std::uint32_t instruction = 0) {
+              exec::AccessKind kind = exec::AccessKind::load, std::uint32_t instruction = 0,
+              isa::Space space = isa::Space::global) {
     exec::Shard& shard = *shards_[cta % shards_.size()];
-    const exec::Access event = lanes.event(kind, isa::Space::global, instruction);
+    const exec::Access event = lanes.event(kind, space, instruction);
     shard.access(event);
     if (begun_.emplace(cta, shard.begin_cta(cta)).first->second) shard.each_access({cta, warp}, event);
   }
@@ -31,6 +32,11 @@ public:
   }
   void store(std::uint64_t cta, std::uint32_t warp, std::uint64_t base, std::uint64_t stride = 4) {
     load(cta, warp, base, stride, exec::AccessKind::store, 1);
+  }
+  /// The same word of each lane's local memory.
+  void local(std::uint64_t cta, std::uint32_t warp, std::uint64_t word, exec::AccessKind kind) {
+    access(cta, warp, WarpAccess(~0u, 4, [&](int) { return 4 * word; }), kind, kind == exec::AccessKind::load ? 2 : 3,
+           isa::Space::local);
   }
 
   analyzers::Metrics finish() {

@@ -69,6 +69,33 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
   EXPECT_EQ(on("h200").instructions, 10);
 }
 
+// Four loads of a variable and two stores of elements, each lane another one: transactions of loads and of stores.
+TEST(Statistics, LocalMemoryIsLoadedAndStored) {
+  analyzers::Profile profile;
+  profile.metrics.add("warps_launched", std::uint64_t{2});
+  ir::Function kernel;
+  for (const auto& [opcode, name, requests, sectors] :
+       {std::tuple("ld.local.u32", "local_load", 4u, 16u), std::tuple("st.local.u32", "local_store", 2u, 64u)}) {
+    analyzers::InstructionRow row;
+    row.instruction = static_cast<std::uint32_t>(kernel.instructions.size());
+    row.metrics.add(name, std::uint64_t{requests});
+    const bool load = requests == 4;
+    row.metrics.add(std::string("l1tex__t_sectors_pipe_lsu_mem_local_op_") + (load ? "ld.sum" : "st.sum"),
+                    std::uint64_t{sectors});
+    profile.instructions.push_back(row);
+    kernel.instructions.emplace_back().opcode = opcode;
+  }
+  const model::KernelStatistics h200 = statistics(profile, kernel, *load_device("h200"), 64, 8);
+  EXPECT_EQ(h200.global_requests, 3);
+  EXPECT_EQ(h200.load_transactions, 8);
+  EXPECT_EQ(h200.store_transactions, 32);
+  EXPECT_EQ(h200.transactions_32, 40);
+  const model::KernelStatistics c1060 = statistics(profile, kernel, *load_device("c1060"), 64, 8); // half-warps
+  EXPECT_EQ(c1060.load_transactions, 4);
+  EXPECT_EQ(c1060.store_transactions, 2);
+  EXPECT_EQ(c1060.transactions_64, 6);
+}
+
 // Products with powers of two are shifts: 10 of the two multiplications' 20 are left.
 TEST(Statistics, ShiftsAreNoMultiplications) {
   ir::Function kernel;

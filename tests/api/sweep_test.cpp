@@ -81,5 +81,26 @@ TEST(Board, TheRuleFollowsTheFirstLevel) {
   EXPECT_EQ(rule("h200", FirstLevel::off), "6.0");
 }
 
+// The first level is there for local memory, whatever global memory does.
+TEST(Board, LocalMemoryUsesTheFirstLevelAsTheDeviceDoes) {
+  using Store = analyzers::CacheGeometry::Store;
+  const auto board = [](const char* device, FirstLevel level) { return board_of(*load_device(device), level, 1, 0); };
+  struct Case {
+    const char* device;
+    bool global;
+    std::optional<Store> local;
+  };
+  for (const Case& one :
+       {Case{"gtx480", true, Store::back}, Case{"k20", false, Store::back}, Case{"gtx980", false, std::nullopt},
+        Case{"p100", true, Store::keep}, Case{"v100", true, Store::keep}, Case{"h200", true, Store::keep}})
+    for (const FirstLevel level : {FirstLevel::device, FirstLevel::off, FirstLevel::on}) {
+      const analyzers::Board b = board(one.device, level);
+      EXPECT_TRUE(b.l1) << one.device;
+      EXPECT_EQ(b.l1_global, level == FirstLevel::device ? one.global : level == FirstLevel::on) << one.device;
+      EXPECT_EQ(b.l1_local, one.local) << one.device;
+    }
+  EXPECT_FALSE(board("c1060", FirstLevel::on).l1);
+}
+
 } // namespace
 } // namespace warplens::api

@@ -54,6 +54,31 @@ TEST(TraceCommands, SamplesGiveTheSameReportFromTheirTraces) {
   }
 }
 
+// Local memory, which lies where blocks run: in the order of the blocks, not of the workers.
+TEST(TraceCommands, CachesOfLocalMemoryAreTheSameToo) {
+  const Folder folder;
+  const std::string trace = (folder.path() / "t.h5").string(), live = (folder.path() / "live.json").string(),
+                    replayed = (folder.path() / "replayed.json").string();
+  for (const char* device : {"gtx480", "gtx980", "h200"})
+    for (const char* threads : {"1", "3"}) {
+      need({"run",         WARPLENS_SOURCE_DIR "/tests/data/hardware/local.ptx",
+            "--kernel",    "reuse",
+            "--grid",      "300",
+            "--block",     "96",
+            "--arg",       "out:u32[96]",
+            "--arg",       "u32=40",
+            "--trace",     trace,
+            "--json",      live,
+            "--threads",   threads,
+            "--device",    device,
+            "--analyzers", "caches"});
+      need({"analyze", trace, "--json", replayed, "--device", device, "--analyzers", "caches"});
+      EXPECT_EQ(read_text(live), read_text(replayed)) << device << ", threads: " << threads;
+    }
+  const Json metrics = Json::parse(read_text(live))["launches"][0]["metrics"];
+  EXPECT_GT(metrics["l1_local_store_hit"], 0);
+}
+
 TEST(TraceCommands, AnotherDeviceIsAsIfItHadRunThere) {
   const Folder folder;
   const std::string live = (folder.path() / "live.json").string(),
