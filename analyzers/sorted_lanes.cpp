@@ -113,25 +113,32 @@ WARPLENS_PER_PROCESSOR void sort_groups(const LaneKeys& keys, Matrix& quarters, 
   store(m, warp);
 }
 
-[[gnu::always_inline]] inline Row or_of_columns(Row v) {
-  v |= exchanged<4>(v);
-  v |= exchanged<2>(v);
-  return v | exchanged<1>(v);
+/// Bits in the place of their keys: set where a key does not differ from the one before it in any of `bits`.
+[[gnu::always_inline]] inline Row repeats_in_columns(const Row (&difference)[4], std::int32_t bits) {
+  Row same{};
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) same |= ((difference[r] & bits) == 0) & (1 << r);
+  return same << Row{0, 4, 8, 12, 16, 20, 24, 28};
 }
 
-/// Bit i of a result: the i-th key does not differ from the one before it in any of the bits.
-WARPLENS_PER_PROCESSOR void find_repeats(const Matrix& sorted, const std::int32_t* bits, exec::Mask* result,
-                                         std::size_t count) {
+/// In each half of the columns, those of `a` and those of `b`, two by two.
+[[gnu::always_inline]] inline Row or_of_neighbours(Row a, Row b) {
+  return __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) |
+         __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+}
+
+/// Bit i of a result: the i-th key is `first` of its group, or differs from the one before it in one of the bits.
+WARPLENS_PER_PROCESSOR void find_starts(const Matrix& sorted, const std::int32_t (&bits)[4], exec::Mask first,
+                                        exec::Mask active, SortedLanes::Starts& result) {
   const Rows m = loaded(sorted);
   const Row before = __builtin_shufflevector(m.row[3], m.row[3], 7, 0, 1, 2, 3, 4, 5, 6);
   const Row difference[] = {m.row[0] ^ before, m.row[1] ^ m.row[0], m.row[2] ^ m.row[1], m.row[3] ^ m.row[2]};
-  for (std::size_t i = 0; i < count; ++i) {
-    Row same{};
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; ++r) same |= ((difference[r] & bits[i]) == 0) & (1 << r);
-    same <<= Row{0, 4, 8, 12, 16, 20, 24, 28};
-    result[i] = static_cast<exec::Mask>(or_of_columns(same)[0]);
-  }
+  Row repeats = or_of_neighbours(
+      or_of_neighbours(repeats_in_columns(difference, bits[0]), repeats_in_columns(difference, bits[1])),
+      or_of_neighbours(repeats_in_columns(difference, bits[2]), repeats_in_columns(difference, bits[3])));
+  repeats |= exchanged<4>(repeats);
+  const Row starts = (~repeats | static_cast<std::int32_t>(first)) & static_cast<std::int32_t>(active);
+  std::memcpy(result.data(), &starts, sizeof result);
 }
 
 using Bits = std::uint32_t __attribute__((vector_size(32)));
@@ -223,10 +230,9 @@ WARPLENS_PER_PROCESSOR bool distances(const std::uint64_t* addresses, exec::Mask
 
 void SortedLanes::sort(const LaneKeys& keys) { sort_groups(keys, sorted_[0].row, sorted_[1].row, sorted_[2].row); }
 
-void SortedLanes::find_starts(Group group, const std::int32_t* bits, exec::Mask* result, std::size_t count) const {
+void SortedLanes::starts(Group group, const std::int32_t (&bits)[4], exec::Mask active, Starts& result) const {
   const auto g = static_cast<std::size_t>(group);
-  find_repeats(sorted_[g].row, bits, result, count);
-  for (std::size_t i = 0; i < count; ++i) result[i] = ~result[i] | kFirstLanes[g];
+  find_starts(sorted_[g].row, bits, kFirstLanes[g], active, result);
 }
 
 std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,
