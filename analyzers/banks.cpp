@@ -197,8 +197,7 @@ Served serve(const BankRule& rule, const std::uint64_t* offsets, exec::Mask lane
              std::uint32_t bytes, exec::AccessKind kind) {
   Demand demand(rule);
   for (exec::Mask rest = lanes; rest; rest &= rest - 1) demand.add(offsets[std::countr_zero(rest)] + skip, bytes);
-  if (kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction)
-    return {demand.most_lanes(), demand.most_lanes()};
+  if (is_atomic(kind)) return {demand.most_lanes(), demand.most_lanes()};
   if (rule.broadcast == BankRule::Broadcast::every_word || !demand.shared())
     return {demand.most_rows(), demand.most_rows()};
   const std::uint32_t best = demand.best_with_one_broadcast();

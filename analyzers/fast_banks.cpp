@@ -29,10 +29,6 @@ WARPLENS_PER_PROCESSOR bool words_aligned(const std::uint64_t* offsets, exec::Ma
   return (all & (lane_bytes - 1)) == 0;
 }
 
-bool is_atomic(exec::AccessKind kind) {
-  return kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction;
-}
-
 Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
 
 /// Adds what a request costs; 0 passes: nobody makes it.

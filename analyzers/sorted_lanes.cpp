@@ -156,17 +156,16 @@ template <int Distance, int Digits> [[gnu::always_inline]] inline void add_colum
   plane[Digits] = carry;
 }
 
-/// The largest number of each column.
-template <int Digits> [[gnu::always_inline]] inline Bits largest(const Bits (&plane)[6]) {
-  Bits result{}, among = ~Bits{};
+/// The largest number of a column.
+template <int Digits> [[gnu::always_inline]] inline std::uint8_t largest(const Bits (&plane)[6], int column) {
+  std::uint32_t result = 0, among = ~0u;
 #pragma GCC unroll 6
   for (int p = Digits - 1; p >= 0; --p) {
-    const Bits with = among & plane[p];
-    const Bits any = reinterpret_cast<Bits>(with != 0);
-    result |= any & (1u << p);
-    among = (any & with) | (~any & among);
+    const std::uint32_t with = among & plane[p][column];
+    result |= with ? 1u << p : 0;
+    among = with ? with : among;
   }
-  return result;
+  return static_cast<std::uint8_t>(result);
 }
 
 /// Of each group, how many of the counted lanes are in its fullest cell.
@@ -180,21 +179,13 @@ template <int Digits> [[gnu::always_inline]] inline Bits largest(const Bits (&pl
   const Bits one = cell[0] ^ cell[1], other = cell[2] ^ cell[3], both = one & other;
   const Bits two = cell[0] & cell[1], other_two = cell[2] & cell[3];
   Bits plane[6] = {one ^ other, two ^ other_two ^ both, two & other_two};
-  Bits most;
   add_column<1, 3>(plane);
-  if (group == Group::quarter) {
-    most = largest<4>(plane);
-  } else {
-    add_column<2, 4>(plane);
-    if (group == Group::half) {
-      most = largest<5>(plane);
-    } else {
-      add_column<4, 5>(plane);
-      most = largest<6>(plane);
-    }
-  }
-  return {static_cast<std::uint8_t>(most[0]), static_cast<std::uint8_t>(most[2]), static_cast<std::uint8_t>(most[4]),
-          static_cast<std::uint8_t>(most[6])};
+  if (group == Group::quarter)
+    return {largest<4>(plane, 0), largest<4>(plane, 2), largest<4>(plane, 4), largest<4>(plane, 6)};
+  add_column<2, 4>(plane);
+  if (group == Group::half) return {largest<5>(plane, 0), 0, largest<5>(plane, 4), 0};
+  add_column<4, 5>(plane);
+  return {largest<6>(plane, 0), 0, 0, 0};
 }
 
 WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_sorted(const Matrix& sorted, Group group, exec::Mask counted,
