@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace warplens::analyzers {
 
@@ -79,6 +80,7 @@ public:
   /// A lane wants the bytes [offset, offset + bytes).
   void add(std::uint64_t offset, std::uint32_t bytes) {
     const std::uint64_t last = (offset + bytes - 1) >> bank_shift_;
+    lowest_ = std::min(lowest_, offset >> bank_shift_);
     for (std::uint64_t unit = offset >> bank_shift_; unit <= last; ++unit)
       add_row(static_cast<std::uint32_t>(unit & (banks_ - 1)), (unit << bank_shift_) >> row_shift_);
   }
@@ -121,7 +123,11 @@ private:
 
   [[nodiscard]] std::uint32_t broadcasts_needed(std::uint32_t bank, std::uint32_t limit) const;
 
+  /// Banks are counted from that of the lowest word on, so that moving an access changes nothing.
+  [[nodiscard]] std::uint64_t turn(const Row& row) const { return (row.bank - lowest_) & (banks_ - 1); }
+
   std::uint32_t bank_shift_, row_shift_, banks_;
+  std::uint64_t lowest_ = ~std::uint64_t{0};
   std::uint32_t most_rows_ = 0, most_lanes_ = 0;
   bool shared_ = false;
   std::uint32_t used_ = 0;
@@ -156,8 +162,9 @@ std::uint32_t Demand::best_with_one_broadcast() const {
   return count;
 }
 
-/// The hardware picks the word with the fewest lanes for the broadcast, and lets every other bank serve a lane of its
-/// most wanted word, so that broadcasts stay as useless as they can be. Uses up the demand.
+/// The hardware picks the word with the fewest lanes for the broadcast, of the first bank that has one, and lets every
+/// other bank serve a lane of its most wanted word, so that broadcasts stay as useless as they can be. Uses up the
+/// demand.
 std::uint32_t Demand::worst_with_one_broadcast() {
   std::uint32_t count = 0;
   while (true) {
@@ -171,7 +178,8 @@ std::uint32_t Demand::worst_with_one_broadcast() {
       any_shared |= row.lanes > 1;
       if (left[row.bank]++ == 0 || row.lanes > row_[most[row.bank]].lanes) most[row.bank] = i;
       most_left = std::max(most_left, left[row.bank]);
-      if (fewest == used_ || row.lanes < row_[fewest].lanes) fewest = i;
+      if (fewest == used_ || std::pair(row.lanes, turn(row)) < std::pair(row_[fewest].lanes, turn(row_[fewest])))
+        fewest = i;
     }
     if (!any_shared) return count + most_left; // a word a bank and pass from here on
     for (std::uint32_t bank = 0; bank < banks_; ++bank)
@@ -189,8 +197,7 @@ Served serve(const BankRule& rule, const std::uint64_t* offsets, exec::Mask lane
              std::uint32_t bytes, exec::AccessKind kind) {
   Demand demand(rule);
   for (exec::Mask rest = lanes; rest; rest &= rest - 1) demand.add(offsets[std::countr_zero(rest)] + skip, bytes);
-  if (kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction)
-    return {demand.most_lanes(), demand.most_lanes()};
+  if (is_atomic(kind)) return {demand.most_lanes(), demand.most_lanes()};
   if (rule.broadcast == BankRule::Broadcast::every_word || !demand.shared())
     return {demand.most_rows(), demand.most_rows()};
   const std::uint32_t best = demand.best_with_one_broadcast();

@@ -61,6 +61,10 @@ Expected<BankRule> parse_bank_rule(std::string_view text, std::string_view file)
 const std::vector<BankRule>& bank_rules();
 const BankRule* find_bank_rule(std::string_view name);
 
+constexpr bool is_atomic(exec::AccessKind kind) {
+  return kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction;
+}
+
 /// As what an access is served: a load of matrices (ldmatrix) takes a pass for each of them, even where all their rows
 /// are at one address (measured on compute capability 9.0), so it merges as little as a store.
 exec::AccessKind kind_for_banks(const ir::Function& function, const exec::Access& access);

@@ -1,9 +1,11 @@
 #include "analyzers/fast_banks.hpp"
 
+#include "analyzers/one_broadcast.hpp"
 #include "analyzers/processors.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace warplens::analyzers {
 
@@ -27,31 +29,49 @@ WARPLENS_PER_PROCESSOR bool words_aligned(const std::uint64_t* offsets, exec::Ma
   return (all & (lane_bytes - 1)) == 0;
 }
 
-bool is_atomic(exec::AccessKind kind) {
-  return kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction;
-}
-
 Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
 
-BankRequests requests_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes) {
-  BankRequests requests;
-  for (std::size_t quarter = 0; quarter < fullest.size(); quarter += lanes / 8) requests.add(fullest[quarter]);
-  return requests;
+/// Adds what a request costs; 0 passes: nobody makes it.
+[[gnu::always_inline]] inline void add_request(Passes& sum, std::uint32_t best, std::uint32_t worst,
+                                               std::uint32_t extra) {
+  if (best == 0) return;
+  sum.passes += best + extra;
+  sum.worst += worst + extra;
+  sum.fewest += 1;
+  sum.ways = std::max(sum.ways, best + extra);
+  sum.worst_ways = std::max(sum.worst_ways, worst + extra);
+}
+
+/// Each lane asks for so many parts, all alike.
+[[gnu::always_inline]] inline Passes times_parts(Passes of_one, std::uint32_t parts) {
+  of_one.passes *= parts;
+  of_one.worst *= parts;
+  of_one.fewest *= parts;
+  return of_one;
+}
+
+/// `fullest`: the lanes of the fullest cell of each request of `lanes` lanes, by its first quarter-warp.
+Passes passes_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes, std::uint32_t extra,
+                 std::uint32_t parts) {
+  Passes sum;
+  for (std::size_t quarter = 0; quarter < fullest.size(); quarter += lanes / 8)
+    add_request(sum, fullest[quarter], fullest[quarter], extra);
+  return times_parts(sum, parts);
 }
 
 /// Each lane on its own: how many are in the fullest cell of each request of `lanes` lanes.
-BankRequests requests_of_lanes(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lanes,
-                               std::uint32_t shift, std::uint32_t last) {
-  if (mask == ~exec::Mask{0}) return requests_of(fullest_cells(addresses, group_of(lanes), shift, last), lanes);
-  BankRequests requests;
+std::array<std::uint8_t, 4> fullest_of_lanes(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lanes,
+                                             std::uint32_t shift, std::uint32_t last) {
+  if (mask == ~exec::Mask{0}) return fullest_cells(addresses, group_of(lanes), shift, last);
+  std::array<std::uint8_t, 4> result{};
   for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
     std::uint8_t in_cell[kCells]{}, most = 0;
     for (exec::Mask rest = mask & static_cast<exec::Mask>((std::uint64_t{1} << lanes) - 1) << first; rest;
          rest &= rest - 1)
       most = std::max(most, ++in_cell[addresses[std::countr_zero(rest)] >> shift & last]);
-    requests.add(most);
+    result[first / 8] = most;
   }
-  return requests;
+  return result;
 }
 
 /// All lanes of the groups of so many lanes that have an active one.
@@ -73,19 +93,22 @@ FastBanks::FastBanks(BankRule rule)
     const std::uint32_t part = rule_.split_words ? std::min(bytes, rule_.bank_bytes) : bytes;
     const std::uint32_t cell = std::max(part, rule_.bank_bytes);
     const std::uint32_t row = rule_.banks * rule_.bank_bytes;
+    const BankRule::Word& word = rule_.word(bytes);
     // A row must hold whole words: their cells lie in one row then.
-    cells_[i] = {cell <= row && row <= rule_.row_bytes && rule_.banks <= kCells, log2(cell), row / cell - 1,
-                 bytes / part};
+    cells_[i] = {cell <= row && row <= rule_.row_bytes && rule_.banks <= kCells,
+                 log2(cell),
+                 row / cell - 1,
+                 bytes / part,
+                 word.lanes,
+                 word.extra};
   }
 }
 
-Passes FastBanks::result(const BankRequests& requests, const Cells& cells, const BankRule::Word& word) {
-  Passes result;
-  result.passes = (requests.sum + requests.count * word.extra) * cells.parts;
-  result.worst = result.passes;
-  result.fewest = requests.count * cells.parts;
-  result.ways = result.worst_ways = requests.most + word.extra;
-  return result;
+/// Null: words of so many bytes are served word for word.
+const FastBanks::Cells* FastBanks::cells(std::uint32_t lane_bytes) const {
+  if (!std::has_single_bit(lane_bytes) || lane_bytes > 16) return nullptr;
+  const Cells& found = cells_[log2(lane_bytes)];
+  return found.listed ? &found : nullptr;
 }
 
 Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
@@ -97,11 +120,11 @@ Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uin
 // Lanes of a word wait for each other: nothing needs to be sorted.
 Passes FastBanks::atomic_passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                                 exec::AccessKind kind) const {
-  if (!words_aligned(offsets, mask, lane_bytes) || !cells_[log2(lane_bytes)].listed)
+  const Cells* const found = cells(lane_bytes);
+  if (!found || !words_aligned(offsets, mask, lane_bytes))
     return analyzers::passes(rule_, offsets, mask, lane_bytes, kind);
-  const Cells& cells = cells_[log2(lane_bytes)];
-  const BankRule::Word& word = rule_.word(lane_bytes);
-  return result(requests_of_lanes(offsets, mask, word.lanes, cells.shift, cells.last), cells, word);
+  return passes_of(fullest_of_lanes(offsets, mask, found->lanes, found->shift, found->last), found->lanes, found->extra,
+                   found->parts);
 }
 
 Passes FastBanks::passes(const Footprint& access, exec::AccessKind kind) const {
@@ -109,28 +132,55 @@ Passes FastBanks::passes(const Footprint& access, exec::AccessKind kind) const {
   const auto word_by_word = [&] {
     return analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, kind);
   };
-  if (!access.compact() || !access.aligned() || access.lane_bytes > 16) return word_by_word();
-  const Cells& cells = cells_[log2(access.lane_bytes)];
-  if (!cells.listed) return word_by_word();
-  const BankRule::Word& word = rule_.word(access.lane_bytes);
-  std::uint32_t lanes = word.lanes;
+  const Cells* const found = access.compact() && access.aligned() ? cells(access.lane_bytes) : nullptr;
+  if (!found) return word_by_word();
+  std::uint32_t lanes = found->lanes;
   if (rule_.merge_equal_pairs && kind == exec::AccessKind::load && lanes < exec::kWarpSize &&
       equal_pairs(access.addresses, access.mask))
     lanes *= 2;
-  const exec::Mask active = whole_groups(access.mask, lanes);
   const Group group = group_of(lanes);
-  std::optional<SortedLanes> squeezed;
-  if (row_shift_ != banks_shift_) {
+  const bool long_rows = row_shift_ != banks_shift_;
+  SortedLanes squeezed;
+  if (long_rows) {
     LaneKeys keys = access.sorted().keys(Group::quarter);
     squeeze(keys, banks_shift_, row_shift_);
-    squeezed.emplace(keys);
+    squeezed.sort(keys);
   }
-  const SortedLanes& sorted = squeezed ? *squeezed : access.sorted();
-  const exec::Mask words = sorted.starts<1>(group, {-(1 << cells.shift)})[0] & active;
+  const SortedLanes& sorted = long_rows ? squeezed : access.sorted();
+  exec::Mask words;
+  if (!long_rows && access.lane_bytes >> found->shift != 0) { // a lane takes a cell or more
+    words = access.starts(group).address;
+  } else {
+    const std::int32_t cell = -(1 << found->shift);
+    SortedLanes::Starts starts;
+    sorted.starts(group, {cell, cell, cell, cell}, whole_groups(access.mask, lanes), starts);
+    words = starts[0];
+  }
   // One word of a pass is broadcast: nothing to choose where no two lanes share one.
-  if (rule_.broadcast == BankRule::Broadcast::one_word && std::popcount(words) != std::popcount(access.mask))
-    return word_by_word();
-  return result(requests_of(sorted.fullest_cells(group, words, cells.shift, cells.last), lanes), cells, word);
+  if (rule_.broadcast == BankRule::Broadcast::one_word && std::popcount(words) != std::popcount(access.mask)) {
+    const bool cells_are_banks = found->last + 1 == rule_.banks && rule_.banks <= OneBroadcast::kMaxBanks;
+    if (long_rows || !cells_are_banks || lanes > OneBroadcast::kMaxLanes) return word_by_word();
+    return with_one_broadcast(access, *found, lanes);
+  }
+  return passes_of(sorted.fullest_cells(group, words, found->shift, found->last), lanes, found->extra, found->parts);
+}
+
+Passes FastBanks::with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes) {
+  const std::uint64_t base = access.addresses[std::countr_zero(access.mask)] >> cells.shift;
+  LaneKeys keys; // idle lanes come after all others
+  for (std::uint32_t i = 0; i < exec::kWarpSize; ++i)
+    keys[i] = access.mask >> i & 1 ? static_cast<std::int32_t>((access.addresses[i] >> cells.shift) - base)
+                                   : std::numeric_limits<std::int32_t>::max();
+  const LaneKeys words = SortedLanes(keys).keys(group_of(lanes));
+  Passes sum;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
+    const auto active = static_cast<std::uint32_t>(std::popcount(access.mask >> first & ((1u << lanes) - 1)));
+    if (active == 0) continue;
+    const OneBroadcast one =
+        one_broadcast(std::span(words).subspan(first, active), static_cast<std::int32_t>(cells.last));
+    add_request(sum, one.best, one.worst, cells.extra);
+  }
+  return times_parts(sum, cells.parts);
 }
 
 } // namespace warplens::analyzers

@@ -9,20 +9,7 @@
 #include "analyzers/banks.hpp"
 #include "analyzers/footprint.hpp"
 
-#include <algorithm>
-
 namespace warplens::analyzers {
-
-/// The lanes that the fullest bank of each request serves, summed, and the most of them; how many requests.
-struct BankRequests {
-  std::uint32_t sum = 0, most = 0, count = 0;
-  /// `lanes` of the fullest bank; 0: nobody makes this request.
-  void add(std::uint32_t lanes) {
-    sum += lanes;
-    most = std::max(most, lanes);
-    count += lanes != 0;
-  }
-};
 
 class FastBanks {
 public:
@@ -41,11 +28,14 @@ private:
     std::uint32_t shift = 0; ///< bytes of a cell, as a power of two
     std::uint32_t last = 0;  ///< the number of cells side by side, less one
     std::uint32_t parts = 1; ///< requests that each lane makes, one after the other, all alike
+    std::uint32_t lanes = 0; ///< of a request
+    std::uint32_t extra = 0; ///< passes that each request takes besides
   };
 
+  [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes) const;
   [[nodiscard]] Passes atomic_passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                                      exec::AccessKind kind) const;
-  static Passes result(const BankRequests& requests, const Cells& cells, const BankRule::Word& word);
+  [[nodiscard]] static Passes with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes);
 
   BankRule rule_;
   std::uint32_t banks_shift_, row_shift_; ///< bytes of all banks side by side, and of a row, as powers of two

@@ -58,12 +58,13 @@ Footprint::Footprint(const std::uint64_t* lane_addresses, exec::Mask lanes, std:
   count_sorted();
 }
 
-WARPLENS_PER_PROCESSOR void Footprint::count_sorted() {
-  const Starts warp = starts(Group::warp);
+void Footprint::count_sorted() {
+  of_halves_ = starts_of(Group::half);
+  of_warp_ = starts_of(Group::warp);
   const auto count = [](exec::Mask bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
-  distinct_ = count(warp.address);
-  sectors_ = count(warp.sector);
-  line_total_ = count(warp.line);
+  distinct_ = count(of_warp_.address);
+  sectors_ = count(of_warp_.sector);
+  line_total_ = count(of_warp_.line);
 }
 
 void Footprint::count_lane_by_lane() {
@@ -76,15 +77,15 @@ void Footprint::count_lane_by_lane() {
   line_total_ = static_cast<std::uint32_t>(line_count_);
 }
 
-WARPLENS_PER_PROCESSOR std::array<std::uint32_t, 2> Footprint::distinct_addresses_of_halves() const {
+std::array<std::uint32_t, 2> Footprint::distinct_addresses_of_halves() const {
+  if (compact_) {
+    const exec::Mask firsts = of_halves_.address;
+    return {static_cast<std::uint32_t>(std::popcount(firsts & 0xffffu)),
+            static_cast<std::uint32_t>(std::popcount(firsts >> 16))};
+  }
   std::array<std::uint32_t, 2> result{};
-  const exec::Mask firsts = compact_ ? starts(Group::half).address : 0;
   for (const std::size_t which : {0u, 1u}) {
     const exec::Mask half = 0xffffu << 16 * which;
-    if (compact_) {
-      result[which] = static_cast<std::uint32_t>(std::popcount(firsts & half));
-      continue;
-    }
     std::uint64_t seen[exec::kWarpSize / 2];
     for (exec::Mask rest = mask & half; rest; rest &= rest - 1) {
       const std::uint64_t address = addresses[std::countr_zero(rest)];
@@ -101,11 +102,12 @@ std::size_t Footprint::sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]
   return n;
 }
 
-Footprint::Starts Footprint::starts(Group group) const {
+Footprint::Starts Footprint::starts_of(Group group) const {
   const auto from = [](std::uint32_t bytes) { return ~static_cast<std::int32_t>(bytes - 1); };
-  const auto found = sorted_.starts<4>(group, {from(1), from(kSectorBytes), from(kBlockBytes), from(kLineBytes)});
-  const exec::Mask active = active_[static_cast<std::size_t>(group)];
-  return {found[0] & active, found[1] & active, found[2] & active, found[3] & active};
+  SortedLanes::Starts found;
+  sorted_.starts(group, {from(1), from(kSectorBytes), from(kBlockBytes), from(kLineBytes)},
+                 active_[static_cast<std::size_t>(group)], found);
+  return {found[0], found[1], found[2], found[3]};
 }
 
 void Footprint::add_line(std::uint64_t sector) const {

@@ -54,25 +54,29 @@ public:
   /// Of compact accesses: the lanes by their distance from a multiple of kAlignmentUnit.
   [[nodiscard]] const SortedLanes& sorted() const { return sorted_; }
   /// Of compact accesses, for requests of 8, 16 or 32 lanes. Groups without an active lane have no bits.
-  [[nodiscard]] Starts starts(Group group) const;
+  [[nodiscard]] Starts starts(Group group) const {
+    return group == Group::warp ? of_warp_ : group == Group::half ? of_halves_ : starts_of(group);
+  }
 
   const std::uint64_t* addresses; ///< as given to the constructor
   exec::Mask mask;
   std::uint32_t lane_bytes;
 
 private:
-  static constexpr std::uint64_t kAlignmentUnit = 4096;         // no segment of memory, no row of banks is longer
-  static constexpr std::size_t kMaxLines = 2 * exec::kWarpSize; // a lane touches at most two
+  static constexpr std::uint64_t kAlignmentUnit = 4096; // no segment of memory, no row of banks is longer
+  static constexpr std::size_t kMaxLines = 2 * std::size_t{exec::kWarpSize}; // a lane touches at most two
 
   void count_sorted();
+  [[nodiscard]] Starts starts_of(Group group) const;
   void count_lane_by_lane();
   void add_line(std::uint64_t sector) const;
 
   bool compact_ = false, aligned_ = false;
   std::uint32_t sectors_ = 0, line_total_ = 0, distinct_ = 0;
-  std::uint64_t base_;   ///< what the keys count from
-  exec::Mask active_[3]; ///< by Group: all lanes of the groups that have an active one
-  SortedLanes sorted_;   ///< of a compact access
+  std::uint64_t base_;         ///< what the keys count from
+  exec::Mask active_[3];       ///< by Group: all lanes of the groups that have an active one
+  SortedLanes sorted_;         ///< of a compact access
+  Starts of_halves_, of_warp_; ///< likewise
   mutable std::size_t line_count_ = 0;
   mutable Line lines_[kMaxLines]; // filled by lines() only: few ask
 };

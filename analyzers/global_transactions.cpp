@@ -128,13 +128,12 @@ GlobalTransactions::Shard::Shard(std::size_t rows)
     : sites_(rows), half_warps_(*find_coalescing_rule("1.2")), ordered_words_(*find_coalescing_rule("1.0")),
       banks_(*find_bank_rule("5.x+")) {}
 
-WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Access& access) const {
+WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Access& access, GlobalCost& one) const {
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-  GlobalCost one;
+  one.half_warp_bytes = one.half_warp_transactions = 0;
   one.bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
   one.theoretical = footprint.sectors();
-  const bool atomic = access.kind == exec::AccessKind::atomic || access.kind == exec::AccessKind::reduction;
-  one.sectors = atomic ? atomic_sectors(footprint) : one.theoretical;
+  one.sectors = is_atomic(access.kind) ? atomic_sectors(footprint) : one.theoretical;
   const std::uint64_t bytes_used = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
   one.ideal = std::min(one.theoretical, (bytes_used + kSectorBytes - 1) / kSectorBytes);
   one.lines = footprint.line_total();
@@ -145,12 +144,14 @@ WARPLENS_PER_PROCESSOR GlobalCost GlobalTransactions::Shard::cost(const exec::Ac
   one.incoherent = ordered.uncoalesced;
   one.coherent = ordered.total() - ordered.uncoalesced;
   add_ideal_of_half_warps(one, footprint);
-  return one;
 }
 
 void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access) {
   flush(site, repeat);
-  repeat = {key, access.count, cost(access), classify(access)};
+  repeat.key = key;
+  repeat.count = access.count;
+  find_cost(access, repeat.one);
+  repeat.pattern = classify(access);
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;
@@ -161,7 +162,7 @@ void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) {
   site.row.cost.add(repeat.one, repeat.count);
   site.row.requests += repeat.count;
   site.row.site.add(repeat.pattern, repeat.count);
-  repeat = {};
+  repeat.count = 0;
 }
 
 std::span<GlobalTransactions::Row> GlobalTransactions::Shard::rows() {

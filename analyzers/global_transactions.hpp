@@ -96,7 +96,7 @@ private:
   };
   void start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access);
   static void flush(Site& site, Repeat& repeat);
-  [[nodiscard]] GlobalCost cost(const exec::Access& access) const;
+  void find_cost(const exec::Access& access, GlobalCost& one) const;
 
   std::vector<Site> sites_;
   std::vector<Row> merged_;

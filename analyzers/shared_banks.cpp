@@ -56,8 +56,19 @@ SharedBanks::Shard::Shard(const ir::Function& function)
     : function_(function), sites_((function.instructions.size() + 1) * kOperations), banks_(*find_bank_rule("5.x+")),
       old_banks_(*find_bank_rule("1.x")) {}
 
+SharedBanks::Shard::Both SharedBanks::Shard::passes(const exec::Access& access) const {
+  const exec::AccessKind kind = kind_for_banks(function_, access);
+  if (is_atomic(kind)) // no need of a footprint
+    return {banks_.passes(access.addresses, access.mask, access.lane_bytes, kind),
+            old_banks_.passes(access.addresses, access.mask, access.lane_bytes, kind)};
+  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
+  return {banks_.passes(footprint, kind), old_banks_.passes(footprint, kind)};
+}
+
 void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
   flush(site);
+  site.repeat.one = {};
+  site.repeat.ways = 0;
   site.repeat.key = key;
   site.repeat.count = access.count;
   site.repeat.pattern = classify(access);
@@ -67,12 +78,9 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
     one.serialize_best = one.serialize_worst = constant_extra_passes(access);
     return;
   }
-  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-  const exec::AccessKind kind = kind_for_banks(function_, access);
-  const Passes now = banks_.passes(footprint, kind);
+  const auto [now, old] = passes(access);
   one.wavefronts = now.passes;
   one.conflicts = now.conflicts();
-  const Passes old = old_banks_.passes(footprint, kind);
   one.serialize_best = old.conflicts();
   one.serialize_worst = old.worst_conflicts();
   one.serialize_free = old.fewest;
@@ -90,7 +98,7 @@ void SharedBanks::Shard::flush(Site& site) {
     site.row.site.add(repeat.pattern, repeat.count);
     degrees_[std::min<std::size_t>(repeat.ways, kDegrees - 1)] += repeat.count;
   }
-  repeat = {};
+  repeat.count = 0;
 }
 
 std::span<SharedBanks::Row> SharedBanks::Shard::rows() {

@@ -98,6 +98,11 @@ private:
     LaneOffsets offsets; ///< of an irregular one
     Row row;
   };
+  /// Under both rules.
+  struct Both {
+    Passes now, old;
+  };
+  [[nodiscard]] Both passes(const exec::Access& access) const;
   void flush(Site& site);
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 

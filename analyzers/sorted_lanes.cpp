@@ -113,25 +113,32 @@ WARPLENS_PER_PROCESSOR void sort_groups(const LaneKeys& keys, Matrix& quarters, 
   store(m, warp);
 }
 
-[[gnu::always_inline]] inline Row or_of_columns(Row v) {
-  v |= exchanged<4>(v);
-  v |= exchanged<2>(v);
-  return v | exchanged<1>(v);
+/// Bits in the place of their keys: set where a key does not differ from the one before it in any of `bits`.
+[[gnu::always_inline]] inline Row repeats_in_columns(const Row (&difference)[4], std::int32_t bits) {
+  Row same{};
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) same |= ((difference[r] & bits) == 0) & (1 << r);
+  return same << Row{0, 4, 8, 12, 16, 20, 24, 28};
 }
 
-/// Bit i of a result: the i-th key does not differ from the one before it in any of the bits.
-WARPLENS_PER_PROCESSOR void find_repeats(const Matrix& sorted, const std::int32_t* bits, exec::Mask* result,
-                                         std::size_t count) {
+/// In each half of the columns, those of `a` and those of `b`, two by two.
+[[gnu::always_inline]] inline Row or_of_neighbours(Row a, Row b) {
+  return __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14) |
+         __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+}
+
+/// Bit i of a result: the i-th key is `first` of its group, or differs from the one before it in one of the bits.
+WARPLENS_PER_PROCESSOR void find_starts(const Matrix& sorted, const std::int32_t (&bits)[4], exec::Mask first,
+                                        exec::Mask active, SortedLanes::Starts& result) {
   const Rows m = loaded(sorted);
   const Row before = __builtin_shufflevector(m.row[3], m.row[3], 7, 0, 1, 2, 3, 4, 5, 6);
   const Row difference[] = {m.row[0] ^ before, m.row[1] ^ m.row[0], m.row[2] ^ m.row[1], m.row[3] ^ m.row[2]};
-  for (std::size_t i = 0; i < count; ++i) {
-    Row same{};
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; ++r) same |= ((difference[r] & bits[i]) == 0) & (1 << r);
-    same <<= Row{0, 4, 8, 12, 16, 20, 24, 28};
-    result[i] = static_cast<exec::Mask>(or_of_columns(same)[0]);
-  }
+  Row repeats = or_of_neighbours(
+      or_of_neighbours(repeats_in_columns(difference, bits[0]), repeats_in_columns(difference, bits[1])),
+      or_of_neighbours(repeats_in_columns(difference, bits[2]), repeats_in_columns(difference, bits[3])));
+  repeats |= exchanged<4>(repeats);
+  const Row starts = (~repeats | static_cast<std::int32_t>(first)) & static_cast<std::int32_t>(active);
+  std::memcpy(result.data(), &starts, sizeof result);
 }
 
 using Bits = std::uint32_t __attribute__((vector_size(32)));
@@ -149,17 +156,16 @@ template <int Distance, int Digits> [[gnu::always_inline]] inline void add_colum
   plane[Digits] = carry;
 }
 
-/// The largest number of each column.
-template <int Digits> [[gnu::always_inline]] inline Bits largest(const Bits (&plane)[6]) {
-  Bits result{}, among = ~Bits{};
+/// The largest number of a column.
+template <int Digits> [[gnu::always_inline]] inline std::uint8_t largest(const Bits (&plane)[6], int column) {
+  std::uint32_t result = 0, among = ~0u;
 #pragma GCC unroll 6
   for (int p = Digits - 1; p >= 0; --p) {
-    const Bits with = among & plane[p];
-    const Bits any = reinterpret_cast<Bits>(with != 0);
-    result |= any & (1u << p);
-    among = (any & with) | (~any & among);
+    const std::uint32_t with = among & plane[p][column];
+    result |= with ? 1u << p : 0;
+    among = with ? with : among;
   }
-  return result;
+  return static_cast<std::uint8_t>(result);
 }
 
 /// Of each group, how many of the counted lanes are in its fullest cell.
@@ -173,21 +179,13 @@ template <int Digits> [[gnu::always_inline]] inline Bits largest(const Bits (&pl
   const Bits one = cell[0] ^ cell[1], other = cell[2] ^ cell[3], both = one & other;
   const Bits two = cell[0] & cell[1], other_two = cell[2] & cell[3];
   Bits plane[6] = {one ^ other, two ^ other_two ^ both, two & other_two};
-  Bits most;
   add_column<1, 3>(plane);
-  if (group == Group::quarter) {
-    most = largest<4>(plane);
-  } else {
-    add_column<2, 4>(plane);
-    if (group == Group::half) {
-      most = largest<5>(plane);
-    } else {
-      add_column<4, 5>(plane);
-      most = largest<6>(plane);
-    }
-  }
-  return {static_cast<std::uint8_t>(most[0]), static_cast<std::uint8_t>(most[2]), static_cast<std::uint8_t>(most[4]),
-          static_cast<std::uint8_t>(most[6])};
+  if (group == Group::quarter)
+    return {largest<4>(plane, 0), largest<4>(plane, 2), largest<4>(plane, 4), largest<4>(plane, 6)};
+  add_column<2, 4>(plane);
+  if (group == Group::half) return {largest<5>(plane, 0), 0, largest<5>(plane, 4), 0};
+  add_column<4, 5>(plane);
+  return {largest<6>(plane, 0), 0, 0, 0};
 }
 
 WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_sorted(const Matrix& sorted, Group group, exec::Mask counted,
@@ -223,10 +221,9 @@ WARPLENS_PER_PROCESSOR bool distances(const std::uint64_t* addresses, exec::Mask
 
 void SortedLanes::sort(const LaneKeys& keys) { sort_groups(keys, sorted_[0].row, sorted_[1].row, sorted_[2].row); }
 
-void SortedLanes::find_starts(Group group, const std::int32_t* bits, exec::Mask* result, std::size_t count) const {
+void SortedLanes::starts(Group group, const std::int32_t (&bits)[4], exec::Mask active, Starts& result) const {
   const auto g = static_cast<std::size_t>(group);
-  find_repeats(sorted_[g].row, bits, result, count);
-  for (std::size_t i = 0; i < count; ++i) result[i] = ~result[i] | kFirstLanes[g];
+  find_starts(sorted_[g].row, bits, kFirstLanes[g], active, result);
 }
 
 std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,

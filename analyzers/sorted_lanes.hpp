@@ -3,8 +3,9 @@
 //
 //   keys of 32 lanes: 12, 8, 8, 132, …
 //   SortedLanes lanes(keys);
-//   const auto [key, block] = lanes.starts<2>(Group::warp, {~0, ~127});
-//   std::popcount(key) distinct keys, std::popcount(block) distinct blocks of 128
+//   SortedLanes::Starts starts;
+//   lanes.starts(Group::warp, {~0, ~31, ~63, ~127}, ~0u, starts);
+//   std::popcount(starts[0]) distinct keys, std::popcount(starts[3]) distinct blocks of 128
 #pragma once
 
 #include "emulator/exec/events.hpp"
@@ -32,13 +33,10 @@ public:
   void sort(const LaneKeys& keys);
 
   /// For each of `bits`, where something new begins. Bit i: the i-th of the sorted lanes is the first of its group, or
-  /// differs from the one before in one of those bits; with the low ones left out, a new block of keys begins.
-  template <std::size_t N>
-  [[nodiscard]] std::array<exec::Mask, N> starts(Group group, const std::array<std::int32_t, N>& bits) const {
-    std::array<exec::Mask, N> result;
-    find_starts(group, bits.data(), result.data(), N);
-    return result;
-  }
+  /// differs from the one before in one of those bits; with the low ones left out, a new block of keys begins. Bits
+  /// that are not in `active` stay 0.
+  using Starts = std::array<exec::Mask, 4>;
+  void starts(Group group, const std::int32_t (&bits)[4], exec::Mask active, Starts& result) const;
   /// Each key has a cell, `key >> shift & last`, with `last` at most 31. How many of the `counted` ones (by their place
   /// in the order, as starts() has them) are in the fullest cell of each group, by its first quarter-warp.
   [[nodiscard]] std::array<std::uint8_t, 4> fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,
@@ -46,8 +44,6 @@ public:
   [[nodiscard]] LaneKeys keys(Group group) const;
 
 private:
-  void find_starts(Group group, const std::int32_t* bits, exec::Mask* result, std::size_t count) const;
-
   struct alignas(32) Matrix {
     std::int32_t row[4][8]; ///< column after column
   };

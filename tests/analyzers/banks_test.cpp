@@ -128,6 +128,22 @@ TEST(Banks, TheWorstReadingIsNeverBetter) {
   }
 }
 
+// Repeated accesses are looked at once, whatever banks they lie in.
+TEST(Banks, MovingAnAccessByWholeBanksChangesNothing) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 5000; ++i) {
+    const std::uint64_t range = 1u << random() % 8, distance = random() % 1000 * 4;
+    const WarpAccess access(static_cast<exec::Mask>(random()) | 1u, 4, [&](int) { return random() % range * 4; });
+    const WarpAccess moved(access.mask, 4,
+                           [&](int lane) { return access.addresses[static_cast<std::size_t>(lane)] + distance; });
+    for (const char* const rule : {"1.x", "5.x+"}) {
+      const Passes one = serve(rule, access, AccessKind::load), other = serve(rule, moved, AccessKind::load);
+      ASSERT_EQ(one.passes, other.passes);
+      ASSERT_EQ(one.worst, other.worst);
+    }
+  }
+}
+
 TEST(Banks, BadRulesAreDiagnosed) {
   const auto rule = parse_bank_rule("rule = \"banks\"\nname = \"x\"\ntitle = \"x\"\nbanks = 33\nbank_bytes = 4\n"
                                     "row_bytes = 64\nbroadcast = \"some\"\nsplit_words = 1\nmerge_equal_pairs = false\n"

@@ -141,13 +141,18 @@ TEST(SortedLanes, SortsEachGroupAndFindsWhereItChanges) {
     const std::size_t sizes[] = {8, 16, 32};
     for (std::size_t g = 0; g < 3; ++g) {
       LaneKeys expected = keys;
-      exec::Mask starts = 0;
       for (std::size_t first = 0; first < keys.size(); first += sizes[g])
         std::sort(&expected[first], &expected[first] + sizes[g]);
-      for (std::size_t k = 0; k < keys.size(); ++k)
-        if (k % sizes[g] == 0 || (expected[k] & ~31) != (expected[k - 1] & ~31)) starts |= 1u << k;
       ASSERT_EQ(lanes.keys(static_cast<Group>(g)), expected);
-      ASSERT_EQ((lanes.starts<1>(static_cast<Group>(g), {~31})[0]), starts);
+      const std::int32_t bits[] = {~0, ~31, 1 << 20, 0};
+      const auto active = static_cast<exec::Mask>(random());
+      SortedLanes::Starts starts;
+      lanes.starts(static_cast<Group>(g), bits, active, starts);
+      for (std::size_t of = 0; of < 4; ++of)
+        for (std::size_t k = 0; k < keys.size(); ++k) {
+          const bool new_one = k % sizes[g] == 0 || (expected[k] & bits[of]) != (expected[k - 1] & bits[of]);
+          ASSERT_EQ(starts[of] >> k & 1, new_one && active >> k & 1);
+        }
     }
   }
 }
