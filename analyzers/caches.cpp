@@ -79,30 +79,40 @@ public:
     if (board.l2 && whole) second_.emplace(*board.l2);
   }
 
-  void load(Caches::Row& row, std::uint32_t multiprocessor, isa::Space space, const LineUse& use) {
-    const bool local = space == isa::Space::local;
-    if (first_.empty() || !(local ? local_.has_value() : global_)) return read(row, use.line(), use.sectors());
+  /// What an access does in the first level of its multiprocessor.
+  struct Path {
+    Cache* first = nullptr; ///< null where it passes by
+    CacheGeometry::Store store{};
+    Caches::Lookups* loads = nullptr;
+    Caches::Lookups* stores = nullptr; ///< null where nobody counts them
+  };
+  Path path(Caches::Row& row, std::uint32_t multiprocessor, isa::Space space) {
+    if (first_.empty()) return {};
     Cache& first = first_[multiprocessor];
-    const Cache::Outcome o = first.load(use.line(), use.sectors());
-    look_up(local ? row.local_loads : row.loads, use, o, o.missed == 0);
+    if (space == isa::Space::global)
+      return global_ ? Path{&first, first.geometry().store, &row.loads, nullptr} : Path{};
+    return local_ ? Path{&first, *local_, &row.local_loads, &row.local_stores} : Path{};
+  }
+
+  void load(Caches::Row& row, const Path& path, const LineUse& use) {
+    if (path.first == nullptr) return read(row, use.line(), use.sectors());
+    const Cache::Outcome o = path.first->load(use.line(), use.sectors());
+    look_up(*path.loads, use, o, o.missed == 0);
     row.l1_again += count(o.again);
-    made_room(row, first, o);
+    if (o.evicted != 0) made_room(row, *path.first, o);
     if (o.missed != 0) read(row, use.line(), o.missed);
   }
 
-  void store(Caches::Row& row, std::uint32_t multiprocessor, isa::Space space, const LineUse& use) {
-    const bool local = space == isa::Space::local;
-    if (first_.empty() || !(local ? local_.has_value() : global_)) return change(row, use.line(), use.sectors());
-    Cache& first = first_[multiprocessor];
-    const CacheGeometry::Store how = local ? *local_ : first.geometry().store;
-    const Cache::Outcome o = first.store(use.line(), use.sectors(), how);
-    if (local) look_up(row.local_stores, use, o, o.hit == use.sectors());
-    made_room(row, first, o);
-    if (how != CacheGeometry::Store::back) change(row, use.line(), use.sectors());
+  void store(Caches::Row& row, const Path& path, const LineUse& use) {
+    if (path.first == nullptr) return change(row, use.line(), use.sectors());
+    const Cache::Outcome o = path.first->store(use.line(), use.sectors(), path.store);
+    if (path.stores != nullptr) look_up(*path.stores, use, o, o.hit == use.sectors());
+    if (o.evicted != 0) made_room(row, *path.first, o);
+    if (path.store != CacheGeometry::Store::back) change(row, use.line(), use.sectors());
   }
 
-  void atomic(Caches::Row& row, std::uint32_t multiprocessor, const LineUse& use) {
-    if (!first_.empty() && global_) first_[multiprocessor].invalidate(use.line());
+  void atomic(Caches::Row& row, const Path& path, const LineUse& use) {
+    if (path.first != nullptr) path.first->invalidate(use.line());
     read(row, use.line(), use.sectors());
     change(row, use.line(), use.sectors());
   }
@@ -175,10 +185,11 @@ void Caches::study(const Streams& streams) {
       if (!whole && place.multiprocessor != 0) return;
       ++looked_at_;
       Row& row = rows_[row_of(access.instruction)];
+      const Hierarchy::Path path = hierarchy.path(row, place.multiprocessor, access.space);
       for (const LineUse& use : access.lines) switch (access.kind) {
-        case exec::AccessKind::load: hierarchy.load(row, place.multiprocessor, access.space, use); break;
-        case exec::AccessKind::store: hierarchy.store(row, place.multiprocessor, access.space, use); break;
-        default: hierarchy.atomic(row, place.multiprocessor, use); break;
+        case exec::AccessKind::load: hierarchy.load(row, path, use); break;
+        case exec::AccessKind::store: hierarchy.store(row, path, use); break;
+        default: hierarchy.atomic(row, path, use); break;
         }
     });
   totals_ = hierarchy.totals;
