@@ -74,7 +74,7 @@ void BlockCounts::Shard::end_cta(std::uint64_t cta) {
 
 std::unique_ptr<BlockCounts::Shard> BlockCounts::make_shard() const { return std::make_unique<Shard>(function_); }
 
-void BlockCounts::absorb(Shard& shard) { table_.merge(std::move(shard.table_)); }
+void BlockCounts::absorb(Shard& shard) { table_.merge(shard.table_); }
 
 BlockTable BlockCounts::table() const {
   BlockTable sorted = table_;

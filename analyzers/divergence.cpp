@@ -69,7 +69,7 @@ std::vector<std::uint32_t> region(const ir::ControlFlow& flow, std::uint32_t fro
       }
   };
   reach(from);
-  for (std::size_t i = 0; i < found.size(); ++i) reach(found[i]);
+  for (std::size_t next = 0; next < found.size();) reach(found[next++]);
   return found;
 }
 

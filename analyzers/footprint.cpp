@@ -184,18 +184,6 @@ Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes =
 
 } // namespace
 
-WARPLENS_PER_PROCESSOR Transactions FastRule::transactions(const Footprint& footprint) const {
-  if (footprint.mask == 0) return {};
-  if (!footprint.compact())
-    return analyzers::transactions(rule_, footprint.addresses, footprint.mask, footprint.lane_bytes);
-  if (rule_.order == CoalescingRule::Order::kth_word) return in_order(footprint);
-  const WordClass& by = *word(footprint.lane_bytes);
-  Transactions result;
-  count_segments(footprint.starts(group_of(by.lanes)), by.segment, rule_.shrink ? rule_.smallest : by.segment,
-                 result.count);
-  return result;
-}
-
 WARPLENS_PER_PROCESSOR Transactions FastRule::in_order(const Footprint& footprint) const {
   Transactions result;
   const WordClass* by = word(footprint.lane_bytes);
@@ -221,6 +209,18 @@ WARPLENS_PER_PROCESSOR Transactions FastRule::in_order(const Footprint& footprin
     result.count[size_index(rule_.smallest)] += alone;
     result.uncoalesced += alone;
   }
+  return result;
+}
+
+WARPLENS_PER_PROCESSOR Transactions FastRule::transactions(const Footprint& footprint) const {
+  if (footprint.mask == 0) return {};
+  if (!footprint.compact())
+    return analyzers::transactions(rule_, footprint.addresses, footprint.mask, footprint.lane_bytes);
+  if (rule_.order == CoalescingRule::Order::kth_word) return in_order(footprint);
+  const WordClass& by = *word(footprint.lane_bytes);
+  Transactions result;
+  count_segments(footprint.starts(group_of(by.lanes)), by.segment, rule_.shrink ? rule_.smallest : by.segment,
+                 result.count);
   return result;
 }
 

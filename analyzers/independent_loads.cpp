@@ -74,7 +74,9 @@ public:
   /// whole launch.
   template <class OnWait> void waits(OnWait&& on_wait) {
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b)
-      for (const auto& [in_flight, entry] : entries_[b]) {
+      for (const auto& known : entries_[b]) {
+        const auto& in_flight = known.first;
+        const auto& entry = known.second;
         bool first = true;
         pass(b, in_flight, [&](std::uint32_t at, const InFlight& loads) {
           double distance = 0;
@@ -187,10 +189,9 @@ private:
   };
   const After& after(std::uint32_t block, const InFlight& in_flight) {
     const auto [known, is_new] = after_[block].try_emplace(in_flight);
-    if (is_new)
-      known->second.in_flight =
-          pass(block, in_flight, [&](std::uint32_t, const InFlight&) { known->second.waited = true; });
-    return known->second;
+    After& found = known->second;
+    if (is_new) found.in_flight = pass(block, in_flight, [&](std::uint32_t, const InFlight&) { found.waited = true; });
+    return found;
   }
 
   /// Instructions from a load to the one at `at`, in a block that began with `in_flight`; `since_begin`: it has not

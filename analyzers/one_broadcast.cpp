@@ -22,10 +22,19 @@ bool any(Banks v) {
   return (half[0] | half[1]) != 0;
 }
 
+/// Each bank has the value of the one so far away.
+template <int Distance> Unsigned exchanged(Unsigned v) {
+  constexpr auto of = [](int bank) { return bank ^ Distance; };
+  return __builtin_shufflevector(v, v, of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10),
+                                 of(11), of(12), of(13), of(14), of(15));
+}
+
 /// Of all banks, what `pick` leaves of two.
 template <class Pick> std::uint32_t folded(Unsigned v, Pick&& pick) {
-  for (std::uint8_t distance = 8; distance; distance /= 2)
-    v = pick(v, Unsigned(__builtin_shuffle(v, Unsigned(kNumber) ^ distance)));
+  v = pick(v, exchanged<8>(v));
+  v = pick(v, exchanged<4>(v));
+  v = pick(v, exchanged<2>(v));
+  v = pick(v, exchanged<1>(v));
   return v[0];
 }
 std::uint32_t smallest(Unsigned v) {

@@ -78,10 +78,12 @@ void BlockTable::sort() {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
   std::vector<std::string> sorted;
+  sorted.reserve(order.size());
   for (const std::size_t i : order) sorted.push_back(std::move(names[i]));
   names = std::move(sorted);
   for (Row& row : rows) {
     std::vector<std::uint64_t> values;
+    values.reserve(order.size());
     for (const std::size_t i : order) values.push_back(row.at(i));
     row.values = std::move(values);
   }
@@ -93,6 +95,7 @@ std::vector<SourceRow> Profile::by_source_line() const {
   for (const InstructionRow& row : instructions)
     if (row.source_line) lines[{row.source_file, row.source_line}].accumulate(row.metrics);
   std::vector<SourceRow> result;
+  result.reserve(lines.size());
   for (auto& [place, metrics_of_line] : lines)
     result.push_back({place.first, place.second, std::move(metrics_of_line)});
   return result;

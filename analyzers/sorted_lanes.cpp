@@ -78,7 +78,7 @@ template <int Columns> [[gnu::always_inline]] inline void order_mirrored(Rows& m
 [[gnu::always_inline]] inline Rows by_quarters(const LaneKeys& keys) {
   Row quarter[4];
 #pragma GCC unroll 4
-  for (int q = 0; q < 4; ++q) std::memcpy(&quarter[q], &keys[8 * q], sizeof quarter[q]);
+  for (std::size_t q = 0; q < 4; ++q) std::memcpy(&quarter[q], &keys[8 * q], sizeof quarter[q]);
   const Row a = __builtin_shufflevector(quarter[0], quarter[1], 0, 8, 1, 9, 4, 12, 5, 13);
   const Row b = __builtin_shufflevector(quarter[0], quarter[1], 2, 10, 3, 11, 6, 14, 7, 15);
   const Row c = __builtin_shufflevector(quarter[2], quarter[3], 0, 8, 1, 9, 4, 12, 5, 13);

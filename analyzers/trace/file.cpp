@@ -408,7 +408,7 @@ Expected<Bytes> File::read(Table table, std::uint64_t first, std::uint64_t count
   Bytes result;
   if (count == 0) return result;
   for (std::uint64_t piece = first / t.piece_rows; piece <= (first + count - 1) / t.piece_rows; ++piece) {
-    const Expected<Bytes> rows = read_piece(table, piece);
+    Expected<Bytes> rows = read_piece(table, piece);
     if (!rows) return rows;
     const std::uint64_t begin = std::max(first, piece * t.piece_rows) - piece * t.piece_rows;
     const std::uint64_t end = std::min(first + count, (piece + 1) * t.piece_rows) - piece * t.piece_rows;

@@ -49,7 +49,8 @@ struct WarpAccess {
     }
     for (int lane = 0; lane < exec::kWarpSize; ++lane)
       if ((mask >> lane & 1) &&
-          addresses[static_cast<std::size_t>(lane)] != base + static_cast<std::uint64_t>(stride * (lane - first)))
+          addresses[static_cast<std::size_t>(lane)] !=
+              base + static_cast<std::uint64_t>(stride) * static_cast<std::uint64_t>(lane - first))
         return access;
     access.stride = stride;
     access.shape = stride == 0            ? exec::Shape::broadcast
