@@ -1,5 +1,6 @@
 #include "model/amaris.hpp"
 
+#include "model/cache_hits.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
@@ -15,15 +16,15 @@ constexpr double kGlobal = 500, kShared = 5, kL1 = 5, kL2 = 250;
 ThreadCycles thread_cycles(const KernelStatistics& s, Prediction& p) {
   const double requests = *s.global_requests;
   const double shared = s.shared_requests.value_or(0);
-  const double l1 = requests * s.l1_hit_ratio.value_or(0);
-  const double l2 = (requests - l1) * s.l2_hit_ratio.value_or(0);
+  const CacheHits hits = cache_hits(p, s);
+  const double l1 = requests * hits.first(), l2 = requests * hits.second();
   if (!s.thread_cycles)
     p.remarks.push_back("one cycle for every instruction that computes: 'thread_cycles' was not given");
   if (!s.shared_requests) p.remarks.push_back("no shared memory: 'shared_requests' was not given");
   ThreadCycles cycles;
   cycles.computation = note(p, "Comp", s.thread_cycles.value_or(std::max(*s.instructions - requests - shared, 0.0)),
                             "cycles per thread");
-  cycles.global = note(p, "Comm_GM", (requests - l1 - l2) * kGlobal + l1 * kL1 + l2 * kL2, "cycles per thread");
+  cycles.global = note(p, "Comm_GM", requests * hits.memory * kGlobal + l1 * kL1 + l2 * kL2, "cycles per thread");
   cycles.shared = note(p, "Comm_SM", shared * kShared, "cycles per thread");
   return cycles;
 }

@@ -1,5 +1,6 @@
 #include "model/dasgupta.hpp"
 
+#include "model/cache_hits.hpp"
 #include "model/merging.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
@@ -69,9 +70,9 @@ struct Caches {
 Caches caches(Prediction& p, const KernelStatistics& s, const Device& device) {
   Caches c;
   if (!device.latency.l1 || !device.latency.l2) return c;
-  const double l1_miss = 1 - s.l1_hit_ratio.value_or(0);
-  c.hit_latency = note(p, "hit_latency", *device.latency.l1 + l1_miss * *device.latency.l2, "cycles");
-  c.miss_ratio = note(p, "miss_ratio", l1_miss * (1 - s.l2_hit_ratio.value_or(0)), "");
+  const CacheHits hits = cache_hits(p, s);
+  c.hit_latency = note(p, "hit_latency", *device.latency.l1 + hits.first_miss * *device.latency.l2, "cycles");
+  c.miss_ratio = note(p, "miss_ratio", hits.memory, "");
   if (!s.l1_hit_ratio && !s.l2_hit_ratio) p.remarks.push_back("no cache hits: the hit ratios were not given");
   return c;
 }

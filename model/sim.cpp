@@ -1,5 +1,6 @@
 #include "model/sim.hpp"
 
+#include "model/cache_hits.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
 
@@ -42,12 +43,12 @@ Memory memory_of(Prediction& p, const Work& w, const KernelStatistics& s, const 
   m.dram_latency =
       note(p, "avg_DRAM_lat", *device.latency.memory + std::max(per_request - 1, 0.0) * device.sim->departure_delay,
            "cycles");
-  const double l1_miss = 1 - s.l1_hit_ratio.value_or(0);
-  const double miss = note(p, "miss_ratio", l1_miss * (1 - s.l2_hit_ratio.value_or(0)), "");
-  const double hit =
-      note(p, "hit_lat", device.latency.l1.value_or(0) + l1_miss * device.latency.l2.value_or(0), "cycles");
-  m.access_time = note(p, "AMAT", m.dram_latency * miss + hit, "cycles");
+  const CacheHits hits = cache_hits(p, s);
+  const double miss = note(p, "miss_ratio", hits.memory, "");
   if (!s.l1_hit_ratio && !s.l2_hit_ratio) p.remarks.push_back("no cache hits: the hit ratios were not given");
+  const double hit =
+      note(p, "hit_lat", device.latency.l1.value_or(0) + hits.first_miss * device.latency.l2.value_or(0), "cycles");
+  m.access_time = note(p, "AMAT", m.dram_latency * miss + hit, "cycles");
   return m;
 }
 

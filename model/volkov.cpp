@@ -1,5 +1,6 @@
 #include "model/volkov.hpp"
 
+#include "model/cache_hits.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
 
@@ -40,12 +41,13 @@ Expected<Prediction> volkov(const KernelStatistics& statistics, const Device& de
   double work = *s.instructions;
   if (requests > 0) {
     const double alpha = note(p, "alpha", std::max(*s.instructions - requests, 0.0) / requests, "");
-    const double l1 = s.l1_hit_ratio.value_or(0), l2 = (1 - l1) * s.l2_hit_ratio.value_or(0);
+    const CacheHits hits = cache_hits(p, s);
     const double full = *device.latency.memory;
-    const double latency = note(
-        p, "mem_lat",
-        l1 * device.latency.l1.value_or(full) + l2 * device.latency.l2.value_or(full) + (1 - l1 - l2) * full, "cycles");
-    const double bytes = note(p, "bytes_per_request", (1 - l1 - l2) * transaction_bytes(s) / requests, "bytes");
+    const double latency = note(p, "mem_lat",
+                                hits.first() * device.latency.l1.value_or(full) +
+                                    hits.second() * device.latency.l2.value_or(full) + hits.memory * full,
+                                "cycles");
+    const double bytes = note(p, "bytes_per_request", hits.memory * transaction_bytes(s) / requests, "bytes");
     const double per_cycle = device.bandwidth_gb_s / (device.clock_ghz * r.multiprocessors); // bytes
     rate.latency = n * s.independent_loads.value_or(1) / (latency + alpha * *device.latency.arithmetic / ilp);
     if (alpha > 0) rate.arithmetic /= alpha;

@@ -4,6 +4,7 @@ the README beside it.
 
     samples/ubench/findings.py sweep FOLDER 192                    all kernels on a matrix of 192 x 192
     samples/ubench/findings.py sweep FOLDER 6144 64 ubench_10      only blocks of 64 threads or more, and this kernel
+    samples/ubench/findings.py sweep FOLDER 6144 64,192 ubench_5   only blocks of 64 and of 192 threads
     samples/ubench/findings.py page FOLDER                         the tables, from what was swept
 
 The program is build/bin/warplens, or WARPLENS of the environment.
@@ -22,12 +23,14 @@ WIDTHS = (96, 192, 6144, 18432)
 KERNELS = ("ubench_1", "ubench_3", "ubench_6", "ubench_9", "ubench_5", "ubench_7", "ubench_10", "ubench_11")
 
 
-def shapes(width, least):
-    return [(x, y) for x in SIDES for y in SIDES
-            if least <= x * y <= 1024 and width % x == 0 and width % y == 0]
+def shapes(width, sizes):
+    """Those of at least so many threads, or where several sizes are given, of these."""
+    of = [int(size) for size in sizes.split(",")]
+    chosen = lambda threads: threads in of if len(of) > 1 else of[0] <= threads <= 1024
+    return [(x, y) for x in SIDES for y in SIDES if chosen(x * y) and width % x == 0 and width % y == 0]
 
 
-def sweep(folder, width, least, kernels):
+def sweep(folder, width, sizes, kernels):
     warplens = os.environ.get("WARPLENS", str(HERE.parents[1] / "build/bin/warplens"))
     for kernel in kernels:
         index = KERNELS.index(kernel)
@@ -38,7 +41,7 @@ def sweep(folder, width, least, kernels):
             values |= {f"launch.{index}.arg.1.s32": width}
         subprocess.run([warplens, "sweep", str(HERE / "sweep.toml"), "--index", str(index), "--total", f"{width}x{width}",
                         *(f"--set={key}={value}" for key, value in values.items()),
-                        "--block", ",".join(f"{x}x{y}" for x, y in shapes(width, least)), "--l1", "off,on,enlarged",
+                        "--block", ",".join(f"{x}x{y}" for x, y in shapes(width, sizes)), "--l1", "off,on,enlarged",
                         "--json", str(folder / f"{kernel}_{width}.json")], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -100,8 +103,8 @@ def main():
     if command == "page":
         return page(folder)
     folder.mkdir(exist_ok=True)
-    width, least, *kernels = arguments if len(arguments) > 1 else (*arguments, "1")
-    sweep(folder, int(width), int(least), kernels or KERNELS)
+    width, sizes, *kernels = arguments if len(arguments) > 1 else (*arguments, "1")
+    sweep(folder, int(width), sizes, kernels or KERNELS)
 
 
 if __name__ == "__main__":

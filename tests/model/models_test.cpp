@@ -59,6 +59,36 @@ TEST(Sim, CachesShortenTheAccess) {
   expect_term(*p, "AMAT", 440 * 0.4 + 18 + 0.5 * 130);
 }
 
+// Hits are of loads: a quarter of the transactions are stores and atomics, which come to memory as if nothing hit.
+TEST(Models, StoresDoNotHitAsLoadsDo) {
+  KernelStatistics s = kernel();
+  s.l1_hit_ratio = 0.5;
+  s.l2_hit_ratio = 0.2;
+  s.load_transactions = 37.5;
+  s.store_transactions = 10;
+  s.atomic_transactions = 2.5;
+  s.adjusting_weight = 1;
+  const Device c2050 = *find_device("c2050");
+  const double first_miss = 0.75 * 0.5 + 0.25, memory = 0.75 * 0.4 + 0.25;
+  const auto of_sim = predict(kSim, s, c2050), of_dasgupta = predict(kDasgupta, s, c2050);
+  ASSERT_TRUE(of_sim && of_dasgupta);
+  for (const Prediction& p : {*of_sim, *of_dasgupta}) {
+    expect_term(p, "share_of_loads", 0.75);
+    expect_term(p, "miss_ratio", memory);
+  }
+  expect_term(*of_sim, "hit_lat", 18 + first_miss * 130);
+  expect_term(*of_dasgupta, "hit_latency", 18 + first_miss * 130);
+  const auto of_amaris = predict(kAmaris, s, c2050), of_volkov = predict(kVolkov, s, c2050);
+  ASSERT_TRUE(of_amaris && of_volkov);
+  expect_term(*of_amaris, "Comm_GM", 50 * ((1 - first_miss) * 5 + (first_miss - memory) * 250 + memory * 500));
+  expect_term(*of_volkov, "mem_lat",
+              (1 - first_miss) * 18 + (first_miss - memory) * 130 + memory * *c2050.latency.memory);
+  s.load_transactions = 0; // a kernel that only stores: nothing hits
+  const auto stores = predict(kSim, s, c2050);
+  ASSERT_TRUE(stores);
+  expect_term(*stores, "miss_ratio", 1);
+}
+
 TEST(Sim, WhatSerialises) {
   KernelStatistics s = kernel();
   s.synchronizations = 2;

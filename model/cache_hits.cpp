@@ -1,0 +1,25 @@
+#include "model/cache_hits.hpp"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+namespace {
+
+double share_of_loads(const KernelStatistics& s) {
+  const double loads = s.load_transactions.value_or(0);
+  const double all = loads + s.store_transactions.value_or(0) + s.atomic_transactions.value_or(0);
+  return s.load_transactions && all > 0 ? loads / all : 1;
+}
+
+} // namespace
+
+CacheHits cache_hits(Prediction& p, const KernelStatistics& s) {
+  if (!s.l1_hit_ratio && !s.l2_hit_ratio) return {};
+  if (!s.load_transactions) p.remarks.push_back("stores hit as loads do: 'load_transactions' was not given");
+  const double loads = note(p, "share_of_loads", share_of_loads(s), "");
+  const double first_miss = 1 - s.l1_hit_ratio.value_or(0), second_miss = 1 - s.l2_hit_ratio.value_or(0);
+  return {1 - loads * (1 - first_miss), 1 - loads * (1 - first_miss * second_miss)};
+}
+
+} // namespace warplens::model
