@@ -137,7 +137,7 @@ Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& f
     const Expected<TraceView> view = TraceView::open(trace, i, {});
     if (!view) return failure(view.error());
     KernelFile file(folder / name, trace.launches()[i].request, view->instructions(), i + 1);
-    const Expected<void> seen = view->visit({}, [&](const SeenEvent& e) {
+    Expected<void> seen = view->visit({}, [&](const SeenEvent& e) {
       file.add(e, 16 * std::uint64_t{e.index});
       return true;
     });

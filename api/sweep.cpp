@@ -1,6 +1,7 @@
 #include "api/sweep.hpp"
 
 #include "api/launch_file.hpp"
+#include "emulator/exec/workers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -281,6 +282,8 @@ std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings>
   }
   return groups;
 }
+
+unsigned default_jobs() { return exec::default_workers(); }
 
 std::vector<SweepRow> run_configurations(std::span<const Settings> configurations, const SweepOptions& options) {
   std::vector<SweepRow> rows;

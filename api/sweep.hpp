@@ -70,6 +70,9 @@ Expected<Extent> parse_shape(std::string_view text);
 /// and registers only, unless the module may be another one for each device, or asks which multiprocessor it is on.
 std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings> all);
 
+/// How many processes a sweep has where nobody says how many: as many as the processors that this one may use.
+unsigned default_jobs();
+
 /// Runs configurations of which share_emulations() says that they may share. A row for each, in their order; never
 /// fails, for what goes wrong is in the rows.
 std::vector<SweepRow> run_configurations(std::span<const Settings> configurations, const SweepOptions& options);

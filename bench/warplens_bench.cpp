@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -134,7 +136,9 @@ struct Speed {
   double bytes;                                 ///< of the trace
 };
 
-std::string trace_file() { return (std::filesystem::temp_directory_path() / "warplens-bench.h5").string(); }
+std::string trace_file() {
+  return (std::filesystem::temp_directory_path() / fmt::format("warplens-bench-{}.h5", getpid())).string();
+}
 
 // Until the file is closed.
 double seconds_traced(api::LaunchRequest request) {

@@ -3,6 +3,7 @@
 #include "api/report_text.hpp"
 #include "api/trace.hpp"
 #include "tools/analysis_options.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/trace_options.hpp"
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -120,12 +120,7 @@ int show(const Reports& reports, const po::variables_map& values) {
 int analyze(const std::vector<std::string>& arguments) {
   const po::options_description visible = visible_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
-  if (command.files.empty()) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
+  if (command.files.empty()) return show_help(kHelp, visible, kExamples);
   try {
     return show(analyze_all(command.files.front(), command.values), command.values);
   } catch (const Diagnostics& errors) {

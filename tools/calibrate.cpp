@@ -2,14 +2,13 @@
 #include "api/launch.hpp"
 #include "api/predict.hpp"
 #include "api/table.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
 #include <unistd.h>
-
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -97,30 +96,15 @@ int weigh_kernel(std::string_view id, const model::Device& device, std::span<con
 
 int calibrate(const Strings& arguments) {
   const po::options_description visible = visible_options();
-  po::options_description all;
-  all.add(visible).add_options()("runs", po::value<Strings>(), "");
-  po::positional_options_description positional;
-  positional.add("runs", -1);
-  po::variables_map values;
-  po::store(po::command_line_parser(arguments)
-                .options(all)
-                .positional(positional)
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            values);
-  po::notify(values);
-  if (values.count("help") != 0) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
-  if (values.count("runs") == 0 || values["runs"].as<Strings>().size() != 1)
+  const CommandLine line = parse_command_line(arguments, visible);
+  const po::variables_map& values = line.values;
+  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.inputs.size() != 1)
     throw UsageError{"expected one table of runs", "warplens calibrate runs.csv --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
   const Expected<model::Device> device = api::load_device(values["device"].as<std::string>());
   if (!device) return print(device.error()), kBadInput;
-  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(values["runs"].as<Strings>().front(), *device);
+  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(line.inputs.front(), *device);
   if (!launches) return print(launches.error()), kBadInput;
   const Expected<std::vector<model::MeasuredRun>> runs = api::measured_runs(*launches);
   if (!runs) return print(runs.error()), kBadInput;

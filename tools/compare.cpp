@@ -1,6 +1,7 @@
 // warplens compare: reports side by side.
 #include "api/json_compare.hpp"
 #include "api/table.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"
 #include "tools/sign_plot.hpp"
@@ -13,7 +14,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -262,31 +262,16 @@ void show_changes(std::span<const ReportFile> reports, const po::variables_map& 
 
 int compare(const Strings& arguments) {
   const po::options_description visible = visible_options();
-  po::options_description all;
-  all.add(visible).add_options()("input", po::value<Strings>());
-  po::positional_options_description positional;
-  positional.add("input", -1);
-  po::variables_map values;
-  po::store(po::command_line_parser(arguments)
-                .options(all)
-                .positional(positional)
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            values);
-  po::notify(values);
-  if (values.count("help") != 0) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
-  if (values.count("input") == 0) throw UsageError{"no report", "warplens compare A.json B.json"};
+  const CommandLine line = parse_command_line(arguments, visible);
+  const po::variables_map& values = line.values;
+  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.inputs.empty()) throw UsageError{"no report", "warplens compare A.json B.json"};
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
     throw UsageError{"--parity: expected a percentage", ""};
   try {
     std::vector<ReportFile> reports;
-    for (const std::string& name : values["input"].as<Strings>()) reports.push_back(read_file(name));
+    for (const std::string& name : line.inputs) reports.push_back(read_file(name));
     if (values.count("signs") != 0 || values.count("measured") != 0)
       show_signs(reports, values);
     else

@@ -1,13 +1,12 @@
 // warplens convert: Accel-Sim's traces into ours and back.
 #include "api/accelsim.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
-
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -77,12 +76,7 @@ int import(const std::string& from, const std::string& to, const std::string& de
 int convert(const std::vector<std::string>& arguments) {
   const po::options_description visible = visible_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 2, "warplens convert IN OUT");
-  if (command.files.empty()) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
+  if (command.files.empty()) return show_help(kHelp, visible, kExamples);
   const std::string &from = command.files[0], &to = command.files[1];
   if (!from.ends_with(".h5"))
     return import(from, to, command.values.count("device") != 0 ? command.values["device"].as<std::string>() : "");

@@ -1,6 +1,7 @@
 // warplens exec: a CUDA program with our libraries in the place of NVIDIA's.
 #include "api/environment.hpp"
 #include "api/launch.hpp"
+#include "tools/command_line.hpp"
 #include "tools/compiler.hpp"
 #include "tools/output.hpp"
 
@@ -63,11 +64,11 @@ po::options_description visible_options() {
 }
 
 /// Our options, and the program with its arguments: what follows "--", or the first word that is no option's.
-struct CommandLine {
+struct ProgramLine {
   Strings options, program;
 };
-CommandLine split(const Strings& arguments) {
-  CommandLine line;
+ProgramLine split(const Strings& arguments) {
+  ProgramLine line;
   auto at = arguments.begin();
   for (; at != arguments.end() && at->starts_with("-"); ++at) {
     if (*at == "--") {
@@ -228,7 +229,7 @@ model::Device device_of_environment() {
 } // namespace
 
 int execute(const Strings& arguments) {
-  CommandLine line = split(arguments);
+  ProgramLine line = split(arguments);
   const po::options_description visible = visible_options();
   po::variables_map values;
   po::store(po::command_line_parser(line.options)
@@ -236,12 +237,7 @@ int execute(const Strings& arguments) {
                 .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
                 .run(),
             values);
-  if (values.count("help") != 0) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
+  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   if (line.program.empty()) throw UsageError{"no program", "warplens exec [OPTION…] -- PROGRAM [ARGUMENT…]"};
   set_environment(values);
   const fs::path libraries = library_folder();

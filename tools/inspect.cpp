@@ -1,5 +1,6 @@
 // warplens inspect: the events of a trace, and what each access became.
 #include "api/trace_inspect.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 #include "tools/trace_options.hpp"
 
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -186,10 +186,7 @@ int inspect(const std::vector<std::string>& arguments) {
   const po::options_description visible = visible_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens inspect TRACE.h5");
   if (!command.files.empty()) return show(command.files.front(), command.values);
-  std::ostringstream options;
-  options << visible;
-  write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-  return kFine;
+  return show_help(kHelp, visible, kExamples);
 }
 
 } // namespace warplens::tools

@@ -65,7 +65,7 @@ int dispatch(const std::vector<std::string>& arguments) {
                                 : fmt::format("did you mean '{}'?", near)};
 }
 
-void complain(std::string message, std::string hint) {
+void complain(const std::string& message, std::string hint) {
   Diagnostics errors;
   errors.error({}, "warplens: " + message, std::move(hint));
   print(errors);

@@ -1,6 +1,7 @@
 // warplens occupancy: what fits on a multiprocessor.
 #include "api/launch.hpp"
 #include "api/table.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -103,12 +103,7 @@ int occupancy(const std::vector<std::string>& arguments) {
                 .run(),
             values);
   po::notify(values);
-  if (values.count("help") != 0) {
-    std::ostringstream described;
-    described << options;
-    write(fmt::format("{}{}{}", kHelp, described.str(), kExamples));
-    return kFine;
-  }
+  if (values.count("help") != 0) return show_help(kHelp, options, kExamples);
   std::string device;
   const model::OccupancyQuery query = query_of(values, device);
   const Expected<model::OccupancyLimits> limits = model::find_occupancy_limits(query.capability);

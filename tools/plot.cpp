@@ -83,7 +83,7 @@ std::string run_gnuplot(const std::string& script) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
     throw UsageError{"plots are drawn by gnuplot, which is not installed", "on Debian: apt-get install gnuplot-nox"};
-  const std::string picture = content(out.get());
+  std::string picture = content(out.get());
   if (status != 0 || picture.empty())
     throw UsageError{fmt::format("gnuplot could not draw the plot: {}", content(complaints.get())), ""};
   return picture;

@@ -3,6 +3,7 @@
 #include "api/launch.hpp"
 #include "api/prediction_text.hpp"
 #include "api/table.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -132,41 +132,20 @@ void show(const api::PredictedLaunch& p, const model::Device& device, bool terms
   write(text);
 }
 
-po::variables_map parse(const Strings& arguments, const po::options_description& visible) {
-  po::options_description all;
-  all.add(visible).add_options()("profile", po::value<Strings>(), "");
-  po::positional_options_description positional;
-  positional.add("profile", -1);
-  po::variables_map values;
-  po::store(po::command_line_parser(arguments)
-                .options(all)
-                .positional(positional)
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            values);
-  po::notify(values);
-  return values;
-}
-
 } // namespace
 
 int predict(const Strings& arguments) {
   const po::options_description visible = visible_options();
-  const po::variables_map values = parse(arguments, visible);
-  if (values.count("help") != 0) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
+  const CommandLine line = parse_command_line(arguments, visible);
+  const po::variables_map& values = line.values;
+  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   if (values.count("fields") != 0) return list_fields();
-  if (values.count("profile") == 0 || values["profile"].as<Strings>().size() != 1)
-    throw UsageError{"expected one profile", "warplens predict profile.json --device c1060"};
+  if (line.inputs.size() != 1) throw UsageError{"expected one profile", "warplens predict profile.json --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
   const model::ModelOptions options = options_of(values);
   const Expected<model::Device> device = api::load_device(values["device"].as<std::string>());
   if (!device) return print(device.error()), kBadInput;
-  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(values["profile"].as<Strings>().front(), *device);
+  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(line.inputs.front(), *device);
   if (!launches) return print(launches.error()), kBadInput;
 
   const Strings wanted = values.count("model") != 0 ? values["model"].as<Strings>() : Strings{};

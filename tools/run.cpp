@@ -2,6 +2,7 @@
 #include "api/json_report.hpp"
 #include "api/report_text.hpp"
 #include "tools/analysis_options.hpp"
+#include "tools/command_line.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -87,30 +87,6 @@ po::options_description visible_options() {
   add("time", "show how long the emulation took");
   add("help,h", "this text");
   return options;
-}
-
-po::variables_map parse(const Strings& arguments, const po::options_description& visible) {
-  po::options_description all;
-  all.add(visible).add_options()("input", po::value<Strings>());
-  po::positional_options_description positional;
-  positional.add("input", -1);
-  const po::parsed_options parsed =
-      po::command_line_parser(arguments)
-          .options(all)
-          .positional(positional)
-          .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-          .run();
-  for (const auto& option : parsed.options) { // the library would wrap a negative number around
-    const bool number = option.string_key == "max-steps" || option.string_key == "threads" ||
-                        option.string_key == "shared" || option.string_key == "registers" ||
-                        option.string_key == "trace-every";
-    if (number && !option.value.empty() && option.value[0].starts_with('-'))
-      throw UsageError{fmt::format("--{}: expected a number, got '{}'", option.string_key, option.value[0]), ""};
-  }
-  po::variables_map values;
-  po::store(parsed, values);
-  po::notify(values);
-  return values;
 }
 
 template <class T> std::optional<T> get(const po::variables_map& values, const char* name) {
@@ -280,13 +256,9 @@ int conclude(const api::PlanReport& report) {
 
 int run(const Strings& arguments) {
   const po::options_description visible = visible_options();
-  const po::variables_map values = parse(arguments, visible);
-  if (values.count("help") != 0) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
+  const po::variables_map values =
+      parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
+  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   const Expected<api::Plan> plan = make_plan(values);
   if (!plan) {
     print(plan.error());

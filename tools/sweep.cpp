@@ -1,5 +1,6 @@
 // warplens sweep: one launch under many configurations.
 #include "api/launch_file.hpp"
+#include "tools/command_line.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"
@@ -20,7 +21,6 @@
 #include <memory>
 #include <set>
 #include <sstream>
-#include <thread>
 
 namespace warplens::tools {
 
@@ -139,9 +139,9 @@ void add_beside(Axis& axis, const Axis& other, const std::string& text) {
 }
 
 /// The axes in the order of the command line.
-std::vector<Axis> axes_of(const po::parsed_options& parsed) {
+std::vector<Axis> axes_of(const std::vector<po::option>& options) {
   std::vector<Axis> axes;
-  for (const auto& option : parsed.options) {
+  for (const po::option& option : options) {
     const std::string name = "--" + option.string_key;
     const bool is_axis = std::any_of(std::begin(kAxes), std::end(kAxes),
                                      [&](const AxisOption& a) { return option.string_key == a.name; });
@@ -388,9 +388,10 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
   }
   unsigned jobs = values["jobs"].as<unsigned>();
   if (jobs > 1024) throw UsageError{"--jobs: expected 0 to 1024", ""};
-  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (jobs == 0) jobs = api::default_jobs();
   run_all(all, rows, options, jobs, file.get());
   std::vector<SweepRow> result;
+  result.reserve(rows.size());
   for (auto& row : rows) result.push_back(std::move(*row));
   return show(result, values);
 }
@@ -399,31 +400,12 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
 
 int sweep(const Strings& arguments) {
   const po::options_description visible = visible_options();
-  po::options_description all;
-  all.add(visible).add_options()("input", po::value<Strings>());
-  po::positional_options_description positional;
-  positional.add("input", -1);
-  const po::parsed_options parsed =
-      po::command_line_parser(arguments)
-          .options(all)
-          .positional(positional)
-          .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-          .run();
-  for (const auto& option : parsed.options)
-    if ((option.string_key == "jobs" || option.string_key == "max-steps") && option.value.front().starts_with('-'))
-      throw UsageError{fmt::format("--{}: expected a number, got '{}'", option.string_key, option.value.front()), ""};
-  po::variables_map values;
-  po::store(parsed, values);
-  po::notify(values);
-  if (values.count("help") != 0) {
-    std::ostringstream options;
-    options << visible;
-    write(fmt::format("{}{}{}", kHelp, options.str(), kExamples));
-    return kFine;
-  }
-  if (values.count("input") == 0) throw UsageError{"no launch file", "warplens sweep LAUNCH.toml --block 64,128,256"};
+  const CommandLine line = parse_command_line(arguments, visible, {"jobs", "max-steps"});
+  const po::variables_map& values = line.values;
+  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.inputs.empty()) throw UsageError{"no launch file", "warplens sweep LAUNCH.toml --block 64,128,256"};
   try {
-    return sweep_all(values, axes_of(parsed));
+    return sweep_all(values, axes_of(line.options));
   } catch (const Diagnostics& errors) {
     print(errors);
     return kBadInput;

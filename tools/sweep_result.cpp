@@ -118,6 +118,7 @@ std::string sweep_text(std::span<const SweepRow> rows, const Ranking& ranking, c
   for (const std::string& name : more)
     if (std::find(extra.begin(), extra.end(), name) == extra.end() && name != "all") extra.push_back(name);
   std::vector<api::Table::Column> columns;
+  columns.reserve(names.size() + extra.size() + 7);
   for (const std::string& name : names) columns.push_back({name, api::Table::left});
   if (std::find(names.begin(), names.end(), "kernel") == names.end()) columns.push_back({"kernel"});
   for (const char* title : {"blocks", "ms"}) columns.push_back({title, api::Table::right});

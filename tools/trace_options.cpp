@@ -1,4 +1,5 @@
 #include "tools/trace_options.hpp"
+#include "tools/command_line.hpp"
 
 #include "tools/output.hpp"
 
@@ -31,20 +32,10 @@ void add_trace_options(po::options_description& options) {
 
 TraceCommand parse_trace_command(const std::vector<std::string>& arguments, const po::options_description& visible,
                                  std::size_t files, std::string_view usage) {
-  po::options_description all;
-  all.add(visible).add_options()("input", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("input", -1);
-  TraceCommand command;
-  po::store(po::command_line_parser(arguments)
-                .options(all)
-                .positional(positional)
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            command.values);
-  po::notify(command.values);
+  CommandLine line = parse_command_line(arguments, visible);
+  TraceCommand command{std::move(line.values), {}};
   if (command.values.count("help") != 0) return command;
-  if (command.values.count("input") != 0) command.files = command.values["input"].as<std::vector<std::string>>();
+  command.files = std::move(line.inputs);
   if (command.files.size() != files)
     throw UsageError{fmt::format("expected {}, got {}", files == 1 ? "one trace" : "two files", command.files.size()),
                      std::string(usage)};

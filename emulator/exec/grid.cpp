@@ -1,4 +1,5 @@
 #include "emulator/exec/residency.hpp"
+#include "emulator/exec/workers.hpp"
 
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -33,11 +34,15 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
 
 } // namespace
 
+unsigned default_workers() {
+  // Asked once, as the answer may come from files.
+  static const auto processors = static_cast<unsigned>(tbb::info::default_concurrency());
+  return processors;
+}
+
 LaunchResult run(const Launch& launch) {
   const std::uint64_t clusters = launch.shape.clusters();
-  // Those that this process may use: taskset and batch systems leave it fewer than the machine has. Asked once, as the
-  // answer may come from files.
-  static const auto hardware = static_cast<unsigned>(tbb::info::default_concurrency());
+  const unsigned hardware = default_workers();
   // One after the other, CTAs always get the same addresses from malloc(), and launch in the same order.
   const unsigned wanted = launch.program->uses_heap ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 namespace warplens::api {
 namespace {
 
@@ -18,6 +20,23 @@ std::string launch_in(const Folder& folder, const std::string& ptx) {
   return folder.write("l.toml", "module = \"k.ptx\"\nkernel = \"scale\"\ngrid = 4\nblock = 32\ndevice = \"c1060\"\n"
                                 "arg = [{ buffer = \"x\" }, { f32 = 2 }, { u32 = 128 }]\n"
                                 "[buffer.x]\ntype = \"f32\"\ncount = 128\niota = [0, 1]\n");
+}
+
+[[noreturn]] void end_with_jobs_on_one_processor() {
+  cpu_set_t allowed, one;
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  int processor = 0;
+  while (!CPU_ISSET(processor, &allowed)) ++processor;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  std::exit(static_cast<int>(default_jobs()));
+}
+
+// As batch systems leave it to a program; in a process of its own, as it is asked once.
+TEST(SweepDeathTest, HasAsManyJobsAsThisProcessMayUseProcessors) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(end_with_jobs_on_one_processor(), ::testing::ExitedWithCode(1), "");
 }
 
 std::vector<Settings> devices_and_blocks(const std::string& launch) {

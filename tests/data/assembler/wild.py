@@ -28,7 +28,8 @@ CLASSES = [
     ("scalar, warp-level and control", None),
 ]
 NAMED = 30  # so many of what is missing
-OUTSIDE = CLASSES[:2]  # other instructions than those that are to run
+OUTSIDE = ("matrix", "tcgen05")  # not in the sum
+NOT_ASKED = "tcgen05"
 
 WIDER = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
 
@@ -114,12 +115,31 @@ def class_of(spelling):
             return name
 
 
-def accepted(spellings):
+def words_of(spelling):
+    """What is the same whatever order the words are in."""
+    opcode, *words = spelling.split(".")
+    return opcode, tuple(sorted(words))
+
+
+def operands_of_matrices(program):
+    """words_of(spelling) -> operands, of Warplens' own statements: how many registers hold a matrix no shape can say."""
+    done = subprocess.run([program, "spellings", "90"], capture_output=True, text=True, check=True)
+    statements = [line.split("\t")[1:] for line in done.stdout.splitlines()]
+    return {words_of(spelling): text[text.index(" "):] for spelling, text in statements
+            if " " in text and class_of(spelling) == "matrix"}
+
+
+def statements(spelling, matrices):
+    if class_of(spelling) != "matrix":
+        return [text for text in dict.fromkeys(statement(spelling, shape) for shape in SHAPES) if text]
+    return [spelling + matrices[words_of(spelling)]] if words_of(spelling) in matrices else []
+
+
+def accepted(spellings, matrices):
     """spelling -> (statement, version, target), for those that ptxas takes."""
     found = {}
     for version, target in PLACES:
-        todo = [(s, text) for s in spellings if s not in found
-                for text in dict.fromkeys(statement(s, shape) for shape in SHAPES) if text]
+        todo = [(s, text) for s in spellings if s not in found for text in statements(s, matrices)]
         for (s, text), refusal in zip(todo, ask([t for _, t in todo], version, target)):
             if not refusal:
                 found.setdefault(s, (text, version, target))
@@ -149,13 +169,12 @@ def page(rows, found, taken):
              "papers: 7664 files. Each spelling of an instruction in them was given to `ptxas` 13 with operands of fitting types and to Warplens.", "",
              "| class | spellings | `ptxas` takes | run | of those taken | weighted by occurrence | weighted by file |",
              "| --- | --- | --- | --- | --- | --- | --- |"]
-    outside = {name for name, _ in OUTSIDE}
     groups = [(name, [r for r in rows if class_of(r[0]) == name]) for name, _ in CLASSES]
-    groups.append(("**all but the first two**", [r for r in rows if class_of(r[0]) not in outside]))
+    groups.append(("**all but the first two**", [r for r in rows if class_of(r[0]) not in OUTSIDE]))
     for name, members in groups:
         known = [r for r in members if r[0] in found]
         run = [r for r in known if r[0] in taken]
-        if name in outside:
+        if name == NOT_ASKED:
             lines.append(f"| {name} | {len(members)} | not asked | {len(run)} | – | – | – |")
             continue
         lines.append(f"| {name} | {len(members)} | {len(known)} | {len(run)} | {share(len(run), len(known))} | "
@@ -163,7 +182,9 @@ def page(rows, found, taken):
                      f"{share(sum(r[2] for r in run), sum(r[2] for r in known))} |")
     lines += ["", "Weighted by occurrence: of all such instructions in the files. Weighted by file: of all pairs of a file and a "
               "spelling that occurs in it. Where no operands that were tried are taken, a spelling does not count.", "", "## Taken by `ptxas` and not run", "With how often they occur."]
-    for name, members in groups[len(OUTSIDE):-1]:
+    for name, members in groups[:-1]:
+        if name == NOT_ASKED:
+            continue
         missing = sorted((r for r in members if r[0] in found and r[0] not in taken), key=lambda r: (-r[1], r[0]))
         often, rest = missing[:NAMED], missing[NAMED:]
         refused = [r[0] for r in members if r[0] not in found]
@@ -171,15 +192,18 @@ def page(rows, found, taken):
                      (f", and {len(rest)} that occur {rest[0][1]} times or less" if rest else "") + ".")
         if name == CLASSES[-1][0] and refused:
             lines.append(f"* Not taken by `ptxas` with any operands that were tried: {', '.join(f'`{m}`' for m in sorted(refused))}.")
+        if name == "matrix":
+            by_opcode = collections.Counter(m.split(".")[0] for m in refused)
+            lines.append("* The operands of matrix instructions are those that Warplens has for these words. Not taken by `ptxas` with them, or "
+                         "without any to try: " + ", ".join(f"{n} spellings of `{o}`" for o, n in by_opcode.most_common()) + ".")
     return "\n".join(lines) + "\n"
 
 
 def main(table, program, output):
     with open(table) as file:
         rows = [(r["opcodes_full"], int(r["occurrences"]), int(r["files_all"])) for r in csv.DictReader(file)]
-    outside = {name for name, _ in OUTSIDE}
-    asked = [r[0] for r in rows if class_of(r[0]) not in outside]
-    found = accepted(asked)
+    asked = [r[0] for r in rows if class_of(r[0]) != NOT_ASKED]
+    found = accepted(asked, operands_of_matrices(program))
     with open(output, "w") as file:
         file.write(page(rows, found, running(found, program)))
 

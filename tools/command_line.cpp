@@ -1,0 +1,46 @@
+#include "tools/command_line.hpp"
+
+#include "tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace po = boost::program_options;
+
+CommandLine parse_command_line(const std::vector<std::string>& arguments, const po::options_description& visible,
+                               std::initializer_list<std::string_view> counts) {
+  po::options_description all;
+  all.add(visible).add_options()("input", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("input", -1);
+  const po::parsed_options parsed =
+      po::command_line_parser(arguments)
+          .options(all)
+          .positional(positional)
+          .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+          .run();
+  for (const auto& option : parsed.options) { // the library would wrap a negative number around
+    const bool count = std::find(counts.begin(), counts.end(), option.string_key) != counts.end();
+    if (count && !option.value.empty() && option.value.front().starts_with('-'))
+      throw UsageError{fmt::format("--{}: expected a number, got '{}'", option.string_key, option.value.front()), ""};
+  }
+  CommandLine line;
+  po::store(parsed, line.values);
+  po::notify(line.values);
+  if (line.values.count("input") != 0) line.inputs = line.values["input"].as<std::vector<std::string>>();
+  line.options = parsed.options;
+  return line;
+}
+
+int show_help(std::string_view before, const po::options_description& visible, std::string_view after) {
+  std::ostringstream options;
+  options << visible;
+  write(fmt::format("{}{}{}", before, options.str(), after));
+  return kFine;
+}
+
+} // namespace warplens::tools
