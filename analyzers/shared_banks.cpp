@@ -59,6 +59,7 @@ SharedBanks::Shard::Shard(const ir::Function& function)
 void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
   flush(site);
   site.repeat.key = key;
+  site.repeat.space = access.space;
   site.repeat.count = access.count;
   site.repeat.pattern = classify(access);
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
@@ -69,13 +70,14 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
   }
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   const exec::AccessKind kind = kind_for_banks(function_, access);
-  const Passes now = banks_.passes(footprint, kind);
-  one.wavefronts = now.passes;
-  one.conflicts = now.conflicts();
   const Passes old = old_banks_.passes(footprint, kind);
   one.serialize_best = old.conflicts();
   one.serialize_worst = old.worst_conflicts();
+  if (access.space == isa::Space::param) return; // in shared memory on 1.x only
   one.serialize_free = old.fewest;
+  const Passes now = banks_.passes(footprint, kind);
+  one.wavefronts = now.passes;
+  one.conflicts = now.conflicts();
   site.repeat.ways = now.ways;
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;
