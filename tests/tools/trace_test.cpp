@@ -342,6 +342,56 @@ TEST(AccelSim, TracesAreWritten) {
   EXPECT_TRUE(accesses(again) == ours);
 }
 
+// An asynchronous copy is a load of global and a store to shared memory, and one load at generic addresses may go to
+// shared memory first and to global memory then: a PC of the machine has one opcode, so each gets a PC of its own.
+TEST(AccelSim, AnInstructionOfSeveralAccessesIsSeveral) {
+  const Folder folder;
+  const std::string ptx = folder.write("copy.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry copy(.param .u64 x) {
+  .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p<4>;
+  .shared .align 16 .b8 tile[1024];
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, tile;
+  add.u32 %r4, %r3, %r2;
+  cp.async.ca.shared.global [%r4], [%rd3], 4;
+  cp.async.wait_all;
+  cvt.u64.u32 %rd4, %r4;
+  cvta.shared.u64 %rd4, %rd4;
+L:
+  ld.u32 %r5, [%rd4];
+  setp.ne.s64 %p1, %rd4, %rd3;
+  mov.b64 %rd4, %rd3;
+  @%p1 bra L;
+  ret;
+}
+)");
+  const std::string trace = (folder.path() / "t.h5").string(), out = (folder.path() / "out").string(),
+                    again = (folder.path() / "again.h5").string();
+  const Json live = Json::parse(need({"run", ptx, "--kernel", "copy", "--grid", "2", "--block", "40", "--arg",
+                                      "x:u32[64]", "--trace", trace, "--json", "-"})
+                                    .out)["launches"][0]["metrics"];
+  need({"convert", trace, out});
+  EXPECT_NE(read_text(out + "/kernel-1.traceg").find("-shmem = 1024\n"), std::string::npos);
+  EXPECT_NE(read_text(out + "/kernel-1.traceg").find(" 000000ff 0 EXIT"),
+            std::string::npos); // 8 lanes of the last warp
+  need({"convert", out + "/kernelslist.g", again});
+  const Json back = Json::parse(need({"analyze", again, "--json", "-"}).out)["launches"][0]["metrics"];
+  EXPECT_EQ(live["smsp__inst_executed_op_shared_st.sum"], 4);
+  EXPECT_EQ(live["smsp__inst_executed_op_shared_ld.sum"], 4);
+  EXPECT_EQ(live["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 8);
+  for (const char* name :
+       {"smsp__inst_executed_op_shared_st.sum", "smsp__inst_executed_op_shared_ld.sum",
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "launch__occupancy_limit_shared_mem"})
+    EXPECT_EQ(back[name], live[name]) << name;
+}
+
 TEST(AccelSim, BadFilesAreRefused) {
   const Folder folder;
   const std::string trace = (folder.path() / "t.h5").string();
