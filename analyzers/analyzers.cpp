@@ -124,6 +124,7 @@ public:
       break;
     case isa::Space::shared: shared.access(access); break;
     case isa::Space::constant:
+    case isa::Space::param:
       shared.access(access);
       constant.access(access);
       break;

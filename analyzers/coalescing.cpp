@@ -72,14 +72,18 @@ struct Request {
   Transactions& result;
   std::vector<Transaction>* list;
 
-  void emit(std::uint32_t bytes, std::uint64_t base) const {
+  void emit(std::uint32_t bytes, std::uint64_t base, exec::Mask served) const {
     ++result.count[size_index(bytes)];
-    if (list) list->push_back({bytes, base});
+    if (list) list->push_back({bytes, base, served});
   }
 
   /// The blocks of `smallest` bytes that the lanes touch, lane after lane.
+  struct Block {
+    std::uint64_t number;
+    exec::Mask lane;
+  };
   struct Blocks {
-    std::uint64_t number[exec::kWarpSize * (kLineBytes / 32 + 1)];
+    Block block[exec::kWarpSize * (kLineBytes / 32 + 1)];
     std::size_t count = 0;
   };
   [[nodiscard]] Blocks blocks() const {
@@ -87,7 +91,8 @@ struct Request {
     for (exec::Mask rest = lanes; rest; rest &= rest - 1) {
       const std::uint64_t address = addresses[std::countr_zero(rest)];
       const std::uint64_t last = (address + lane_bytes - 1) / rule.smallest;
-      for (std::uint64_t block = address / rule.smallest; block <= last; ++block) found.number[found.count++] = block;
+      for (std::uint64_t block = address / rule.smallest; block <= last; ++block)
+        found.block[found.count++] = {block, rest & (~rest + 1)};
     }
     return found;
   }
@@ -105,17 +110,25 @@ struct Request {
     return true;
   }
 
+  /// Those whose address lies in the segment.
+  [[nodiscard]] exec::Mask lanes_in(std::uint64_t base, std::uint32_t bytes) const {
+    exec::Mask inside = 0;
+    for (exec::Mask rest = lanes; rest; rest &= rest - 1)
+      if (addresses[std::countr_zero(rest)] - base < bytes) inside |= rest & (~rest + 1);
+    return inside;
+  }
+
   void serve_in_order(const WordClass* word) const {
     if (word && in_order(*word)) {
       const int first = std::countr_zero(lanes);
       const std::uint64_t start = addresses[first] - static_cast<std::uint64_t>(first) % word->lanes * word->bytes;
       for (std::uint32_t offset = 0; offset < word->lanes * word->bytes; offset += word->segment)
-        emit(word->segment, start + offset);
+        emit(word->segment, start + offset, lanes_in(start + offset, word->segment));
       return;
     }
     const Blocks own = blocks();
     for (std::size_t i = 0; i < own.count; ++i) {
-      emit(rule.smallest, own.number[i] * rule.smallest);
+      emit(rule.smallest, own.block[i].number * rule.smallest, own.block[i].lane);
       ++result.uncoalesced;
     }
   }
@@ -125,20 +138,22 @@ struct Request {
     Blocks waiting = blocks();
     while (waiting.count) {
       const std::uint64_t per_segment = word.segment / rule.smallest;
-      const std::uint64_t segment = waiting.number[0] / per_segment;
-      std::uint64_t low = waiting.number[0], high = low;
-      const auto end = std::remove_if(waiting.number, waiting.number + waiting.count, [&](std::uint64_t block) {
-        if (block / per_segment != segment) return false;
-        low = std::min(low, block);
-        high = std::max(high, block);
+      const std::uint64_t segment = waiting.block[0].number / per_segment;
+      std::uint64_t low = waiting.block[0].number, high = low;
+      exec::Mask served = 0;
+      const auto end = std::remove_if(waiting.block, waiting.block + waiting.count, [&](const Block& block) {
+        if (block.number / per_segment != segment) return false;
+        low = std::min(low, block.number);
+        high = std::max(high, block.number);
+        served |= block.lane;
         return true;
       });
-      waiting.count = static_cast<std::size_t>(end - waiting.number);
+      waiting.count = static_cast<std::size_t>(end - waiting.block);
       std::uint32_t bytes = word.segment;
       while (rule.shrink && bytes > rule.smallest &&
              low * rule.smallest / (bytes / 2) == high * rule.smallest / (bytes / 2))
         bytes /= 2;
-      emit(bytes, low * rule.smallest / bytes * bytes);
+      emit(bytes, low * rule.smallest / bytes * bytes, served);
     }
   }
 };

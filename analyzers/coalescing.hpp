@@ -62,6 +62,7 @@ struct Transactions {
 struct Transaction {
   std::uint32_t bytes = 0;
   std::uint64_t base = 0;
+  exec::Mask lanes = 0; ///< that it serves; a lane whose word straddles transactions is served by several
 };
 
 /// Reads a rule from TOML. Errors: syntax, unknown or missing keys, sizes no GPU has, words out of order.

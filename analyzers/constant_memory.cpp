@@ -7,7 +7,7 @@ namespace warplens::analyzers {
 namespace {
 
 constexpr MetricInfo kMetrics[] = {
-    {"idc__requests.sum", "requests", "warp loads of constant memory"},
+    {"idc__requests.sum", "requests", "warp loads of constant memory, and of parameters at computed addresses"},
     {"constant_passes", "passes", "one for each address that the lanes of a request ask for"},
     {"constant_passes_excessive", "passes", "beyond one a request", 0},
 };
@@ -24,7 +24,7 @@ void add_metrics(Metrics& metrics, const ConstantMemory::Row& row) {
 } // namespace
 
 void ConstantMemory::Shard::access(const exec::Access& access) {
-  if (access.space != isa::Space::constant) return;
+  if (access.space != isa::Space::constant && access.space != isa::Space::param) return;
   Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
   row.requests += access.count;
   // CUDA C Programming Guide 3.2, section 5.3.2.4: a request is split into as many as there are different addresses in

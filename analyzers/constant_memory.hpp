@@ -3,8 +3,9 @@
 //
 //   32 lanes load c[threadIdx.x % 4]: idc__requests.sum += 1, constant_passes += 4, constant_passes_excessive += 3
 //
-// Parameters lie in a constant bank too (in shared memory on 1.x); all lanes read the same one, which is one pass:
-// inst_executed_param counts them.
+// Parameters lie in a constant bank too (in shared memory on 1.x). Those that the code names are operands of machine
+// instructions, the same for all lanes: no requests, inst_executed_param counts them. Those at computed addresses, such
+// as an array in a structure, are loaded as constants are.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -35,7 +36,7 @@ private:
 class ConstantMemory::Shard final : public exec::Shard {
 public:
   explicit Shard(std::size_t rows) : rows_(rows) {}
-  /// Takes accesses of constant memory; ignores all others.
+  /// Takes accesses of constant memory and of parameters; ignores all others.
   void access(const exec::Access& access) override;
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 

@@ -70,6 +70,7 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
   site.repeat.one = {};
   site.repeat.ways = 0;
   site.repeat.key = key;
+  site.repeat.space = access.space;
   site.repeat.count = access.count;
   site.repeat.pattern = classify(access);
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
@@ -79,11 +80,12 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
     return;
   }
   const auto [now, old] = passes(access);
-  one.wavefronts = now.passes;
-  one.conflicts = now.conflicts();
   one.serialize_best = old.conflicts();
   one.serialize_worst = old.worst_conflicts();
+  if (access.space == isa::Space::param) return; // in shared memory on 1.x only
   one.serialize_free = old.fewest;
+  one.wavefronts = now.passes;
+  one.conflicts = now.conflicts();
   site.repeat.ways = now.ways;
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;

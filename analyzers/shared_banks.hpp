@@ -48,7 +48,7 @@ public:
 
   /// Of one instruction and operation.
   struct Row {
-    std::uint64_t requests = 0; ///< of shared memory; constant memory only serializes
+    std::uint64_t requests = 0; ///< of shared memory; constants and parameters only serialize
     BankCost cost;
     AccessSite site;
     exec::AccessKind kind{};
@@ -65,15 +65,16 @@ private:
 class SharedBanks::Shard final : public exec::Shard {
 public:
   explicit Shard(const ir::Function& function);
-  /// Takes accesses of shared and constant memory; ignores all others.
+  /// Takes accesses of shared and constant memory and of parameters; ignores all others.
   void access(const exec::Access& access) override {
-    if (access.space != isa::Space::shared && access.space != isa::Space::constant) return;
+    if (access.space != isa::Space::shared && access.space != isa::Space::constant && access.space != isa::Space::param)
+      return;
     const std::size_t instruction = std::min<std::size_t>(access.instruction, sites_.size() / kOperations - 1);
     Site& site = sites_[instruction * kOperations + operation(access.kind)];
     // Moving an access by whole banks moves its conflicts along: only the place inside a bank matters.
     const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % 4;
     const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
-    if (site.repeat.key == key && site.repeat.count &&
+    if (site.repeat.key == key && site.repeat.space == access.space && site.repeat.count &&
         (access.shape != exec::Shape::irregular || site.offsets.moved_together(access))) {
       site.repeat.count += access.count;
       return;
@@ -88,6 +89,7 @@ public:
 private:
   struct Repeat {
     ShapeKey key;
+    isa::Space space{}; ///< generic addresses of one instruction may go to several
     std::uint64_t count = 0;
     BankCost one;
     std::uint32_t ways = 0; ///< 0: no access of shared memory

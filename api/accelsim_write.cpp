@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace warplens::api {
@@ -53,12 +54,17 @@ std::string addresses_of(const exec::Access& a) {
   return text;
 }
 
-std::string line_of(const SeenEvent& e, std::uint64_t pc) {
-  if (e.kind == EventKind::branch) return fmt::format("{:04x} {:08x} 0 BRA 0 0\n", pc, e.branch.active);
-  if (e.kind == EventKind::barrier) return fmt::format("{:04x} {:08x} 0 BAR.SYNC 0 0\n", pc, e.barrier.active);
+/// What the machine would execute; empty: nothing.
+std::string opcode_of(const SeenEvent& e) {
+  if (e.kind == EventKind::branch) return "BRA";
+  if (e.kind == EventKind::barrier) return "BAR.SYNC";
+  return opcode_of(e.access);
+}
+
+std::string line_of(const SeenEvent& e, std::string_view opcode, std::uint64_t pc) {
+  if (e.kind == EventKind::branch) return fmt::format("{:04x} {:08x} 0 {} 0 0\n", pc, e.branch.active, opcode);
+  if (e.kind == EventKind::barrier) return fmt::format("{:04x} {:08x} 0 {} 0 0\n", pc, e.barrier.active, opcode);
   const exec::Access& a = e.access;
-  const std::string opcode = opcode_of(a);
-  if (opcode.empty()) return {};
   const bool store = a.kind == exec::AccessKind::store || a.kind == exec::AccessKind::reduction;
   const std::string_view before = store ? "0" : "1 R2", after = store ? "2 R4 R2" : "1 R4";
   return fmt::format("{:04x} {:08x} {} {} {} {} {}\n", pc, a.mask, before, opcode, after, a.lane_bytes,
@@ -68,27 +74,27 @@ std::string line_of(const SeenEvent& e, std::uint64_t pc) {
 /// Writes the events of one launch, a CTA at a time.
 class KernelFile {
 public:
-  KernelFile(const std::filesystem::path& path, const LaunchRequest& r, std::size_t instructions, std::size_t number)
-      : path_(path), out_(path, std::ios::binary), grid_(blocks_of(r)), exit_pc_(16 * instructions) {
-    const std::uint64_t threads = r.block[0] * r.block[1] * r.block[2];
-    warps_.resize((threads + exec::kWarpSize - 1) / exec::kWarpSize);
+  KernelFile(const std::filesystem::path& path, const LaunchRequest& r, const TraceView& view, std::size_t number)
+      : path_(path), out_(path, std::ios::binary), grid_(blocks_of(r)), threads_(r.block[0] * r.block[1] * r.block[2]),
+        exit_pc_(kBytes * view.instructions()), opcodes_(view.instructions()) {
+    warps_.resize((threads_ + exec::kWarpSize - 1) / exec::kWarpSize);
     out_ << fmt::format("-kernel name = {}\n-kernel id = {}\n-grid dim = ({},{},{})\n-block dim = ({},{},{})\n"
                         "-shmem = {}\n-nregs = {}\n-binary version = {}\n-cuda stream id = 0\n"
                         "-shmem base_addr = {:#018x}\n-local mem base_addr = {:#018x}\n-nvbit version = 1.5\n"
                         "-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num "
                         "[reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n",
                         r.kernel.function->name, number, grid_[0], grid_[1], grid_[2], r.block[0], r.block[1],
-                        r.block[2], r.dynamic_shared_bytes, r.registers.value_or(32), r.kernel.module->ir().sm,
-                        kSharedBase, kLocalBase);
+                        r.block[2], view.static_shared_bytes() + r.dynamic_shared_bytes, r.registers.value_or(32),
+                        r.kernel.module->ir().sm, kSharedBase, kLocalBase);
   }
 
-  void add(const SeenEvent& e, std::uint64_t pc) {
+  void add(const SeenEvent& e) {
     if (any_ && e.of.cta != cta_) end_cta();
     any_ = true;
     cta_ = e.of.cta;
-    std::string line = line_of(e, pc);
-    if (line.empty()) return;
-    warps_[e.of.warp].text += line;
+    const std::string opcode = opcode_of(e);
+    if (opcode.empty()) return;
+    warps_[e.of.warp].text += line_of(e, opcode, pc_of(e.index, opcode));
     ++warps_[e.of.warp].lines;
   }
 
@@ -105,21 +111,36 @@ private:
     std::uint64_t lines = 0;
   };
 
+  /// A PC has one opcode. Where an instruction of PTX stands for several, as asynchronous copies and generic addresses
+  /// do, the further ones lie between it and the next instruction.
+  std::uint64_t pc_of(std::uint32_t instruction, const std::string& opcode) {
+    std::vector<std::string>& known = opcodes_[instruction];
+    const auto found = std::find(known.begin(), known.end(), opcode);
+    const auto number = static_cast<std::uint64_t>(found - known.begin());
+    if (found == known.end()) known.push_back(opcode);
+    return kBytes * instruction + number;
+  }
+
   void end_cta() {
     out_ << fmt::format("\n#BEGIN_TB\n\nthread block = {},{},{}\n", cta_ % grid_[0], cta_ / grid_[0] % grid_[1],
                         cta_ / grid_[0] / grid_[1]);
     for (std::size_t w = 0; w < warps_.size(); ++w) {
-      out_ << fmt::format("\nwarp = {}\ninsts = {}\n{}{:04x} ffffffff 0 EXIT 0 0\n", w, warps_[w].lines + 1,
-                          warps_[w].text, exit_pc_);
+      const std::uint64_t lanes = std::min<std::uint64_t>(threads_ - exec::kWarpSize * w, exec::kWarpSize);
+      out_ << fmt::format("\nwarp = {}\ninsts = {}\n{}{:04x} {:08x} 0 EXIT 0 0\n", w, warps_[w].lines + 1,
+                          warps_[w].text, exit_pc_, (std::uint64_t{1} << lanes) - 1);
       warps_[w] = {};
     }
     out_ << "\n#END_TB\n";
   }
 
+  static constexpr std::uint64_t kBytes = 16; // of a machine instruction
+
   std::filesystem::path path_;
   std::ofstream out_;
   Extent grid_;
+  std::uint64_t threads_; // of a block
   std::uint64_t exit_pc_;
+  std::vector<std::vector<std::string>> opcodes_; // of each instruction of PTX, in the order in which they were seen
   std::vector<Warp> warps_;
   std::uint64_t cta_ = 0;
   bool any_ = false;
@@ -136,9 +157,9 @@ Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& f
     const std::string name = fmt::format("kernel-{}.traceg", i + 1);
     const Expected<TraceView> view = TraceView::open(trace, i, {});
     if (!view) return failure(view.error());
-    KernelFile file(folder / name, trace.launches()[i].request, view->instructions(), i + 1);
+    KernelFile file(folder / name, trace.launches()[i].request, *view, i + 1);
     Expected<void> seen = view->visit({}, [&](const SeenEvent& e) {
-      file.add(e, 16 * std::uint64_t{e.index});
+      file.add(e);
       return true;
     });
     if (!seen) return seen;

@@ -442,7 +442,14 @@ Expected<analyzers::Rule> load_rule(const std::string& name_or_file) {
   }
   Expected<std::string> text = text_of(name_or_file);
   if (!text) return failure(text.error());
-  return analyzers::parse_rule(*text, name_or_file);
+  Expected<analyzers::Rule> rule = analyzers::parse_rule(*text, name_or_file);
+  if (!rule) return rule;
+  // Counters are named after rules, and the models of a device look for those of its own.
+  const std::string name = std::visit([](const auto& r) { return r.name; }, *rule);
+  if (analyzers::find_rule(name))
+    return failure(fmt::format("the rule of '{}' is called '{}', as a built-in one is", name_or_file, name),
+                   "give it a name of its own");
+  return rule;
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "api/catalogue.hpp"
 #include "api/prediction_text.hpp"
 #include "api/report_order.hpp"
+#include "api/report_spaces.hpp"
 #include "api/table.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +46,10 @@ public:
     instructions();
     global_memory();
     shared_memory();
+    rule_of_device();
     for (const analyzers::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
     for (const analyzers::BankRule& rule : r_.rules.banks) own_rule(rule);
+    out_ += space_sections(r_, s_);
     divergence();
     blocks();
     out_ += order_sections(m_, s_);
@@ -219,7 +222,23 @@ private:
     }
   }
 
-  // Under a rule that was asked for with --rule.
+  // The tables above are of 1.0, 1.2 and sectors, and of 1.x and 5.x+: a device that obeys another rule is counted
+  // under it, too (rules_of() of api/launch.cpp), and its models are told of that.
+  void rule_of_device() {
+    const auto counted = [&](std::string_view rule, std::string_view what) {
+      return metric(fmt::format("rule.{}.{}", rule, what)) != 0;
+    };
+    const auto asked_for = [](const auto& rules, std::string_view name) {
+      return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.name == name; });
+    };
+    const analyzers::CoalescingRule* const global = analyzers::find_coalescing_rule(r_.device.coalescing_rule);
+    if (global && counted(global->name, "transactions") && !asked_for(r_.rules.coalescing, global->name))
+      own_rule(*global);
+    const analyzers::BankRule* const banks = analyzers::find_bank_rule(r_.device.bank_rule);
+    if (banks && counted(banks->name, "passes") && !asked_for(r_.rules.banks, banks->name)) own_rule(*banks);
+  }
+
+  // Under a rule that was asked for with --rule, or that of the device.
   void own_rule(const analyzers::CoalescingRule& rule) {
     section(fmt::format("Global memory under rule {}", rule.name), rule.title);
     const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
@@ -325,7 +344,7 @@ private:
     return sum;
   }
   static std::uint64_t units(const InstructionRow& row) {
-    return row.metrics.integer("memory_l2_theoretical_sectors_global") + passes(row.metrics);
+    return row.metrics.integer("memory_l2_theoretical_sectors_global") + passes(row.metrics) + space_cost(row.metrics);
   }
   // Under the rules of compute capability 1.x; 0 on later devices.
   std::uint64_t old_transactions(const Metrics& m) const {
@@ -346,6 +365,7 @@ private:
       return fmt::format("{} sectors (ideal {})", sectors, m.integer("memory_l2_theoretical_sectors_global_ideal"));
     }
     if (const std::uint64_t n = passes(m)) return fmt::format("{} passes over the banks", n);
+    if (space_cost(m) != 0) return space_cost_text(m);
     return fmt::format("{} of {} diverge", m.integer("divergent_branch"), m.integer("branch"));
   }
 

@@ -1,5 +1,7 @@
 #include "api/trace_inspect.hpp"
 
+#include "analyzers/footprint.hpp"
+#include "analyzers/local_memory.hpp"
 #include "api/validate.hpp"
 #include "emulator/ir/print.hpp"
 
@@ -52,6 +54,15 @@ private:
   std::deque<Loaded> loaded_;
 };
 
+/// One for each address that the lanes of a request ask for.
+std::uint32_t constant_passes(const exec::Access& a, std::uint32_t lanes) {
+  std::uint32_t passes = 0;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes)
+    if (const auto part = static_cast<exec::Mask>(((std::uint64_t{1} << lanes) - 1) << first) & a.mask; part != 0)
+      passes += analyzers::Footprint(a.addresses, part, a.lane_bytes).distinct_addresses();
+  return passes;
+}
+
 } // namespace
 
 Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, const analyzers::RuleSet& rules) {
@@ -102,6 +113,8 @@ void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
   seen.kind = event.pattern->event;
   seen.transactions.clear();
   seen.passes.reset();
+  seen.local_sectors.reset();
+  seen.constant_passes.reset();
   switch (seen.kind) {
   case trace::EventKind::branch: seen.branch = event.branch(); return;
   case trace::EventKind::barrier: seen.barrier = event.barrier(); return;
@@ -110,6 +123,9 @@ void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
   const exec::Access& a = seen.access;
   if (a.space == isa::Space::global)
     analyzers::transactions(coalescing_, a.addresses, a.mask, a.lane_bytes, &seen.transactions);
+  if (a.space == isa::Space::local) seen.local_sectors = analyzers::local_sectors(a.addresses, a.mask, a.lane_bytes);
+  if (a.space == isa::Space::constant || a.space == isa::Space::param)
+    seen.constant_passes = constant_passes(a, banks_.word(sizeof(std::uint32_t)).lanes);
   if (a.space == isa::Space::shared && a.lane_bytes <= 16)
     seen.passes = analyzers::passes(banks_, a.addresses, a.mask, a.lane_bytes, analyzers::kind_for_banks(function, a));
 }
@@ -190,9 +206,12 @@ std::string json_line(const SeenEvent& e) {
     if (a.space == isa::Space::global) {
       json["transactions"] = Json::array();
       for (const analyzers::Transaction& t : e.transactions)
-        json["transactions"].push_back({{"address", t.base}, {"bytes", t.bytes}});
+        json["transactions"].push_back(
+            {{"address", t.base}, {"bytes", t.bytes}, {"lanes", fmt::format("{:08x}", t.lanes)}});
     }
     if (e.passes) json["passes"] = e.passes->passes, json["ways"] = e.passes->ways;
+    if (e.local_sectors) json["sectors"] = *e.local_sectors;
+    if (e.constant_passes) json["passes"] = *e.constant_passes;
   }
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

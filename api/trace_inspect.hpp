@@ -35,6 +35,8 @@ struct SeenEvent {
   std::vector<analyzers::Transaction> transactions;
   /// Of accesses to shared memory: under the bank rule.
   std::optional<analyzers::Passes> passes;
+  /// Of accesses to local memory; of loads of constants and parameters, whose requests are those of the bank rule.
+  std::optional<std::uint32_t> local_sectors, constant_passes;
 };
 
 class TraceView {
@@ -47,6 +49,7 @@ public:
   Expected<void> visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const;
 
   [[nodiscard]] std::size_t instructions() const { return ptx_.size(); } ///< of the kernel
+  [[nodiscard]] std::uint64_t static_shared_bytes() const { return program_->shared_bytes; }
   [[nodiscard]] const analyzers::CoalescingRule& coalescing_rule() const { return coalescing_; }
   [[nodiscard]] const analyzers::BankRule& bank_rule() const { return banks_; }
 

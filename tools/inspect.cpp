@@ -88,8 +88,7 @@ std::string drawing(const SeenEvent& e, const analyzers::BankRule& banks) {
     c = '*';
     if (a.space == isa::Space::global) {
       for (std::size_t t = 0; t < e.transactions.size() && c == '*'; ++t)
-        if (a.addresses[lane] - e.transactions[t].base < e.transactions[t].bytes && t < kLetters.size())
-          c = kLetters[t];
+        if ((e.transactions[t].lanes >> lane & 1) != 0 && t < kLetters.size()) c = kLetters[t];
     } else if (a.space == isa::Space::shared) {
       c = "0123456789abcdefghijklmnopqrstuv"[a.addresses[lane] / banks.bank_bytes % banks.banks];
     }
@@ -113,26 +112,48 @@ std::string text_of(const SeenEvent& e, const analyzers::BankRule& banks) {
   if (e.passes)
     text += fmt::format("    {}  {} pass{} over the banks, {}-way\n", drawing(e, banks), e.passes->passes,
                         e.passes->passes == 1 ? "" : "es", e.passes->ways);
+  if (e.local_sectors) text += fmt::format("    {} sectors of 32 bytes, interleaved by lanes\n", *e.local_sectors);
+  if (e.constant_passes)
+    text += fmt::format("    {} pass{}\n", *e.constant_passes, *e.constant_passes == 1 ? "" : "es");
   return text;
 }
 
 constexpr std::string_view kCsvHead = "launch,block,warp,line,event,space,lane_bytes,mask,taken,first_address,stride,"
-                                      "transactions,bytes_moved,passes,ways\n";
+                                      "transactions,bytes_moved,passes,ways,barrier,source\n";
+
+// What a file is called may hold anything: quoted as RFC 4180 has it.
+std::string csv_text(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
 
 std::string csv_of(const SeenEvent& e) {
   const std::string who = fmt::format("{},{},{},{}", e.launch, e.of.cta, e.of.warp, e.instruction->where.line);
   if (e.kind == EventKind::branch)
-    return fmt::format("{},branch,,,{:08x},{:08x},,,,,,\n", who, e.branch.active, e.branch.taken);
-  if (e.kind == EventKind::barrier) return fmt::format("{},barrier,,,{:08x},,,,,,,\n", who, e.barrier.active);
+    return fmt::format("{},branch,,,{:08x},{:08x},,,,,,,,{}\n", who, e.branch.active, e.branch.taken,
+                       csv_text(e.source));
+  if (e.kind == EventKind::barrier)
+    return fmt::format("{},barrier,,,{:08x},,,,,,,,{},{}\n", who, e.barrier.active, e.barrier.number,
+                       csv_text(e.source));
   const exec::Access& a = e.access;
-  std::uint64_t moved = 0;
-  for (const analyzers::Transaction& t : e.transactions) moved += t.bytes;
-  const bool global = a.space == isa::Space::global, regular = a.shape != exec::Shape::irregular;
-  return fmt::format("{},{},{},{},{:08x},,{},{},{},{},{},{}\n", who, api::name(a.kind), isa::name(a.space),
+  std::string transactions, moved, passes, ways;
+  if (a.space == isa::Space::global) {
+    std::uint64_t bytes = 0;
+    for (const analyzers::Transaction& t : e.transactions) bytes += t.bytes;
+    transactions = std::to_string(e.transactions.size()), moved = std::to_string(bytes);
+  }
+  if (e.local_sectors) {
+    transactions = std::to_string(*e.local_sectors);
+    moved = std::to_string(32 * std::uint64_t{*e.local_sectors});
+  }
+  if (e.passes) passes = std::to_string(e.passes->passes), ways = std::to_string(e.passes->ways);
+  if (e.constant_passes) passes = std::to_string(*e.constant_passes);
+  return fmt::format("{},{},{},{},{:08x},,{},{},{},{},{},{},,{}\n", who, api::name(a.kind), isa::name(a.space),
                      a.lane_bytes, a.mask, a.addresses[std::countr_zero(a.mask)],
-                     regular ? std::to_string(a.stride) : "", global ? std::to_string(e.transactions.size()) : "",
-                     global ? std::to_string(moved) : "", e.passes ? std::to_string(e.passes->passes) : "",
-                     e.passes ? std::to_string(e.passes->ways) : "");
+                     a.shape != exec::Shape::irregular ? std::to_string(a.stride) : "", transactions, moved, passes,
+                     ways, csv_text(e.source));
 }
 
 api::TraceQuery query_of(const po::variables_map& values) {
@@ -161,6 +182,7 @@ int show(const std::string& file, const po::variables_map& values) {
   if (!rules) return print(rules.error()), kBadInput;
   const Expected<api::TraceView> view = api::TraceView::open(*trace, values["launch"].as<std::size_t>(), *rules);
   if (!view) return print(view.error()), kBadInput;
+  const api::TraceQuery query = query_of(values);
   if (format == "text")
     write(fmt::format("transactions by rule {}, passes by rule {}\n", view->coalescing_rule().name,
                       view->bank_rule().name));
@@ -168,7 +190,7 @@ int show(const std::string& file, const po::variables_map& values) {
   const std::uint64_t limit = values["limit"].as<std::uint64_t>();
   std::uint64_t shown = 0;
   bool more = false;
-  const Expected<void> seen = view->visit(query_of(values), [&](const SeenEvent& e) {
+  const Expected<void> seen = view->visit(query, [&](const SeenEvent& e) {
     if (limit != 0 && shown == limit) return more = true, false;
     ++shown;
     write(format == "text" ? text_of(e, view->bank_rule()) : format == "csv" ? csv_of(e) : api::json_line(e));

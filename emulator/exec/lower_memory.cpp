@@ -111,9 +111,10 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   return program_->sites.back();
 }
 
-// Compilers keep what functions hand to each other in registers, so nobody is told of accesses to it.
+// Compilers keep what functions hand to each other in registers, so nobody is told of accesses to it. Parameters of a
+// kernel are in memory: at a fixed place they are no access (load_parameter), at a computed one they are.
 MemorySite& Decoder::hidden_param(MemorySite& site, const isa::Spelling& spelling) {
-  if (space_of(spelling) == Space::param) site.observed_bytes = 0;
+  if (space_of(spelling) == Space::param && site.space != Space::param) site.observed_bytes = 0;
   return site;
 }
 

@@ -118,6 +118,26 @@ TEST(Analysis, SharedMemory) {
   EXPECT_EQ(profile.integer("shared_access_32_way"), 1u);
 }
 
+// Parameters at computed addresses: in a constant bank, on 1.x in shared memory. Generic addresses of one instruction
+// may go to either.
+TEST(Analysis, Parameters) {
+  const ir::Module module;
+  const ir::Function function = function_of({"ld.param.f32", "ld.f32"});
+  const WarpAccess four(0xffffffffu, 4, [](int lane) { return lane % 4 * 4; });
+  const WarpAccess column(0xffffffffu, 4, [](int lane) { return lane % 4 * 64; }); // of one bank of 16
+  const Profile profile =
+      run(module, function, 1,
+          Events{[&](exec::Shard& s) { s.access(four.event(AccessKind::load, Space::param, 0, 3)); },
+                 [&](exec::Shard& s) { s.access(column.event(AccessKind::load, Space::param, 1)); },
+                 [&](exec::Shard& s) { s.access(column.event(AccessKind::load, Space::shared, 1)); }});
+  EXPECT_EQ(profile.integer("idc__requests.sum"), 4u);
+  EXPECT_EQ(profile.integer("constant_passes"), 4u * 4);
+  EXPECT_EQ(profile.integer("smsp__inst_executed_op_shared_ld.sum"), 1u);
+  EXPECT_EQ(profile.integer("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), 2u);
+  // A half-warp takes 4 passes for 4 words that 4 lanes each want, of one bank as of four: a pass broadcasts one word.
+  EXPECT_EQ(profile.integer("warp_serialize"), 5u * 2 * 3);
+}
+
 TEST(Analysis, Divergence) {
   const ir::Module module;
   const ir::Function function = function_of({"bra", "bra"});

@@ -214,6 +214,7 @@ TEST(BadInput, WrongRules) {
       {"row_bytes = 128", "row_bytes = 64", {"r.toml", "a row is smaller than all banks together"}},
       {"banks = 32", "banks = ", {"r.toml:4:"}},
       {"\"banks\"", "\"bank\"", {"r.toml:1:8: error:", "must be one of coalescing, banks"}},
+      {"\"mine\"", "\"2.x-l1\"", {"r.toml' is called '2.x-l1', as a built-in one is", "a name of its own"}},
   };
   for (const Replacement& r : table) {
     std::string text = good;

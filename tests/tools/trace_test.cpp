@@ -108,6 +108,59 @@ TEST(TraceCommands, InspectShowsWhatAnAccessBecame) {
   EXPECT_NE(by_rule.find("    AAAAAAAAAAAAAAAABBBBBBBBBBBBBBBB  2 of 64 bytes\n"), by_rule.npos) << by_rule;
 }
 
+// Half-warps of 1.x make transactions of their own, also of the same bytes; lanes that are not coalesced each make one.
+TEST(TraceCommands, InspectDrawsTheTransactionThatServesALane) {
+  const auto drawn = [](const char* rule) {
+    return need({"inspect", transposes(), "--launch", "1", "--blocks", "0", "--warps", "0", "--accesses-only", "--rule",
+                 rule})
+        .out;
+  };
+  EXPECT_NE(drawn("1.2").find("    ABCDEFGHABCDEFGHIJKLMNOPIJKLMNOP  16 of 32 bytes\n"), std::string::npos)
+      << drawn("1.2");
+  EXPECT_NE(drawn("1.0").find("    ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef  32 of 32 bytes\n"), std::string::npos)
+      << drawn("1.0");
+}
+
+// Of every space; what no rule describes, too.
+TEST(TraceCommands, InspectShowsLocalMemoryAndConstants) {
+  const Folder folder;
+  const std::string ptx = folder.write("spaces.ptx", R"(.version 7.0
+.target sm_70
+.address_size 64
+.const .align 4 .b8 c[16];
+.visible .entry k(.param .align 4 .b8 p[8]) {
+  .reg .b32 %r<4>; .reg .b64 %rd<8>;
+  .local .align 4 .b8 a[4];
+  mov.u32 %r1, %laneid;
+  mov.u64 %rd1, a;
+  st.local.u32 [%rd1], %r1;
+  and.b32 %r2, %r1, 1;
+  mul.wide.u32 %rd2, %r2, 4;
+  mov.u64 %rd3, c;
+  add.s64 %rd3, %rd3, %rd2;
+  ld.const.u32 %r3, [%rd3];
+  mov.u64 %rd4, p;
+  add.s64 %rd4, %rd4, %rd2;
+  ld.param.u32 %r3, [%rd4];
+  bar.sync 3;
+  ret;
+}
+)");
+  const std::string trace = (folder.path() / "t.h5").string();
+  need({"run", ptx, "--kernel", "k", "--grid", "1", "--block", "32", "--arg", "b64=0", "--trace", trace});
+  const auto events = lines_of_json(need({"inspect", trace, "--format", "jsonl"}).out);
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0]["sectors"], 4);
+  EXPECT_EQ(events[1]["passes"], 2);
+  EXPECT_EQ(events[2]["passes"], 2);
+  const std::string old = need({"inspect", trace, "--rule", "1.x"}).out; // half-warps
+  EXPECT_NE(old.find("4 sectors of 32 bytes"), old.npos) << old;
+  EXPECT_NE(old.find("    4 passes\n"), old.npos) << old;
+  const std::string table = need({"inspect", trace, "--format", "csv"}).out;
+  EXPECT_NE(table.find(",store,local,4,ffffffff,,0,0,4,128,,,,\n"), table.npos) << table;
+  EXPECT_NE(table.find(",barrier,,,ffffffff,,,,,,,,3,\n"), table.npos) << table;
+}
+
 TEST(TraceCommands, InspectFindsBankConflicts) {
   const std::string text =
       need({"inspect", transposes(), "--launch", "2", "--blocks", "0", "--warps", "0", "--accesses-only"}).out;
@@ -312,6 +365,56 @@ TEST(AccelSim, TracesAreWritten) {
   const auto ours = accesses(transposes());
   ASSERT_FALSE(ours.empty());
   EXPECT_TRUE(accesses(again) == ours);
+}
+
+// An asynchronous copy is a load of global and a store to shared memory, and one load at generic addresses may go to
+// shared memory first and to global memory then: a PC of the machine has one opcode, so each gets a PC of its own.
+TEST(AccelSim, AnInstructionOfSeveralAccessesIsSeveral) {
+  const Folder folder;
+  const std::string ptx = folder.write("copy.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry copy(.param .u64 x) {
+  .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p<4>;
+  .shared .align 16 .b8 tile[1024];
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, tile;
+  add.u32 %r4, %r3, %r2;
+  cp.async.ca.shared.global [%r4], [%rd3], 4;
+  cp.async.wait_all;
+  cvt.u64.u32 %rd4, %r4;
+  cvta.shared.u64 %rd4, %rd4;
+L:
+  ld.u32 %r5, [%rd4];
+  setp.ne.s64 %p1, %rd4, %rd3;
+  mov.b64 %rd4, %rd3;
+  @%p1 bra L;
+  ret;
+}
+)");
+  const std::string trace = (folder.path() / "t.h5").string(), out = (folder.path() / "out").string(),
+                    again = (folder.path() / "again.h5").string();
+  const Json live = Json::parse(need({"run", ptx, "--kernel", "copy", "--grid", "2", "--block", "40", "--arg",
+                                      "x:u32[64]", "--trace", trace, "--json", "-"})
+                                    .out)["launches"][0]["metrics"];
+  need({"convert", trace, out});
+  EXPECT_NE(read_text(out + "/kernel-1.traceg").find("-shmem = 1024\n"), std::string::npos);
+  EXPECT_NE(read_text(out + "/kernel-1.traceg").find(" 000000ff 0 EXIT"),
+            std::string::npos); // 8 lanes of the last warp
+  need({"convert", out + "/kernelslist.g", again});
+  const Json back = Json::parse(need({"analyze", again, "--json", "-"}).out)["launches"][0]["metrics"];
+  EXPECT_EQ(live["smsp__inst_executed_op_shared_st.sum"], 4);
+  EXPECT_EQ(live["smsp__inst_executed_op_shared_ld.sum"], 4);
+  EXPECT_EQ(live["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 8);
+  for (const char* name :
+       {"smsp__inst_executed_op_shared_st.sum", "smsp__inst_executed_op_shared_ld.sum",
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "launch__occupancy_limit_shared_mem"})
+    EXPECT_EQ(back[name], live[name]) << name;
 }
 
 TEST(AccelSim, BadFilesAreRefused) {
