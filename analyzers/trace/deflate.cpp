@@ -59,7 +59,7 @@ void unshuffle(std::span<const std::byte> shuffled, std::size_t row_bytes, std::
 } // namespace
 
 std::vector<std::byte> compress(std::span<const std::byte> rows, std::size_t row_bytes) {
-  thread_local const auto own = std::make_unique_for_overwrite<Compressor>();
+  thread_local const auto own = std::make_unique<Compressor>(); // zeros: not all of it is set below
   std::vector<std::byte> shuffled(rows.size());
   shuffle(rows, row_bytes, shuffled.data());
   std::vector<std::byte> result(most_compressed(shuffled.size()));
@@ -82,7 +82,7 @@ std::vector<std::byte> compress(std::span<const std::byte> rows, std::size_t row
 
 std::optional<std::vector<std::byte>> decompress(std::span<const std::byte> compressed, std::size_t size,
                                                  std::size_t row_bytes) {
-  thread_local const auto state = std::make_unique_for_overwrite<inflate_state>();
+  thread_local const auto state = std::make_unique<inflate_state>();
   std::vector<std::byte> shuffled(size);
   isal_inflate_init(state.get());
   state->crc_flag = ISAL_ZLIB;

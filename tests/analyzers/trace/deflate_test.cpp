@@ -7,6 +7,7 @@
 #include <hdf5.h>
 
 #include <random>
+#include <thread>
 
 namespace warplens::analyzers::trace {
 namespace {
@@ -30,6 +31,23 @@ TEST(Deflate, WhateverIsCompressedComesBack) {
         EXPECT_FALSE(decompress(compressed, rows.size() + row_bytes, row_bytes));
         EXPECT_FALSE(decompress(compressed, rows.size() - row_bytes, row_bytes));
       }
+}
+
+// Each thread has a compressor of its own, in memory that others have used.
+TEST(Deflate, WhatMemoryHeldBeforeChangesNothing) {
+  std::mt19937_64 random(8);
+  Bytes rows;
+  while (rows.size() < 131072) rows.insert(rows.end(), 500, static_cast<std::byte>(random()));
+  const Bytes expected = compress(rows, 2);
+  Bytes found;
+  std::thread([&] {
+    for (int twice = 0; twice < 2; ++twice) { // the second time from a heap that stays
+      std::vector<std::uint16_t> used(1 << 19, 1);
+      found.assign(1, static_cast<std::byte>(used[random() % used.size()]));
+    }
+    found = compress(rows, 2);
+  }).join();
+  EXPECT_EQ(found.size(), expected.size());
 }
 
 TEST(Deflate, DamageIsSeen) {
