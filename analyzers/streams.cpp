@@ -64,7 +64,7 @@ struct Room {
   std::size_t words;
 };
 constexpr Room kOfWaves = {Streams::kWarps, Streams::kWords};
-constexpr Room kOfGlance = {5120, std::size_t{1} << 18}; ///< 2 MB
+constexpr Room kOfGlance = {4096, std::size_t{3} << 16}; ///< 1.5 MB
 constexpr Room kOfSample = {~std::uint64_t{0}, std::size_t{1} << 18};
 
 } // namespace

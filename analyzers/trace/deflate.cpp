@@ -80,20 +80,19 @@ std::vector<std::byte> compress(std::span<const std::byte> rows, std::size_t row
   return result;
 }
 
-std::optional<std::vector<std::byte>> decompress(std::span<const std::byte> compressed, std::size_t size,
-                                                 std::size_t row_bytes) {
+bool decompress(std::span<const std::byte> compressed, std::size_t row_bytes, std::span<std::byte> rows) {
   thread_local const auto state = std::make_unique<inflate_state>();
-  std::vector<std::byte> shuffled(size);
+  const auto shuffled = std::make_unique_for_overwrite<std::byte[]>(rows.size());
+  const std::span<std::byte> bytes(shuffled.get(), rows.size());
   isal_inflate_init(state.get());
   state->crc_flag = ISAL_ZLIB;
   state->next_in = bytes_of(compressed);
   state->avail_in = static_cast<std::uint32_t>(compressed.size());
-  state->next_out = bytes_of(shuffled);
-  state->avail_out = static_cast<std::uint32_t>(size);
-  if (isal_inflate_stateless(state.get()) != ISAL_DECOMP_OK || state->total_out != size) return std::nullopt;
-  std::vector<std::byte> rows(size);
-  unshuffle(shuffled, row_bytes, rows.data());
-  return rows;
+  state->next_out = bytes_of(bytes);
+  state->avail_out = static_cast<std::uint32_t>(bytes.size());
+  if (isal_inflate_stateless(state.get()) != ISAL_DECOMP_OK || state->total_out != bytes.size()) return false;
+  unshuffle(bytes, row_bytes, rows.data());
+  return true;
 }
 
 } // namespace warplens::analyzers::trace

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,8 +11,7 @@ namespace warplens::analyzers::trace {
 
 std::vector<std::byte> compress(std::span<const std::byte> rows, std::size_t row_bytes);
 
-/// Nothing where the bytes are damaged or do not give exactly `size`.
-std::optional<std::vector<std::byte>> decompress(std::span<const std::byte> compressed, std::size_t size,
-                                                 std::size_t row_bytes);
+/// False where the bytes are damaged or do not give exactly so many rows.
+bool decompress(std::span<const std::byte> compressed, std::size_t row_bytes, std::span<std::byte> rows);
 
 } // namespace warplens::analyzers::trace

@@ -374,7 +374,7 @@ Expected<std::uint64_t> File::rows(Table table) {
   return handles_->size(table);
 }
 
-Expected<Bytes> File::read_piece(Table table, std::uint64_t piece) {
+Expected<void> File::read_piece(Table table, std::uint64_t piece, std::span<std::byte> rows) {
   const TableInfo& t = info(table);
   Bytes compressed;
   const auto damaged = [&] {
@@ -386,36 +386,41 @@ Expected<Bytes> File::read_piece(Table table, std::uint64_t piece) {
     const hid_t data = handles_->table(table);
     const hsize_t at = piece * t.piece_rows;
     hsize_t size = 0;
-    const std::size_t piece_bytes = std::size_t{t.row_bytes} * t.piece_rows;
-    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > 2 * piece_bytes + 1024) return damaged();
+    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > 2 * rows.size() + 1024) return damaged();
     compressed.resize(size);
     std::uint32_t filters = 0;
     if (H5Dread_chunk(data, H5P_DEFAULT, &at, &filters, compressed.data()) < 0 || filters != 0) return damaged();
   }
-  const std::size_t size = std::size_t{t.row_bytes} * t.piece_rows;
-  if (!t.compressed) return compressed.size() == size ? Expected<Bytes>(std::move(compressed)) : damaged();
-  std::optional<Bytes> rows = decompress(compressed, size, t.row_bytes);
-  if (!rows) return damaged();
-  return std::move(*rows);
+  if (t.compressed) return decompress(compressed, t.row_bytes, rows) ? Expected<void>() : damaged();
+  if (compressed.size() != rows.size()) return damaged();
+  std::copy(compressed.begin(), compressed.end(), rows.begin());
+  return {};
 }
 
-Expected<Bytes> File::read(Table table, std::uint64_t first, std::uint64_t count) {
-  const TableInfo& t = info(table);
+Expected<void> File::check(Table table, std::uint64_t first, std::uint64_t count) {
   const std::uint64_t there = *rows(table);
-  if (count > there || first > there - count)
-    return failure(fmt::format("the trace '{}' is damaged: '{}' has {} rows, but {} from {} are needed", name_, t.name,
-                               there, count, first));
-  Bytes result;
-  if (count == 0) return result;
-  for (std::uint64_t piece = first / t.piece_rows; piece <= (first + count - 1) / t.piece_rows; ++piece) {
-    Expected<Bytes> rows = read_piece(table, piece);
-    if (!rows) return rows;
-    const std::uint64_t begin = std::max(first, piece * t.piece_rows) - piece * t.piece_rows;
-    const std::uint64_t end = std::min(first + count, (piece + 1) * t.piece_rows) - piece * t.piece_rows;
-    result.insert(result.end(), rows->begin() + static_cast<std::ptrdiff_t>(begin * t.row_bytes),
-                  rows->begin() + static_cast<std::ptrdiff_t>(end * t.row_bytes));
+  if (count <= there && first <= there - count) return {};
+  return failure(fmt::format("the trace '{}' is damaged: '{}' has {} rows, but {} from {} are needed", name_,
+                             info(table).name, there, count, first));
+}
+
+// Whole pieces go where they belong at once.
+Expected<void> File::read(Table table, std::uint64_t first, std::span<std::byte> rows) {
+  const TableInfo& t = info(table);
+  const std::uint64_t piece_bytes = std::uint64_t{t.row_bytes} * t.piece_rows;
+  std::uint64_t at = first * t.row_bytes;
+  Bytes whole;
+  while (!rows.empty()) {
+    const std::uint64_t piece = at / piece_bytes, skipped = at % piece_bytes,
+                        wanted = std::min<std::uint64_t>(piece_bytes - skipped, rows.size());
+    const bool all = wanted == piece_bytes;
+    if (!all) whole.resize(piece_bytes);
+    if (Expected<void> read = read_piece(table, piece, all ? rows.first(wanted) : std::span(whole)); !read) return read;
+    if (!all) std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(skipped), wanted, rows.begin());
+    rows = rows.subspan(wanted);
+    at += wanted;
   }
-  return result;
+  return {};
 }
 
 } // namespace warplens::analyzers::trace

@@ -51,7 +51,13 @@ public:
   /// Rows that there are.
   Expected<std::uint64_t> rows(Table table);
   /// Errors: there are not so many; a piece is damaged.
-  Expected<Bytes> read(Table table, std::uint64_t first, std::uint64_t count);
+  template <class Row> Expected<std::vector<Row>> read(Table table, std::uint64_t first, std::uint64_t count) {
+    if (const Expected<void> there = check(table, first, count); !there) return failure(there.error());
+    std::vector<Row> rows(count);
+    if (const Expected<void> done = read(table, first, std::as_writable_bytes(std::span(rows))); !done)
+      return failure(done.error());
+    return rows;
+  }
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -60,7 +66,9 @@ private:
   File(std::string name, std::unique_ptr<Handles> handles);
   Diagnostics fail();
   bool write_pieces(Table table, const std::vector<Bytes>& pieces);
-  Expected<Bytes> read_piece(Table table, std::uint64_t piece);
+  Expected<void> check(Table table, std::uint64_t first, std::uint64_t count);
+  Expected<void> read(Table table, std::uint64_t first, std::span<std::byte> rows);
+  Expected<void> read_piece(Table table, std::uint64_t piece, std::span<std::byte> rows);
 
   std::string name_;
   std::unique_ptr<Handles> handles_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <deque>
 #include <future>
 #include <thread>
@@ -11,17 +10,8 @@ namespace warplens::analyzers::trace {
 
 namespace {
 
-template <class Row>
-Expected<std::vector<Row>> read_rows(File& file, Table table, std::uint64_t first, std::uint64_t count) {
-  const Expected<Bytes> bytes = file.read(table, first, count);
-  if (!bytes) return failure(bytes.error());
-  std::vector<Row> rows(count);
-  if (count != 0) std::memcpy(static_cast<void*>(rows.data()), bytes->data(), bytes->size());
-  return rows;
-}
-
 template <class Row> Expected<std::vector<Row>> read_all(File& file, Table table) {
-  return read_rows<Row>(file, table, 0, *file.rows(table));
+  return file.read<Row>(table, 0, *file.rows(table));
 }
 
 } // namespace
@@ -35,9 +25,9 @@ Expected<Reader> Reader::open(const std::filesystem::path& path) {
 }
 
 Expected<std::string> Reader::text(std::uint64_t first, std::uint64_t size) const {
-  const Expected<Bytes> bytes = file_->read(Table::text, first, size);
-  if (!bytes) return failure(bytes.error());
-  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const Expected<std::vector<char>> text = file_->read<char>(Table::text, first, size);
+  if (!text) return failure(text.error());
+  return std::string(text->begin(), text->end());
 }
 
 Expected<void> Reader::read_index() {
@@ -70,7 +60,7 @@ Expected<void> Reader::read_index() {
     if (!conclusion) return failure(conclusion.error());
     launch.conclusion = std::move(*conclusion);
     Expected<std::vector<exec::InstructionCount>> counts =
-        read_rows<exec::InstructionCount>(*file_, Table::counts, row.first_count, row.counts);
+        file_->read<exec::InstructionCount>(Table::counts, row.first_count, row.counts);
     if (!counts) return failure(counts.error());
     launch.counts = std::move(*counts);
   }
@@ -83,7 +73,7 @@ Expected<Block> Reader::read(const BlockRow& row, const Limits& limits) const {
   const auto take = [&](auto& rows, Table table, std::uint64_t first, std::uint64_t count) {
     using Row = typename std::remove_reference_t<decltype(rows)>::value_type;
     if (error.has_errors()) return;
-    Expected<std::vector<Row>> read = read_rows<Row>(*file_, table, first, count);
+    Expected<std::vector<Row>> read = file_->read<Row>(table, first, count);
     if (read)
       rows = std::move(*read);
     else
@@ -102,7 +92,7 @@ Expected<Block> Reader::read(const BlockRow& row, const Limits& limits) const {
 }
 
 Expected<std::vector<SegmentRow>> Reader::segments(const BlockRow& row) const {
-  return read_rows<SegmentRow>(*file_, Table::segments, row.first_segment, row.segments);
+  return file_->read<SegmentRow>(Table::segments, row.first_segment, row.segments);
 }
 
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher) {
