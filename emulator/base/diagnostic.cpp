@@ -1,5 +1,7 @@
 #include "emulator/base/diagnostic.hpp"
 
+#include "emulator/base/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,8 +63,8 @@ std::string excerpt(std::string_view source, SourceLocation where) {
   }
   std::string shown, caret;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool printable = static_cast<unsigned char>(text[i]) >= 0x20 || text[i] == '\t';
-    shown += printable ? text[i] : '?';
+    const bool control = static_cast<unsigned char>(text[i]) < 0x20 && text[i] != '\t';
+    shown += control ? '?' : text[i];
     if (i < column) caret += text[i] == '\t' ? '\t' : ' ';
   }
   return fmt::format("  {}\n  {}^\n", shown, caret);
@@ -78,37 +80,48 @@ std::string render(const Diagnostics& diagnostics, std::string_view source, std:
       out += fmt::format("… and {} more\n", diagnostics.list().size() - limit);
       break;
     }
-    std::string place = d.file;
+    std::string place = printable(d.file);
     if (d.where.line != 0) place += fmt::format("{}{}:{}", place.empty() ? "" : ":", d.where.line, d.where.column);
-    out += fmt::format("{}{}{}: {}\n", place, place.empty() ? "" : ": ", word_for(d.severity), d.message);
-    if (d.where.line != 0) out += excerpt(source, d.where);
-    if (!d.hint.empty()) out += fmt::format("  hint: {}\n", d.hint);
+    out += fmt::format("{}{}{}: {}\n", place, place.empty() ? "" : ": ", word_for(d.severity), printable(d.message));
+    if (d.where.line != 0) out += printable(excerpt(source, d.where));
+    if (!d.hint.empty()) out += fmt::format("  hint: {}\n", printable(d.hint));
   }
   return out;
 }
 
+constexpr std::size_t kMostMisspelt = 8;         // letters
+constexpr std::size_t kLongestMisspelling = 256; // longer words get no suggestion
+
 std::string closest(std::string_view word, const std::vector<std::string_view>& known) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  if (word.size() > kLongestMisspelling) return {};
+  std::string_view best;
+  std::size_t limit = std::min(std::max<std::size_t>(1, word.size() / 3), kMostMisspelt) + 1; // not reached
   std::vector<std::size_t> row;
-  for (std::string_view candidate : known) {
+  for (const std::string_view candidate : known) {
+    const std::size_t difference =
+        word.size() > candidate.size() ? word.size() - candidate.size() : candidate.size() - word.size();
+    if (difference >= limit) continue;
+    // Edit distance in a band around the diagonal: what is outside of it is `limit` or more (Ukkonen 1985).
     row.resize(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = std::min(j, limit);
     for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= candidate.size(); ++j) {
+      const std::size_t first = i > limit ? i - limit : 0, last = std::min(i + limit, candidate.size());
+      std::size_t diagonal = row[first], least = limit;
+      row[first] = first == 0 ? std::min(i, limit) : limit;
+      for (std::size_t j = first + 1; j <= last; ++j) {
         const std::size_t substituted = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
         diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted, limit});
+        least = std::min(least, row[j]);
       }
+      if (least == limit && row[first] >= limit) break;
     }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    if (row.back() < limit) {
+      limit = row.back();
       best = candidate;
     }
   }
-  return best;
+  return std::string(best);
 }
 
 } // namespace warplens
