@@ -4,7 +4,7 @@
 // A module is not read by one rule. The reader takes it piece by piece, so that no tree of a whole module ever exists:
 //
 //   module       : item* ;                                     item, then what its head calls for:
-//   function     : item '{' body '}' | item ';' ;
+//   function     : item '{' body '}' | item ';'? ;                 without ';' where another item follows, as CUDA 2 wrote
 //   body         : ( statement | '{' body '}' )* ;
 //   variables    : item declared (',' declared)* ';' ;         the same after a statement that is a declaration
 //   declared     : declarator ('=' initializer)? ;
@@ -13,6 +13,9 @@
 //
 // Every decision is LL(1): the generated parser contains switch statements only, and the build checks that.
 grammar Ptx;
+
+options { superClass = ParserRuntime; contextSuperClass = PieceContext; }
+@parser::postinclude { #include "emulator/ir/parse_runtime.hpp" }
 
 // ---- module scope --------------------------------------------------------------------------------------------------
 
@@ -50,8 +53,8 @@ functionDirective
 // ---- what may stand at any scope -------------------------------------------------------------------------------------
 
 common
-  : FILE number=INTEGER string=STRING (',' INTEGER ',' INTEGER)?
-  | loc=LOC values+=INTEGER values+=INTEGER values+=INTEGER? (',' locAttribute)*
+  : FILE number=INTEGER string=STRING (',' stamp=INTEGER (',' INTEGER)?)?
+  | loc=LOC values+=INTEGER values+=INTEGER values+=INTEGER (',' locAttribute)*
   | pragma=PRAGMA strings+=STRING (',' strings+=STRING)* ';'
   | DWARF
   ;
@@ -74,7 +77,7 @@ attribute
   ;
 
 attributeItem
-  : name=DOTTED ('(' INTEGER (',' INTEGER)* ')')?
+  : name=DOTTED ('(' values+=INTEGER (',' values+=INTEGER)* ')')?
   ;
 
 declarator

@@ -17,7 +17,8 @@ std::optional<std::uint32_t> Builder::unsigned_of(Word number) {
   ConstantError wrong;
   const auto value = ir::number(Term{.kind = TermKind::integer, .where = number.where, .text = number.text}, wrong);
   if (value && value->bits >= 0 && value->bits < kNone) return static_cast<std::uint32_t>(value->bits);
-  error(number.where, fmt::format("expected a number below 2^32 but found '{}'", number.text.substr(0, 40)));
+  error(number.where,
+        fmt::format("expected a number of at most {} but found '{}'", kNone - 1, number.text.substr(0, 40)));
   return std::nullopt;
 }
 
@@ -34,7 +35,14 @@ void Builder::version(Word number) {
     error(number.where, fmt::format("expected a version such as 9.0 but found '{}'", number.text));
     return;
   }
-  if (!saw_version_) module_.version = major * 10 + minor;
+  const int version = major * 10 + minor;
+  constexpr int kVersions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62,
+                               63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88};
+  constexpr int kNewestAsked = 90; // later ones may exist
+  if (version < kNewestAsked && std::find(std::begin(kVersions), std::end(kVersions), version) == std::end(kVersions))
+    return error(number.where, fmt::format("there is no PTX ISA .version {}", number.text));
+  if (saw_version_) return error(number.where, "'.version' stands once, at the start of the file");
+  module_.version = version;
   saw_version_ = true;
 }
 
@@ -58,7 +66,17 @@ int first_version(std::string_view target) {
 }
 } // namespace
 
+/// The header comes first; it is said once where it does not.
+void Builder::end_header(SourceLocation where) {
+  if (!saw_item_ && !saw_version_)
+    error(where, "expected '.version' at the start of the file");
+  else if (!saw_item_ && !saw_target_)
+    error(where, "expected '.target' after '.version'");
+  saw_item_ = true;
+}
+
 void Builder::target(const std::vector<Word>& words) {
+  if (!saw_version_) return end_header(words[0].where);
   for (const Word& word : words) {
     const std::string_view text = word.text;
     const bool is_sm = text.starts_with("sm_");
@@ -73,23 +91,33 @@ void Builder::target(const std::vector<Word>& words) {
       }
       const std::string_view kept = module_.intern(text);
       auto& options = module_.target_options;
+      if (!saw_target_) {
+        error(word.where, fmt::format("expected a target such as sm_90 before '{}'", text));
+        saw_target_ = true;
+      }
       if (std::find(options.begin(), options.end(), kept) == options.end()) options.push_back(kept);
       continue;
     }
     int sm = 0;
     const char* const start = text.data() + (is_sm ? 3 : 8);
     const auto parsed = std::from_chars(start, text.data() + text.size(), sm);
-    if (parsed.ec != std::errc{} || sm < 10) {
+    const std::string_view suffix(parsed.ptr, static_cast<std::size_t>(text.data() + text.size() - parsed.ptr));
+    if (parsed.ec != std::errc{} || sm < 10 || (suffix != "" && suffix != "a" && suffix != "f")) {
       error(word.where, fmt::format("unknown target '{}'", text));
     } else if (!saw_target_) {
       module_.sm = sm;
       module_.target = module_.intern(text);
       saw_target_ = true;
+    }
+    if (parsed.ec == std::errc{}) {
       const int needed = first_version(text.substr(static_cast<std::size_t>(start - text.data())));
       if (saw_version_ && module_.version < needed)
         error(word.where, fmt::format("'{}' requires PTX ISA .version {}.{} or later", text, needed / 10, needed % 10));
     }
   }
+  const auto& options = module_.target_options;
+  if (std::count_if(options.begin(), options.end(), [](std::string_view o) { return o.starts_with("texmode_"); }) > 1)
+    error(words[0].where, "a target has one texture mode");
   for (const Word& word : words)
     if (word.text == "map_f64_to_f32" && module_.sm >= 13)
       error(word.where, fmt::format("map_f64_to_f32 is for targets before sm_13, got {}", module_.target),
@@ -104,6 +132,7 @@ void Builder::requires_version(int ptx, Word directive) {
 }
 
 void Builder::address_size(Word number) {
+  if (!saw_target_) return end_header(number.where);
   requires_version(23, {".address_size", number.where});
   const auto bits = unsigned_of(number);
   if (!bits) return;
@@ -116,16 +145,22 @@ void Builder::address_size(Word number) {
 
 void Builder::file(Word number, std::string_view name) {
   const auto value = unsigned_of(number);
-  if (value) module_.files.push_back({*value, module_.intern(name)});
+  if (!value) return;
+  if (in_body_) return error(number.where, "'.file' stands outside functions");
+  if (!file_numbers_.insert(*value).second)
+    return error(number.where, fmt::format("file {} is declared twice", *value));
+  module_.files.push_back({*value, module_.intern(name)});
 }
 
 void Builder::location(const std::vector<Word>& numbers) {
+  if (!in_body_) return error(numbers[0].where, "'.loc' stands in functions");
   const auto file = unsigned_of(numbers[0]);
   const auto line = unsigned_of(numbers[1]);
   if (file && line) source_ = {*file, *line};
 }
 
-void Builder::pragma(const std::vector<std::string_view>& strings) {
+void Builder::pragma(const std::vector<std::string_view>& strings, SourceLocation where) {
+  requires_version(20, {".pragma", where});
   if (!in_body_) return; // at module scope a pragma is a hint to the optimising assembler only
   for (const std::string_view text : strings) function().pragmas.push_back(module_.intern(text));
 }
@@ -136,6 +171,11 @@ void Builder::alias(Word name, Word aliasee) {
   const auto target = globals_.find(aliasee.text);
   if (!symbol || symbol->kind != OperandKind::function) return undeclared("function", name.text, name.where);
   if (!target || target->kind != OperandKind::function) return undeclared("function", aliasee.text, aliasee.where);
+  const Function& named = module_.functions[symbol->index];
+  if (named.has_body) return error(name.where, fmt::format("'{}' has a body and cannot be an alias", name.text));
+  if (!named.alias_of.empty()) return error(name.where, fmt::format("'{}' is an alias already", name.text));
+  if (module_.functions[target->index].is_entry)
+    return error(aliasee.where, fmt::format("'{}' is a kernel and cannot have an alias", aliasee.text));
   module_.functions[symbol->index].alias_of = module_.functions[target->index].name;
 }
 
@@ -145,6 +185,8 @@ void Builder::alias(Word name, Word aliasee) {
 void Builder::function_directive(Function& target, const FunctionDirectiveSyntax& directive) {
   const std::string_view name = directive.name.text;
   if (name == ".pragma") {
+    requires_version(20, directive.name);
+    (target.is_entry ? needs_body_ : forbids_body_) = directive.name;
     for (const std::string_view text : directive.values) target.pragmas.push_back(module_.intern(text));
     return;
   }
@@ -153,19 +195,21 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
     int ptx;                 ///< version times ten that introduced it
     std::size_t least, most; ///< values
     std::uint32_t* first;
+    bool of_function = false; ///< or of kernels
+    bool positive = false;
   };
   LaunchBounds& bounds = target.bounds;
   std::uint32_t unused[1] = {};
-  const Known known[] = {{".maxntid", 13, 1, 3, bounds.max_threads.data()},
-                         {".reqntid", 21, 1, 3, bounds.required_threads.data()},
-                         {".minnctapersm", 20, 1, 1, &bounds.min_ctas_per_sm},
+  const Known known[] = {{".maxntid", 13, 1, 3, bounds.max_threads.data(), false, true},
+                         {".reqntid", 21, 1, 3, bounds.required_threads.data(), false, true},
+                         {".minnctapersm", 20, 1, 1, &bounds.min_ctas_per_sm, false, true},
                          {".maxnctapersm", 13, 1, 1, &bounds.max_ctas_per_sm},
-                         {".maxnreg", 13, 1, 1, &bounds.max_registers},
+                         {".maxnreg", 13, 1, 1, &bounds.max_registers, false, true},
                          {".reqnctapercluster", 78, 1, 3, bounds.required_cluster.data()},
                          {".maxclusterrank", 78, 1, 1, &bounds.max_cluster_rank},
-                         {".abi_preserve", 90, 1, 1, unused},
-                         {".abi_preserve_control", 90, 1, 1, unused},
-                         {".noreturn", 64, 0, 0, nullptr},
+                         {".abi_preserve", 90, 1, 1, unused, true},
+                         {".abi_preserve_control", 90, 1, 1, unused, true},
+                         {".noreturn", 64, 0, 0, nullptr, true},
                          {".explicitcluster", 78, 0, 0, nullptr},
                          {".blocksareclusters", 90, 0, 0, nullptr}};
   const auto* const found =
@@ -178,6 +222,10 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
                  near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
   requires_version(found->ptx, directive.name);
+  if (found->of_function == target.is_entry)
+    return error(directive.name.where,
+                 fmt::format("'{}' is for {}", name, found->of_function ? "functions" : "kernels"));
+  if (!found->of_function) needs_body_ = directive.name;
   if (name == ".maxnctapersm" && module_.version >= 21)
     error(directive.name.where, "'.maxnctapersm' is for PTX ISA before .version 2.1", "write '.minnctapersm'");
   const std::size_t count = directive.values.size();
@@ -189,6 +237,10 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
                              name, count));
   for (std::size_t i = 0; i < found->most; ++i)
     found->first[i] = i < count ? unsigned_of({directive.values[i], directive.name.where}).value_or(0) : 1;
+  for (std::size_t i = 0; i < count; ++i)
+    if (found->positive && found->first[i] == 0)
+      error(directive.name.where, fmt::format("'{}' takes numbers above 0", name));
+  if (target.no_return && name == ".noreturn") error(directive.name.where, "'.noreturn' is written twice");
   target.no_return |= name == ".noreturn";
   bounds.explicit_cluster |= name == ".explicitcluster";
   bounds.blocks_are_clusters |= name == ".blocksareclusters";
@@ -245,9 +297,7 @@ void Builder::begin_function(const FunctionSyntax& head) {
   next.where = head.name.where;
   next.results = parameters(head.results);
   next.params = parameters(head.params);
-  for (const Word& attribute : head.attributes)
-    if (!attribute.text.starts_with(".unified") && attribute.text != ".managed")
-      error(attribute.where, fmt::format("unknown attribute '{}'", attribute.text));
+  needs_body_ = forbids_body_ = {};
   for (const FunctionDirectiveSyntax& directive : head.directives) function_directive(next, directive);
   const LaunchBounds& bounds = next.bounds;
   if (bounds.max_threads[0] != 0 && bounds.required_threads[0] != 0)
@@ -255,8 +305,9 @@ void Builder::begin_function(const FunctionSyntax& head) {
   if (bounds.blocks_are_clusters && (bounds.required_threads[0] == 0 || bounds.required_cluster[0] == 0))
     error(head.name.where,
           fmt::format("'{}' has .blocksareclusters without .reqntid and .reqnctapercluster", next.name));
-  parameters_in_body_ = head.is_entry && !head.has_parameter_list && module_.version < 20;
+  parameters_in_body_ = head.is_entry && head.params.empty() && module_.version < (head.has_parameter_list ? 14 : 20);
   Function& known = function();
+  check_head(head, next, known.where.line == 0 ? nullptr : &known);
   if (known.has_body) { // the body that may follow replaces nothing: begin_body() says so
     if (known.is_entry != next.is_entry) error(head.name.where, fmt::format("'{}' is declared twice", next.name));
     return;
@@ -265,7 +316,16 @@ void Builder::begin_function(const FunctionSyntax& head) {
   known = std::move(next);
 }
 
+void Builder::no_body() {
+  if (function().has_body)
+    error(function().where, fmt::format("'{}' is declared again after its body", function().name));
+  if (!needs_body_.text.empty())
+    error(needs_body_.where,
+          fmt::format("'{}' is for a {} with its body", needs_body_.text, function().is_entry ? "kernel" : "function"));
+}
+
 void Builder::begin_body(SourceLocation where) {
+  check_body(where);
   if (function().has_body) {
     error(where, fmt::format("function '{}' is defined twice", function().name));
     function_ = static_cast<std::uint32_t>(module_.functions.size());
@@ -276,20 +336,23 @@ void Builder::begin_body(SourceLocation where) {
   source_ = {};
   scopes_.clear();
   references_.clear();
-  labels_.clear();
+  used_registers_.clear();
+  labels_ = {}; // clear() would go through the buckets of the largest function so far
   scope_parents_.assign(1, kNone);
   open_scopes_.assign(1, 0);
   pending_label_ = {};
   declare_parameters(function().results, VariableOwner::result);
   declare_parameters(function().params, VariableOwner::parameter);
+  check_parameter_bytes(where);
 }
 
 void Builder::enter_scope(SourceLocation where) {
   flush_label();
   if (open_scopes_.size() == kMaxScopes) error(where, fmt::format("blocks nested deeper than {}", kMaxScopes));
   if (open_scopes_.size() < kMaxScopes) scopes_.enter(); // deeper ones are read for their errors only
-  scope_parents_.push_back(open_scopes_.back());
-  open_scopes_.push_back(static_cast<std::uint32_t>(scope_parents_.size() - 1));
+  if (open_scopes_.size() < kMaxScopes) scope_parents_.push_back(open_scopes_.back());
+  const bool own = open_scopes_.size() < kMaxScopes;
+  open_scopes_.push_back(own ? static_cast<std::uint32_t>(scope_parents_.size() - 1) : open_scopes_.back());
 }
 
 void Builder::leave_scope() {
@@ -334,6 +397,9 @@ std::uint32_t Builder::label_of(std::string_view name, std::uint32_t scope) cons
 }
 
 void Builder::table(Table::Kind kind, const std::vector<Word>& words, SourceLocation where) {
+  constexpr int kVersions[] = {60, 21, 21};
+  constexpr std::string_view kNames[] = {".branchtargets", ".calltargets", ".callprototype"};
+  requires_version(kVersions[static_cast<int>(kind)], {kNames[static_cast<int>(kind)], where});
   if (pending_label_.text.empty()) return error(where, "expected a label before this directive");
   const Word name = pending_label_;
   pending_label_ = {};
@@ -343,6 +409,7 @@ void Builder::table(Table::Kind kind, const std::vector<Word>& words, SourceLoca
   for (const Word& word : words) {
     if (kind == Table::Kind::call_targets) {
       table.functions.push_back(module_.intern(word.text));
+      call_targets_.push_back({table.functions.back(), word.where});
       continue;
     }
     table.labels.push_back(static_cast<std::uint32_t>(references_.size()));
@@ -356,9 +423,13 @@ void Builder::table(Table::Kind kind, const std::vector<Word>& words, SourceLoca
 void Builder::prototype(const FunctionSyntax& head, SourceLocation where) {
   table(Table::Kind::call_prototype, {}, where);
   if (function().tables.empty()) return;
+  if (head.name.text != "_")
+    error(head.name.where, fmt::format("expected '_' in place of the function's name but found '{}'", head.name.text));
   Table& table = function().tables.back();
   table.results = parameters(head.results);
   table.params = parameters(head.params);
+  check_parameters(table.results, false);
+  check_parameters(table.params, false);
   Function directives;
   for (const FunctionDirectiveSyntax& directive : head.directives) function_directive(directives, directive);
   table.no_return = directives.no_return;
@@ -403,10 +474,8 @@ Expected<Module> Builder::finish(SourceLocation end) {
     operand.kind = symbol->kind;
     operand.index = symbol->index;
   }
-  if (!saw_version_)
-    error(end, "expected '.version' at the start of the file");
-  else if (!saw_target_)
-    error(end, "expected '.target' after '.version'");
+  check_late_names();
+  if (!saw_item_) end_header(end);
   if (diagnostics_.has_errors()) {
     // Names are resolved late, but people read from the top.
     std::vector<Diagnostic> sorted = diagnostics_.list();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "emulator/base/expected.hpp"
+#include "emulator/base/limits.hpp"
 #include "emulator/ir/constant.hpp"
 #include "emulator/ir/module.hpp"
 #include "emulator/ir/names.hpp"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace warplens::ir {
 
@@ -30,10 +32,12 @@ public:
   void file(Word number, std::string_view name);
   void alias(Word name, Word aliasee);
   void location(const std::vector<Word>& numbers);
-  void pragma(const std::vector<std::string_view>& strings);
+  void pragma(const std::vector<std::string_view>& strings, SourceLocation where);
+  void end_header(SourceLocation where); ///< an item that is none of .version, .target and .address_size
 
   // Functions.
   void begin_function(const FunctionSyntax& head);
+  void no_body();
   void begin_body(SourceLocation where);
   void end_body(SourceLocation where);
   void enter_scope(SourceLocation where);
@@ -45,6 +49,7 @@ public:
 
   // Variables, of the module or of the function whose body is open. `value`s follow `declare` where there is a '='.
   void declare(const DeclarationSyntax& head, const DeclaratorSyntax& name);
+  void no_initializer();
   void begin_initializer(SourceLocation where);
   void open_brace(SourceLocation where);
   void close_brace(SourceLocation where);
@@ -52,12 +57,17 @@ public:
   void option(const Expression& name, const Expression& value); ///< of a samplerref: addr_mode_0 = wrap
   void end_initializer(SourceLocation where);
 
+  /// An error where the module's version of PTX, times ten, is older than what is written needs.
+  void requires_version(int ptx, Word what);
   void error(SourceLocation where, std::string message, std::string hint = {});
   [[nodiscard]] bool has_too_many_errors() const { return diagnostics_.error_count() >= kMaxErrors; }
   Expected<Module> finish(SourceLocation end);
 
 private:
   static constexpr std::size_t kMaxErrors = 1000;
+  /// False, and an error that names the limit, where `what` needs more.
+  bool admit(const Limit& limit, Checked number, Word what);
+  void check_parameter_bytes(SourceLocation where);
   static constexpr std::size_t kMaxScopes = 200; ///< inside one another
 
   struct Reference { ///< an operand that is resolved when the function, or the module, ends
@@ -88,13 +98,12 @@ private:
     std::uint64_t position = 0;         ///< in elements
     std::uint64_t end = 0;              ///< of what was written, in elements
     bool failed = false;
+    bool of_register = false;
   };
 
   // build.cpp
   Function& function() { return module_.functions[function_]; }
-  void requires_version(int ptx, Word directive);
   void function_directive(Function& target, const FunctionDirectiveSyntax& directive);
-  void attributes_of(Function& target, const std::vector<Word>& attributes);
   std::vector<Variable> parameters(const std::vector<ParameterSyntax>& list);
   void declare_parameters(std::vector<Variable>& list, VariableOwner owner);
   std::uint32_t function_named(const FunctionSyntax& head);
@@ -103,17 +112,34 @@ private:
   std::optional<std::uint32_t> unsigned_of(Word number);
   void flush_label();
 
+  // build_rules.cpp
+  bool refuse(SourceLocation where, std::string message, std::string hint = {}); ///< true
+  bool wrong_type(const Variable& variable);
+  bool wrong_place(const Variable& variable, const DeclarationSyntax& head);
+  void check_parameter(const Variable& parameter, bool of_entry);
+  void check_parameters(const std::vector<Variable>& list, bool of_entry);
+  void check_attributes(const std::vector<AttributeSyntax>& attributes, bool can_be_managed, bool can_be_unified);
+  void check_head(const FunctionSyntax& head, const Function& next, const Function* again);
+  void check_body(SourceLocation where);
+  void check_size(const Variable& variable);
+  void check_late_names();
+  [[nodiscard]] bool is_independent() const;
+
   // build_variables.cpp
   std::optional<Variable> variable_of(const DeclarationSyntax& head, const DeclaratorSyntax& name);
   bool words_of(const DeclarationSyntax& head, Variable& variable);
   bool extents_of(const DeclaratorSyntax& name, Variable& variable);
   void declare_registers(const Variable& variable, const DeclaratorSyntax& name);
   void declare_variable(Variable variable);
+  std::string_view name_of_static(std::string_view name);
   Linkage linkage_of(const std::vector<Word>& words);
   std::uint64_t elements_inside(std::size_t depth) const;
+  std::string_view symbol_named(std::string_view name);
   bool store(const Constant& constant, SourceLocation where);
 
   // build_operands.cpp
+  std::vector<Expression> with_brackets(const InstructionSyntax& written);
+  std::string_view opcode_named(std::string_view text);
   Operand whole_vector(const Operand& operand);
   Operand operand(const Expression& expression);
   Operand single(const Term& term);
@@ -124,20 +150,30 @@ private:
   Operand constant(const Expression& expression);
   Operand elements(OperandKind kind, std::span<const Expression> children);
   Operand resolve(std::string_view name, SourceLocation where);
+  std::uint32_t register_of_module(std::uint32_t number);
   std::uint32_t append(std::span<const Operand> operands);
   void undeclared(std::string_view what, std::string_view name, SourceLocation where);
 
   Module module_;
   Diagnostics diagnostics_;
   Scopes globals_, scopes_;
-  bool saw_version_ = false, saw_target_ = false;
-  std::uint64_t register_total_ = 0, initial_total_ = 0;
+  NameTable opcodes_; ///< to opcode_list_
+  std::vector<std::string_view> opcode_list_;
+  bool saw_version_ = false, saw_target_ = false, saw_item_ = false;
+  std::unordered_set<std::uint32_t> file_numbers_;
+  std::vector<Word> call_targets_;    ///< names that must turn out to be functions
+  std::vector<Word> initial_symbols_; ///< names that must turn out to be declared
+  std::uint64_t register_total_ = 0, register_names_ = 0, initial_total_ = 0;
+  std::vector<Register> registers_; ///< at module scope
 
   // Of the function at hand.
   std::uint32_t function_ = kNone;
+  Word needs_body_;   ///< a directive of its head that a declaration cannot have
+  Word forbids_body_; ///< … that only a declaration can have
   bool in_body_ = false;
   bool parameters_in_body_ = false; ///< PTX 1.0 to 1.3: `.entry f { .param .u32 a; … }`
   SourcePosition source_;
+  std::unordered_map<std::uint32_t, std::uint32_t> used_registers_; ///< of registers_: its number in the function
   std::vector<Reference> references_;
   std::unordered_map<ScopedName, std::uint32_t, ScopedNameHash> labels_; ///< to Function::labels
   std::vector<std::uint32_t> scope_parents_, open_scopes_;

@@ -9,6 +9,8 @@ namespace warplens::ir {
 
 namespace {
 
+constexpr int kLastWithoutBrackets = 11; // PTX
+constexpr std::size_t kMaxLabels = 4000;
 constexpr std::size_t kMaxHints = 50; // edit distances are slow; the first few errors are the ones that are read
 
 /// What stands after the dot of an operand; component 0 where it is none. The digits of a selection are in `value`.
@@ -48,8 +50,10 @@ void Builder::undeclared(std::string_view what, std::string_view name, SourceLoc
     hint = fmt::format("the registers are {}0 to {}{}", prefix, prefix, count - 1);
   } else if (diagnostics_.error_count() < kMaxHints) {
     std::vector<std::string> names = scopes_.candidates(name);
-    if (what == "label")
-      for (const auto& [label, position] : labels_) names.emplace_back(label.name);
+    if (what == "label") {
+      const std::vector<Label>& labels = function().labels;
+      for (std::size_t i = 0; i < std::min(labels.size(), kMaxLabels); ++i) names.emplace_back(labels[i].name);
+    }
     for (std::string& global : globals_.candidates(name)) names.push_back(std::move(global));
     const std::string near = closest(name, {names.begin(), names.end()});
     if (near == name)
@@ -67,10 +71,19 @@ std::uint32_t Builder::append(std::span<const Operand> operands) {
   return first;
 }
 
+/// Interned; faster than asking the module, which knows all names.
+std::string_view Builder::opcode_named(std::string_view text) {
+  const std::uint32_t known = opcodes_.find(text);
+  if (known != kNone) return opcode_list_[known];
+  const std::string_view kept = module_.intern(text);
+  opcodes_[kept] = static_cast<std::uint32_t>(opcode_list_.size());
+  return opcode_list_.emplace_back(kept);
+}
+
 void Builder::instruction(const InstructionSyntax& written) {
   flush_label();
   Instruction instruction;
-  instruction.opcode = module_.intern(written.opcode.text);
+  instruction.opcode = opcode_named(written.opcode.text);
   instruction.where = written.guard.text.empty() ? written.opcode.where : written.guard.where;
   instruction.source = source_;
   opcode_ = instruction.opcode;
@@ -79,7 +92,9 @@ void Builder::instruction(const InstructionSyntax& written) {
   instruction_line_ = instruction.where.line;
   if (!written.guard.text.empty()) {
     instruction.where = written.guard.where;
-    const auto guard = scopes_.find(written.guard.text);
+    auto guard = scopes_.find(written.guard.text);
+    if (!guard && (guard = globals_.find(written.guard.text)) && guard->kind == OperandKind::reg)
+      guard->index = register_of_module(guard->index);
     if (!guard || guard->kind != OperandKind::reg)
       undeclared("predicate", written.guard.text, written.guard.where);
     else
@@ -87,14 +102,40 @@ void Builder::instruction(const InstructionSyntax& written) {
     instruction.guard_negated = written.guard_negated;
   }
   const std::size_t base = scratch_.size();
-  for (const Expression& expression : written.operands) {
+  const std::vector<Expression> bracketed =
+      module_.version <= kLastWithoutBrackets ? with_brackets(written) : std::vector<Expression>{};
+  const std::vector<Expression>& operands = bracketed.empty() ? written.operands : bracketed;
+  for (const Expression& expression : operands) {
     const Operand converted = whole_vector(operand(expression));
     scratch_.push_back(converted);
   }
   instruction.first_operand = append(std::span(scratch_).subspan(base));
-  instruction.operand_count = static_cast<std::uint32_t>(written.operands.size());
+  instruction.operand_count = static_cast<std::uint32_t>(operands.size());
   scratch_.resize(base);
   function().instructions.push_back(instruction);
+}
+
+/// PTX 1.0 and 1.1 allowed addresses without brackets: ld.global.u32 r, x+4; tex.1d.v4.f32.f32 {…}, t, x. Empty where
+/// there are none.
+std::vector<Expression> Builder::with_brackets(const InstructionSyntax& written) {
+  const bool texture = opcode_.starts_with("tex.");
+  const std::size_t place = opcode_.starts_with("st.") ? 0 : opcode_.starts_with("ld.") || texture ? 1 : kNone;
+  const std::size_t parts = texture ? 2 : 1;
+  if (place + parts > written.operands.size()) return {};
+  const Term first = syntax.of(written.operands[place])[0];
+  if (first.kind == TermKind::brackets || first.kind == TermKind::indexed) return {};
+  Term brackets;
+  brackets.kind = TermKind::brackets;
+  brackets.where = first.where;
+  brackets.first_child = static_cast<std::uint32_t>(syntax.expressions.size());
+  brackets.child_count = static_cast<std::uint32_t>(parts);
+  std::vector<Expression> result = written.operands;
+  const auto begin = result.begin() + static_cast<std::ptrdiff_t>(place);
+  syntax.expressions.insert(syntax.expressions.end(), begin, begin + static_cast<std::ptrdiff_t>(parts));
+  *begin = {static_cast<std::uint32_t>(syntax.terms.size()), 1};
+  syntax.terms.push_back(brackets);
+  if (texture) result.erase(begin + 1);
+  return result;
 }
 
 /// A register of `.reg .v2 .f32 v` stands for its elements: v is {v.x, v.y}.
@@ -131,6 +172,8 @@ Operand Builder::operand(const Expression& expression) {
     }
   } else if (first.kind == TermKind::word && first.text != "WARP_SZ") {
     result = name(first);
+    if (terms[1].operation == Operation::subtract)
+      error(terms[1].where, "expected '+' after a name in an expression", "a negative offset is written name+-4");
     ConstantError wrong;
     const auto offset = evaluate_offset(syntax, expression, wrong);
     if (!offset)
@@ -151,7 +194,9 @@ Operand Builder::single(const Term& term) {
   case TermKind::word: return whole(name(term));
   case TermKind::brackets: return address(term);
   case TermKind::indexed: return indexed(term);
-  case TermKind::braces: return elements(OperandKind::vector, syntax.children(term));
+  case TermKind::braces:
+    if (syntax.children(term).empty()) error(term.where, "a vector has at least one element");
+    return elements(OperandKind::vector, syntax.children(term));
   case TermKind::parentheses:
     if (is_call_) return elements(OperandKind::list, syntax.children(term));
     [[fallthrough]];
@@ -244,9 +289,12 @@ Operand Builder::name(const Term& term) {
   const bool is_predicate =
       (is_register && function().registers[result.index].type == Type::pred) ||
       (result.kind == OperandKind::special && isa::info(static_cast<isa::Special>(result.index)).type == Type::pred);
+  if (component.component != 0 && (result.kind == OperandKind::variable || result.kind == OperandKind::function))
+    error(term.where, fmt::format("'{}' is no register and has no components", text));
   result.component = component.component;
   result.value = component.value;
   result.unified = unified;
+  result.column = term.where.line == instruction_line_ ? term.where.column : 0;
   for (const char prefix : syntax.prefixes_of(term)) {
     const bool sign = prefix == '-' && is_register && !is_predicate;
     const bool complement = prefix == '!' && is_predicate;
@@ -259,17 +307,31 @@ Operand Builder::name(const Term& term) {
   return result;
 }
 
+/// The function's own name for a register at module scope.
+std::uint32_t Builder::register_of_module(std::uint32_t number) {
+  const auto [found, fresh] = used_registers_.emplace(number, static_cast<std::uint32_t>(function().registers.size()));
+  if (fresh) {
+    function().registers.push_back(registers_[number]);
+    function().registers.back().shared = number;
+  }
+  return found->second;
+}
+
 /// Innermost scope first; then special registers, the module, and labels, which may come later.
 Operand Builder::resolve(std::string_view name, SourceLocation where) {
   if (const auto local = scopes_.find(name)) return {.kind = local->kind, .index = local->index};
   if (name[0] == '%') {
     if (const auto special = isa::special_register_named(name))
       return {.kind = OperandKind::special, .index = static_cast<std::uint32_t>(*special)};
-    undeclared("register", name, where);
-    return {};
+    if (!is_branch_ && scopes_.range_like(name) != 0) {
+      undeclared("register", name, where);
+      return {};
+    }
   }
   if (!is_branch_)
-    if (const auto global = globals_.find(name)) return {.kind = global->kind, .index = global->index};
+    if (const auto global = globals_.find(name))
+      return {.kind = global->kind,
+              .index = global->kind == OperandKind::reg ? register_of_module(global->index) : global->index};
   references_.push_back({name, where, open_scopes_.back(), is_branch_});
   return {.kind = OperandKind::label, .index = static_cast<std::uint32_t>(references_.size() - 1)};
 }
@@ -293,6 +355,7 @@ Operand Builder::address(const Term& term) {
   } else if (terms.size() == 2 && terms[1].kind == TermKind::word && terms[1].text != "WARP_SZ") {
     Operand index = name(terms[1]);
     index.value = 1;
+    index.column = terms[1].where.line == instruction_line_ ? terms[1].where.column : 0;
     const Operand both[] = {base, index};
     base = {.kind = OperandKind::indexed, .index = append(both), .count = 2, .column = base.column};
   } else if (terms.size() > 1) {
@@ -333,7 +396,10 @@ Operand Builder::indexed(const Term& term) {
     return {.kind = OperandKind::address, .index = append({&operand, 1}), .count = 1};
   };
   if (first.kind != TermKind::word || first.text == "WARP_SZ") {
-    const std::int64_t offset = element * constant(index).value;
+    const Operand known = constant(index);
+    if (known.kind != OperandKind::integer && known.kind != OperandKind::warp_size && known.kind != OperandKind::sink)
+      error(first.where, "expected an integer as index");
+    const std::int64_t offset = element * known.value;
     if (by_value) {
       base.value = offset;
       return base;
@@ -342,6 +408,7 @@ Operand Builder::indexed(const Term& term) {
   }
   Operand number = name(first);
   number.value = element;
+  number.column = first.where.line == instruction_line_ ? first.where.column : 0;
   const auto offset = evaluate_offset(syntax, index, wrong);
   if (!offset) error(wrong.where, wrong.message, wrong.hint);
   base.value = element * offset.value_or(0);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -12,9 +13,9 @@ namespace warplens::ir {
 
 namespace {
 
-constexpr std::uint64_t kMaxRegisters = 8u << 20;      // of a module
-constexpr std::uint64_t kMaxInitialBytes = 256u << 20; // of a module
-constexpr std::uint64_t kMaxVariableBytes = 1ull << 40;
+constexpr std::uint64_t kMaxRegisterNames = 256u << 20; // bytes, of a module
+constexpr std::uint32_t kMaxRange = 1u << 16;           // of variables
+constexpr int kLastWithoutStack = 30; // PTX whose functions have no frames: the module may have registers and .local
 
 Space space_named(std::string_view word) {
   constexpr Space kSpaces[] = {Space::reg,   Space::sreg,  Space::constant, Space::global,
@@ -56,6 +57,10 @@ bool Builder::words_of(const DeclarationSyntax& head, Variable& variable) {
   for (const Word& word : head.words) {
     const std::string_view text = word.text;
     if (text == ".ptr") {
+      if (after_pointer) {
+        error(word.where, "expected a name but found a second '.ptr'");
+        return false;
+      }
       after_pointer = true;
       variable.pointee = Space::generic;
     } else if (const Space space = space_named(text); space != Space::none) {
@@ -80,10 +85,21 @@ bool Builder::words_of(const DeclarationSyntax& head, Variable& variable) {
   return true;
 }
 
+bool Builder::admit(const Limit& limit, Checked number, Word what) {
+  if (limit.admits(number)) return true;
+  error(what.where, limit.exceeded(fmt::format("'{}'", what.text), number), limit.hint());
+  return false;
+}
+
 bool Builder::extents_of(const DeclaratorSyntax& name, Variable& variable) {
-  std::uint64_t size = static_cast<std::uint64_t>(isa::info(variable.type).bits + 7) / 8 * variable.vector;
+  const std::uint64_t element = static_cast<std::uint64_t>(isa::info(variable.type).bits + 7) / 8 * variable.vector;
+  Checked size = element, row = element; // `row`: with extents that are left out, or are 0, taken as 1
   for (const Expression& extent : name.extents) {
     std::uint64_t count = 0;
+    if (extent.term_count > 1) {
+      error(syntax.of(extent)[1].where, fmt::format("expected ']': the size of '{}' is one number", name.name.text));
+      return false;
+    }
     if (extent.term_count != 0) {
       ConstantError wrong;
       const auto value = evaluate(syntax, extent, wrong);
@@ -98,13 +114,11 @@ bool Builder::extents_of(const DeclaratorSyntax& name, Variable& variable) {
       return false;
     }
     variable.extents.push_back(count);
-    if (count != 0 && size > kMaxVariableBytes / count) {
-      error(name.name.where, fmt::format("'{}' is too large", name.name.text));
-      return false;
-    }
+    row *= std::max(count, std::uint64_t{1});
     size *= count;
   }
-  variable.size = size;
+  if (!admit(limits::kVariableBytes, row, name.name)) return false;
+  variable.size = size.saturated();
   return true;
 }
 
@@ -118,16 +132,16 @@ std::optional<Variable> Builder::variable_of(const DeclarationSyntax& head, cons
     error(name.name.where, fmt::format("expected a type but found '{}'", name.name.text));
     return std::nullopt;
   }
-  if (name.name.text.find('.') != std::string_view::npos) {
-    error(name.name.where, fmt::format("expected a name without '.' but found '{}'", name.name.text));
+  if (name.name.text.find('.') != std::string_view::npos || name.name.text == "WARP_SZ") {
+    error(name.name.where, fmt::format("expected a name but found '{}'", name.name.text));
     return std::nullopt;
   }
-  for (const Word& attribute : head.attributes) {
-    if (attribute.text == ".managed")
-      variable.managed = true;
-    else if (attribute.text != ".unified")
-      error(attribute.where, fmt::format("unknown attribute '{}'", attribute.text));
+  if (!name.count.empty() && !name.extents.empty()) {
+    error(name.count_where, "a range cannot be of arrays");
+    return std::nullopt;
   }
+  for (const AttributeSyntax& attribute : head.attributes) variable.managed |= attribute.name.text == ".managed";
+  check_attributes(head.attributes, variable.space == Space::global, variable.space == Space::global);
   if (!head.bank.empty()) variable.constant_bank = unsigned_of({head.bank, head.space.where}).value_or(0);
   variable.name = module_.intern(name.name.text);
   if (!extents_of(name, variable)) return std::nullopt;
@@ -136,8 +150,9 @@ std::optional<Variable> Builder::variable_of(const DeclarationSyntax& head, cons
       head.alignment.empty() ? natural : unsigned_of({head.alignment, name.name.where}).value_or(natural);
   if (!head.pointee_alignment.empty())
     variable.pointee_alignment = unsigned_of({head.pointee_alignment, name.name.where}).value_or(0);
-  for (const std::uint32_t alignment : {variable.alignment, variable.pointee_alignment})
-    if (!std::has_single_bit(alignment) && !(alignment == 0 && head.pointee_alignment.empty())) {
+  for (const std::uint32_t alignment :
+       {variable.alignment, head.pointee_alignment.empty() ? 1 : variable.pointee_alignment})
+    if (!std::has_single_bit(alignment)) {
       error(name.name.where, fmt::format("expected a power of two as alignment but found {}", alignment));
       return std::nullopt;
     }
@@ -145,37 +160,52 @@ std::optional<Variable> Builder::variable_of(const DeclarationSyntax& head, cons
 }
 
 void Builder::declare_registers(const Variable& variable, const DeclaratorSyntax& name) {
-  if (!in_body_) return error(name.name.where, "registers cannot be declared outside a function");
-  auto& registers = function().registers;
+  if (!in_body_ && module_.version > kLastWithoutStack)
+    return error(name.name.where, "registers cannot be declared outside a function from PTX ISA .version 3.1 on");
+  auto& registers = in_body_ ? function().registers : registers_;
+  Scopes& scopes = in_body_ ? scopes_ : globals_;
   const auto first = static_cast<std::uint32_t>(registers.size());
   const std::uint32_t count = name.count.empty() ? 1 : unsigned_of({name.count, name.count_where}).value_or(0);
+  if (!admit(limits::kRegisters, Checked(register_total_) + count, name.name)) return;
   register_total_ += count;
-  if (register_total_ > kMaxRegisters) {
-    register_total_ -= count;
-    return error(name.count_where, fmt::format("more than {} registers in one module", kMaxRegisters));
-  }
   if (name.count.empty()) {
-    if (!scopes_.declare(variable.name, {OperandKind::reg, first}))
+    if (!scopes.declare(variable.name, {OperandKind::reg, first}))
       return error(variable.where, fmt::format("'{}' is declared twice", variable.name));
     registers.push_back({variable.name, variable.type, variable.vector});
     return;
   }
   const std::string_view prefix = variable.name;
+  constexpr std::uint64_t kMostDigits = 7;
+  if (register_names_ + count * (prefix.size() + kMostDigits) > kMaxRegisterNames)
+    return error(name.count_where,
+                 fmt::format("more than {} MiB of names of registers in one module", kMaxRegisterNames >> 20));
+  register_names_ += count * (prefix.size() + kMostDigits);
   const bool single = prefix.back() >= '0' && prefix.back() <= '9'; // %f1<3>: no telling prefix and number apart later
-  bool fresh = single || count == 0 || scopes_.declare_range(prefix, count, first);
+  bool fresh = single || count == 0 || scopes.declare_range(prefix, count, first);
   for (std::uint32_t i = 0; i < count; ++i) {
     registers.push_back({module_.numbered(prefix, i), variable.type, variable.vector});
-    if (single) fresh &= scopes_.declare(registers.back().name, {OperandKind::reg, first + i});
+    if (single) fresh &= scopes.declare(registers.back().name, {OperandKind::reg, first + i});
   }
   if (!fresh) error(variable.where, fmt::format("a register of '{}<{}>' is declared twice", prefix, count));
 }
 
+/// What the module calls a .global or .const variable of a body: k$x, or k$x$7 where there is one already.
+std::string_view Builder::name_of_static(std::string_view name) {
+  std::string own = fmt::format("{}${}", function().name, name);
+  for (std::size_t n = module_.variables.size(); globals_.find(own); ++n)
+    own = fmt::format("{}${}${}", function().name, name, n);
+  return module_.intern(own);
+}
+
 void Builder::declare_variable(Variable variable) {
+  const bool is_static = in_body_ && (variable.space == Space::global || variable.space == Space::constant);
   const bool as_parameter = parameters_in_body_ && variable.space == Space::param && scopes_.depth() == 0;
-  const VariableOwner owner = !in_body_      ? VariableOwner::module
-                              : as_parameter ? VariableOwner::parameter
-                                             : VariableOwner::local;
-  auto& list = !in_body_ ? module_.variables : as_parameter ? function().params : function().variables;
+  const VariableOwner owner = !in_body_ || is_static ? VariableOwner::module
+                              : as_parameter         ? VariableOwner::parameter
+                                                     : VariableOwner::local;
+  auto& list = owner == VariableOwner::module ? module_.variables
+               : as_parameter                 ? function().params
+                                              : function().variables;
   Scopes& scopes = in_body_ ? scopes_ : globals_;
   if (!in_body_) {
     // A variable may be declared .extern as often as one likes, before or after its definition.
@@ -194,30 +224,46 @@ void Builder::declare_variable(Variable variable) {
     error(variable.where, fmt::format("'{}' is declared twice", variable.name));
   list.push_back(std::move(variable));
   initializer_.variable = &list.back();
+  if (!is_static) return;
+  list.back().name = name_of_static(list.back().name);
+  globals_.declare(list.back().name, {OperandKind::variable, variable_index(owner, index)});
 }
 
 void Builder::declare(const DeclarationSyntax& head, const DeclaratorSyntax& name) {
   initializer_.variable = nullptr;
+  initializer_.of_register = head.space.text == ".reg";
   auto variable = variable_of(head, name);
-  if (!variable) return;
+  if (!variable || wrong_type(*variable) || wrong_place(*variable, head)) return;
   if (variable->space == Space::reg) return declare_registers(*variable, name);
-  if (!name.count.empty()) return error(name.count_where, "only registers can be declared as a range");
   if (variable->space == Space::sreg) return error(head.space.where, "special registers cannot be declared");
-  declare_variable(std::move(*variable));
+  if (name.count.empty()) return declare_variable(std::move(*variable));
+  const std::uint32_t count = unsigned_of({name.count, name.count_where}).value_or(0);
+  if (count > kMaxRange) return error(name.count_where, fmt::format("more than {} variables in a range", kMaxRange));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Variable one = *variable;
+    one.name = module_.numbered(variable->name, i);
+    declare_variable(std::move(one));
+  }
 }
 
 // ---- initialisers
 // ------------------------------------------------------------------------------------------------------
 
+void Builder::no_initializer() {
+  if (initializer_.variable != nullptr) check_size(*initializer_.variable);
+}
+
 void Builder::begin_initializer(SourceLocation where) {
   Variable* const variable = initializer_.variable;
+  const bool of_register = initializer_.of_register;
   initializer_ = {};
   if (variable == nullptr) {
-    initializer_.failed = true; // said already, or a register
+    initializer_.failed = true; // said already, but for a register
+    if (of_register) error(where, "expected ';' but found '=': only .global and .const variables can be initialised");
     return;
   }
   if (variable->space != Space::global && variable->space != Space::constant) {
-    error(where, fmt::format("expected ';' but found '=': only .global and .const variables can be initialised"));
+    error(where, "expected ';' but found '=': only .global and .const variables can be initialised");
     initializer_.failed = true;
     return;
   }
@@ -260,7 +306,11 @@ void Builder::close_brace(SourceLocation where) {
     initializer_.failed = true;
     return;
   }
-  initializer_.position = start + whole;
+  const Variable& variable = *initializer_.variable;
+  const Checked end = Checked(start) + whole;
+  initializer_.failed = !admit(limits::kVariableBytes, end * static_cast<std::uint64_t>(isa::bytes(variable.type)),
+                               {variable.name, where});
+  initializer_.position = end.saturated();
 }
 
 void Builder::option(const Expression& name, const Expression& value) {
@@ -288,23 +338,36 @@ void Builder::value(const Expression& expression) {
   initializer_.end = initializer_.position;
 }
 
+/// The module's name of a symbol in an initialiser.
+std::string_view Builder::symbol_named(std::string_view name) {
+  if (in_body_)
+    if (const auto local = scopes_.find(name);
+        local && local->kind == OperandKind::variable && variable_owner(local->index) == VariableOwner::module)
+      return module_.variables[variable_position(local->index)].name;
+  return module_.intern(name);
+}
+
 bool Builder::store(const Constant& constant, SourceLocation where) {
   Variable& variable = *initializer_.variable;
   const auto bytes = static_cast<std::uint64_t>(isa::bytes(variable.type));
-  const std::uint64_t offset = initializer_.position * bytes;
+  const Checked place = Checked(initializer_.position) * bytes;
   const bool open_ended = !variable.extents.empty() && variable.extents[0] == 0;
+  if (!admit(limits::kVariableBytes, place + bytes, {variable.name, where})) return false;
+  const std::uint64_t offset = place.saturated();
   if (!open_ended && offset + bytes > variable.size) {
     error(where, fmt::format("too many initial values for '{}'", variable.name));
     return false;
   }
   if (!constant.symbol.empty()) {
+    requires_version(constant.masked ? 71 : 21, {"an address as initial value", where});
+    initial_symbols_.push_back({symbol_named(constant.symbol), where});
     if (constant.masked ? bytes != 1 : bytes != 4 && bytes != 8) {
       error(where, fmt::format("the address of '{}' does not fit a .{}", constant.symbol, isa::name(variable.type)));
       return false;
     }
     variable.relocations.push_back({.offset = offset,
                                     .bytes = static_cast<std::uint32_t>(bytes),
-                                    .symbol = module_.intern(constant.symbol),
+                                    .symbol = symbol_named(constant.symbol),
                                     .addend = constant.bits,
                                     .generic = constant.generic,
                                     .shift = constant.mask_shift});
@@ -327,11 +390,9 @@ bool Builder::store(const Constant& constant, SourceLocation where) {
     bits = std::bit_cast<std::uint64_t>(
         static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(constant.bits))));
   if (variable.initial.size() < offset + bytes) {
-    initial_total_ += offset + bytes - variable.initial.size();
-    if (initial_total_ > kMaxInitialBytes) {
-      error(where, fmt::format("initial values of more than {} MiB in one module", kMaxInitialBytes >> 20));
-      return false;
-    }
+    const Checked total = Checked(initial_total_) + (offset + bytes - variable.initial.size());
+    if (!admit(limits::kInitialBytes, total, {variable.name, where})) return false;
+    initial_total_ = total.saturated();
     variable.initial.resize(offset + bytes);
   }
   std::memcpy(variable.initial.data() + offset, &bits, std::min<std::size_t>(bytes, sizeof bits));
@@ -343,8 +404,17 @@ void Builder::end_initializer(SourceLocation) {
   Variable& variable = *initializer_.variable;
   if (variable.extents.empty() || variable.extents[0] != 0) return;
   const std::uint64_t row = elements_inside(1);
-  variable.extents[0] = row == 0 ? 0 : (initializer_.end + row - 1) / row;
-  variable.size = variable.extents[0] * row * static_cast<std::uint64_t>(isa::bytes(variable.type));
+  variable.extents[0] = row == 0 ? 0 : Checked(initializer_.end).aligned(row).saturated() / row;
+  const Checked size = Checked(variable.extents[0]) * row * static_cast<std::uint64_t>(isa::bytes(variable.type));
+  if (admit(limits::kVariableBytes, size, {variable.name, variable.where})) variable.size = size.saturated();
+}
+
+void Builder::check_parameter_bytes(SourceLocation where) {
+  if (!function().is_entry) return;
+  Checked end = 0;
+  for (const Variable& p : function().params) end = end.aligned(p.alignment) + p.size;
+  admit(limits::kParameterBytes, end.at_most(std::numeric_limits<std::uint32_t>::max()) ? end : Checked(0) - 1,
+        {function().name, where});
 }
 
 } // namespace warplens::ir

@@ -1,8 +1,10 @@
 #include "emulator/ir/check.hpp"
 
+#include "emulator/ir/check_addresses.hpp"
 #include "emulator/ir/check_calls.hpp"
 #include "emulator/ir/check_selectors.hpp"
 #include "emulator/ir/check_texture.hpp"
+#include "emulator/ir/check_values.hpp"
 
 #include <fmt/format.h>
 
@@ -17,62 +19,19 @@ using isa::Class;
 using isa::OperandClass;
 using isa::OperandSpec;
 
-// May a register of type `have` stand where an instruction wants `want`? (PTX manual, 9.4 "Operand type and size":
-// same size, and the same class unless one of the two is untyped; with `relaxed`, wider registers too. The assembler
-// takes registers of type .f16x2 for integers.)
-bool register_fits(Type have, Type want, bool relaxed) {
-  if ((have == Type::pred) != (want == Type::pred)) return false;
-  if (have == Type::f16x2 && want != Type::f16x2) have = Type::u32;
-  const Class a = isa::info(have).kind, b = isa::info(want).kind;
-  const bool wider = isa::bits(have) > isa::bits(want);
-  if (wider && !relaxed) return false;
-  if (isa::bits(have) < isa::bits(want)) return false;
-  if (a == Class::untyped || b == Class::untyped) return !wider || a != Class::floating;
-  if (a == Class::floating || b == Class::floating) return have == want;
-  return true;
-}
-
-// May an immediate of this kind stand for a value of type `want`?
-bool immediate_fits(const Operand& operand, Type want) {
-  const bool floating = isa::is_float(want);
-  switch (operand.kind) {
-  case OperandKind::integer: return !floating;
-  case OperandKind::warp_size: return !floating && want != Type::pred;
-  case OperandKind::real64: return want == Type::f32 || want == Type::f64 || want == Type::b64;
-  case OperandKind::real32: return want == Type::f32 || want == Type::f64 || want == Type::b32;
-  default: return false;
-  }
-}
-
+constexpr std::size_t kMaxErrors = 1000; // of a module, as of the parser
+constexpr std::size_t kMostTableTargets = 1 << 20;
 constexpr int kFirstDouble = 13; // targets before have no double precision (manual 11.1.2)
-
-std::string described(const Function& f, const Operand& o) {
-  switch (o.kind) {
-  case OperandKind::reg:
-    return fmt::format("register '{}' of type .{}", f.registers[o.index].name, isa::name(f.registers[o.index].type));
-  case OperandKind::variable: return "the address of a variable";
-  case OperandKind::function: return "a function";
-  case OperandKind::label: return "a label";
-  case OperandKind::special:
-    return fmt::format("special register '{}'", isa::info(static_cast<isa::Special>(o.index)).name);
-  case OperandKind::integer: return "an integer";
-  case OperandKind::real32:
-  case OperandKind::real64: return "a floating-point number";
-  case OperandKind::warp_size: return "WARP_SZ";
-  case OperandKind::sink: return "'_'";
-  case OperandKind::vector: return "a vector";
-  case OperandKind::pair: return "a pair of predicates";
-  case OperandKind::address: return "an address";
-  case OperandKind::list: return "a list";
-  case OperandKind::indexed: return "an indexed operand";
-  case OperandKind::table: return "a table of labels";
-  }
-  return "something else";
-}
 
 /// Instructions that take the address of a variable as a value.
 bool takes_address(std::string_view opcode) {
   return opcode == "mov" || opcode == "cvta" || opcode == "mapa" || opcode == "getctarank";
+}
+
+/// No target will ever have such an instruction, so it is an error even where no kernel reaches it.
+bool writes_constants(std::string_view opcode) {
+  const std::string_view name = opcode.substr(0, opcode.find('.'));
+  return (name == "st" || name == "atom" || name == "red") && opcode.find(".const") != std::string_view::npos;
 }
 
 class Checker {
@@ -118,11 +77,16 @@ private:
   void function(std::uint32_t index) {
     Function& f = module_.functions[index];
     function_ = &f;
-    for (std::uint32_t i = 0; i < f.instructions.size(); ++i) {
+    table_targets_ = 0;
+    for (std::uint32_t i = 0; i < f.instructions.size() && result_.errors.error_count() < kMaxErrors; ++i) {
       Instruction& instruction = f.instructions[i];
       instruction_ = &instruction;
       const Known& k = known(instruction);
       instruction.form = k.form;
+      if (k.form == kNone && writes_constants(instruction.opcode)) {
+        error(nullptr, fmt::format("'{}' cannot write: .const memory is read only", instruction.opcode));
+        continue;
+      }
       if (k.form == kNone) {
         Diagnostic why = k.why;
         why.where = instruction.where;
@@ -138,9 +102,18 @@ private:
   }
 
   void error(const Operand* operand, std::string message, std::string hint = {}) {
+    if (result_.errors.error_count() == kMaxErrors) return;
     SourceLocation where = instruction_->where;
     if (operand != nullptr && operand->column != 0) where.column = operand->column;
     result_.errors.error(where, std::move(message), std::move(hint));
+  }
+
+  AddressChecker addresses() { return {module_, *function_, *instruction_, complaint()}; }
+  /// Every instruction that names a table has all its targets.
+  void take_table(const Operand& o, std::size_t targets) {
+    if (table_targets_ <= kMostTableTargets && (table_targets_ += targets) > kMostTableTargets)
+      error(&o, fmt::format("more than {} targets in the tables that this function branches and calls through",
+                            kMostTableTargets));
   }
 
   Complaint complaint() {
@@ -151,7 +124,10 @@ private:
 
   void call(std::uint32_t function, std::uint32_t index) {
     has_calls_ = true;
-    if (auto why = check_call(module_, *function_, *instruction_, complaint()))
+    if (!index_) index_.emplace(module_);
+    if (const Operand* const table = call_operands(*function_, *instruction_).table)
+      if (table->kind == OperandKind::table) take_table(*table, function_->tables[table->index].functions.size());
+    if (auto why = check_call(module_, *index_, *function_, *instruction_, complaint()))
       result_.unsupported.push_back({function, index, std::move(*why)});
   }
 
@@ -209,21 +185,26 @@ private:
   }
 
   void operand(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    const bool has_parts = o.kind != OperandKind::reg && o.kind != OperandKind::special && o.count != 0;
+    if (has_parts && addresses().wrong_index(o)) return;
     marks(o, spec);
     switch (spec.kind) {
     case OperandClass::selection:
     case OperandClass::carry: return;
     case OperandClass::texture: return; // see texture_complaints()
-    case OperandClass::any: return any_address(o);
+    case OperandClass::any: return addresses().any_address(o);
     case OperandClass::label:
       if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
+      if (o.kind == OperandKind::label && o.value != 0) error(&o, "a label takes no offset");
       return;
     case OperandClass::table:
       if (o.kind != OperandKind::table || function_->tables[o.index].kind != Table::Kind::branch_targets)
         error(&o, fmt::format("expected the label of a .branchtargets, got {}", described(*function_, o)));
+      else
+        take_table(o, function_->tables[o.index].labels.size());
       return;
     case OperandClass::function: return; // check_call() sees to calls
-    case OperandClass::address: return address(o, spelling);
+    case OperandClass::address: return addresses().address(o, spelling);
     case OperandClass::predicate:
       if (spec.pair && o.kind == OperandKind::pair) {
         for (const Operand& element : function_->elements(o)) predicate(element, spec);
@@ -346,9 +327,8 @@ private:
       if (!spec.destination) return special(o, type);
       break;
     case OperandKind::variable:
-    case OperandKind::function:
-      fits = !spec.destination && takes_address(opcode) && isa::bits(type) >= 16 && !isa::is_float(type);
-      break;
+    case OperandKind::function: fits = takes_name(o, spec, type, opcode); break;
+    case OperandKind::indexed: fits = opcode == "mov" && !spec.destination && isa::bits(type) >= 32; break;
     default:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
              (!spec.immediate || o.kind == OperandKind::integer || o.kind == OperandKind::warp_size);
@@ -356,11 +336,33 @@ private:
     if (fits && o.kind == OperandKind::variable)
       check_param_variable(module_, *function_, *instruction_, o, complaint());
     if (fits) return bounds(o, spec, spelling);
-    error(&o, fmt::format("'{}' wants {}{} of type .{}, got {}", instruction_->opcode,
+    error(&o, fmt::format("'{}' wants {} {}, got {}", instruction_->opcode,
                           spec.destination || spec.register_only ? "a register"
                           : spec.immediate                       ? "an immediate"
                                                                  : "a value",
-                          spec.relaxed ? " at least as wide as one" : "", isa::name(type), described(*function_, o)));
+                          wanted(type, spec.relaxed), described(*function_, o)));
+  }
+
+  // The types that fit. Wider registers pass for integers and bits where `relaxed`, but no other floats.
+  static std::string wanted(Type type, bool relaxed) {
+    if (!relaxed) return fmt::format("of type .{}", isa::name(type));
+    if (isa::is_float(type)) return fmt::format("of type .{}, or untyped and as wide or wider", isa::name(type));
+    return fmt::format("of type .{} or a wider one", isa::name(type));
+  }
+
+  // The address of a variable or function as a value. The assembler takes a variable outside of mov and its kind only
+  // where something is added to it.
+  bool takes_name(const Operand& o, const OperandSpec& spec, Type type, std::string_view opcode) {
+    if (spec.destination || isa::is_float(type) || type == Type::pred) return false;
+    const bool function = o.kind == OperandKind::function;
+    if (function) {
+      const bool kernel = module_.functions[o.index].is_entry;
+      const bool named = opcode == "mov" && o.value == 0;
+      if (opcode == "cvta" || (named && (module_.version < (kernel ? 31 : 21) || (kernel && module_.sm < 35))))
+        return false;
+    }
+    if (takes_address(opcode)) return isa::bits(type) >= 16;
+    return isa::bits(type) >= 32 && !spec.register_only && !spec.immediate && (function || o.value != 0);
   }
 
   // Special registers are read by mov and by cvt between integers.
@@ -391,7 +393,7 @@ private:
   // Numbers that may not be any: position and length of a bit field (manual 9.7.1.19, 9.7.1.20); barriers and how many
   // threads take part in one (9.7.13.1); what the table says of an immediate.
   void bounds(const Operand& o, const OperandSpec& spec, const isa::Spelling& spelling) {
-    if (o.kind == OperandKind::variable && spelling.entry->opcode == "cvta") return converted(o, spelling);
+    if (o.kind == OperandKind::variable && spelling.entry->opcode == "cvta") return addresses().converted(o, spelling);
     if (o.kind != OperandKind::integer && o.kind != OperandKind::warp_size) return;
     const std::int64_t number = o.kind == OperandKind::integer ? o.value : 32;
     const auto given = function_->operands(*instruction_);
@@ -420,74 +422,14 @@ private:
       error(&o, fmt::format("expected a multiple of 32 threads, got {}", number));
   }
 
-  // cvta makes a generic address of a variable's, which is one of its space.
-  void converted(const Operand& o, const isa::Spelling& spelling) {
-    if (spelling.has(isa::Word::w_to))
-      error(&o, fmt::format("'{}' wants a generic address, got {}", instruction_->opcode, described(*function_, o)));
-    else
-      space(o, spelling);
-  }
-
-  // isspacep: 32 or 64 bits.
-  void any_address(const Operand& o) {
-    const Type have = o.kind == OperandKind::reg ? function_->registers[o.index].type : Type::none;
-    const bool fits = o.kind == OperandKind::reg
-                          ? register_fits(have, Type::u32, false) || register_fits(have, Type::u64, false)
-                          : immediate_fits(o, Type::u64);
-    if (!fits) error(&o, fmt::format("'{}' wants an address, got {}", instruction_->opcode, described(*function_, o)));
-  }
-
-  void address(const Operand& o, const isa::Spelling& spelling) {
-    if (o.kind != OperandKind::address) {
-      error(&o,
-            fmt::format("'{}' wants an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
-      return;
-    }
-    if (o.count == 0) return;
-    const Operand& base = function_->elements(o)[0];
-    if (base.kind == OperandKind::reg) {
-      const Type type = function_->registers[base.index].type;
-      const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
-      if (!integral || (isa::bits(type) != 32 && isa::bits(type) != 64))
-        error(&base, fmt::format("an address must be a 32- or 64-bit integer, got {}", described(*function_, base)));
-      return;
-    }
-    if (base.kind == OperandKind::variable) return space(base, spelling);
-    if (base.kind == OperandKind::indexed) {
-      const Operand& first = function_->elements(base)[0];
-      if (first.kind == OperandKind::variable) return space(first, spelling);
-      return error(&first,
-                   fmt::format("a register can only be added to a variable, not to {}", described(*function_, first)));
-    }
-    if (base.kind != OperandKind::integer)
-      error(&base, fmt::format("an address must be a register or a variable, got {}", described(*function_, base)));
-  }
-
-  void space(const Operand& base, const isa::Spelling& spelling) {
-    using isa::Word;
-    check_param_variable(module_, *function_, *instruction_, base, complaint());
-    const Space has = module_.variable(*function_, base.index).space;
-    // Copies name two spaces.
-    std::vector<Space> wants;
-    if (spelling.has(Word::w_global)) wants.push_back(Space::global);
-    if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta) || spelling.has(Word::w_shared_cluster))
-      wants.push_back(Space::shared);
-    if (spelling.has(Word::w_local)) wants.push_back(Space::local);
-    if (spelling.has(Word::w_const_)) wants.push_back(Space::constant);
-    if (spelling.has(Word::w_param) || spelling.has(Word::w_param_entry) || spelling.has(Word::w_param_func))
-      wants.push_back(Space::param);
-    if (!wants.empty() && std::find(wants.begin(), wants.end(), has) == wants.end())
-      error(&base,
-            fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode, isa::name(wants.front()),
-                        module_.variable(*function_, base.index).name, isa::name(has)));
-  }
-
   Module& module_;
   Function* function_ = nullptr;
   Instruction* instruction_ = nullptr;
   std::map<std::pair<const char*, int>, Known> known_;
   Checked result_;
   bool has_calls_ = false;
+  std::optional<FunctionIndex> index_; ///< made for the first call
+  std::size_t table_targets_ = 0;      ///< of the function at hand
 };
 
 } // namespace

@@ -10,8 +10,10 @@ namespace {
 
 class CallChecker {
 public:
-  CallChecker(const Module& module, const Function& caller, const Instruction& call, const Complaint& complain)
-      : module_(module), caller_(caller), call_(call), complain_(complain), operands_(call_operands(caller, call)) {}
+  CallChecker(const Module& module, const FunctionIndex& index, const Function& caller, const Instruction& call,
+              const Complaint& complain)
+      : module_(module), index_(index), caller_(caller), call_(call), complain_(complain),
+        operands_(call_operands(caller, call)) {}
 
   std::optional<Diagnostic> run() {
     if (operands_.target == nullptr) {
@@ -27,7 +29,7 @@ public:
 
 private:
   std::optional<Diagnostic> direct() {
-    const Function& f = module_.functions[definition_of(module_, operands_.target->index)];
+    const Function& f = module_.functions[index_.definition_of(operands_.target->index)];
     if (f.is_entry) {
       complain_(operands_.target, fmt::format("'{}' is a kernel: only functions (.func) can be called", f.name), {});
       return std::nullopt;
@@ -69,8 +71,8 @@ private:
     const Table& table = caller_.tables[operands_.table->index];
     if (table.kind == Table::Kind::call_prototype) return match(table.name, table.params, table.results);
     for (const std::string_view name : table.functions) {
-      const std::uint32_t f = module_.function_named(name);
-      const Function* const listed = f == kNone ? nullptr : &module_.functions[definition_of(module_, f)];
+      const std::uint32_t f = index_.named(name);
+      const Function* const listed = f == kNone ? nullptr : &module_.functions[index_.definition_of(f)];
       if (listed == nullptr || listed->is_entry)
         complain_(operands_.table, fmt::format("'{}' lists '{}', which is no function", table.name, name), {});
       else
@@ -92,9 +94,9 @@ private:
     count("parameter", params.size(), operands_.arguments.size());
     count("result", results.size(), operands_.results.size());
     for (std::size_t i = 0; i < std::min(params.size(), operands_.arguments.size()); ++i)
-      fits(operands_.arguments[i], params[i], false);
+      place_ = fmt::format("argument {} of '{}'", i + 1, name), fits(operands_.arguments[i], params[i], false);
     for (std::size_t i = 0; i < std::min(results.size(), operands_.results.size()); ++i)
-      fits(operands_.results[i], results[i], true);
+      place_ = fmt::format("result {} of '{}'", i + 1, name), fits(operands_.results[i], results[i], true);
   }
 
   void fits(const Operand& actual, const Variable& formal, bool is_result) {
@@ -109,11 +111,13 @@ private:
       if (!is_result && formal.extents.empty()) return;
       break;
     case OperandKind::reg: return register_fits(actual, formal);
+    case OperandKind::vector:
+      if (is_whole_register(actual)) return vector_fits(actual, formal);
+      break;
     case OperandKind::variable: return variable_fits(actual, formal);
     default: break;
     }
-    complain_(&actual,
-              fmt::format("this cannot be {} of a call: '{}'", is_result ? "a result" : "an argument", formal.name),
+    complain_(&actual, fmt::format("this cannot be {}", place_),
               is_result ? "registers and .param variables can" : "registers, numbers and .param variables can");
   }
 
@@ -131,8 +135,29 @@ private:
     const bool predicates = (r.type == Type::pred) == (formal.type == Type::pred);
     if (bytes == formal.size && predicates && !(both_registers && mixed)) return;
     complain_(&actual,
-              fmt::format("register '{}' of type .{} does not fit '{}', which is {}", r.name, isa::name(r.type),
-                          formal.name, described(formal)),
+              fmt::format("register '{}' of type .{} does not fit {}, which is {}", r.name, isa::name(r.type), place_,
+                          described(formal)),
+              {});
+  }
+
+  // A register of `.reg .v2`, which the builder has taken apart; braces that are written are refused.
+  bool is_whole_register(const Operand& actual) const {
+    const auto elements = caller_.elements(actual);
+    if (elements.empty() || elements[0].kind != OperandKind::reg) return false;
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      if (elements[i].kind != OperandKind::reg || elements[i].index != elements[0].index ||
+          elements[i].component != i + 1)
+        return false;
+    return elements.size() == caller_.registers[elements[0].index].components;
+  }
+
+  void vector_fits(const Operand& actual, const Variable& formal) {
+    const Register& r = caller_.registers[caller_.elements(actual)[0].index];
+    const auto bytes = static_cast<std::uint64_t>(isa::bytes(r.type)) * r.components;
+    if (bytes == formal.size && formal.extents.empty()) return;
+    complain_(&actual,
+              fmt::format("register '{}' of type .v{} .{} does not fit {}, which is {}", r.name, r.components,
+                          isa::name(r.type), place_, described(formal)),
               {});
   }
 
@@ -145,24 +170,26 @@ private:
     }
     if (v.size != formal.size || v.alignment < formal.alignment)
       complain_(&actual,
-                fmt::format("'{}', {} aligned to {}, does not fit '{}', which is {} aligned to {}", v.name,
-                            described(v), v.alignment, formal.name, described(formal), formal.alignment),
+                fmt::format("'{}', {} aligned to {}, does not fit {}, which is {} aligned to {}", v.name, described(v),
+                            v.alignment, place_, described(formal), formal.alignment),
                 {});
   }
 
   const Module& module_;
+  const FunctionIndex& index_;
   const Function& caller_;
   const Instruction& call_;
   const Complaint& complain_;
   CallOperands operands_;
+  std::string place_;      ///< "argument 2 of 'f'"
   Diagnostic unsupported_; ///< what is right but cannot be run
 };
 
 } // namespace
 
-std::optional<Diagnostic> check_call(const Module& module, const Function& caller, const Instruction& call,
-                                     const Complaint& complain) {
-  return CallChecker(module, caller, call, complain).run();
+std::optional<Diagnostic> check_call(const Module& module, const FunctionIndex& index, const Function& caller,
+                                     const Instruction& call, const Complaint& complain) {
+  return CallChecker(module, index, caller, call, complain).run();
 }
 
 void check_param_variable(const Module& module, const Function& function, const Instruction& instruction,

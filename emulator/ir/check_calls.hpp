@@ -1,7 +1,7 @@
 // Holds a call against the function, or the table, that it names (manual, 9.7.12.5 and 5.1.6.4 to 5.1.6.5).
 #pragma once
 
-#include "emulator/ir/calls.hpp"
+#include "emulator/ir/callees.hpp"
 
 #include <functional>
 
@@ -11,8 +11,8 @@ namespace warplens::ir {
 using Complaint = std::function<void(const Operand*, std::string, std::string)>;
 
 /// Where the call is right but cannot be run, as when its function is defined nowhere: why.
-std::optional<Diagnostic> check_call(const Module& module, const Function& caller, const Instruction& call,
-                                     const Complaint& complain);
+std::optional<Diagnostic> check_call(const Module& module, const FunctionIndex& index, const Function& caller,
+                                     const Instruction& call, const Complaint& complain);
 
 /// The .param variables of a function: results are only written, parameters only read, and what is handed to a call has
 /// no address. `variable` is an operand that names one.

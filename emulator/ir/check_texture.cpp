@@ -33,7 +33,8 @@ public:
     const TextureOperands operands = texture_operands(function_, instruction_, spelling_);
     if (operands.reference == nullptr) {
       const auto given = function_.operands(instruction_);
-      if (!given.empty()) complain(given.front(), "wants a texture or surface in brackets");
+      const bool has_destination = given.size() > 1 && spelling_.entry->operands.items[0].destination;
+      if (!given.empty()) complain(given[has_destination ? 1 : 0], "wants a texture or surface in brackets");
       return std::move(list_);
     }
     if (spelling_.entry->family == Family::texture_query) return query(operands);

@@ -1,6 +1,8 @@
 #include "emulator/ir/control_flow.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace warplens::ir {
 
@@ -63,19 +65,26 @@ void connect(const Function& f, ControlFlow& flow) {
   }
 }
 
-// Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", on the reversed graph. The exit is node n.
+// Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), the simple version, on the
+// reversed graph: n log n, whatever the graph. The exit is node n of the graph, and number 0 of the walk.
 class PostDominators {
 public:
   explicit PostDominators(const ControlFlow& flow)
       : blocks_(flow.blocks), exit_(static_cast<std::uint32_t>(blocks_.size())) {
-    predecessors_of_reversed();
+    predecessors();
     number();
     solve();
   }
-  std::uint32_t of(std::uint32_t block) const { return idom_[block] == exit_ ? kNone : idom_[block]; }
+
+  /// Of a block; kNone: the exit, or the block never reaches it (an endless loop).
+  [[nodiscard]] std::uint32_t of(std::uint32_t block) const {
+    const std::uint32_t n = number_[block];
+    if (n == kNone || dominator_[n] == 0) return kNone;
+    return node_[dominator_[n]];
+  }
 
 private:
-  void predecessors_of_reversed() {
+  void predecessors() {
     into_.resize(exit_ + 1);
     for (std::uint32_t b = 0; b < exit_; ++b) {
       for (const std::uint32_t s : blocks_[b].successors) into_[s].push_back(b);
@@ -83,61 +92,77 @@ private:
     }
   }
 
-  // Post-order of the reversed graph from the exit, without recursion (bodies of 100 000 blocks exist).
+  void visit(std::uint32_t node, std::uint32_t parent) {
+    number_[node] = static_cast<std::uint32_t>(node_.size());
+    node_.push_back(node);
+    parent_.push_back(parent);
+  }
+
+  // Backwards from the exit, depth first, without recursion (bodies of 100 000 blocks exist).
   void number() {
-    order_.assign(exit_ + 1, kNone);
+    number_.assign(exit_ + 1, kNone);
+    visit(exit_, 0);
     std::vector<std::pair<std::uint32_t, std::size_t>> stack{{exit_, 0}};
-    std::vector<bool> seen(exit_ + 1, false);
-    seen[exit_] = true;
     while (!stack.empty()) {
       auto& [node, next] = stack.back();
-      if (next < into_[node].size()) {
-        const std::uint32_t child = into_[node][next++];
-        if (!seen[child]) {
-          seen[child] = true;
-          stack.emplace_back(child, 0);
-        }
-      } else {
-        order_[node] = static_cast<std::uint32_t>(sequence_.size());
-        sequence_.push_back(node);
+      if (next == into_[node].size()) {
         stack.pop_back();
+        continue;
       }
+      const std::uint32_t child = into_[node][next++];
+      if (number_[child] != kNone) continue;
+      visit(child, number_[node]);
+      stack.emplace_back(child, 0);
     }
   }
 
-  std::uint32_t meet(std::uint32_t a, std::uint32_t b) const {
-    while (a != b) {
-      while (order_[a] < order_[b]) a = idom_[a];
-      while (order_[b] < order_[a]) b = idom_[b];
+  // The number with the least semi-dominator on the way up from `v`, whose way is made short.
+  std::uint32_t evaluate(std::uint32_t v) {
+    if (ancestor_[v] == kNone) return label_[v];
+    path_.clear();
+    for (std::uint32_t u = v; ancestor_[ancestor_[u]] != kNone; u = ancestor_[u]) path_.push_back(u);
+    for (std::size_t i = path_.size(); i-- > 0;) {
+      const std::uint32_t u = path_[i], above = ancestor_[u];
+      if (semi_[label_[above]] < semi_[label_[u]]) label_[u] = label_[above];
+      ancestor_[u] = ancestor_[above];
     }
-    return a;
+    return label_[v];
+  }
+
+  void take(std::uint32_t v, std::uint32_t successor) { // which is a predecessor in the reversed graph
+    if (number_[successor] != kNone) semi_[v] = std::min(semi_[v], semi_[evaluate(number_[successor])]);
   }
 
   void solve() {
-    idom_.assign(exit_ + 1, kNone);
-    idom_[exit_] = exit_;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t i = sequence_.size(); i-- > 0;) {
-        const std::uint32_t node = sequence_[i];
-        if (node == exit_) continue;
-        std::uint32_t best = blocks_[node].exits ? exit_ : kNone;
-        for (const std::uint32_t s : blocks_[node].successors)
-          if (idom_[s] != kNone) best = best == kNone ? s : meet(best, s);
-        if (best != idom_[node]) {
-          idom_[node] = best;
-          changed = true;
-        }
+    const auto count = static_cast<std::uint32_t>(node_.size());
+    semi_.resize(count);
+    std::iota(semi_.begin(), semi_.end(), 0u);
+    label_ = semi_;
+    ancestor_.assign(count, kNone);
+    dominator_.assign(count, 0);
+    std::vector<std::uint32_t> first(count, kNone), next(count, kNone); // lists of those with a semi-dominator
+    for (std::uint32_t v = count; v-- > 1;) {
+      const Block& block = blocks_[node_[v]];
+      for (const std::uint32_t s : block.successors) take(v, s);
+      if (block.exits) take(v, exit_);
+      next[v] = std::exchange(first[semi_[v]], v);
+      const std::uint32_t parent = parent_[v];
+      ancestor_[v] = parent;
+      for (std::uint32_t w = std::exchange(first[parent], kNone); w != kNone; w = next[w]) {
+        const std::uint32_t u = evaluate(w);
+        dominator_[w] = semi_[u] < semi_[w] ? u : parent;
       }
     }
-    for (std::uint32_t& d : idom_) // blocks that never reach the exit: endless loops
-      if (d == kNone) d = exit_;
+    for (std::uint32_t v = 1; v < count; ++v)
+      if (dominator_[v] != semi_[v]) dominator_[v] = dominator_[dominator_[v]];
   }
 
   const std::vector<Block>& blocks_;
   std::uint32_t exit_;
   std::vector<std::vector<std::uint32_t>> into_;
-  std::vector<std::uint32_t> order_, sequence_, idom_;
+  std::vector<std::uint32_t> number_;        ///< by node; kNone: never reaches the exit
+  std::vector<std::uint32_t> node_, parent_; ///< by number
+  std::vector<std::uint32_t> semi_, label_, ancestor_, dominator_, path_;
 };
 
 } // namespace

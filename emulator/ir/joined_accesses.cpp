@@ -50,9 +50,14 @@ public:
       for (const auto* formals : {&part.params, &part.results})
         for (const Formal& formal : *formals)
           if (formal.reg != kNone) zeros_[formal.reg] = 0; // calls write these
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Instruction& i : f.instructions) changed = define(i) || changed;
+    find_readers();
+    // First all in the order of the text; then those that read what has changed.
+    queued_.assign(f.instructions.size(), true);
+    for (std::uint32_t i = 0; i < queued_.size(); ++i) define(i);
+    while (!queue_.empty()) {
+      const std::uint32_t i = queue_.back();
+      queue_.pop_back();
+      define(i);
     }
   }
   int of(std::uint32_t reg) const { return zeros_[reg]; }
@@ -66,28 +71,50 @@ public:
   }
 
 private:
-  bool lower(const Operand& d, int zeros) {
-    if (d.kind != OperandKind::reg) {
-      bool changed = false; // every element of a vector or pair
-      if (d.kind == OperandKind::vector || d.kind == OperandKind::pair || d.kind == OperandKind::list)
-        for (const Operand& e : f_.elements(d)) changed = lower(e, 0) || changed;
-      return changed;
-    }
-    if (zeros >= zeros_[d.index]) return false;
-    zeros_[d.index] = zeros;
-    return true;
+  // The instructions that compute from each register.
+  void find_readers() {
+    const auto each = [&](auto&& take) {
+      for (std::uint32_t i = 0; i < f_.instructions.size(); ++i)
+        for (const Operand& o : f_.operands(f_.instructions[i]))
+          if (o.kind == OperandKind::reg) take(o.index, i);
+    };
+    reader_begin_.assign(zeros_.size() + 1, 0);
+    each([&](std::uint32_t reg, std::uint32_t) { ++reader_begin_[reg]; });
+    for (std::size_t r = 1; r < reader_begin_.size(); ++r) reader_begin_[r] += reader_begin_[r - 1];
+    readers_.resize(reader_begin_.back());
+    each([&](std::uint32_t reg, std::uint32_t i) { readers_[--reader_begin_[reg]] = i; });
   }
 
-  bool define(const Instruction& i) {
+  void lower(const Operand& d, int zeros) {
+    if (d.kind != OperandKind::reg) { // every element of a vector or pair
+      if (d.kind == OperandKind::vector || d.kind == OperandKind::pair || d.kind == OperandKind::list)
+        for (const Operand& e : f_.elements(d)) lower(e, 0);
+      return;
+    }
+    if (zeros >= zeros_[d.index]) return;
+    zeros_[d.index] = zeros;
+    for (std::uint32_t r = reader_begin_[d.index]; r < reader_begin_[d.index + 1]; ++r) {
+      if (queued_[readers_[r]]) continue;
+      queued_[readers_[r]] = true;
+      queue_.push_back(readers_[r]);
+    }
+  }
+
+  void define(std::uint32_t index) {
+    queued_[index] = false;
+    const Instruction& i = f_.instructions[index];
     const auto o = f_.operands(i);
     const std::string_view op = head(i.opcode);
-    if (o.empty() || op == "st" || op == "red" || op == "bra" || op == "bar") return false;
-    return lower(o[0], zeros_of_result(op, o, [this](const Operand& x) { return of(x); }));
+    if (o.empty() || op == "st" || op == "red" || op == "bra" || op == "bar") return;
+    lower(o[0], zeros_of_result(op, o, [this](const Operand& x) { return of(x); }));
   }
 
   const Function& f_;
   const std::function<std::uint64_t(const Operand&)>& address_of_;
   std::vector<int> zeros_;
+  std::vector<std::uint32_t> readers_, reader_begin_; ///< instructions; by register, where its own begin
+  std::vector<bool> queued_;                          ///< by instruction
+  std::vector<std::uint32_t> queue_;
 };
 
 // A value as a root and a constant distance from it; two equal ones are the same number at run time.

@@ -1,12 +1,18 @@
 #include "emulator/ir/link.hpp"
 
+#include "emulator/ir/callees.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace warplens::ir {
 
 namespace {
+
+constexpr std::size_t kMostCallTargets = 1 << 20; // each takes some hundred bytes
 
 std::string_view head(const Instruction& i) { return i.opcode.substr(0, i.opcode.find('.')); }
 
@@ -27,12 +33,16 @@ public:
   std::vector<std::uint32_t> reachable() {
     std::vector<std::uint32_t> list{static_cast<std::uint32_t>(&kernel_ - module_.functions.data())};
     std::vector<bool> seen(module_.functions.size(), false);
+    std::unordered_set<const std::uint32_t*> lists; // of indirect calls
     seen[list.front()] = true;
     for (std::size_t next = 0; next < list.size(); ++next) {
       const Function& f = module_.functions[list[next]];
       for (const Instruction& i : f.instructions) {
         if (!is_call(i)) continue;
-        for (const std::uint32_t callee : callees_.of(f, i)) {
+        const std::span<const std::uint32_t> callees = callees_.of(f, i);
+        targets_ += callees.size();
+        if (callees.size() > 1 && !lists.insert(callees.data()).second) continue;
+        for (const std::uint32_t callee : callees) {
           if (!seen[callee]) list.push_back(callee);
           seen[callee] = true;
         }
@@ -51,7 +61,11 @@ public:
     linked_.where = kernel_.where;
     linked_.file = kernel_.file;
     for (const std::uint32_t f : reachable()) append(f);
-    find_cycles();
+    if (targets_ > kMostCallTargets)
+      errors_.error(kernel_.where, fmt::format("the calls that kernel '{}' reaches have more than {} targets in all",
+                                               kernel_.name, kMostCallTargets));
+    else
+      find_cycles();
     if (errors_.has_errors()) {
       errors_.in_file(module_.file);
       return failure(std::move(errors_));
@@ -78,20 +92,26 @@ private:
         size(linked_.registers), size(linked_.operand_pool), size(linked_.labels), size(linked_.tables), 0, 0, 0};
     std::uint32_t next_register = base.registers; // parameters in registers are the first ones, after results
     base.results = size(linked_.variables);
-    part.results = formals(f.results, next_register);
+    part.results = formals(f.results, f.has_body, next_register);
     base.params = size(linked_.variables);
-    if (!is_kernel) part.params = formals(f.params, next_register);
+    if (!is_kernel) part.params = formals(f.params, f.has_body, next_register);
     base.variables = size(linked_.variables);
     linked_.variables.insert(linked_.variables.end(), f.variables.begin(), f.variables.end());
     linked_.registers.insert(linked_.registers.end(), f.registers.begin(), f.registers.end());
-    for (const Operand& o : f.operand_pool) linked_.operand_pool.push_back(moved(o, base, is_kernel));
+    for (Operand o : f.operand_pool) {
+      if (o.kind == OperandKind::reg)
+        o.index = moved_register(f, o.index, base);
+      else
+        o = moved(o, base, is_kernel);
+      linked_.operand_pool.push_back(o);
+    }
     for (const Label& l : f.labels) linked_.labels.push_back({l.name, part.first + l.instruction});
     for (Table t : f.tables) {
       for (std::uint32_t& label : t.labels) label += base.labels;
       linked_.tables.push_back(std::move(t));
     }
     for (Instruction i : f.instructions) {
-      if (i.guard != kNone) i.guard += base.registers;
+      if (i.guard != kNone) i.guard = moved_register(f, i.guard, base);
       i.first_operand += base.pool;
       linked_.instructions.push_back(i);
     }
@@ -104,10 +124,11 @@ private:
     linked_.parts.push_back(std::move(part));
   }
 
-  std::vector<Formal> formals(const std::vector<Variable>& list, std::uint32_t& next_register) {
+  // Without a body there are no registers: a function of the device's library finds all its arguments in the frame.
+  std::vector<Formal> formals(const std::vector<Variable>& list, bool has_body, std::uint32_t& next_register) {
     std::vector<Formal> result;
     for (Variable v : list) {
-      const bool in_register = v.space == Space::reg && v.name != "_";
+      const bool in_register = has_body && v.space == Space::reg && v.name != "_";
       result.push_back({size(linked_.variables), in_register ? next_register++ : kNone});
       v.space = Space::param;
       linked_.variables.push_back(std::move(v));
@@ -115,9 +136,14 @@ private:
     return result;
   }
 
+  // A register at module scope is the one of the first part that names it.
+  std::uint32_t moved_register(const Function& f, std::uint32_t index, const Bases& base) {
+    const std::uint32_t moved = base.registers + index, shared = f.registers[index].shared;
+    return shared == kNone ? moved : shared_registers_.try_emplace(shared, moved).first->second;
+  }
+
   static Operand moved(Operand o, const Bases& base, bool is_kernel) {
     switch (o.kind) {
-    case OperandKind::reg: o.index += base.registers; break;
     case OperandKind::label: o.index += base.labels; break;
     case OperandKind::table: o.index += base.tables; break;
     case OperandKind::vector:
@@ -142,12 +168,14 @@ private:
     return is_kernel ? index : variable_index(VariableOwner::local, base.params + position);
   }
 
-  Instruction plain_return(const Function& f) const {
+  Instruction plain_return(const Function& f) {
     Instruction i;
     i.opcode = "ret";
     i.where = f.instructions.empty() ? f.where : f.instructions.back().where;
-    for (std::uint32_t s = 0; s < module_.spellings.size(); ++s)
-      if (module_.spellings[s].entry->family == isa::Family::ret && module_.spellings[s].form.count == 0) i.form = s;
+    for (std::uint32_t s = 0; s < module_.spellings.size() && plain_return_ == kNone; ++s)
+      if (module_.spellings[s].entry->family == isa::Family::ret && module_.spellings[s].form.count == 0)
+        plain_return_ = s;
+    i.form = plain_return_;
     return i;
   }
 
@@ -202,14 +230,19 @@ private:
 
   const Module& module_;
   const Function& kernel_;
-  Callees callees_;
+  CallGraph callees_;
+  std::size_t targets_ = 0; ///< of all calls
+  std::uint32_t plain_return_ = kNone;
   Function linked_;
+  std::unordered_map<std::uint32_t, std::uint32_t> shared_registers_; ///< by number in the module
   Diagnostics errors_;
 };
 
 } // namespace
 
 bool needs_linking(const Function& kernel) {
+  const auto in_frame = [](const Variable& v) { return v.space == Space::param; };
+  if (std::any_of(kernel.variables.begin(), kernel.variables.end(), in_frame)) return true;
   return std::any_of(kernel.instructions.begin(), kernel.instructions.end(), [](const Instruction& i) {
     return is_call(i) || i.opcode.starts_with("alloca") || i.opcode.starts_with("stack");
   });

@@ -12,7 +12,7 @@
 
 namespace warplens::ir {
 
-/// Does it call, or use the stack?
+/// Does it call, use the stack, or declare .param variables, which lie in a frame?
 bool needs_linking(const Function& kernel);
 
 /// The functions that a kernel may reach, itself first.

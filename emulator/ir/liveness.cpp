@@ -5,31 +5,13 @@
 #include "emulator/ir/effects.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <set>
+#include <span>
+#include <utility>
 
 namespace warplens::ir {
 
 namespace {
-
-class Bits {
-public:
-  explicit Bits(std::size_t n) : words_((n + 63) / 64) {}
-  void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  void clear(std::size_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
-  [[nodiscard]] bool test(std::size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
-  void add(const Bits& other) {
-    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
-  }
-  template <class Each> void for_each(Each&& each) const {
-    for (std::size_t w = 0; w < words_.size(); ++w)
-      for (std::uint64_t rest = words_[w]; rest != 0; rest &= rest - 1)
-        each(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
-  }
-  friend bool operator==(const Bits&, const Bits&) = default;
-
-private:
-  std::vector<std::uint64_t> words_;
-};
 
 class Liveness {
 public:
@@ -58,30 +40,45 @@ public:
   }
 
   std::uint32_t pressure() {
-    if (function_.instructions.empty()) return 0;
-    settle();
+    find_occurrences();
+    if (!spread([&](std::uint32_t r) { return weights_[r] != 0; }, [](std::uint32_t, std::uint32_t) {}))
+      return kMostExact;
     std::uint32_t most = 0;
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
-      Bits live = out_of(b);
-      std::uint32_t now = 0;
-      live.for_each([&](std::size_t r) { now += weights_[r]; });
+      std::uint32_t now = weight_out_[b];
       most = std::max(most, now);
-      for (std::uint32_t i = flow_.blocks[b].end; i-- > flow_.blocks[b].first;)
-        most = std::max(most, step(i, live, now));
+      for (const Occurrence& o : in_block(b)) live_[o.reg] = o.live_out;
+      for (std::uint32_t i = flow_.blocks[b].end; i-- > flow_.blocks[b].first;) most = std::max(most, step(i, now));
     }
     return most;
   }
 
-  std::vector<std::vector<std::uint32_t>> after(const std::vector<std::uint32_t>& instructions) {
-    settle();
-    std::vector<std::vector<std::uint32_t>> result;
-    for (const std::uint32_t instruction : instructions) {
-      const std::uint32_t block = flow_.block_of[instruction];
-      Bits live = out_of(block);
-      std::uint32_t ignored = 0;
-      for (std::uint32_t i = flow_.blocks[block].end; --i > instruction;) step(i, live, ignored);
-      live.for_each(
-          [&, list = &result.emplace_back()](std::size_t r) { list->push_back(static_cast<std::uint32_t>(r)); });
+  std::optional<std::vector<std::vector<std::uint32_t>>> after(const std::vector<std::uint32_t>& instructions) {
+    std::vector<std::vector<std::size_t>> asked(flow_.blocks.size()); // positions in `instructions`
+    for (std::size_t q = 0; q < instructions.size(); ++q) asked[flow_.block_of[instructions[q]]].push_back(q);
+    std::vector<std::vector<std::uint32_t>> out(flow_.blocks.size());
+    std::size_t total = 0;
+    find_occurrences();
+    const auto leaves = [&](std::uint32_t b, std::uint32_t r) {
+      if (asked[b].empty()) return;
+      out[b].push_back(r);
+      ++total;
+    };
+    if (!spread([](std::uint32_t) { return true; }, leaves) || total > kMostListed) return std::nullopt;
+    std::vector<std::vector<std::uint32_t>> result(instructions.size());
+    total = 0;
+    for (std::uint32_t b = 0; b < asked.size(); ++b) {
+      if (asked[b].empty()) continue;
+      std::sort(asked[b].begin(), asked[b].end(),
+                [&](std::size_t x, std::size_t y) { return instructions[x] > instructions[y]; });
+      std::set<std::uint32_t> live(out[b].begin(), out[b].end());
+      std::uint32_t i = flow_.blocks[b].end;
+      for (const std::size_t q : asked[b]) {
+        while (--i > instructions[q]) step_back(i, live);
+        ++i; // has still to be stepped over
+        result[q].assign(live.begin(), live.end());
+        if ((total += live.size()) > kMostListed) return std::nullopt;
+      }
     }
     return result;
   }
@@ -121,47 +118,113 @@ private:
     return r.type == Type::pred ? 0 : (bits + 31) / 32 * r.components;
   }
 
-  [[nodiscard]] Bits out_of(std::uint32_t block) const {
-    Bits live(weights_.size());
-    for (const std::uint32_t s : flow_.blocks[block].successors) live.add(in_[s]);
-    return live;
+  /// A register in a block that mentions it.
+  struct Occurrence {
+    std::uint32_t block = 0, reg = 0;
+    bool exposed = false; ///< read before it is written
+    bool kills = false;   ///< surely written
+    bool live_out = false;
+    std::size_t earlier = kNowhere; ///< the one before of this register
+  };
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+  [[nodiscard]] std::span<const Occurrence> in_block(std::uint32_t b) const {
+    return std::span(occurrences_).subspan(block_begin_[b], block_begin_[b + 1] - block_begin_[b]);
+  }
+
+  // Which registers each block mentions, and which blocks mention each register.
+  void find_occurrences() {
+    const auto blocks = static_cast<std::uint32_t>(flow_.blocks.size());
+    live_.assign(weights_.size(), false);
+    last_.assign(weights_.size(), kNowhere);
+    const auto occurrence = [&](std::uint32_t b, std::uint32_t r) -> Occurrence& {
+      if (last_[r] == kNowhere || occurrences_[last_[r]].block != b) {
+        occurrences_.push_back({.block = b, .reg = r, .earlier = last_[r]});
+        last_[r] = occurrences_.size() - 1;
+      }
+      return occurrences_[last_[r]];
+    };
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      block_begin_.push_back(occurrences_.size());
+      for (std::uint32_t i = flow_.blocks[b].end; i-- > flow_.blocks[b].first;) {
+        const Effect& e = effects_[i];
+        for (const std::uint32_t r : e.writes) {
+          Occurrence& o = occurrence(b, r);
+          if (e.certain) o.exposed = false, o.kills = true;
+        }
+        for (const std::uint32_t r : e.reads) occurrence(b, r).exposed = true;
+      }
+    }
+    block_begin_.push_back(occurrences_.size());
+  }
+
+  // For one register after the other: from the blocks that read it back to those that write it. What is live for how
+  // long decides how much work that is; false where it is more than kMostExact registers in every block.
+  template <class Wanted, class Leaves> bool spread(Wanted wanted, Leaves leaves) {
+    const std::size_t blocks = flow_.blocks.size();
+    std::vector<std::vector<std::uint32_t>> into(blocks);
+    std::size_t edges = 0;
+    for (std::uint32_t b = 0; b < blocks; ++b)
+      for (const std::uint32_t s : flow_.blocks[b].successors) into[s].push_back(b), ++edges;
+    // By block: the last register, plus one, that is live into it, live out of it, written in it.
+    std::vector<std::uint32_t> in(blocks, 0), out(blocks, 0), killed(blocks, 0), work;
+    std::size_t left = kMostExact * (blocks + edges);
+    weight_out_.assign(blocks, 0);
+    for (std::uint32_t r = 0; r < weights_.size(); ++r) {
+      if (!wanted(r)) continue;
+      for (std::size_t o = last_[r]; o != kNowhere; o = occurrences_[o].earlier) {
+        const Occurrence& here = occurrences_[o];
+        if (here.kills) killed[here.block] = r + 1;
+        if (here.exposed) in[here.block] = r + 1, work.push_back(here.block);
+      }
+      while (!work.empty()) {
+        const std::uint32_t b = work.back();
+        work.pop_back();
+        if (left < into[b].size() + 1) return false;
+        left -= into[b].size() + 1;
+        for (const std::uint32_t p : into[b]) {
+          if (std::exchange(out[p], r + 1) == r + 1) continue;
+          weight_out_[p] += weights_[r];
+          leaves(p, r);
+          if (killed[p] != r + 1 && std::exchange(in[p], r + 1) != r + 1) work.push_back(p);
+        }
+      }
+      for (std::size_t o = last_[r]; o != kNowhere; o = occurrences_[o].earlier)
+        occurrences_[o].live_out = out[occurrences_[o].block] == r + 1;
+    }
+    return true;
   }
 
   // From what is live after an instruction to what is live before it; returns the most while it runs.
-  std::uint32_t step(std::uint32_t i, Bits& live, std::uint32_t& now) const {
+  std::uint32_t step(std::uint32_t i, std::uint32_t& now) {
     const Effect& e = effects_[i];
     std::uint32_t during = now;
     for (const std::uint32_t r : e.writes)
-      if (!live.test(r)) during += weights_[r];
+      if (!live_[r]) during += weights_[r];
     if (e.certain)
       for (const std::uint32_t r : e.writes)
-        if (live.test(r)) live.clear(r), now -= weights_[r];
+        if (live_[r]) live_[r] = false, now -= weights_[r];
     for (const std::uint32_t r : e.reads)
-      if (!live.test(r)) live.set(r), now += weights_[r];
+      if (!live_[r]) live_[r] = true, now += weights_[r];
     return std::max(during, now);
   }
 
-  // Backwards over the blocks until nothing changes.
-  void settle() {
-    in_.assign(flow_.blocks.size(), Bits(weights_.size()));
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto b = static_cast<std::uint32_t>(flow_.blocks.size()); b-- > 0;) {
-        Bits live = out_of(b);
-        std::uint32_t ignored = 0;
-        for (std::uint32_t i = flow_.blocks[b].end; i-- > flow_.blocks[b].first;) step(i, live, ignored);
-        if (live == in_[b]) continue;
-        in_[b] = std::move(live);
-        changed = true;
-      }
-    }
+  void step_back(std::uint32_t i, std::set<std::uint32_t>& live) const {
+    const Effect& e = effects_[i];
+    if (e.certain)
+      for (const std::uint32_t r : e.writes) live.erase(r);
+    live.insert(e.reads.begin(), e.reads.end());
   }
 
   const Function& function_;
   ControlFlow flow_;
   std::vector<Effect> effects_;        ///< by instruction
   std::vector<std::uint32_t> weights_; ///< by register
-  std::vector<Bits> in_;               ///< live at the begin of each block
+  std::vector<Occurrence> occurrences_;
+  std::vector<std::size_t> block_begin_;  ///< in occurrences_
+  std::vector<std::size_t> last_;         ///< occurrence, by register
+  std::vector<std::uint32_t> weight_out_; ///< by block: of the registers that are live at its end
+  std::vector<bool> live_;                ///< by register, of those that the block at hand mentions
 };
 
 } // namespace
@@ -170,8 +233,8 @@ std::uint32_t register_pressure(const Module& module, const Function& function) 
   return Liveness(module, function).pressure();
 }
 
-std::vector<std::vector<std::uint32_t>> live_after(const Module& module, const Function& function,
-                                                   const std::vector<std::uint32_t>& instructions) {
+std::optional<std::vector<std::vector<std::uint32_t>>> live_after(const Module& module, const Function& function,
+                                                                  const std::vector<std::uint32_t>& instructions) {
   return Liveness(module, function).after(instructions);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace warplens::ir {
@@ -30,6 +31,7 @@ public:
       map_.renamed.clear();
       file_ = result_.intern(m.file);
       first_file_number_ = 0;
+      first_shared_ = next_shared_;
       for (const SourceFile& f : result_.files) first_file_number_ = std::max(first_file_number_, f.number);
       for (const SourceFile& f : m.files) result_.files.push_back({f.number + first_file_number_, f.name});
       for (Variable& v : m.variables) map_.variables.push_back(place(v));
@@ -88,7 +90,8 @@ private:
   // A name that nobody else has.
   template <class Symbol> std::string_view own_name(const Symbol& symbol) {
     std::string_view name = symbol.name;
-    for (int n = 2; !names_.insert(name).second; ++n) name = result_.intern(fmt::format("{}${}", symbol.name, n));
+    while (!names_.insert(name).second)
+      name = result_.intern(fmt::format("{}${}", symbol.name, ++copies_[symbol.name] + 1));
     if (name != symbol.name) map_.renamed.emplace(symbol.name, name);
     return name;
   }
@@ -127,6 +130,8 @@ private:
       return error(f.where, file_, fmt::format("'{}' is defined in '{}', too", f.name, known.file));
     if (!is_new && (!better || (defined && f.linkage == Linkage::weak))) return;
     move_operands(f);
+    for (Register& r : f.registers)
+      if (r.shared != kNone) next_shared_ = std::max(next_shared_, (r.shared += first_shared_) + 1);
     f.name = known.name;
     f.file = file_;
     known = std::move(f);
@@ -150,6 +155,7 @@ private:
   Diagnostics errors_;
   std::map<std::string_view, std::uint32_t> public_functions_, public_variables_;
   std::unordered_set<std::string_view> names_;
+  std::unordered_map<std::string_view, int> copies_; ///< of a name, so far
 
   // Of the module at hand.
   struct {
@@ -158,6 +164,7 @@ private:
   } map_;
   std::string_view file_;
   std::uint32_t first_file_number_ = 0;
+  std::uint32_t first_shared_ = 0, next_shared_ = 0; ///< numbers of registers at module scope
 };
 
 } // namespace

@@ -93,6 +93,8 @@ struct Register {
   std::string_view name; ///< with its `%`; two scopes may use the same name
   Type type = Type::none;
   std::uint8_t components = 1; ///< 2 or 4 for `.reg .v2`
+  std::uint32_t shared =
+      kNone; ///< number of a register at module scope, which functions have in common (before PTX 3.1)
 };
 
 /// An element of an initialiser that is not a number: the address of a symbol.
@@ -110,7 +112,8 @@ struct VariableOption {
   std::string_view name, value;
 };
 
-/// A variable of any space, or a parameter.
+/// A variable of any space, or a parameter. Those that a body declares as .global or .const are the module's, with its
+/// name in front.
 struct Variable {
   std::string_view name;
   Space space = Space::none;
@@ -193,7 +196,7 @@ struct Function {
   std::vector<Variable> params;    ///< kernel or function parameters, in order
   std::vector<Variable> results;   ///< `.func (.reg .u32 r) f`
   std::vector<Register> registers; ///< of all scopes; parameters declared `.reg` are registers too
-  std::vector<Variable> variables; ///< .local, .shared, .param (call frames) and .const declared inside
+  std::vector<Variable> variables; ///< .local, .shared and .param (call frames) declared inside
   std::vector<Label> labels;
   std::vector<Table> tables;
   std::vector<Instruction> instructions;

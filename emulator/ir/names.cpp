@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace warplens::ir {
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxCandidates = 4000;
 constexpr std::size_t kMaxDigits = 8;
+constexpr std::size_t kFewSlots = 64;
 
 std::size_t hash(std::string_view name) {
   std::uint64_t value = name.size() * 0x9e3779b97f4a7c15u;
@@ -65,12 +67,14 @@ std::uint32_t NameTable::find(std::string_view name) const {
 }
 
 void NameTable::clear() {
+  // A small function after a large one does not pay for its table.
+  if (slots_.size() > kFewSlots && used_ * 8 < slots_.size()) slots_ = {};
   std::fill(slots_.begin(), slots_.end(), Slot{});
   used_ = 0;
 }
 
 void NameTable::grow() {
-  std::vector<Slot> old(std::max<std::size_t>(64, slots_.size() * 2));
+  std::vector<Slot> old(std::max(kFewSlots, slots_.size() * 2));
   old.swap(slots_);
   for (const Slot& slot : old)
     if (!slot.name.empty()) slots_[place(slot.name)] = slot;
@@ -79,6 +83,7 @@ void NameTable::grow() {
 void Scopes::leave() {
   while (entries_.size() > starts_.back()) {
     const Entry& entry = entries_.back();
+    if (const std::string_view prefix = numbered_prefix(entry); !prefix.empty()) numbered_[prefix] = entry.same_prefix;
     (entry.count != 0 ? ranges_ : names_)[entry.name] = entry.shadowed;
     entries_.pop_back();
   }
@@ -91,6 +96,7 @@ void Scopes::clear() {
   numbered_.clear();
   entries_.clear();
   starts_.clear();
+  mixed_ = false;
 }
 
 bool Scopes::add(NameTable& table, const Entry& entry) {
@@ -107,21 +113,29 @@ bool Scopes::declare(std::string_view name, Symbol symbol) {
   std::uint32_t number = 0;
   const Entry* range = range_of(name, number);
   if (range != nullptr && range->depth == depth) return false;
-  if (const std::size_t start = digits_start(name); start != name.size() && start != 0)
-    numbered_[name.substr(0, start)] = 1;
-  return add(names_, {name, symbol, 0, depth, kNone});
+  if (!add(names_, {name, symbol, 0, depth, kNone, kNone})) return false;
+  if (const std::string_view prefix = numbered_prefix(entries_.back()); !prefix.empty()) {
+    mixed_ = mixed_ || ranges_.find(prefix) != kNone;
+    entries_.back().same_prefix = std::exchange(numbered_[prefix], static_cast<std::uint32_t>(entries_.size() - 1));
+  }
+  return true;
+}
+
+/// The `a` of a single name such as a12; empty where it is none.
+std::string_view Scopes::numbered_prefix(const Entry& entry) {
+  const std::size_t start = digits_start(entry.name);
+  return entry.count != 0 || start == entry.name.size() ? std::string_view{} : entry.name.substr(0, start);
 }
 
 bool Scopes::declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t first) {
   const auto depth = static_cast<std::uint32_t>(starts_.size());
-  const bool clash = numbered_.find(prefix) != kNone; // else there is no need to look through the scope
-  for (std::size_t i = starts_.empty() ? 0 : starts_.back(); clash && i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    if (entry.count != 0 || entry.name.size() <= prefix.size() || !entry.name.starts_with(prefix)) continue;
-    const std::string_view digits = entry.name.substr(prefix.size());
-    if (digits_start(digits) == 0 && digits.size() <= kMaxDigits && number_of(digits) < count) return false;
+  for (std::uint32_t i = numbered_.find(prefix); i != kNone && entries_[i].depth == depth;
+       i = entries_[i].same_prefix) {
+    const std::string_view digits = entries_[i].name.substr(prefix.size());
+    if (digits.size() <= kMaxDigits && number_of(digits) < count) return false;
   }
-  return add(ranges_, {prefix, {OperandKind::reg, first}, count, depth, kNone});
+  mixed_ = mixed_ || numbered_.find(prefix) != kNone;
+  return add(ranges_, {prefix, {OperandKind::reg, first}, count, depth, kNone, kNone});
 }
 
 const Scopes::Entry* Scopes::range_of(std::string_view name, std::uint32_t& number) const {
@@ -136,6 +150,7 @@ const Scopes::Entry* Scopes::range_of(std::string_view name, std::uint32_t& numb
 std::optional<Symbol> Scopes::find(std::string_view name) const {
   std::uint32_t number = 0;
   const Entry* range = range_of(name, number);
+  if (range != nullptr && !mixed_) return Symbol{OperandKind::reg, range->symbol.index + number};
   const std::uint32_t single = names_.find(name);
   if (single != kNone && (range == nullptr || entries_[single].depth > range->depth)) return entries_[single].symbol;
   if (range == nullptr) return std::nullopt;

@@ -64,13 +64,16 @@ private:
     Symbol symbol;
     std::uint32_t count = 0; ///< of a range; 0: a single name
     std::uint32_t depth = 0;
-    std::uint32_t shadowed = kNone; ///< the entry of an outer scope with this name
+    std::uint32_t shadowed = kNone;    ///< the entry of an outer scope with this name
+    std::uint32_t same_prefix = kNone; ///< the single name before with the same letters in front of its number
   };
   bool add(NameTable& table, const Entry& entry);
+  static std::string_view numbered_prefix(const Entry& entry);
   [[nodiscard]] const Entry* range_of(std::string_view name, std::uint32_t& number) const;
 
   NameTable names_, ranges_; ///< to the innermost entry
-  NameTable numbered_;       ///< has the `a` of every single name such as a12
+  NameTable numbered_;       ///< from the `a` of single names such as a12 to the last of them
+  bool mixed_ = false;       ///< some range and some single name begin alike
   std::vector<Entry> entries_;
   std::vector<std::size_t> starts_; ///< of the open scopes within entries_
 };

@@ -7,25 +7,17 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace warplens::ir {
 
 namespace {
 
-using grammar::PtxLexer;
 using grammar::PtxParser;
 
 /// Takes the pieces of Ptx.g4 in the order of the text and hands each to the builder.
 class Reader {
 public:
   Reader(std::string_view text, std::string_view file)
-      : text_(text), builder_(file), lexer_(nullptr),
-        tokens_(text, *lexer_.getInterpreter<antlr4::atn::LexerATNSimulator>()), parser_(&tokens_) {
-    parser_.setBuildParseTree(false);
-    parser_.removeErrorListeners();
-    parser_.setErrorHandler(std::make_shared<StopAtFirstError>());
-  }
+      : text_(text), builder_(file), tokens_(text), parser_(&tokens_) {}
 
   Expected<Module> read();
 
@@ -33,7 +25,7 @@ private:
   // The pieces and what follows them.
   void module();
   void item();
-  void function_end();
+  void function_end(bool is_entry);
   void body();
   void statement();
   void instruction(PtxParser::StatementContext& statement);
@@ -48,7 +40,7 @@ private:
   void skip_declaration();
   bool starts_line_as_directive();
   bool at_function();
-  void report_foreign_bytes();
+  bool starts_item();
   [[nodiscard]] bool next_is(size_t type) { return tokens_.peek_type() == type; }
   [[nodiscard]] bool next_is(std::string_view text) { return tokens_.peek().text() == text; }
   bool accept(std::string_view text);
@@ -58,7 +50,6 @@ private:
   std::string_view text_;
   Builder builder_;
   ContextReader contexts_{builder_.syntax};
-  PtxLexer lexer_;
   TokenReader tokens_;
   PtxParser parser_;
   InstructionSyntax instruction_;
@@ -69,8 +60,7 @@ private:
 // --------------------------------------------------------------------------------------------------------------
 
 void Reader::begin_piece() {
-  parser_.getTreeTracker().reset();
-  parser_.setContext(nullptr);
+  parser_.forget_contexts();
   tokens_.next_piece();
   builder_.syntax.clear();
 }
@@ -145,28 +135,11 @@ void Reader::skip_declaration() {
 }
 
 Expected<Module> Reader::read() {
-  report_foreign_bytes();
-  module();
+  if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
+    builder_.error({1, 1}, "expected ASCII or UTF-8 but found UTF-16", "save the file as UTF-8");
+  else
+    module();
   return builder_.finish(tokens_.peek().where());
-}
-
-/// PTX is ASCII, in comments too.
-void Reader::report_foreign_bytes() {
-  std::uint32_t line = 1;
-  std::size_t line_start = 0;
-  for (std::size_t i = 0; i < text_.size(); ++i) {
-    if (text_[i] == '\n') {
-      ++line;
-      line_start = i + 1;
-    } else if (static_cast<signed char>(text_[i]) < 0) {
-      builder_.error({line, static_cast<std::uint32_t>(i - line_start + 1)},
-                     fmt::format("expected ASCII but found the byte 0x{:02x}", static_cast<unsigned char>(text_[i])),
-                     "PTX allows no other characters, not even in comments");
-      const std::size_t end = text_.find('\n', i);
-      if (end == std::string_view::npos || builder_.has_too_many_errors()) return;
-      i = end - 1;
-    }
-  }
 }
 
 void Reader::module() {
@@ -185,6 +158,8 @@ void Reader::module() {
 
 void Reader::item() {
   PtxParser::ItemContext& item = *parser_.item();
+  const bool of_header = item.number != nullptr || !item.words.empty();
+  if (!of_header || item.alias != nullptr) builder_.end_header(of(item.start).where());
   if (item.other != nullptr) return common(*item.other);
   if (item.alias != nullptr) return builder_.alias(word_of(item.words[0]), word_of(item.words[1]));
   if (!item.words.empty()) return builder_.target(words_of(item.words));
@@ -194,8 +169,9 @@ void Reader::item() {
     return variables(head);
   }
   if (item.kernel != nullptr || item.function != nullptr) {
+    const bool is_entry = item.kernel != nullptr;
     builder_.begin_function(contexts_.function_of(item));
-    return function_end();
+    return function_end(is_entry);
   }
   const bool version = of(item.start).getType() == PtxParser::VERSION;
   if (version)
@@ -204,9 +180,14 @@ void Reader::item() {
     builder_.address_size(word_of(item.number));
 }
 
-void Reader::function_end() {
-  if (accept(";")) return;
+void Reader::function_end(bool is_entry) {
   const TextToken& next = tokens_.peek();
+  if (next.text() == ";") {
+    if (is_entry) builder_.requires_version(30, {"a kernel without a body", next.where()});
+    builder_.no_body();
+    return tokens_.consume();
+  }
+  if (!is_entry && starts_item()) return builder_.no_body(); // CUDA 2 and 3 wrote prototypes without ';'
   if (!accept("{")) {
     // Where statements follow, only the brace is missing.
     const bool statement = next.getType() == PtxParser::WORD || next.text() == "@";
@@ -215,6 +196,24 @@ void Reader::function_end() {
   }
   builder_.begin_body(next.where());
   body();
+}
+
+/// What may follow a function's declaration that has no ';'.
+bool Reader::starts_item() {
+  switch (tokens_.peek_type()) {
+  case antlr4::Token::EOF:
+  case PtxParser::LINKAGE:
+  case PtxParser::ENTRY:
+  case PtxParser::FUNC:
+  case PtxParser::SPACE:
+  case PtxParser::FILE:
+  case PtxParser::LOC:
+  case PtxParser::PRAGMA:
+  case PtxParser::SECTION:
+  case PtxParser::ALIAS:
+  case PtxParser::DWARF: return true;
+  default: return false;
+  }
 }
 
 /// A function inside another: the brace of the first is missing.
@@ -267,6 +266,7 @@ void Reader::statement() {
                           where);
   }
   FunctionSyntax head;
+  head.name = word_of(statement.name);
   head.results = contexts_.parameters_of(statement.results);
   head.params = contexts_.parameters_of(statement.params);
   head.directives = contexts_.directives_of(statement.directives);
@@ -290,10 +290,14 @@ void Reader::instruction(PtxParser::StatementContext& statement) {
 }
 
 void Reader::variables(const DeclarationSyntax& head) {
+  if (head.space.text == ".reg" && head.words.size() == 1 && accept(";")) return; // the assembler takes `.reg .u32;`
   do {
     PtxParser::DeclaratorContext& declarator = *parser_.declarator();
     builder_.declare(head, contexts_.declarator_of(declarator));
-    if (!next_is("=")) continue;
+    if (!next_is("=")) {
+      builder_.no_initializer();
+      continue;
+    }
     builder_.begin_initializer(tokens_.peek().where());
     tokens_.consume();
     initializer();
@@ -340,12 +344,15 @@ void Reader::section() {
 }
 
 void Reader::common(PtxParser::CommonContext& common) {
-  if (common.string != nullptr) return builder_.file(word_of(common.number), unquoted(common.string));
+  if (common.string != nullptr) {
+    if (common.stamp != nullptr) builder_.requires_version(32, {"a time in .file", of(common.stamp).where()});
+    return builder_.file(word_of(common.number), unquoted(common.string));
+  }
   if (common.loc != nullptr) return builder_.location(words_of(common.values));
   if (common.pragma == nullptr) return; // @@DWARF
   std::vector<std::string_view> strings;
   for (const antlr4::Token* string : common.strings) strings.push_back(unquoted(string));
-  builder_.pragma(strings);
+  builder_.pragma(strings, of(common.pragma).where());
 }
 
 } // namespace

@@ -44,11 +44,12 @@ FunctionSyntax ContextReader::function_of(PtxParser::ItemContext& item) {
     DeclarationSyntax attributes;
     attributes_of(func.attributes, attributes);
     head.attributes = attributes.attributes;
-    for (const Word& word : attributes.words)
-      if (word.text != ".noreturn")
-        throw SyntaxError{word.where, fmt::format("expected a function name but found '{}'", word.text), {}};
-      else
-        head.directives.push_back({word, {}});
+    if (!attributes.words.empty() || !attributes.alignment.empty()) {
+      const TextToken& found = of(func.attributes[0]->start);
+      const Word word = attributes.words.empty() ? Word{found.text(), found.where()} : attributes.words.front();
+      throw SyntaxError{word.where, fmt::format("expected a function name but found '{}'", word.text),
+                        "directives of a function follow its parameters"};
+    }
     head.name = word_of(func.name);
     head.has_parameter_list = func.params != nullptr;
     head.results = parameters_of(func.results);
@@ -60,7 +61,7 @@ FunctionSyntax ContextReader::function_of(PtxParser::ItemContext& item) {
 }
 
 std::vector<FunctionDirectiveSyntax>
-ContextReader::directives_of(const std::vector<PtxParser::FunctionDirectiveContext*>& list) {
+ContextReader::directives_of(const grammar::Labels<PtxParser::FunctionDirectiveContext*>& list) {
   std::vector<FunctionDirectiveSyntax> result;
   for (PtxParser::FunctionDirectiveContext* context : list) {
     FunctionDirectiveSyntax& directive = result.emplace_back();
@@ -87,7 +88,8 @@ DeclarationSyntax ContextReader::declaration_of(PtxParser::DeclarationContext& d
   return result;
 }
 
-void ContextReader::attributes_of(const std::vector<PtxParser::AttributeContext*>& list, DeclarationSyntax& result) {
+void ContextReader::attributes_of(const grammar::Labels<PtxParser::AttributeContext*>& list,
+                                  DeclarationSyntax& result) {
   bool after_pointer = false;
   for (PtxParser::AttributeContext* attribute : list) {
     if (attribute->word != nullptr) {
@@ -96,7 +98,12 @@ void ContextReader::attributes_of(const std::vector<PtxParser::AttributeContext*
     } else if (attribute->alignment != nullptr) {
       (after_pointer ? result.pointee_alignment : result.alignment) = of(attribute->alignment).text();
     }
-    for (PtxParser::AttributeItemContext* item : attribute->items) result.attributes.push_back(word_of(item->name));
+    for (PtxParser::AttributeItemContext* item : attribute->items) {
+      const AttributeSyntax written{word_of(item->name), item->values.size()};
+      if (!result.words.empty())
+        throw SyntaxError{written.name.where, "expected a name but found '.attribute'", "attributes precede the type"};
+      result.attributes.push_back(written);
+    }
   }
 }
 
@@ -124,7 +131,7 @@ Expression ContextReader::expression_of(PtxParser::OperandContext& operand) {
   return {first, count};
 }
 
-void ContextReader::expressions_of(const std::vector<PtxParser::OperandContext*>& operands, Term& parent) {
+void ContextReader::expressions_of(const grammar::Labels<PtxParser::OperandContext*>& operands, Term& parent) {
   parent.first_child = static_cast<std::uint32_t>(syntax_.expressions.size());
   parent.child_count = static_cast<std::uint32_t>(operands.size());
   syntax_.expressions.resize(parent.first_child + parent.child_count);

@@ -13,7 +13,7 @@ namespace warplens::ir {
 inline const TextToken& of(const antlr4::Token* token) { return static_cast<const TextToken&>(*token); }
 inline Word word_of(const antlr4::Token* token) { return {of(token).text(), of(token).where()}; }
 
-inline std::vector<Word> words_of(const std::vector<antlr4::Token*>& tokens) {
+inline std::vector<Word> words_of(const grammar::Labels<antlr4::Token*>& tokens) {
   std::vector<Word> words;
   for (const antlr4::Token* token : tokens) words.push_back(word_of(token));
   return words;
@@ -31,15 +31,15 @@ public:
 
   using Parser = grammar::PtxParser;
   FunctionSyntax function_of(Parser::ItemContext& item);
-  std::vector<FunctionDirectiveSyntax> directives_of(const std::vector<Parser::FunctionDirectiveContext*>& list);
+  std::vector<FunctionDirectiveSyntax> directives_of(const grammar::Labels<Parser::FunctionDirectiveContext*>& list);
   std::vector<ParameterSyntax> parameters_of(Parser::ParametersContext* parameters); ///< null: none
   DeclarationSyntax declaration_of(Parser::DeclarationContext& declaration);
   DeclaratorSyntax declarator_of(Parser::DeclaratorContext& declarator);
   Expression expression_of(Parser::OperandContext& operand);
 
 private:
-  void attributes_of(const std::vector<Parser::AttributeContext*>& list, DeclarationSyntax& result);
-  void expressions_of(const std::vector<Parser::OperandContext*>& operands, Term& parent);
+  void attributes_of(const grammar::Labels<Parser::AttributeContext*>& list, DeclarationSyntax& result);
+  void expressions_of(const grammar::Labels<Parser::OperandContext*>& operands, Term& parent);
   Term term_of(Parser::TermContext& term);
 
   Syntax& syntax_;

@@ -11,8 +11,10 @@
 #include "PtxLexer.h"
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -40,7 +42,7 @@ public:
   size_t getLine() const override { return where_.line; }
   size_t getCharPositionInLine() const override { return where_.column - 1; }
   size_t getChannel() const override { return antlr4::Token::DEFAULT_CHANNEL; }
-  size_t getTokenIndex() const override { return index_; }
+  size_t getTokenIndex() const override { return ~size_t{0}; }
   size_t getStartIndex() const override { return 0; }
   size_t getStopIndex() const override { return 0; }
   antlr4::TokenSource* getTokenSource() const override { return nullptr; }
@@ -51,15 +53,14 @@ private:
   friend class TokenReader;
   std::string_view text_;
   size_t type_ = 0;
-  size_t index_ = 0;
   SourceLocation where_;
   bool first_on_line_ = false;
 };
 
-/// The lexer of Ptx.g4, run from a table of next states by character.
+/// The lexer of Ptx.g4 as a table of next states by character, filled where texts lead: one for the whole process.
 class TokenTable : private antlr4::atn::LexerATNSimulator {
 public:
-  explicit TokenTable(antlr4::atn::LexerATNSimulator& generated);
+  static TokenTable& instance();
 
   struct Match {
     size_t type = 0; ///< 0: no token starts here
@@ -74,71 +75,79 @@ private:
     antlr4::dfa::DFAState* dfa = nullptr;
     size_t type = 0; ///< of the token that may end here; 0: none
     bool skipped = false;
-    std::array<std::int32_t, 128> next{}; ///< index of a state; kUnknown, kDead
+    std::array<std::atomic<const State*>, 128> next{}; ///< null: not known yet; kDead
   };
-  std::int32_t step(std::int32_t from, unsigned char character);
-  std::int32_t add(antlr4::dfa::DFAState* dfa);
+  explicit TokenTable(antlr4::atn::LexerATNSimulator& generated);
+  const State* after(const State& state, char character) {
+    // A byte that is not ASCII may stand where any character may: in comments and strings.
+    const auto byte = static_cast<unsigned char>(character);
+    const unsigned char known = byte < 128 ? byte : 1;
+    const State* const next = state.next[known].load(std::memory_order_acquire);
+    return next != nullptr ? next : step(state, known);
+  }
+  const State* step(const State& from, unsigned char character);
+  const State* add(antlr4::dfa::DFAState* dfa);
 
-  std::vector<State> states_;
-  std::unordered_map<antlr4::dfa::DFAState*, std::int32_t> index_;
+  static const State kDead; ///< no token goes on like this
+  std::mutex mutex_;        ///< of what follows; look-ups in a State need none
+  std::deque<State> states_;
+  std::unordered_map<antlr4::dfa::DFAState*, State*> known_;
+  const State* start_ = nullptr;
 };
 
 /// The tokens of the current piece. `next_piece()` forgets those that were consumed.
 class TokenReader final : public antlr4::TokenStream {
 public:
-  TokenReader(std::string_view text, antlr4::atn::LexerATNSimulator& generated);
+  explicit TokenReader(std::string_view text);
+
+  TextToken& current() { return *current_; }
+  /// Past the current token, which stays where it is until the piece ends. Does nothing at the end of the text.
+  void advance();
 
   /// The token that comes next, and its type.
-  const TextToken& peek() { return token(position_); }
-  size_t peek_type() { return token(position_).getType(); }
+  const TextToken& peek() { return *current_; }
+  size_t peek_type() { return current_->getType(); }
   void next_piece();
   /// The braces of this piece that are still open.
   [[nodiscard]] int open_braces() const { return braces_; }
 
   antlr4::Token* LT(ssize_t k) override;
-  antlr4::Token* get(size_t index) const override { return const_cast<TextToken*>(&tokens_[index]); }
+  antlr4::Token* get(size_t index) const override { return &at(index); }
   antlr4::TokenSource* getTokenSource() const override { return nullptr; }
   std::string getText(const antlr4::misc::Interval&) override { return {}; }
   std::string getText() override { return {}; }
   std::string getText(antlr4::RuleContext*) override { return {}; }
   std::string getText(antlr4::Token*, antlr4::Token*) override { return {}; }
-  void consume() override;
-  size_t LA(ssize_t i) override { return LT(i)->getType(); }
+  void consume() override { advance(); }
+  size_t LA(ssize_t i) override { return i == 1 ? current_->getType() : LT(i)->getType(); }
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
   size_t index() override { return position_; }
-  void seek(size_t index) override { position_ = index; }
-  size_t size() override { return tokens_.size(); }
+  void seek(size_t) override {} // the parser's constructor does; nobody goes back
+  size_t size() override { return count_; }
   std::string getSourceName() const override { return {}; }
 
 private:
+  static constexpr size_t kBlock = 64;
+  [[nodiscard]] TextToken& at(size_t position) const { return blocks_[position / kBlock][position % kBlock]; }
   TextToken& token(size_t position);
+  void bracket(char bracket);
   void read(TextToken& token);
   void skip(std::string_view skipped);
 
   std::string_view text_;
-  TokenTable table_;
+  TokenTable& table_ = TokenTable::instance();
   size_t offset_ = 0; ///< of the first character that is no token yet
   size_t line_start_ = 0;
   std::uint32_t line_ = 1;
   bool at_line_start_ = true;
-  std::deque<TextToken> tokens_; ///< stable addresses; the first `count_` are of this piece
+  std::vector<std::unique_ptr<TextToken[]>> blocks_; ///< of kBlock tokens each; the first `count_` are of this piece
   size_t count_ = 0;
   size_t position_ = 0;
-  int depth_ = 0; ///< of open brackets of all kinds in this piece
+  TextToken* current_ = nullptr; ///< at `position_`
+  bool after_cast_ = false;      ///< the token before is the type of a cast
+  int depth_ = 0;                ///< of open brackets of all kinds in this piece
   int braces_ = 0;
-};
-
-/// Throws SyntaxError at the first token that does not fit; the reader then finds the next statement.
-class StopAtFirstError final : public antlr4::ANTLRErrorStrategy {
-public:
-  void reset(antlr4::Parser*) override {}
-  antlr4::Token* recoverInline(antlr4::Parser* parser) override;
-  void recover(antlr4::Parser* parser, std::exception_ptr) override;
-  void sync(antlr4::Parser*) override {}
-  bool inErrorRecoveryMode(antlr4::Parser*) override { return false; }
-  void reportMatch(antlr4::Parser*) override {}
-  void reportError(antlr4::Parser*, const antlr4::RecognitionException&) override {}
 };
 
 /// How a diagnostic names a token: 'ret', a number, end of file. Throws SyntaxError for what is no PTX at all.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -30,7 +31,11 @@ class Printer {
 public:
   explicit Printer(const Module& module) : module_(module) {
     for (const Variable& variable : module.variables) global_names_.emplace(variable.name);
-    for (const Function& function : module.functions) global_names_.emplace(function.name);
+    for (const Function& function : module.functions) {
+      global_names_.emplace(function.name);
+      for (const Register& r : function.registers)
+        if (r.shared != kNone && global_names_.emplace(r.name).second) shared_registers_.push_back(r);
+    }
   }
 
   std::string module();
@@ -60,6 +65,7 @@ private:
   void bounds(const LaunchBounds& bounds);
   void body(const Function& function);
   void registers(const Function& function);
+  void single_register(const Register& r, std::string_view name);
   void table(const Table& table, std::size_t i);
   void instruction_line(const Function& function, const Instruction& instruction);
   void operand(const Function& function, const Operand& operand);
@@ -71,6 +77,7 @@ private:
 
   const Module& module_;
   Names global_names_;
+  std::vector<Register> shared_registers_; ///< at module scope
   LocalNames names_;
   std::string out_;
 };
@@ -84,6 +91,7 @@ std::string Printer::module() {
   put("\n");
   if (module_.address_size != 32 || module_.version >= 23) put(".address_size {}\n", module_.address_size);
   for (const SourceFile& file : module_.files) put(".file {} \"{}\"\n", file.number, file.name);
+  for (const Register& r : shared_registers_) single_register(r, r.name);
   if (needs_prototypes())
     for (const Function& function : module_.functions) {
       head(function);
@@ -236,11 +244,12 @@ void Printer::head(const Function& function) {
 void Printer::name_locals(const Function& function) {
   names_ = {};
   Names used;
+  std::unordered_map<std::string_view, int> suffixes; // that each name has been given
   const auto unique = [&](std::string_view name) {
     std::string text(name);
     if (name == "_") return text;
-    for (int i = 1; global_names_.contains(text) || !used.insert(text).second; ++i)
-      text = fmt::format("{}_{}", name, i);
+    while (global_names_.contains(text) || !used.insert(text).second)
+      text = fmt::format("{}_{}", name, ++suffixes[name]);
     return text;
   };
   std::size_t next = 0; // parameters in registers are the first registers
@@ -254,10 +263,19 @@ void Printer::name_locals(const Function& function) {
   };
   for (const Variable& result : function.results) names_.results.push_back(parameter(result));
   for (const Variable& param : function.params) names_.params.push_back(parameter(param));
-  for (; next < function.registers.size(); ++next) names_.registers.push_back(unique(function.registers[next].name));
+  for (; next < function.registers.size(); ++next) {
+    const Register& r = function.registers[next];
+    names_.registers.push_back(r.shared != kNone ? std::string(r.name) : unique(r.name));
+  }
   for (const Variable& local : function.variables) names_.variables.push_back(unique(local.name));
   for (const Table& each : function.tables) names_.tables.push_back(unique(each.name));
   for (const Label& label : function.labels) names_.labels.push_back(unique(label.name));
+}
+
+void Printer::single_register(const Register& r, std::string_view name) {
+  put(".reg ");
+  if (r.components > 1) put(".v{} ", r.components);
+  put(".{} {};\n", isa::name(r.type), name);
 }
 
 void Printer::registers(const Function& function) {
@@ -267,20 +285,19 @@ void Printer::registers(const Function& function) {
     for (const Variable& variable : *list) i += variable.space == Space::reg && variable.name != "_" ? 1 : 0;
   while (i < names.size()) {
     const Register& first = function.registers[i];
-    put("  .reg ");
-    if (first.components > 1) put(".v{} ", first.components);
-    put(".{} ", isa::name(first.type));
+    if (first.shared != kNone) {
+      ++i;
+      continue;
+    }
     const std::string_view prefix = std::string_view(names[i]).substr(0, names[i].size() - 1);
     std::size_t count = 0;
     if (names[i].ends_with('0') && !prefix.empty() && !ends_in_digit(prefix))
       while (i + count < names.size() && function.registers[i + count].type == first.type &&
              function.registers[i + count].components == first.components &&
-             names[i + count] == fmt::format("{}{}", prefix, count))
+             function.registers[i + count].shared == kNone && names[i + count] == fmt::format("{}{}", prefix, count))
         ++count;
-    if (count > 1)
-      put("{}<{}>;\n", prefix, count);
-    else
-      put("{};\n", names[i]);
+    put("  ");
+    single_register(first, count > 1 ? fmt::format("{}<{}>", prefix, count) : names[i]);
     i += std::max<std::size_t>(count, 1);
   }
 }

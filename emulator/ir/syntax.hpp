@@ -100,6 +100,12 @@ struct Word {
   SourceLocation where;
 };
 
+/// `.managed`, `.unified(1, 2)` in `.attribute(…)`.
+struct AttributeSyntax {
+  Word name;
+  std::size_t values = 0; ///< how many numbers
+};
+
 /// The part of a declaration that its names share: `.visible .global .align 4 .u32`.
 struct DeclarationSyntax {
   std::vector<Word> linkages;
@@ -108,7 +114,7 @@ struct DeclarationSyntax {
   std::vector<Word> words;    ///< dotted words in order: types, .v4, .ptr, .global
   std::string_view alignment; ///< the last `.align` outside `.ptr`
   std::string_view pointee_alignment;
-  std::vector<Word> attributes; ///< of `.attribute(…)`
+  std::vector<AttributeSyntax> attributes;
 };
 
 /// One name of a declaration: `x[4][2]`, `%r<10>`.
@@ -137,7 +143,7 @@ struct FunctionSyntax {
   bool has_parameter_list = false;
   Word name;
   std::vector<ParameterSyntax> results, params;
-  std::vector<Word> attributes;
+  std::vector<AttributeSyntax> attributes;
   std::vector<FunctionDirectiveSyntax> directives;
 };
 

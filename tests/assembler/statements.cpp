@@ -96,10 +96,9 @@ public:
 
   std::vector<std::string> run() {
     auto module = ir::parse(text(), "page");
-    if (!module) {
-      note(module.error().list());
+    while (!module) { // more than once: no more than so many mistakes are told at a time
+      if (!note(module.error().list())) throw std::runtime_error(render(module.error(), text()));
       module = ir::parse(text(), "page");
-      if (!module) throw std::runtime_error(render(module.error(), text()));
     }
     const ir::Checked checked = ir::check(*module);
     note(checked.errors.list());
@@ -120,14 +119,18 @@ private:
     return text + "label_0:\nret;\n}\n";
   }
 
-  void note(const std::vector<Diagnostic>& list) {
+  /// Whether there is a refusal that was not known.
+  bool note(const std::vector<Diagnostic>& list) {
+    bool found = false;
     const auto before = static_cast<std::size_t>(std::count(header_.begin(), header_.end(), '\n')) + 1;
     for (const Diagnostic& d : list) {
       if (d.where.line < before || d.where.line >= before + refusals_.size())
         throw std::runtime_error("the context is refused: " + d.message);
       std::string& refusal = refusals_[d.where.line - before];
+      found = found || refusal.empty();
       if (refusal.empty()) refusal = d.message;
     }
+    return found;
   }
 
   const std::vector<std::string>& statements_;

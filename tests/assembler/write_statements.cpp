@@ -3,6 +3,9 @@
 //   write_statements spellings 90          every spelling that the table has for that version of PTX (times ten): line
 //                                          of the table, spelling, statement
 //   write_statements refusals 90 sm_90a    reads statements, one a line; writes for each what is said against it
+//   write_statements mutations             the modules of mutations.txt that we take and ptxas refuses (-), or the
+//                                          other way round (+)
+#include "tests/assembler/mutations.hpp"
 #include "tests/assembler/statements.hpp"
 
 #include <cstdlib>
@@ -28,12 +31,23 @@ int write_refusals(int ptx, const std::string& target) {
   return 0;
 }
 
+int write_mutations() {
+  for (const auto& m : warplens::assembler::mutations()) {
+    const std::string why = warplens::assembler::refusal(m.module);
+    if (why.empty() == m.taken) continue;
+    std::cout << (m.taken ? '+' : '-') << ' ' << m.part << ' ' << m.ptx << ' ' << m.target << " | " << m.text << " | "
+              << why << '\n';
+  }
+  return 0;
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
   const std::string what = count > 1 ? arguments[1] : "";
   if (what == "spellings" && count == 3) return write_spellings(std::atoi(arguments[2]));
   if (what == "refusals" && count == 4) return write_refusals(std::atoi(arguments[2]), arguments[3]);
-  std::cerr << "usage: write_statements spellings VERSION | refusals VERSION TARGET\n";
+  if (what == "mutations" && count == 2) return write_mutations();
+  std::cerr << "usage: write_statements spellings VERSION | refusals VERSION TARGET | mutations\n";
   return 2;
 }

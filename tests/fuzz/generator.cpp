@@ -7,7 +7,6 @@
 #include <set>
 
 namespace warplens::fuzz {
-
 namespace {
 
 using isa::Class;
@@ -138,7 +137,8 @@ public:
   }
 
   Program run() {
-    constexpr std::array<std::uint32_t, 2> kBlocks[] = {{32, 1}, {7, 1}, {45, 1}, {64, 1}, {9, 5}, {1, 1}, {100, 1}};
+    constexpr std::array<std::uint32_t, 2> kBlocks[] = {{32, 1}, {7, 1}, {45, 1}, {64, 1},
+                                                        {9, 5},  {1, 1}, {33, 1}, {100, 1}};
     program_.block = kBlocks[below(std::size(kBlocks))];
     program_.ctas = 1 + static_cast<std::uint32_t>(below(2));
     const std::size_t count = kSpellingsInTurn + below(50), labels = below(6);

@@ -20,7 +20,7 @@ TEST_P(ParseMistake, IsReportedOnceInPlainWords) {
 INSTANTIATE_TEST_SUITE_P(
     Statements, ParseMistake,
     testing::Values(
-        Mistake{"add.s32 %r1, %r2, 5\nret;", "9:1: expected ';' but found 'ret'\n"},
+        Mistake{"add.s32 %r1, %r2, 5\nret;", "8:20: expected ';' but the line ends\n"},
         Mistake{"add.s32 %r1 %r2;", "8:13: expected ';' but found '%r2'\n"},
         Mistake{"add.s32 %r1, ;\nret;", "8:14: expected an operand but found ';'\n"},
         Mistake{"add.s32 , %r1;", "8:9: expected an operand or ';' but found ','\n"},
@@ -31,7 +31,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mov.b64 {%r1, %r2 %r3}, %rd1;\nret; bad(;",
                 "8:19: expected '}' but found '%r3'\n9:10: expected an operand but found ';'\n"},
         Mistake{"mov.b64 %rd1 {%r1, %r2}, 5; ret;", "8:14: expected ';' but found '{'\n"},
-        Mistake{"mov.b64 {%r1, %r2\nret;", "9:1: expected '}' but found 'ret'\n"},
+        Mistake{"mov.b64 {%r1, %r2\nret;", "8:18: expected '}' but the line ends\n"},
+        Mistake{"mov.b64 {}, %rd1;", "8:9: a vector has at least one element\n"},
+        Mistake{"mov.b64 %rd1, {};", "8:15: a vector has at least one element\n"},
+        Mistake{"st.global.v2.u32 [%rd1], {};", "8:26: a vector has at least one element\n"},
         Mistake{"@ ret;", "8:6: expected a name but found ';'\n"},
         Mistake{"@%p9 ret;", "8:2: undeclared predicate '%p9' (the registers are %p0 to %p3)\n"},
         Mistake{"mov.b32 %r1, %r11;", "8:14: undeclared register '%r11' (the registers are %r0 to %r9)\n"},
@@ -46,7 +49,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{".reg .b32 y2; .reg .b32 y<3>;", "8:25: a register of 'y<3>' is declared twice\n"},
         Mistake{".reg .f31 x;", "8:6: unknown type '.f31' (did you mean '.f32'?)\n"},
         Mistake{".reg x;", "8:6: expected a type but found 'x'\n"},
-        Mistake{".reg .b32 %q<9999999>;", "8:14: more than 8388608 registers in one module\n"},
+        Mistake{".reg .b32 %q<9999999>;",
+                "8:11: '%q' needs 10000041 registers in one module: the limit registers is 8388608 (warplens --limit "
+                "registers=NUMBER …, or WARPLENS_LIMITS in the environment, raises it)\n"},
         Mistake{"mov.b32 %r1, 99999999999999999999;", "8:14: integer '99999999999999999999' does not fit 64 bits\n"},
         Mistake{"mov.b32 %r1, 0x;", "8:14: malformed number '0x'\n"},
         Mistake{"mov.b32 %r1, 089;", "8:14: malformed number '089'\n"},
@@ -69,8 +74,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ret;\n.visible .entry next() { ret;", "9:1: expected '}' but found '.visible'\n"},
         Mistake{".version 8.0\nret;", "8:1: expected a statement but found '.version'\n"},
         Mistake{
-            "ret; // caf\xc3\xa9",
-            "8:12: expected ASCII but found the byte 0xc3 (PTX allows no other characters, not even in comments)\n"},
+            "ret; // caf\xc3\xa9\nmov.b32 %r1, \xc3\xa9;",
+            "9:14: expected ASCII but found the byte 0xc3 (PTX has other characters in comments and strings only)\n"},
+        Mistake{"mov.u32 %r1, %r2 x\n;", "8:18: expected ';' but found 'x'\n"},
+        Mistake{"mov.u32 %r1, sym.x;", "8:14: 'sym' is no register and has no components\n"},
+        Mistake{"mov.u32 %r1, sym-4;",
+                "8:18: expected '+' after a name in an expression (a negative offset is written name+-4)\n"},
+        Mistake{"mov.u32 %r1, sym[1.0];", "8:18: expected an integer as index\n"},
+        Mistake{".visible .shared .u32 s;", "8:1: '.visible' is for declarations outside functions\n"},
+        Mistake{".shared .u32 s[];", "8:14: array 's' has no size (dynamic shared memory is declared .extern)\n"},
+        Mistake{".reg .u32 s = 1;",
+                "8:13: expected ';' but found '=': only .global and .const variables can be initialised\n"},
         Mistake{"mov.b32 %r1, zz1; mov.b32 %r1 %r2; mov.b32 %r1, zz2;",
                 "8:14: undeclared name 'zz1'\n8:31: expected ';' but found '%r2'\n8:49: undeclared name 'zz2'\n"}));
 
@@ -95,9 +109,22 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{".global .u32 x = 1.0;", "4:18: expected an integer number for 'x', which is a .u32\n"},
         Mistake{".global .u16 x = x;", "4:18: the address of 'x' does not fit a .u16\n"},
         Mistake{".global .align 3 .u32 x;", "4:23: expected a power of two as alignment but found 3\n"},
-        Mistake{".global .u32 x[1 << 40][1 << 40];", "4:14: 'x' is too large\n"},
-        Mistake{".reg .u32 x;", "4:11: registers cannot be declared outside a function\n"},
-        Mistake{".global .u32 x<5>;", "4:16: only registers can be declared as a range\n"},
+        Mistake{".global .u32 x[1099511627776][1099511627776];",
+                "4:14: 'x' needs more than 2^64 - 1 bytes for one variable: the limit variable-bytes is 1099511627776 "
+                "(warplens --limit variable-bytes=NUMBER …, or WARPLENS_LIMITS in the environment, raises it)\n"},
+        Mistake{".global .u32 x[1+1];", "4:18: expected ']': the size of 'x' is one number\n"},
+        Mistake{".global .u32 x[];", "4:14: array 'x' has no size\n"},
+        Mistake{".reg .u32 x;", "4:11: registers cannot be declared outside a function from PTX ISA .version 3.1 on\n"},
+        Mistake{".global .u32 x<70000>;", "4:16: more than 65536 variables in a range\n"},
+        Mistake{".func f(.param .v2 .b32 a) { ret; }",
+                "4:25: 'a' cannot be a vector: parameters are scalars and arrays (pass an array, such as .b8 x[16])\n"},
+        Mistake{".func f() .maxntid 4 { ret; }", "4:11: '.maxntid' is for kernels\n"},
+        Mistake{".entry k() .maxntid 4;", "4:12: '.maxntid' is for a kernel with its body\n"},
+        Mistake{".entry k() .maxntid 0 { ret; }", "4:12: '.maxntid' takes numbers above 0\n"},
+        Mistake{".func g(); .entry k() { ret; } .alias g, k;", "4:42: 'k' is a kernel and cannot have an alias\n"},
+        Mistake{".global .u64 x = nowhere;", "4:18: undeclared name 'nowhere'\n"},
+        Mistake{".global .samplerref s;", "4:21: 's' is a sampler, which unified mode has none of ('.target "
+                                          "texmode_independent' has samplers)\n"},
         Mistake{".entry k(.param .u32 a, .param .u32 a) { ret; }", "4:37: 'a' is declared twice\n"},
         Mistake{".entry k() .maxntidd 5 { ret; }", "4:12: unknown directive '.maxntidd' (did you mean '.maxntid'?)\n"},
         Mistake{".entry k() .maxntid { ret; }", "4:12: expected 1 to 3 numbers after '.maxntid' but found 0\n"},
@@ -128,7 +155,7 @@ TEST(ParseErrors, AModuleNeedsVersionAndTarget) {
   EXPECT_EQ(errors_of(""), "1:1: expected '.version' at the start of the file\n");
   EXPECT_EQ(errors_of(".version 8.0\n"), "2:1: expected '.target' after '.version'\n");
   EXPECT_EQ(errors_of(".version 8\n.target sm_80"),
-            "1:10: expected a version such as 9.0 but found '8'\n2:14: expected '.version' at the start of the file\n");
+            "1:10: expected a version such as 9.0 but found '8'\n2:9: expected '.version' at the start of the file\n");
 }
 
 TEST(ParseErrors, DiagnosticsNameTheFile) {

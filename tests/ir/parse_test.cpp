@@ -268,12 +268,15 @@ std::vector<std::uint32_t> words(const Variable& variable) {
 }
 
 TEST(Parse, Initialisers) {
-  const Module m = parsed(with_header(
-      ".global .u32 a = 7, b[2][3] = {{1, 2}, {4 << 1}}, c[] = {1, 2, 3};\n.global .f32 d[2] = {1.0, "
-      "0fC0000000};\n.const .f64 e = 0.5;\n"
-      ".global .v2 .f32 v[] = {{1.0, 2.0}, {3.0, 4.0}};\n.global .u64 p[3] = {a, generic(b) + 4, c + 8 - 4};\n.global "
-      ".u8 m[2] = {0xFF(a), 0xFF00(a+1)};\n"
-      ".global .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest };\n.global .b8 neg[2] = {-1, 300};"));
+  const Module m = parsed(
+      ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n" +
+      std::string(
+          ".global .u32 a = 7, b[2][3] = {{1, 2}, {4 << 1}}, c[] = {1, 2, 3};\n.global .f32 d[2] = {1.0, "
+          "0fC0000000};\n.const .f64 e = 0.5;\n"
+          ".global .v2 .f32 v[] = {{1.0, 2.0}, {3.0, 4.0}};\n.global .u64 p[3] = {a, generic(b) + 4, c + 8 - "
+          "4};\n.global "
+          ".u8 m[2] = {0xFF(a), 0xFF00(a+1)};\n"
+          ".global .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest };\n.global .b8 neg[2] = {-1, 300};"));
   EXPECT_EQ(words(m.variables[0]), (std::vector<std::uint32_t>{7}));
   EXPECT_EQ(words(m.variables[1]), (std::vector<std::uint32_t>{1, 2, 0, 8}));
   EXPECT_EQ(m.variables[1].size, 24u);

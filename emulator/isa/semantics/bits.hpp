@@ -126,12 +126,18 @@ template <class T> inline T low_bits(T a, Amount<T> count) {
   return count != 0 ? kept : T{0};
 }
 
+// Positions and lengths of fields: an H200 takes the low eight bits of them where the field is in a word of 32 bits, as
+// the manual says, but all bits of them in one of 64.
+template <class T> inline std::make_unsigned_t<T> place_of_field(std::uint32_t number) {
+  return sizeof(T) == 8 ? number : number & 0xff;
+}
+
 template <Form f> struct ExtractField { // bfe, 9.7.1.19
   using T = Lane<f.type()>;
   using U = std::make_unsigned_t<T>;
   static T lane(T a, std::uint32_t b, std::uint32_t c) {
     constexpr U width = 8 * sizeof(T);
-    const U position = U{b} & 0xff, length = U{c} & 0xff;
+    const U position = place_of_field<T>(b), length = place_of_field<T>(c);
     // The sign is the last bit of the field, or of the word where that is nearer: a signed field moved to the top of
     // the word and back has it in all bits above.
     const U end = position + length < width ? position + length : width;
@@ -146,7 +152,7 @@ template <Form f> struct InsertField { // bfi, 9.7.1.20: the low bits of a go in
   using T = Lane<f.type()>;
   static T lane(T a, T b, std::uint32_t c, std::uint32_t d) {
     constexpr T width = 8 * sizeof(T);
-    const T position = T{c} & 0xff, length = T{d} & 0xff;
+    const T position = place_of_field<T>(c), length = place_of_field<T>(d);
     const T end = position + length < width ? position + length : width;
     const T field = shifted_left(low_bits(a, length), position);
     const T above = shifted_left(shifted_right(b, end), end);

@@ -1,0 +1,182 @@
+#include "emulator/ir/block_dependence.hpp"
+
+#include "emulator/ir/effects.hpp"
+
+#include <algorithm>
+
+namespace warplens::ir {
+
+namespace {
+
+using isa::Family;
+using isa::Word;
+
+// From the target of a branch that goes back to one past the branch.
+struct Loop {
+  std::uint32_t first = 0, end = 0;
+  std::vector<std::uint32_t> accesses{}; ///< that may be what it waits by, and that are in no loop inside
+};
+
+bool is_strong(const isa::Spelling& s) {
+  return s.has(Word::w_volatile_) || s.has(Word::w_relaxed) || s.has(Word::w_acquire) || s.has(Word::w_mmio);
+}
+
+// May another block see or have written what it accesses?
+bool is_shared_by_blocks(const isa::Spelling& s) {
+  constexpr Word kOwn[] = {Word::w_const_,      Word::w_local,          Word::w_param,
+                           Word::w_param_entry, Word::w_param_func,     Word::w_shared,
+                           Word::w_shared_cta,  Word::w_shared_cluster, Word::w_nc};
+  return std::none_of(std::begin(kOwn), std::end(kOwn), [&](Word w) { return s.has(w); });
+}
+
+bool is_narrow(const isa::Spelling& s) { return s.has(Word::w_cta) || s.has(Word::w_cluster); }
+
+class Search {
+public:
+  Search(const Module& module, const Function& function) : module_(module), function_(function) {}
+
+  BlockDependence run() {
+    find_loops();
+    std::size_t next = 0;
+    std::vector<Loop*> open;
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+      while (!open.empty() && open.back()->end <= i) open.pop_back();
+      for (; next < loops_.size() && loops_[next].first == i; ++next) open.push_back(&loops_[next]);
+      look_at(i, open.empty() ? nullptr : open.back());
+    }
+    visits_ = kVisits * function_.instructions.size();
+    for (const Loop& loop : loops_)
+      if (!loop.accesses.empty() && waits(loop)) return BlockDependence::waiting;
+    return loads_strongly_ || uses_results() ? BlockDependence::order : BlockDependence::none;
+  }
+
+private:
+  [[nodiscard]] const isa::Spelling* spelling(std::uint32_t i) const {
+    const std::uint32_t form = function_.instructions[i].form;
+    return form == kNone ? nullptr : &module_.spellings[form];
+  }
+
+  void find_loops() {
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+      if (const std::uint32_t target = target_of(i); target <= i) loops_.push_back({target, i + 1});
+    std::sort(loops_.begin(), loops_.end(),
+              [](const Loop& a, const Loop& b) { return a.first != b.first ? a.first < b.first : a.end > b.end; });
+  }
+
+  // kNone where the instruction is no branch to a label.
+  [[nodiscard]] std::uint32_t target_of(std::uint32_t i) const {
+    const isa::Spelling* const s = spelling(i);
+    if (s == nullptr || s->entry->family != Family::branch) return kNone;
+    const Operand& to = function_.operands(function_.instructions[i])[0];
+    return to.kind == OperandKind::label ? function_.labels[to.index].instruction : kNone;
+  }
+
+  void look_at(std::uint32_t i, Loop* loop) {
+    const isa::Spelling* const s = spelling(i);
+    if (s == nullptr || !is_shared_by_blocks(*s) || is_narrow(*s)) return;
+    const bool loads = s->entry->family == Family::load, takes_locks = s->has(Word::w_cas) || s->has(Word::w_exch);
+    if (s->entry->family == Family::atomic)
+      atomics_.push_back(i);
+    else if (!loads)
+      return;
+    loads_strongly_ = loads_strongly_ || (loads && is_strong(*s));
+    if (loop != nullptr && (loads || takes_locks)) loop->accesses.push_back(i);
+  }
+
+  const std::vector<Effect>& effects() {
+    if (effects_.empty()) effects_ = ir::effects(module_, function_);
+    return effects_;
+  }
+
+  bool uses_results() {
+    if (atomics_.empty()) return false;
+    std::vector<bool> read(function_.registers.size());
+    for (const Effect& e : effects())
+      for (const std::uint32_t r : e.reads) read[r] = true;
+    return std::any_of(atomics_.begin(), atomics_.end(), [&](std::uint32_t i) {
+      return std::any_of(effects()[i].writes.begin(), effects()[i].writes.end(),
+                         [&](std::uint32_t r) { return read[r]; });
+    });
+  }
+
+  // Does it come to the same access again and again? A lock that is tried for is waited for; a word that is loaded, if
+  // it decides whether the loop goes on.
+  bool waits(const Loop& loop) {
+    const std::uint64_t length = loop.end - loop.first;
+    if (kPasses * length > visits_) return true; // nobody writes such loops; who does has them run one by one
+    visits_ -= kPasses * length;
+    find_changing(loop);
+    std::vector<bool> seen(function_.registers.size());
+    bool polls = false;
+    for (const std::uint32_t i : loop.accesses) {
+      if (!is_invariant(i)) continue;
+      if (spelling(i)->entry->family == Family::atomic) return true;
+      for (const std::uint32_t r : effects()[i].writes) seen[r] = polls = true;
+    }
+    return polls && decides(loop, seen);
+  }
+
+  // The registers that differ from round to round. Those that are computed anew of what stays the same do not.
+  void find_changing(const Loop& loop) {
+    changing_.assign(function_.registers.size(), false);
+    std::vector<bool> written_twice(function_.registers.size());
+    for (std::uint32_t i = loop.first; i < loop.end; ++i)
+      for (const std::uint32_t r : effects()[i].writes) {
+        written_twice[r] = written_twice[r] || changing_[r];
+        changing_[r] = true;
+      }
+    for (std::uint32_t i = loop.first; i < loop.end; ++i) {
+      const isa::Spelling* const s = spelling(i);
+      const bool computes = s != nullptr && (s->entry->family == Family::lane ||
+                                             (s->entry->family == Family::load && s->has(Word::w_param)));
+      if (!computes || !effects()[i].certain || !is_invariant(i)) continue;
+      for (const std::uint32_t r : effects()[i].writes) changing_[r] = written_twice[r];
+    }
+  }
+
+  // Whatever its guard says.
+  bool is_invariant(std::uint32_t i) {
+    const std::uint32_t guard = function_.instructions[i].guard;
+    return std::none_of(effects()[i].reads.begin(), effects()[i].reads.end(),
+                        [&](std::uint32_t r) { return r != guard && changing_[r]; });
+  }
+
+  bool decides(const Loop& loop, std::vector<bool>& seen) {
+    const auto reads = [&](std::uint32_t i) {
+      return std::any_of(effects()[i].reads.begin(), effects()[i].reads.end(),
+                         [&](std::uint32_t r) { return seen[r]; });
+    };
+    for (int pass = 0; pass < kPasses; ++pass)
+      for (std::uint32_t i = loop.first; i < loop.end; ++i)
+        if (reads(i))
+          for (const std::uint32_t r : effects()[i].writes) seen[r] = true;
+    for (std::uint32_t i = loop.first; i < loop.end; ++i) {
+      const std::uint32_t guard = function_.instructions[i].guard, target = target_of(i);
+      if (guard == kNone || !seen[guard]) continue;
+      const isa::Spelling* const s = spelling(i);
+      const bool leaves = s != nullptr && (s->entry->family == Family::exit || s->entry->family == Family::ret);
+      if (leaves || i + 1 == loop.end || (target != kNone && (target < loop.first || target >= loop.end))) return true;
+    }
+    return false;
+  }
+
+  static constexpr int kPasses = 3;
+  static constexpr std::uint64_t kVisits = 64; // of each instruction, on average
+
+  const Module& module_;
+  const Function& function_;
+  std::vector<Loop> loops_; ///< by their beginning, the longer first
+  std::vector<std::uint32_t> atomics_;
+  bool loads_strongly_ = false;
+  std::vector<Effect> effects_;
+  std::vector<bool> changing_; ///< by register
+  std::uint64_t visits_ = 0;
+};
+
+} // namespace
+
+BlockDependence block_dependence(const Module& module, const Function& function) {
+  return Search(module, function).run();
+}
+
+} // namespace warplens::ir

@@ -1,0 +1,122 @@
+#include "emulator/ir/check_addresses.hpp"
+
+#include "emulator/ir/check_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::ir {
+
+using isa::Class;
+
+namespace {
+constexpr int kFirstGeneric = 20; // target
+constexpr isa::Word kSpaceWords[] = {isa::Word::w_global,     isa::Word::w_local,          isa::Word::w_const_,
+                                     isa::Word::w_param,      isa::Word::w_param_entry,    isa::Word::w_shared,
+                                     isa::Word::w_shared_cta, isa::Word::w_shared_cluster, isa::Word::w_param_func};
+} // namespace
+
+bool AddressChecker::wrong_index(const Operand& o) {
+  if (o.kind == OperandKind::indexed) {
+    const auto both = function_->elements(o);
+    const Operand& index = both[1];
+    const bool is_register = index.kind == OperandKind::reg && index.component == 0 && !index.negated;
+    const Type type = is_register ? function_->registers[index.index].type : Type::none;
+    const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
+    if (both[0].kind == OperandKind::variable && integral && isa::bits(type) >= 32 && isa::bits(type) <= 64)
+      return false;
+    if (both[0].kind != OperandKind::variable)
+      error(&both[0],
+            fmt::format("a register can only be added to a variable, not to {}", described(*function_, both[0])));
+    else
+      error(index.column != 0 ? &index : &both[0],
+            fmt::format("an index must be a 32- or 64-bit integer register, got {}", described(*function_, index)));
+    return true;
+  }
+  if (o.kind == OperandKind::reg || o.kind == OperandKind::special || o.count == 0) return false;
+  const auto parts = function_->elements(o);
+  return std::any_of(parts.begin(), parts.end(), [this](const Operand& part) { return wrong_index(part); });
+}
+
+// cvta makes a generic address of a variable's, which is one of its space.
+void AddressChecker::converted(const Operand& o, const isa::Spelling& spelling) {
+  if (spelling.has(isa::Word::w_to))
+    error(&o, fmt::format("'{}' wants a generic address, got {}", instruction_->opcode, described(*function_, o)));
+  else
+    space(o, spelling);
+}
+
+// isspacep: 32 or 64 bits.
+void AddressChecker::any_address(const Operand& o) {
+  const Type have = o.kind == OperandKind::reg ? function_->registers[o.index].type : Type::none;
+  const bool fits = o.kind == OperandKind::reg
+                        ? register_fits(have, Type::u32, false) || register_fits(have, Type::u64, false)
+                        : immediate_fits(o, Type::u64) || (o.kind == OperandKind::variable && o.value != 0);
+  if (!fits) error(&o, fmt::format("'{}' wants an address, got {}", instruction_->opcode, described(*function_, o)));
+}
+
+void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
+  if (o.kind != OperandKind::address) {
+    error(&o, fmt::format("'{}' wants an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
+    return;
+  }
+  const bool names_space =
+      std::any_of(std::begin(kSpaceWords), std::end(kSpaceWords), [&](isa::Word word) { return spelling.has(word); });
+  const isa::Family family = spelling.entry->family;
+  const bool accesses = family == isa::Family::load || family == isa::Family::store;
+  if (accesses && !names_space && module_.sm < kFirstGeneric)
+    return error(&o, fmt::format("'{}' without a state space requires .target sm_20 or higher", instruction_->opcode));
+  if (accesses && family == isa::Family::store && spelling.has(isa::Word::w_param) && module_.version < 20)
+    return error(&o, "'st.param' requires PTX ISA .version 2.0 or later");
+  if (o.count == 0) {
+    if (!spelling.has(isa::Word::w_local))
+      error(&o, fmt::format("'{}' takes no number as address", instruction_->opcode),
+            "only .local memory has known addresses; move the number into a register");
+    return;
+  }
+  const Operand& base = function_->elements(o)[0];
+  if (o.count > 1) return error(&function_->elements(o)[1], "expected ']': an address has one part");
+  if (base.kind == OperandKind::reg) {
+    if (base.component != 0 || function_->registers[base.index].components != 1)
+      return error(&base, fmt::format("an address cannot be a vector or an element of one, '{}'",
+                                      function_->registers[base.index].name));
+    const Type type = function_->registers[base.index].type;
+    const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
+    if (!integral || (isa::bits(type) != 32 && isa::bits(type) != 64))
+      error(&base, fmt::format("an address must be a 32- or 64-bit integer, got {}", described(*function_, base)));
+    return;
+  }
+  if (base.kind == OperandKind::variable) return space(base, spelling);
+  if (base.kind == OperandKind::indexed) {
+    return space(function_->elements(base)[0], spelling); // wrong_index() has seen to the rest
+  }
+  if (base.kind != OperandKind::integer)
+    error(&base, fmt::format("an address must be a register or a variable, got {}", described(*function_, base)));
+}
+
+void AddressChecker::space(const Operand& base, const isa::Spelling& spelling) {
+  using isa::Word;
+  check_param_variable(module_, *function_, *instruction_, base, complain_);
+  const Space has = module_.variable(*function_, base.index).space;
+  // Copies name two spaces.
+  std::vector<Space> wants;
+  if (spelling.has(Word::w_global)) wants.push_back(Space::global);
+  if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta) || spelling.has(Word::w_shared_cluster))
+    wants.push_back(Space::shared);
+  if (spelling.has(Word::w_local)) wants.push_back(Space::local);
+  if (spelling.has(Word::w_const_)) wants.push_back(Space::constant);
+  if (spelling.has(Word::w_param) || spelling.has(Word::w_param_entry) || spelling.has(Word::w_param_func))
+    wants.push_back(Space::param);
+  // Without a space it is generic, and those are not there.
+  const isa::Family family = spelling.entry->family;
+  const bool unreachable = has == Space::param || (has == Space::constant && family == isa::Family::store);
+  if (wants.empty() && unreachable && (family == isa::Family::load || family == isa::Family::store))
+    error(&base, fmt::format("'{}' without a state space cannot reach '{}', which is in .{}", instruction_->opcode,
+                             module_.variable(*function_, base.index).name, isa::name(has)));
+  if (!wants.empty() && std::find(wants.begin(), wants.end(), has) == wants.end())
+    error(&base, fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode,
+                             isa::name(wants.front()), module_.variable(*function_, base.index).name, isa::name(has)));
+}
+
+} // namespace warplens::ir

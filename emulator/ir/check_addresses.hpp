@@ -1,0 +1,39 @@
+// What may stand in the brackets of an address, and in which space it may lie.
+//
+//   ld.global.u32 %r1, [shared_variable];  ->  "'ld.global.u32' accesses .global memory, but 'shared_variable' is in
+//   .shared"
+#pragma once
+
+#include "emulator/ir/check_calls.hpp"
+
+namespace warplens::ir {
+
+class AddressChecker {
+public:
+  AddressChecker(const Module& module, const Function& function, const Instruction& instruction, Complaint complain)
+      : module_(module), function_(&function), instruction_(&instruction), complain_(std::move(complain)) {}
+
+  /// array[%r] and [array+%r], wherever they stand in the operand: what is added is an integer register. True, and a
+  /// complaint, where it is anything else.
+  bool wrong_index(const Operand& operand);
+  /// [base+4] of an instruction that accesses memory.
+  void address(const Operand& operand, const isa::Spelling& spelling);
+  /// A variable whose address cvta makes generic.
+  void converted(const Operand& variable, const isa::Spelling& spelling);
+  /// Of isspacep: 32 or 64 bits.
+  void any_address(const Operand& operand);
+
+private:
+  void error(const Operand* operand, std::string message, std::string hint = {}) {
+    complain_(operand, std::move(message), std::move(hint));
+  }
+  void without_base(const Operand& operand, const isa::Spelling& spelling);
+  void space(const Operand& variable, const isa::Spelling& spelling);
+
+  const Module& module_;
+  const Function* function_;
+  const Instruction* instruction_;
+  Complaint complain_;
+};
+
+} // namespace warplens::ir
