@@ -49,18 +49,16 @@ std::uint32_t float_result(bool half, double sum) {
   return std::bit_cast<std::uint32_t>(rounded(sum / kWholeWeight, half ? kHalf : kSingle, half ? -24 : -149));
 }
 
-// A fraction as an integer of 16 bits.
-std::int64_t wide(Type type, float fraction) {
-  const bool is_signed = isa::is_signed(type);
-  return std::llround(static_cast<double>(fraction) * (is_signed ? 32767 : 65535));
-}
-
 std::uint32_t fraction_result(Type type, std::int64_t sum) {
   const std::int64_t whole = (sum + kWholeWeight / 2) >> 8;
   return std::bit_cast<std::uint32_t>(static_cast<float>(whole) / (isa::is_signed(type) ? 32767.0f : 65535.0f));
 }
 
 } // namespace
+
+std::int64_t fraction_of_16_bits(Type type, float fraction) {
+  return std::llround(static_cast<double>(fraction) * (isa::is_signed(type) ? 32767 : 65535));
+}
 
 Corners corner_weights(const std::array<std::int64_t, 3>& second, std::int64_t total) {
   Corners weights{};
@@ -88,7 +86,7 @@ void WeightedSum::add_slice(const std::int64_t* weights, const Texel* texels) {
     if (isa::is_float(type))
       sum_[c] += slice_sum(weights, x, type == Type::f16 ? kHalf : kSingle);
     else
-      for (std::size_t i = 0; i < 4; ++i) fractions_[c] += weights[i] * wide(type, x[i]);
+      for (std::size_t i = 0; i < 4; ++i) fractions_[c] += weights[i] * fraction_of_16_bits(type, x[i]);
   }
 }
 

@@ -22,6 +22,9 @@ using Corners = std::array<std::int64_t, 8>;
 /// Weights of the corners, given those of the second texel along each axis, and what they add up to.
 Corners corner_weights(const std::array<std::int64_t, 3>& second, std::int64_t total);
 
+/// A fraction as an integer of 16 bits, as sums have it.
+std::int64_t fraction_of_16_bits(isa::Type type, float fraction);
+
 /// Adds up the channels of weighted texels, of one level or two. Texels as read_texel() gives them.
 class WeightedSum {
 public:

@@ -71,6 +71,7 @@ void Decoder::texture_results(const ir::Operand& operand, TextureSite& site) {
 
 Op& Decoder::emit_texture(Handler handler, TextureSite site, AccessKind kind, int lane_bytes) {
   site.memory = &this->site(isa::Space::texture, kind, lane_bytes, {});
+  site.sample = level_.sample;
   Op& op = emit(handler);
   op.extra = static_cast<std::uint32_t>(program_->textures.size());
   program_->textures.push_back(site);

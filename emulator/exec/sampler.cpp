@@ -67,7 +67,7 @@ public:
   SampleAnswer run() {
     unpack();
     if (site_.mode == Mode::gather) return gather();
-    const Levels levels = choose_levels();
+    const LevelChoice levels = choose_levels();
     SampleAnswer answer;
     answer.address = nearest(levels.first);
     if (outside_) return answer;
@@ -105,7 +105,9 @@ private:
       return std::fpclassify(as_float(bits)) == FP_SUBNORMAL ? 0 : as_float(bits);
     };
     float x = flushed(place_[0]), y = flushed(place_[1]), z = flushed(place_[2]);
-    const float scale = 1 / std::fmax(std::fabs(x), std::fmax(std::fabs(y), std::fabs(z)));
+    // std::fmax() would give a NaN where one is signaling; the hardware's maximum never does.
+    const auto larger = [](float a, float b) { return a > b || std::isnan(b) ? a : b; };
+    const float scale = 1 / larger(std::fabs(x), larger(std::fabs(y), std::fabs(z)));
     x *= scale, y *= scale, z *= scale;
     const auto size = [](float v) { return std::isnan(v) ? -1.0f : std::fabs(v); };
     std::uint32_t face = 0;
@@ -137,54 +139,17 @@ private:
     return site_.is_cube() ? face_place_[axis] : static_cast<double>(as_float(place_[axis]));
   }
 
-  // ---- levels ------------------------------------------------------------------------------------------------------
-
-  struct Levels {
-    std::uint32_t first = 0;
-    std::int64_t weight = 0; ///< of the next one, of kOne
-  };
-
-  Levels choose_levels() {
-    const std::int64_t last = image_.levels - 1;
+  LevelChoice choose_levels() {
     if (!site_.float_coordinates && site_.mode == Mode::level) {
+      const std::int64_t last = image_.levels - 1;
       const auto level = static_cast<std::int32_t>(r_.level);
       outside_ = outside_ || level < 0 || level > last;
       return {static_cast<std::uint32_t>(std::clamp<std::int64_t>(level, 0, last)), 0};
     }
-    // Levels, their bias and bounds have 8 bits after the point.
     std::int64_t level = 0;
     if (site_.mode == Mode::level) level = fixed_level(as_float(r_.level));
-    if (site_.mode == Mode::gradient) level = fixed_level(static_cast<float>(level_of_gradient() + 0.5 / kOne));
-    level += fixed_level(sampler_.level_bias);
-    level = std::max(std::min(level, fixed_level(sampler_.highest_level)), fixed_level(sampler_.lowest_level));
-    level = std::clamp<std::int64_t>(level, 0, last * kOne);
-    if (!sampler_.linear_levels) return {static_cast<std::uint32_t>((level + kOne / 2) / kOne), 0};
-    return {static_cast<std::uint32_t>(level / kOne), level % kOne};
-  }
-
-  static std::int64_t fixed_level(float level) {
-    constexpr double kLimit = 1000;
-    return std::isnan(level)
-               ? 0
-               : static_cast<std::int64_t>(std::clamp(static_cast<double>(level), -kLimit, kLimit) * kOne);
-  }
-
-  // log2 of the longer of the two gradients, in texels. The hardware estimates the longer axis of the footprint that
-  // both span, which is the same along one axis, and up to half a level more otherwise; of cubes it looks at the face.
-  [[nodiscard]] double level_of_gradient() const {
-    double longest = 0;
-    const std::uint32_t size[] = {image_.width, image_.height, image_.depth};
-    const int dimensions = site_.is_cube() ? 3 : site_.dimensions();
-    for (const auto& g : r_.gradient) {
-      double square = 0;
-      for (int axis = 0; axis < dimensions; ++axis) {
-        const double scale = !normalized_ ? 1.0 : site_.is_cube() ? size[0] / 2.0 : size[axis];
-        const double d = static_cast<double>(g[static_cast<std::size_t>(axis)]) * scale;
-        square += d * d;
-      }
-      longest = std::max(longest, square);
-    }
-    return longest == 0 ? -1000 : std::log2(longest) / 2;
+    if (site_.mode == Mode::gradient) level = level_of_gradients(image_, site_, normalized_, r_.gradient);
+    return level_at(image_, sampler_, level);
   }
 
   // ---- texels of a level -------------------------------------------------------------------------------------------
@@ -299,6 +264,51 @@ private:
 };
 
 } // namespace
+
+std::int64_t fixed_level(float level) {
+  constexpr double kLimit = 1000;
+  return std::isnan(level) ? 0
+                           : static_cast<std::int64_t>(std::clamp(static_cast<double>(level), -kLimit, kLimit) * kOne);
+}
+
+// log2 of the longer of the two gradients, in texels. The hardware estimates the longer axis of the footprint that both
+// span, which is the same along one axis, and up to half a level more otherwise; of cubes it looks at the face.
+std::int64_t level_of_gradients(const Image& image, const TextureSite& site, bool normalized, const Gradients& both) {
+  double longest = 0;
+  const std::uint32_t size[] = {image.width, image.height, image.depth};
+  const int dimensions = site.is_cube() ? 3 : site.dimensions();
+  for (const auto& g : both) {
+    double square = 0;
+    for (int axis = 0; axis < dimensions; ++axis) {
+      const double scale = !normalized ? 1.0 : site.is_cube() ? size[0] / 2.0 : size[axis];
+      const double d = static_cast<double>(g[static_cast<std::size_t>(axis)]) * scale;
+      square += d * d;
+    }
+    longest = std::max(longest, square);
+  }
+  const double level = longest == 0 ? -1000 : std::log2(longest) / 2;
+  return fixed_level(static_cast<float>(level + 0.5 / kOne));
+}
+
+LevelChoice level_at(const Image& image, const Sampler& sampler, std::int64_t level) {
+  level += fixed_level(sampler.level_bias);
+  level = std::max(std::min(level, fixed_level(sampler.highest_level)), fixed_level(sampler.lowest_level));
+  level = std::clamp<std::int64_t>(level, 0, (image.levels - 1) * kOne);
+  if (!sampler.linear_levels || !reads_floats(image, sampler))
+    return {static_cast<std::uint32_t>((level + kOne / 2) / kOne), 0};
+  return {static_cast<std::uint32_t>(level / kOne), static_cast<std::int32_t>(level % kOne)};
+}
+
+TexelReading::TexelReading(const Image& image, const Sampler& sampler)
+    : known(isa::is_float(image.type) || isa::bits(image.type) < 32 || !is_normalized(image, sampler)),
+      floats(reads_floats(image, sampler)), colors(sampler.srgb ? srgb_colors().data() : nullptr) {
+  for (const Addressing mode : sampler.addressing) has_border = has_border || mode == Addressing::border;
+  if (!has_border) return;
+  border = border_texel(image, sampler);
+  for (std::size_t c = 0; c < 4; ++c)
+    if (floats && isa::is_integer(image.type))
+      wide_border[c] = static_cast<std::uint32_t>(fraction_of_16_bits(image.type, as_float(border[c])));
+}
 
 SampleAnswer sample(const SampleRequest& request) { return Sampling(request).run(); }
 

@@ -1,13 +1,16 @@
 // suld, sust, sured: texels by number, without a sampler.
+#include "emulator/exec/collisions.hpp"
 #include "emulator/exec/control.hpp"
 #include "emulator/exec/cta.hpp"
 #include "emulator/exec/texel.hpp"
 #include "emulator/exec/texture_handlers.hpp"
+#include "emulator/exec/texture_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 namespace warplens::exec {
@@ -84,24 +87,119 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   return {inside ? Place::Outcome::inside : Place::Outcome::outside, reinterpret_cast<std::byte*>(address), &image};
 }
 
-// Calls `each(lane, place)` for the lanes whose access goes somewhere, in order; false after a trap.
-template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) {
-  const TextureSite& site = texture_site(op, warp);
-  std::array<std::uint64_t, kWarpSize> addresses{};
-  Mask touched = 0;
-  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
+/// Where the lanes of an access go, if all of them name one surface and none traps.
+struct Places {
+  const Image* image = nullptr;
+  Mask inside = 0;
+  Row<std::uint64_t> address;
+};
+
+// A coordinate of `count` possible ones, as bounded() has it; true where it is one of them.
+bool bring_inside(std::int32_t& at, std::uint32_t count, bool as_unsigned) {
+  if (static_cast<std::uint32_t>(at) < count) return true;
+  at = at < 0 && !as_unsigned ? 0 : static_cast<std::int32_t>(count - 1);
+  return false;
+}
+
+// place_of() for all lanes of `mask`; false where they have to be looked at one by one.
+bool find_places(Warp* warp, const TextureSite& site, Mask mask, Places& places) {
+  if (mask == 0) return false;
+  const auto* const references = row<std::uint64_t>(warp, site.reference);
+  const int first = __builtin_ctz(mask);
+  if (same_as(references, first, mask) != mask) return false;
+  const BoundTexture* const surface = warp->worker->launch.textures.find(references[first]);
+  if (surface == nullptr || surface->kind != BoundTexture::Kind::surface) return false;
+  const Image& image = surface->image;
+  const ImageLevel& level = image.level[0];
+  const std::uint32_t bytes = access_bytes(site, image);
+  const std::uint64_t columns = std::uint64_t{level.width} * image.texel_bytes() / bytes;
+  const std::uint32_t slices = site.dimensions() == 3 ? level.depth : image.slices();
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+  if (!has_geometry(site, image) || !std::has_single_bit(bytes)) return false;
+  if (columns == 0 || columns > kMost || level.height > kMost || slices > kMost) return false;
+  const std::uint32_t low_bits = site.formatted ? 0 : bytes - 1;
+  const int shift = site.formatted ? 0 : std::countr_zero(bytes);
+  const bool array = site.is_array();
+  const std::uint32_t* const at = site.coordinate.data() + (array ? 1 : 0);
+  const auto* const xs = row<std::int32_t>(warp, at[0]);
+  const auto* const ys = site.dimensions() > 1 ? row<std::int32_t>(warp, at[1]) : nullptr;
+  const auto* const zs = array                    ? row<std::int32_t>(warp, site.coordinate[0])
+                         : site.dimensions() == 3 ? row<std::int32_t>(warp, at[2])
+                                                  : nullptr;
+  places.image = &image;
+  for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
-    const Place place = place_of(op, warp, site, lane);
-    if (place.outcome == Place::Outcome::trapped) return false;
-    if (place.outcome == Place::Outcome::inside) {
-      addresses[static_cast<std::size_t>(lane)] = reinterpret_cast<std::uint64_t>(place.bytes);
-      touched |= Mask{1} << lane;
-    }
-    each(lane, place);
+    std::int32_t x = xs[lane], y = ys != nullptr ? ys[lane] : 0, z = zs != nullptr ? zs[lane] : 0;
+    if ((static_cast<std::uint32_t>(x) & low_bits) != 0) return false;
+    x >>= shift;
+    bool inside = bring_inside(x, static_cast<std::uint32_t>(columns), false);
+    inside = bring_inside(y, level.height, false) && inside;
+    inside = bring_inside(z, slices, array) && inside;
+    if (!inside && site.bounds == Bounds::trap) return false;
+    places.inside |= Mask{inside || site.bounds == Bounds::clamp} << lane;
+    places.address[lane] = image.address + static_cast<std::uint64_t>(z) * level.slice_bytes +
+                           static_cast<std::uint64_t>(y) * level.row_bytes + static_cast<std::uint64_t>(x) * bytes;
   }
-  observe_texels(op, warp, touched, addresses);
   return true;
 }
+
+unsigned bytes_of_lane(const TextureSite& site) {
+  return static_cast<unsigned>(isa::bytes(site.type)) * static_cast<unsigned>(site.elements);
+}
+
+// Calls `each(lane, place)` for the lanes whose access goes somewhere, in the order of stores; false after a trap.
+template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) {
+  const TextureSite& site = texture_site(op, warp);
+  Row<std::uint64_t> addresses;
+  std::array<Place, kWarpSize> places;
+  Mask touched = 0;
+  const Mask mask = acting(op, warp);
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    Place& place = places[static_cast<std::size_t>(lane)];
+    place = place_of(op, warp, site, lane);
+    if (place.outcome == Place::Outcome::trapped) return false;
+    if (place.outcome == Place::Outcome::inside) {
+      addresses[lane] = reinterpret_cast<std::uint64_t>(place.bytes);
+      touched |= Mask{1} << lane;
+    }
+  }
+  for_each_storing_lane(mask, bytes_of_lane(site),
+                        [&](int lane) { each(lane, places[static_cast<std::size_t>(lane)]); });
+  observe_texels(op, warp, touched, addresses.of);
+  return true;
+}
+
+// A type for elements of so many bytes.
+template <class F> void with_element(std::size_t bytes, F&& f) {
+  switch (bytes) {
+  case 1: return f(std::uint8_t{});
+  case 2: return f(std::uint16_t{});
+  case 4: return f(std::uint32_t{});
+  default: return f(std::uint64_t{});
+  }
+}
+
+template <class T> void load_element(const Places& places, Mask mask, std::size_t element, T* to) {
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    T value{};
+    if ((places.inside >> lane & 1) != 0)
+      std::memcpy(&value, reinterpret_cast<const std::byte*>(places.address[lane]) + element * sizeof(T), sizeof value);
+    to[lane] = value;
+  }
+}
+
+// Null `from` stores 0.
+template <class T> void store_element(const Places& places, unsigned lane_bytes, std::size_t element, const T* from) {
+  for_each_storing_lane(places.inside, lane_bytes, [&](int lane) {
+    const T value = from != nullptr ? from[lane] : T{};
+    std::memcpy(reinterpret_cast<std::byte*>(places.address[lane]) + element * sizeof(T), &value, sizeof value);
+  });
+}
+
+// Whether a formatted store leaves its words as they are.
+bool keeps_words(const Image& image) { return isa::bits(image.type) == 32 && !image.normalized; }
 
 template <class T> T reduced(Reduction reduction, T old, T b) {
   switch (reduction) {
@@ -126,6 +224,14 @@ template <class T> void reduce(std::byte* bytes, Reduction reduction, T b) {
 const Op* load_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const auto size = static_cast<std::size_t>(isa::bytes(site.type));
+  const Mask mask = acting(op, warp);
+  if (Places places; find_places(warp, site, mask, places)) {
+    with_element(size, [&]<class T>(T) {
+      for (std::size_t e = 0; e < site.elements; ++e) load_element(places, mask, e, row<T>(warp, site.value[e]));
+    });
+    observe_texels(op, warp, places.inside, places.address.of);
+    return op + 1;
+  }
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
     for (std::size_t e = 0; e < site.elements; ++e) {
       std::byte* const to = row<std::byte>(warp, site.value[e]) + static_cast<std::size_t>(lane) * size;
@@ -141,6 +247,16 @@ const Op* load_surface(const Op* op, Warp* warp) {
 const Op* store_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const auto size = static_cast<std::size_t>(isa::bytes(site.type));
+  if (Places places; find_places(warp, site, acting(op, warp), places) &&
+                     (!site.formatted || (keeps_words(*places.image) && size == 4))) {
+    const std::size_t elements = site.formatted ? places.image->channels : site.elements;
+    with_element(size, [&]<class T>(T) {
+      for (std::size_t e = 0; e < elements; ++e)
+        store_element<T>(places, bytes_of_lane(site), e, e < site.elements ? row<T>(warp, site.value[e]) : nullptr);
+    });
+    observe_texels(op, warp, places.inside, places.address.of);
+    return op + 1;
+  }
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
     if (place.outcome == Place::Outcome::outside) return;
     Texel texel{};

@@ -21,10 +21,6 @@ float unit(Type type) {
   return static_cast<float>((std::uint64_t{1} << (isa::bits(type) - (isa::is_signed(type) ? 1 : 0))) - 1);
 }
 
-bool is_normalized(const Image& image, const Sampler& sampler) {
-  return image.normalized || (sampler.read_normalized && isa::is_integer(image.type) && isa::bits(image.type) < 32);
-}
-
 std::int64_t integer(Type type, std::uint64_t raw) {
   const int rest = 64 - isa::bits(type);
   return isa::is_signed(type) ? static_cast<std::int64_t>(raw << rest) >> rest : static_cast<std::int64_t>(raw);
@@ -46,7 +42,7 @@ std::uint32_t channel(const Image& image, const Sampler& sampler, std::uint64_t 
   if (!is_normalized(image, sampler)) return static_cast<std::uint32_t>(value);
   const float x = std::max(static_cast<float>(value) / unit(image.type), -1.0f);
   const bool linear = !sampler.srgb || image.type != Type::u8 || which == 3;
-  return bits_of(linear ? x : from_srgb(x));
+  return bits_of(linear ? x : srgb_colors()[static_cast<std::size_t>(value)]);
 }
 
 // A fraction as an integer, NaN as 0: the nearest one, ties towards 0.
@@ -73,6 +69,19 @@ std::uint64_t stored(const Image& image, std::uint32_t word) {
 
 std::uint32_t half_of(std::uint32_t single) {
   return isa::scalar::narrowed<Type::f16, isa::scalar::Rounding::nearest>(std::bit_cast<float>(single));
+}
+
+bool is_normalized(const Image& image, const Sampler& sampler) {
+  return image.normalized || (sampler.read_normalized && isa::is_integer(image.type) && isa::bits(image.type) < 32);
+}
+
+const std::array<float, 256>& srgb_colors() {
+  static const std::array<float, 256> colors = [] {
+    std::array<float, 256> list{};
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = from_srgb(static_cast<float>(i) / 255.0f);
+    return list;
+  }();
+  return colors;
 }
 
 bool reads_floats(const Image& image, const Sampler& sampler) {

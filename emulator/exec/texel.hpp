@@ -15,6 +15,12 @@ using Texel = std::array<std::uint32_t, 4>;
 /// Whether the channels are floats, and can be filtered, once they have been read.
 bool reads_floats(const Image& image, const Sampler& sampler);
 
+/// Of integers: whether they are read as fractions.
+bool is_normalized(const Image& image, const Sampler& sampler);
+
+/// What colours of 8 bits from sRGB are, by their number.
+const std::array<float, 256>& srgb_colors();
+
 /// Channels that the image lacks are 0.
 Texel read_texel(const Image& image, const Sampler& sampler, const std::byte* from);
 /// What a coordinate beyond the border reads.

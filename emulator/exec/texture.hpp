@@ -1,6 +1,6 @@
 // Textures, surfaces and samplers as a launch knows them: values behind 64-bit handles.
 //
-//   Image image{.width = 8, .height = 6, .type = isa::Type::f32, .channels = 4, .address = buffer};
+//   Image image;  image.width = 8;  image.height = 6;  image.type = isa::Type::f32;  image.address = buffer;
 //   image.lay_out();  textures.set(7, {BoundTexture::Kind::texture, "t", image, {.linear = true}});
 //
 // Texels lie in memory level after level; of a level slice after slice (layers, faces or depth), of a slice row after
@@ -59,14 +59,17 @@ struct Image {
   std::uint64_t pitch = 0;         ///< bytes from row to row; 0: rows follow each other
   std::array<ImageLevel, kMaxLevels> level{};
 
-  /// Fills `level`; everything else has been set.
+  /// Fills `level`; everything else has been set. Sizes that need more than 64 bits become the largest number.
   void lay_out();
   [[nodiscard]] std::uint32_t texel_bytes() const {
     return channels * static_cast<std::uint32_t>(isa::bytes(type)) * samples;
   }
   [[nodiscard]] std::uint32_t slices() const { return layers * (cube ? 6 : 1); }
-  /// All levels together, after lay_out().
-  [[nodiscard]] std::uint64_t bytes() const;
+  /// All levels together, after lay_out(); the largest number where they need more than 64 bits.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+private:
+  std::uint64_t bytes_ = 0;
 };
 
 struct BoundTexture {

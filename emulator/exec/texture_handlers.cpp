@@ -2,11 +2,13 @@
 
 #include "emulator/exec/control.hpp"
 #include "emulator/exec/cta.hpp"
-#include "emulator/exec/sampler.hpp"
+#include "emulator/exec/texel.hpp"
+#include "emulator/exec/texture_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstring>
 
 namespace warplens::exec {
 
@@ -45,64 +47,65 @@ bool has_geometry(const TextureSite& site, const Image& image) {
          site.is_multi_sample() == (image.samples > 1);
 }
 
-// Texture and sampler of the lanes before: most instructions have one of each.
-struct Last {
-  std::uint64_t reference = ~std::uint64_t{0}, sampler = ~std::uint64_t{0};
+struct Bound {
   const BoundTexture* texture = nullptr;
-  const Sampler* state = nullptr;
+  const Sampler* sampler = nullptr;
 };
 
-bool look_up(const Op* op, Warp* warp, const TextureSite& site, int lane, Last& last) {
-  const std::uint64_t reference = row<std::uint64_t>(warp, site.reference)[lane];
-  if (reference != last.reference) {
-    last.texture = bound_texture(op, warp, lane, reference, Type::texref);
-    if (last.texture == nullptr) return false;
-    if (!has_geometry(site, last.texture->image)) {
-      stop_with(op, warp, Trap::Kind::invalid_texture, only(lane),
-                fmt::format("'{}' is {}, but the instruction wants .{}", last.texture->name,
-                            described(last.texture->image), geometry_name(site.geometry)));
-      return false;
-    }
-    last.reference = reference;
-    if (site.sampler == 0) last.state = &last.texture->sampler;
+// Texture and sampler of a lane; false after a trap.
+bool look_up(const Op* op, Warp* warp, const TextureSite& site, int lane, Bound& bound) {
+  bound.texture = bound_texture(op, warp, lane, row<std::uint64_t>(warp, site.reference)[lane], Type::texref);
+  if (bound.texture == nullptr) return false;
+  if (!has_geometry(site, bound.texture->image)) {
+    stop_with(op, warp, Trap::Kind::invalid_texture, only(lane),
+              fmt::format("'{}' is {}, but the instruction wants .{}", bound.texture->name,
+                          described(bound.texture->image), geometry_name(site.geometry)));
+    return false;
   }
+  bound.sampler = &bound.texture->sampler;
   if (site.sampler == 0) return true;
-  const std::uint64_t sampler = row<std::uint64_t>(warp, site.sampler)[lane];
-  if (sampler != last.sampler) {
-    const BoundTexture* const found = bound_texture(op, warp, lane, sampler, Type::samplerref);
-    if (found == nullptr) return false;
-    last.sampler = sampler;
-    last.state = &found->sampler;
-  }
+  const BoundTexture* const found =
+      bound_texture(op, warp, lane, row<std::uint64_t>(warp, site.sampler)[lane], Type::samplerref);
+  if (found == nullptr) return false;
+  bound.sampler = &found->sampler;
   return true;
 }
 
-SampleRequest request_of(Warp* warp, const TextureSite& site, int lane, const Last& last) {
-  SampleRequest r;
-  r.image = &last.texture->image;
-  r.sampler = last.state;
-  r.site = &site;
-  for (std::size_t i = 0; i < 4; ++i)
-    if (site.coordinate[i] != 0) r.coordinate[i] = row<std::uint32_t>(warp, site.coordinate[i])[lane];
-  if (site.level != 0) r.level = row<std::uint32_t>(warp, site.level)[lane];
-  if (site.compare != 0) r.compare = row<float>(warp, site.compare)[lane];
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (site.offset[i] != 0) r.offset[i] = row<std::int32_t>(warp, site.offset[i])[lane];
-    for (std::size_t g = 0; g < 2; ++g)
-      if (site.gradient[g][i] != 0) r.gradient[g][i] = row<float>(warp, site.gradient[g][i])[lane];
-  }
-  return r;
-}
-
-void write_results(Warp* warp, const TextureSite& site, int lane, const Texel& value) {
-  for (std::size_t i = 0; i < site.elements; ++i) {
-    if (site.value[i] == 0) continue;
-    const auto half = [&](std::size_t c) { return half_of(value[c]); }; // whatever the words are
+// Of a warp's results the one in register i, as f16 or a pair of them.
+void write_halves(Warp* warp, const TextureSite& site, std::size_t i, Mask mask, const SampledRows& rows) {
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    const auto half = [&](std::size_t c) { return half_of(rows.value[c][lane]); }; // whatever the words are
     if (site.type == Type::f16)
       row<std::uint16_t>(warp, site.value[i])[lane] = static_cast<std::uint16_t>(half(i));
     else
-      row<std::uint32_t>(warp, site.value[i])[lane] =
-          site.type == Type::f16x2 ? half(2 * i) | half(2 * i + 1) << 16 : value[i];
+      row<std::uint32_t>(warp, site.value[i])[lane] = half(2 * i) | half(2 * i + 1) << 16;
+  }
+}
+
+// Rows of results are written when all have been computed: a coordinate may be in one of them.
+void write_results(Warp* warp, const TextureSite& site, Mask mask, const SampledRows& rows) {
+  for (std::size_t i = 0; i < site.elements; ++i) {
+    if (site.value[i] == 0) continue;
+    if (site.type == Type::f16 || site.type == Type::f16x2) {
+      write_halves(warp, site, i, mask, rows);
+      continue;
+    }
+    auto* const to = row<std::uint32_t>(warp, site.value[i]);
+    const Row<std::uint32_t>& from = rows.value[i];
+    if (mask == kFullMask)
+      std::memcpy(to, from.of, sizeof from.of);
+    else
+      for (int lane = 0; lane < kWarpSize; ++lane) to[lane] = (mask >> lane & 1) != 0 ? from[lane] : to[lane];
+  }
+}
+
+// The lanes that take part in another group's rows, too, must not be touched.
+void copy_lanes(const SampledRows& from, Mask mask, SampledRows& to) {
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    for (std::size_t c = 0; c < 4; ++c) to.value[c][lane] = from.value[c][lane];
+    to.address[lane] = from.address[lane];
   }
 }
 
@@ -166,6 +169,15 @@ std::uint32_t attribute(const BoundTexture& texture, Word word, std::int32_t lev
 
 const TextureSite& texture_site(const Op* op, const Warp* warp) { return warp->cta->program.textures[op->extra]; }
 
+Mask same_as(const std::uint64_t* values, int lane, Mask mask) {
+  std::uint64_t differing = 0;
+  for (int i = 0; i < kWarpSize; ++i) differing |= values[i] ^ values[lane];
+  if (differing == 0) return mask;
+  Mask same = 0;
+  for (int i = 0; i < kWarpSize; ++i) same |= Mask{values[i] == values[lane]} << i;
+  return same & mask;
+}
+
 const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint64_t reference, Type wanted) {
   const Launch& launch = warp->worker->launch;
   const BoundTexture* const found = launch.textures.find(reference);
@@ -179,31 +191,38 @@ const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint6
   return nullptr;
 }
 
-void observe_texels(const Op* op, Warp* warp, Mask mask, const std::array<std::uint64_t, kWarpSize>& addresses) {
+void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses) {
   if (!warp->worker->watch || mask == 0) return;
-  const std::uint64_t first = addresses[static_cast<std::size_t>(__builtin_ctz(mask))];
-  std::int64_t offsets[kWarpSize]{};
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const auto lane = static_cast<std::size_t>(__builtin_ctz(m));
-    offsets[lane] = static_cast<std::int64_t>(addresses[lane] - first);
-  }
+  const std::uint64_t first = addresses[__builtin_ctz(mask)];
+  std::int64_t offsets[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i)
+    offsets[i] = (mask >> i & 1) != 0 ? static_cast<std::int64_t>(addresses[i] - first) : 0;
   warp->worker->watch->irregular(*warp, *texture_site(op, warp).memory, isa::Space::texture, mask, first, offsets);
 }
 
 const Op* sample_texture(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const Mask mask = acting(op, warp);
-  std::array<std::uint64_t, kWarpSize> addresses{};
-  Last last;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    if (!look_up(op, warp, site, lane, last)) return nullptr;
-    const SampleAnswer answer = sample(request_of(warp, site, lane, last));
-    write_results(warp, site, lane, answer.value);
-    addresses[static_cast<std::size_t>(lane)] = answer.address;
+  SampledRows rows;
+  // Lanes with the same texture and sampler together. The first of those that trap is the first one of its group.
+  for (Mask rest = mask; rest != 0;) {
+    const int first = __builtin_ctz(rest);
+    Bound bound;
+    if (!look_up(op, warp, site, first, bound)) return nullptr;
+    Mask same = same_as(row<std::uint64_t>(warp, site.reference), first, rest);
+    if (site.sampler != 0) same = same_as(row<std::uint64_t>(warp, site.sampler), first, same);
+    SampledRows own;
+    SampledRows& answer = same == mask ? rows : own;
+    const SampleRowsRequest request{&bound.texture->image,          bound.sampler, &site, warp, same,
+                                    warp->worker->watch.has_value()};
+    const Mask answered = site.sample(request, answer);
+    sample_lanes(request, same & ~answered, answer);
+    if (&answer == &own) copy_lanes(own, same, rows);
+    rest &= ~same;
   }
+  write_results(warp, site, mask, rows);
   if (site.resident != 0) predicate(warp, site.resident) |= mask; // all memory is resident
-  observe_texels(op, warp, mask, addresses);
+  observe_texels(op, warp, mask, rows.address.of);
   return op + 1;
 }
 

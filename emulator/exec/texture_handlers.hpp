@@ -4,8 +4,6 @@
 #include "emulator/exec/warp.hpp"
 #include "emulator/isa/table.hpp"
 
-#include <array>
-
 namespace warplens::exec {
 
 struct BoundTexture;
@@ -26,7 +24,10 @@ const TextureSite& texture_site(const Op* op, const Warp* warp);
 /// The texture or surface that a lane's reference names; null after a trap.
 const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint64_t reference, isa::Type wanted);
 
+/// The lanes of a mask whose value in a row is that of one of them: mostly all.
+Mask same_as(const std::uint64_t* values, int lane, Mask mask);
+
 /// Addresses of the texels that the lanes in `mask` touch, for the watcher.
-void observe_texels(const Op* op, Warp* warp, Mask mask, const std::array<std::uint64_t, kWarpSize>& addresses);
+void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses);
 
 } // namespace warplens::exec

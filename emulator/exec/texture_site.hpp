@@ -12,6 +12,10 @@
 namespace warplens::exec {
 
 struct MemorySite;
+struct SampleRowsRequest;
+struct SampledRows;
+/// The lanes of a warp that were answered: texture_rows.hpp.
+using SampleRowsFunction = std::uint32_t (*)(const SampleRowsRequest&, SampledRows&);
 
 struct TextureSite {
   enum class Geometry : std::uint8_t { d1, d2, d3, a1d, a2d, cube, acube, ms2d, a2dms } geometry{};
@@ -31,7 +35,8 @@ struct TextureSite {
   std::array<std::uint32_t, 3> offset{};
   std::array<std::array<std::uint32_t, 3>, 2> gradient{};
 
-  const MemorySite* memory = nullptr; ///< what the watcher is told
+  SampleRowsFunction sample = nullptr; ///< of tex and tld4
+  const MemorySite* memory = nullptr;  ///< what the watcher is told
 
   [[nodiscard]] bool is_array() const {
     return geometry == Geometry::a1d || geometry == Geometry::a2d || geometry == Geometry::acube ||
