@@ -1,5 +1,6 @@
 #include "emulator/exec/access.hpp"
 
+#include "emulator/base/checked.hpp"
 #include "emulator/exec/cluster.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@ namespace warplens::exec {
 namespace {
 
 std::nullptr_t stop(Warp* warp, Trap trap) {
-  trap.cta = warp->cta->number;
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
@@ -34,22 +34,41 @@ Located locate(const MemorySite& site, std::uint64_t address) {
   return {isa::Space::global, address};
 }
 
+// What a lane does: the trap that it makes where it must not.
+Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
+  Trap t;
+  t.kind = Trap::Kind::out_of_bounds;
+  t.instruction = site.instruction;
+  t.cta = warp->cta->number;
+  t.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  t.space = where.space;
+  t.access = site.kind;
+  // What is told of an access that is too long for the number is its beginning.
+  t.lane_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffff'ffffu));
+  t.address = where.offset;
+  return t;
+}
+
 // The host address of a lane's `bytes`, or nullptr where they are not its to touch.
 std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
   const Cta& cta = *warp->cta;
   const Launch& launch = warp->worker->launch;
-  const auto within = [&](std::uint64_t size) { return where.offset <= size && size - where.offset >= bytes; };
+  const auto within = [&](std::uint64_t size) { return warplens::within(where.offset, bytes, size); };
   switch (where.space) {
   case isa::Space::shared: return cta.cluster->shared(cta, where.offset, bytes, site.cluster);
   case isa::Space::local: {
     const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
-    return within(cta.local_stride) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
+    return within(cta.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
   }
-  case isa::Space::param:
-    return within(launch.params.size()) ? const_cast<std::byte*>(launch.params.data()) + where.offset : nullptr;
+  case isa::Space::param: // of the kernel, and of all threads: nobody may write it
+    return site.kind == AccessKind::load && within(launch.params.size())
+               ? const_cast<std::byte*>(launch.params.data()) + where.offset
+               : nullptr;
   default: break;
   }
-  if (!warp->worker->find_region(site.index, where.offset, where.offset + bytes)) return nullptr;
+  if (!warp->worker->find_region(site.index, where.offset, where.offset + bytes) &&
+      !warp->worker->passes(access_of(warp, site, where, lane, bytes), bytes))
+    return nullptr;
   return reinterpret_cast<std::byte*>(where.offset);
 }
 
@@ -99,14 +118,13 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
     const Located where = locate(site, a.lane[lane]);
-    Trap trap{Trap::Kind::out_of_bounds, op->instruction, 0, warp->index * kWarpSize + lane, where.space, site.kind,
-              site.lane_bytes,           where.offset,    {}};
     if ((where.offset & (site.lane_bytes - 1u)) != 0) {
+      Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
       trap.kind = Trap::Kind::misaligned;
       return stop(warp, std::move(trap)) != nullptr;
     }
     std::byte* const p = host_address(warp, site, where, lane, site.lane_bytes);
-    if (p == nullptr) return stop(warp, std::move(trap)) != nullptr;
+    if (p == nullptr) return stop(warp, access_of(warp, site, where, lane, site.lane_bytes)) != nullptr;
     host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
     a.lane[lane] = where.offset;
     const int slot = where.space == isa::Space::shared  ? 1
@@ -141,10 +159,7 @@ bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint6
            Reached& reached) {
   const MemorySite& site = *op->site;
   const Located where = locate(site, address);
-  const auto thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
-  // What is told of an access that is too long for the number is its beginning.
-  const auto told = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffff'ffffu));
-  Trap trap{Trap::Kind::out_of_bounds, op->instruction, 0, thread, where.space, site.kind, told, where.offset, {}};
+  Trap trap = access_of(warp, site, where, lane, bytes);
   if (where.offset % alignment != 0) {
     trap.kind = Trap::Kind::misaligned;
     trap.lane_bytes = alignment;

@@ -24,7 +24,8 @@ struct HostAccess {
   std::int64_t stride[2]{};
   std::int64_t half = 0;
   bool regular = true;
-  std::uint64_t lane[kWarpSize]; ///< where not regular; inactive lanes have the address of an active one
+  /// Where not regular. Inactive lanes have the address of an active one, or the same of their own local memory.
+  std::uint64_t lane[kWarpSize];
   [[nodiscard]] std::byte* at(int i) const {
     if (!regular) return reinterpret_cast<std::byte*>(lane[i]);
     return i < 16 ? base + i * stride[0] : base + half + (i - 16) * stride[1];
@@ -67,19 +68,19 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
     stride = static_cast<A>(lanes == 1 ? distance : distance / lanes);
   }
   const A base = values[first] - static_cast<A>(first) * stride;
-  // The bits in which the addresses of active lanes differ from place(lane).
-  const auto differing = [&](auto place) {
+  // The bits in which the addresses of active lanes differ from a sequence. It is made of sums, as products of 64 bits
+  // take longer than all the rest.
+  const auto differing = [&](A place, A step) {
     A bits = 0;
     if (mask == kFullMask) {
-      for (int i = 0; i < kWarpSize; ++i) bits |= values[i] ^ place(i);
+      for (int i = 0; i < kWarpSize; ++i, place += step) bits |= values[i] ^ place;
     } else {
-      for (int i = 0; i < kWarpSize; ++i) bits |= (values[i] ^ place(i)) & (A{0} - static_cast<A>(mask >> i & 1));
+      for (int i = 0; i < kWarpSize; ++i, place += step)
+        bits |= (values[i] ^ place) & (A{0} - static_cast<A>(mask >> i & 1));
     }
     return bits;
   };
-  // All lanes at one place is frequent, and needs no multiplications: those of 64 bits take longer than all the rest.
-  A difference = stride == 0 ? differing([&](int) { return base; })
-                             : differing([&](int i) { return static_cast<A>(base + static_cast<A>(i) * stride); });
+  A difference = stride == 0 ? differing(base, 0) : differing(base, stride);
   a.base = static_cast<A>(base + static_cast<A>(offset));
   a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
   a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
@@ -88,9 +89,9 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
   if (mask == kFullMask) {
     const A second = values[17] - values[16];
     difference = 0;
-    for (int i = 0; i < 16; ++i)
-      difference |= (values[i] ^ (base + static_cast<A>(i) * stride)) |
-                    (values[16 + i] ^ (values[16] + static_cast<A>(i) * second));
+    A at = base, at_second = values[16];
+    for (int i = 0; i < 16; ++i, at += stride, at_second += second)
+      difference |= (values[i] ^ at) | (values[16 + i] ^ at_second);
     a.stride[1] = static_cast<Signed>(second);
     a.half = static_cast<Signed>(static_cast<A>(values[16] - base));
     a.regular = difference == 0;
@@ -99,7 +100,7 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
   for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
 }
 
-// The lowest address and the end of a regular access. Where low is not below high, the access runs past the end of the
+// The lowest address and the end of a regular access. Where low is not below high, it runs past the end of the
 // address space, or its strides are so long that it may run around it and end where it began.
 struct Extent {
   std::uint64_t low, high;
@@ -124,46 +125,107 @@ inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
   return {low, high + lane_bytes};
 }
 
-// Irregular accesses that lie in one allocation, or in shared memory.
+// Memory where an access may lie as a whole.
+struct Place {
+  isa::Space space{};               ///< after generic addresses are resolved
+  std::uint64_t begin = 1, end = 0; ///< addresses
+  std::uint64_t window = 0;         ///< what an address has besides the offset in its space
+  std::uint64_t origin = 0;         ///< host address of offset 0, for lane 0
+  std::uint64_t stride = 0;         ///< from one lane's origin to the next one's: in local memory
+
+  [[nodiscard]] std::uint64_t host(std::uint64_t address) const { return origin + (address - window); }
+  [[nodiscard]] bool has_regions() const { return space == isa::Space::global || space == isa::Space::constant; }
+};
+
+// The one that `address` belongs to, as far as that is known without a search.
+inline Place place_of(Warp* warp, const MemorySite& site, std::uint64_t address) {
+  const Cta& cta = *warp->cta;
+  Place place;
+  place.space = site.space;
+  if (site.space == isa::Space::generic) {
+    const std::uint64_t shared = site.address32 ? kSharedWindow32 : kSharedWindow,
+                        local = site.address32 ? kLocalWindow32 : kLocalWindow;
+    place.space = address < shared ? isa::Space::global : address < local ? isa::Space::shared : isa::Space::local;
+    place.window = address < shared ? 0 : address < local ? shared : local;
+  }
+  if (place.space == isa::Space::shared) {
+    place.begin = place.window;
+    place.end = place.window + cta.shared_bytes;
+    place.origin = reinterpret_cast<std::uint64_t>(cta.shared);
+  } else if (place.space == isa::Space::local) {
+    place.begin = place.window;
+    place.end = place.window + cta.local_bytes;
+    place.stride = cta.local_stride;
+    place.origin =
+        reinterpret_cast<std::uint64_t>(cta.local) + std::uint64_t{warp->index} * kWarpSize * cta.local_stride;
+  } else if (place.has_regions()) {
+    const Worker::Region& region = warp->worker->regions[site.index];
+    place.begin = region.begin;
+    place.end = region.end;
+  }
+  return place;
+}
+
+// Whether all the bytes from `low` to `high` lie there, or in another allocation of that space.
+inline bool holds(const Place& place, Warp* warp, const MemorySite& site, std::uint64_t low, std::uint64_t high) {
+  if (low >= place.begin && low < high && high <= place.end) return true;
+  return place.has_regions() && warp->worker->find_region(site.index, low, high);
+}
+
+inline bool holds_lanes(const Place& place, Warp* warp, const MemorySite& site, const std::uint64_t* lanes) {
+  std::uint64_t low = lanes[0], high = low;
+  for (int i = 1; i < kWarpSize; ++i) {
+    low = std::min(low, lanes[i]);
+    high = std::max(high, lanes[i]);
+  }
+  return holds(place, warp, site, low, high + site.lane_bytes);
+}
+
+// Irregular accesses that lie in one place.
 template <bool watched>
 [[gnu::noinline]] bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
   const MemorySite& site = *op->site;
   const std::uint64_t first = a.lane[__builtin_ctz(mask)];
-  std::uint64_t low = first, high = first, bits = first;
+  const Place place = place_of(warp, site, first);
+  const std::uint64_t last = place.end - site.lane_bytes; // where a lane's bytes may begin
+  std::uint64_t outside = last - place.begin, bits = 0;
   for (int i = 0; i < kWarpSize; ++i) {
     const std::uint64_t address = (mask >> i & 1) != 0 ? a.lane[i] : first;
     a.lane[i] = address;
-    low = address < low ? address : low;
-    high = address > high ? address : high;
+    host.lane[i] = place.host(address) + static_cast<unsigned>(i) * place.stride;
+    outside |= (address - place.begin) | (last - address); // the sign bit is that of a difference below zero
     bits |= address;
   }
-  const std::uint64_t end = high + site.lane_bytes;
-  if ((bits & (site.lane_bytes - 1u)) != 0 || end < high) return resolve_slowly(op, warp, mask, a, host);
-  std::uint64_t origin = 0;
-  isa::Space space = site.space;
-  if (space == isa::Space::shared) {
-    if (end > warp->cta->shared_bytes) return resolve_slowly(op, warp, mask, a, host);
-    origin = reinterpret_cast<std::uint64_t>(warp->cta->shared);
-  } else if (space == isa::Space::global || space == isa::Space::constant ||
-             (space == isa::Space::generic && end <= (site.address32 ? kSharedWindow32 : kSharedWindow))) {
-    const Worker::Region& region = warp->worker->regions[site.index];
-    if ((low < region.begin || end > region.end) && !warp->worker->find_region(site.index, low, end))
-      return resolve_slowly(op, warp, mask, a, host);
-    if (space == isa::Space::generic) space = isa::Space::global;
-  } else {
-    return resolve_slowly(op, warp, mask, a, host);
-  }
   host.regular = false;
-  for (int i = 0; i < kWarpSize; ++i) host.lane[i] = origin + a.lane[i];
+  if ((bits & (site.lane_bytes - 1u)) != 0) return resolve_slowly(op, warp, mask, a, host);
+  if (static_cast<std::int64_t>(outside) < 0 && !holds_lanes(place, warp, site, a.lane))
+    return resolve_slowly(op, warp, mask, a, host);
   if constexpr (watched) {
     std::int64_t offsets[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
-    warp->worker->watch->irregular(*warp, site, space, mask, first, offsets);
+    warp->worker->watch->irregular(*warp, site, place.space, mask, first - place.window, offsets);
   }
   return true;
 }
 
-// Regular accesses are served here; irregular ones, generic ones into a window, and every trap in access.cpp.
+// Where the bytes of the only lane that acts lie; nullptr where it takes resolve() to say so.
+template <bool watched> inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
+  const MemorySite& site = *op->site;
+  auto address = static_cast<std::uint64_t>(op->imm);
+  if (site.address32)
+    address = static_cast<std::uint32_t>(address + row<std::uint32_t>(warp, op->src[0])[lane]);
+  else
+    address += row<std::uint64_t>(warp, op->src[0])[lane];
+  const std::uint64_t end = address + site.lane_bytes;
+  const Place place = place_of(warp, site, address);
+  if ((address & (site.lane_bytes - 1u)) != 0 || !holds(place, warp, site, address, end)) return nullptr;
+  constexpr std::int64_t kNoStride[2]{};
+  if constexpr (watched)
+    warp->worker->watch->regular(*warp, site, place.space, mask, address - place.window, kNoStride, 0);
+  return reinterpret_cast<std::byte*>(place.host(address) + static_cast<unsigned>(lane) * place.stride);
+}
+
+// Accesses that lie in one place are served here; those that do not, and every trap, in access.cpp.
 template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   const MemorySite& site = *op->site;
   Addresses a;
@@ -176,40 +238,16 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
       (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);
   if (misaligned != 0) return resolve_slowly(op, warp, mask, a, host);
   const auto [low, high] = extent(a, mask, site.lane_bytes);
-  if (low >= high) return resolve_slowly(op, warp, mask, a, host);
-  const Cta& cta = *warp->cta;
-  host.stride[0] = a.stride[0];
-  host.stride[1] = a.stride[1];
-  host.half = a.half;
-  switch (site.space) {
-  case isa::Space::shared:
-    if (high > cta.shared_bytes) break;
-    host.base = cta.shared + a.base;
-    if constexpr (watched)
-      warp->worker->watch->regular(*warp, site, isa::Space::shared, mask, a.base, a.stride, a.half);
-    return true;
-  case isa::Space::local:
-    if (high > cta.local_stride) break;
-    host.base = cta.local + std::uint64_t{warp->index} * kWarpSize * cta.local_stride + a.base;
-    for (std::int64_t& stride : host.stride) stride += static_cast<std::int64_t>(cta.local_stride);
-    host.half += 16 * static_cast<std::int64_t>(cta.local_stride);
-    if constexpr (watched) warp->worker->watch->regular(*warp, site, isa::Space::local, mask, a.base, a.stride, a.half);
-    return true;
-  case isa::Space::generic:
-    if (low >= (site.address32 ? kSharedWindow32 : kSharedWindow)) break;
-    [[fallthrough]];
-  case isa::Space::global:
-  case isa::Space::constant: {
-    const Worker::Region& region = warp->worker->regions[site.index];
-    if ((low < region.begin || high > region.end) && !warp->worker->find_region(site.index, low, high)) break;
-    host.base = reinterpret_cast<std::byte*>(a.base);
-    const isa::Space space = site.space == isa::Space::constant ? isa::Space::constant : isa::Space::global;
-    if constexpr (watched) warp->worker->watch->regular(*warp, site, space, mask, a.base, a.stride, a.half);
-    return true;
-  }
-  default: break;
-  }
-  return resolve_slowly(op, warp, mask, a, host);
+  const Place place = place_of(warp, site, low);
+  if (!holds(place, warp, site, low, high)) return resolve_slowly(op, warp, mask, a, host);
+  host.base = reinterpret_cast<std::byte*>(place.host(a.base));
+  const auto stride = static_cast<std::int64_t>(place.stride);
+  host.stride[0] = a.stride[0] + stride;
+  host.stride[1] = a.stride[1] + stride;
+  host.half = a.half + kWarpSize / 2 * stride;
+  if constexpr (watched)
+    warp->worker->watch->regular(*warp, site, place.space, mask, a.base - place.window, a.stride, a.half);
+  return true;
 }
 
 } // namespace WARPLENS_LEVEL

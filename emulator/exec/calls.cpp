@@ -109,7 +109,7 @@ bool reserve(const Op* op, Warp* warp, Mask lanes, const std::uint64_t* end) {
               fmt::format("the thread needs {} bytes of local memory, and may have {}", most, limit));
     return false;
   }
-  if (most <= warp->cta->local_stride || warp->cta->grow_local(most)) return true;
+  if (most <= warp->cta->local_bytes || warp->cta->grow_local(most)) return true;
   stop_with(op, warp, Trap::Kind::out_of_memory, Mask{1} << lane);
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include "emulator/exec/cta.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -183,6 +184,21 @@ const Op* read_special(const Op* op, Warp* warp) {
     else
       row<std::uint32_t>(warp, op->dst[0])[i] = static_cast<std::uint32_t>(value);
   }
+  return op + 1;
+}
+
+const Op* or_in_constant(const Op* op, Warp* warp) {
+  const std::vector<AddressRange>& all = warp->cta->program.constant_variables;
+  Mask inside = 0;
+  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
+    const int i = __builtin_ctz(m);
+    const std::uint64_t address =
+        op->imm == 4 ? row<std::uint32_t>(warp, op->src[0])[i] : row<std::uint64_t>(warp, op->src[0])[i];
+    const auto after = std::upper_bound(all.begin(), all.end(), address,
+                                        [](std::uint64_t a, const AddressRange& range) { return a < range.begin; });
+    if (after != all.begin() && address < (after - 1)->end) inside |= Mask{1} << i;
+  }
+  predicate(warp, op->dst[0]) |= inside;
   return op + 1;
 }
 

@@ -43,6 +43,8 @@ const Op* predicate_or(const Op*, Warp*);
 const Op* predicate_xor(const Op*, Warp*);
 /// Writes the row of a special register that changes while the warp runs (extra: isa::Special; imm: lane bytes).
 const Op* read_special(const Op*, Warp*);
+/// dst[0] |= the address in src[0] (imm: its bytes) is in a variable of constant memory.
+const Op* or_in_constant(const Op*, Warp*);
 /// A whole row of `imm` bytes from src[0] to dst[0], all lanes (temporary rows only).
 const Op* copy_row(const Op*, Warp*);
 

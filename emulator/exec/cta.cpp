@@ -19,14 +19,6 @@ constexpr std::int64_t kShortTurn = 500;
 // Turns are not all alike, lest a loop that takes and gives back a lock has it at the end of each of them.
 constexpr std::int64_t kStagger[] = {0, 1, 3, 7, 17, 41, 97};
 
-AlignedBytes aligned_bytes(std::size_t size) {
-  size = (std::max<std::size_t>(size, 1) + 63) / 64 * 64;
-  void* p = std::aligned_alloc(64, size);
-  if (p == nullptr) throw std::bad_alloc();
-  std::memset(p, 0, size);
-  return AlignedBytes(static_cast<std::byte*>(p));
-}
-
 template <class T> void fill(Warp& warp, std::uint32_t offset, std::uint64_t value) {
   T* const lanes = row<T>(&warp, offset);
   for (int i = 0; i < kWarpSize; ++i) lanes[i] = static_cast<T>(value);
@@ -82,32 +74,46 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   }
 }
 
+namespace {
+// From one thread's local memory to the next one's. No power of two where it is large: else what the threads of a warp
+// access at the same time falls on the same cache lines.
+std::uint64_t apart(std::uint64_t bytes) {
+  constexpr std::uint64_t kLine = 64, kLarge = 512;
+  return bytes < kLarge ? bytes : (((bytes + kLine - 1) / kLine) | 1) * kLine;
+}
+} // namespace
+
 // The parts of the threads move within the memory that there is, where it is large enough: new memory for each CTA
 // whose stacks grow would have the system clear it page by page.
 void Cta::set_local(std::uint64_t bytes) {
   const std::size_t threads = std::size_t{warp_count_} * kWarpSize;
-  if (local == nullptr || threads * bytes > local_room_) {
-    AlignedBytes fresh = aligned_bytes(threads * bytes);
-    for (std::size_t t = 0; local_stride != 0 && t < threads; ++t)
-      std::memcpy(fresh.get() + t * bytes, local + t * local_stride, std::min(bytes, local_stride));
+  const std::uint64_t stride = apart(bytes), kept = std::min(bytes, local_bytes);
+  if (local == nullptr || threads * stride > local_room_) {
+    AlignedBytes fresh = aligned_bytes(threads * stride);
+    for (std::size_t t = 0; kept != 0 && t < threads; ++t)
+      std::memcpy(fresh.get() + t * stride, local + t * local_stride, kept);
     local_memory_ = std::move(fresh);
-    local_room_ = threads * bytes;
+    local_room_ = threads * stride;
     local = local_memory_.get();
-  } else if (bytes <= local_stride) {
-    for (std::size_t t = 1; t < threads; ++t) std::memmove(local + t * bytes, local + t * local_stride, bytes);
   } else {
-    for (std::size_t t = threads; t-- > 0;) {
-      std::memmove(local + t * bytes, local + t * local_stride, local_stride);
-      std::memset(local + t * bytes + local_stride, 0, bytes - local_stride);
-    }
+    const auto move = [&](std::size_t t) {
+      std::memmove(local + t * stride, local + t * local_stride, kept);
+      std::memset(local + t * stride + kept, 0, bytes - kept);
+    };
+    if (stride <= local_stride)
+      for (std::size_t t = 0; t < threads; ++t) move(t);
+    else
+      for (std::size_t t = threads; t-- > 0;) move(t);
   }
-  local_stride = bytes;
+  local_bytes = bytes;
+  local_stride = stride;
 }
 
 bool Cta::grow_local(std::uint64_t bytes) {
-  constexpr std::uint64_t kLine = 64; // no power of two: else the stacks of all threads fall on the same cache lines
+  constexpr std::uint64_t kPiece = 64;
   try {
-    set_local((std::max(bytes, std::min(2 * local_stride, program.stack_limit)) + kLine - 1) / kLine * kLine + kLine);
+    set_local((std::max(bytes, std::min(2 * local_bytes, program.stack_limit)) + kPiece - 1) / kPiece * kPiece +
+              kPiece);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -121,7 +127,7 @@ void Cta::start(std::uint64_t n) {
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
   position[2] = static_cast<std::uint32_t>(n / shape.grid[0] / shape.grid[1]);
   std::memset(shared, 0, shared_bytes);
-  if (local_stride != program.local_bytes) set_local(program.local_bytes); // so that nobody sees who was here before
+  if (local_bytes != program.local_bytes) set_local(program.local_bytes); // so that nobody sees who was here before
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.shard->begin_cta(number);
@@ -256,7 +262,8 @@ std::int64_t Cta::end_turn(Warp& w) {
   w.steps += static_cast<std::uint64_t>(used);
   worker.steps += static_cast<std::uint64_t>(used);
   if (w.state == WarpState::done)
-    for (std::uint8_t barrier = 0; barrier < kBarriers; ++barrier) release_if_complete(barrier);
+    for (std::uint8_t barrier = 0; barrier < kBarriers; ++barrier)
+      if (barriers_[barrier].warps != 0) release_if_complete(barrier);
   Repetition& repetition = repetitions_[w.index];
   if (repetition.due(used, program.warp_bytes)) repetition.look(w, program.warp_bytes);
   if (w.budget <= 0 && w.state == WarpState::ready) turn_is_over(w);
@@ -290,8 +297,8 @@ bool Cta::looked_at() {
 }
 
 std::uint64_t Cta::memory_digest() const {
-  const std::size_t local_bytes = std::size_t{warp_count_} * kWarpSize * local_stride;
-  return digest({local, local_bytes}, digest({shared, static_cast<std::size_t>(shared_bytes)}));
+  const std::size_t of_all_threads = std::size_t{warp_count_} * kWarpSize * local_stride;
+  return digest({local, of_all_threads}, digest({shared, static_cast<std::size_t>(shared_bytes)}));
 }
 
 Warp* Cta::next_ready(std::uint32_t& from) {

@@ -3,16 +3,10 @@
 
 #include "emulator/exec/barriers.hpp"
 #include "emulator/exec/grid.hpp"
+#include "emulator/exec/guarded_memory.hpp"
 #include "emulator/exec/repetition.hpp"
 
-#include <cstdlib>
-
 namespace warplens::exec {
-
-struct FreeAligned {
-  void operator()(std::byte* p) const { std::free(p); }
-};
-using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
 
 struct Cluster;
 
@@ -54,11 +48,11 @@ struct Cta {
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
-  std::byte* local = nullptr; ///< of thread 0; thread i at i * local_stride
-  std::uint64_t local_stride =
-      0; ///< bytes of local memory that each thread has: more than the program's once its stack has grown
-  Cluster* cluster = nullptr; ///< that it belongs to; mostly it is alone there
-  std::uint32_t rank = 0;     ///< in the cluster
+  std::byte* local = nullptr;     ///< of thread 0; thread i at i * local_stride
+  std::uint64_t local_bytes = 0;  ///< that each thread has: more than the program's once its stack has grown
+  std::uint64_t local_stride = 0; ///< from one thread's to the next one's
+  Cluster* cluster = nullptr;     ///< that it belongs to; mostly it is alone there
+  std::uint32_t rank = 0;         ///< in the cluster
 
 private:
   void set_local(std::uint64_t bytes);

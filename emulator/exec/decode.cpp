@@ -7,23 +7,20 @@
 
 #include <fmt/format.h>
 
-namespace warplens::exec {
+#include <algorithm>
 
-namespace {
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
-}
-} // namespace
+namespace warplens::exec {
 
 std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel) {
   std::vector<std::uint32_t> offsets;
-  std::uint64_t end = 0;
-  for (const ir::Variable& p : kernel.params) {
-    end = aligned(end, p.alignment);
-    offsets.push_back(static_cast<std::uint32_t>(end));
+  Checked end = 0;
+  const auto place = [&] { offsets.push_back(end.as<std::uint32_t>().value_or(~std::uint32_t{0})); };
+  for (const ir::Variable& p : kernel.params) { // the parser sees to it that they fit
+    end = end.aligned(p.alignment);
+    place();
     end += p.size;
   }
-  offsets.push_back(static_cast<std::uint32_t>(end));
+  place();
   return offsets;
 }
 
@@ -54,11 +51,11 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   program_->module = &module_;
   program_->function = &function_;
   program_->watched = watched_;
-  lay_out_variables();
-  if (diagnostics_.has_errors()) {
-    diagnostics_.in_file(module_.file);
-    return failure(std::move(diagnostics_));
-  }
+  program_->block_dependence = ir::block_dependence(module_, function_);
+  list_constants();
+  check_registers(); // before anything is placed by them
+  if (!diagnostics_.has_errors()) lay_out_variables();
+  if (diagnostics_.has_errors()) return failed();
   if (watched_ && module_.sm >= 50) find_joined_accesses();
   meeting_.assign(flow_.blocks.size() + 1, false);
   for (const ir::Block& b : flow_.blocks)
@@ -74,15 +71,31 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   current_index_ = function_.instructions.empty() ? 0 : static_cast<std::uint32_t>(function_.instructions.size() - 1);
   const std::int64_t last_instructions = uncharged_instructions();
   emit(exit_lanes).imm = last_instructions; // the end of the body returns
-  if (diagnostics_.has_errors()) {
-    diagnostics_.in_file(module_.file);
-    return failure(std::move(diagnostics_));
-  }
+  check_registers();                        // with constants and temporaries
+  if (diagnostics_.has_errors()) return failed();
   patch_branches();
   patch_jump_tables();
   finish_frames();
+  if (diagnostics_.has_errors()) return failed();
   file_.finish(*program_);
   return program_;
+}
+
+tl::unexpected<Diagnostics> Decoder::failed() {
+  diagnostics_.in_file(module_.file);
+  return failure(std::move(diagnostics_));
+}
+
+void Decoder::admit(const Limit& limit, Checked number) {
+  if (limit.admits(number)) return;
+  const ir::Function& named = function_.parts.empty() ? function_ : module_.functions[function_.parts[0].function];
+  diagnostics_.error(named.where, limit.exceeded(fmt::format("kernel '{}'", function_.name), number),
+                     limit.hint());
+}
+
+void Decoder::check_registers() {
+  const Checked bytes = file_.size();
+  admit(limits::kRegisterBytes, bytes.at_most(~std::uint32_t{0}) ? bytes : Checked(0) - 1);
 }
 
 namespace {
@@ -102,25 +115,30 @@ std::vector<bool> named_variables(const ir::Module& module, const ir::Function& 
 // the text, module scope first. Only what is not `extern` has a size; dynamic shared memory follows at the end. Of the
 // module's shared variables those that the kernel can reach take room: other kernels have theirs.
 void Decoder::lay_out_variables() {
-  std::uint64_t shared = 0, local = 0;
+  Checked shared = 0, local = 0;
   const std::vector<bool> named = named_variables(module_, function_);
   const auto place = [&](const ir::Variable& v) -> std::uint64_t {
-    std::uint64_t& end = v.space == isa::Space::shared ? shared : local;
+    Checked& end = v.space == isa::Space::shared ? shared : local;
     if (v.space == isa::Space::shared && v.linkage == ir::Linkage::external) return ~std::uint64_t{0};
-    const std::uint64_t offset = aligned(end, v.alignment);
+    const Checked offset = end.aligned(v.alignment);
     end = offset + v.size;
-    return offset;
+    return offset.value_or(0);
   };
   for (std::size_t i = 0; i < module_.variables.size(); ++i) {
     const ir::Variable& v = module_.variables[i];
-    shared_offsets_.push_back(v.space == isa::Space::shared && named[i] ? place(v) : 0);
+    const bool is_local = v.space == isa::Space::local; // before PTX 3.1 modules had such
+    shared_offsets_.push_back((v.space == isa::Space::shared || is_local) && named[i] ? place(v) : 0);
   }
   const bool has_frames = !function_.parts.empty();
   for (const ir::Variable& v : function_.variables)
     local_offsets_.push_back(v.space == isa::Space::shared || (v.space == isa::Space::local && !has_frames) ? place(v)
                                                                                                             : 0);
-  program_->shared_bytes = aligned(shared, 16);
-  program_->local_bytes = aligned(local, 16);
+  shared = shared.aligned(16);
+  local = local.aligned(16); // where there are frames, they begin there
+  admit(limits::kSharedBytes, shared);
+  admit(limits::kLocalBytes, local);
+  program_->shared_bytes = shared.saturated();
+  program_->local_bytes = local.saturated();
   program_->param_offsets = parameter_layout(function_);
   program_->param_bytes = program_->param_offsets.back();
   for (std::uint64_t& offset : shared_offsets_)
@@ -128,6 +146,14 @@ void Decoder::lay_out_variables() {
   for (std::uint64_t& offset : local_offsets_)
     if (offset == ~std::uint64_t{0}) offset = program_->shared_bytes;
   if (has_frames) lay_out_frames();
+}
+
+void Decoder::list_constants() {
+  for (std::size_t v = 0; v < module_.variables.size() && v < variables_.size(); ++v)
+    if (module_.variables[v].space == isa::Space::constant)
+      program_->constant_variables.push_back({variables_[v], variables_[v] + module_.variables[v].size});
+  std::sort(program_->constant_variables.begin(), program_->constant_variables.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
 }
 
 void Decoder::find_joined_accesses() {

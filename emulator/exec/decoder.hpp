@@ -1,7 +1,9 @@
 // Turns the instructions of a kernel into ops. decode.cpp walks the blocks; lower_*.cpp hold one family each.
 #pragma once
 
+#include "emulator/base/limits.hpp"
 #include "emulator/exec/register_file.hpp"
+#include "emulator/ir/callees.hpp"
 #include "emulator/ir/control_flow.hpp"
 
 #include <optional>
@@ -25,6 +27,11 @@ private:
   };
 
   // decode.cpp
+  tl::unexpected<Diagnostics> failed();
+  void list_constants();
+  /// An error where the kernel needs more than the limit.
+  void admit(const Limit& limit, Checked number);
+  void check_registers();
   void lay_out_variables();
   void find_joined_accesses();
   void begin_block(std::uint32_t block);
@@ -134,7 +141,10 @@ private:
   bool in_moving_frame(std::uint32_t variable) const;
   std::uint32_t frame_address(std::uint64_t offset, int bytes);
   std::optional<Transfer> transfer(const ir::Operand& operand, const ir::Variable& formal, std::uint32_t offset);
+  void transfer_elements(const ir::Operand& vector, const ir::Variable& formal, std::uint32_t offset,
+                         std::vector<Transfer>& transfers);
   CallTarget call_target(const ir::CallOperands& operands, std::uint32_t part_index);
+  ir::CallGraph& callees() const;
   std::vector<FrameRow> saved_rows();
   void call();
   void library_call(CallSite& site, std::uint32_t number);
@@ -172,10 +182,11 @@ private:
 
   std::uint32_t part_ = 0;                            ///< of a linked kernel: the one at hand
   bool grows_ = false;                                ///< nobody knows how deep its stack gets
+  std::vector<std::uint32_t> part_of_;                ///< by function of the module; kNone: not linked here
   std::vector<std::uint32_t> saved_begin_;            ///< by part: where its frame has saved registers
   std::vector<std::vector<std::uint32_t>> called_by_; ///< the parts that each part calls
   std::map<std::uint32_t, std::vector<std::uint32_t>> live_after_calls_; ///< registers, by instruction
-  std::optional<ir::Callees> callees_;
+  mutable std::optional<ir::CallGraph> callees_;                           ///< made when the first function is named
 
   /// Shared accesses that the assembler would join: what is told of each (0 bytes: nothing).
   struct Observed {

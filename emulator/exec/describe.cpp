@@ -1,4 +1,5 @@
 // A trap as people read it.
+#include "emulator/base/checked.hpp"
 #include "emulator/exec/grid.hpp"
 
 #include <fmt/format.h>
@@ -15,71 +16,90 @@ const char* verb(AccessKind kind) {
   }
 }
 
-// "address 0x… is 4 bytes after allocation 'a' (1024 bytes at 0x…)"
-std::string nearest_allocation(const Trap& trap, const Launch& launch) {
-  const Allocation* best = nullptr;
-  std::uint64_t best_distance = ~std::uint64_t{0};
-  bool after = false;
-  for (const Allocation& a : launch.allocations) {
-    const bool behind = trap.address + trap.lane_bytes > a.end;
-    const std::uint64_t distance = trap.address < a.begin ? a.begin - trap.address
-                                   : behind               ? trap.address - std::min(a.end, trap.address)
-                                                          : 0;
-    if (distance < best_distance) best = &a, best_distance = distance, after = trap.address >= a.begin;
-  }
-  if (best == nullptr) return fmt::format("address {:#x}; there is no allocation", trap.address);
-  if (trap.address < best->end && trap.address >= best->begin && trap.address + trap.lane_bytes > best->end)
-    return fmt::format("address {:#x} is inside allocation '{}' but {} bytes reach past its end ({} bytes at {:#x})",
-                       trap.address, best->name, trap.address + trap.lane_bytes - best->end, best->size(), best->begin);
-  if (best_distance == 0 && trap.address >= best->begin && trap.address < best->end)
-    return fmt::format("address {:#x} is {} bytes into allocation '{}' ({} bytes at {:#x})", trap.address,
-                       trap.address - best->begin, best->name, best->size(), best->begin);
-  return fmt::format("address {:#x} is {} bytes {} allocation '{}' ({} bytes at {:#x})", trap.address, best_distance,
-                     after ? "after" : "before", best->name, best->size(), best->begin);
+// How far an access lies from an allocation: 0 where it begins inside.
+std::uint64_t distance(const Trap& trap, const Allocation& a) {
+  return trap.address < a.begin ? a.begin - trap.address : trap.address >= a.end ? trap.address - a.end : 0;
 }
 
-// Whether an address of a cluster's shared memory is one that another block has.
-bool in_cluster(const Trap& trap, const LaunchShape& shape) {
-  return trap.address / kClusterStride <= shape.cluster_ctas() &&
-         trap.address % kClusterStride + trap.lane_bytes <= shape.shared_static + shape.shared_dynamic;
+const Allocation* nearest_allocation(const Trap& trap, const Launch& launch) {
+  const Allocation* best = nullptr;
+  const auto further = [&](const Allocation& a) { // of two as near, the one that the access begins in
+    if (best == nullptr) return false;
+    const std::uint64_t here = distance(trap, a), there = distance(trap, *best);
+    return here > there || (here == there && (trap.address < a.begin || trap.address >= a.end));
+  };
+  for (const Allocation& a : launch.allocations)
+    if (!further(a)) best = &a;
+  return best;
+}
+
+// "address 0x… is 4 bytes after allocation 'a' (1024 bytes at 0x…)"
+std::string place_in_memory(const Trap& trap, const Launch& launch) {
+  const Allocation* const a = nearest_allocation(trap, launch);
+  if (a == nullptr) return fmt::format("address {:#x}; there is no allocation", trap.address);
+  const std::string which = fmt::format("allocation '{}' ({} bytes at {:#x})", a->name, a->size(), a->begin);
+  if (trap.address < a->begin)
+    return fmt::format("address {:#x} is {} bytes before {}", trap.address, a->begin - trap.address, which);
+  if (trap.address >= a->end)
+    return fmt::format("address {:#x} is {} bytes after {}", trap.address, trap.address - a->end, which);
+  if (const std::uint64_t left = a->end - trap.address; trap.lane_bytes > left)
+    return fmt::format("address {:#x} is inside allocation '{}' but {} bytes reach past its end ({} bytes at {:#x})",
+                       trap.address, a->name, trap.lane_bytes - left, a->size(), a->begin);
+  if (a->constant && trap.access != AccessKind::load)
+    return fmt::format("address {:#x} is in constant memory, which kernels may only read: {} bytes into {}",
+                       trap.address, trap.address - a->begin, which);
+  return fmt::format("address {:#x} is {} bytes into {}", trap.address, trap.address - a->begin, which);
+}
+
+std::string place_in_shared(const Trap& trap, const LaunchShape& shape) {
+  const std::uint64_t bytes = shape.shared_static + shape.shared_dynamic;
+  const std::string own = fmt::format("the {} bytes of shared memory of the block", bytes);
+  if (trap.address < kClusterStride) return fmt::format("offset {:#x} is outside {}", trap.address, own);
+  const std::uint64_t rank = trap.address / kClusterStride - 1, offset = trap.address % kClusterStride;
+  if (shape.cluster_ctas() == 1)
+    return fmt::format("offset {:#x} is outside {}, which is in no cluster", trap.address, own);
+  if (rank >= shape.cluster_ctas())
+    return fmt::format("offset {:#x} is outside {}, and of the {} blocks of its cluster", trap.address, own,
+                       shape.cluster_ctas());
+  if (within(offset, trap.lane_bytes, bytes))
+    return fmt::format("offset {:#x} is in block {} of the cluster, but this access cannot leave its own block", offset,
+                       rank);
+  return fmt::format("offset {:#x} is outside the {} bytes of shared memory of block {} of the cluster of {}", offset,
+                     bytes, rank, shape.cluster_ctas());
 }
 
 std::string where_in_space(const Trap& trap, const Launch& launch) {
-  const Program& program = *launch.program;
   switch (trap.space) {
-  case isa::Space::shared:
-    if (trap.address >= kClusterStride && in_cluster(trap, launch.shape))
-      return fmt::format("offset {:#x} is in block {} of the cluster, but this access cannot leave its own block",
-                         trap.address % kClusterStride, trap.address / kClusterStride - 1);
-    if (trap.address >= kClusterStride)
-      return fmt::format("offset {:#x} is outside the {} bytes of shared memory of block {} of the cluster of {}",
-                         trap.address % kClusterStride, launch.shape.shared_static + launch.shape.shared_dynamic,
-                         trap.address / kClusterStride - 1, launch.shape.cluster_ctas());
-    return fmt::format("offset {:#x} is outside the {} bytes of shared memory of the block", trap.address,
-                       launch.shape.shared_static + launch.shape.shared_dynamic);
+  case isa::Space::shared: return place_in_shared(trap, launch.shape);
   case isa::Space::local:
     return fmt::format("offset {:#x} is outside the {} bytes of local memory of the thread", trap.address,
-                       program.local_bytes);
+                       launch.program->local_bytes);
   case isa::Space::param:
+    if (within(trap.address, trap.lane_bytes, launch.params.size()))
+      return fmt::format("offset {:#x} is in the parameters of the kernel, which it may only read", trap.address);
     return fmt::format("offset {:#x} is outside the {} bytes of parameters", trap.address, launch.params.size());
-  default: return nearest_allocation(trap, launch);
+  default: return place_in_memory(trap, launch);
   }
+}
+
+std::string access_in(const Trap& trap) {
+  return fmt::format("__{}__ {} of size {} bytes", isa::name(trap.space), verb(trap.access), trap.lane_bytes);
 }
 
 std::string what(const Trap& trap, const Launch& launch) {
   const Program& program = *launch.program;
-  const std::string access =
-      fmt::format("__{}__ {} of size {} bytes", isa::name(trap.space), verb(trap.access), trap.lane_bytes);
+  const std::string access = access_in(trap);
   switch (trap.kind) {
   case Trap::Kind::out_of_bounds: return fmt::format("invalid {}: {}", access, where_in_space(trap, launch));
   case Trap::Kind::misaligned:
     return fmt::format("misaligned {}: {} must be a multiple of {}{}", access,
                        trap.space == isa::Space::global ? "the address" : fmt::format("offset {:#x}", trap.address),
-                       trap.lane_bytes,
-                       trap.space == isa::Space::global ? "; " + nearest_allocation(trap, launch) : "");
+                       trap.lane_bytes, trap.space == isa::Space::global ? "; " + place_in_memory(trap, launch) : "");
   case Trap::Kind::trap_instruction: return "the kernel executed a trap instruction";
   case Trap::Kind::step_limit:
-    return fmt::format("step limit reached: more than {} warp instructions executed", launch.max_steps);
+    if (!trap.detail.empty()) return trap.detail;
+    return fmt::format("step limit reached: more than {} warp instructions executed{}", launch.max_steps,
+                       launch.steps_before != 0 ? " by a launch and the launches that it makes" : "");
   case Trap::Kind::deadlock: return fmt::format("deadlock: the block gets no further: {}", trap.detail);
   case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
@@ -115,9 +135,8 @@ std::string called(const Trap& trap, const Program& program) {
   return f.is_entry ? "" : fmt::format("function {} of ", f.name);
 }
 
-} // namespace
-
-Diagnostic describe(const Trap& trap, const Launch& launch) {
+// `what` happened, and where: kernel, block, thread, line.
+Diagnostic located(std::string what, const Trap& trap, const Launch& launch) {
   const Program& program = *launch.program;
   const LaunchShape& shape = launch.shape;
   Diagnostic d;
@@ -133,10 +152,22 @@ Diagnostic describe(const Trap& trap, const Launch& launch) {
   const std::uint64_t x = trap.cta % shape.grid[0], y = trap.cta / shape.grid[0] % shape.grid[1],
                       z = trap.cta / shape.grid[0] / shape.grid[1];
   const std::uint32_t t = trap.thread;
-  d.message = what(trap, launch);
+  d.message = std::move(what);
   d.message += fmt::format("\n  in {}kernel {}{}, by thread ({},{},{}) in block ({},{},{})", called(trap, program),
                            program.function->name, source, t % shape.block[0], t / shape.block[0] % shape.block[1],
                            t / shape.block[0] / shape.block[1], x, y, z);
+  return d;
+}
+
+} // namespace
+
+Diagnostic describe(const Trap& trap, const Launch& launch) { return located(what(trap, launch), trap, launch); }
+
+Diagnostic describe(const Overrun& overrun, const Launch& launch) {
+  Diagnostic d = located(fmt::format("{} outside of its allocation, in a page that a GPU lets it reach: {}",
+                                     access_in(overrun.first), place_in_memory(overrun.first, launch)),
+                         overrun.first, launch);
+  d.severity = Severity::warning;
   return d;
 }
 

@@ -13,6 +13,7 @@ enum class Error : int {
   memory_allocation = 2,
   invalid_configuration = 9,
   launch_max_depth_exceeded = 65,
+  launch_pending_count_exceeded = 69,
   invalid_device_function = 98,
   invalid_resource_handle = 400,
   launch_out_of_resources = 701,
@@ -31,6 +32,8 @@ constexpr ErrorText kErrors[] = {
     {Error::invalid_configuration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
     {Error::launch_max_depth_exceeded, "cudaErrorLaunchMaxDepthExceeded",
      "launch would exceed maximum depth of nested launches"},
+    {Error::launch_pending_count_exceeded, "cudaErrorLaunchPendingCountExceeded",
+     "launch would exceed maximum number of pending launches"},
     {Error::invalid_device_function, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {Error::invalid_resource_handle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {Error::launch_out_of_resources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
@@ -140,6 +143,7 @@ private:
     if (found == runtime_.buffers.end()) return answer(Error::invalid_value);
     const Error why = !is_stream(stream)                            ? Error::invalid_resource_handle
                       : runtime_.depth >= DeviceRuntime::kMostDepth ? Error::launch_max_depth_exceeded
+                      : is_full()                                   ? Error::launch_pending_count_exceeded
                                                                     : Error::success;
     if (why == Error::success) {
       std::vector<std::byte>& bytes = found->second.parameters;
@@ -155,6 +159,10 @@ private:
     runtime_.buffers.erase(buffer);
   }
 
+  [[nodiscard]] bool is_full() const {
+    return runtime_.in_order.size() + runtime_.tail.size() >= DeviceRuntime::kMostOperations;
+  }
+
   void ask(std::uint64_t stream, DeviceOperation operation) {
     (stream == kTailLaunch ? runtime_.tail : runtime_.in_order).push_back(std::move(operation));
   }
@@ -163,6 +171,7 @@ private:
   bool copy() {
     const DeviceCopy c{call_.address(0), call_.address(1), call_.address(2)};
     if (!is_stream(call_.address(4))) return answer(Error::invalid_resource_handle);
+    if (is_full()) return answer(Error::launch_pending_count_exceeded);
     if (!call_.is_global(c.from, c.bytes)) return call_.out_of_bounds(AccessKind::load, c.from, c.bytes);
     if (!call_.is_global(c.to, c.bytes)) return call_.out_of_bounds(AccessKind::store, c.to, c.bytes);
     ask(call_.address(4), c);
@@ -173,6 +182,7 @@ private:
   bool fill() {
     const DeviceFill f{call_.address(0), call_.address(2), static_cast<std::byte>(call_.argument(1, 1))};
     if (!is_stream(call_.address(3))) return answer(Error::invalid_resource_handle);
+    if (is_full()) return answer(Error::launch_pending_count_exceeded);
     if (!call_.is_global(f.to, f.bytes)) return call_.out_of_bounds(AccessKind::store, f.to, f.bytes);
     ask(call_.address(3), f);
     return answer(Error::success);

@@ -32,6 +32,30 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
   return counts;
 }
 
+// The same whichever worker ran which CTA.
+std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>& workers) {
+  std::map<std::uint32_t, Overrun> all;
+  for (const auto& worker : workers)
+    for (const auto& [instruction, overrun] : worker->overruns) {
+      Overrun& known = all.try_emplace(instruction, Overrun{overrun.first, 0}).first->second;
+      known.count += overrun.count;
+      if (overrun.first.cta < known.first.cta) known.first = overrun.first;
+    }
+  std::vector<Overrun> list;
+  for (auto& [instruction, overrun] : all) list.push_back(std::move(overrun));
+  return list;
+}
+
+// Whether CTAs have to run in the same order each time. One after the other they always get the same addresses from
+// malloc(), launch in the same order, and find what others have left in the same state: so many are the rounds in which
+// they wait, and such are the numbers that they draw. Where nobody watches that may differ from run to run; but those
+// that wait for each other would only take each other's processors.
+bool needs_order(const Launch& launch) {
+  const ir::BlockDependence dependence = launch.program->block_dependence;
+  return launch.program->uses_heap || dependence == ir::BlockDependence::waiting ||
+         (launch.watcher != nullptr && dependence == ir::BlockDependence::order);
+}
+
 } // namespace
 
 unsigned default_workers() {
@@ -43,17 +67,19 @@ unsigned default_workers() {
 LaunchResult run(const Launch& launch) {
   const std::uint64_t clusters = launch.shape.clusters();
   const unsigned hardware = default_workers();
-  // One after the other, CTAs always get the same addresses from malloc(), and launch in the same order.
-  const unsigned wanted = launch.program->uses_heap ? 1 : launch.workers != 0 ? launch.workers : hardware;
+  const bool ordered = needs_order(launch);
+  const unsigned wanted = ordered ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < count; ++i)
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
 
-  workers.front()->alone = count == 1;
+  // CTAs that depend on each other may as well depend on the host, or on another launch that runs meanwhile.
+  workers.front()->alone = count == 1 && !(ordered && launch.host_pointers);
 
   LaunchProgress progress;
+  progress.steps = launch.steps_before;
   // TBB orders the tasks; the thread sanitizer does not see into TBB, so it is told here.
   std::atomic<unsigned> finished;
   finished.store(0, std::memory_order_release);
@@ -83,8 +109,9 @@ LaunchResult run(const Launch& launch) {
     if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
     shards.push_back(std::move(worker->shard));
   }
+  result.overruns = merged_overruns(workers);
   for (const auto& [cta, text] : printed)
-    if (!result.trap || cta <= result.trap->cta) result.printed += text;
+    if (!result.trap || cta <= result.trap->cta) result.printed.append(text, 0, kMostPrinted - result.printed.size());
   if (launch.watcher != nullptr)
     launch.watcher->finish(std::move(shards), instruction_counts(*launch.program, workers));
   return result;

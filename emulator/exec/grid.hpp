@@ -30,9 +30,13 @@ struct Launch {
   std::vector<Allocation> allocations; ///< what may be accessed, by address
   Textures textures;                   ///< what texture and surface instructions may name
   bool host_pointers = false;          ///< addresses outside the arena are the caller's business
-  std::uint64_t arena_begin = 0, arena_end = 0;
+  /// As on a GPU, accesses past the ends of allocations pass in pages that have an allocation in them; they are told in
+  /// LaunchResult::overruns. False: they stop the kernel.
+  bool past_ends = false;
+  std::array<AddressRange, 2> arena{}; ///< Arena::ranges()
   Machine machine;
-  std::uint64_t max_steps = 0; ///< warp instructions per launch; 0: no limit
+  std::uint64_t max_steps = 0;    ///< warp instructions, with …
+  std::uint64_t steps_before = 0; ///< … those of the launches that this one comes from; 0: no limit
   std::uint64_t grid_id = 0;
   bool cooperative = false;         ///< all CTAs run at the same time
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace bytes of zeros in an allocation
@@ -43,9 +47,10 @@ struct Launch {
 };
 
 struct LaunchResult {
-  std::optional<Trap> trap; ///< of the CTA with the lowest number among those that trapped
-  std::uint64_t steps = 0;  ///< warp instructions, counted at branches
-  std::string printed;      ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
+  std::optional<Trap> trap;      ///< of the CTA with the lowest number among those that trapped
+  std::uint64_t steps = 0;       ///< warp instructions, counted at branches
+  std::string printed;           ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
+  std::vector<Overrun> overruns; ///< by instruction
 };
 
 LaunchResult run(const Launch& launch);
@@ -53,5 +58,7 @@ LaunchResult run(const Launch& launch);
 /// The trap as a diagnostic for people: kernel, block, thread, PTX line, CUDA line, and for memory the nearest
 /// allocation by name.
 Diagnostic describe(const Trap& trap, const Launch& launch);
+/// The same as a warning.
+Diagnostic describe(const Overrun& overrun, const Launch& launch);
 
 } // namespace warplens::exec

@@ -6,6 +6,8 @@
 // Not thread-safe: launches that use it run their CTAs one after the other, so that addresses are the same in each run.
 #pragma once
 
+#include "emulator/exec/extents.hpp"
+
 #include <cstdint>
 #include <map>
 
@@ -13,7 +15,7 @@ namespace warplens::exec {
 
 class Heap {
 public:
-  Heap(std::uint64_t begin, std::uint64_t size) { free_[begin] = size; }
+  Heap(std::uint64_t begin, std::uint64_t size) { free_.give(begin, size); }
 
   /// 16-byte aligned; 0: there is no such block.
   std::uint64_t allocate(std::uint64_t size);
@@ -21,7 +23,8 @@ public:
   bool free(std::uint64_t address);
 
 private:
-  std::map<std::uint64_t, std::uint64_t> free_, used_; ///< size by address
+  Extents free_;
+  std::map<std::uint64_t, std::uint64_t> used_; ///< size by address
 };
 
 } // namespace warplens::exec

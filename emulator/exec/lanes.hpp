@@ -141,15 +141,54 @@ template <class F, class... A> Mask bitwise(A... masks) {
   return result;
 }
 
+template <class T> T lane_of(Warp* warp, std::uint32_t offset, int lane) {
+  if constexpr (is_predicate<T>)
+    return (predicate(warp, offset) >> lane & 1) != 0;
+  else
+    return row<T>(warp, offset)[lane];
+}
+template <class T> void set_lane(Warp* warp, std::uint32_t offset, int lane, T value) {
+  if constexpr (is_predicate<T>) {
+    Mask& d = predicate(warp, offset);
+    d = (d & ~(Mask{1} << lane)) | Mask{value} << lane;
+  } else {
+    row<T>(warp, offset)[lane] = value;
+  }
+}
+
+template <class F, class Result, class... A, std::size_t... I>
+const Op* run_one_lane(const Op* op, Warp* warp, Mask mask, Result (*)(A...), std::index_sequence<I...>) {
+  if (mask == 0) return op + 1;
+  const int lane = __builtin_ctz(mask);
+  [[maybe_unused]] const RoundingScope<F> scope;
+  const Result result = F::lane(lane_of<A>(warp, source_row(op, I), lane)...);
+  if constexpr (ResultCount<Result>::value == 2) {
+    set_lane(warp, op->dst[0], lane, result.first);
+    set_lane(warp, op->dst[1], lane, result.second);
+  } else {
+    set_lane(warp, op->dst[0], lane, result);
+  }
+  return op + 1;
+}
+
+// Blocks of one thread, which compilers of machine-learning programs emit, and warps that have diverged as far as that.
+template <class F> [[gnu::flatten, gnu::noinline]] const Op* one_lane(const Op* op, Warp* warp, Mask mask) {
+  return []<class R, class... A>(const Op* o, Warp* w, Mask m, R (*f)(A...)) {
+    return run_one_lane<F>(o, w, m, f, std::index_sequence_for<A...>{});
+  }(op, warp, mask, &F::lane);
+}
+
 template <class F, class Result, class... A, std::size_t... I>
 const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
   const Mask mask = acting(op, warp);
-  [[maybe_unused]] const RoundingScope<F> scope;
   if constexpr (is_predicate<Result> && (is_predicate<A> && ...)) {
     Mask& d = predicate(warp, op->dst[0]);
     d = (d & ~mask) | (bitwise<F>(predicate(warp, op->src[I])...) & mask);
     return op + 1;
   }
+  if constexpr (!requires { &F::row; })
+    if (mask != kFullMask && few(mask)) return one_lane<F>(op, warp, mask);
+  [[maybe_unused]] const RoundingScope<F> scope;
   const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
   const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
   if constexpr (ResultCount<Result>::value == 2) {

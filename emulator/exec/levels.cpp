@@ -20,6 +20,7 @@ namespace warplens::exec {
   Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
   Handler warp_handler(const WarpHandlerKey&);                                                                         \
   Handler matrix_handler(const MatrixHandlerKey&);                                                                     \
+  Mask sample_rows(const SampleRowsRequest&, SampledRows&);                                                            \
   }
 WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
@@ -53,7 +54,7 @@ std::span<const Level> levels() {
 #define LEVEL(name)                                                                                                    \
   if (WARPLENS_RUNS_##name)                                                                                            \
     list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::vector_move,                \
-                    name::warp_handler, name::matrix_handler});
+                    name::warp_handler, name::matrix_handler, name::sample_rows});
     WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
     return list;

@@ -4,6 +4,7 @@
 
 #include "emulator/exec/matrix_handlers.hpp"
 #include "emulator/exec/memory_handlers.hpp"
+#include "emulator/exec/texture_rows.hpp"
 #include "emulator/exec/warp_handlers.hpp"
 #include "emulator/isa/table.hpp"
 
@@ -25,6 +26,7 @@ struct Level {
   Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
   Handler (*warp)(const WarpHandlerKey&);
   Handler (*matrix)(const MatrixHandlerKey&);
+  SampleRowsFunction sample;
 };
 
 /// Levels compiled in that this processor can run, best first; never empty.

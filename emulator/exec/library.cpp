@@ -21,7 +21,9 @@ std::optional<std::uint64_t> LibraryCall::load(std::uint64_t address, int bytes)
 }
 
 bool LibraryCall::store(std::uint64_t address, std::uint64_t value, int bytes) {
-  std::byte* const p = reach(warp_, *site_.strings, address, static_cast<std::uint16_t>(bytes), lane_);
+  MemorySite site = *site_.strings;
+  site.kind = AccessKind::store;
+  std::byte* const p = reach(warp_, site, address, static_cast<std::uint16_t>(bytes), lane_);
   if (p == nullptr) return out_of_bounds(AccessKind::store, address, static_cast<std::uint64_t>(bytes));
   std::memcpy(p, &value, static_cast<std::size_t>(bytes));
   return true;
@@ -65,8 +67,7 @@ bool LibraryCall::out_of_bounds(AccessKind access, std::uint64_t address, std::u
 
 namespace {
 
-// What one CTA may print; CUDA keeps as much of a whole launch by default (cudaLimitPrintfFifoSize).
-constexpr std::size_t kMaxPrinted = 1 << 20;
+constexpr std::int64_t kStepsOfPrint = 100;
 
 bool print(LibraryCall& call) {
   const std::uint64_t format_address = call.address(0), arguments = call.address(1);
@@ -81,8 +82,8 @@ bool print(LibraryCall& call) {
       [&](std::uint64_t address) { return address == 0 ? std::optional<std::string>("(null)") : call.text(address); }};
   const auto printed = printed_text(*format, memory);
   if (!printed) return false;
-  std::string& out = call.worker().printed[call.cta()];
-  out.append(printed->text, 0, kMaxPrinted - std::min(kMaxPrinted, out.size()));
+  call.charge(kStepsOfPrint);
+  call.worker().print(call.cta(), printed->text);
   call.result(static_cast<std::uint32_t>(printed->arguments), 4);
   return true;
 }

@@ -42,6 +42,8 @@ public:
   /// Whether all of it is global memory that the kernel may touch; no trap is set.
   bool is_global(std::uint64_t address, std::uint64_t bytes);
 
+  /// What the host does for the lane, as warp instructions that take as long.
+  void charge(std::int64_t steps) { warp_->budget -= steps; }
   /// Stops the kernel; false.
   bool stop(Trap::Kind kind, std::string detail);
   bool out_of_bounds(AccessKind access, std::uint64_t address, std::uint64_t bytes);

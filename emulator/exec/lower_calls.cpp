@@ -1,4 +1,5 @@
 // Calls, the stack, and branches through tables. See calls.hpp for what a frame looks like.
+#include "emulator/base/checked.hpp"
 #include "emulator/exec/calls.hpp"
 #include "emulator/exec/control.hpp"
 #include "emulator/exec/decoder.hpp"
@@ -21,28 +22,31 @@ constexpr std::uint64_t kMostLocal = 512 << 10;
 constexpr std::uint64_t kMostFrame = 1 << 30; // so that offsets in frames fit 32 bits
 
 std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
+  return Checked(offset).aligned(alignment).saturated();
 }
 
 } // namespace
 
-// Variables of the parts get offsets in their frames. The kernel's frame begins at 0 and has no header.
+// Variables of the parts get offsets in their frames. The kernel's frame begins at 0, with the module's local
+// variables, and has no header.
 void Decoder::lay_out_frames() {
   program_->frame_row = file_.hidden(4);
   program_->top_row = file_.hidden(4);
   program_->parts.resize(function_.parts.size());
+  part_of_.assign(module_.functions.size(), ir::kNone);
+  for (std::uint32_t p = 0; p < function_.parts.size(); ++p) part_of_[function_.parts[p].function] = p;
   for (std::size_t p = 0; p < function_.parts.size(); ++p) {
     const ir::Part& part = function_.parts[p];
     CalledPart& called = program_->parts[p];
     called.library =
         part.first == part.end ? ir::library_named(module_.functions[part.function].name) : ir::Library::none;
-    std::uint64_t end = p == 0 ? 0 : sizeof(FrameHeader);
+    std::uint64_t end = p == 0 ? program_->local_bytes : sizeof(FrameHeader);
     for (std::uint32_t v = part.first_variable; v < part.end_variable; ++v) {
       const ir::Variable& variable = function_.variables[v];
       if (variable.space != isa::Space::local && variable.space != isa::Space::param) continue;
-      end = aligned(end, variable.alignment);
-      local_offsets_[v] = end;
-      end += variable.size;
+      const Checked offset = Checked(end).aligned(variable.alignment);
+      local_offsets_[v] = offset.saturated();
+      end = (offset + variable.size).saturated();
       called.alignment = std::max(called.alignment, variable.alignment);
       if (end <= kMostFrame) continue;
       diagnostics_.error(variable.where,
@@ -54,7 +58,11 @@ void Decoder::lay_out_frames() {
                              std::vector<std::uint32_t>& offsets) {
       for (const ir::Formal& f : list) {
         offsets.push_back(static_cast<std::uint32_t>(local_offsets_[f.variable]));
-        if (f.reg != ir::kNone) rows.push_back({file_.reg(f.reg), file_.lane_bytes(f.reg), offsets.back()});
+        if (f.reg == ir::kNone) continue;
+        const int lane_bytes = file_.lane_bytes(f.reg);
+        for (int c = 0; c < function_.registers[f.reg].components; ++c)
+          rows.push_back(
+              {file_.reg(f.reg, c), lane_bytes, offsets.back() + static_cast<std::uint32_t>(c * lane_bytes)});
       }
     };
     formals(part.params, called.params, called.param_offsets);
@@ -105,6 +113,17 @@ std::optional<Transfer> Decoder::transfer(const ir::Operand& operand, const ir::
   return t;
 }
 
+// A vector register goes element by element.
+void Decoder::transfer_elements(const ir::Operand& vector, const ir::Variable& formal, std::uint32_t offset,
+                                std::vector<Transfer>& transfers) {
+  ir::Variable element = formal;
+  element.size = formal.size / vector.count;
+  for (const ir::Operand& o : function_.elements(vector)) {
+    transfers.push_back(*transfer(o, element, offset));
+    offset += static_cast<std::uint32_t>(element.size);
+  }
+}
+
 CallTarget Decoder::call_target(const ir::CallOperands& operands, std::uint32_t part_index) {
   const ir::Part& part = function_.parts[part_index];
   const CalledPart& called = program_->parts[part_index];
@@ -113,9 +132,13 @@ CallTarget Decoder::call_target(const ir::CallOperands& operands, std::uint32_t 
   target.address = function_address(part.function, module_.address_size);
   const auto copy = [&](std::span<const ir::Operand> actual, const std::vector<ir::Formal>& formals,
                         const std::vector<std::uint32_t>& offsets, std::vector<Transfer>& transfers) {
-    for (std::size_t i = 0; i < formals.size(); ++i)
-      if (const auto t = transfer(actual[i], function_.variables[formals[i].variable], offsets[i]))
+    for (std::size_t i = 0; i < formals.size(); ++i) {
+      const ir::Variable& formal = function_.variables[formals[i].variable];
+      if (actual[i].kind == ir::OperandKind::vector)
+        transfer_elements(actual[i], formal, offsets[i], transfers);
+      else if (const auto t = transfer(actual[i], formal, offsets[i]))
         transfers.push_back(*t);
+    }
   };
   copy(operands.arguments, part.params, called.param_offsets, target.arguments);
   copy(operands.results, part.results, called.result_offsets, target.results);
@@ -130,7 +153,11 @@ std::vector<FrameRow> Decoder::saved_rows() {
       for (std::uint32_t i = part.first; part.cycle != ir::kNone && i < part.end; ++i)
         if (ir::is_call(function_.instructions[i])) calls.push_back(i);
     auto live = ir::live_after(module_, function_, calls);
-    for (std::size_t i = 0; i < calls.size(); ++i) live_after_calls_[calls[i]] = std::move(live[i]);
+    if (!live)
+      unsupported(fmt::format("calls that may come back to their function keep more than {} registers in all",
+                              ir::kMostListed));
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      live_after_calls_[calls[i]] = live ? std::move((*live)[i]) : std::vector<std::uint32_t>{};
   }
   std::vector<FrameRow> rows;
   std::uint32_t end = saved_begin_[part_];
@@ -143,22 +170,26 @@ std::vector<FrameRow> Decoder::saved_rows() {
   return rows;
 }
 
+ir::CallGraph& Decoder::callees() const {
+  if (!callees_) callees_.emplace(module_);
+  return *callees_;
+}
+
 void Decoder::call() {
   const ir::CallOperands operands = ir::call_operands(function_, *current_);
   const bool direct = operands.target->kind == ir::OperandKind::function;
-  if (!callees_) callees_.emplace(module_);
   const auto number = static_cast<std::uint32_t>(program_->calls.size());
   CallSite& site = program_->calls.emplace_back();
   site.caller = part_;
   bool circular = false;
-  for (const std::uint32_t f : callees_->of(function_, *current_))
-    for (std::uint32_t p = 0; p < function_.parts.size(); ++p) {
-      if (function_.parts[p].function != f) continue;
-      site.targets.push_back(call_target(operands, p));
-      called_by_[part_].push_back(p);
-      circular = circular ||
-                 (function_.parts[p].cycle != ir::kNone && function_.parts[p].cycle == function_.parts[part_].cycle);
-    }
+  for (const std::uint32_t f : callees().of(function_, *current_)) {
+    const std::uint32_t p = part_of_[f];
+    if (p == ir::kNone) continue;
+    site.targets.push_back(call_target(operands, p));
+    called_by_[part_].push_back(p);
+    circular =
+        circular || (function_.parts[p].cycle != ir::kNone && function_.parts[p].cycle == function_.parts[part_].cycle);
+  }
   if (circular) site.saved = saved_rows();
   if (direct && program_->parts[site.targets.front().part].library != ir::Library::none)
     return library_call(site, number);
@@ -253,6 +284,7 @@ void Decoder::finish_frames() {
     if (part.first != part.end) parts[p].entry = program_->ops.data() + block_op_[flow_.block_of[part.first]];
   }
   const std::uint64_t most = grows_ ? parts[0].frame_bytes + kFirstStack : deepest_stack();
+  admit(limits::kLocalBytes, most);
   program_->local_bytes = most;
   program_->stack_limit = grows_ ? std::max(kMostLocal, most) : most;
 }

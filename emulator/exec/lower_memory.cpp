@@ -1,3 +1,4 @@
+#include "emulator/exec/control.hpp"
 #include "emulator/exec/decoder.hpp"
 
 #include "emulator/exec/atomics.hpp"
@@ -202,9 +203,10 @@ void Decoder::store(const isa::Spelling& spelling) {
     if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
   for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
     int bytes = register_bytes;
-    rows[e] = elements[e].kind == ir::OperandKind::reg
-                  ? register_row(elements[e], &bytes)
-                  : file_.constant(register_bytes, constant_value(elements[e], type));
+    const bool moves = elements[e].kind == ir::OperandKind::variable && in_moving_frame(elements[e].index);
+    rows[e] = elements[e].kind == ir::OperandKind::reg ? register_row(elements[e], &bytes)
+              : moves ? frame_address(constant_value(elements[e], type), register_bytes)
+                      : file_.constant(register_bytes, constant_value(elements[e], type));
     if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
   }
   const Handler handler =
@@ -314,10 +316,12 @@ void Decoder::test_space(const isa::Spelling& spelling) {
   if ((space == Space::shared && !own) || global) either_in(result, address, bytes, shared, size);
   if (space == Space::local || global) either_in(result, address, bytes, local, size);
   if ((space == Space::param || global) && bytes == 8) either_in(result, address, bytes, kParamWindow, size);
-  if (space == Space::constant || global)
-    for (std::size_t v = 0; v < module_.variables.size(); ++v)
-      if (module_.variables[v].space == Space::constant)
-        either_in(result, address, bytes, variables_[v], module_.variables[v].size);
+  if (space == Space::constant || global) {
+    Op& op = emit(or_in_constant);
+    op.dst[0] = result;
+    op.src[0] = address;
+    op.imm = bytes;
+  }
   if (global) lane_as("not.pred", {result}, {result});
   lane_as("mov.pred", {destination(operands[0], isa::Type::pred, false)}, {result});
 }

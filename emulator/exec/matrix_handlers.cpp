@@ -2,6 +2,7 @@
 // (9.7.14). Compiled once per level.
 #include "emulator/exec/matrix_handlers.hpp"
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/collisions.hpp"
 #include "emulator/exec/membermasks.hpp"
 #include "emulator/exec/multiply_handlers.hpp"
 
@@ -66,7 +67,8 @@ template <bool transposed, bool watched> const Op* store_matrix(const Op* op, Wa
       }
     else
       std::memcpy(matrix, s, sizeof matrix);
-    for (Word32 i = 0; i < 8; ++i) std::memcpy(host.at(static_cast<int>(8 * m + i)), matrix[i], kRowBytes);
+    for_each_storing_lane(Mask{0xff} << 8 * m, kRowBytes,
+                          [&](int lane) { std::memcpy(host.at(lane), matrix[lane % 8], kRowBytes); });
   }
   return op + 1;
 }

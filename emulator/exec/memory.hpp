@@ -1,52 +1,80 @@
-// Device memory: one arena at a fixed address, so that addresses, and every report with them, are the same in each
-// run; a device address is a host address. Allocations are 256-byte aligned, named and known to the bounds checks.
+// Device memory: an arena at an address that is the same in each process, so that reports are the same, too; a device
+// address is a host address. Allocations are 256-byte aligned, named and known to the bounds checks.
 //
-//   Arena arena = …;  void* a = *arena.allocate(1024, "a");   // 0x20000000
+//   Arena arena = …;  void* a = *arena.allocate(1024, "a");   // 0x50000000
 #pragma once
 
 #include "emulator/base/expected.hpp"
+#include "emulator/exec/address_space.hpp"
+#include "emulator/exec/extents.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace warplens::exec {
 
+/// The pages of a GPU: what an access past the end of an allocation may still reach (tests/data/hardware).
+constexpr std::uint64_t kPageBytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t kHostPageBytes = 4096;
+
 struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t end = 0; ///< one past the last byte
   std::string name;
+  bool constant = false;                 ///< a .const variable: kernels may only read it
+  std::uint64_t page_bytes = kPageBytes; ///< of the pages that it lies in
   [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
+
+/// Whether each page that [low, high) touches has an allocation in it; `allocations` are in the order of addresses.
+bool in_used_pages(std::span<const Allocation> allocations, std::uint64_t low, std::uint64_t high);
 
 /// The arena of a context. Thread-safe.
 class Arena {
 public:
-  /// Reserves address space (not memory). Only the first arena of a process gets the fixed address.
+  struct Options {
+    std::uint64_t alignment = 256; ///< a power of two; 256 at least
+    bool constant = false;
+    std::uint64_t page_bytes = kPageBytes; ///< Allocation::page_bytes
+  };
+
+  /// Reserves address space (not memory).
   static Expected<std::unique_ptr<Arena>> reserve();
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Zeroed bytes at a 256-byte boundary. Size 0 gives an allocation of no bytes. Error: out of memory.
-  Expected<std::uint64_t> allocate(std::uint64_t size, std::string name);
+  /// Zeroed bytes, at the lowest address there is. Size 0 gives an allocation of no bytes. Error: out of memory.
+  Expected<std::uint64_t> allocate(std::uint64_t size, std::string name, Options options);
+  Expected<std::uint64_t> allocate(std::uint64_t size, std::string name) {
+    return allocate(size, std::move(name), Options{});
+  }
   /// False where `address` is not the begin of an allocation.
   bool free(std::uint64_t address);
 
   /// All allocations by address: what a launch checks its accesses against.
   [[nodiscard]] std::vector<Allocation> snapshot() const;
-  [[nodiscard]] std::uint64_t begin() const { return base_; }
-  [[nodiscard]] std::uint64_t end() const { return base_ + size_; }
+  /// The addresses that are device memory, or may become so.
+  [[nodiscard]] std::array<AddressRange, 2> ranges() const { return {place_.low, place_.high}; }
+  [[nodiscard]] std::uint64_t size() const { return place_.low.size() + place_.high.size(); }
+  /// What a user should know of where it lies, as addresses are not those of other processes; mostly empty.
+  [[nodiscard]] std::string remark() const;
 
 private:
-  Arena(std::uint64_t base, std::uint64_t size) : base_(base), size_(size) {}
+  explicit Arena(const MemoryPlace& place);
+  bool make_accessible(std::uint64_t begin, std::uint64_t end);
+
   mutable std::mutex mutex_;
-  std::uint64_t base_ = 0;
-  std::uint64_t size_ = 0;
+  const MemoryPlace place_;
+  Extents free_;
+  std::array<std::vector<bool>, 2> accessible_;     ///< pages of place_.low and place_.high; the others are guards
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
 };
 

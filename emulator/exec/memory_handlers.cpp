@@ -1,8 +1,10 @@
 // Loads and stores. Compiled once per level.
 #include "emulator/exec/memory_handlers.hpp"
 #include "emulator/exec/access.hpp"
+#include "emulator/exec/collisions.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -38,9 +40,10 @@ template <class M> inline void write(std::byte* p, M value) { std::memcpy(p, &va
 inline void spread(HostAccess& host, Mask mask) {
   const int first = __builtin_ctz(mask);
   const auto base = reinterpret_cast<std::uint64_t>(host.base);
-  for (int h = 0; h < 2; ++h)
-    for (int i = 0; i < 16; ++i)
-      host.lane[16 * h + i] = base + static_cast<std::uint64_t>(h * host.half + i * host.stride[h]);
+  for (int h = 0; h < 2; ++h) {
+    std::uint64_t at = base + static_cast<std::uint64_t>(h * host.half); // sums: products of 64 bits are slow
+    for (int i = 0; i < 16; ++i, at += static_cast<std::uint64_t>(host.stride[h])) host.lane[16 * h + i] = at;
+  }
   const std::uint64_t safe = host.lane[first];
   for (int i = 0; i < kWarpSize; ++i) host.lane[i] = (mask >> i & 1) != 0 ? host.lane[i] : safe;
 }
@@ -74,10 +77,33 @@ template <class R> inline void fill_half(R* d, R value) {
   for (int i = 0; i < kHalf; i += kCount) std::memcpy(d + i, &same, sizeof same);
 }
 
-// Half a warp from consecutive places, or all from one.
+// The values of consecutive lanes, each from its own place. They too are put together before they are written.
+template <class M, class R, class Place, int... I>
+inline void gather(R* d, Place place, std::integer_sequence<int, I...>) {
+  if constexpr (sizeof(R) == 16) {
+    ((d[I] = static_cast<R>(read<M>(place(I)))), ...);
+  } else {
+    const Vector<R, sizeof...(I)> values = {static_cast<R>(read<M>(place(I)))...};
+    std::memcpy(d, &values, sizeof values);
+  }
+}
+template <class R>
+constexpr int kGathered = sizeof(R) < 4 ? 8 : 16 / static_cast<int>(std::min<std::size_t>(sizeof(R), 8));
+
+// Half a warp from all over memory.
+template <class M, class R> inline void gather_half(R* d, const std::byte* p, std::int64_t stride) {
+  constexpr int kCount = kGathered<R>;
+  for (int i = 0; i < kHalf; i += kCount, p += kCount * stride)
+    gather<M>(
+        d + i, [&](int k) { return p + k * stride; }, std::make_integer_sequence<int, kCount>{});
+}
+
+// Half a warp from consecutive places, all from one, or as far apart as may be.
 template <class M, class R, int V> inline void load_half(R* d, const std::byte* p, std::int64_t stride) {
   if (stride == 0)
     fill_half(d, static_cast<R>(read<M>(p)));
+  else if (stride != V * static_cast<std::int64_t>(sizeof(M)))
+    gather_half<M>(d, p, stride);
   else if constexpr (V == 1)
     copy_half(d, reinterpret_cast<const M*>(p));
   else
@@ -91,14 +117,90 @@ template <class M, class R, int V> inline void store_half(const R* s, std::byte*
     for (int i = 0; i < kHalf; ++i) write(p + i * V * sizeof(M), static_cast<M>(s[i]));
 }
 
+// Words that together are 16 bytes lie in memory lane by lane and in registers element by element: as many lanes as
+// there are words are a square that is transposed.
+template <class M, class R, int V>
+constexpr bool kTransposed = (V == 2 || V == 4) && sizeof(M) == sizeof(R) && V * sizeof(M) == 16;
+
+template <class M, int V> inline void transpose(Vector<M, V> (&rows)[V]) {
+  if constexpr (V == 2) {
+    const Vector<M, 2> first = __builtin_shufflevector(rows[0], rows[1], 0, 2);
+    rows[1] = __builtin_shufflevector(rows[0], rows[1], 1, 3);
+    rows[0] = first;
+  } else {
+    const Vector<M, 4> a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5),
+                       b = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7),
+                       c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5),
+                       d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+    rows[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    rows[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    rows[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    rows[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+  }
+}
+
+// Half a warp, whose lanes' elements follow one another.
+template <class M, class R, int V>
+inline void load_transposed(const Op* op, Warp* warp, int first_lane, const std::byte* p) {
+  for (int i = first_lane; i < first_lane + kHalf; i += V, p += V * 16) {
+    Vector<M, V> square[V];
+    std::memcpy(square, p, sizeof square);
+    transpose<M, V>(square);
+    for (int e = 0; e < V; ++e) std::memcpy(row<R>(warp, loaded<V>(op, e)) + i, &square[e], 16);
+  }
+}
+template <class M, class R, int V>
+inline void store_transposed(const Op* op, Warp* warp, int first_lane, std::byte* p) {
+  for (int i = first_lane; i < first_lane + kHalf; i += V, p += V * 16) {
+    Vector<M, V> square[V];
+    for (int e = 0; e < V; ++e) std::memcpy(&square[e], row<R>(warp, stored<V>(op, e)) + i, 16);
+    transpose<M, V>(square);
+    std::memcpy(p, square, sizeof square);
+  }
+}
+
+// All lanes, each to a place of its own. Elements that a word holds are put together first.
+template <class M, class R, int V> inline void store_apart(const Op* op, Warp* warp, const HostAccess& host) {
+  const std::int64_t stride = host.stride[0];
+  if constexpr (V > 1 && V * sizeof(M) <= 8) {
+    using Whole = std::conditional_t<V * sizeof(M) == 8, std::uint64_t, std::uint32_t>; // also of two bytes
+    Whole whole[kWarpSize]{};
+    for (int e = 0; e < V; ++e) {
+      const R* const s = row<R>(warp, stored<V>(op, e));
+      for (int i = 0; i < kWarpSize; ++i)
+        whole[i] |= static_cast<Whole>(static_cast<std::make_unsigned_t<M>>(s[i])) << 8 * sizeof(M) * e;
+    }
+    std::byte* p = host.base;
+    for (int i = 0; i < kWarpSize; ++i, p += stride) std::memcpy(p, &whole[i], V * sizeof(M));
+  } else {
+    for (int e = 0; e < V; ++e) {
+      const R* const s = row<R>(warp, stored<V>(op, e));
+      std::byte* p = host.base + e * sizeof(M);
+      for (int i = 0; i < kWarpSize; ++i, p += stride) write(p, static_cast<M>(s[i]));
+    }
+  }
+}
+
 template <class M, class R, int V, bool watched> const Op* load(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
+  if (few(mask)) {
+    if (mask == 0) return op + 1;
+    const int lane = __builtin_ctz(mask);
+    if (const std::byte* const p = reach_only<watched>(op, warp, mask, lane)) {
+      for (int e = 0; e < V; ++e) row<R>(warp, loaded<V>(op, e))[lane] = static_cast<R>(read<M>(p + e * sizeof(M)));
+      return op + 1;
+    }
+  }
   HostAccess host;
   if (!resolve<watched>(op, warp, mask, host)) return nullptr;
-  constexpr int kBytes = V * sizeof(M);
-  const auto simple = [&](std::int64_t stride) { return stride == kBytes || stride == 0; };
-  if (mask == kFullMask && host.regular && simple(host.stride[0]) && simple(host.stride[1])) {
+  if constexpr (kTransposed<M, R, V>) {
+    if (mask == kFullMask && host.regular && host.stride[0] == 16 && host.stride[1] == 16) {
+      load_transposed<M, R, V>(op, warp, 0, host.base);
+      load_transposed<M, R, V>(op, warp, kHalf, host.base + host.half);
+      return op + 1;
+    }
+  }
+  if (mask == kFullMask && host.regular) {
     for (int e = 0; e < V; ++e) {
       R* const d = row<R>(warp, loaded<V>(op, e));
       const std::byte* const p = host.base + e * sizeof(M);
@@ -110,43 +212,68 @@ template <class M, class R, int V, bool watched> const Op* load(const Op* op, Wa
   if (host.regular) spread(host, mask);
   for (int e = 0; e < V; ++e) {
     R* const d = row<R>(warp, loaded<V>(op, e));
-    R fresh[kWarpSize];
-    for (int i = 0; i < kWarpSize; ++i)
-      fresh[i] = static_cast<R>(read<M>(reinterpret_cast<const std::byte*>(host.lane[i]) + e * sizeof(M)));
+    alignas(64) R fresh[kWarpSize];
+    constexpr int kCount = kGathered<R>;
+    for (int i = 0; i < kWarpSize; i += kCount)
+      gather<M>((mask == kFullMask ? d : fresh) + i,
+                [&](int k) { return reinterpret_cast<const std::byte*>(host.lane[i + k]) + e * sizeof(M); },
+                std::make_integer_sequence<int, kCount>{});
+    if (mask == kFullMask) continue;
     for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? fresh[i] : d[i];
   }
   return op + 1;
 }
 
-// Where lanes write the same place, the last one stays.
 template <class M, class R, int V, bool watched> const Op* store(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
+  if (few(mask)) {
+    if (mask == 0) return op + 1;
+    const int lane = __builtin_ctz(mask);
+    if (std::byte* const p = reach_only<watched>(op, warp, mask, lane)) {
+      for (int e = 0; e < V; ++e) write(p + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[lane]));
+      return op + 1;
+    }
+  }
   HostAccess host;
   if (!resolve<watched>(op, warp, mask, host)) return nullptr;
   constexpr int kBytes = V * sizeof(M);
   if (mask == kFullMask && host.regular && host.stride[0] == kBytes && host.stride[1] == kBytes) {
+    if constexpr (kTransposed<M, R, V>) { // the second half last, as for_each_storing_lane has it
+      store_transposed<M, R, V>(op, warp, 0, host.base);
+      store_transposed<M, R, V>(op, warp, kHalf, host.base + host.half);
+      return op + 1;
+    }
     for (int e = 0; e < V; ++e) {
       const R* const s = row<R>(warp, stored<V>(op, e));
       std::byte* const p = host.base + e * sizeof(M);
-      store_half<M, R, V>(s, p);
-      store_half<M, R, V>(s + kHalf, p + host.half);
+      if constexpr (lanes_together(kBytes) == kWarpSize) { // the halves may be at one place
+        store_half<M, R, V>(s + kHalf, p + host.half);
+        store_half<M, R, V>(s, p);
+      } else {
+        store_half<M, R, V>(s, p);
+        store_half<M, R, V>(s + kHalf, p + host.half);
+      }
     }
+    return op + 1;
+  }
+  const bool apart = host.stride[0] == host.stride[1] && host.half == kHalf * host.stride[0] &&
+                     std::abs(host.stride[0]) >= kBytes; // no two lanes meet
+  if (mask == kFullMask && host.regular && apart) {
+    store_apart<M, R, V>(op, warp, host);
     return op + 1;
   }
   if (mask == kFullMask) {
     if (host.regular) spread(host, mask);
     for (int e = 0; e < V; ++e) {
       const R* const s = row<R>(warp, stored<V>(op, e));
-      for (int i = 0; i < kWarpSize; ++i)
-        write(reinterpret_cast<std::byte*>(host.lane[i]) + e * sizeof(M), static_cast<M>(s[i]));
+      for_each_storing_lane<kBytes>(
+          [&](int i) { write(reinterpret_cast<std::byte*>(host.lane[i]) + e * sizeof(M), static_cast<M>(s[i])); });
     }
     return op + 1;
   }
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
+  for_each_storing_lane(mask, kBytes, [&](int i) {
     for (int e = 0; e < V; ++e) write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[i]));
-  }
+  });
   return op + 1;
 }
 
@@ -205,12 +332,11 @@ template <class M, class R, int V, bool watched> const Op* store_whole(const Op*
   if (mask == 0) return op + 1;
   HostAccess host;
   if (!resolve<watched>(op, warp, mask, host)) return nullptr;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
+  for_each_storing_lane(mask, V * sizeof(M), [&](int i) {
     std::array<std::byte, V * sizeof(M)> value;
     for (int e = 0; e < V; ++e) write(value.data() + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[i]));
     write_at_once(host.at(i), value);
-  }
+  });
   return op + 1;
 }
 
@@ -240,7 +366,7 @@ template <class M, class R> Handler pick(const MemoryHandlerKey& key) {
   case 2: return by_vector(std::integral_constant<int, 2>{});
   case 4: return by_vector(std::integral_constant<int, 4>{});
   case 8:
-    if constexpr (sizeof(M) == 2 || sizeof(M) == 4) return by_vector(std::integral_constant<int, 8>{});
+    if constexpr (sizeof(M) <= 4) return by_vector(std::integral_constant<int, 8>{});
     return nullptr;
   default: return nullptr;
   }

@@ -23,7 +23,9 @@ std::uint64_t Decoder::address_of(std::uint32_t variable) const {
   case ir::VariableOwner::local: return local_offsets_[position];
   default: break;
   }
-  return module_.variables[position].space == isa::Space::shared ? shared_offsets_[position] : variables_[position];
+  const isa::Space space = module_.variables[position].space;
+  const bool in_kernel = space == isa::Space::shared || space == isa::Space::local;
+  return in_kernel ? shared_offsets_[position] : variables_[position];
 }
 
 // The bits of an operand that is known now, as a value of `type`.
@@ -31,7 +33,8 @@ std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type
   const auto raw = static_cast<std::uint64_t>(operand.value);
   switch (operand.kind) {
   case OperandKind::variable: return address_of(operand.index) + raw;
-  case OperandKind::function: return function_address(ir::definition_of(module_, operand.index), module_.address_size);
+  case OperandKind::function:
+    return function_address(callees().index().definition_of(operand.index), module_.address_size);
   case OperandKind::warp_size: return kWarpSize;
   case OperandKind::real64:
     if (type == isa::Type::f32 || (isa::bits(type) == 32))
@@ -86,6 +89,10 @@ std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool r
     return relaxed ? resized(row, lane_bytes, bytes, isa::is_signed(type)) : row;
   }
   case OperandKind::special: return special_row(operand, bytes);
+  case OperandKind::indexed: {
+    const Address a = indexed_address(operand, 0);
+    return resized(a.row, a.is_32_bit ? 4 : 8, bytes, false);
+  }
   case OperandKind::variable: // the address of a parameter that is a texture is the texture's handle
     if (in_moving_frame(operand.index)) return frame_address(constant_value(operand, type), bytes);
     if (ir::variable_owner(operand.index) == ir::VariableOwner::parameter &&

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "emulator/base/expected.hpp"
+#include "emulator/exec/address_space.hpp"
 #include "emulator/exec/levels.hpp"
 #include "emulator/exec/matrix_site.hpp"
 #include "emulator/exec/texture_site.hpp"
 #include "emulator/exec/warp.hpp"
+#include "emulator/ir/block_dependence.hpp"
 #include "emulator/ir/calls.hpp"
 
 #include <array>
@@ -112,6 +114,7 @@ struct Program {
   std::uint64_t local_bytes = 0;            ///< per thread
   std::vector<std::uint32_t> param_offsets; ///< of each parameter in the parameter buffer
   std::uint32_t param_bytes = 0;
+  std::vector<AddressRange> constant_variables; ///< by address
 
   // Of kernels that call functions or use the stack.
   std::shared_ptr<const ir::Function> linked; ///< owns `function`
@@ -121,6 +124,7 @@ struct Program {
                 top_row = 0;     ///< u32, per lane: where the running function's frame begins, where the stack ends
   std::uint64_t stack_limit = 0; ///< local memory may grow up to this
   bool uses_heap = false;        ///< of the device: Launch::heap, Launch::device_runtime
+  ir::BlockDependence block_dependence{};
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
 };
 

@@ -22,18 +22,21 @@ RegisterFile::RegisterFile(const ir::Function& function) {
 std::uint32_t RegisterFile::take(int lane_bytes) {
   if (lane_bytes == 0) { // predicates share a 64-byte row of sixteen
     if (predicates_left_ == 0) {
-      next_predicate_ = size_;
+      next_predicate_ = take_bytes(64);
       predicates_left_ = 64 / sizeof(Mask);
-      size_ += 64;
     }
     --predicates_left_;
     const std::uint32_t offset = next_predicate_;
     next_predicate_ += sizeof(Mask);
     return offset;
   }
-  const std::uint32_t offset = size_;
-  size_ += static_cast<std::uint32_t>(std::max(64, lane_bytes * kWarpSize));
-  return offset;
+  return take_bytes(static_cast<std::uint32_t>(std::max(64, lane_bytes * kWarpSize)));
+}
+
+std::uint32_t RegisterFile::take_bytes(std::uint32_t bytes) {
+  const std::optional<std::uint32_t> offset = size_.as<std::uint32_t>(), end = (size_ + bytes).as<std::uint32_t>();
+  size_ = end ? size_ + bytes : Checked(0) - 1; // stays invalid
+  return offset.value_or(0);
 }
 
 std::uint32_t RegisterFile::constant(int lane_bytes, std::uint64_t value) {
@@ -63,7 +66,7 @@ std::uint32_t RegisterFile::temporary(int lane_bytes) {
 void RegisterFile::reset_temporaries() { temporaries_used_.clear(); }
 
 void RegisterFile::finish(Program& program) {
-  program.warp_bytes = size_;
+  program.warp_bytes = size_.as<std::uint32_t>().value_or(0);
   program.constants = std::move(constants_);
   program.specials = std::move(specials_);
 }

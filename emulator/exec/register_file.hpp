@@ -3,6 +3,7 @@
 //   RegisterFile file(function);  file.reg(3) -> offset of register 3;  file.constant(4, 7) -> a row of sevens
 #pragma once
 
+#include "emulator/base/checked.hpp"
 #include "emulator/exec/program.hpp"
 
 #include <map>
@@ -31,11 +32,14 @@ public:
   /// A row that nobody else uses.
   std::uint32_t hidden(int lane_bytes) { return take(lane_bytes); }
 
-  /// Moves the collected rows into the program.
+  /// Bytes of a warp; invalid where offsets do not fit 32 bits: then no row may be used.
+  [[nodiscard]] Checked size() const { return size_; }
+  /// Moves the collected rows into the program. There must be room for them: size().
   void finish(Program& program);
 
 private:
   std::uint32_t take(int lane_bytes);
+  std::uint32_t take_bytes(std::uint32_t bytes);
   struct Place {
     std::uint32_t offset, stride;
     int lane_bytes;
@@ -46,7 +50,7 @@ private:
   std::vector<SpecialRow> specials_;
   std::map<int, std::vector<std::uint32_t>> temporaries_;
   std::map<int, std::size_t> temporaries_used_;
-  std::uint32_t size_ = kRegisterFile;
+  Checked size_ = kRegisterFile;
   std::uint32_t next_predicate_ = 0, predicates_left_ = 0;
   std::uint32_t always_ = 0, carry_ = 0;
 };

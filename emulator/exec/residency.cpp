@@ -1,5 +1,7 @@
 #include "emulator/exec/residency.hpp"
 
+#include "emulator/exec/time_limit.hpp"
+
 #include <new>
 
 namespace warplens::exec {
@@ -103,8 +105,9 @@ void Residency::round() {
 bool Residency::turn(Resident& ctas, std::int64_t& last_steps) {
   if (ctas.first_cta() > progress_.lowest_trap || last_steps <= 0) return true;
   const std::uint64_t limit = worker_.launch.max_steps;
-  if (limit != 0 && progress_.steps.load(std::memory_order_relaxed) > limit) {
-    stop_at_limit(ctas);
+  const bool too_late = out_of_time.load(std::memory_order_relaxed);
+  if (too_late || (limit != 0 && progress_.steps.load(std::memory_order_relaxed) > limit)) {
+    stop_at_limit(ctas, too_late ? kOutOfTime : "");
     return true;
   }
   const std::uint64_t before = worker_.steps;
@@ -116,11 +119,12 @@ bool Residency::turn(Resident& ctas, std::int64_t& last_steps) {
   return p != Cta::Progress::paused;
 }
 
-void Residency::stop_at_limit(Resident& ctas) {
+void Residency::stop_at_limit(Resident& ctas, std::string_view why) {
   progress_.stop = true;
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) return; // there is a better reason
   Trap trap;
   trap.kind = Trap::Kind::step_limit;
+  trap.detail = why;
   ctas.where(trap);
   worker_.trap = std::move(trap);
 }

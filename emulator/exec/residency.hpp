@@ -54,7 +54,7 @@ private:
   std::unique_ptr<Resident> slot();
   void round();
   bool turn(Resident& ctas, std::int64_t& last_steps);
-  void stop_at_limit(Resident& ctas);
+  void stop_at_limit(Resident& ctas, std::string_view why);
   void look_for_deadlock();
   [[nodiscard]] bool gets_nowhere();
   bool memory_stays();

@@ -83,6 +83,9 @@ inline Mask acting(const Op* op, Warp* warp) { return warp->active & (predicate(
 
 constexpr Mask kFullMask = ~Mask{0};
 
+/// Whether no more than one lane acts.
+inline bool few(Mask mask) { return (mask & (mask - 1)) == 0; }
+
 inline void activate(Warp* warp, Mask mask) {
   warp->active = mask;
   warp->lanes = static_cast<unsigned>(__builtin_popcount(mask));

@@ -1,6 +1,7 @@
 #include "emulator/exec/cta.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace warplens::exec {
 
@@ -127,12 +128,39 @@ bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t hi
   auto after =
       std::upper_bound(list.begin(), list.end(), low, [](std::uint64_t a, const Allocation& x) { return a < x.begin; });
   if (after != list.begin() && high <= (after - 1)->end) {
+    if ((after - 1)->constant && launch.program->sites[site].kind != AccessKind::load) return false;
     regions[site] = {(after - 1)->begin, (after - 1)->end};
     return true;
   }
   constexpr std::uint64_t kFirstPage = 4096; // where null pointers lead
   if (!launch.host_pointers || low < kFirstPage || high > kSharedWindow) return false;
-  return high <= launch.arena_begin || low >= launch.arena_end;
+  return std::none_of(launch.arena.begin(), launch.arena.end(),
+                      [&](const AddressRange& range) { return range.overlaps(low, high); });
+}
+
+bool Worker::passes(const Trap& access, std::uint64_t bytes) {
+  const std::uint64_t end = access.address + bytes;
+  if (!launch.past_ends || end <= access.address || !in_used_pages(launch.allocations, access.address, end))
+    return false;
+  const auto [found, fresh] = overruns.try_emplace(access.instruction, Overrun{access, 0});
+  Overrun& known = found->second;
+  ++known.count;
+  const auto order = [](const Trap& t) { return std::tuple(t.cta, t.thread, t.address); };
+  if (!fresh && order(access) < order(known.first)) known.first = access;
+  return true;
+}
+
+// What nobody will see is forgotten: CTAs after those that have printed enough.
+void Worker::print(std::uint64_t cta, std::string_view text) {
+  std::string& out = printed[cta];
+  const std::size_t before = out.size();
+  out.append(text.substr(0, kMostPrintedByCta - before));
+  printed_bytes += out.size() - before;
+  while (printed_bytes - printed.rbegin()->second.size() >= kMostPrinted) {
+    const auto last = std::prev(printed.end());
+    printed_bytes -= last->second.size();
+    printed.erase(last);
+  }
 }
 
 void Worker::change_branch(Branch& last, Mask active, Mask taken) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace warplens::exec {
 
@@ -113,6 +114,16 @@ private:
   EachWanted wanted_; ///< where a warp is told of each
 };
 
+/// What went past the end of an allocation at one instruction, and passed.
+struct Overrun {
+  Trap first;              ///< of the CTA with the lowest number, and of its thread with the lowest one
+  std::uint64_t count = 0; ///< accesses of threads
+};
+
+/// What one CTA may print, and all CTAs of a launch; what comes after it in the order of the CTAs is dropped. CUDA
+/// keeps 1 MiB of a whole launch by default (cudaLimitPrintfFifoSize).
+constexpr std::size_t kMostPrintedByCta = std::size_t{1} << 20, kMostPrinted = std::size_t{32} << 20;
+
 struct BlockCounter {
   std::uint64_t warps = 0;
   std::uint64_t lanes = 0;
@@ -139,14 +150,19 @@ struct Worker {
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
-  std::map<std::uint64_t, std::string> printed; ///< by CTA
+  std::map<std::uint64_t, std::string> printed; ///< by CTA, …
+  std::size_t printed_bytes = 0;                ///< … all together
   std::optional<Trap> trap;                     ///< of the CTA with the lowest number
+  std::map<std::uint32_t, Overrun> overruns;    ///< by instruction
 
+  void print(std::uint64_t cta, std::string_view text);
   void trapped(Trap t) {
     if (!trap || t.cta < trap->cta) trap = std::move(t);
   }
-  /// True where [low, high) lies in one allocation; remembers it for the site.
+  /// True where [low, high) lies in one allocation that the site may access so; remembers it for the site.
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
+  /// True where a GPU lets the access pass all the same, which is noted down. `access` says what is accessed.
+  bool passes(const Trap& access, std::uint64_t bytes);
   /// Branches are held back like accesses.
   void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
     if (warp.told_each && watch->wanted().branches) [[unlikely]]

@@ -119,6 +119,34 @@ TEST_F(LaneLevels, RowsFollowTheTable) {
   }
 }
 
+// A lane that is alone is computed by itself: its bits are those that it has among others.
+TEST_F(LaneLevels, ALaneAloneHasTheSameBits) {
+  const auto table = isa::table();
+  for (std::size_t e = 0; e < table.size(); ++e) {
+    if (table[e].family != isa::Family::lane) continue;
+    for (int variant = 0; variant < table[e].pattern.variants(); ++variant) {
+      const isa::Form form = table[e].pattern.expand(variant);
+      const int bytes = destination_bytes(table[e], form);
+      const isa::Type type = isa::operand_type(table[e].operands.items[0], form);
+      int different = 0;
+      for (const Level& level : levels()) {
+        fill();
+        const WarpMemory all = run(level, e, variant, kFullMask);
+        for (int lane = 0; lane < kWarpSize; ++lane) {
+          const WarpMemory alone = run(level, e, variant, Mask{1} << lane);
+          if (bytes == 0)
+            different += (predicate(alone.get(), kFirst) ^ predicate(all.get(), kFirst)) >> lane & 1;
+          else
+            different +=
+                !same(lane_bits(alone.get(), kFirst, bytes, lane), lane_bits(all.get(), kFirst, bytes, lane), type);
+        }
+        EXPECT_EQ(different, 0) << table[e].opcode << table[e].pattern_text << " variant " << variant << " at "
+                                << level.name;
+      }
+    }
+  }
+}
+
 TEST_F(LaneLevels, EveryLevelAndEveryMaskAgree) {
   const auto table = isa::table();
   int variants = 0;
@@ -135,9 +163,9 @@ TEST_F(LaneLevels, EveryLevelAndEveryMaskAgree) {
       for (int round = 0; round < 4; ++round) {
         fill();
         const WarpMemory expected = run(levels().back(), e, variant, kFullMask);
-        const Mask some = static_cast<Mask>(random_());
+        const Mask some = static_cast<Mask>(random_()), one = Mask{1} << random_() % kWarpSize;
         for (const Level& level : levels())
-          for (const Mask mask : {kFullMask, some}) {
+          for (const Mask mask : {kFullMask, some, one, Mask{0}}) {
             const WarpMemory got = run(level, e, variant, mask);
             for (int lane = 0; lane < kWarpSize; ++lane) {
               const bool acts = (mask >> lane & 1) != 0;

@@ -251,21 +251,5 @@ TEST(Watching, CountsDoNotDependOnWorkersOrLevels) {
   EXPECT_EQ(lanes, 20u * 40 * 72);
 }
 
-TEST(Arena, IsZeroedNamedAndReused) {
-  auto arena = std::move(*exec::Arena::reserve());
-  const std::uint64_t a = *arena->allocate(1000, "a"), b = *arena->allocate(0, "b"), c = *arena->allocate(5000, "c");
-  EXPECT_EQ(a % 256, 0u);
-  EXPECT_GE(b, a + 1000 + 256 - 255);
-  EXPECT_NE(b, c);
-  auto* bytes = reinterpret_cast<unsigned char*>(c);
-  std::fill(bytes, bytes + 5000, 0xff);
-  EXPECT_TRUE(arena->free(c));
-  EXPECT_FALSE(arena->free(c));
-  const std::uint64_t d = *arena->allocate(5000, "d");
-  EXPECT_EQ(c, d);
-  EXPECT_EQ(std::count(bytes, bytes + 5000, 0), 5000);
-  EXPECT_FALSE(arena->allocate(std::uint64_t{1} << 60, "too large").has_value());
-}
-
 } // namespace
 } // namespace warplens::tests

@@ -58,16 +58,19 @@ std::string Emulated::run(const Request& request) {
                 request.arguments[i].bytes);
   launch.cooperative = request.cooperative;
   launch.host_pointers = request.host_pointers;
+  launch.past_ends = request.past_ends;
   if (request.cooperative) launch.grid_workspace = buffer(std::vector<std::uint32_t>(exec::kGridWorkspace / 4, 0));
   launch.allocations = arena_->snapshot();
-  launch.arena_begin = arena_->begin();
-  launch.arena_end = arena_->end();
+  launch.arena = arena_->ranges();
   launch.machine = {132, 64};
   launch.workers = request.workers;
   launch.watcher = request.watcher;
   launch.max_steps = request.max_steps;
   launch.textures = request.textures;
   const exec::LaunchResult result = exec::run(launch);
+  overruns_.clear();
+  for (const exec::Overrun& o : result.overruns)
+    overruns_.push_back(std::to_string(o.count) + " " + exec::describe(o, launch).message);
   if (!result.trap) return {};
   return exec::describe(*result.trap, launch).message;
 }

@@ -35,10 +35,14 @@ public:
     std::uint64_t max_steps = 0;
     bool cooperative = false;
     bool host_pointers = false;
+    bool past_ends = false;
     exec::Textures textures;
   };
   /// What stopped the kernel, as text; empty where nothing did.
   std::string run(const Request& request);
+  /// Of the last run: "COUNT MESSAGE" for each instruction that went past the end of an allocation.
+  [[nodiscard]] const std::vector<std::string>& overruns() const { return overruns_; }
+  exec::Arena& arena() { return *arena_; }
 
   [[nodiscard]] const ir::Module& module() const { return module_; }
 
@@ -46,6 +50,7 @@ private:
   ir::Module module_;
   std::unique_ptr<exec::Arena> arena_;
   std::vector<std::uint64_t> buffers_;
+  std::vector<std::string> overruns_;
 };
 
 } // namespace warplens::tests

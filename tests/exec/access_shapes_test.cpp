@@ -1,0 +1,146 @@
+// Loads and stores of each width, in each space, by all lanes, some, or one, whose addresses are in a sequence or not:
+// what each lane reads and writes, by a plain model of memory; at every level, watched and unwatched.
+#include "tests/exec/kernel_test.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace warplens::tests {
+namespace {
+
+// Global memory is what follows in the buffer of the results.
+constexpr std::uint32_t kThreads = 64, kWords = 512, kVector = 4, kPerThread = 2 * kVector + kWords;
+
+struct Width {
+  const char* type;
+  std::uint32_t bytes, vector;
+  bool sign = false;
+};
+constexpr Width kWidths[] = {{"u8", 1, 1},  {"s8", 1, 1, true},  {"u16", 2, 1}, {"s16", 2, 1, true},
+                             {"u32", 4, 1}, {"s32", 4, 1, true}, {"u64", 8, 1}, {"u8", 1, 4},
+                             {"u16", 2, 2}, {"u32", 4, 2},       {"u32", 4, 4}, {"u64", 8, 2}};
+
+// The place of a lane is an element of this number. Of two lanes never the same but for loads of the first.
+struct Places {
+  std::uint32_t factor, times, mask; ///< (lane * factor + lane / 16 * times) & mask
+  [[nodiscard]] std::uint32_t of(std::uint32_t lane) const { return (lane * factor + lane / 16 * times) & mask; }
+  [[nodiscard]] bool distinct() const { return factor != 0; }
+};
+constexpr Places kPlaces[] = {{0, 0, 0}, {1, 0, 127}, {3, 0, 127}, {1, 40, 127}, {127, 0, 127}, {37, 0, 127}};
+
+constexpr std::uint32_t kMasks[] = {0xffffffff, 1, 1u << 13, 1u << 31, 0x00010100, 0x0f0ff0f0, 0};
+
+struct Where {
+  const char* space; ///< of the instruction
+  const char* of;    ///< of the memory
+  bool own;          ///< each thread has its own
+};
+constexpr Where kSpaces[] = {{".global", "global", false}, {".shared", "shared", false}, {".local", "local", true},
+                             {"", "global", false},        {"", "shared", false},        {"", "local", true}};
+
+// Each thread fills the memory, or its own, reads under the mask, writes under it what it has read and more, and tells
+// what it has read and what is in memory. The registers are wide; `narrow` ones are of 32 bits.
+std::string kernel(const Where& where, const Width& width, const Places& places, std::uint32_t mask, bool narrow) {
+  const auto n = [](auto value) { return std::to_string(value); };
+  const std::string space(where.space), of(where.of), size = n(width.bytes * width.vector);
+  const std::string form = space + (width.vector > 1 ? ".v" + n(width.vector) : "") + "." + width.type;
+  std::string registers;
+  for (std::uint32_t e = 0; e < width.vector; ++e) registers += (e == 0 ? "" : ", ") + ("%v" + n(e));
+  if (width.vector > 1) registers = "{" + registers + "}";
+  std::string text =
+      (of == "local" ? ".local .align 16 .b8 memory[2048];\n" : "") + std::string(".reg .b") + (narrow ? "32" : "64") +
+      " %v<4>; .reg .b64 %m<4>;\n " +
+      (of == "global" ? "add.u64 %m0, %rd1, " + n(4 * kThreads * kPerThread) : "mov.u64 %m0, memory") +
+      "; mov.u64 %m1, %m0;\n" + (space.empty() ? "cvta." + of + ".u64 %m1, %m0;\n" : "") +
+      "mov.u32 %r10, 0; mov.u64 %m2, %m0;\n" + "FILL: mad.lo.u32 %r11, %r10, 0x9e3779b1, 0x85ebca6b;\n" +
+      (where.own ? "mad.lo.u32 %r11, %r1, 0x01000193, %r11;\n" : "") + "st." + of +
+      ".u32 [%m2], %r11; add.u64 %m2, %m2, 4; add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, " + n(kWords) +
+      "; @%p1 bra FILL;\nbar.sync 0;\n" +
+      // the place of each warp's lanes, a warp after the other
+      "and.b32 %r12, %r1, 31; mul.lo.u32 %r13, %r12, " + n(places.factor) +
+      "; shr.u32 %r14, %r12, 4; mad.lo.u32 %r13, %r14, " + n(places.times) + ", %r13; and.b32 %r13, %r13, " +
+      n(places.mask) + ";\n mad.lo.u32 %r13, %r13, " + size + ", 0; cvt.u64.u32 %m3, %r13; add.u64 %m3, %m1, %m3;\n" +
+      "shr.u32 %r14, " + n(mask) +
+      ", %r12; and.b32 %r14, %r14, 1; setp.ne.u32 %p2, %r14, 0; setp.lt.u32 %p3, %r1, 32; and.pred %p2, %p2, %p3;\n";
+  const std::string bits = narrow ? "32" : "64";
+  for (std::uint32_t e = 0; e < kVector; ++e) text += "mov.b" + bits + " %v" + n(e) + ", 77;\n";
+  text += "@%p2 ld" + form + " " + registers + ", [%m3];\nbar.sync 0;\n";
+  text += "mul.lo.u32 %r15, %r2, " + n(4 * kPerThread) + "; cvt.u64.u32 %rd10, %r15; add.u64 %rd10, %rd1, %rd10;\n";
+  for (std::uint32_t e = 0; e < kVector; ++e)
+    text += "st.global.u" + bits + " [%rd10+" + n(8 * e) + "], %v" + n(e) + ";\nadd.u" + bits + " %v" + n(e) + ", %v" +
+            n(e) + ", 5;\n";
+  if (places.distinct()) text += "@%p2 st" + form + " [%m3], " + registers + ";\nbar.sync 0;\n";
+  return text + "mov.u32 %r10, 0; mov.u64 %m2, %m0; add.u64 %rd10, %rd10, " + n(8 * kVector) + ";\nDUMP: ld." + of +
+         ".u32 %r11, [%m2]; st.global.u32 [%rd10], %r11; add.u64 %m2, %m2, 4; add.u64 %rd10, %rd10, 4;\n"
+         "add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, " +
+         n(kWords) + "; @%p1 bra DUMP;\nret;";
+}
+
+std::vector<std::uint32_t> expected(const Where& where, const Width& width, const Places& places, std::uint32_t mask,
+                                    bool narrow) {
+  std::vector<std::uint32_t> out(kThreads * kPerThread);
+  std::array<std::array<std::uint32_t, kWords>, kThreads> memory{};
+  for (std::uint32_t t = 0; t < kThreads; ++t)
+    for (std::uint32_t w = 0; w < kWords; ++w)
+      memory[t][w] = w * 0x9e3779b1u + 0x85ebca6bu + (where.own ? t * 0x01000193u : 0);
+  const auto bytes_of = [&](std::uint32_t t) { return reinterpret_cast<char*>(memory[where.own ? t : 0].data()); };
+  std::array<std::array<std::uint64_t, kVector>, kThreads> values{};
+  const auto acts = [&](std::uint32_t t) { return t < 32 && (mask >> t & 1) != 0; };
+  const auto place = [&](std::uint32_t t, std::uint32_t e) {
+    return bytes_of(t) + places.of(t % 32) * width.bytes * width.vector + e * width.bytes;
+  };
+  for (std::uint32_t t = 0; t < kThreads; ++t) {
+    values[t].fill(77);
+    for (std::uint32_t e = 0; e < width.vector && acts(t); ++e) {
+      std::uint64_t v = 0;
+      std::memcpy(&v, place(t, e), width.bytes);
+      const int shift = 64 - 8 * static_cast<int>(width.bytes);
+      values[t][e] = width.sign ? static_cast<std::uint64_t>(static_cast<std::int64_t>(v << shift) >> shift) : v;
+    }
+    for (std::uint32_t e = 0; e < kVector; ++e)
+      std::memcpy(&out[t * kPerThread + 2 * e], &values[t][e], narrow ? 4 : 8);
+  }
+  for (std::uint32_t t = 0; t < kThreads && places.distinct(); ++t)
+    for (std::uint32_t e = 0; e < width.vector && acts(t); ++e) {
+      const std::uint64_t v = values[t][e] + 5;
+      std::memcpy(place(t, e), &v, width.bytes);
+    }
+  for (std::uint32_t t = 0; t < kThreads; ++t) std::memcpy(&out[t * kPerThread + 2 * kVector], bytes_of(t), 4 * kWords);
+  return out;
+}
+
+TEST(AccessShapes, EachLaneReadsAndWritesItsOwnPlace) {
+  for (const Where& where : kSpaces)
+    for (const Width& width : kWidths)
+      for (const Places& places : kPlaces)
+        for (const std::uint32_t mask : kMasks)
+          for (const bool narrow : {false, true}) {
+            if (narrow && width.bytes > 4) continue;
+            const std::string declared =
+                where.of == std::string("shared") ? ".shared .align 16 .b8 memory[2048];\n" : "";
+            Emulated machine(kernel_of(kernel(where, width, places, mask, narrow), declared), "test.ptx");
+            const std::vector<std::uint32_t> wanted = expected(where, width, places, mask, narrow);
+            for (const exec::Level& level : exec::levels())
+              for (const bool watched : {false, true}) {
+                exec::Watcher* watcher = nullptr;
+                struct Nobody final : exec::Watcher {
+                  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
+                  void finish(std::vector<std::unique_ptr<exec::Shard>>,
+                              const std::vector<exec::InstructionCount>&) override {}
+                } nobody;
+                if (watched) watcher = &nobody;
+                Ran ran = run_on(machine, {.threads = kThreads,
+                                           .words = std::size_t{kThreads} * kPerThread + kWords,
+                                           .level = &level,
+                                           .watcher = watcher});
+                ASSERT_EQ(ran.trap, "");
+                ran.words.resize(wanted.size());
+                ASSERT_EQ(ran.words, wanted)
+                    << where.space << " of " << where.of << " ." << width.type << " v" << width.vector << " places "
+                    << places.factor << " mask " << mask << " at " << level.name << (watched ? " watched" : "");
+              }
+          }
+}
+
+} // namespace
+} // namespace warplens::tests
