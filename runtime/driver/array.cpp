@@ -133,6 +133,7 @@ void set_format(exec::Image& image, CUarray_format format, unsigned channels) {
 
 std::shared_ptr<Array> Array::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned levels) {
   auto array = std::make_shared<Array>();
+  array->context_ = &context;
   array->descriptor_ = descriptor;
   exec::Image& image = array->image_;
   image = image_of(descriptor, levels);
@@ -191,8 +192,17 @@ std::shared_ptr<Array> live(std::shared_ptr<Array> array) {
   return array;
 }
 
-std::shared_ptr<Array> find_array(CUarray handle) { return live(arrays().plain.find(handle)); }
-std::shared_ptr<Array> find_array(CUmipmappedArray handle) { return live(arrays().mipmapped.find(handle)); }
+std::shared_ptr<Array> find_array(CUarray handle) { return live(object_of(arrays().plain, handle)); }
+std::shared_ptr<Array> find_array(CUmipmappedArray handle) { return live(object_of(arrays().mipmapped, handle)); }
+
+Context* context_of(CUarray handle) { return &find_array(handle)->context(); }
+Context* context_of(CUmipmappedArray handle) { return &find_array(handle)->context(); }
+
+void bury_arrays_of(const Context& context) {
+  const auto is_of = [&](const Array& array) { return &array.context() == &context; };
+  arrays().plain.bury(is_of);
+  arrays().mipmapped.bury(is_of);
+}
 
 Box box_in(CUarray array, std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint64_t width, std::uint64_t rows,
            std::uint64_t slices) {
@@ -244,7 +254,7 @@ CUresult cuArray3DCreate_v2(CUarray* handle, const CUDA_ARRAY3D_DESCRIPTOR* desc
 }
 
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray handle) {
-  return serve([&](Context&) {
+  return serve_for(handle, [&](Context&) {
     require(descriptor != nullptr);
     const CUDA_ARRAY3D_DESCRIPTOR& d = find_array(handle)->descriptor();
     *descriptor = {d.Width, d.Height, d.Format, d.NumChannels};
@@ -252,14 +262,14 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray hand
 }
 
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray handle) {
-  return serve([&](Context&) {
+  return serve_for(handle, [&](Context&) {
     require(descriptor != nullptr);
     *descriptor = find_array(handle)->descriptor();
   });
 }
 
 CUresult cuArrayDestroy(CUarray handle) {
-  return serve([&](Context& context) { destroy(context, arrays().plain, handle); });
+  return serve_for(handle, [&](Context& context) { destroy(context, arrays().plain, handle); });
 }
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray* handle, const CUDA_ARRAY3D_DESCRIPTOR* descriptor, unsigned levels) {
@@ -275,7 +285,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* handle, const CUDA_ARRAY3D_DES
 }
 
 CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray handle, unsigned number) {
-  return serve([&](Context&) {
+  return serve_for(handle, [&](Context&) {
     require(level != nullptr);
     std::shared_ptr<Array> array = find_array(handle)->level(number);
     *level = arrays().plain.handle(array.get());
@@ -284,7 +294,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray handle, unsig
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
-  return serve([&](Context& context) { destroy(context, arrays().mipmapped, handle); });
+  return serve_for(handle, [&](Context& context) { destroy(context, arrays().mipmapped, handle); });
 }
 
 } // extern "C"

@@ -26,6 +26,7 @@ public:
   [[nodiscard]] const CUDA_ARRAY3D_DESCRIPTOR& descriptor() const { return descriptor_; }
   [[nodiscard]] const exec::Image& image() const { return image_; }
   [[nodiscard]] bool is_level() const { return is_level_; }
+  [[nodiscard]] Context& context() const { return *context_; }
 
   /// Where the bytes of the first level lie, and how many there are: what a copy may touch.
   struct Rows {
@@ -37,6 +38,7 @@ public:
   [[nodiscard]] Rows rows() const;
 
 private:
+  Context* context_ = nullptr;
   CUDA_ARRAY3D_DESCRIPTOR descriptor_{};
   exec::Image image_;
   bool is_level_ = false;
@@ -45,9 +47,12 @@ private:
   friend std::shared_ptr<Array> live(std::shared_ptr<Array> array);
 };
 
-/// The array behind a handle. Throws Failure CUDA_ERROR_INVALID_HANDLE: there is none, or its context is gone.
+/// The array behind a handle. Throws Failure CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED.
 std::shared_ptr<Array> find_array(CUarray handle);
 std::shared_ptr<Array> find_array(CUmipmappedArray handle);
+
+/// When their context is destroyed.
+void bury_arrays_of(const Context& context);
 
 /// The bytes of an array that a copy names, `x` and `width` in bytes. Throws Failure: CUDA_ERROR_INVALID_HANDLE, or
 /// CUDA_ERROR_INVALID_VALUE where the box reaches beyond the array.

@@ -26,8 +26,9 @@ CUresult now(const CUDA_MEMCPY3D& parameters, const char* function) {
 }
 
 CUresult async(const CUDA_MEMCPY3D& parameters, CUstream handle, const char* function) {
-  return serve([&](Context& context) { transfer_async(*find_stream(context, handle), transfer_of(parameters)); },
-               function);
+  return serve_for(
+      handle, [&](Context& context) { transfer_async(*find_stream(context, handle), transfer_of(parameters)); },
+      function);
 }
 
 } // namespace

@@ -99,7 +99,18 @@ void Context::destroy() {
     stream->synchronize();
   }
   flush_printed();
-  set_fault(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  fault_.store(CUDA_ERROR_CONTEXT_IS_DESTROYED, std::memory_order_release);
+}
+
+void Context::revive(unsigned context_flags) {
+  const std::lock_guard lock(order_);
+  flags = context_flags;
+  limits.clear();
+  all_.clear();
+  per_thread_.clear();
+  legacy_ = std::make_shared<Stream>(*this, Stream::Kind::legacy, 0);
+  id_ = next_number();
+  fault_.store(CUDA_SUCCESS, std::memory_order_release);
 }
 
 Context& current_context() {

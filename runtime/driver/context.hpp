@@ -3,7 +3,8 @@
 //
 //   push_context(context);   current_context().legacy_stream().submit(…);   current_context().synchronize();
 //
-// A kernel that fails leaves its context with a fault, which every later call answers until the context is gone.
+// A kernel that fails leaves its context with a fault, which every later call answers until the context is gone. One
+// that was destroyed may still be pushed, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED; its handle stays known for ever.
 #pragma once
 
 #include "runtime/driver/stream.hpp"
@@ -42,10 +43,14 @@ public:
 
   /// Ends the context: waits for its work; its streams and memory are gone.
   void destroy();
+  [[nodiscard]] bool destroyed() const { return fault() == CUDA_ERROR_CONTEXT_IS_DESTROYED; }
+  /// Begins again, as the primary context does. Nothing of before is left.
+  void revive(unsigned context_flags);
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
   unsigned flags = 0;
   std::map<CUlimit, std::size_t> limits; ///< as set; those that are not in it have their defaults
+  std::atomic<unsigned> uses{1};         ///< of cuCtxAttach() and cuCtxDetach()
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 

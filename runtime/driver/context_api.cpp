@@ -17,6 +17,13 @@ std::shared_ptr<Context> find(Machine& machine, CUcontext context) {
   return found;
 }
 
+/// The context, or the current one for null, as something can be done with it. Throws Failure: its fault.
+Context& live(Machine& machine, CUcontext handle) {
+  Context& context = handle == nullptr ? current_context() : *find(machine, handle);
+  if (const CUresult fault = context.fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
+  return context;
+}
+
 CUresult create(CUcontext* context, unsigned flags, CUdevice device, const char* function) {
   return serve(
       [&](Machine& machine) {
@@ -109,15 +116,20 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned 
 
 CUresult cuCtxDestroy_v2(CUcontext context) {
   return serve([&](Machine& machine) {
+    require(context != nullptr);
     const std::shared_ptr<Context> found = find(machine, context);
-    require(found != machine.primary(), CUDA_ERROR_INVALID_CONTEXT);
+    require(!machine.is_primary(*found), CUDA_ERROR_INVALID_CONTEXT);
+    require(!found->destroyed(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     if (current_context_or_null() == found) pop_context();
     machine.destroy_context(found);
   });
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  return serve([&](Machine& machine) { push_context(find(machine, context)); });
+  return serve([&](Machine& machine) {
+    require(context != nullptr);
+    push_context(find(machine, context));
+  });
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
@@ -155,17 +167,17 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
   });
 }
 
-CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
+CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   return serve([&](Machine& machine) {
     require(id != nullptr);
-    *id = context == nullptr ? current_context().id() : find(machine, context)->id();
+    *id = live(machine, handle).id();
   });
 }
 
 CUresult cuCtxGetFlags(unsigned int* flags) {
-  return serve([&](Context& context) {
+  return serve([&](Machine&) {
     require(flags != nullptr);
-    *flags = context.flags;
+    *flags = current_context().flags;
   });
 }
 
@@ -177,10 +189,8 @@ CUresult cuCtxSynchronize() {
   return serve([](Context& context) { return context.synchronize(); });
 }
 
-CUresult cuCtxSynchronize_v2(CUcontext context) {
-  return serve([&](Machine& machine) {
-    return context == nullptr ? current_context().synchronize() : find(machine, context)->synchronize();
-  });
+CUresult cuCtxSynchronize_v2(CUcontext handle) {
+  return serve([&](Machine& machine) { return live(machine, handle).synchronize(); });
 }
 
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
@@ -225,7 +235,8 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned int* version) {
   return serve([&](Machine& machine) {
     require(version != nullptr);
-    if (context != nullptr) find(machine, context);
+    if (context != nullptr) require(!find(machine, context)->destroyed(), CUDA_ERROR_INVALID_CONTEXT);
+    live(machine, context);
     *version = 3020;
   });
 }
@@ -242,7 +253,7 @@ CUresult cuCtxResetPersistingL2Cache() {
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
-  return serve([](Context&) { return CUDA_ERROR_INVALID_DEVICE; }); // there is one device, no peer of itself
+  return serve([](Context&) { return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; }); // there is one device, no peer of itself
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext) {

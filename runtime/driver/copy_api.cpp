@@ -20,7 +20,8 @@ CUresult now(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
 
 CUresult async(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side, std::uint64_t bytes, CUstream handle,
                const char* function) {
-  return serve(
+  return serve_for(
+      handle,
       [&](Context& context) {
         transfer_async(*find_stream(context, handle), linear_transfer(to, to_side, from, from_side, bytes));
       },
@@ -45,8 +46,9 @@ CUresult boxes_now(const CUDA_MEMCPY3D& parameters, const char* function) {
 }
 
 CUresult boxes_async(const CUDA_MEMCPY3D& parameters, CUstream handle, const char* function) {
-  return serve([&](Context& context) { transfer_async(*find_stream(context, handle), transfer_of(parameters)); },
-               function);
+  return serve_for(
+      handle, [&](Context& context) { transfer_async(*find_stream(context, handle), transfer_of(parameters)); },
+      function);
 }
 
 /// Fills do not block.
@@ -68,8 +70,9 @@ CUresult fill_now(std::uint64_t to, std::size_t pitch, std::uint32_t value, std:
 
 CUresult fill_async(std::uint64_t to, std::size_t pitch, std::uint32_t value, std::uint32_t element, std::size_t width,
                     std::size_t rows, CUstream handle, const char* function) {
-  return serve([&](Context& context) { fill(*find_stream(context, handle), to, pitch, value, element, width, rows); },
-               function);
+  return serve_for(
+      handle, [&](Context& context) { fill(*find_stream(context, handle), to, pitch, value, element, width, rows); },
+      function);
 }
 
 } // namespace

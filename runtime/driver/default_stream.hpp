@@ -2,7 +2,7 @@
 // cuLaunchKernel_ptsz the default stream of the calling thread. CMake compiles them twice, the second time with
 // WARPLENS_PER_THREAD_DEFAULT_STREAM.
 //
-//   CUresult PTSZ(cuLaunchKernel)(…, CUstream handle, …) { … find_stream(context, handle) … }
+//   CUresult PTSZ(cuLaunchKernel)(…, CUstream handle, …) { serve_for(handle, … find_stream(context, handle) …) }
 //
 // PTDS is for those that take no stream and use the default one. All else in such a file is in an unnamed namespace.
 #pragma once
@@ -29,14 +29,12 @@ namespace {
 #endif
 }
 
-/// Throws Failure CUDA_ERROR_INVALID_HANDLE.
+/// Throws Failure: CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
 [[maybe_unused]] std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
   if (handle == nullptr) return default_stream(context);
   if (handle == CU_STREAM_LEGACY) return context.legacy_stream().shared_from_this();
   if (handle == CU_STREAM_PER_THREAD) return context.per_thread_stream().shared_from_this();
-  std::shared_ptr<Stream> found = Machine::instance().streams.find(handle);
-  require(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return found;
+  return object_of(Machine::instance().streams, handle);
 }
 
 } // namespace

@@ -60,11 +60,11 @@ CUresult cuDriverGetVersion(int* version) {
 }
 
 CUresult cuProfilerStart() {
-  return serve([](Machine&) {});
+  return serve([](Context&) {});
 }
 
 CUresult cuProfilerStop() {
-  return serve([](Machine&) {});
+  return serve([](Context&) {});
 }
 
 } // extern "C"

@@ -9,11 +9,13 @@
 namespace warplens::runtime {
 
 class Capture;
+class Context;
 class Node;
 
 class Event {
 public:
-  explicit Event(unsigned flags) : flags_(flags) {}
+  Event(Context& context, unsigned flags) : context_(context), flags_(flags) {}
+  [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] unsigned flags() const { return flags_; }
 
   /// The mark of the latest record; null: never recorded.
@@ -42,6 +44,7 @@ public:
   }
 
 private:
+  Context& context_;
   unsigned flags_;
   mutable std::mutex mutex_;
   Captured captured_;

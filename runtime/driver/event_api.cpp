@@ -6,11 +6,7 @@ using namespace warplens::runtime;
 
 namespace {
 
-std::shared_ptr<Event> find(CUevent handle) {
-  std::shared_ptr<Event> event = Machine::instance().events.find(handle);
-  require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return event;
-}
+std::shared_ptr<Event> find(CUevent handle) { return object_of(Machine::instance().events, handle); }
 
 /// For the host, an event that stands for nodes of a graph means nothing.
 std::shared_ptr<Event> find_for_host(CUevent handle) {
@@ -24,21 +20,22 @@ std::shared_ptr<Event> find_for_host(CUevent handle) {
 extern "C" {
 
 CUresult cuEventCreate(CUevent* event, unsigned int flags) {
-  return serve([&](Context&) {
+  return serve([&](Context& context) {
     constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     require(event != nullptr && (flags & ~kKnown) == 0);
     require((flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED,
             [] { return "events between processes are not supported"; });
-    *event = Machine::instance().events.add(std::make_shared<Event>(flags));
+    *event = Machine::instance().events.add(std::make_shared<Event>(context, flags));
   });
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {
-  return serve([&](Machine& machine) { require(machine.events.remove(event) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+  return serve_for(event,
+                   [&] { require(Machine::instance().events.remove(event) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
 }
 
 CUresult cuEventQuery(CUevent event) {
-  return serve([&](Context& context) {
+  return serve_for(event, [&](Context& context) {
     const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
     if (!mark || mark->reached.load(std::memory_order_acquire)) return context.fault();
     return CUDA_ERROR_NOT_READY;
@@ -46,7 +43,7 @@ CUresult cuEventQuery(CUevent event) {
 }
 
 CUresult cuEventSynchronize(CUevent event) {
-  return serve([&](Context& context) {
+  return serve_for(event, [&](Context& context) {
     if (const std::shared_ptr<Mark> mark = find_for_host(event)->mark()) mark->wait();
     context.flush_printed();
     return context.fault();
@@ -54,7 +51,7 @@ CUresult cuEventSynchronize(CUevent event) {
 }
 
 CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
-  return serve([&](Context&) {
+  return serve_for(start, [&](Context&) {
     require(milliseconds != nullptr);
     const std::shared_ptr<Event> events[] = {find(start), find(end)};
     std::chrono::steady_clock::time_point times[2];

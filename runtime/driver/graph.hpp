@@ -164,14 +164,31 @@ struct Graphs {
 };
 
 /// serve() for functions of graphs.
+/// Graphs belong to no context; a body that takes one gets the current one.
 template <class Body> CUresult serve_graphs(Body&& body, const char* function = __builtin_FUNCTION()) noexcept {
-  return serve(
+  if constexpr (std::is_invocable_v<Body, Graphs&>)
+    return serve(
+        [&](Machine&) {
+          const std::lock_guard lock(Graphs::instance().mutex);
+          return body(Graphs::instance());
+        },
+        function);
+  else
+    return serve(
+        [&](Context& context) {
+          const std::lock_guard lock(Graphs::instance().mutex);
+          return body(Graphs::instance(), context);
+        },
+        function);
+}
+/// The same with the context of a stream.
+template <class Body>
+CUresult serve_graphs_for(CUstream stream, Body&& body, const char* function = __builtin_FUNCTION()) noexcept {
+  return serve_for(
+      stream,
       [&](Context& context) {
         const std::lock_guard lock(Graphs::instance().mutex);
-        if constexpr (std::is_invocable_v<Body, Graphs&>)
-          return body(Graphs::instance());
-        else
-          return body(Graphs::instance(), context);
+        return body(Graphs::instance(), context);
       },
       function);
 }

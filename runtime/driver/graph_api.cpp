@@ -167,7 +167,7 @@ CUresult cuGraphDestroyNode(CUgraphNode handle) {
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long flags) {
-  return serve_graphs([&](Graphs& graphs) {
+  return serve_graphs([&](Graphs& graphs, Context&) {
     constexpr unsigned long long kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                                           CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                                           CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;

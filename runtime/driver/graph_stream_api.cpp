@@ -10,7 +10,8 @@ namespace {
 
 CUresult begin(CUstream handle, CUgraph into, const CUgraphNode* after, std::size_t count, CUstreamCaptureMode mode,
                const char* function) {
-  return serve_graphs(
+  return serve_graphs_for(
+      handle,
       [&](Graphs& graphs, Context& context) {
         require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
         const std::shared_ptr<Stream> stream = find_stream(context, handle);
@@ -25,7 +26,8 @@ CUresult begin(CUstream handle, CUgraph into, const CUgraphNode* after, std::siz
 
 CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
               const CUgraphEdgeData** edges, std::size_t* count, const char* function) {
-  return serve_graphs(
+  return serve_graphs_for(
+      handle,
       [&](Graphs& graphs, Context& context) {
         require(status != nullptr);
         const std::shared_ptr<Stream> stream = find_stream(context, handle);
@@ -51,7 +53,8 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
 
 CUresult update_dependencies(CUstream handle, const CUgraphNode* nodes, std::size_t count, unsigned flags,
                              const char* function) {
-  return serve_graphs(
+  return serve_graphs_for(
+      handle,
       [&](Graphs& graphs, Context& context) {
         require(flags <= CU_STREAM_SET_CAPTURE_DEPENDENCIES);
         const std::shared_ptr<Stream> stream = find_stream(context, handle);
@@ -89,7 +92,7 @@ CUresult PTSZ(cuStreamBeginCaptureToGraph)(CUstream stream, CUgraph graph, const
 }
 
 CUresult PTSZ(cuStreamEndCapture)(CUstream handle, CUgraph* graph) {
-  return serve_graphs([&](Graphs& graphs, Context& context) {
+  return serve_graphs_for(handle, [&](Graphs& graphs, Context& context) {
     if (graph != nullptr) *graph = nullptr;
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
     const std::shared_ptr<GraphCapture> capture = capture_of(*stream);
@@ -141,7 +144,7 @@ CUresult PTSZ(cuGraphInstantiateWithParams)(CUgraphExec* executable, CUgraph gra
 
 // There is nothing to send anywhere.
 CUresult PTSZ(cuGraphUpload)(CUgraphExec executable, CUstream stream) {
-  return serve_graphs([&](Graphs& graphs, Context& context) {
+  return serve_graphs_for(stream, [&](Graphs& graphs, Context& context) {
     graphs.executable(executable);
     find_stream(context, stream);
     return CUDA_SUCCESS;
@@ -149,7 +152,7 @@ CUresult PTSZ(cuGraphUpload)(CUgraphExec executable, CUstream stream) {
 }
 
 CUresult PTSZ(cuGraphLaunch)(CUgraphExec handle, CUstream stream_handle) {
-  return serve_graphs([&](Graphs& graphs, Context& context) {
+  return serve_graphs_for(stream_handle, [&](Graphs& graphs, Context& context) {
     const std::shared_ptr<Executable> executable = graphs.executable(handle);
     const std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
     context.flush_printed();

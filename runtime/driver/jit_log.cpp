@@ -19,6 +19,10 @@ JitLog::JitLog(unsigned count, const CUjit_option* options, void** values) {
       error_.size = reinterpret_cast<std::uintptr_t>(values[i]) & 0xffffffffu;
       error_.filled = &values[i];
       break;
+    case CU_JIT_MAX_REGISTERS:
+      max_registers_ = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
+      require(max_registers_ != 0);
+      break;
     default: break;
     }
   }

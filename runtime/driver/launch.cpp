@@ -1,5 +1,6 @@
 #include "runtime/driver/launch.hpp"
 
+#include "api/overruns.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
 #include "runtime/driver/stream.hpp"
@@ -43,6 +44,11 @@ void tell_trap(const Diagnostic& trap) {
   why.error(trap.where, trap.message, trap.hint);
   why.in_file(trap.file);
   tell(render(why, {}));
+}
+
+bool strict() {
+  static const bool asked = api::strict_by_environment();
+  return asked;
 }
 
 api::LaunchRequest request_of(const KernelLaunch& launch) {
@@ -170,6 +176,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   request.analyze_child = [&](const ir::Function& kernel) { return selected = told && told->selects(kernel.name); };
   // With one stream and no memory in common nobody can change what a kernel waits for: it would wait for ever.
   request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
+  request.past_ends = !strict();
   Expected<api::LaunchReport> report = api::launch(request);
   request.analyze_child = {};
   launch.function->return_request(std::move(request));
@@ -179,6 +186,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   }
   for (const api::LaunchReport& one : api::with_children(std::move(*report))) {
     context.add_printed(one.printed);
+    for (const std::string& warning : api::Overruns::instance().fresh(one, {})) tell(warning);
     if (one.trap) {
       tell_trap(*one.trap);
       context.set_fault(fault_of(*one.trap_kind));

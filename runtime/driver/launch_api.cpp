@@ -38,9 +38,12 @@ void set_attribute(KernelLaunch& kernel, const CUlaunchAttribute& attribute) {
 
 CUresult launch(KernelLaunch kernel, CUfunction function, CUstream handle, void** parameters, void** extra,
                 const char* name) {
-  return serve(
+  return serve_for(
+      handle,
       [&](Context& context) {
         kernel.function = find_function(Machine::instance(), function);
+        const Context* const owner = context_of(function);
+        require(owner == nullptr || owner == &context, CUDA_ERROR_INVALID_HANDLE);
         const std::shared_ptr<Stream> stream = find_stream(context, handle);
         check(kernel);
         set_arguments(kernel, parameters, extra);

@@ -25,10 +25,10 @@ std::shared_ptr<Kernel> find(CUkernel handle) {
   return kernel;
 }
 
-CUlibrary load(const void* image) {
+CUlibrary load(const void* image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   return machine.libraries.add(
-      std::make_shared<Library>(Module::load(machine, ptx_of(image, machine.device()), &machine)));
+      std::make_shared<Library>(Module::load(machine, ptx_of(image, machine.device()), &machine, max_registers)));
 }
 
 CUkernel kernel_of(const std::shared_ptr<Library>& library, const std::string& name) {
@@ -58,7 +58,8 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* 
                            unsigned int count, CUlibraryOption*, void**, unsigned int) {
   return serve([&](Machine&) {
     require(library != nullptr);
-    JitLog(count, options, values).collect([&] { *library = load(image); });
+    const JitLog jit(count, options, values);
+    jit.collect([&] { *library = load(image, jit.max_registers()); });
   });
 }
 
@@ -165,7 +166,7 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
 }
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* size) {
-  return serve([&](Machine&) {
+  return serve([&](Context&) {
     const std::shared_ptr<Function> function = find(kernel)->function();
     require(offset != nullptr && index < function->parameters().size());
     *offset = function->parameters()[index].offset;

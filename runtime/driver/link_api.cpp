@@ -71,7 +71,7 @@ CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, C
 
 CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void* data, size_t size, const char* name, unsigned,
                           CUjit_option*, void**) {
-  return serve([&](Context&) {
+  return serve([&](Machine&) {
     const std::shared_ptr<LinkState> state = find(handle);
     require(data != nullptr && size > 0 && state->image.empty());
     state->log.collect([&] {
@@ -81,7 +81,7 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void* data, s
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
-  return serve([&](Context&) {
+  return serve([&](Machine&) {
     const std::shared_ptr<LinkState> state = find(handle);
     require(path != nullptr && state->image.empty());
     std::ifstream in(path, std::ios::binary);
@@ -92,11 +92,11 @@ CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* p
 }
 
 CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size) {
-  return serve([&](Context& context) {
+  return serve([&](Machine& machine) {
     const std::shared_ptr<LinkState> state = find(handle);
     require(image != nullptr && !state->sources.empty());
     // Loaded once here, so that what is wrong is said where CUDA says it.
-    state->log.collect([&] { Module::load(Machine::instance(), state->sources, &context); });
+    state->log.collect([&] { Module::load(machine, state->sources, &machine); });
     state->image = linked_image(state->sources);
     *image = state->image.data();
     if (size != nullptr) *size = state->image.size();
@@ -104,7 +104,7 @@ CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size) {
 }
 
 CUresult cuLinkDestroy(CUlinkState handle) {
-  return serve([&](Context&) {
+  return serve([&](Machine&) {
     find(handle);
     states().remove(handle);
   });

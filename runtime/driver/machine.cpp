@@ -1,7 +1,10 @@
 #include "runtime/driver/machine.hpp"
 
 #include "api/environment.hpp"
+#include "api/overruns.hpp"
+#include "runtime/driver/array.hpp"
 #include "runtime/driver/event.hpp"
+#include "runtime/driver/limits.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/pool.hpp"
 #include "runtime/driver/report.hpp"
@@ -29,15 +32,20 @@ std::uint64_t host_memory() {
 void finish(int status, void*) {
   Machine& machine = Machine::instance();
   if (!machine.initialised()) return; // a child of fork()
+  const auto sum_up = [] {
+    if (const std::string text = api::Overruns::instance().summary(); !text.empty()) tell(text);
+  };
   constexpr auto kPatience = std::chrono::seconds(10);
   const auto until = std::chrono::steady_clock::now() + kPatience;
   for (const auto& context : machine.contexts.all()) {
     while (!context->idle() && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (context->idle()) continue;
+    sum_up();
     std::fflush(nullptr);
     _exit(status);
   }
+  sum_up();
 }
 
 } // namespace
@@ -60,7 +68,8 @@ CUresult Machine::initialise() {
   if (!api) throw Failure{CUDA_ERROR_OUT_OF_MEMORY, render(api.error(), {})};
   device_ = std::move(*device);
   api_ = std::move(*api);
-  total_memory_ = std::min(host_memory() / 4 * 3, api_->arena().end() - api_->arena().begin());
+  if (const std::string remark = api_->arena().remark(); !remark.empty()) tell(remark);
+  total_memory_ = std::min(host_memory() / 4 * 3, api_->arena().size());
   memory_ = std::make_unique<Memory>(api_, total_memory_);
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -68,6 +77,7 @@ CUresult Machine::initialise() {
   default_pool_ = current_pool_ = std::make_shared<Pool>(properties);
   pools.add(default_pool_);
   set_observer(observer_from_environment(device_));
+  hold_limits();
   process_.store(getpid(), std::memory_order_release);
   on_exit(finish, nullptr);
   return CUDA_SUCCESS;
@@ -78,6 +88,8 @@ std::shared_ptr<Context> Machine::retain_primary() {
   if (!primary_) {
     primary_ = std::make_shared<Context>(primary_flags_);
     contexts.add(primary_);
+  } else if (primary_->destroyed()) {
+    primary_->revive(primary_flags_);
   }
   ++primary_uses_;
   return primary_;
@@ -93,18 +105,17 @@ void Machine::release_primary() {
 }
 
 void Machine::reset_primary() {
-  std::shared_ptr<Context> context;
-  {
-    const std::lock_guard lock(mutex_);
-    context = std::move(primary_);
-    primary_uses_ = 0;
-  }
-  if (context) destroy_context(context);
+  if (const std::shared_ptr<Context> context = primary()) destroy_context(context);
 }
 
 std::shared_ptr<Context> Machine::primary() const {
   const std::lock_guard lock(mutex_);
-  return primary_;
+  return primary_ && !primary_->destroyed() ? primary_ : nullptr;
+}
+
+bool Machine::is_primary(const Context& context) const {
+  const std::lock_guard lock(mutex_);
+  return primary_.get() == &context;
 }
 
 std::shared_ptr<Pool> Machine::current_pool() const {
@@ -118,10 +129,12 @@ void Machine::set_current_pool(std::shared_ptr<Pool> pool) {
 }
 
 void Machine::destroy_context(const std::shared_ptr<Context>& context) {
-  contexts.remove(Registry<Context, CUcontext>::handle(context.get()));
   context->destroy();
-  for (const auto& stream : streams.all())
-    if (&stream->context() == context.get()) streams.remove(Registry<Stream, CUstream>::handle(stream.get()));
+  const auto is_of = [&](const auto& object) { return &object.context() == context.get(); };
+  streams.bury(is_of);
+  events.bury(is_of);
+  bury_arrays_of(*context);
+  modules.bury([&](const Module& module) { return module.owner() == context.get(); });
   memory().free_all_of(context.get());
 }
 

@@ -36,13 +36,15 @@ public:
   Memory& memory() { return *memory_; }
   [[nodiscard]] std::uint64_t total_memory() const { return total_memory_; } ///< bytes that programs may allocate
 
-  /// The primary context: made when first retained; gone when released as often, or reset.
+  /// The primary context: made when first retained; destroyed when released as often, or reset; revived by the next
+  /// use.
   std::shared_ptr<Context> retain_primary();
   void release_primary();
   void reset_primary();
   void set_primary_flags(unsigned flags) { primary_flags_ = flags; }
   [[nodiscard]] unsigned primary_flags() const { return primary_flags_; }
-  std::shared_ptr<Context> primary() const; ///< null: not active
+  std::shared_ptr<Context> primary() const;                    ///< null: not active
+  [[nodiscard]] bool is_primary(const Context& context) const; ///< active or not
 
   /// What cuMemAllocAsync allocates from; the default one unless the program sets another.
   [[nodiscard]] std::shared_ptr<Pool> default_pool() const { return default_pool_; }

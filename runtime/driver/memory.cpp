@@ -38,8 +38,12 @@ std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const 
   require(size != 0);
   const std::lock_guard lock(mutex_);
   if (counts(kind)) require(size <= limit_ && used_ <= limit_ - size, CUDA_ERROR_OUT_OF_MEMORY);
+  // Small pieces of host and managed memory share pages with others, large ones end where they end (tests/data/hardware).
+  const bool ends_exactly =
+      (kind == Allocation::Kind::host || kind == Allocation::Kind::managed) && size > exec::kPageBytes;
   const auto buffer =
-      api::Buffer::allocate(api_, size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(kind)], next_id_));
+      api::Buffer::allocate(api_, size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(kind)], next_id_),
+                            {.page_bytes = ends_exactly ? exec::kHostPageBytes : exec::kPageBytes});
   require(static_cast<bool>(buffer), CUDA_ERROR_OUT_OF_MEMORY);
   const std::uint64_t begin = (*buffer)->address();
   Allocation& made = allocations_[begin];

@@ -21,8 +21,11 @@ Allocation at(std::uint64_t address, std::initializer_list<Kind> kinds) {
 }
 
 // What runs may use the memory, so it is waited for, as by CUDA.
-void free_when_idle(Context& context, const Allocation& allocation) {
-  context.synchronize();
+void free_when_idle(const Allocation& allocation) {
+  if (Context* const owner = context_of(Address{allocation.begin}))
+    owner->synchronize();
+  else
+    for (const auto& context : Machine::instance().contexts.all()) context->synchronize();
   require(memory().free(allocation.begin, allocation.kind));
 }
 
@@ -68,8 +71,8 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned int flag
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
-  return serve([&](Context& context) {
-    if (address != 0) free_when_idle(context, at(address, {Kind::device, Kind::managed, Kind::pool}));
+  return serve_for(Address{address}, [&] {
+    if (address != 0) free_when_idle(at(address, {Kind::device, Kind::managed, Kind::pool}));
   });
 }
 
@@ -93,8 +96,10 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
 CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return serve(
-      [&](Context& context) { free_when_idle(context, at(reinterpret_cast<std::uint64_t>(pointer), {Kind::host})); });
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  return serve_for(Address{address}, [&] {
+    if (address != 0) free_when_idle(at(address, {Kind::host}));
+  });
 }
 
 CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned int flags) {
@@ -112,12 +117,11 @@ CUresult cuMemHostRegister(void* pointer, size_t bytes, unsigned int flags) {
 }
 
 CUresult cuMemHostUnregister(void* pointer) {
-  return serve([&](Context& context) {
-    require(pointer != nullptr);
-    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  return serve_for(Address{address}, [&] {
     const std::optional<Allocation> found = memory().find(address);
     require(found && found->begin == address && found->kind == Kind::registered, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-    free_when_idle(context, *found);
+    free_when_idle(*found);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "api/launch.hpp"
 #include "runtime/abi/driver.hpp"
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -21,6 +22,14 @@ namespace warplens::runtime {
 class Library;
 class Machine;
 class Module;
+
+/// What cuFuncSetBlockShape(), cuFuncSetSharedSize() and cuParamSet…() have set for the next cuLaunch().
+struct OldLaunch {
+  std::array<unsigned, 3> block{1, 1, 1};
+  unsigned shared_bytes = 0;
+  std::size_t parameter_bytes = 0;
+  std::vector<std::byte> parameters{};
+};
 
 /// A kernel as the program holds it, with the attributes that it may set.
 class Function {
@@ -57,6 +66,8 @@ public:
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t parameter_bytes() const { return parameter_bytes_; }
 
+  OldLaunch old_launch{}; ///< one thread at a time, as the interface demands
+
 private:
   std::weak_ptr<Module> module_;
   api::Kernel kernel_; ///< keeps the api::Module alive
@@ -74,8 +85,9 @@ private:
 class Module : public std::enable_shared_from_this<Module> {
 public:
   /// Throws Failure: CUDA_ERROR_INVALID_PTX, CUDA_ERROR_OUT_OF_MEMORY; the diagnostics are its text. `owner`: what
-  /// its variables belong to.
-  static std::shared_ptr<Module> load(Machine& machine, std::span<const api::Source> sources, const void* owner);
+  /// its variables belong to. `max_registers`: that kernels may use, where they do not say themselves; 0: all.
+  static std::shared_ptr<Module> load(Machine& machine, std::span<const api::Source> sources, const void* owner,
+                                      unsigned max_registers = 0);
   ~Module();
 
   /// Null: there is no such kernel.
@@ -84,6 +96,7 @@ public:
   [[nodiscard]] const api::Module& api() const { return *module_; }
   [[nodiscard]] api::Module& api() { return *module_; }
   [[nodiscard]] const void* owner() const { return owner_; }
+  [[nodiscard]] unsigned max_registers() const { return max_registers_; }
   /// For what a kernel's PTX was made: 90 for sm_90. Libraries choose their code by it.
   [[nodiscard]] int target(std::string_view kernel) const;
   /// All functions that were asked for so far.
@@ -94,6 +107,7 @@ private:
   Machine& machine_;
   std::shared_ptr<api::Module> module_;
   const void* owner_;
+  unsigned max_registers_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Function>> functions_;
   std::map<std::string, int, std::less<>> targets_; ///< by kernel, where files were linked

@@ -19,10 +19,10 @@ std::shared_ptr<Module> find(CUmodule handle) {
   return module;
 }
 
-CUmodule load(Context& context, const void* image) {
+CUmodule load(Context& context, const void* image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   context.flush_printed();
-  return machine.modules.add(Module::load(machine, ptx_of(image, machine.device()), &context));
+  return machine.modules.add(Module::load(machine, ptx_of(image, machine.device()), &context, max_registers));
 }
 
 } // namespace
@@ -40,7 +40,8 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int co
                             void** values) {
   return serve([&](Context& context) {
     require(module != nullptr);
-    JitLog(count, options, values).collect([&] { *module = load(context, image); });
+    const JitLog jit(count, options, values);
+    jit.collect([&] { *module = load(context, image, jit.max_registers()); });
   });
 }
 
@@ -57,15 +58,14 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
 }
 
 CUresult cuModuleUnload(CUmodule handle) {
-  return serve([&](Context& context) {
-    find(handle);
-    context.synchronize(); // what runs may use it
+  return serve_for(handle, [&] {
+    if (Context* const context = context_of(handle)) context->synchronize(); // what runs may use it
     Machine::instance().modules.remove(handle);
   });
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return serve([&](Context&) {
+  return serve_for(module, [&] {
     require(function != nullptr && name != nullptr && *name != '\0');
     const std::shared_ptr<Function> found = find(module)->function(name);
     require(found != nullptr, CUDA_ERROR_NOT_FOUND);
@@ -74,14 +74,14 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 }
 
 CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule module) {
-  return serve([&](Context&) {
+  return serve_for(module, [&] {
     require(count != nullptr);
     *count = static_cast<unsigned>(find(module)->function_names().size());
   });
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule module) {
-  return serve([&](Context&) {
+  return serve_for(module, [&] {
     require(functions != nullptr && count > 0);
     const std::shared_ptr<Module> found = find(module);
     for (const std::string& name : found->function_names())
@@ -90,7 +90,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, C
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name) {
-  return serve([&](Context&) {
+  return serve_for(module, [&] {
     require(name != nullptr && (address != nullptr || bytes != nullptr));
     const warplens::api::Buffer* const variable = find(module)->api().variable(name);
     require(variable != nullptr, CUDA_ERROR_NOT_FOUND);
@@ -107,32 +107,32 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 }
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return serve([&](Context&) {
+  return serve_for(function, [&] {
     require(value != nullptr);
     *value = find_function(Machine::instance(), function)->attribute(attribute);
   });
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  return serve([&](Context&) { find_function(Machine::instance(), function)->set_attribute(attribute, value); });
+  return serve_for(function, [&] { find_function(Machine::instance(), function)->set_attribute(attribute, value); });
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return serve([&](Context&) {
+  return serve_for(function, [&] {
     require(name != nullptr);
     *name = find_function(Machine::instance(), function)->name().c_str();
   });
 }
 
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
-  return serve([&](Context&) {
+  return serve_for(function, [&] {
     require(module != nullptr);
     *module = Registry<Module, CUmodule>::handle(find_function(Machine::instance(), function)->module().get());
   });
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
-  return serve([&](Context&) {
+  return serve_for(function, [&] {
     const std::shared_ptr<Function> found = find_function(Machine::instance(), function);
     require(offset != nullptr && index < found->parameters().size());
     *offset = found->parameters()[index].offset;
@@ -142,15 +142,15 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, s
 
 // Caches and banks do not change what a kernel computes.
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
-  return serve([&](Context&) { find_function(Machine::instance(), function); });
+  return serve_for(function, [&] { find_function(Machine::instance(), function); });
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig) {
-  return serve([&](Context&) { find_function(Machine::instance(), function); });
+  return serve_for(function, [&] { find_function(Machine::instance(), function); });
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
-  return serve([&](Context&) {
+  return serve_for(function, [&] {
     require(state != nullptr);
     find_function(Machine::instance(), function);
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
@@ -158,7 +158,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
 }
 
 CUresult cuFuncLoad(CUfunction function) {
-  return serve([&](Context&) { find_function(Machine::instance(), function); });
+  return serve_for(function, [&] { find_function(Machine::instance(), function); });
 }
 
 } // extern "C"

@@ -97,8 +97,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handl
 
 // 8 blocks are what every device with clusters has; 16 where the function allows what is not portable.
 CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle, const CUlaunchConfig* config) {
-  return serve([&](Context&) {
-    require(size != nullptr && config != nullptr);
+  if (size == nullptr || config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return serve_for(config->hStream, [&] {
     const std::shared_ptr<Function> function = find_function(Machine::instance(), handle);
     const bool clusters = Machine::instance().device().capability.major >= 9;
     const bool larger = function->attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) != 0;
@@ -107,8 +107,8 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle, const 
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle, const CUlaunchConfig* config) {
-  return serve([&](Context&) {
-    require(clusters != nullptr && config != nullptr);
+  if (clusters == nullptr || config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return serve_for(config->hStream, [&] {
     const std::shared_ptr<Function> function = find_function(Machine::instance(), handle);
     const std::uint64_t blocks = cluster_blocks(*config, *function);
     require(blocks >= 1 && blocks <= 16, CUDA_ERROR_INVALID_CLUSTER_SIZE);

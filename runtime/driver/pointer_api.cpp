@@ -130,7 +130,7 @@ CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribu
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice, CUstream stream) {
-  return serve([&](Context& context) {
+  return serve_for(stream, [&](Context& context) {
     require_managed(address, bytes);
     find_stream(context, stream);
   });
@@ -150,7 +150,7 @@ CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr address, size_t bytes, CUmemLoca
 }
 
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t, unsigned int flags) {
-  return serve([&](Context& context) {
+  return serve_for(stream, [&](Context& context) {
     find_stream(context, stream);
     require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
     const std::optional<Allocation> found = memory().find(address);

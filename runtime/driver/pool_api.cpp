@@ -14,7 +14,8 @@ std::shared_ptr<Pool> find(CUmemoryPool handle) {
 
 CUresult allocate(CUdeviceptr* address, size_t bytes, CUmemoryPool handle, CUstream stream_handle,
                   const char* function) {
-  return serve(
+  return serve_for(
+      stream_handle,
       [&](Context& context) {
         require(address != nullptr);
         Machine& machine = Machine::instance();
@@ -54,7 +55,7 @@ CUresult PTSZ(cuMemAllocFromPoolAsync)(CUdeviceptr* address, size_t bytes, CUmem
 
 // Also of memory that cuMemAlloc allocated.
 CUresult PTSZ(cuMemFreeAsync)(CUdeviceptr address, CUstream handle) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
     if (stream->capture()) return stream->submit(PoolFree{address});
     Memory& memory = Machine::instance().memory();

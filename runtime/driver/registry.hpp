@@ -1,5 +1,6 @@
 // The objects that a program holds by handle: streams, events, modules. A handle is the object's address; one that was
-// destroyed, or never was, is recognised, and an object that is destroyed while in use lives until the use ends.
+// destroyed, or never was, is recognised, and so is one whose context was destroyed. An object that is destroyed while
+// in use lives until the use ends.
 //
 //   CUstream handle = streams.add(stream);  streams.find(handle)->submit(…);  streams.remove(handle);
 #pragma once
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace warplens::runtime {
@@ -20,6 +22,7 @@ public:
   Handle add(std::shared_ptr<Object> object) {
     const Handle key = handle(object.get());
     const std::lock_guard lock(mutex_);
+    buried_.erase(key);
     objects_.emplace(key, std::move(object));
     return key;
   }
@@ -35,6 +38,24 @@ public:
     auto node = objects_.extract(key);
     return node.empty() ? nullptr : std::move(node.mapped());
   }
+  /// Removes those of a context that was destroyed, for which the condition holds. Their handles are still known.
+  template <class Condition> void bury(Condition&& condition) {
+    std::vector<std::shared_ptr<Object>> removed; // they end when the lock is free again
+    const std::lock_guard lock(mutex_);
+    for (auto at = objects_.begin(); at != objects_.end();) {
+      if (!condition(*at->second)) {
+        ++at;
+        continue;
+      }
+      buried_.insert(at->first);
+      removed.push_back(std::move(at->second));
+      at = objects_.erase(at);
+    }
+  }
+  [[nodiscard]] bool is_buried(Handle key) const {
+    const std::lock_guard lock(mutex_);
+    return buried_.contains(key);
+  }
   [[nodiscard]] std::vector<std::shared_ptr<Object>> all() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<Object>> list;
@@ -45,6 +66,7 @@ public:
 private:
   mutable std::mutex mutex_;
   std::unordered_map<Handle, std::shared_ptr<Object>> objects_;
+  std::unordered_set<Handle> buried_;
 };
 
 } // namespace warplens::runtime

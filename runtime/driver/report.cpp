@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <regex>
 
 namespace warplens::runtime {
 
@@ -38,17 +37,18 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
 class Selection {
 public:
   Selection() {
-    if (const auto name = variable(environment::kKernelName)) name_ = std::regex(*name);
+    if (const auto name = variable(environment::kKernelName))
+      if (Expected<api::NamePattern> pattern = api::NamePattern::create(*name)) name_ = std::move(*pattern);
   }
   /// Counts the launches that have the name, and says whether this one is among those wanted.
   bool takes(const std::string& name) {
-    if (name_ && !std::regex_search(name, *name_) && !std::regex_search(api::source_name(name), *name_)) return false;
+    if (name_ && !name_->matches(name)) return false;
     const std::uint64_t i = seen_++;
     return i >= skip_ && i - skip_ < count_;
   }
 
 private:
-  std::optional<std::regex> name_;
+  std::optional<api::NamePattern> name_;
   std::uint64_t skip_ = number(environment::kLaunchSkip, 0);
   std::uint64_t count_ = number(environment::kLaunchCount, std::numeric_limits<std::uint64_t>::max());
   std::uint64_t seen_ = 0;
@@ -81,6 +81,11 @@ public:
     write();
   }
 
+  void write_now() {
+    const std::lock_guard lock(mutex_);
+    write();
+  }
+
 private:
   void write() {
     if (variable(environment::kAnalyze)) write_text();
@@ -92,21 +97,31 @@ private:
     const api::Style style = isatty(STDERR_FILENO) == 1 && !variable("NO_COLOR") ? api::kColours : api::Style{};
     for (; written_ < reports_.size(); ++written_)
       if (!reports_[written_].trap) // that was told when it happened
-        std::fprintf(stderr, "%s\n", api::text_report(reports_[written_], style).c_str());
+        std::fprintf(stderr, "%s\n", api::printable(api::text_report(reports_[written_], style), style).c_str());
   }
 
-  /// All again: a reader finds the old file or the new one, never half of one.
+  /// All again: a reader finds the old file or the new one, never half of one. Nothing but a regular file is replaced:
+  /// to a pipe, or a standard stream, it is written as it is.
   void write_json(std::string file) const {
     const bool is_first = variable(environment::kProcess) == std::to_string(process_);
     if (!is_first && reports_.empty()) return;
     if (!is_first) file += fmt::format(".{}", process_);
-    const std::string unfinished = fmt::format("{}.{}.part", file, process_);
-    std::ofstream out(unfinished, std::ios::binary);
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::file_status there = fs::status(file, error);
+    const bool replaces = !fs::exists(there) || fs::is_regular_file(there);
+    if (!replaces && !fs::is_fifo(there) && file != "/dev/stdout" && file != "/dev/stderr")
+      return tell(fmt::format("'{}' is not a regular file: the report is not written there", file));
+    if (fs::exists(there) && replaces) file = fs::canonical(file, error).string(); // what a link names, not the link
+    const std::string target = replaces ? fmt::format("{}.{}.part", file, process_) : file;
+    std::ofstream out(target, std::ios::binary | (replaces ? std::ios::trunc : std::ios::app));
     out << api::json_report(device_, reports_);
     out.close();
-    std::error_code error;
-    if (out) std::filesystem::rename(unfinished, file, error);
-    if (!out || error) tell(fmt::format("cannot write '{}'", file));
+    error.clear();
+    if (out && replaces) fs::rename(target, file, error);
+    if (out && !error) return;
+    if (replaces) fs::remove(target, error);
+    tell(fmt::format("cannot write '{}'", file));
   }
 
   const pid_t process_ = getpid();
@@ -119,12 +134,25 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Never destroyed: it is asked at the very end.
+std::shared_ptr<Reporter>& reporter() {
+  static std::shared_ptr<Reporter>& instance = *new std::shared_ptr<Reporter>;
+  return instance;
+}
+
+} // namespace
+
 std::shared_ptr<Observer> observer_from_environment(const model::Device& device) {
   if (!variable(environment::kAnalyze) && !variable(environment::kJson)) return nullptr;
-  static std::shared_ptr<Reporter>& reporter = *new std::shared_ptr<Reporter>;
-  reporter = std::make_shared<Reporter>(device);
-  std::atexit([] { reporter->at_exit(); });
-  return reporter;
+  reporter() = std::make_shared<Reporter>(device);
+  std::atexit([] { reporter()->at_exit(); });
+  return reporter();
+}
+
+void write_reports() {
+  if (reporter() != nullptr) reporter()->write_now();
 }
 
 } // namespace warplens::runtime

@@ -15,4 +15,7 @@ namespace warplens::runtime {
 
 std::shared_ptr<Observer> observer_from_environment(const model::Device& device);
 
+/// Writes what that observer has been told, where the process ends otherwise than by exit().
+void write_reports();
+
 } // namespace warplens::runtime

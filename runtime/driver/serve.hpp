@@ -8,6 +8,14 @@
 // context in which no kernel has failed, a Machine& an earlier cuInit(), no argument nothing at all. The body returns
 // nothing, or a CUresult; errors inside are thrown as Failure. A Failure with a text is told to the user, once.
 //
+//   CUresult cuStreamQuery(CUstream handle) {
+//     return serve_for(handle, [&](Context& context) { … });
+//   }
+//
+// serve_for() finds the context by a handle or an address: which one is current, or whether any is, does not matter.
+// tests/data/hardware/contexts.txt has what an H200 does: what makes something needs a current context, and so do
+// copies without a stream; what is done with something that there is goes by its handle.
+//
 // Every exported function stands in functions.def, and one that is defined nowhere answers CUDA_ERROR_NOT_SUPPORTED
 // (entry_points.cpp): to serve it, define it, in any file, inside extern "C"; no list has to be changed.
 #pragma once
@@ -70,6 +78,53 @@ template <class Body> CUresult serve(Body&& body, const char* function = __built
   } catch (const std::exception& exception) {
     return translate(function, exception);
   }
+}
+
+/// The object behind a handle. Throws Failure: CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+template <class Object, class Handle>
+std::shared_ptr<Object> object_of(const Registry<Object, Handle>& registry, Handle handle) {
+  std::shared_ptr<Object> found = registry.find(handle);
+  if (!found)
+    throw Failure{registry.is_buried(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE, {}};
+  return found;
+}
+
+/// Memory, as serve_for() takes it.
+struct Address {
+  std::uint64_t value;
+};
+
+/// The context that something belongs to. Null: to none, as kernels of libraries and memory of pools do. The current
+/// one of a default stream. Throws Failure: there is no such object, or no current context.
+Context* context_of(CUstream stream);
+Context* context_of(CUevent event);
+Context* context_of(CUmodule module);
+Context* context_of(CUfunction function);
+Context* context_of(CUarray array);
+Context* context_of(CUmipmappedArray array);
+/// Also throws where the current context has failed, or was destroyed.
+Context* context_of(Address address);
+
+/// As serve(), but the context is that of `handle`. A body that takes one gets the current one where that has none.
+template <class Handle, class Body>
+CUresult serve_for(Handle handle, Body&& body, const char* function = __builtin_FUNCTION()) noexcept {
+  return serve(
+      [&](Machine&) -> CUresult {
+        Context* context = context_of(handle);
+        if (context != nullptr)
+          if (const CUresult fault = context->fault(); fault != CUDA_SUCCESS) return fault;
+        const auto answer = [&](auto&... argument) -> CUresult {
+          if constexpr (std::is_same_v<std::invoke_result_t<Body, decltype(argument)...>, CUresult>)
+            return body(argument...);
+          else
+            return body(argument...), CUDA_SUCCESS;
+        };
+        if constexpr (std::is_invocable_v<Body>)
+          return answer();
+        else
+          return answer(context != nullptr ? *context : current_context());
+      },
+      function);
 }
 
 } // namespace warplens::runtime

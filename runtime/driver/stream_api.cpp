@@ -9,17 +9,13 @@ using namespace warplens::runtime;
 
 namespace {
 
-std::shared_ptr<Event> find_event(CUevent handle) {
-  std::shared_ptr<Event> event = Machine::instance().events.find(handle);
-  require(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return event;
-}
-
 CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, const char* function) {
-  return serve(
+  return serve_for(
+      stream_handle,
       [&](Context& context) {
         const std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
-        const std::shared_ptr<Event> event = find_event(handle);
+        const std::shared_ptr<Event> event = object_of(Machine::instance().events, handle);
+        require(&event->context() == &context, CUDA_ERROR_INVALID_HANDLE);
         if (record_captured(*stream, handle, *event, (flags & CU_EVENT_RECORD_EXTERNAL) != 0)) return;
         auto mark = std::make_shared<Mark>();
         event->set_mark(mark);
@@ -46,13 +42,13 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int flags) { return cuStreamC
 
 // What was submitted is still done.
 CUresult cuStreamDestroy_v2(CUstream handle) {
-  return serve(
-      [&](Context&) { require(Machine::instance().streams.remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+  return serve_for(handle,
+                   [&] { require(Machine::instance().streams.remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
 }
 #endif
 
 CUresult PTSZ(cuStreamSynchronize)(CUstream handle) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     find_stream(context, handle)->synchronize();
     context.flush_printed();
     return context.fault();
@@ -60,7 +56,7 @@ CUresult PTSZ(cuStreamSynchronize)(CUstream handle) {
 }
 
 CUresult PTSZ(cuStreamQuery)(CUstream handle) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
     if (const std::shared_ptr<Capture> capturing = stream->capture())
       capturing->refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -70,9 +66,9 @@ CUresult PTSZ(cuStreamQuery)(CUstream handle) {
 }
 
 CUresult PTSZ(cuStreamWaitEvent)(CUstream handle, CUevent event_handle, unsigned int flags) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
-    const std::shared_ptr<Event> event = find_event(event_handle);
+    const std::shared_ptr<Event> event = object_of(Machine::instance().events, event_handle);
     if (wait_captured(*stream, event_handle, *event, (flags & CU_EVENT_WAIT_EXTERNAL) != 0)) return;
     stream->submit(EventWait{event_handle, event->mark()});
   });
@@ -86,28 +82,28 @@ CUresult PTSZ(cuEventRecordWithFlags)(CUevent event, CUstream stream, unsigned i
 }
 
 CUresult PTSZ(cuStreamAddCallback)(CUstream handle, CUstreamCallback callback, void* data, unsigned int flags) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(callback != nullptr && flags == 0);
     find_stream(context, handle)->submit(StreamCallback{callback, handle, data});
   });
 }
 
 CUresult PTSZ(cuLaunchHostFunc)(CUstream handle, CUhostFn function, void* data) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(function != nullptr);
     find_stream(context, handle)->submit(HostCall{function, data});
   });
 }
 
 CUresult PTSZ(cuStreamGetPriority)(CUstream handle, int* priority) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(priority != nullptr);
     *priority = find_stream(context, handle)->priority();
   });
 }
 
 CUresult PTSZ(cuStreamGetFlags)(CUstream handle, unsigned int* flags) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(flags != nullptr);
     *flags =
         find_stream(context, handle)->kind() == Stream::Kind::non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
@@ -115,21 +111,21 @@ CUresult PTSZ(cuStreamGetFlags)(CUstream handle, unsigned int* flags) {
 }
 
 CUresult PTSZ(cuStreamGetId)(CUstream handle, unsigned long long* id) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(id != nullptr);
     *id = find_stream(context, handle)->id();
   });
 }
 
 CUresult PTSZ(cuStreamGetCtx)(CUstream handle, CUcontext* result) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(result != nullptr);
     *result = Registry<Context, CUcontext>::handle(&find_stream(context, handle)->context());
   });
 }
 
 CUresult PTSZ(cuStreamGetDevice)(CUstream handle, CUdevice* device) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(device != nullptr);
     find_stream(context, handle);
     *device = kDevice;

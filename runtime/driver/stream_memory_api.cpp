@@ -52,24 +52,28 @@ Work work_of(const CUstreamBatchMemOpParams& p) {
 extern "C" {
 
 CUresult PTSZ(cuStreamWaitValue32_v2)(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags) {
-  return serve([&](Context& context) { find_stream(context, stream)->submit(waiting(address, value, flags)); });
+  return serve_for(stream,
+                   [&](Context& context) { find_stream(context, stream)->submit(waiting(address, value, flags)); });
 }
 
 CUresult PTSZ(cuStreamWaitValue64_v2)(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags) {
-  return serve([&](Context& context) { find_stream(context, stream)->submit(waiting(address, value, flags)); });
+  return serve_for(stream,
+                   [&](Context& context) { find_stream(context, stream)->submit(waiting(address, value, flags)); });
 }
 
 CUresult PTSZ(cuStreamWriteValue32_v2)(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags) {
-  return serve([&](Context& context) { find_stream(context, stream)->submit(writing(address, value, flags)); });
+  return serve_for(stream,
+                   [&](Context& context) { find_stream(context, stream)->submit(writing(address, value, flags)); });
 }
 
 CUresult PTSZ(cuStreamWriteValue64_v2)(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags) {
-  return serve([&](Context& context) { find_stream(context, stream)->submit(writing(address, value, flags)); });
+  return serve_for(stream,
+                   [&](Context& context) { find_stream(context, stream)->submit(writing(address, value, flags)); });
 }
 
 CUresult PTSZ(cuStreamBatchMemOp_v2)(CUstream handle, unsigned int count, CUstreamBatchMemOpParams* operations,
                                      unsigned int flags) {
-  return serve([&](Context& context) {
+  return serve_for(handle, [&](Context& context) {
     require(operations != nullptr && count <= 256 && flags == 0);
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
     std::vector<Work> all;
@@ -79,7 +83,7 @@ CUresult PTSZ(cuStreamBatchMemOp_v2)(CUstream handle, unsigned int count, CUstre
 }
 
 CUresult PTSZ(cuStreamGetAttribute)(CUstream stream, CUstreamAttrID id, CUstreamAttrValue* value) {
-  return serve([&](Context& context) {
+  return serve_for(stream, [&](Context& context) {
     require(value != nullptr);
     const std::shared_ptr<Stream> found = find_stream(context, stream);
     *value = found->attribute(id);
@@ -89,7 +93,7 @@ CUresult PTSZ(cuStreamGetAttribute)(CUstream stream, CUstreamAttrID id, CUstream
 
 // Hints for caches and scheduling: kept, and without effect.
 CUresult PTSZ(cuStreamSetAttribute)(CUstream stream, CUstreamAttrID id, const CUstreamAttrValue* value) {
-  return serve([&](Context& context) {
+  return serve_for(stream, [&](Context& context) {
     require(value != nullptr);
     require(id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW || id == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
             id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP || id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN ||
@@ -99,7 +103,7 @@ CUresult PTSZ(cuStreamSetAttribute)(CUstream stream, CUstreamAttrID id, const CU
 }
 
 CUresult PTSZ(cuStreamCopyAttributes)(CUstream to, CUstream from) {
-  return serve([&](Context& context) {
+  return serve_for(to, [&](Context& context) {
     const std::shared_ptr<Stream> source = find_stream(context, from), target = find_stream(context, to);
     for (const CUstreamAttrID id :
          {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY})

@@ -66,9 +66,10 @@ public:
     const std::lock_guard lock(mutex_);
     std::erase_if(list_, [&](const auto& known) { return known.get() == reference; });
   }
-  /// Throws Failure CUDA_ERROR_INVALID_HANDLE.
+  /// Throws Failure CUDA_ERROR_INVALID_HANDLE: there is none, or its module is gone.
   Reference& find(const void* handle) {
     const std::lock_guard lock(mutex_);
+    forget_unloaded();
     for (const auto& reference : list_)
       if (reference.get() == handle) return *reference;
     throw Failure{CUDA_ERROR_INVALID_HANDLE, {}};
@@ -92,7 +93,7 @@ std::shared_ptr<Module> find_module(CUmodule handle) {
 /// Lets `change` change the reference, and binds it anew where it names memory. What cannot be bound changes nothing.
 template <class Change> CUresult set(const void* handle, Change&& change, const char* function = __builtin_FUNCTION()) {
   return serve(
-      [&](Context& context) {
+      [&](Machine& machine) {
         Reference& reference = References::instance().find(handle);
         Reference changed = reference;
         change(changed);
@@ -101,7 +102,7 @@ template <class Change> CUresult set(const void* handle, Change&& change, const 
                                          ? surface_of(changed.resource)
                                          : texture_of(changed.resource, changed.texture, nullptr);
           bound.name = changed.name;
-          context.synchronize();
+          for (const auto& context : machine.contexts.all()) context->synchronize();
           if (const std::shared_ptr<Module> module = changed.module.lock())
             module->api().bind(changed.name, std::move(bound));
         }
@@ -111,7 +112,7 @@ template <class Change> CUresult set(const void* handle, Change&& change, const 
 }
 
 template <class Ask> CUresult get(const void* handle, const void* answer, Ask&& ask) {
-  return serve([&](Context&) {
+  return serve([&](Machine&) {
     require(answer != nullptr);
     ask(References::instance().find(handle));
   });
@@ -124,14 +125,14 @@ void require_axis(int axis) { require(axis >= 0 && axis < 3); }
 extern "C" {
 
 CUresult cuModuleGetTexRef(CUtexref* reference, CUmodule module, const char* name) {
-  return serve([&](Context&) {
+  return serve_for(module, [&] {
     require(reference != nullptr && name != nullptr);
     *reference = reinterpret_cast<CUtexref>(References::instance().get(find_module(module), name, isa::Type::texref));
   });
 }
 
 CUresult cuModuleGetSurfRef(CUsurfref* reference, CUmodule module, const char* name) {
-  return serve([&](Context&) {
+  return serve_for(module, [&] {
     require(reference != nullptr && name != nullptr);
     *reference = reinterpret_cast<CUsurfref>(References::instance().get(find_module(module), name, isa::Type::surfref));
   });
@@ -145,7 +146,7 @@ CUresult cuTexRefCreate(CUtexref* reference) {
 }
 
 CUresult cuTexRefDestroy(CUtexref reference) {
-  return serve([&](Context&) {
+  return serve([&](Machine&) {
     Reference& found = References::instance().find(reference);
     require(found.name.empty(), CUDA_ERROR_INVALID_HANDLE); // those of modules go with them
     References::instance().remove(&found);

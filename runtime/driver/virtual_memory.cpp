@@ -1,5 +1,6 @@
 #include "runtime/driver/virtual_memory.hpp"
 
+#include "api/limits.hpp"
 #include "runtime/driver/serve.hpp"
 
 #include <algorithm>
@@ -42,13 +43,18 @@ std::uint64_t VirtualMemory::reserve(std::uint64_t size, std::uint64_t alignment
   require_granular(0, size);
   require((alignment & (alignment - 1)) == 0);
   alignment = std::max(alignment, kGranularity);
-  void* const all = mmap(nullptr, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require((Checked(size) + alignment).valid(), CUDA_ERROR_OUT_OF_MEMORY);
+  // A hint, so that addresses are the same in each process: nobody else is there.
+  static std::uint64_t hint = 0x2800'0000'0000;
+  const std::lock_guard lock(mutex_);
+  void* const all =
+      mmap(pointer(hint), size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(all != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
+  hint += size + alignment;
   const auto begin = reinterpret_cast<std::uint64_t>(all);
   const std::uint64_t address = (begin + alignment - 1) / alignment * alignment;
   if (address != begin) munmap(all, address - begin);
   if (address != begin + alignment) munmap(pointer(address + size), begin + alignment - address);
-  const std::lock_guard lock(mutex_);
   reserved_[address] = size;
   return address;
 }

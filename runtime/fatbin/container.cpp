@@ -1,5 +1,7 @@
 #include "runtime/fatbin/container.hpp"
 
+#include "api/limits.hpp"
+
 #include <fmt/format.h>
 #include <lz4.h>
 #include <zstd.h>
@@ -14,7 +16,6 @@ namespace warplens::fatbin {
 namespace {
 
 constexpr std::size_t kEntryHeader = 64; ///< the part that every version has, bytes
-constexpr std::uint64_t kMostContents = std::uint64_t{1} << 31;
 
 // Flags of an entry. 0x1000 is what CUDA 4 and 5 set where later ones set 0x2000.
 constexpr std::uint64_t kDebug = 0x2, kLz4 = 0x1000 | 0x2000, kZstd = 0x8000, kArchitecture = 0x100000,
@@ -153,8 +154,24 @@ Expected<std::vector<Image>> read_container(std::span<const std::byte> bytes) {
   return images;
 }
 
+namespace {
+
+/// A few kilobytes can say that they are gigabytes, and be that. Null: so much is to be expected of the entry.
+const Limit* exceeded_by(const Image& image) {
+  if (image.compression == Compression::none || limits::kExpandedBytes.admits(image.size)) return nullptr;
+  const Checked allowed = Checked(image.payload.size()) * limits::kExpansion.most();
+  return image.size <= allowed.saturated() && limits::kInputBytes.admits(image.size) ? nullptr
+                                                                                     : &limits::kExpandedBytes;
+}
+
+} // namespace
+
 Expected<std::string> contents(const Image& image) {
-  if (image.size > kMostContents) return corrupt(fmt::format("an entry of {} bytes", image.size));
+  if (const Limit* const limit = exceeded_by(image))
+    return failure(limit->exceeded(fmt::format("an entry of {} compressed bytes", image.payload.size()), image.size),
+                   limit->hint());
+  constexpr std::uint64_t kMost = LZ4_MAX_INPUT_SIZE; // the library counts in int
+  if (image.size > kMost) return corrupt(fmt::format("an entry of {} bytes", image.size));
   Expected<std::string> out = [&]() -> Expected<std::string> {
     switch (image.compression) {
     case Compression::lz4: return decompress_lz4(image);

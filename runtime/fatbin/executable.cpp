@@ -4,6 +4,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -46,6 +47,15 @@ void add_containers(Bytes section, bool are_parts, std::vector<Embedded>& contai
   }
 }
 
+/// Sections that lie over each other would be read as often as there are of them.
+bool overlap(std::vector<Embedded> sections) {
+  std::erase_if(sections, [](const Embedded& s) { return s.container.empty(); });
+  const auto begin = [](const Embedded& s) { return s.container.data(); };
+  std::sort(sections.begin(), sections.end(), [&](const auto& a, const auto& b) { return begin(a) < begin(b); });
+  const auto meet = [&](const Embedded& a, const Embedded& b) { return begin(b) < begin(a) + a.container.size(); };
+  return std::adjacent_find(sections.begin(), sections.end(), meet) != sections.end();
+}
+
 } // namespace
 
 bool is_elf(Bytes bytes) {
@@ -62,6 +72,7 @@ Expected<std::vector<Embedded>> containers_in(Bytes bytes) {
     return read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
   };
   std::vector<Embedded> containers;
+  std::vector<Embedded> sections;              // of device code
   if (header->e_shoff == 0) return containers; // stripped of all sections
   if (header->e_shoff > bytes.size() || header->e_shentsize != sizeof(Elf64_Shdr)) return outside();
 
@@ -80,8 +91,10 @@ Expected<std::vector<Embedded>> containers_in(Bytes bytes) {
     if (s->sh_type == SHT_NOBITS || (section_name != ".nv_fatbin" && !are_parts)) continue;
     const auto inside = piece(bytes, s->sh_offset, s->sh_size);
     if (!inside) return outside();
-    add_containers(*inside, are_parts, containers);
+    sections.push_back({*inside, are_parts});
   }
+  if (overlap(sections)) return failure("corrupt ELF file: sections of device code lie over each other");
+  for (const Embedded& s : sections) add_containers(s.container, s.is_part, containers);
   return containers;
 }
 

@@ -6,6 +6,11 @@
 // jump to the function of the same name of our libcudart. All of them, registration included, are replaced before the
 // first is called; from there on the program is one with the shared runtime. NVIDIA's libcudart, where a program's run
 // path leads to it, is taken over in the same way. All other programs are left alone.
+//
+// This is done before anything else in the process is initialised, the C library included, so nothing may be loaded
+// yet: dlopen() would have the C library initialised there and then, without arguments and environment. Our libcudart
+// is loaded when the first of the functions is called (lazy.cpp).
+#include "runtime/static_runtime/lazy.hpp"
 #include "runtime/static_runtime/symbols.hpp"
 
 #include <dlfcn.h>
@@ -13,7 +18,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -46,24 +50,6 @@ const char* library_for(const std::vector<Symbols::Function>& functions) {
   return contains(functions, "cudaGetFuncBySymbol") ? "libcudart.so.11.0" : nullptr;
 }
 
-#if defined(__x86_64__)
-/// jmp [rip]; .quad target
-using Jump = std::array<unsigned char, 14>;
-Jump jump_to(const void* target) {
-  Jump code{0xff, 0x25, 0, 0, 0, 0};
-  std::memcpy(&code[6], &target, sizeof target);
-  return code;
-}
-#elif defined(__aarch64__)
-/// ldr x16, .+8; br x16; .quad target
-using Jump = std::array<unsigned char, 16>;
-Jump jump_to(const void* target) {
-  Jump code{0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6};
-  std::memcpy(&code[8], &target, sizeof target);
-  return code;
-}
-#endif
-
 /// Of this library, with a slash at its end.
 std::string directory() {
   Dl_info info{};
@@ -89,9 +75,10 @@ void substitute(const Loaded& object) {
   if (!contains(functions, "__cudaRegisterFatBinary")) return; // it is another's, which is called
   const char* const name = library_for(functions);
   if (name == nullptr) return complain(object, "of a version before 11, which cannot be replaced");
-  void* const runtime = dlopen((directory() + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (runtime == nullptr)
-    return complain(object, "but its replacement cannot be loaded (" + std::string(dlerror()) + ")");
+  auto& runtime = *new Runtime{directory() + name}; // never destroyed: the functions lead here
+  const Symbols ours(runtime.path.c_str());
+  const std::vector<Symbols::Function> served = ours.begin_with("cuda", "__cuda");
+  if (served.empty()) return complain(object, "but its replacement, " + runtime.path + ", cannot be read");
 
   struct Change {
     std::uint64_t address;
@@ -100,10 +87,9 @@ void substitute(const Loaded& object) {
   std::vector<Change> changes;
   for (const Symbols::Function& f : functions) {
     // The program's own functions may have such names too: ours has none to match.
-    const void* const target = dlsym(runtime, f.name.data());
-    if (target == nullptr) continue;
+    if (!contains(served, f.name)) continue;
     if (f.room < sizeof(Jump)) return complain(object, std::string(f.name) + " of which is too short to be replaced");
-    changes.push_back({object.base + f.address, jump_to(target)});
+    changes.push_back({object.base + f.address, jump_to(runtime.entry(f.name))});
   }
   for (const Change& change : changes)
     if (!overwrite(change.address, change.code))

@@ -2,6 +2,7 @@
 #include "tests/runtime/driver/program.hpp"
 
 #include <cstring>
+#include <string>
 
 extern "C" int cuGraphicsMapResources();
 
@@ -145,6 +146,42 @@ TEST_F(Code, TheDeviceHasItsAttributes) {
     EXPECT_EQ(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(a), 0), CUDA_SUCCESS) << a;
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 1), CUDA_ERROR_INVALID_DEVICE);
+}
+
+/// A kernel that holds 60 words at a time.
+std::string busy(const std::string& directives) {
+  std::string text = ".version 6.5\n.target sm_75\n.address_size 64\n.visible .entry busy(.param .u64 p)\n" +
+                     directives + "\n{\n.reg .b32 %r<60>;\n.reg .b64 %d;\nld.param.u64 %d, [p];\n";
+  for (int i = 0; i < 60; ++i)
+    text += "ld.volatile.global.u32 %r" + std::to_string(i) + ", [%d+" + std::to_string(4 * i) + "];\n";
+  for (int i = 0; i < 60; ++i)
+    text += "st.volatile.global.u32 [%d+" + std::to_string(4 * i) + "], %r" + std::to_string((7 * i + 3) % 60) + ";\n";
+  return text + "ret;\n}\n";
+}
+
+/// Of busy(), loaded with that limit. 0: it was not loaded.
+int registers_with(unsigned limit, const std::string& directives = "") {
+  CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+  void* values[] = {reinterpret_cast<void*>(std::uintptr_t{limit})};
+  CUmodule module = nullptr;
+  if (cuModuleLoadDataEx(&module, busy(directives).c_str(), 1, options, values) != CUDA_SUCCESS) return 0;
+  CUfunction function = nullptr;
+  int count = 0;
+  EXPECT_EQ(cuModuleGetFunction(&function, module, "busy"), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncGetAttribute(&count, CU_FUNC_ATTRIBUTE_NUM_REGS, function), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  return count;
+}
+
+// As an H200's driver has it: tests/data/hardware/old_launches.txt.
+TEST_F(Code, TheLimitOfRegistersIsHeeded) {
+  const int own = registers_with(1000);
+  EXPECT_GT(own, 60);
+  EXPECT_EQ(registers_with(33), 33);
+  EXPECT_EQ(registers_with(1), 24) << "the fewest";
+  EXPECT_EQ(registers_with(0), 0) << "refused";
+  const int bounded = registers_with(1000, ".maxntid 256");
+  EXPECT_EQ(registers_with(33, ".maxntid 256"), bounded) << "the kernel's own bounds come first";
 }
 
 TEST_F(Code, WhatIsMissingSaysSo) {

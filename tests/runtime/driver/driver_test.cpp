@@ -45,6 +45,23 @@ TEST_F(DriverProgram, TakesArgumentsAsABuffer) {
   cuMemFree_v2(address);
 }
 
+TEST_F(DriverProgram, ThePrimaryContextBeginsAnewUnderItsHandle) {
+  CUcontext before = nullptr, again = nullptr;
+  CUstream stream = nullptr;
+  ASSERT_EQ(cuCtxGetCurrent(&before), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);
+  CUdeviceptr address = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&address, 64), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&again, 0), CUDA_SUCCESS);
+  EXPECT_EQ(again, before);
+  EXPECT_EQ(cuMemAlloc_v2(&address, 64), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree_v2(address), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED) << "it is not revived";
+  EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+}
+
 TEST_F(DriverProgram, FindsVariables) {
   CUdeviceptr address = 0;
   std::size_t bytes = 0;

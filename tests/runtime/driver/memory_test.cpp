@@ -70,7 +70,13 @@ TEST_F(Memory, KernelsSeeTheHostsMemoryWhereItIsRegistered) {
   // Now it is an address like any other.
   CUcontext context = nullptr;
   ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
-  ASSERT_EQ(launch_scale(address, 21, 32, nullptr), CUDA_SUCCESS);
+  CUmodule module = nullptr; // the other one's functions are not for this context
+  CUfunction scale = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, kProgram), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetFunction(&scale, module, "scale"), CUDA_SUCCESS);
+  std::uint32_t factor = 21, count = 32;
+  void* arguments[] = {const_cast<CUdeviceptr*>(&address), &factor, &count};
+  ASSERT_EQ(cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(cuCtxDestroy_v2(context), CUDA_SUCCESS);
   EXPECT_EQ(values[0], 42u);

@@ -1,10 +1,10 @@
 // A program that uses the driver API: launches a kernel some times, and ends as it is told.
 //
-//   launches N [exit STATUS | abort | fork | fork-after | late | device]
+//   launches N [exit STATUS | abort | fork | fork-after | late | device | variable]
 //
 // abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
 // device. fork-after: a child, started when the parent has launched, that ends at once. late: a static object frees
-// device memory when it is destroyed. device: only its name.
+// device memory when it is destroyed. device: only its name. variable: only what OWN_VARIABLE says.
 #include "runtime/abi/driver.hpp"
 
 #include <sys/wait.h>
@@ -99,6 +99,12 @@ int main(int count, char** words) {
     CHECK(cuInit(0));
     CHECK(cuDeviceGetName(name, sizeof name, 0));
     std::puts(name);
+    return 0;
+  }
+  if (how == "variable") {
+    CHECK(cuInit(0));
+    const char* const value = std::getenv("OWN_VARIABLE");
+    std::puts(value != nullptr ? value : "lost");
     return 0;
   }
   if (how == "fork")

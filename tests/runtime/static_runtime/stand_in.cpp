@@ -10,6 +10,7 @@ int cudaMalloc(void**, size_t) { return kRefused; }
 int cudaFree(void*) { return kRefused; }
 int cudaMemcpy(void*, const void*, size_t, int) { return kRefused; }
 int cudaRuntimeGetVersion(int*) { return kRefused; }
+int cudaDeviceGetAttribute(int*, int, int) { return kRefused; }
 void** __cudaRegisterFatBinary(void*) { return nullptr; }
 
 // By these, versions are told from each other.

@@ -8,6 +8,7 @@ int cudaMalloc(void** address, size_t size);
 int cudaFree(void* address);
 int cudaMemcpy(void* to, const void* from, size_t size, int kind);
 int cudaRuntimeGetVersion(int* version);
+int cudaDeviceGetAttribute(int* value, int attribute, int device);
 void** __cudaRegisterFatBinary(void* image);
 int cudaHelperOfTheProgram();
 }
