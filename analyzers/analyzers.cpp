@@ -20,6 +20,7 @@
 #include "emulator/ir/print.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace warplens::analyzers {
 
@@ -250,6 +251,8 @@ Profile Analysis::profile() const {
   std::vector<InstructionRow> rows(function_.instructions.size());
   for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
   std::vector<std::string> lines = ir::print_lines(module_, function_);
+  std::map<std::uint32_t, std::string_view> files;
+  for (const ir::SourceFile& file : module_.files) files[file.number] = file.name;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].metrics.list().empty()) continue;
     const ir::Instruction& instruction = function_.instructions[i];
@@ -258,8 +261,7 @@ Profile Analysis::profile() const {
     row.line = instruction.where.line;
     row.ptx = std::move(lines[i]);
     row.source_line = instruction.source.line;
-    for (const ir::SourceFile& file : module_.files)
-      if (file.number == instruction.source.file) row.source_file = file.name;
+    if (const auto file = files.find(instruction.source.file); file != files.end()) row.source_file = file->second;
     profile.instructions.push_back(std::move(row));
   }
   return profile;

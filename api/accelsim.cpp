@@ -1,12 +1,14 @@
 #include "api/accelsim.hpp"
 
 #include "api/accelsim_opcodes.hpp"
+#include "api/input_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <sstream>
 
 namespace warplens::api {
 
@@ -168,8 +170,9 @@ std::string module_text(const AccelSimHeader& h, const Instructions& instruction
 Expected<std::vector<std::filesystem::path>> kernels_of(const std::filesystem::path& list_or_kernel) {
   std::vector<std::filesystem::path> files;
   if (list_or_kernel.extension() != ".g") return std::vector{list_or_kernel};
-  std::ifstream in(list_or_kernel);
-  if (!in) return failure(fmt::format("cannot read '{}'", list_or_kernel.string()));
+  const Expected<std::string> list = read_file(list_or_kernel, limits::kSettingsBytes);
+  if (!list) return failure(list.error());
+  std::istringstream in(*list);
   for (std::string line; std::getline(in, line);) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
     if (line.starts_with("kernel")) files.push_back(list_or_kernel.parent_path() / line);

@@ -1,5 +1,6 @@
 #include "api/accelsim.hpp"
 
+#include "api/output_file.hpp"
 #include "api/validate.hpp"
 
 #include <fmt/format.h>
@@ -74,18 +75,19 @@ std::string line_of(const SeenEvent& e, std::string_view opcode, std::uint64_t p
 /// Writes the events of one launch, a CTA at a time.
 class KernelFile {
 public:
-  KernelFile(const std::filesystem::path& path, const LaunchRequest& r, const TraceView& view, std::size_t number)
-      : path_(path), out_(path, std::ios::binary), grid_(blocks_of(r)), threads_(r.block[0] * r.block[1] * r.block[2]),
+  KernelFile(OutputFile& out, const LaunchRequest& r, const TraceView& view, std::size_t number)
+      : out_(out), grid_(blocks_of(r)), threads_(r.block[0] * r.block[1] * r.block[2]),
         exit_pc_(kBytes * view.instructions()), opcodes_(view.instructions()) {
     warps_.resize((threads_ + exec::kWarpSize - 1) / exec::kWarpSize);
-    out_ << fmt::format("-kernel name = {}\n-kernel id = {}\n-grid dim = ({},{},{})\n-block dim = ({},{},{})\n"
-                        "-shmem = {}\n-nregs = {}\n-binary version = {}\n-cuda stream id = 0\n"
-                        "-shmem base_addr = {:#018x}\n-local mem base_addr = {:#018x}\n-nvbit version = 1.5\n"
-                        "-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num "
-                        "[reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n",
-                        r.kernel.function->name, number, grid_[0], grid_[1], grid_[2], r.block[0], r.block[1],
-                        r.block[2], view.static_shared_bytes() + r.dynamic_shared_bytes, r.registers.value_or(32),
-                        r.kernel.module->ir().sm, kSharedBase, kLocalBase);
+    out_.write(
+        fmt::format("-kernel name = {}\n-kernel id = {}\n-grid dim = ({},{},{})\n-block dim = ({},{},{})\n"
+                    "-shmem = {}\n-nregs = {}\n-binary version = {}\n-cuda stream id = 0\n"
+                    "-shmem base_addr = {:#018x}\n-local mem base_addr = {:#018x}\n-nvbit version = 1.5\n"
+                    "-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num "
+                    "[reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n",
+                    r.kernel.function->name, number, grid_[0], grid_[1], grid_[2], r.block[0], r.block[1], r.block[2],
+                    view.static_shared_bytes() + r.dynamic_shared_bytes, r.registers.value_or(32),
+                    r.kernel.module->ir().sm, kSharedBase, kLocalBase));
   }
 
   void add(const SeenEvent& e) {
@@ -98,11 +100,9 @@ public:
     ++warps_[e.of.warp].lines;
   }
 
-  Expected<void> close() {
+  Expected<void> finish() {
     if (any_) end_cta();
-    out_.close();
-    if (!out_) return failure(fmt::format("cannot write '{}'", path_.string()));
-    return {};
+    return out_.finish();
   }
 
 private:
@@ -122,21 +122,20 @@ private:
   }
 
   void end_cta() {
-    out_ << fmt::format("\n#BEGIN_TB\n\nthread block = {},{},{}\n", cta_ % grid_[0], cta_ / grid_[0] % grid_[1],
-                        cta_ / grid_[0] / grid_[1]);
+    out_.write(fmt::format("\n#BEGIN_TB\n\nthread block = {},{},{}\n", cta_ % grid_[0], cta_ / grid_[0] % grid_[1],
+                           cta_ / grid_[0] / grid_[1]));
     for (std::size_t w = 0; w < warps_.size(); ++w) {
       const std::uint64_t lanes = std::min<std::uint64_t>(threads_ - exec::kWarpSize * w, exec::kWarpSize);
-      out_ << fmt::format("\nwarp = {}\ninsts = {}\n{}{:04x} {:08x} 0 EXIT 0 0\n", w, warps_[w].lines + 1,
-                          warps_[w].text, exit_pc_, (std::uint64_t{1} << lanes) - 1);
+      out_.write(fmt::format("\nwarp = {}\ninsts = {}\n{}{:04x} {:08x} 0 EXIT 0 0\n", w, warps_[w].lines + 1,
+                             warps_[w].text, exit_pc_, (std::uint64_t{1} << lanes) - 1));
       warps_[w] = {};
     }
-    out_ << "\n#END_TB\n";
+    out_.write("\n#END_TB\n");
   }
 
   static constexpr std::uint64_t kBytes = 16; // of a machine instruction
 
-  std::filesystem::path path_;
-  std::ofstream out_;
+  OutputFile& out_;
   Extent grid_;
   std::uint64_t threads_; // of a block
   std::uint64_t exit_pc_;
@@ -148,29 +147,41 @@ private:
 
 } // namespace
 
-Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return failure(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+namespace {
+
+Expected<void> write_files(const Trace& trace, const std::filesystem::path& folder) {
+  std::vector<OutputFile> files; // all get their names when all are whole
   std::string list;
   for (std::size_t i = 0; i < trace.launches().size(); ++i) {
     const std::string name = fmt::format("kernel-{}.traceg", i + 1);
     const Expected<TraceView> view = TraceView::open(trace, i, {});
     if (!view) return failure(view.error());
-    KernelFile file(folder / name, trace.launches()[i].request, *view, i + 1);
+    Expected<OutputFile> out = OutputFile::create(folder / name);
+    if (!out) return failure(out.error());
+    KernelFile file(*out, trace.launches()[i].request, *view, i + 1);
     Expected<void> seen = view->visit({}, [&](const SeenEvent& e) {
       file.add(e);
       return true;
     });
     if (!seen) return seen;
-    if (Expected<void> closed = file.close(); !closed) return closed;
+    if (Expected<void> finished = file.finish(); !finished) return finished;
+    files.push_back(std::move(*out));
     list += name + "\n";
   }
-  std::ofstream out(folder / "kernelslist.g", std::ios::binary);
-  out << list;
-  out.close();
-  if (!out) return failure(fmt::format("cannot write '{}'", (folder / "kernelslist.g").string()));
-  return {};
+  for (OutputFile& file : files)
+    if (Expected<void> committed = file.commit(); !committed) return committed;
+  return write_whole(folder / "kernelslist.g", list);
+}
+
+} // namespace
+
+Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& folder) {
+  std::error_code error;
+  const bool is_new = std::filesystem::create_directories(folder, error);
+  if (error) return failure(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+  Expected<void> written = write_files(trace, folder);
+  if (!written && is_new) std::filesystem::remove(folder, error); // where it is empty
+  return written;
 }
 
 } // namespace warplens::api

@@ -83,6 +83,7 @@ Expected<api::LaunchRequest> request_of(const warplens_module& module, const cha
   if (o.registers != 0) r.registers = o.registers;
   r.host_pointers = o.host_pointers != 0;
   r.cooperative = o.cooperative != 0;
+  r.past_ends = o.past_ends != 0;
   if (o.cluster[0] != 0 || o.cluster[1] != 0 || o.cluster[2] != 0)
     r.cluster = {o.cluster[0], o.cluster[1], o.cluster[2]};
   return r;

@@ -1,14 +1,13 @@
 #include "api/collector.hpp"
 
 #include "api/csv.hpp"
+#include "api/input_file.hpp"
 #include "model/occupancy.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 
 namespace warplens::api {
 namespace {
@@ -106,12 +105,9 @@ Expected<std::vector<CollectedLaunch>> collect_text(std::string_view text, std::
 }
 
 Expected<std::vector<CollectedLaunch>> collect(const std::filesystem::path& file, const model::Device& device) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) return failure(fmt::format("'{}' is a folder", file.string()));
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return failure(fmt::format("cannot read '{}'", file.string()));
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return collect_text(text, file.string(), device);
+  const Expected<std::string> text = read_file(file);
+  if (!text) return failure(text.error());
+  return collect_text(*text, file.string(), device);
 }
 
 } // namespace warplens::api

@@ -11,6 +11,12 @@ namespace {
 
 Extent extent(const std::array<std::uint32_t, 3>& e) { return {e[0], e[1], e[2]}; }
 
+// What the host does for kernels counts as so many warp instructions, of which it does as many in that time.
+constexpr std::uint64_t kStepsOfLaunch = 100'000, kBytesOfStep = 32;
+
+// Reports of launches stay in memory until the last one has ended. Where steps have a limit these have one, too.
+constexpr std::size_t kMostReports = 4096;
+
 /// As the launch of its parent, but for what the kernel said.
 LaunchRequest request_of(const LaunchRequest& parent, const exec::DeviceLaunch& launch) {
   LaunchRequest child = parent;
@@ -38,6 +44,8 @@ public:
   Family(std::span<const Target> targets, Judgements& reports)
       : targets_(targets.begin(), targets.end()), reports_(reports) {
     for (Target& target : targets_) target.registers.reset(); // they are the parent's
+    for (const Expected<LaunchReport>& report : reports)
+      if (report) steps_ = report->steps;
   }
 
   /// All that one grid asked for.
@@ -71,22 +79,31 @@ private:
   Parent perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
     if (const auto* const launch = std::get_if<exec::DeviceLaunch>(&operation))
       return this->launch(parent, *launch, its);
-    if (const auto* const copy = std::get_if<exec::DeviceCopy>(&operation))
+    if (const auto* const copy = std::get_if<exec::DeviceCopy>(&operation)) {
       std::memmove(reinterpret_cast<void*>(copy->to), reinterpret_cast<const void*>(copy->from), copy->bytes);
-    if (const auto* const fill = std::get_if<exec::DeviceFill>(&operation))
+      steps_ += copy->bytes / kBytesOfStep;
+    }
+    if (const auto* const fill = std::get_if<exec::DeviceFill>(&operation)) {
       std::memset(reinterpret_cast<void*>(fill->to), std::to_integer<int>(fill->value), fill->bytes);
+      steps_ += fill->bytes / kBytesOfStep;
+    }
     return nullptr;
   }
 
   /// As the targets see it that have refused nothing yet.
   Parent launch(const Parent& parent, const exec::DeviceLaunch& launch, exec::DeviceRuntime& its) {
-    auto request = std::make_shared<const LaunchRequest>(request_of(*parent, launch));
+    steps_ += kStepsOfLaunch;
+    LaunchRequest made = request_of(*parent, launch);
+    made.steps_before = steps_;
+    if (made.analyze && made.max_steps != 0 && ++analysed_ > kMostReports) return too_many(*parent);
+    const auto request = std::make_shared<const LaunchRequest>(std::move(made));
     std::vector<Target> targets;
     std::vector<Expected<LaunchReport>*> theirs;
     for (std::size_t i = 0; i < reports_.size(); ++i)
       if (reports_[i]) targets.push_back(targets_[i]), theirs.push_back(&reports_[i]);
     Judgements children = launch_grid(*request, targets, its);
     stopped_ = true; // where all refuse it, or it stops
+    std::uint64_t steps = 0;
     for (std::size_t i = 0; i < children.size(); ++i) {
       Expected<LaunchReport>& child = children[i];
       if (!child) {
@@ -94,9 +111,23 @@ private:
         continue;
       }
       stopped_ = child->trap.has_value();
-      if (child->analyzed || stopped_ || !child->printed.empty()) (*theirs[i])->children.push_back(std::move(*child));
+      steps = child->steps;
+      if (child->analyzed || stopped_ || !child->printed.empty() || !child->overruns.empty())
+        (*theirs[i])->children.push_back(std::move(*child));
     }
+    steps_ += steps;
     return request;
+  }
+  Parent too_many(const LaunchRequest& by) {
+    stopped_ = true;
+    Diagnostics why;
+    why.error({},
+              fmt::format("kernel '{}' launches a kernel after {} others: no more are analysed",
+                          by.kernel.function->name, kMostReports),
+              "--max-steps 0 lifts this limit, too");
+    for (Expected<LaunchReport>& report : reports_)
+      if (report) report = failure(why);
+    return nullptr;
   }
   static Diagnostics refused(const LaunchRequest& request, const Diagnostics& errors) {
     Diagnostics why;
@@ -109,6 +140,8 @@ private:
   }
 
   bool stopped_ = false;
+  std::size_t analysed_ = 0;
+  std::uint64_t steps_ = 0; ///< of all so far
   std::vector<Target> targets_;
   Judgements& reports_;
 };

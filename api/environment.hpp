@@ -10,7 +10,14 @@ constexpr const char* kJson = "WARPLENS_JSON";                ///< whole path of
 constexpr const char* kKernelName = "WARPLENS_KERNEL_NAME";   ///< regular expression
 constexpr const char* kLaunchSkip = "WARPLENS_LAUNCH_SKIP";   ///< a number
 constexpr const char* kLaunchCount = "WARPLENS_LAUNCH_COUNT"; ///< a number
+constexpr const char* kStrict = "WARPLENS_STRICT";            ///< 1: accesses past the end of an allocation are faults
+constexpr const char* kLimits = "WARPLENS_LIMITS";            ///< "NAME=NUMBER,…": emulator/base/limits.hpp
 /// The process that writes the JSON report by its name; all others append their number to it.
 constexpr const char* kProcess = "WARPLENS_PROCESS";
+
+constexpr const char* kTimeLimit = "WARPLENS_TIME_LIMIT"; ///< milliseconds …
+constexpr const char* kTimeBegin = "WARPLENS_TIME_BEGIN"; ///< … from this time of the steady clock, for all processes
+constexpr const char* kMaxMemory = "WARPLENS_MAX_MEMORY"; ///< bytes, of each process
+constexpr const char* kMaxSteps = "WARPLENS_MAX_STEPS";   ///< warp instructions of a launch
 
 } // namespace warplens::api::environment

@@ -1,5 +1,7 @@
 #include "api/kernel_name.hpp"
 
+#include <fmt/format.h>
+
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -32,6 +34,26 @@ std::string source_name(std::string_view name) {
   constexpr std::string_view kVoid = "void "; // templates are mangled with their return type; a kernel has no other
   if (signature.starts_with(kVoid)) signature.remove_prefix(kVoid.size());
   return std::string(signature);
+}
+
+Expected<NamePattern> NamePattern::create(const std::string& expression) {
+  if (expression.size() > kLongest)
+    return failure(fmt::format("longer than {} characters: {}", kLongest, expression.size()));
+  try {
+    NamePattern pattern;
+    pattern.expression_ = expression;
+    return pattern;
+  } catch (const std::regex_error& e) {
+    return failure(fmt::format("'{}' is no regular expression: {}", expression, e.what()));
+  }
+}
+
+bool NamePattern::matches(std::string_view name) const {
+  const auto found = [&](std::string_view text) {
+    text = text.substr(0, kLongest);
+    return std::regex_search(text.begin(), text.end(), expression_);
+  };
+  return found(name) || found(source_name(name));
 }
 
 } // namespace warplens::api

@@ -3,6 +3,7 @@
 #include "analyzers/analyzers.hpp"
 #include "api/board.hpp"
 #include "api/device_launches.hpp"
+#include "api/input_file.hpp"
 #include "api/statistics.hpp"
 #include "api/two_watchers.hpp"
 #include "api/validate.hpp"
@@ -14,7 +15,6 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <iterator>
 #include <set>
 
@@ -238,6 +238,7 @@ struct Seen {
     report.seconds = seconds;
     report.steps = result.steps;
     report.printed = result.printed;
+    for (const exec::Overrun& o : result.overruns) report.overruns.push_back({exec::describe(o, launch), o.count});
     if (!result.trap) return;
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;
@@ -327,11 +328,13 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.program = std::move(program);
   // The emulator knows of others only where addresses are the caller's business; here there are no such addresses.
   launch.host_pointers = request.host_pointers || request.others_write;
-  launch.arena_begin = request.host_pointers ? context.arena().begin() : 0;
-  launch.arena_end = request.host_pointers ? context.arena().end() : ~std::uint64_t{0};
+  launch.past_ends = request.past_ends;
+  launch.arena = {exec::AddressRange{0, ~std::uint64_t{0}}, exec::AddressRange{}};
+  if (request.host_pointers) launch.arena = context.arena().ranges();
   launch.machine = {static_cast<std::uint32_t>(request.device.multiprocessors),
                     static_cast<std::uint32_t>(request.device.limits.warps)};
   launch.max_steps = request.max_steps;
+  launch.steps_before = request.steps_before;
   launch.workers = request.workers;
   return launch;
 }
@@ -426,12 +429,6 @@ bool is_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-Expected<std::string> text_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return failure(fmt::format("cannot read '{}'", file));
-  return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 Expected<analyzers::Rule> load_rule(const std::string& name_or_file) {
   if (std::optional<analyzers::Rule> built_in = analyzers::find_rule(name_or_file)) return std::move(*built_in);
   if (!is_file(name_or_file)) {
@@ -440,7 +437,7 @@ Expected<analyzers::Rule> load_rule(const std::string& name_or_file) {
                    near.empty() ? "warplens list rules shows the built-in ones"
                                 : fmt::format("did you mean '{}'?", near));
   }
-  Expected<std::string> text = text_of(name_or_file);
+  Expected<std::string> text = read_file(name_or_file, limits::kSettingsBytes);
   if (!text) return failure(text.error());
   Expected<analyzers::Rule> rule = analyzers::parse_rule(*text, name_or_file);
   if (!rule) return rule;
@@ -471,7 +468,7 @@ Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_fi
 Expected<model::Device> load_device(std::string_view name_or_file) {
   Expected<model::Device> built_in = model::find_device(name_or_file);
   if (built_in || !is_file(name_or_file)) return built_in;
-  Expected<std::string> text = text_of(std::string(name_or_file));
+  Expected<std::string> text = read_file(name_or_file, limits::kSettingsBytes);
   if (!text) return failure(text.error());
   return model::load_device(*text, name_or_file);
 }

@@ -82,10 +82,14 @@ struct LaunchRequest {
   std::vector<std::string> analyzers; ///< by name, besides those that always run: `warplens list analyzers`
   FirstLevel first_level = FirstLevel::device;
   unsigned workers = 0;                       ///< 0: as many as the machine has
-  std::uint64_t max_steps = kDefaultMaxSteps; ///< warp instructions; 0: no limit
+  /// Warp instructions of the launch and of those that its kernel makes, and what that costs besides (see
+  /// device_launches.cpp); 0: no limit.
+  std::uint64_t max_steps = kDefaultMaxSteps;
+  std::uint64_t steps_before = 0; ///< of the launches that this one comes from
   std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
   std::string level;                          ///< "x86-64-v3", …; empty: the best
   bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
+  bool past_ends = false;                     ///< accesses past allocations pass as on a GPU: exec::Launch::past_ends
   LaunchRecorder* recorder = nullptr;         ///< keeps the events
   EventSource* events = nullptr;              ///< nullptr: the emulator runs the kernel
   /// The host, or another launch, may write what this one waits for: a kernel that seems to get nowhere goes on.
@@ -114,6 +118,11 @@ struct LaunchReport {
   std::string printed;            ///< by printf() in the kernel, in the order of the blocks
   std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `trap_kind` and `resources` is filled
   std::optional<exec::Trap::Kind> trap_kind;
+  struct Overrun {
+    Diagnostic warning;      ///< of the first access of an instruction past the end of an allocation that passed
+    std::uint64_t count = 0; ///< of the accesses of threads
+  };
+  std::vector<Overrun> overruns; ///< by instruction; none unless the request has `past_ends`
   bool analyzed = false;
   Resources resources;
   analyzers::Profile profile; ///< with the metrics of the launch itself added (registers, occupancy, …)
@@ -126,7 +135,7 @@ struct LaunchReport {
   double seconds = 0;               ///< that the emulation took; in no report that is compared
   std::string launched_by;          ///< as in the request
   /// Launches that this one made, and those made, in the order in which they ran: those that were analysed, printed
-  /// something, or stopped, of which there is one at most, the last.
+  /// something, went past the end of an allocation, or stopped, of which there is one at most, the last.
   std::vector<LaunchReport> children;
 };
 

@@ -1,6 +1,7 @@
 // Reads launch files. With launch_override the only files of api/ that see toml++.
 #include "api/launch_file.hpp"
 
+#include "api/input_file.hpp"
 #include "api/launch_override.hpp"
 #include "emulator/base/toml_depth.hpp"
 
@@ -8,8 +9,6 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 namespace warplens::api {
 
@@ -38,7 +37,7 @@ const std::vector<std::string_view> kOfLaunch = {"module",    "kernel",      "gr
 
 class Reader {
 public:
-  explicit Reader(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Reader(std::filesystem::path folder, const SavePolicy& saves) : folder_(std::move(folder)), saves_(saves) {}
 
   Expected<Plan> read(const toml::table& root) {
     std::vector<std::string_view> keys = kOfLaunch;
@@ -98,6 +97,18 @@ private:
     const std::string name = text(node, key);
     if (name.empty() && node.is_string()) error(node.source(), fmt::format("'{}' is empty", key));
     return folder_ / name;
+  }
+  std::optional<std::filesystem::path> save(const toml::node& node) {
+    const std::string name = text(node, "save");
+    if (name.empty() && node.is_string()) error(node.source(), "'save' is empty");
+    if (name.empty()) return std::nullopt;
+    SavePolicy policy = saves_;
+    const std::string from = origin_of(node.source()).file; // of an override that is no TOML: none
+    policy.anywhere |= from.empty() || from.starts_with(kOverride);
+    const Expected<std::filesystem::path> file = save_path(folder_, name, policy);
+    if (file) return *file;
+    error(node.source(), file.error().list().front().message, file.error().list().front().hint);
+    return std::nullopt;
   }
   // A device file beside the launch file, else a name.
   std::string device_name(const toml::node& node) {
@@ -276,7 +287,7 @@ private:
     b.type = *named;
     if (const toml::node* count = table.get("count")) b.count = natural(*count, "count");
     initial(table, b);
-    if (const toml::node* save = table.get("save")) b.save = path(*save, "save");
+    if (const toml::node* save = table.get("save")) b.save = this->save(*save);
     if (const toml::node* expect = table.get("expect")) b.expect = path(*expect, "expect");
     if (const toml::node* tolerance = table.get("tolerance")) {
       const Number value = number(*tolerance, "tolerance");
@@ -438,6 +449,7 @@ private:
   }
 
   std::filesystem::path folder_;
+  const SavePolicy& saves_;
   Plan plan_;
   Diagnostics errors_;
 };
@@ -445,7 +457,7 @@ private:
 } // namespace
 
 Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::path& file,
-                                 std::span<const Override> overrides) {
+                                 std::span<const Override> overrides, const SavePolicy& saves) {
   if (const SourceLocation place = too_deep(text); place.line != 0) {
     Diagnostics errors;
     errors.error(place, std::string(kTooDeep));
@@ -463,14 +475,14 @@ Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::p
   }
   for (const Override& change : overrides)
     if (const Expected<void> applied = apply_override(root, change); !applied) return failure(applied.error());
-  return Reader(file.parent_path()).read(root);
+  return Reader(file.parent_path(), saves).read(root);
 }
 
-Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return parse_launch_file(text, file, overrides);
+Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides,
+                                const SavePolicy& saves) {
+  const Expected<std::string> text = read_file(file, limits::kSettingsBytes);
+  if (!text) return failure(text.error());
+  return parse_launch_file(*text, file, overrides, saves);
 }
 
 } // namespace warplens::api

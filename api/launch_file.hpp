@@ -16,7 +16,7 @@
 //   count = 20011
 //   iota = [0, 1]                         # or zeros = true, fill = v, random = [low, high] and seed = n,
 //                                         # file = "x.npy" (then without count)
-//   save = "out.npy"                      # optional, after the last launch
+//   save = "out.npy"                      # optional, after the last launch; see api/save_path.hpp
 //   expect = "y.npy"                      # optional; tolerance = t allows absolute differences up to t
 //
 // Several [[launch]] tables run in order on the same buffers; what they leave out (module, kernel, grid, block, shared,
@@ -24,6 +24,7 @@
 #pragma once
 
 #include "api/plan.hpp"
+#include "api/save_path.hpp"
 
 namespace warplens::api {
 
@@ -35,10 +36,12 @@ struct Override {
 };
 
 /// Errors, with line and column: not TOML; unknown, missing and wrongly typed keys; values out of range; a buffer with
-/// two initial values or none.
-Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides);
+/// two initial values or none; a `save` that `saves` does not allow, unless an override says it: that is the user's own
+/// word.
+Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides,
+                                const SavePolicy& saves = {});
 /// The same from text; relative paths are relative to the folder of `file`.
 Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::path& file,
-                                 std::span<const Override> overrides);
+                                 std::span<const Override> overrides, const SavePolicy& saves = {});
 
 } // namespace warplens::api

@@ -34,7 +34,7 @@ toml::node* parent_of(toml::table& root, std::string_view& path) {
 } // namespace
 
 Expected<void> apply_override(toml::table& root, const Override& change) {
-  const std::string name = fmt::format("--set {}={}", change.path, change.value);
+  const std::string name = fmt::format("{}{}={}", kOverride, change.path, change.value);
   if (too_deep(change.path + change.value).line != 0) return failure(fmt::format("--set: {}", kTooDeep));
   toml::table value;
   try {

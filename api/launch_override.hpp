@@ -9,6 +9,9 @@
 
 namespace warplens::api {
 
+/// What the "file" of a value that an override gave begins with.
+constexpr std::string_view kOverride = "--set ";
+
 /// Error: the path leads nowhere, or the value is nested too deep.
 Expected<void> apply_override(toml::table& root, const Override& change);
 

@@ -1,11 +1,12 @@
 #include "api/npy.hpp"
 
+#include "api/input_file.hpp"
+#include "api/output_file.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace warplens::api {
@@ -89,10 +90,9 @@ Expected<Array> decode_npy(std::string_view content, Type type, std::string_view
 }
 
 Expected<Array> read_npy(const std::filesystem::path& file, Type type) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
-  const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return decode_npy(content, type, file.string());
+  const Expected<std::string> content = read_file(file, limits::kBufferBytes);
+  if (!content) return failure(content.error());
+  return decode_npy(*content, type, file.string());
 }
 
 std::string encode_npy(Type type, std::span<const std::byte> bytes) {
@@ -109,12 +109,7 @@ std::string encode_npy(Type type, std::span<const std::byte> bytes) {
 }
 
 Expected<void> write_npy(const std::filesystem::path& file, Type type, std::span<const std::byte> bytes) {
-  std::ofstream out(file, std::ios::binary);
-  const std::string content = encode_npy(type, bytes);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  out.close();
-  if (!out) return failure(fmt::format("cannot write '{}'", file.string()));
-  return {};
+  return write_whole(file, encode_npy(type, bytes));
 }
 
 } // namespace warplens::api

@@ -1,11 +1,14 @@
 #include "api/plan.hpp"
 
+#include "api/input_file.hpp"
 #include "api/npy.hpp"
+#include "api/output_file.hpp"
+#include "emulator/base/checked.hpp"
+#include "emulator/base/limits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 namespace warplens::api {
@@ -30,9 +33,9 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
 }
 
 Expected<std::vector<Source>> read_ptx(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
-  return std::vector<Source>{{{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, file.string()}};
+  Expected<std::string> text = read_file(file);
+  if (!text) return failure(text.error());
+  return std::vector<Source>{{std::move(*text), file.string()}};
 }
 
 class Runner {
@@ -79,6 +82,8 @@ private:
     rules_ = options_.rules;
     if (options_.targets) targets_ = options_.targets(report_.device, rules_);
     report_.buffers = plan_.buffers;
+    if (!options_.only) check_saves();
+    if (errors_.has_errors()) return false;
     for (const BufferPlan& b : plan_.buffers) buffer(b);
     for (const TexturePlan& t : plan_.textures) bind(t);
     if (errors_.has_errors()) return false;
@@ -118,6 +123,41 @@ private:
     return device.has_value();
   }
 
+  /// Everything that the plan reads.
+  [[nodiscard]] std::vector<std::filesystem::path> inputs() const {
+    std::vector<std::filesystem::path> files{plan_.device};
+    for (const LaunchPlan& l : plan_.launches) {
+      files.insert(files.end(), {l.module, l.origin.file});
+      files.insert(files.end(), l.libraries.begin(), l.libraries.end());
+    }
+    for (const BufferPlan& b : plan_.buffers) {
+      if (b.initial.kind == Initial::Kind::file) files.push_back(b.initial.file);
+      if (b.expect) files.push_back(*b.expect);
+    }
+    return files;
+  }
+
+  // Before anything runs: results go where they can be written, and to no file that is read.
+  void check_saves() {
+    const std::vector<std::filesystem::path> read = inputs();
+    std::vector<std::filesystem::path> saved;
+    for (const BufferPlan& b : plan_.buffers) {
+      if (!b.save) continue;
+      const auto is_save = [&](const std::filesystem::path& other) {
+        std::error_code ignored;
+        return other.lexically_normal() == b.save->lexically_normal() ||
+               std::filesystem::equivalent(other, *b.save, ignored);
+      };
+      if (std::any_of(read.begin(), read.end(), is_save))
+        fail(fmt::format("buffer '{}' would be saved over '{}', which is read", b.name, b.save->string()), b.origin);
+      else if (std::any_of(saved.begin(), saved.end(), is_save))
+        fail(fmt::format("buffer '{}' would be saved over another one, in '{}'", b.name, b.save->string()), b.origin);
+      else if (const Expected<void> possible = check_output(*b.save); !possible)
+        fail(possible.error(), b.origin);
+      saved.push_back(*b.save);
+    }
+  }
+
   void buffer(const BufferPlan& b) {
     Array content;
     if (b.initial.kind == Initial::Kind::file) {
@@ -131,10 +171,12 @@ private:
     } else {
       content.count = b.count.value_or(0);
     }
-    std::uint64_t size = 0;
-    if (__builtin_mul_overflow(content.count, static_cast<std::uint64_t>(isa::bytes(b.type)), &size))
-      return fail(fmt::format("buffer '{}' is too large", b.name), b.origin);
-    Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, size, b.name);
+    const Checked size = Checked(content.count) * isa::bytes(b.type);
+    buffer_bytes_ += size;
+    if (const Limit& limit = limits::kBufferBytes; !limit.admits(buffer_bytes_))
+      return fail(limit.exceeded(fmt::format("with buffer '{}' the plan", b.name), buffer_bytes_), b.origin,
+                  limit.hint());
+    Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, size.saturated(), b.name);
     if (!memory) return fail(memory.error(), b.origin);
     report_.contents.push_back(*memory);
     fill(b, content, (*memory)->bytes());
@@ -159,7 +201,8 @@ private:
     r.grid = l.grid;
     r.block = l.block;
     r.cluster = l.cluster;
-    r.dynamic_shared_bytes = l.shared + l.shared_per_thread * l.block[0] * l.block[1] * l.block[2];
+    r.dynamic_shared_bytes =
+        (Checked(l.shared) + Checked(l.shared_per_thread) * l.block[0] * l.block[1] * l.block[2]).saturated();
     r.cooperative = l.cooperative;
     r.device = report_.device;
     r.analyze = options_.analyze && (!options_.only || options_.only == requests_.size());
@@ -272,6 +315,7 @@ private:
   std::map<std::string, std::pair<std::shared_ptr<Texture>, std::shared_ptr<Buffer>>> textures_;
   std::vector<std::shared_ptr<Texture>> surfaces_; ///< that arguments name
   std::vector<LaunchRequest> requests_;
+  Checked buffer_bytes_; ///< of those allocated
   analyzers::RuleSet rules_;
   std::vector<Target> targets_;
 };

@@ -2,6 +2,7 @@
 #include "api/warplens.h"
 
 #include "api/launch.hpp"
+#include "api/overruns.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 
@@ -43,6 +45,8 @@ private:
   std::atomic<const api::LaunchRequest*> ready_{nullptr};
 };
 
+void print(const std::string& text) { std::fprintf(stderr, "ptx_run: %s", text.c_str()); }
+
 Expected<std::shared_ptr<api::Context>> shared_context() {
   static std::mutex mutex;
   static std::shared_ptr<api::Context>* context = nullptr;
@@ -50,6 +54,7 @@ Expected<std::shared_ptr<api::Context>> shared_context() {
   if (context == nullptr) {
     Expected<std::shared_ptr<api::Context>> made = api::Context::create();
     if (!made) return made;
+    if (const std::string remark = (*made)->arena().remark(); !remark.empty()) print(remark + "\n");
     context = new std::shared_ptr<api::Context>(std::move(*made));
   }
   return *context;
@@ -67,7 +72,7 @@ Diagnostics Cached::load() {
     return errors;
   }
   // The device with the widest limits: callers of ptx_run have no particular one in mind.
-  Expected<model::Device> device = model::find_device("h200");
+  static const auto& device = *new Expected<model::Device>(model::find_device("h200"));
   if (!device) return device.error();
   const auto program = (*module)->program(*kernels.front(), false, "");
   if (!program) return program.error();
@@ -75,10 +80,11 @@ Diagnostics Cached::load() {
   request_.cooperative = std::any_of((*program)->specials.begin(), (*program)->specials.end(),
                                      [](const auto& row) { return row.special == isa::Special::envreg2; });
   request_.kernel = {std::move(*module), kernels.front()};
-  request_.device = std::move(*device);
+  request_.device = *device;
   request_.analyze = false;
   request_.max_steps = 0;
   request_.host_pointers = true;
+  request_.past_ends = !api::strict_by_environment();
   return errors;
 }
 
@@ -148,7 +154,11 @@ Expected<api::LaunchReport> run(Cached& cached, int n_args, void** args, const i
   return api::launch(request);
 }
 
-void print(const std::string& text) { std::fprintf(stderr, "ptx_run: %s", text.c_str()); }
+void tell_overruns(const api::LaunchReport& report, std::string_view source) {
+  if (report.overruns.empty()) return;
+  for (const std::string& warning : api::Overruns::instance().fresh(report, source)) print(warning);
+  [[maybe_unused]] static const int registered = std::atexit([] { print(api::Overruns::instance().summary() + "\n"); });
+}
 
 } // namespace
 
@@ -161,7 +171,10 @@ extern "C" void ptx_run(const char* source, int n_args, void** args, int block_x
         run(cached, n_args, args, {block_x, block_y, block_z}, {grid_x, grid_y, grid_z}, shared_bytes);
     if (!report) return print(render(report.error(), cached.text()));
     const std::vector<api::LaunchReport> all = api::with_children(std::move(*report));
-    for (const api::LaunchReport& one : all) std::fwrite(one.printed.data(), 1, one.printed.size(), stdout);
+    for (const api::LaunchReport& one : all) {
+      std::fwrite(one.printed.data(), 1, one.printed.size(), stdout);
+      tell_overruns(one, cached.text());
+    }
     const std::optional<Diagnostic>& trap = all.back().trap;
     if (!trap) return;
     Diagnostics why;

@@ -2,6 +2,7 @@
 
 #include "api/kernel_name.hpp"
 
+#include "emulator/ir/callees.hpp"
 #include "emulator/ir/link.hpp"
 #include "emulator/ir/liveness.hpp"
 #include "emulator/ir/merge.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 namespace warplens::api {
 
@@ -40,7 +42,7 @@ bool Context::set_heap_size(std::uint64_t bytes) {
 
 void Context::admit(std::uint64_t begin, std::uint64_t size, std::string name) {
   const std::lock_guard lock(mutex_);
-  admitted_[begin] = {begin, begin + size, std::move(name)};
+  admitted_[begin] = {begin, begin + size, std::move(name), false, exec::kHostPageBytes};
   touch();
 }
 
@@ -99,8 +101,8 @@ exec::Textures Context::textures() const {
 }
 
 Expected<std::shared_ptr<Buffer>> Buffer::allocate(std::shared_ptr<Context> context, std::uint64_t size,
-                                                   std::string name) {
-  const Expected<std::uint64_t> address = context->arena().allocate(size, name);
+                                                   std::string name, exec::Arena::Options options) {
+  const Expected<std::uint64_t> address = context->arena().allocate(size, name, options);
   if (!address) return failure(address.error());
   context->touch();
   return std::shared_ptr<Buffer>(new Buffer(std::move(context), *address, size, std::move(name)));
@@ -118,6 +120,7 @@ Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context,
 }
 
 Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context, std::span<const Source> sources) {
+  if (sources.empty()) return failure("a module without a text");
   std::vector<ir::Module> parsed;
   Diagnostics errors;
   ir::Checked checked;
@@ -173,6 +176,19 @@ exec::BoundTexture declared_sampler(const ir::Variable& variable) {
   return result;
 }
 
+// The initial value of a variable. `address_of(variable, symbol)` where it has the address of something.
+template <class AddressOf>
+void store_initial(const ir::Variable& variable, const Buffer& buffer, AddressOf address_of) {
+  const std::span<std::byte> bytes = buffer.bytes();
+  std::copy_n(variable.initial.begin(), std::min(variable.initial.size(), bytes.size()), bytes.begin());
+  for (const ir::Relocation& r : variable.relocations) {
+    const std::uint64_t address = address_of(variable, r.symbol);
+    if (address == 0) continue;
+    const std::uint64_t value = (address + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+    if (r.offset + r.bytes <= bytes.size() && r.bytes <= sizeof value) std::memcpy(&bytes[r.offset], &value, r.bytes);
+  }
+}
+
 } // namespace
 
 Diagnostics Module::allocate_variables() {
@@ -180,7 +196,9 @@ Diagnostics Module::allocate_variables() {
   for (const ir::Variable& v : module_.variables) {
     std::shared_ptr<Buffer> buffer;
     if (v.space == isa::Space::global || v.space == isa::Space::constant || v.space == isa::Space::texture) {
-      Expected<std::shared_ptr<Buffer>> memory = Buffer::allocate(context_, v.size, std::string(v.name));
+      Expected<std::shared_ptr<Buffer>> memory =
+          Buffer::allocate(context_, v.size, std::string(v.name),
+                           {.alignment = v.alignment, .constant = v.space == isa::Space::constant});
       if (memory)
         buffer = std::move(*memory);
       else
@@ -189,12 +207,27 @@ Diagnostics Module::allocate_variables() {
         warnings_.warning(v.where, fmt::format("'{}' is external and defined nowhere: it starts as zeros", v.name));
     }
     addresses_.push_back(buffer ? buffer->address() : 0);
+    if (buffer) variables_by_name_.try_emplace(buffer->name(), buffer.get());
     variables_.push_back(std::move(buffer));
   }
   if (errors.has_errors()) return errors;
   // All addresses are known now: initialisers may name later variables.
+  std::unordered_map<std::string_view, const Buffer*> by_name;
+  for (const auto& buffer : variables_)
+    if (buffer) by_name.emplace(buffer->name(), buffer.get());
+  const ir::FunctionIndex functions(module_);
+  // Address of what an initialiser names, 0 where that has none.
+  const auto address_of = [&](const ir::Variable& variable, std::string_view symbol) -> std::uint64_t {
+    if (const auto named = by_name.find(symbol); named != by_name.end()) return named->second->address();
+    if (const std::uint32_t function = functions.named(symbol); function != ir::kNone)
+      return exec::function_address(functions.definition_of(function), module_.address_size);
+    warnings_.warning(variable.where, fmt::format("the initialiser of '{}' takes the address of '{}', which has none "
+                                                  "here: 0 is stored",
+                                                  variable.name, symbol));
+    return 0;
+  };
   for (std::size_t i = 0; i < variables_.size(); ++i)
-    if (variables_[i]) initialise(module_.variables[i], *variables_[i]);
+    if (variables_[i]) store_initial(module_.variables[i], *variables_[i], address_of);
   for (std::size_t i = 0; i < variables_.size(); ++i)
     if (module_.variables[i].type == isa::Type::samplerref && variables_[i])
       context_->bind_to(addresses_[i], declared_sampler(module_.variables[i]));
@@ -219,30 +252,9 @@ bool Module::bind(std::string_view name, exec::BoundTexture texture) {
   return false;
 }
 
-void Module::initialise(const ir::Variable& variable, const Buffer& buffer) {
-  const std::span<std::byte> bytes = buffer.bytes();
-  std::copy_n(variable.initial.begin(), std::min(variable.initial.size(), bytes.size()), bytes.begin());
-  for (const ir::Relocation& r : variable.relocations) {
-    const Buffer* const target = this->variable(r.symbol);
-    const std::uint32_t function = target == nullptr ? module_.function_named(r.symbol) : ir::kNone;
-    if (target == nullptr && function == ir::kNone) {
-      warnings_.warning(variable.where, fmt::format("the initialiser of '{}' takes the address of '{}', which has none "
-                                                    "here: 0 is stored",
-                                                    variable.name, r.symbol));
-      continue;
-    }
-    const std::uint64_t address =
-        target != nullptr ? target->address()
-                          : exec::function_address(ir::definition_of(module_, function), module_.address_size);
-    const std::uint64_t value = (address + static_cast<std::uint64_t>(r.addend)) >> r.shift;
-    if (r.offset + r.bytes <= bytes.size() && r.bytes <= sizeof value) std::memcpy(&bytes[r.offset], &value, r.bytes);
-  }
-}
-
 const Buffer* Module::variable(std::string_view name) const {
-  for (const auto& buffer : variables_)
-    if (buffer && buffer->name() == name) return buffer.get();
-  return nullptr;
+  const auto found = variables_by_name_.find(name);
+  return found != variables_by_name_.end() ? found->second : nullptr;
 }
 
 std::vector<const ir::Function*> Module::kernels() const {
@@ -274,9 +286,10 @@ Expected<Kernel> Module::kernel(std::string_view name) {
 std::vector<const ir::Unsupported*> Module::blockers(const ir::Function& kernel) const {
   std::vector<const ir::Unsupported*> list;
   if (unsupported_.empty()) return list;
-  const std::vector<std::uint32_t> reached = ir::reachable(module_, kernel);
+  std::vector<bool> reached(module_.functions.size(), false);
+  for (const std::uint32_t f : ir::reachable(module_, kernel)) reached[f] = true;
   for (const ir::Unsupported& u : unsupported_)
-    if (std::find(reached.begin(), reached.end(), u.function) != reached.end()) list.push_back(&u);
+    if (reached[u.function]) list.push_back(&u);
   return list;
 }
 

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace warplens::api {
@@ -83,7 +84,7 @@ class Buffer {
 public:
   /// `size` in bytes. Error: out of memory.
   static Expected<std::shared_ptr<Buffer>> allocate(std::shared_ptr<Context> context, std::uint64_t size,
-                                                    std::string name);
+                                                    std::string name, exec::Arena::Options options = {});
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -168,6 +169,7 @@ private:
   std::vector<ir::Unsupported> unsupported_;
   Diagnostics warnings_;
   std::vector<std::shared_ptr<Buffer>> variables_; ///< by index into ir::Module::variables; null: needs none
+  std::unordered_map<std::string_view, const Buffer*> variables_by_name_;
   exec::VariableAddresses addresses_;
 
   using ProgramKey = std::tuple<const ir::Function*, bool, std::string>;

@@ -3,6 +3,9 @@
 //   fmt::format("{}{}{}", style.bold, kernel, style.reset)
 #pragma once
 
+#include "emulator/base/printable.hpp"
+
+#include <string>
 #include <string_view>
 
 namespace warplens::api {
@@ -13,5 +16,11 @@ struct Style {
 
 /// What terminals understand.
 constexpr Style kColours{"\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m", "\033[0m"};
+
+/// Text for people, which holds what input says: nothing but our own colours reaches the terminal as a sequence.
+inline std::string printable(std::string_view text, const Style& style) {
+  const std::string_view colours[] = {style.bold, style.dim, style.red, style.yellow, style.green, style.reset};
+  return warplens::printable(text, colours);
+}
 
 } // namespace warplens::api

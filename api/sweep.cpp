@@ -1,6 +1,8 @@
 #include "api/sweep.hpp"
 
+#include "api/input_file.hpp"
 #include "api/launch_file.hpp"
+#include "emulator/base/checked.hpp"
 #include "emulator/exec/workers.hpp"
 
 #include <fmt/format.h>
@@ -8,8 +10,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 namespace warplens::api {
@@ -48,7 +48,7 @@ void apply(const Settings& settings, LaunchPlan& launch) {
   const Extent file_grid = launch.grid;
   Extent total = launch.total.value_or(Extent{});
   if (!launch.total)
-    for (std::size_t i = 0; i < 3; ++i) total[i] = launch.grid[i] * launch.block[i];
+    for (std::size_t i = 0; i < 3; ++i) total[i] = (Checked(launch.grid[i]) * launch.block[i]).saturated();
   if (const auto* kernel = setting(settings, "kernel")) launch.kernel = *kernel;
   if (const auto* shared = setting(settings, "shared")) launch.shared = value_or_throw(natural("shared", *shared));
   if (const auto* given = setting(settings, "total")) total = value_or_throw(parse_shape(*given));
@@ -255,8 +255,7 @@ std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings>
   const auto reads_device = [&](const std::filesystem::path& module) {
     const auto [entry, is_new] = device_matters.try_emplace(module.string(), true);
     if (!is_new || module.extension() != ".ptx") return entry->second;
-    std::ifstream in(module, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::string text = read_file(module).value_or(std::string()); // its run says what is wrong with it
     entry->second =
         text.find("%smid") != text.npos || text.find("%nsmid") != text.npos || text.find("%nwarpid") != text.npos;
     return entry->second;

@@ -1,12 +1,12 @@
 #include "api/trace.hpp"
 
+#include "api/input_file.hpp"
 #include "api/trace_description.hpp"
+#include "api/trace_validation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 namespace warplens::api {
 
@@ -16,12 +16,16 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem
                                                            const std::filesystem::path& device_file) {
   std::string device_text;
   if (!device_file.empty()) {
-    std::ifstream in(device_file, std::ios::binary);
-    device_text = {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    Expected<std::string> text = read_file(device_file, limits::kSettingsBytes);
+    if (!text) return failure(text.error());
+    device_text = std::move(*text);
   }
-  auto file = trace::File::create(path, fmt::format("warplens {}", version()));
+  Expected<PendingFile> pending = PendingFile::create(path);
+  if (!pending) return failure(pending.error());
+  auto file = trace::File::create(pending->temporary(), fmt::format("warplens {}", version()));
   if (!file) return failure(file.error());
-  return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(*file), std::move(filter), std::move(device_text)));
+  return std::unique_ptr<TraceWriter>(
+      new TraceWriter(std::move(*pending), std::move(*file), std::move(filter), std::move(device_text)));
 }
 
 Expected<std::vector<bool>> TraceWriter::kept_instructions(const exec::Program& program) const {
@@ -52,9 +56,19 @@ Expected<exec::Watcher*> TraceWriter::begin(const LaunchRequest& request, const 
   return recorder_.get();
 }
 
-Expected<void> TraceWriter::end(const LaunchReport& report) { return recorder_->end(describe_end(report)); }
+Expected<void> TraceWriter::end(const LaunchReport& report) {
+  Expected<void> ended = recorder_->end(describe_end(report));
+  if (!ended) pending_.keep();
+  return ended;
+}
 
-Expected<void> TraceWriter::close() { return file_->close(); }
+Expected<void> TraceWriter::close() {
+  if (Expected<void> closed = file_->close(); !closed) {
+    pending_.keep();
+    return closed;
+  }
+  return pending_.commit();
+}
 
 Expected<Trace> Trace::open(const std::filesystem::path& path) {
   Expected<trace::Reader> reader = trace::Reader::open(path);
@@ -64,12 +78,9 @@ Expected<Trace> Trace::open(const std::filesystem::path& path) {
   Expected<std::vector<TracedLaunch>> launches = read_launches(*result.reader_);
   if (!launches) return failure(launches.error());
   result.launches_ = std::move(*launches);
+  if (const Expected<void> valid = validate_trace(*result.reader_, result.launches_); !valid)
+    return failure(valid.error());
   return result;
-}
-
-trace::Limits limits_of(const exec::Launch& launch) {
-  return {launch.shape.ctas(), launch.shape.warps(),
-          static_cast<std::uint32_t>(launch.program->function->instructions.size())};
 }
 
 namespace {
@@ -83,7 +94,9 @@ public:
     exec::LaunchResult result;
     result.printed = traced_.printed;
     if (launch.watcher == nullptr) return result;
-    if (const Expected<void> done = trace::replay(reader_, launch_, limits_of(launch), *launch.watcher); !done)
+    if (const Expected<void> done =
+            trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher);
+        !done)
       return failure(done.error());
     return result;
   }

@@ -13,6 +13,7 @@
 #include "analyzers/trace/reader.hpp"
 #include "analyzers/trace/recorder.hpp"
 #include "api/launch.hpp"
+#include "api/output_file.hpp"
 
 namespace warplens::api {
 
@@ -26,6 +27,8 @@ struct TraceFilter {
 
 class TraceWriter final : public LaunchRecorder {
 public:
+  /// The file appears under its name with close(); until then it is beside (see api/output_file.hpp), where it stays if
+  /// this process is killed or the disk is full: it can be read up to there.
   /// `device_file`: where the device of the launches was read from, if it is not a built-in one.
   /// Errors: the file cannot be written.
   static Expected<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path, TraceFilter filter,
@@ -36,10 +39,13 @@ public:
   Expected<void> close();
 
 private:
-  TraceWriter(std::unique_ptr<analyzers::trace::File> file, TraceFilter filter, std::string device_text)
-      : file_(std::move(file)), filter_(std::move(filter)), device_text_(std::move(device_text)) {}
+  TraceWriter(PendingFile pending, std::unique_ptr<analyzers::trace::File> file, TraceFilter filter,
+              std::string device_text)
+      : pending_(std::move(pending)), file_(std::move(file)), filter_(std::move(filter)),
+        device_text_(std::move(device_text)) {}
   [[nodiscard]] Expected<std::vector<bool>> kept_instructions(const exec::Program& program) const;
 
+  PendingFile pending_;
   std::unique_ptr<analyzers::trace::File> file_;
   TraceFilter filter_;
   std::string device_text_;
@@ -69,7 +75,8 @@ struct TracedLaunch {
 
 class Trace {
 public:
-  /// Errors: no trace, a damaged one, one of another version; the PTX in it cannot be loaded.
+  /// Errors: no trace, a damaged one, one of another version; the PTX in it cannot be loaded. See also
+  /// api/trace_validation.hpp.
   static Expected<Trace> open(const std::filesystem::path& path);
 
   [[nodiscard]] const std::vector<TracedLaunch>& launches() const { return launches_; }

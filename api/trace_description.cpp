@@ -1,15 +1,23 @@
 #include "api/trace_description.hpp"
 
+#include "emulator/base/limits.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <limits>
 
 namespace warplens::api {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Thrown, as the library throws, where a description cannot be that of a launch.
+struct Wrong {
+  std::string what;
+};
 
 // PTX and what a kernel prints may hold bytes that are no UTF-8: such a text is a list of its bytes.
 Json text_of(const std::string& text) {
@@ -23,11 +31,25 @@ Json text_of(const std::string& text) {
   }
 }
 
+/// What the library would make of a negative number, or of one that is too large, is another number.
+template <class T> T natural(const Json& json, std::string_view what) {
+  const bool fits = json.is_number_unsigned() && json.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+  if (!fits) throw Wrong{fmt::format("'{}' is not a number from 0 to {}", what, std::numeric_limits<T>::max())};
+  return static_cast<T>(json.get<std::uint64_t>());
+}
+
 std::string text_from(const Json& json) {
   if (json.is_string()) return json.get<std::string>();
+  if (!json.is_array()) throw Wrong{"a text that is none"};
   std::string text;
-  for (const Json& byte : json) text += static_cast<char>(byte.get<unsigned char>());
+  for (const Json& byte : json) text += static_cast<char>(natural<unsigned char>(byte, "a byte of a text"));
   return text;
+}
+
+Extent extent(const Json& json, std::string_view what) {
+  if (!json.is_array() || json.size() != 3) throw Wrong{fmt::format("'{}' is not three numbers", what)};
+  return {natural<std::uint64_t>(json[0], what), natural<std::uint64_t>(json[1], what),
+          natural<std::uint64_t>(json[2], what)};
 }
 
 Json filter_of(const TraceFilter& f) {
@@ -36,9 +58,10 @@ Json filter_of(const TraceFilter& f) {
 
 TraceFilter filter_from(const Json& json) {
   TraceFilter f;
-  f.first_block = json.at("first_block").get<std::uint64_t>();
-  f.last_block = json.at("last_block").get<std::uint64_t>();
-  f.every = json.at("every").get<std::uint64_t>();
+  f.first_block = natural<std::uint64_t>(json.at("first_block"), "first_block");
+  f.last_block = natural<std::uint64_t>(json.at("last_block"), "last_block");
+  f.every = natural<std::uint64_t>(json.at("every"), "every");
+  if (f.every == 0) throw Wrong{"'every' is 0"};
   f.lines = json.at("lines").get<std::vector<std::uint32_t>>();
   return f;
 }
@@ -66,17 +89,25 @@ public:
     for (const analyzers::trace::Launch& launch : reader_.launches()) {
       try {
         Expected<TracedLaunch> one = read(launch);
-        if (!one) return failure(one.error());
+        if (!one) {
+          one.error().in_file(reader_.name());
+          return failure(one.error());
+        }
         launches_.push_back(std::move(*one));
       } catch (const Json::exception& e) {
-        return failure(
-            fmt::format("the trace '{}' is damaged: launch {}: {}", reader_.name(), launches_.size(), e.what()));
+        return damaged(e.what());
+      } catch (const Wrong& e) {
+        return damaged(e.what);
       }
     }
     return std::move(launches_);
   }
 
 private:
+  tl::unexpected<Diagnostics> damaged(std::string_view why) const {
+    return failure(fmt::format("the trace '{}' is damaged: launch {}: {}", reader_.name(), launches_.size(), why));
+  }
+
   Expected<TracedLaunch> read(const analyzers::trace::Launch& launch) {
     const Json json = Json::parse(launch.description);
     const Expected<std::shared_ptr<Module>> module = module_of(json);
@@ -88,23 +119,29 @@ private:
     TracedLaunch result;
     LaunchRequest& r = result.request;
     r.kernel = std::move(*kernel);
-    r.grid = json.at("grid").get<Extent>();
-    r.block = json.at("block").get<Extent>();
-    if (!json.at("cluster").is_null()) r.cluster = json["cluster"].get<Extent>();
-    r.dynamic_shared_bytes = json.at("dynamic_shared_bytes").get<std::uint64_t>();
+    r.grid = extent(json.at("grid"), "grid");
+    r.block = extent(json.at("block"), "block");
+    if (!json.at("cluster").is_null()) r.cluster = extent(json["cluster"], "cluster");
+    r.dynamic_shared_bytes = natural<std::uint64_t>(json.at("dynamic_shared_bytes"), "dynamic_shared_bytes");
     r.cooperative = json.at("cooperative").get<bool>();
-    if (!json.at("registers").is_null()) r.registers = json["registers"].get<std::uint32_t>();
+    if (!json.at("registers").is_null()) r.registers = natural<std::uint32_t>(json["registers"], "registers");
     r.launched_by = json.value("launched_by", std::string()); // older traces do not say
     r.device = std::move(*device);
     // Nobody reads what the arguments hold: they have the right size, and point to as much memory as they did.
+    Checked bytes;
+    for (const auto& p : r.kernel.function->params) bytes += p.size;
+    if (const Limit& limit = limits::kParameterBytes; !limit.admits(bytes))
+      return failure(limit.exceeded(fmt::format("kernel '{}'", r.kernel.function->name), bytes), limit.hint());
     for (const auto& p : r.kernel.function->params)
       r.arguments.push_back(Argument::raw(std::vector<std::byte>(p.size)));
     result.filter = filter_from(json.at("filter"));
     if (!launch.conclusion) return result;
     const Json conclusion = Json::parse(*launch.conclusion);
     conclude(conclusion, result);
-    if (const auto bytes = conclusion.value("argument_bytes", std::uint64_t{0}); bytes > 0)
-      if (const Expected<void> done = point_to(bytes, result); !done) return failure(done.error());
+    const auto pointed_to = conclusion.find("argument_bytes"); // older traces do not say
+    const auto size = pointed_to == conclusion.end() ? 0 : natural<std::uint64_t>(*pointed_to, "argument_bytes");
+    if (size > 0)
+      if (const Expected<void> done = point_to(size, result); !done) return failure(done.error());
     return result;
   }
 
@@ -129,13 +166,14 @@ private:
     trap.message = text_from(json["trap"].at("message"));
     trap.hint = text_from(json["trap"].at("hint"));
     trap.file = text_from(json["trap"].at("file"));
-    trap.where = {json["trap"].at("line").get<std::uint32_t>(), json["trap"].at("column").get<std::uint32_t>()};
+    trap.where = {natural<std::uint32_t>(json["trap"].at("line"), "line"),
+                  natural<std::uint32_t>(json["trap"].at("column"), "column")};
     result.trap = std::move(trap);
   }
 
   Expected<std::shared_ptr<Module>> module_of(const Json& json) {
     if (json.contains("sources")) return Module::load(context_, sources_from(json["sources"]));
-    const auto launch = json.at("same_module_as").get<std::size_t>();
+    const auto launch = natural<std::size_t>(json.at("same_module_as"), "same_module_as");
     if (launch >= launches_.size())
       return failure(fmt::format("the trace '{}' is damaged: the module of a launch is missing", reader_.name()));
     return launches_[launch].request.kernel.module;

@@ -2,6 +2,7 @@
 
 #include "analyzers/footprint.hpp"
 #include "analyzers/local_memory.hpp"
+#include "api/trace_validation.hpp"
 #include "api/validate.hpp"
 #include "emulator/ir/print.hpp"
 
@@ -84,7 +85,7 @@ Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, cons
     shape.grid[i] = static_cast<std::uint32_t>(blocks[i]);
     shape.block[i] = static_cast<std::uint32_t>(request.block[i]);
   }
-  view.limits_ = {shape.ctas(), shape.warps(), static_cast<std::uint32_t>(view.ptx_.size())};
+  view.limits_ = limits_of(*view.program_, shape);
   const analyzers::CoalescingRule* const coalescing =
       rules.coalescing.empty() ? analyzers::find_coalescing_rule(request.device.coalescing_rule) : &rules.coalescing[0];
   const analyzers::BankRule* const banks =

@@ -97,11 +97,13 @@ typedef struct warplens_launch_options {
                           * that waits for ever is then no deadlock either: the host may write what it waits for */
   int cooperative;       /* 1: all blocks run at the same time, and may wait for each other */
   uint64_t cluster[3];   /* blocks of a cluster; zeros: as .reqnctapercluster says, or none */
+  int past_ends;         /* 1: an access past an allocation passes, as on a GPU, where its page of 2 MiB has another
+                          * allocation or the rest of one; 0: it traps */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
-    sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, { 0, 0, 0 }                      \
+    sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0}, 0                     \
   }
 
 /* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; they must be as wide as the
@@ -121,7 +123,8 @@ WARPLENS_API void warplens_report_destroy(warplens_report* report);
 /* For programs written against gpuocelot: runs the first kernel of `source` (PTX, ended by a zero byte) and waits.
  * args[i] is not a pointer to argument i but its value, as wide as the parameter: the low bytes of the pointer-sized
  * args[i]. Addresses are host pointers. The block comes before the grid. Modules are kept by content. There is no way
- * to return an error: it is printed to stderr. */
+ * to return an error: it is printed to stderr. Accesses past the end of a module's variable pass as on a GPU, with a
+ * warning for each place, unless the environment variable WARPLENS_STRICT is 1. */
 WARPLENS_API void ptx_run(const char* source, int n_args, void** args, int block_x, int block_y, int block_z,
                           int grid_x, int grid_y, int grid_z, int shared_bytes);
 

@@ -4,6 +4,7 @@
 #include "api/trace.hpp"
 #include "tools/analysis_options.hpp"
 #include "tools/command_line.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/trace_options.hpp"
@@ -48,6 +49,7 @@ po::options_description visible_options() {
       "write the report as JSON; '-' is the standard output, and then nothing else is");
   add("counters", "show every counter by its profiler's name");
   add("time", "show how long the analysis took");
+  add_limit_options(options);
   add("help,h", "this text");
   return options;
 }
@@ -60,6 +62,7 @@ template <class T> T value_or_throw(Expected<T> expected) {
 struct Reports {
   model::Device device;
   std::vector<api::LaunchReport> launches;
+  std::map<std::string, std::string> texts; ///< of the modules, by file
 };
 
 Reports analyze_all(const std::string& file, const po::variables_map& values) {
@@ -84,10 +87,11 @@ Reports analyze_all(const std::string& file, const po::variables_map& values) {
     if (first >= count)
       throw UsageError{fmt::format("--launch {}: the trace holds {}, counted from 0", first, count), ""};
   }
-  Reports reports{options.device ? *options.device : trace.launches()[first].request.device, {}};
+  Reports reports{options.device ? *options.device : trace.launches()[first].request.device, {}, {}};
   for (std::size_t i = first; i < last; ++i) {
     progress.now(fmt::format("launch {} of {}: {}", i + 1, count, trace.launches()[i].request.kernel.function->name));
     reports.launches.push_back(value_or_throw(trace.analyze(i, options)));
+    for (const api::Source& s : trace.launches()[i].request.kernel.module->sources()) reports.texts[s.file] = s.text;
   }
   return reports;
 }
@@ -103,10 +107,10 @@ int show(const Reports& reports, const po::variables_map& values) {
   const Style style = style_for(STDOUT_FILENO);
   bool first = true;
   for (const api::LaunchReport& r : reports.launches) {
-    if (r.trap) print(*r.trap);
+    if (r.trap) print(*r.trap, reports.texts);
     trapped = trapped || r.trap;
     if (only_json) continue;
-    write(r.printed);
+    write(r.printed); // by a trace, not by a kernel that runs here
     if (r.trap) continue;
     write((first ? "" : "\n\n") + text_report(r, style));
     if (values.count("counters") != 0) write(counters(r, style));
@@ -121,6 +125,7 @@ int analyze(const std::vector<std::string>& arguments) {
   const po::options_description visible = visible_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
   if (command.files.empty()) return show_help(kHelp, visible, kExamples);
+  const LimitGuard guard(command.values);
   try {
     return show(analyze_all(command.files.front(), command.values), command.values);
   } catch (const Diagnostics& errors) {

@@ -1,24 +1,29 @@
 // warplens check: parse and check PTX files.
 #include "api/inspect.hpp"
 #include "api/table.hpp"
+#include "tools/command_line.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 
+#include <boost/program_options.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 namespace warplens::tools {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: warplens check FILE…
+constexpr std::string_view kHelp = R"(usage: warplens check FILE… [OPTION…]
 
-Parses and checks PTX files, CUDA source, and the PTX in executables, object files and fat binaries as the H200 would take
-it. For each: its kernels with parameters, registers (estimated from the live registers, unless .maxnreg says), shared
+Parses and checks PTX files, CUDA source, what cuobjdump -ptx writes, and the PTX in executables, object files and fat
+binaries as the H200 would take it. For each: its kernels with parameters, registers (estimated from the live registers, unless .maxnreg says), shared
 and local memory; every instruction that cannot be emulated, with its line, and the kernels that it keeps from running.
 
+)";
+
+constexpr std::string_view kExamples = R"(
 Exit status: 0 all kernels of all files can run; 2 a file cannot be read or has errors, or a kernel cannot run.
 
 Examples:
@@ -111,20 +116,20 @@ bool check_file(const std::shared_ptr<api::Context>& context, const std::string&
 } // namespace
 
 int check(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw UsageError{"no input file", "warplens check FILE.ptx…"};
-  if (std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; })) {
-    write(kHelp);
-    return kFine;
-  }
-  for (const std::string& a : arguments)
-    if (a.starts_with("--")) throw UsageError{fmt::format("unknown option '{}'", a), "warplens check FILE.ptx…"};
+  boost::program_options::options_description visible("Options");
+  add_limit_options(visible);
+  visible.add_options()("help,h", "this text");
+  const CommandLine line = parse_command_line(arguments, visible);
+  if (line.values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.inputs.empty()) throw UsageError{"no input file", "warplens check FILE.ptx…"};
+  const LimitGuard guard(line.values);
   const Expected<std::shared_ptr<api::Context>> context = api::Context::create();
   if (!context) {
     print(context.error());
     return kBadInput;
   }
   bool fine = true;
-  for (const std::string& file : arguments) fine = check_file(*context, file) && fine;
+  for (const std::string& file : line.inputs) fine = check_file(*context, file) && fine;
   return fine ? kFine : kBadInput;
 }
 

@@ -5,11 +5,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <sstream>
 
 namespace warplens::tools {
 
 namespace po = boost::program_options;
+
+namespace {
+
+/// What cannot be written is said before the work is done, not after it; and no output takes the place of an input.
+void check_outputs(const CommandLine& line) {
+  if (line.values.count("help") != 0) return;
+  for (const auto& option : line.options) {
+    constexpr std::string_view kOutputs[] = {"json", "csv", "plot", "output", "trace"};
+    if (std::find(std::begin(kOutputs), std::end(kOutputs), option.string_key) == std::end(kOutputs)) continue;
+    for (const std::string& file : option.value) {
+      check_writable(file);
+      std::error_code ignored;
+      for (const std::string& input : line.inputs)
+        if (std::filesystem::equivalent(file, input, ignored))
+          throw UsageError{fmt::format("--{} {} would replace the input", option.string_key, file), ""};
+    }
+  }
+}
+
+} // namespace
 
 CommandLine parse_command_line(const std::vector<std::string>& arguments, const po::options_description& visible,
                                std::initializer_list<std::string_view> counts) {
@@ -33,6 +55,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments, const 
   po::notify(line.values);
   if (line.values.count("input") != 0) line.inputs = line.values["input"].as<std::vector<std::string>>();
   line.options = parsed.options;
+  check_outputs(line);
   return line;
 }
 

@@ -19,8 +19,8 @@ struct CommandLine {
   std::vector<boost::program_options::option> options; ///< in order
 };
 
-/// Options are written out: no abbreviations. `counts`: those that take a number from 0 on. Throws UsageError and what
-/// Boost throws.
+/// Options are written out: no abbreviations. `counts`: those that take a number from 0 on. What the options that name
+/// outputs name can be written. Throws UsageError and what Boost throws.
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const boost::program_options::options_description& visible,
                                std::initializer_list<std::string_view> counts = {});

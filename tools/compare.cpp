@@ -1,4 +1,5 @@
 // warplens compare: reports side by side.
+#include "api/input_file.hpp"
 #include "api/json_compare.hpp"
 #include "api/table.hpp"
 #include "tools/command_line.hpp"
@@ -12,8 +13,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 namespace warplens::tools {
 
@@ -219,11 +218,10 @@ Plot times_plot(std::span<const ReportFile> reports, std::span<const std::vector
   return plot;
 }
 
-ReportFile read_file(const std::string& name) {
-  std::ifstream in(name, std::ios::binary);
-  if (!in || std::filesystem::is_directory(name)) throw UsageError{fmt::format("cannot read '{}'", name), ""};
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  Expected<ReportFile> file = api::read_report(text, name);
+ReportFile read_one(const std::string& name) {
+  Expected<std::string> text = api::read_file(name);
+  if (!text) throw std::move(text.error());
+  Expected<ReportFile> file = api::read_report(*text, name);
   if (!file) throw std::move(file.error());
   return std::move(*file);
 }
@@ -271,7 +269,7 @@ int compare(const Strings& arguments) {
     throw UsageError{"--parity: expected a percentage", ""};
   try {
     std::vector<ReportFile> reports;
-    for (const std::string& name : line.inputs) reports.push_back(read_file(name));
+    for (const std::string& name : line.inputs) reports.push_back(read_one(name));
     if (values.count("signs") != 0 || values.count("measured") != 0)
       show_signs(reports, values);
     else

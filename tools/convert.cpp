@@ -1,6 +1,7 @@
 // warplens convert: Accel-Sim's traces into ours and back.
 #include "api/accelsim.hpp"
 #include "tools/command_line.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/trace_options.hpp"
@@ -34,6 +35,7 @@ po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"), "the GPU that the trace is of, for the analysis");
+  add_limit_options(options);
   add("help,h", "this text");
   return options;
 }
@@ -77,6 +79,7 @@ int convert(const std::vector<std::string>& arguments) {
   const po::options_description visible = visible_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 2, "warplens convert IN OUT");
   if (command.files.empty()) return show_help(kHelp, visible, kExamples);
+  const LimitGuard guard(command.values);
   const std::string &from = command.files[0], &to = command.files[1];
   if (!from.ends_with(".h5"))
     return import(from, to, command.values.count("device") != 0 ? command.values["device"].as<std::string>() : "");

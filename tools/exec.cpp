@@ -1,8 +1,10 @@
 // warplens exec: a CUDA program with our libraries in the place of NVIDIA's.
 #include "api/environment.hpp"
+#include "api/kernel_name.hpp"
 #include "api/launch.hpp"
 #include "tools/command_line.hpp"
 #include "tools/compiler.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
@@ -17,7 +19,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 namespace warplens::tools {
@@ -59,6 +60,10 @@ po::options_description visible_options() {
       "analyse only kernels whose name, mangled or not, contains a match");
   add("launch-skip", po::value<std::string>()->value_name("N"), "leave the first N of them out");
   add("launch-count", po::value<std::string>()->value_name("N"), "analyse N of them");
+  add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
+  add_limit_options(options);
+  add("strict", "accesses past the end of an allocation are faults; without it they pass as far as a GPU lets them, "
+                "with a warning");
   add("help,h", "this text");
   return options;
 }
@@ -76,7 +81,8 @@ ProgramLine split(const Strings& arguments) {
       break;
     }
     line.options.push_back(*at);
-    const bool has_value = at->find('=') == at->npos && *at != "--analyze" && *at != "--help" && *at != "-h";
+    const bool has_value =
+        at->find('=') == at->npos && *at != "--analyze" && *at != "--strict" && *at != "--help" && *at != "-h";
     if (has_value && at + 1 != arguments.end()) line.options.push_back(*++at);
   }
   line.program.assign(at, arguments.end());
@@ -95,17 +101,24 @@ void set_number(const po::variables_map& values, const char* option, const char*
 }
 
 void check_expression(const std::string& text) {
-  try {
-    const std::regex expression(text);
-  } catch (const std::regex_error& e) {
-    throw UsageError{fmt::format("--kernel-name: '{}' is no regular expression: {}", text, e.what()), ""};
-  }
+  if (const Expected<api::NamePattern> pattern = api::NamePattern::create(text); !pattern)
+    throw UsageError{fmt::format("--kernel-name: {}", pattern.error().list().front().message), ""};
+}
+
+/// The libraries hold them, in each process that uses CUDA; the time runs from now on for all.
+void pass_limits(const po::variables_map& values) {
+  const api::RunLimits limits = limits_of(values);
+  set_number(values, "max-steps", environment::kMaxSteps);
+  set(environment::kTimeBegin, std::to_string(limits.begin));
+  if (limits.milliseconds) set(environment::kTimeLimit, std::to_string(*limits.milliseconds));
+  if (limits.bytes) set(environment::kMaxMemory, std::to_string(*limits.bytes));
 }
 
 /// What the libraries are told. The device is checked here: later there is only an error code for the program.
 void set_environment(const po::variables_map& values) {
-  for (const char* name : {environment::kAnalyze, environment::kJson, environment::kKernelName,
-                           environment::kLaunchSkip, environment::kLaunchCount})
+  for (const char* name :
+       {environment::kAnalyze, environment::kJson, environment::kKernelName, environment::kLaunchSkip,
+        environment::kLaunchCount, environment::kTimeLimit, environment::kMaxMemory, environment::kMaxSteps})
     unsetenv(name);
   if (values.count("device") != 0) {
     const std::string device = values["device"].as<std::string>();
@@ -116,10 +129,11 @@ void set_environment(const po::variables_map& values) {
     set(environment::kDevice, fs::exists(device) ? fs::absolute(device).string() : device);
   }
   if (values.count("analyze") != 0) set(environment::kAnalyze, "1");
+  if (values.count("strict") != 0) set(environment::kStrict, "1");
   if (values.count("json") != 0) {
     const fs::path file = fs::absolute(values["json"].as<std::string>());
-    if (!fs::is_directory(file.parent_path()) || fs::is_directory(file))
-      throw UsageError{fmt::format("--json: cannot write '{}'", file.string()), ""};
+    const bool is_stream = file == "/dev/stdout" || file == "/dev/stderr" || fs::is_fifo(fs::status(file));
+    if (!is_stream) check_writable(file.string());
     set(environment::kJson, file.string());
   }
   if (values.count("kernel-name") != 0) {
@@ -128,6 +142,7 @@ void set_environment(const po::variables_map& values) {
   }
   set_number(values, "launch-skip", environment::kLaunchSkip);
   set_number(values, "launch-count", environment::kLaunchCount);
+  pass_limits(values);
   set(environment::kProcess, std::to_string(getpid()));
 }
 

@@ -1,6 +1,7 @@
 // warplens inspect: the events of a trace, and what each access became.
 #include "api/trace_inspect.hpp"
 #include "tools/command_line.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/trace_options.hpp"
 
@@ -47,6 +48,7 @@ po::options_description visible_options() {
   add("format", po::value<std::string>()->value_name("text|jsonl|csv")->default_value("text"),
       "for people, one JSON object a line, or a table");
   add("limit", po::value<std::uint64_t>()->value_name("N")->default_value(200), "stop after N events; 0: never");
+  add_limit_options(options);
   add("help,h", "this text");
   return options;
 }
@@ -66,7 +68,8 @@ std::string addresses_text(const exec::Access& a) {
   if (a.shape == exec::Shape::broadcast) return fmt::format("{:#x}, all lanes", a.addresses[first]);
   if (a.shape != exec::Shape::irregular) {
     const auto base = a.addresses[first] - static_cast<std::uint64_t>(first) * static_cast<std::uint64_t>(a.stride);
-    return fmt::format("{:#x} {} {} * lane", base, a.stride < 0 ? '-' : '+', std::abs(a.stride));
+    const auto stride = static_cast<std::uint64_t>(a.stride);
+    return fmt::format("{:#x} {} {} * lane", base, a.stride < 0 ? '-' : '+', a.stride < 0 ? 0 - stride : stride);
   }
   std::uint64_t low = a.addresses[first], high = low;
   for (int lane = first; lane < exec::kWarpSize; ++lane)
@@ -193,7 +196,10 @@ int show(const std::string& file, const po::variables_map& values) {
   const Expected<void> seen = view->visit(query, [&](const SeenEvent& e) {
     if (limit != 0 && shown == limit) return more = true, false;
     ++shown;
-    write(format == "text" ? text_of(e, view->bank_rule()) : format == "csv" ? csv_of(e) : api::json_line(e));
+    if (format == "text")
+      write(text_of(e, view->bank_rule()));
+    else
+      write_data(format == "csv" ? csv_of(e) : api::json_line(e));
     return true;
   });
   if (!seen) return print(seen.error()), kBadInput;
@@ -207,8 +213,9 @@ int show(const std::string& file, const po::variables_map& values) {
 int inspect(const std::vector<std::string>& arguments) {
   const po::options_description visible = visible_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens inspect TRACE.h5");
-  if (!command.files.empty()) return show(command.files.front(), command.values);
-  return show_help(kHelp, visible, kExamples);
+  if (command.files.empty()) return show_help(kHelp, visible, kExamples);
+  const LimitGuard guard(command.values);
+  return show(command.files.front(), command.values);
 }
 
 } // namespace warplens::tools

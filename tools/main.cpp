@@ -1,12 +1,17 @@
 // warplens: the command line. Subcommands are in files of their own.
+#include "api/environment.hpp"
+#include "api/limits.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options/errors.hpp>
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <new>
 
 namespace {
 
@@ -30,6 +35,7 @@ Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of th
   occupancy …                    blocks and warps that fit on a multiprocessor
   list WHAT                      devices, rules, analyzers, models or instructions
 
+  --limit NAME=NUMBER COMMAND …  raise a limit on what input may ask for; errors name it (docs/limits.md)
   COMMAND --help                 options and examples
   --version                      the version
 
@@ -48,6 +54,26 @@ constexpr Command kCommands[] = {
     {"run", run},         {"exec", execute},        {"analyze", analyze},     {"inspect", inspect},
     {"convert", convert}, {"check", check},         {"predict", predict},     {"sweep", sweep},
     {"compare", compare}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list}};
+
+void take_limits(const std::string& text, std::string_view from) {
+  if (const std::string wrong = set_limits(text); !wrong.empty())
+    throw UsageError{fmt::format("{}: {}", from, wrong), ""};
+}
+
+/// Before the command; programs that `exec` starts get them by the environment.
+std::vector<std::string> without_limits(std::vector<std::string> arguments) {
+  const char* const given = std::getenv(api::environment::kLimits);
+  std::string all = given != nullptr ? given : "";
+  take_limits(all, api::environment::kLimits);
+  while (!arguments.empty() && arguments.front() == "--limit") {
+    if (arguments.size() < 2) throw UsageError{"--limit: expected NAME=NUMBER", ""};
+    take_limits(arguments[1], "--limit");
+    all += (all.empty() ? "" : ",") + arguments[1];
+    arguments.erase(arguments.begin(), arguments.begin() + 2);
+  }
+  if (!all.empty()) setenv(api::environment::kLimits, all.c_str(), 1);
+  return arguments;
+}
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};
@@ -74,13 +100,17 @@ void complain(const std::string& message, std::string hint) {
 } // namespace
 
 int main(int count, char** values) {
+  std::signal(SIGXFSZ, SIG_IGN); // of a file that may not grow (ulimit -f): the write says so
   try {
-    return dispatch({values + std::min(count, 1), values + count});
+    return dispatch(without_limits({values + std::min(count, 1), values + count}));
   } catch (const UsageError& e) {
     complain(e.message, e.hint);
     return kBadInput;
   } catch (const boost::program_options::error& e) {
     complain(e.what(), "--help shows the options");
+    return kBadInput;
+  } catch (const std::bad_alloc&) { // what a file asks for is checked against limits; a small machine has less
+    complain("out of memory", "");
     return kBadInput;
   } catch (const std::exception& e) {
     complain(fmt::format("internal error: {}", e.what()), "please report it");

@@ -1,13 +1,15 @@
 #include "tools/module_file.hpp"
 
+#include "api/input_file.hpp"
+#include "api/limits.hpp"
 #include "runtime/fatbin/executable.hpp"
 #include "runtime/fatbin/module_image.hpp"
 #include "tools/compiler.hpp"
+#include "tools/cuobjdump.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iterator>
 
 namespace warplens::tools {
@@ -21,6 +23,7 @@ Expected<CodeOfFile> code_of_executable(std::span<const std::byte> bytes, model:
   const auto containers = fatbin::containers_in(bytes);
   if (!containers) return failure(containers.error());
   CodeOfFile code;
+  Checked expanded; // thousands of small pieces add up
   std::vector<api::Source> parts;
   std::optional<Diagnostics> no_ptx;
   for (const fatbin::Embedded& embedded : *containers) {
@@ -30,6 +33,10 @@ Expected<CodeOfFile> code_of_executable(std::span<const std::byte> bytes, model:
       return failure(loaded.error().diagnostics);
     if (!loaded && !is_empty) no_ptx = loaded.error().diagnostics;
     if (!loaded) continue;
+    for (const api::Source& source : loaded->sources) expanded += source.text.size();
+    if (const Limit& limit = limits::kExpandedBytes;
+        !limit.admits(expanded) && !expanded.at_most((Checked(bytes.size()) * limits::kExpansion.most()).saturated()))
+      return failure(limit.exceeded(fmt::format("a file of {} bytes", bytes.size()), expanded), limit.hint());
     code.notes.insert(code.notes.end(), loaded->notes.begin(), loaded->notes.end());
     if (embedded.is_part)
       std::move(loaded->sources.begin(), loaded->sources.end(), std::back_inserter(parts));
@@ -50,9 +57,9 @@ Expected<CodeOfFile> read_code(const fs::path& file, model::ComputeCapability de
     if (!ptx) return failure(ptx.error());
     return CodeOfFile{{{{std::move(*ptx), file.string() + ".ptx"}}}, {}};
   }
-  std::ifstream in(file, std::ios::binary);
-  if (!in || fs::is_directory(file)) return failure(fmt::format("cannot read '{}'", file.string()));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const Expected<std::string> read = api::read_file(file);
+  if (!read) return failure(read.error());
+  const std::string& text = *read;
   const auto bytes = std::as_bytes(std::span(text));
   const auto in_file = [&](Diagnostics errors) {
     errors.in_file(file.string());
@@ -63,6 +70,11 @@ Expected<CodeOfFile> read_code(const fs::path& file, model::ComputeCapability de
   if (fatbin::is_elf(bytes) && !is_cubin) {
     Expected<CodeOfFile> code = code_of_executable(bytes, device);
     if (!code) return in_file(code.error());
+    return code;
+  }
+  if (std::vector<std::string> listed = listed_modules(text); !listed.empty()) {
+    CodeOfFile code;
+    for (std::string& module : listed) code.modules.push_back({{std::move(module), file.string()}});
     return code;
   }
   fatbin::LoadedCode loaded = fatbin::load_code(bytes, device);

@@ -1,5 +1,7 @@
 #include "tools/output.hpp"
 
+#include "api/output_file.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -43,14 +45,14 @@ private:
   std::map<std::string, std::string> texts_;
 };
 
-std::string rendered(const Diagnostic& d, Sources& sources) {
+std::string rendered(const Diagnostic& d, std::string_view source) {
   Diagnostics one;
   if (d.severity == Severity::error)
     one.error(d.where, d.message, d.hint);
   else
     one.warning(d.where, d.message, d.hint);
   one.in_file(d.file);
-  return render(one, d.file.empty() ? std::string_view{} : sources.get(d.file));
+  return render(one, source);
 }
 
 void print_error_text(std::string text) {
@@ -71,26 +73,45 @@ void print(const Diagnostics& diagnostics) {
   constexpr std::size_t kLimit = 50;
   Sources sources;
   const auto& all = diagnostics.list();
-  for (std::size_t i = 0; i < std::min(all.size(), kLimit); ++i) print_error_text(rendered(all[i], sources));
+  for (std::size_t i = 0; i < std::min(all.size(), kLimit); ++i)
+    print_error_text(rendered(all[i], sources.get(all[i].file)));
   if (all.size() > kLimit) std::fputs(fmt::format("… and {} more\n", all.size() - kLimit).c_str(), stderr);
 }
 
 void print(const Diagnostic& diagnostic) {
   Sources sources;
-  print_error_text(rendered(diagnostic, sources));
+  print_error_text(rendered(diagnostic, sources.get(diagnostic.file)));
 }
 
-void write(std::string_view text) {
+void print(const Diagnostic& diagnostic, const std::map<std::string, std::string>& texts) {
+  const auto text = texts.find(diagnostic.file);
+  print_error_text(rendered(diagnostic, text == texts.end() ? std::string_view() : text->second));
+}
+
+namespace {
+
+void put(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw UsageError{fmt::format("cannot write the output: {}", std::strerror(errno)), ""};
 }
 
+void need(const Expected<void>& done) {
+  if (!done) throw UsageError{done.error().list().front().message, done.error().list().front().hint};
+}
+
+} // namespace
+
+void write(std::string_view text) { put(printable(text, style_for(STDOUT_FILENO))); }
+
+void write_data(std::string_view data) { put(is_terminal(STDOUT_FILENO) ? printable(data) : std::string(data)); }
+
 void write_file(const std::string& file, std::string_view text) {
-  if (file == "-") return write(text);
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw UsageError{fmt::format("cannot write '{}'", file), ""};
+  if (file == "-") return write_data(text);
+  need(api::write_whole(file, text));
+}
+
+void check_writable(const std::string& file) {
+  if (!file.empty() && file != "-") need(api::check_output(file));
 }
 
 std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option) {

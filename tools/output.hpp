@@ -4,6 +4,7 @@
 #include "api/session.hpp"
 #include "api/style.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,18 @@ bool is_terminal(int file_descriptor);
 void print(const Diagnostics& diagnostics);
 /// One diagnostic, such as a trap.
 void print(const Diagnostic& diagnostic);
+/// The same with the texts of these files, and of no others: what a trace calls a file may be any file.
+void print(const Diagnostic& diagnostic, const std::map<std::string, std::string>& texts);
 
-/// Writes to stdout; a closed pipe or a full disk is a UsageError.
+/// Writes text for people to stdout, where names and strings of input cannot pass for escape sequences (see
+/// emulator/base/printable.hpp). A closed pipe or a full disk is a UsageError.
 void write(std::string_view text);
-/// Writes a file, or stdout for "-".
+/// Writes what programs read (JSON, CSV, what a kernel prints) to stdout as it is, unless that is a terminal.
+void write_data(std::string_view data);
+/// Writes a file whole (see api/output_file.hpp), or stdout for "-".
 void write_file(const std::string& file, std::string_view text);
+/// UsageError where write_file() could not write the file: asked before a long run. Empty and "-" are fine.
+void check_writable(const std::string& file);
 
 /// "128" or "16,16,2": up to three extents. `option` is for the message.
 std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);

@@ -27,7 +27,7 @@ Progress::~Progress() {
 
 void Progress::now(std::string what) {
   const std::lock_guard lock(mutex_);
-  what_ = std::move(what);
+  what_ = printable(what);
 }
 
 void Progress::show() {

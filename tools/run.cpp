@@ -3,6 +3,7 @@
 #include "api/report_text.hpp"
 #include "tools/analysis_options.hpp"
 #include "tools/command_line.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
@@ -65,6 +66,9 @@ po::options_description visible_options() {
       "an argument, see above; with a launch file, all --arg together replace its arguments");
   add("set", po::value<Strings>()->value_name("KEY=VALUE"),
       "replace a value of the launch file: grid=20, buffer.x.count=64, launch.1.kernel=k");
+  add("output-dir", po::value<std::string>()->value_name("FOLDER"),
+      "where 'save' of a launch file writes, instead of the launch file's folder");
+  add("allow-paths", "let 'save' write anywhere: absolute paths, '..', through links");
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
       "the GPU to imitate: see 'warplens list devices', or a device file; without it, the C1060 for targets before "
       "sm_20, else the H200");
@@ -83,6 +87,7 @@ po::options_description visible_options() {
       "threads of the emulator; 0: as many as the machine has");
   add("level", po::value<std::string>()->value_name("NAME"),
       "x86-64-v2, x86-64-v3 or x86-64-v4 instead of the best that this machine has");
+  add_limit_options(options);
   add_trace_options(options);
   add("time", "show how long the emulation took");
   add("help,h", "this text");
@@ -111,11 +116,22 @@ void override_launch(const po::variables_map& values, api::LaunchPlan& launch) {
   if (values.count("cooperative") != 0) launch.cooperative = true;
 }
 
+/// Where `save` may write. The folder of --output-dir is made.
+api::SavePolicy save_policy(const po::variables_map& values) {
+  api::SavePolicy policy{get<std::string>(values, "output-dir").value_or(""), values.count("allow-paths") != 0};
+  if (policy.folder.empty()) return policy;
+  std::error_code error;
+  std::filesystem::create_directories(policy.folder, error);
+  if (error)
+    throw UsageError{fmt::format("--output-dir: cannot make '{}': {}", policy.folder.string(), error.message()), ""};
+  return policy;
+}
+
 Expected<api::Plan> plan_from_file(const std::string& file, const po::variables_map& values) {
   std::vector<api::Override> overrides;
   for (const std::string& text : get<Strings>(values, "set").value_or(Strings{}))
     overrides.push_back(parse_override(text));
-  Expected<api::Plan> plan = api::read_launch_file(file, overrides);
+  Expected<api::Plan> plan = api::read_launch_file(file, overrides, save_policy(values));
   if (!plan) return plan;
   for (const char* option : {"kernel", "grid", "block", "cluster", "shared", "cooperative", "arg"})
     if (values.count(option) != 0 && plan->launches.size() != 1)
@@ -220,7 +236,7 @@ void show(const api::PlanReport& report, const po::variables_map& values) {
   const Style style = style_for(STDOUT_FILENO);
   bool first = true;
   for (const api::LaunchReport& r : report.launches) {
-    write(r.printed);
+    write_data(r.printed);
     if (r.trap) continue;
     write((first ? "" : "\n\n") + text_report(r, style));
     if (values.count("counters") != 0) write(counters(r, style));
@@ -259,6 +275,7 @@ int run(const Strings& arguments) {
   const po::variables_map values =
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  const LimitGuard guard(values);
   const Expected<api::Plan> plan = make_plan(values);
   if (!plan) {
     print(plan.error());

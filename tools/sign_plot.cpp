@@ -1,14 +1,13 @@
 #include "tools/sign_plot.hpp"
 
 #include "api/csv.hpp"
+#include "api/input_file.hpp"
 #include "api/table.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -44,10 +43,9 @@ std::string name_of(const Traits& traits, const std::vector<Traits>& all) {
 }
 
 api::CsvTable read_table(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) throw UsageError{fmt::format("cannot read '{}'", file), ""};
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  Expected<api::CsvTable> table = api::parse_csv(text, file);
+  Expected<std::string> text = api::read_file(file);
+  if (!text) throw std::move(text.error());
+  Expected<api::CsvTable> table = api::parse_csv(*text, file);
   if (!table) throw std::move(table.error());
   return std::move(*table);
 }

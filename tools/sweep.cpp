@@ -1,6 +1,7 @@
 // warplens sweep: one launch under many configurations.
 #include "api/launch_file.hpp"
 #include "tools/command_line.hpp"
+#include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"
@@ -103,6 +104,7 @@ po::options_description visible_options() {
       "processes at work; 0: as many as the machine has cores");
   add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
       "stop a launch after N warp instructions; 0: never");
+  add_limit_options(options);
   add("help,h", "this text");
   return options;
 }
@@ -258,7 +260,7 @@ void check(const std::vector<Settings>& all) {
 
 /// Runs what the table lacks, and fills it; rows come in any order.
 void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRow>>& rows,
-             const api::SweepOptions& options, unsigned jobs, SweepFile* file) {
+             const api::SweepOptions& options, const api::RunLimits& limits, unsigned jobs, SweepFile* file) {
   std::vector<std::size_t> open;
   std::vector<Settings> missing;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -269,6 +271,7 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
   api::SweepOptions each = options;
   each.workers = std::max(1u, jobs / count);
   Workers workers(count, [&](std::size_t job) {
+    static const LimitGuard guard(limits); // of this process; its time began with the sweep
     std::vector<Settings> group;
     for (const std::size_t i : groups[job]) group.push_back(missing[i]);
     std::string lines;
@@ -284,7 +287,7 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
       SweepRow row{};
       if (std::string line; std::getline(lines, line)) {
         row = value_or_throw(api::parse_sweep_line(line));
-        if (file != nullptr) file->append(row);
+        if (file != nullptr && row.failure.find(exec::kOutOfTime) == row.failure.npos) file->append(row);
       } else {
         row.settings = missing[i];
         row.failure = result ? "no row came back" : result.error().list().front().message;
@@ -365,6 +368,8 @@ Strings analyzers_of(const po::variables_map& values, const std::vector<Settings
 }
 
 int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
+  const api::RunLimits limits = limits_of(values);
+  const LimitGuard guard(limits);
   const std::vector<Settings> all = configurations(values, axes);
   check(all);
   if (values.count("plot") != 0) check_plot_name(values["plot"].as<std::string>());
@@ -389,7 +394,7 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
   unsigned jobs = values["jobs"].as<unsigned>();
   if (jobs > 1024) throw UsageError{"--jobs: expected 0 to 1024", ""};
   if (jobs == 0) jobs = api::default_jobs();
-  run_all(all, rows, options, jobs, file.get());
+  run_all(all, rows, options, limits, jobs, file.get());
   std::vector<SweepRow> result;
   result.reserve(rows.size());
   for (auto& row : rows) result.push_back(std::move(*row));

@@ -51,9 +51,9 @@ Diagnostics AccelSimReader::wrong(std::string what) const {
 
 Expected<AccelSimReader> AccelSimReader::open(const std::filesystem::path& path) {
   std::error_code ignored;
-  std::ifstream in(path, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(path, ignored))
-    return failure(fmt::format("cannot read '{}'", path.string()));
+  std::ifstream in; // opening a pipe would wait for somebody to write to it
+  if (std::filesystem::is_regular_file(path, ignored)) in.open(path, std::ios::binary);
+  if (!in.is_open()) return failure(fmt::format("cannot read '{}'", path.string()));
   if (path.extension() == ".xz")
     return failure(fmt::format("'{}' is compressed", path.string()), fmt::format("xz -dk {}", path.string()));
   AccelSimReader reader(path.string(), std::move(in));
@@ -81,7 +81,7 @@ bool AccelSimReader::header_line(std::string_view line) {
 
 Expected<void> AccelSimReader::read_header() {
   bool any = false;
-  for (; std::getline(in_, line_); ++line_number_) {
+  for (; next_line(); ++line_number_) {
     const std::string_view line = trimmed(line_);
     if (line.empty()) continue;
     if (!line.starts_with('-')) {
@@ -105,6 +105,17 @@ Expected<void> AccelSimReader::read_header() {
   return {};
 }
 
+bool AccelSimReader::next_line() {
+  constexpr std::size_t kMost = 1 << 16; // 32 addresses and their like take less than a kilobyte
+  line_.resize(kMost);
+  in_.getline(line_.data(), kMost);
+  const auto got = static_cast<std::size_t>(in_.gcount());
+  const bool whole = in_.good();               // a newline was found, and counted
+  if (!whole && got + 1 >= kMost) in_.clear(); // the rest is another line, which no parser takes for one
+  line_.resize(got - (whole && got > 0 ? 1 : 0));
+  return whole || got > 0;
+}
+
 Expected<void> AccelSimReader::end_warp() {
   const std::uint64_t left = std::exchange(announced_, std::nullopt).value_or(0);
   if (left != 0) return failure(wrong(fmt::format("warp {} lacks {} of its instructions", instruction_.warp, left)));
@@ -113,7 +124,7 @@ Expected<void> AccelSimReader::end_warp() {
 
 Expected<AccelSimReader::Item> AccelSimReader::next() {
   for (;; pending_ = false) {
-    if (!pending_ && !std::getline(in_, line_)) break;
+    if (!pending_ && !next_line()) break;
     ++line_number_;
     const std::string_view line = trimmed(line_);
     if (line == "#BEGIN_TB") grouped_ = true;
@@ -130,6 +141,7 @@ Expected<AccelSimReader::Item> AccelSimReader::next() {
       for (int i = 0; i < 3; ++i)
         if (at[i] >= header_.grid[i]) return failure(wrong("a thread block outside of the grid"));
       instruction_.cta = linear(at, header_.grid);
+      if (!seen_.insert(instruction_.cta).second) return failure(wrong("a thread block that was there before"));
       continue;
     }
     if (line.starts_with("warp")) {

@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace warplens::analyzers::trace {
@@ -67,6 +68,8 @@ private:
   [[nodiscard]] Diagnostics wrong(std::string what) const;
   /// What comes is no instruction of the warp. Error: it has fewer or more than were announced.
   Expected<void> end_warp();
+  /// False: there is no further line. A line without end comes in pieces.
+  bool next_line();
   bool parse_instruction();
   bool parse_addresses(std::vector<std::string_view>::const_iterator word);
 
@@ -77,6 +80,7 @@ private:
   bool pending_ = false;                   ///< line_ has been read, not used
   bool grouped_ = false;                   ///< inside #BEGIN_TB
   std::optional<std::uint64_t> announced_; ///< instructions of the warp, of those that were not there yet
+  std::unordered_set<std::uint64_t> seen_; ///< CTAs that have begun, where they are grouped
   AccelSimHeader header_;
   AccelSimInstruction instruction_;
   std::vector<std::string_view> words_;

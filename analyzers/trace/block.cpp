@@ -209,15 +209,23 @@ void BlockBuilder::barrier(const exec::Barrier& b) {
 
 namespace {
 
+constexpr Allowed kAnything{0xff, 0xff, ~0u};
+
 std::string damage_of(const PatternRow& p, const Limits& limits) {
   if (p.instruction >= limits.instructions) return "an instruction that the kernel does not have";
   if (p.mask == 0) return "an event without lanes";
-  if (p.event == EventKind::branch || p.event == EventKind::barrier) return {};
-  if (p.event != EventKind::access) return "an event of unknown kind";
+  if (p.event > EventKind::barrier) return "an event of unknown kind";
+  const Allowed allowed = limits.allowed.empty() ? kAnything : limits.allowed[p.instruction];
+  if ((allowed.events >> static_cast<unsigned>(p.event) & 1) == 0) return "an event that its instruction cannot make";
+  if (p.event == EventKind::branch) return (p.taken & ~p.mask) != 0 ? "a branch taken by lanes that are not there" : "";
+  constexpr std::uint32_t kBarriers = 16;
+  if (p.event == EventKind::barrier) return p.taken >= kBarriers ? "a barrier that no block has" : "";
   if (p.lanes > Lanes::wide || p.kind > static_cast<std::uint8_t>(exec::AccessKind::reduction) ||
       p.shape > static_cast<std::uint8_t>(exec::Shape::irregular) || p.lane_bytes == 0 ||
       p.lane_bytes > kMostLaneBytes || p.space > static_cast<std::uint8_t>(isa::Space::generic))
     return "an access that cannot be";
+  if ((allowed.kinds >> p.kind & 1) == 0 || (allowed.spaces >> p.space & 1) == 0)
+    return "an access that its instruction cannot make";
   const auto shape = static_cast<exec::Shape>(p.shape);
   if (shape == exec::Shape::irregular) return {};
   const bool fits = p.lanes == Lanes::sequence && (shape != exec::Shape::contiguous || p.stride[0] == p.lane_bytes) &&
@@ -245,6 +253,15 @@ std::string find_damage(const Block& block, const Limits& limits) {
   if (offsets != block.offsets.size()) return "too few or too many offsets";
   for (const std::uint8_t warp : block.warp)
     if (warp >= limits.warps) return fmt::format("warp {} of a block of {}", warp, limits.warps);
+  const std::uint32_t in_last = limits.threads % kWarpSize;
+  if (in_last == 0) return {};
+  const auto is_whole = [&](const PatternRow& p) {
+    return !limits.allowed.empty() && limits.allowed[p.instruction].whole_warps;
+  };
+  for (std::size_t i = 0; i < block.warp.size(); ++i)
+    if (const PatternRow& p = block.patterns[block.pattern[i]];
+        block.warp[i] + 1u == limits.warps && (p.mask >> in_last) != 0 && !is_whole(p))
+      return fmt::format("lanes of the last warp that a block of {} threads does not have", limits.threads);
   return {};
 }
 

@@ -58,11 +58,20 @@ private:
   std::vector<std::uint16_t> last_;  ///< of each instruction's last event: mostly the next one's, too
 };
 
+/// What an instruction can make: a bit for each EventKind, exec::AccessKind and isa::Space.
+struct Allowed {
+  std::uint8_t events = 0, kinds = 0;
+  std::uint32_t spaces = 0;
+  bool whole_warps = false; ///< a bulk copy: the bytes of one thread, told as accesses of whole warps
+};
+
 /// What the launch allows in a block.
 struct Limits {
   std::uint64_t ctas = 0;
-  std::uint32_t warps = 0;        ///< of a CTA
-  std::uint32_t instructions = 0; ///< of the kernel
+  std::uint32_t warps = 0;           ///< of a CTA
+  std::uint32_t instructions = 0;    ///< of the kernel
+  std::uint32_t threads = 0;         ///< of a CTA; 0: all lanes of all warps
+  std::vector<Allowed> allowed = {}; ///< by instruction; empty: all can make anything
 };
 
 /// Why the block cannot be one of such a launch; empty: it can. What a file says is not to be trusted before.

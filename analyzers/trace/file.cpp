@@ -1,6 +1,7 @@
 #include "analyzers/trace/file.hpp"
 
 #include "analyzers/trace/deflate.hpp"
+#include "emulator/base/checked.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -399,9 +400,18 @@ Expected<void> File::read_piece(Table table, std::uint64_t piece, std::span<std:
 
 Expected<void> File::check(Table table, std::uint64_t first, std::uint64_t count) {
   const std::uint64_t there = *rows(table);
-  if (count <= there && first <= there - count) return {};
-  return failure(fmt::format("the trace '{}' is damaged: '{}' has {} rows, but {} from {} are needed", name_,
-                             info(table).name, there, count, first));
+  const TableInfo& t = info(table);
+  if (!within(first, count, there))
+    return failure(fmt::format("the trace '{}' is damaged: '{}' has {} rows, but {} from {} are needed", name_, t.name,
+                               there, count, first));
+  // A table may say that it has rows without end: nobody has to write them. What is asked for is allocated at once.
+  constexpr std::uint64_t kOften = 1 << 20, kMostPerByte = 1032; // deflate makes no more of a byte
+  const Checked bytes = Checked(count) * t.row_bytes;
+  if (bytes.at_most(kOften)) return {};
+  const std::lock_guard lock(mutex_);
+  const Checked stored = std::uint64_t{H5Dget_storage_size(handles_->table(table))};
+  if (bytes.at_most((stored * (t.compressed ? kMostPerByte : 1) + t.row_bytes * t.piece_rows).saturated())) return {};
+  return failure(fmt::format("the trace '{}' is damaged: the {} rows of '{}' are not in it", name_, count, t.name));
 }
 
 // Whole pieces go where they belong at once.

@@ -1,5 +1,7 @@
 #include "analyzers/trace/reader.hpp"
 
+#include "emulator/base/limits.hpp"
+
 #include <fmt/format.h>
 
 #include <deque>
@@ -25,6 +27,8 @@ Expected<Reader> Reader::open(const std::filesystem::path& path) {
 }
 
 Expected<std::string> Reader::text(std::uint64_t first, std::uint64_t size) const {
+  if (const Limit& limit = limits::kDescriptionBytes; !limit.admits(size))
+    return failure(limit.exceeded(fmt::format("the trace '{}'", name()), size), limit.hint());
   const Expected<std::vector<char>> text = file_->read<char>(Table::text, first, size);
   if (!text) return failure(text.error());
   return std::string(text->begin(), text->end());
@@ -56,6 +60,7 @@ Expected<void> Reader::read_index() {
   for (const EndRow& row : *ends) {
     if (row.launch >= launches_.size()) return damaged("the end of a launch that is not there");
     Launch& launch = launches_[row.launch];
+    if (launch.conclusion) return damaged("a launch that ends twice");
     Expected<std::string> conclusion = text(row.text, row.text_size);
     if (!conclusion) return failure(conclusion.error());
     launch.conclusion = std::move(*conclusion);
@@ -96,9 +101,6 @@ Expected<std::vector<SegmentRow>> Reader::segments(const BlockRow& row) const {
 }
 
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher) {
-  if (!launch.counts.empty() && launch.counts.size() != limits.instructions)
-    return failure(fmt::format("the trace '{}' counts {} instructions, but the kernel has {}", reader.name(),
-                               launch.counts.size(), limits.instructions));
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(watcher.make_shard());
   Deliverer deliverer(*shards.front());

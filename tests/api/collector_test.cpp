@@ -68,7 +68,7 @@ TEST(Collector, BadFieldsAreErrors) {
             "1 to 512");
   EXPECT_FALSE(collect_text("threads_per_block,registers_per_thread\nnan,1e300\n", "k.csv", device("c1060")));
   EXPECT_FALSE(collect("/nowhere/at/all.csv", device("c1060")));
-  EXPECT_EQ(first_error(collect("/", device("c1060"))), "'/' is a folder");
+  EXPECT_EQ(first_error(collect("/", device("c1060"))), "cannot read '/': a folder, not a file");
 }
 
 // ---- the CUDA Visual Profiler: Dasgupta's Table 1, on the run of his Table 8 (400 requests, 800 transactions and 7942

@@ -36,6 +36,29 @@ TEST(BadInput, TheGoodLaunchWorks) {
   EXPECT_NE(o.out.find("0 2 4 6 …"), o.out.npos) << o.out;
 }
 
+TEST(GoodInput, WhatCuobjdumpListsRunsOnItsLines) {
+  const Folder folder;
+  const std::string head = "\nFatbin elf code:\n================\narch = sm_75\n\nFatbin ptx code:\n================\n"
+                           "arch = sm_75\ncode version = [8,0]\nhost = linux\ncompressed\n\n";
+  const std::string ptx(kPtx.substr(kPtx.find(".version")));
+  const Output one = run_program(launch(folder.write("one.txt", head + ptx), {"--print", "x:4"}));
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_NE(one.out.find("0 2 4 6 …"), one.out.npos) << one.out;
+  const Output two = run_program({"check", folder.write("two.txt", head + ptx + head + ptx + "mistake\n")});
+  EXPECT_EQ(two.status, 2);
+  const auto lines = std::count(head.begin(), head.end(), '\n') + std::count(ptx.begin(), ptx.end(), '\n');
+  EXPECT_NE(two.err.find("two.txt:" + std::to_string(2 * lines + 1) + ":1: error:"), two.err.npos) << two.err;
+  expect_refused(run_program(launch(folder.path() / "two.txt")), {"2 modules"});
+}
+
+TEST(GoodInput, ByteOrderMarksAndForeignComments) {
+  const Folder folder;
+  const std::string text = "\xef\xbb\xbf" + std::string(kPtx) + "\n// caf\xc3\xa9\n";
+  const Output o = run_program(launch(folder.write("k.ptx", text), {"--print", "x:4"}));
+  EXPECT_EQ(o.status, 0) << o.err;
+  expect_refused(run_program({"check", folder.write("wide.ptx", "\xff\xfe.\0v\0")}), {"UTF-16"});
+}
+
 TEST(BadInput, PtxCutAnywhere) {
   const Folder folder;
   for (std::size_t length = 0; length < kPtx.size() - 3; length += 7) {
@@ -103,7 +126,7 @@ TEST(BadInput, WrongLaunches) {
       {{"--arg", "x:f32[many]"}, {"number of elements"}},
       {{"--arg", "x:f32"}, {"how many elements"}},
       {{"--arg", "x:f32[99999999999999999999]"}, {"number of elements"}},
-      {{"--arg", "x:f32[999999999999999]", "--arg", "f32=2", "--arg", "u32=1"}, {"out of device memory"}},
+      {{"--arg", "x:f32[999999999999999]", "--arg", "f32=2", "--arg", "u32=1"}, {"the limit buffer-bytes is"}},
       {{"--arg", "buffer=nowhere"}, {"no buffer 'nowhere'"}},
       {{"--device", "c1061"}, {"c1061", "did you mean"}},
       {{"--level", "x86-64-v9"}, {"no level 'x86-64-v9'"}},

@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace warplens::testing {
@@ -47,6 +50,39 @@ std::vector<std::string> kernels_in(const std::filesystem::path& file) {
   const Json report = Json::parse(read_text(file));
   for (const Json& launch : report.at("launches")) names.push_back(launch.at("kernel"));
   return names;
+}
+
+TEST(Exec, JsonReplacesRegularFilesOnly) {
+  const auto exec = [](const std::string& file) {
+    return run_program({"exec", "--json", file, "--", WARPLENS_LAUNCHES, "1"});
+  };
+  const Output device = exec("/dev/null");
+  EXPECT_EQ(device.status, 2);
+  EXPECT_NE(device.err.find("cannot write '/dev/null': not a regular file"), device.err.npos) << device.err;
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+
+  const Output stream = exec("/dev/stdout");
+  EXPECT_EQ(stream.status, 0) << stream.err;
+  EXPECT_NE(stream.out.find("\"launches\""), stream.out.npos) << stream.out;
+
+  const Folder folder;
+  const std::string file = (folder.path() / "r.json").string(), link = (folder.path() / "link.json").string();
+  std::ofstream(file) << "old";
+  std::filesystem::create_symlink("r.json", link);
+  EXPECT_EQ(exec(link).status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(kernels_in(file).size(), 1u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "nothing is left over";
+}
+
+TEST(Exec, ProgramsHaveTheirEnvironment) {
+  ASSERT_EQ(setenv("OWN_VARIABLE", "kept", 1), 0);
+  const Output o = run_program({"exec", "--device", "t4", "--", WARPLENS_LAUNCHES, "0", "variable"});
+  EXPECT_EQ(o.out, "kept\n") << o.err;
+#ifdef WARPLENS_STATIC_PROGRAM
+  const Output s = run_program({"exec", "--device", "t4", "--", WARPLENS_STATIC_PROGRAM});
+  EXPECT_EQ(s.out, "served by runtime 13: hello, 42, device of 7, variable kept, static_runtime_13\n") << s.err;
+#endif
 }
 
 TEST(Exec, JsonHasTheLaunchesThatWereChosen) {

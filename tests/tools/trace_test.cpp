@@ -98,7 +98,7 @@ TEST(TraceCommands, TextIsTheSameToo) {
 TEST(TraceCommands, InspectShowsWhatAnAccessBecame) {
   const std::string text = need({"inspect", transposes(), "--blocks", "0", "--warps", "0", "--accesses-only"}).out;
   EXPECT_NE(text.find("transactions by rule 6.0, passes by rule 5.x+"), text.npos) << text;
-  EXPECT_NE(text.find("global store, 4 bytes a lane, lanes ffffffff: 0x20014100 + 512 * lane\n"
+  EXPECT_NE(text.find("global store, 4 bytes a lane, lanes ffffffff: 0x50014100 + 512 * lane\n"
                       "    ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef  32 of 32 bytes\n"),
             text.npos)
       << text;
@@ -244,7 +244,7 @@ TEST(TraceCommands, BadUsageIsRefused) {
       {{"run", kTranspose, "--trace-every", "2"}, "--trace-every needs --trace"},
       {{"run", kTranspose, "--trace", trace, "--trace-every", "0"}, "expected 1 or more"},
       {{"run", kTranspose, "--trace", trace, "--trace-lines", "1"}, "none of the lines"},
-      {{"run", kTranspose, "--trace", "/no/such/folder/t.h5"}, "cannot write the trace"},
+      {{"run", kTranspose, "--trace", "/no/such/folder/t.h5"}, "cannot write '/no/such/folder/t.h5'"},
       {{"convert", transposes()}, "expected two files, got 1"},
       {{"convert", kTranspose, trace}, "is no Accel-Sim trace"},
   };
@@ -350,7 +350,7 @@ TEST(AccelSim, TracesAreWritten) {
   const std::string out = (folder.path() / "out").string(), again = (folder.path() / "again.h5").string();
   need({"convert", transposes(), out});
   EXPECT_NE(read_text(out + "/kernelslist.g").find("kernel-1.traceg\nkernel-2.traceg\n"), std::string::npos);
-  EXPECT_NE(read_text(out + "/kernel-1.traceg").find("LDG.E 1 R4 4 1 0x20000000 4\n"), std::string::npos);
+  EXPECT_NE(read_text(out + "/kernel-1.traceg").find("LDG.E 1 R4 4 1 0x50000000 4\n"), std::string::npos);
   need({"convert", out + "/kernelslist.g", again});
   const auto accesses = [&](const std::string& trace) {
     std::map<std::string, int> counts;
@@ -430,6 +430,7 @@ TEST(AccelSim, BadFilesAreRefused) {
   refused("(2,1,1)", "(2,x,1)", "kernel-1.traceg:3:1: error: a header line that cannot be");
   refused("(64,1,1)", "(64,0,1)", "the grid or the block is empty");
   refused("thread block = 1,0,0", "thread block = 2,0,0", "a thread block outside of the grid");
+  refused("thread block = 1,0,0", "thread block = 0,0,0", "a thread block that was there before");
   refused("warp = 1", "warp = 2", "kernel-1.traceg:31:1: error: a warp outside of the block");
   refused("4 1 0x10000 4", "4 3 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
   refused("2 0x20000 8 8 1000", "2 0x20000 8 8", "kernel-1.traceg:24:1: error: expected an instruction");

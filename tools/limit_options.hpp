@@ -1,0 +1,28 @@
+// --time-limit and --max-memory: what a command may take.
+//
+//   add_limit_options(options);  …  const LimitGuard guard(values);
+#pragma once
+
+#include "api/watchdog.hpp"
+
+#include <boost/program_options.hpp>
+
+namespace warplens::tools {
+
+void add_limit_options(boost::program_options::options_description& options);
+
+/// Errors: UsageError.
+api::RunLimits limits_of(const boost::program_options::variables_map& values);
+
+/// Holds the limits while it lives: launches stop when the time is over; what else goes on then, or takes too much
+/// memory, ends the process with a message and kFound.
+class LimitGuard {
+public:
+  explicit LimitGuard(const boost::program_options::variables_map& values) : LimitGuard(limits_of(values)) {}
+  explicit LimitGuard(const api::RunLimits& limits);
+
+private:
+  api::Watchdog watchdog_;
+};
+
+} // namespace warplens::tools
