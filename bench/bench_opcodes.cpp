@@ -2,7 +2,10 @@
 // and again on the same rows, the best of several rounds. Operands are ordinary values (no NaN, no subnormal, divisors
 // of all sizes, small shifts). The slowest come first. docs/performance.md says which are slow, and why.
 //
-//   build/bin/bench_opcodes [--slower-than NS] [--level x86-64-v3] [NAME]      only spellings that contain NAME
+//   build/bin/bench_opcodes [--slower-than NS] [--level x86-64-v3] [--one-lane] [NAME]   only spellings that contain
+//   NAME
+//
+// With --one-lane a single lane is active, as in a block of one thread.
 #include "emulator/exec/levels.hpp"
 #include "emulator/exec/warp.hpp"
 
@@ -76,6 +79,8 @@ struct Timed {
 
 class Bench {
 public:
+  explicit Bench(exec::Mask active) { warp_->active = active; }
+
   // Nanoseconds of one variant of an entry.
   double time(const isa::Entry& entry, const isa::Form& form, exec::Handler handler) {
     std::mt19937_64 random(1);
@@ -125,8 +130,8 @@ std::string spelling(const isa::Entry& entry, const isa::Form& form) {
   return text;
 }
 
-std::vector<Timed> measure(const exec::Level& level, const std::string& only) {
-  Bench bench;
+std::vector<Timed> measure(const exec::Level& level, exec::Mask active, const std::string& only) {
+  Bench bench(active);
   std::vector<Timed> list;
   std::set<exec::Handler> seen; // setp with a boolean operation has the handler of the one without
   for (std::size_t e = 0; e < isa::table().size(); ++e) {
@@ -147,6 +152,7 @@ std::vector<Timed> measure(const exec::Level& level, const std::string& only) {
 
 int main(int argc, char** argv) {
   double slower_than = -1;
+  exec::Mask active = exec::kFullMask;
   std::string only, level_name(exec::levels().front().name);
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -154,6 +160,8 @@ int main(int argc, char** argv) {
       slower_than = std::atof(argv[++i]);
     else if (argument == "--level" && i + 1 < argc)
       level_name = argv[++i];
+    else if (argument == "--one-lane")
+      active = 1;
     else
       only = argument;
   }
@@ -164,11 +172,12 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "no level {} in this build, or this processor lacks it\n", level_name);
     return 2;
   }
-  std::vector<Timed> list = measure(*level, only);
+  std::vector<Timed> list = measure(*level, active, only);
   const std::size_t all = list.size();
   std::erase_if(list, [&](const Timed& one) { return one.nanoseconds <= slower_than; });
   std::stable_sort(list.begin(), list.end(),
                    [](const Timed& a, const Timed& b) { return a.nanoseconds > b.nanoseconds; });
   for (const Timed& one : list) fmt::print("{:8.1f}  {}\n", one.nanoseconds, one.name);
-  fmt::print("{} of {} spellings, ns per warp of 32 lanes at {}\n", list.size(), all, level->name);
+  fmt::print("{} of {} spellings, ns per warp of {} lanes at {}\n", list.size(), all, std::popcount(active),
+             level->name);
 }

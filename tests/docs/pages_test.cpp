@@ -1,5 +1,6 @@
 // What the pages say of the tree is so: files, functions, links, counters and opcodes that they name.
 #include "analyzers/analyzers.hpp"
+#include "emulator/base/limits.hpp"
 #include "emulator/isa/table.hpp"
 #include "tests/docs/instruction_coverage.hpp"
 
@@ -129,6 +130,12 @@ TEST(Pages, CallNothingMissingThatIsThere) {
   for (const std::string& opcode : missing)
     EXPECT_EQ(std::find(known.begin(), known.end(), opcode), known.end())
         << "docs/limits.md says that " << opcode << " is missing";
+}
+
+TEST(Pages, EveryLimitIsInTheTable) {
+  const std::string page = text_of(kRoot / "docs/limits.md");
+  for (const Limit* limit : limits::all())
+    EXPECT_NE(page.find(std::string("`").append(limit->name()).append("`")), page.npos) << limit->name();
 }
 
 } // namespace
