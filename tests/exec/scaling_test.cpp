@@ -1,5 +1,5 @@
-// Whatever a module has much of, four times of it takes about four times the time: to parse, check, print and merge it, and to
-// link, decode and analyse its kernel.
+// Four times as much of anything in a module takes about four times as long: to parse, check, print and merge it, and
+// to link, decode and analyse its kernel.
 #include "emulator/exec/program.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/joined_accesses.hpp"
