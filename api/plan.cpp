@@ -201,8 +201,9 @@ private:
     r.grid = l.grid;
     r.block = l.block;
     r.cluster = l.cluster;
-    r.dynamic_shared_bytes =
-        (Checked(l.shared) + Checked(l.shared_per_thread) * l.block[0] * l.block[1] * l.block[2]).saturated();
+    const Checked shared = Checked(l.shared) + Checked(l.shared_per_thread) * l.block[0] * l.block[1] * l.block[2];
+    if (!shared.valid()) return fail("a block needs more than 2^64 - 1 bytes of dynamic shared memory", l.origin);
+    r.dynamic_shared_bytes = *shared.value();
     r.cooperative = l.cooperative;
     r.device = report_.device;
     r.analyze = options_.analyze && (!options_.only || options_.only == requests_.size());

@@ -1,5 +1,6 @@
 #include "runtime/driver/image.hpp"
 
+#include "api/input_file.hpp"
 #include "runtime/driver/serve.hpp"
 #include "runtime/fatbin/module_image.hpp"
 
@@ -31,6 +32,15 @@ std::vector<api::Source> sources_of_linked(const char* image) {
   return sources;
 }
 
+std::vector<api::Source> sources_of(fatbin::LoadedCode code) {
+  if (!code)
+    throw Failure{code.error().kind == fatbin::LoadError::Kind::no_ptx ? CUDA_ERROR_NO_BINARY_FOR_GPU
+                                                                       : CUDA_ERROR_INVALID_IMAGE,
+                  render(code.error().diagnostics, {})};
+  for (const std::string& note : code->notes) tell(note);
+  return std::move(code->sources);
+}
+
 } // namespace
 
 std::string linked_image(const std::vector<api::Source>& sources) {
@@ -44,13 +54,19 @@ std::vector<api::Source> ptx_of(const void* image, const model::Device& device) 
   require(image != nullptr);
   const auto* const text = static_cast<const char*>(image);
   if (std::strncmp(text, kLinked.data(), kLinked.size()) == 0) return sources_of_linked(text);
-  fatbin::LoadedCode code = fatbin::load_code(image, device.capability);
-  if (!code)
-    throw Failure{code.error().kind == fatbin::LoadError::Kind::no_ptx ? CUDA_ERROR_NO_BINARY_FOR_GPU
-                                                                       : CUDA_ERROR_INVALID_IMAGE,
-                  render(code.error().diagnostics, {})};
-  for (const std::string& note : code->notes) tell(note);
-  return std::move(code->sources);
+  return sources_of(fatbin::load_code(image, device.capability));
+}
+
+std::vector<api::Source> ptx_of(std::string_view bytes, const model::Device& device) {
+  if (bytes.starts_with(kLinked)) return sources_of_linked(std::string(bytes).c_str());
+  return sources_of(fatbin::load_code(std::as_bytes(std::span(bytes)), device.capability));
+}
+
+std::string read_code(const char* path) {
+  require(path != nullptr);
+  Expected<std::string> bytes = api::read_file(path);
+  if (!bytes) throw Failure{CUDA_ERROR_FILE_NOT_FOUND, bytes.error().list().front().message};
+  return std::move(*bytes);
 }
 
 } // namespace warplens::runtime

@@ -4,11 +4,6 @@
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <iterator>
-
 using namespace warplens::runtime;
 
 namespace {
@@ -25,7 +20,8 @@ std::shared_ptr<Kernel> find(CUkernel handle) {
   return kernel;
 }
 
-CUlibrary load(const void* image, unsigned max_registers = 0) {
+/// `image`: as the program hands it over, or the bytes of a file.
+template <class Image> CUlibrary load(const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   return machine.libraries.add(
       std::make_shared<Library>(Module::load(machine, ptx_of(image, machine.device()), &machine, max_registers)));
@@ -66,11 +62,8 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option*, void**, unsigned int,
                                CUlibraryOption*, void**, unsigned int) {
   return serve([&](Machine&) {
-    require(library != nullptr && path != nullptr);
-    std::ifstream in(path, std::ios::binary);
-    require(in.is_open(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return fmt::format("cannot read '{}'", path); });
-    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    *library = load(bytes.c_str());
+    require(library != nullptr);
+    *library = load(std::string_view(read_code(path)));
   });
 }
 

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 using namespace warplens;
 using namespace warplens::runtime;
@@ -41,7 +39,7 @@ void add(LinkState& state, CUjitInputType type, std::span<const char> data, cons
   }
   case CU_JIT_INPUT_CUBIN:
   case CU_JIT_INPUT_FATBINARY:
-    for (api::Source& source : ptx_of(data.data(), Machine::instance().device()))
+    for (api::Source& source : ptx_of(std::string_view(data.data(), data.size()), Machine::instance().device()))
       state.sources.push_back(std::move(source));
     return;
   case CU_JIT_INPUT_LIBRARY:
@@ -83,10 +81,8 @@ CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void* data, s
 CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
   return serve([&](Machine&) {
     const std::shared_ptr<LinkState> state = find(handle);
-    require(path != nullptr && state->image.empty());
-    std::ifstream in(path, std::ios::binary);
-    require(in.is_open(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return fmt::format("cannot read '{}'", path); });
-    const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    require(state->image.empty());
+    const std::string bytes = read_code(path);
     state->log.collect([&] { add(*state, type, bytes, path); });
   });
 }

@@ -4,11 +4,6 @@
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <iterator>
-
 using namespace warplens::runtime;
 
 namespace {
@@ -19,7 +14,8 @@ std::shared_ptr<Module> find(CUmodule handle) {
   return module;
 }
 
-CUmodule load(Context& context, const void* image, unsigned max_registers = 0) {
+/// `image`: as the program hands it over, or the bytes of a file.
+template <class Image> CUmodule load(Context& context, const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   context.flush_printed();
   return machine.modules.add(Module::load(machine, ptx_of(image, machine.device()), &context, max_registers));
@@ -49,11 +45,8 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return cuM
 
 CUresult cuModuleLoad(CUmodule* module, const char* path) {
   return serve([&](Context& context) {
-    require(module != nullptr && path != nullptr);
-    std::ifstream in(path, std::ios::binary);
-    require(in.is_open(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return fmt::format("cannot read '{}'", path); });
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    *module = load(context, text.c_str());
+    require(module != nullptr);
+    *module = load(context, std::string_view(read_code(path)));
   });
 }
 

@@ -3,6 +3,7 @@
 #include "api/environment.hpp"
 #include "api/json_report.hpp"
 #include "api/kernel_name.hpp"
+#include "api/output_file.hpp"
 #include "api/report_text.hpp"
 #include "runtime/driver/module.hpp"
 #include "runtime/driver/serve.hpp"
@@ -112,16 +113,15 @@ private:
     const bool replaces = !fs::exists(there) || fs::is_regular_file(there);
     if (!replaces && !fs::is_fifo(there) && file != "/dev/stdout" && file != "/dev/stderr")
       return tell(fmt::format("'{}' is not a regular file: the report is not written there", file));
-    if (fs::exists(there) && replaces) file = fs::canonical(file, error).string(); // what a link names, not the link
-    const std::string target = replaces ? fmt::format("{}.{}.part", file, process_) : file;
-    std::ofstream out(target, std::ios::binary | (replaces ? std::ios::trunc : std::ios::app));
-    out << api::json_report(device_, reports_);
-    out.close();
-    error.clear();
-    if (out && replaces) fs::rename(target, file, error);
-    if (out && !error) return;
-    if (replaces) fs::remove(target, error);
-    tell(fmt::format("cannot write '{}'", file));
+    const std::string text = api::json_report(device_, reports_);
+    if (replaces) {
+      if (const Expected<void> written = api::write_whole(file, text); !written)
+        tell(written.error().list().front().message);
+      return;
+    }
+    std::ofstream out(file, std::ios::binary | std::ios::app);
+    out << text << std::flush;
+    if (!out) tell(fmt::format("cannot write '{}'", file));
   }
 
   const pid_t process_ = getpid();

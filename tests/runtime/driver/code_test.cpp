@@ -1,5 +1,8 @@
 // Code and what is asked of it: libraries, the linker, attributes, occupancy; and the device.
 #include "tests/runtime/driver/program.hpp"
+#include "tests/tools/folder.hpp"
+
+#include <sys/stat.h>
 
 #include <cstring>
 #include <string>
@@ -104,6 +107,38 @@ TEST_F(Code, BadPtxIsExplained) {
             CUDA_SUCCESS);
 }
 
+TEST_F(Code, FilesAreReadNoFartherThanTheyReach) {
+  const warplens::testing::Folder folder;
+  const std::string program = folder.write("scale.ptx", kProgram);
+  CUmodule module = nullptr;
+  CUlibrary library = nullptr;
+  ASSERT_EQ(cuModuleLoad(&module, program.c_str()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  ASSERT_EQ(cuLibraryLoadFromFile(&library, program.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+
+  // A fat binary whose header promises a gigabyte.
+  const std::string cut = folder.write("cut.fatbin", std::string("\x50\xed\x55\xba\1\0\x10\0\0\0\0\x40\0\0\0\0", 16));
+  const std::string pipe = (folder.path() / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::pair<std::string, CUresult> files[] = {{cut, CUDA_ERROR_INVALID_IMAGE},
+                                                    {pipe, CUDA_ERROR_FILE_NOT_FOUND},
+                                                    {"/dev/zero", CUDA_ERROR_FILE_NOT_FOUND},
+                                                    {folder.path().string(), CUDA_ERROR_FILE_NOT_FOUND}};
+  for (const auto& [file, error] : files) {
+    SCOPED_TRACE(file);
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(cuModuleLoad(&module, file.c_str()), error);
+    EXPECT_EQ(cuLibraryLoadFromFile(&library, file.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), error);
+    CUlinkState link = nullptr;
+    ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+    EXPECT_EQ(cuLinkAddFile_v2(link, CU_JIT_INPUT_FATBINARY, file.c_str(), 0, nullptr, nullptr), error);
+    EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+    EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
+  }
+  EXPECT_EQ(cuModuleLoad(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Code, MoreSharedMemoryIsAskedFor) {
   const CUfunction scale = function("scale");
   int bytes = 0;
@@ -185,10 +220,10 @@ TEST_F(Code, TheLimitOfRegistersIsHeeded) {
 }
 
 TEST_F(Code, WhatIsMissingSaysSo) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuGraphicsMapResources(), int{CUDA_ERROR_NOT_SUPPORTED});
   EXPECT_EQ(cuGraphicsMapResources(), int{CUDA_ERROR_NOT_SUPPORTED});
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warplens: cuGraphicsMapResources is not supported\n") << "once";
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warplens: cuGraphicsMapResources is not supported\n") << "once";
 }
 
 } // namespace
