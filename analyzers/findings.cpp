@@ -1,5 +1,7 @@
 #include "analyzers/findings.hpp"
 
+#include "emulator/base/checked.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +56,7 @@ bool too_narrow(const InstructionRow& row, const DeviceRules& rules) {
 
 std::string explain(const InstructionRow& row, const DeviceRules& rules) {
   if (too_narrow(row, rules)) return "words narrower than 4 bytes never coalesce";
-  if (row.stride)
-    return fmt::format("neighbouring threads are {} bytes apart", row.stride < 0 ? -row.stride : row.stride);
+  if (row.stride) return fmt::format("neighbouring threads are {} bytes apart", magnitude(row.stride));
   if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
   if (row.pattern.ends_with("unit stride"))
     return fmt::format("accesses do not start at a multiple of {} bytes, or few lanes are active",
@@ -175,9 +176,7 @@ void conflicts(const InstructionRow& row, const DeviceRules& rules, std::vector<
     finding.message = fmt::format("{}-byte {} of shared memory take {:.4g} passes over the {}banks{} (ideal {:.4g})",
                                   row.lane_bytes, operation.plural, taken / requests, old ? "16 " : "",
                                   old ? ", half-warp by half-warp" : "", (taken - extra) / requests);
-    if (row.stride)
-      finding.message +=
-          fmt::format(": neighbouring threads are {} bytes apart", row.stride < 0 ? -row.stride : row.stride);
+    if (row.stride) finding.message += fmt::format(": neighbouring threads are {} bytes apart", magnitude(row.stride));
     finding.advice = operation.suffix == "atom.sum"
                          ? "give each warp, or each group of lanes, a copy of its own and add the copies up at the end"
                          : fmt::format("pad the rows of the array by one word, or exchange the roles of the indices, "

@@ -69,6 +69,12 @@ private:
   bool valid_ = true;
 };
 
+/// |value|, also of the least number, whose negative no signed type holds.
+constexpr std::uint64_t magnitude(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? 0 - bits : bits;
+}
+
 /// Whether [offset, offset + size) lies in [0, available).
 constexpr bool within(std::uint64_t offset, std::uint64_t size, std::uint64_t available) {
   return offset <= available && size <= available - offset;

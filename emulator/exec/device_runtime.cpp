@@ -2,6 +2,8 @@
 
 #include "emulator/exec/library_call.hpp"
 
+#include <algorithm>
+
 namespace warplens::exec {
 
 namespace {
@@ -147,7 +149,8 @@ private:
                                                                     : Error::success;
     if (why == Error::success) {
       std::vector<std::byte>& bytes = found->second.parameters;
-      std::memcpy(bytes.data(), reinterpret_cast<const void*>(buffer), bytes.size());
+      const auto* const from = reinterpret_cast<const std::byte*>(buffer);
+      std::copy_n(from, bytes.size(), bytes.begin());
       ask(stream, std::move(found->second));
     }
     discard(found);

@@ -4,7 +4,6 @@
 #include "emulator/exec/collisions.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -257,7 +256,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
     return op + 1;
   }
   const bool apart = host.stride[0] == host.stride[1] && host.half == kHalf * host.stride[0] &&
-                     std::abs(host.stride[0]) >= kBytes; // no two lanes meet
+                     (host.stride[0] >= kBytes || host.stride[0] <= -kBytes); // no two lanes meet
   if (mask == kFullMask && host.regular && apart) {
     store_apart<M, R, V>(op, warp, host);
     return op + 1;

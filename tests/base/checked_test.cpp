@@ -54,6 +54,12 @@ TEST(Checked, WithinKnowsRangesThatWrap) {
   EXPECT_FALSE(within(8, kMost, 16));
 }
 
+TEST(Checked, TheLeastNumberHasAMagnitude) {
+  EXPECT_EQ(magnitude(-5), 5u);
+  EXPECT_EQ(magnitude(5), 5u);
+  EXPECT_EQ(magnitude(std::numeric_limits<std::int64_t>::min()), std::uint64_t{1} << 63);
+}
+
 TEST(Limits, AreNamedInTheErrorAndCanBeLifted) {
   Limit limit("some-bytes", "bytes of something", 16);
   EXPECT_TRUE(limit.admits(16));
