@@ -44,9 +44,21 @@ Argument Argument::raw(std::span<const std::byte> bytes) {
   return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
 }
 
+namespace {
+
+/// Without registers: an estimate of those takes longer than decoding the kernel.
+Resources memory_of(const exec::Program& program) {
+  Resources r;
+  r.static_shared_bytes = program.shared_bytes;
+  r.local_bytes = program.local_bytes;
+  return r;
+}
+
+} // namespace
+
 Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given,
                     int address_bits) {
-  Resources r;
+  Resources r = memory_of(program);
   const std::uint32_t directive = program.function->bounds.max_registers;
   r.registers_from = given            ? Resources::RegisterSource::given
                      : directive != 0 ? Resources::RegisterSource::directive
@@ -54,8 +66,6 @@ Resources resources(Module& module, const exec::Program& program, std::optional<
   r.registers = given            ? *given
                 : directive != 0 ? directive
                                  : module.estimated_registers(*program.function, address_bits);
-  r.static_shared_bytes = program.shared_bytes;
-  r.local_bytes = program.local_bytes;
   return r;
 }
 
@@ -274,7 +284,7 @@ Expected<std::unique_ptr<Seen>> seen(const LaunchRequest& request, const Target&
   report.cluster = cluster_of(r).value_or(Extent{1, 1, 1});
   report.device = r.device;
   report.rules = r.rules;
-  report.resources = resources(module, program, r.registers, address_bits(r.device));
+  report.resources = r.analyze ? resources(module, program, r.registers, address_bits(r.device)) : memory_of(program);
   report.resources.dynamic_shared_bytes = r.dynamic_shared_bytes;
   // With the functions that the kernel calls.
   result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes);
@@ -412,6 +422,7 @@ std::vector<LaunchReport> with_children(LaunchReport report) {
 std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets) {
   exec::DeviceRuntime runtime;
   Judgements reports = launch_grid(request, targets, runtime);
+  if (runtime.in_order.empty() && runtime.tail.empty()) return reports;
   const auto first = std::find_if(reports.begin(), reports.end(), [](const auto& r) { return r.has_value(); });
   if (first != reports.end() && !(*first)->trap) run_device_operations(request, targets, runtime, reports);
   return reports;

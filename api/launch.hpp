@@ -81,17 +81,17 @@ struct LaunchRequest {
   bool per_block = false;             ///< counters of each block, too; takes several times as long
   std::vector<std::string> analyzers; ///< by name, besides those that always run: `warplens list analyzers`
   FirstLevel first_level = FirstLevel::device;
-  unsigned workers = 0;                       ///< 0: as many as the machine has
+  unsigned workers = 0; ///< 0: as many as the machine has
   /// Warp instructions of the launch and of those that its kernel makes, and what that costs besides (see
   /// device_launches.cpp); 0: no limit.
   std::uint64_t max_steps = kDefaultMaxSteps;
-  std::uint64_t steps_before = 0; ///< of the launches that this one comes from
-  std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
-  std::string level;                          ///< "x86-64-v3", …; empty: the best
-  bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
-  bool past_ends = false;                     ///< accesses past allocations pass as on a GPU: exec::Launch::past_ends
-  LaunchRecorder* recorder = nullptr;         ///< keeps the events
-  EventSource* events = nullptr;              ///< nullptr: the emulator runs the kernel
+  std::uint64_t steps_before = 0;         ///< of the launches that this one comes from
+  std::optional<std::uint32_t> registers; ///< per thread; estimated unless given here or by .maxnreg
+  std::string level;                      ///< "x86-64-v3", …; empty: the best
+  bool host_pointers = false;             ///< addresses outside the context's memory are the caller's business
+  bool past_ends = false;                 ///< accesses past allocations pass as on a GPU: exec::Launch::past_ends
+  LaunchRecorder* recorder = nullptr;     ///< keeps the events
+  EventSource* events = nullptr;          ///< nullptr: the emulator runs the kernel
   /// The host, or another launch, may write what this one waits for: a kernel that seems to get nowhere goes on.
   bool others_write = false;
   std::string launched_by = {}; ///< the kernel that makes this launch; empty: the host does
@@ -102,7 +102,7 @@ struct LaunchRequest {
 /// What the kernel needs of a multiprocessor.
 struct Resources {
   enum class RegisterSource : std::uint8_t { given, directive, estimated };
-  std::uint32_t registers = 0; ///< per thread
+  std::uint32_t registers = 0; ///< per thread; of a launch that is not analysed 0
   RegisterSource registers_from{};
   std::uint64_t static_shared_bytes = 0;
   std::uint64_t dynamic_shared_bytes = 0;

@@ -161,7 +161,6 @@ private:
   Module(std::shared_ptr<Context> context, ir::Module module, ir::Checked checked)
       : context_(std::move(context)), module_(std::move(module)), unsupported_(std::move(checked.unsupported)) {}
   Diagnostics allocate_variables();
-  void initialise(const ir::Variable& variable, const Buffer& buffer);
 
   std::shared_ptr<Context> context_;
   ir::Module module_;

@@ -46,6 +46,15 @@ inline Limit kParameterBytes{"parameter-bytes", "bytes of parameters", 32764}; /
 inline Limit kSharedBytes{"shared-bytes", "bytes of shared memory for a block", std::uint64_t{1} << 30};
 inline Limit kLocalBytes{"local-bytes", "bytes of local memory for a thread", 16u << 20};
 
+inline Limit kBlockDepth{"block-depth", "blocks inside one another", 200};
+inline Limit kRegisterNameBytes{"register-name-bytes", "bytes of names of registers in one module", 256u << 20};
+/// Each table counted where it is branched or called through.
+inline Limit kTableTargets{"table-targets", "targets in the tables that it goes through", 1u << 20};
+inline Limit kCallTargets{"call-targets", "targets of all calls that it reaches", 1u << 20};
+inline Limit kSavedRegisters{"saved-registers", "registers kept across calls that may come back", 1u << 24};
+/// Launches, copies and fills that one grid asks for.
+inline Limit kDeviceOperations{"device-operations", "launches, copies and fills by one grid", 1u << 20};
+
 inline Limit kBufferBytes{"buffer-bytes", "bytes of buffers for its launches", std::uint64_t{4} << 30};
 inline Limit kInputBytes{"input-bytes", "bytes in a file that is read whole", std::uint64_t{2} << 30};
 inline Limit kSettingsBytes{"settings-bytes", "bytes in a launch, device or rule file", 16u << 20};

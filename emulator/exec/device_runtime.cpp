@@ -1,5 +1,6 @@
 #include "emulator/exec/device_runtime.hpp"
 
+#include "emulator/base/limits.hpp"
 #include "emulator/exec/library_call.hpp"
 
 #include <algorithm>
@@ -163,7 +164,7 @@ private:
   }
 
   [[nodiscard]] bool is_full() const {
-    return runtime_.in_order.size() + runtime_.tail.size() >= DeviceRuntime::kMostOperations;
+    return !limits::kDeviceOperations.admits(runtime_.in_order.size() + runtime_.tail.size() + 1);
   }
 
   void ask(std::uint64_t stream, DeviceOperation operation) {

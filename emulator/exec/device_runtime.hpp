@@ -39,8 +39,6 @@ using DeviceOperation = std::variant<DeviceLaunch, DeviceCopy, DeviceFill>;
 struct DeviceRuntime {
   static constexpr unsigned kMostDepth = 24; ///< grids launched by grids launched by … the host's
 
-  static constexpr std::size_t kMostOperations = std::size_t{1} << 20; ///< asked for by one grid
-
   unsigned depth = 0; ///< of the grid that asks; the host's have 0
   std::vector<DeviceOperation> in_order = {};
   std::vector<DeviceOperation> tail = {}; ///< in cudaStreamTailLaunch

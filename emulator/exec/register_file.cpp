@@ -1,5 +1,7 @@
 #include "emulator/exec/register_file.hpp"
 
+#include <algorithm>
+
 namespace warplens::exec {
 
 RegisterFile::RegisterFile(const ir::Function& function) {
@@ -41,12 +43,30 @@ std::uint32_t RegisterFile::take_bytes(std::uint32_t bytes) {
 
 std::uint32_t RegisterFile::constant(int lane_bytes, std::uint64_t value) {
   if (lane_bytes < 8) value &= (std::uint64_t{1} << (8 * lane_bytes)) - 1;
-  const auto [found, fresh] = constant_index_.try_emplace({lane_bytes, value}, 0);
-  if (fresh) {
-    found->second = take(lane_bytes);
-    constants_.push_back({found->second, static_cast<std::uint32_t>(lane_bytes), value});
+  if (2 * constants_.size() >= constant_slots_.size()) grow_constant_slots();
+  std::uint32_t& slot = constant_slot(lane_bytes, value);
+  if (slot == 0) {
+    constants_.push_back({take(lane_bytes), static_cast<std::uint32_t>(lane_bytes), value});
+    slot = static_cast<std::uint32_t>(constants_.size());
   }
-  return found->second;
+  return constants_[slot - 1].offset;
+}
+
+/// Where the constant is, or may be put.
+std::uint32_t& RegisterFile::constant_slot(int lane_bytes, std::uint64_t value) {
+  const std::uint64_t mixed = (value + static_cast<std::uint64_t>(lane_bytes)) * 0x9e3779b97f4a7c15u;
+  for (std::size_t i = mixed >> 32;; ++i) {
+    std::uint32_t& slot = constant_slots_[i & (constant_slots_.size() - 1)];
+    if (slot == 0) return slot;
+    const ConstantRow& known = constants_[slot - 1];
+    if (known.value == value && known.lane_bytes == static_cast<std::uint32_t>(lane_bytes)) return slot;
+  }
+}
+
+void RegisterFile::grow_constant_slots() {
+  constant_slots_.assign(std::max<std::size_t>(32, 2 * constant_slots_.size()), 0);
+  for (std::uint32_t i = 0; i < constants_.size(); ++i)
+    constant_slot(static_cast<int>(constants_[i].lane_bytes), constants_[i].value) = i + 1;
 }
 
 std::uint32_t RegisterFile::special(isa::Special special, int component, int lane_bytes) {
@@ -57,13 +77,14 @@ std::uint32_t RegisterFile::special(isa::Special special, int component, int lan
 }
 
 std::uint32_t RegisterFile::temporary(int lane_bytes) {
-  std::vector<std::uint32_t>& rows = temporaries_[lane_bytes];
-  std::size_t& used = temporaries_used_[lane_bytes];
+  auto& [rows, used] = temporaries_[static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(lane_bytes)))];
   if (used == rows.size()) rows.push_back(take(lane_bytes));
   return rows[used++];
 }
 
-void RegisterFile::reset_temporaries() { temporaries_used_.clear(); }
+void RegisterFile::reset_temporaries() {
+  for (Temporaries& t : temporaries_) t.used = 0;
+}
 
 void RegisterFile::finish(Program& program) {
   program.warp_bytes = size_.as<std::uint32_t>().value_or(0);

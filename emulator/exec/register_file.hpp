@@ -6,7 +6,8 @@
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/program.hpp"
 
-#include <map>
+#include <array>
+#include <bit>
 
 namespace warplens::exec {
 
@@ -39,6 +40,8 @@ public:
 
 private:
   std::uint32_t take(int lane_bytes);
+  std::uint32_t& constant_slot(int lane_bytes, std::uint64_t value);
+  void grow_constant_slots();
   std::uint32_t take_bytes(std::uint32_t bytes);
   struct Place {
     std::uint32_t offset, stride;
@@ -46,10 +49,13 @@ private:
   };
   std::vector<Place> registers_;
   std::vector<ConstantRow> constants_;
-  std::map<std::pair<int, std::uint64_t>, std::uint32_t> constant_index_;
+  std::vector<std::uint32_t> constant_slots_; ///< a hash table: positions in constants_, plus one; 0: free
   std::vector<SpecialRow> specials_;
-  std::map<int, std::vector<std::uint32_t>> temporaries_;
-  std::map<int, std::size_t> temporaries_used_;
+  struct Temporaries {
+    std::vector<std::uint32_t> rows;
+    std::size_t used = 0;
+  };
+  std::array<Temporaries, 6> temporaries_; ///< by the width of their lanes: 0, 1, 2, 4, 8, 16 bytes
   Checked size_ = kRegisterFile;
   std::uint32_t next_predicate_ = 0, predicates_left_ = 0;
   std::uint32_t always_ = 0, carry_ = 0;

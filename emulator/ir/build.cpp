@@ -348,17 +348,18 @@ void Builder::begin_body(SourceLocation where) {
 
 void Builder::enter_scope(SourceLocation where) {
   flush_label();
-  if (open_scopes_.size() == kMaxScopes) error(where, fmt::format("blocks nested deeper than {}", kMaxScopes));
-  if (open_scopes_.size() < kMaxScopes) scopes_.enter(); // deeper ones are read for their errors only
-  if (open_scopes_.size() < kMaxScopes) scope_parents_.push_back(open_scopes_.back());
-  const bool own = open_scopes_.size() < kMaxScopes;
+  if (open_scopes_.size() == most_scopes())
+    static_cast<void>(admit(limits::kBlockDepth, open_scopes_.size() + 1, {function().name, where}));
+  const bool own = open_scopes_.size() < most_scopes(); // deeper ones are read for their errors only
+  if (own) scopes_.enter();
+  if (own) scope_parents_.push_back(open_scopes_.back());
   open_scopes_.push_back(own ? static_cast<std::uint32_t>(scope_parents_.size() - 1) : open_scopes_.back());
 }
 
 void Builder::leave_scope() {
   flush_label();
   open_scopes_.pop_back();
-  if (open_scopes_.size() < kMaxScopes) scopes_.leave();
+  if (open_scopes_.size() < most_scopes()) scopes_.leave();
 }
 
 void Builder::end_body(SourceLocation) {

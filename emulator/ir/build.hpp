@@ -12,6 +12,7 @@
 #include "emulator/ir/names.hpp"
 #include "emulator/ir/syntax.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -68,7 +69,8 @@ private:
   /// False, and an error that names the limit, where `what` needs more.
   bool admit(const Limit& limit, Checked number, Word what);
   void check_parameter_bytes(SourceLocation where);
-  static constexpr std::size_t kMaxScopes = 200; ///< inside one another
+  /// Blocks inside one another that have names of their own, the body being the first.
+  static std::size_t most_scopes() { return std::max<std::uint64_t>(limits::kBlockDepth.most(), 1); }
 
   struct Reference { ///< an operand that is resolved when the function, or the module, ends
     std::string_view name;

@@ -13,8 +13,7 @@ namespace warplens::ir {
 
 namespace {
 
-constexpr std::uint64_t kMaxRegisterNames = 256u << 20; // bytes, of a module
-constexpr std::uint32_t kMaxRange = 1u << 16;           // of variables
+constexpr std::uint32_t kMaxRange = 1u << 16; // of variables
 constexpr int kLastWithoutStack = 30; // PTX whose functions have no frames: the module may have registers and .local
 
 Space space_named(std::string_view word) {
@@ -176,10 +175,9 @@ void Builder::declare_registers(const Variable& variable, const DeclaratorSyntax
   }
   const std::string_view prefix = variable.name;
   constexpr std::uint64_t kMostDigits = 7;
-  if (register_names_ + count * (prefix.size() + kMostDigits) > kMaxRegisterNames)
-    return error(name.count_where,
-                 fmt::format("more than {} MiB of names of registers in one module", kMaxRegisterNames >> 20));
-  register_names_ += count * (prefix.size() + kMostDigits);
+  const Checked names = Checked(register_names_) + Checked(count) * (prefix.size() + kMostDigits);
+  if (!admit(limits::kRegisterNameBytes, names, name.name)) return;
+  register_names_ = names.saturated();
   const bool single = prefix.back() >= '0' && prefix.back() <= '9'; // %f1<3>: no telling prefix and number apart later
   bool fresh = single || count == 0 || scopes.declare_range(prefix, count, first);
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #include "emulator/ir/check.hpp"
 
+#include "emulator/base/limits.hpp"
 #include "emulator/ir/check_addresses.hpp"
 #include "emulator/ir/check_calls.hpp"
 #include "emulator/ir/check_selectors.hpp"
@@ -20,8 +21,7 @@ using isa::OperandClass;
 using isa::OperandSpec;
 
 constexpr std::size_t kMaxErrors = 1000; // of a module, as of the parser
-constexpr std::size_t kMostTableTargets = 1 << 20;
-constexpr int kFirstDouble = 13; // targets before have no double precision (manual 11.1.2)
+constexpr int kFirstDouble = 13;         // targets before have no double precision (manual 11.1.2)
 
 /// Instructions that take the address of a variable as a value.
 bool takes_address(std::string_view opcode) {
@@ -111,9 +111,11 @@ private:
   AddressChecker addresses() { return {module_, *function_, *instruction_, complaint()}; }
   /// Every instruction that names a table has all its targets.
   void take_table(const Operand& o, std::size_t targets) {
-    if (table_targets_ <= kMostTableTargets && (table_targets_ += targets) > kMostTableTargets)
-      error(&o, fmt::format("more than {} targets in the tables that this function branches and calls through",
-                            kMostTableTargets));
+    const Limit& limit = limits::kTableTargets;
+    const bool first = limit.admits(table_targets_);
+    table_targets_ += targets;
+    if (first && !limit.admits(table_targets_))
+      error(&o, limit.exceeded(fmt::format("'{}'", function_->name), table_targets_), limit.hint());
   }
 
   Complaint complaint() {

@@ -1,5 +1,6 @@
 #include "emulator/ir/link.hpp"
 
+#include "emulator/base/limits.hpp"
 #include "emulator/ir/callees.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 namespace warplens::ir {
 
 namespace {
-
-constexpr std::size_t kMostCallTargets = 1 << 20; // each takes some hundred bytes
 
 std::string_view head(const Instruction& i) { return i.opcode.substr(0, i.opcode.find('.')); }
 
@@ -61,9 +60,9 @@ public:
     linked_.where = kernel_.where;
     linked_.file = kernel_.file;
     for (const std::uint32_t f : reachable()) append(f);
-    if (targets_ > kMostCallTargets)
-      errors_.error(kernel_.where, fmt::format("the calls that kernel '{}' reaches have more than {} targets in all",
-                                               kernel_.name, kMostCallTargets));
+    const Limit& limit = limits::kCallTargets; // each takes some hundred bytes
+    if (!limit.admits(targets_))
+      errors_.error(kernel_.where, limit.exceeded(fmt::format("kernel '{}'", kernel_.name), targets_), limit.hint());
     else
       find_cycles();
     if (errors_.has_errors()) {

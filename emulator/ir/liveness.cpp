@@ -1,5 +1,6 @@
 #include "emulator/ir/liveness.hpp"
 
+#include "emulator/base/limits.hpp"
 #include "emulator/ir/calls.hpp"
 #include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/effects.hpp"
@@ -64,7 +65,8 @@ public:
       out[b].push_back(r);
       ++total;
     };
-    if (!spread([](std::uint32_t) { return true; }, leaves) || total > kMostListed) return std::nullopt;
+    if (!spread([](std::uint32_t) { return true; }, leaves) || !limits::kSavedRegisters.admits(total))
+      return std::nullopt;
     std::vector<std::vector<std::uint32_t>> result(instructions.size());
     total = 0;
     for (std::uint32_t b = 0; b < asked.size(); ++b) {
@@ -77,7 +79,7 @@ public:
         while (--i > instructions[q]) step_back(i, live);
         ++i; // has still to be stepped over
         result[q].assign(live.begin(), live.end());
-        if ((total += live.size()) > kMostListed) return std::nullopt;
+        if (!limits::kSavedRegisters.admits(total += live.size())) return std::nullopt;
       }
     }
     return result;

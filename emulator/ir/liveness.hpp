@@ -22,14 +22,13 @@ std::uint32_t register_pressure(const Module& module, const Function& function);
 std::uint32_t estimated_registers(const Module& module, const Function& function, int address_bits = 64);
 
 /// The registers that are read after each of `instructions` (calls) before they are written again, in the order of
-/// their numbers. Nothing where that is more than kMostListed in all.
+/// their numbers. Nothing where those are more in all than limits::kSavedRegisters.
 std::optional<std::vector<std::vector<std::uint32_t>>> live_after(const Module& module, const Function& function,
                                                                   const std::vector<std::uint32_t>& instructions);
 
 /// How much may be live: where on average more registers than this cross the borders of blocks, the pressure is given
 /// as this number without being counted to the end. No processor gives a thread more than 255.
 constexpr std::uint32_t kMostExact = 1024;
-constexpr std::size_t kMostListed = 1 << 24;
 
 /// What ptxas takes on top, to have several loads in flight and for addresses: the median over the kernels of the test.
 constexpr std::uint32_t kRoom = 9;

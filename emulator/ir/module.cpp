@@ -1,6 +1,11 @@
 #include "emulator/ir/module.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <utility>
 
 namespace warplens::ir {
 
@@ -8,12 +13,6 @@ const Function* Module::find(std::string_view function) const {
   const auto found = std::find_if(functions.begin(), functions.end(),
                                   [&](const Function& f) { return f.name == function && f.has_body; });
   return found == functions.end() ? nullptr : &*found;
-}
-
-std::uint32_t Module::function_named(std::string_view name) const {
-  for (std::uint32_t i = 0; i < functions.size(); ++i)
-    if (functions[i].name == name) return i;
-  return kNone;
 }
 
 const Variable& Module::variable(const Function& function, std::uint32_t index) const {
@@ -27,13 +26,20 @@ const Variable& Module::variable(const Function& function, std::uint32_t index) 
   return variables[position];
 }
 
+char* Module::Names::room(std::size_t size) {
+  constexpr std::size_t kFirst = 512, kMost = 65536;
+  if (left < size) {
+    const std::size_t wanted = blocks.empty() ? kFirst : std::min(2 * block_size, kMost); // small modules stay small
+    block_size = std::max(wanted, size);
+    next = blocks.emplace_back(std::make_unique_for_overwrite<char[]>(block_size)).get();
+    left = block_size;
+  }
+  left -= size;
+  return std::exchange(next, next + size);
+}
+
 std::string_view Module::Names::keep(std::string_view text) {
-  constexpr std::size_t kBlock = 16384;
-  if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < text.size())
-    blocks.emplace_back().reserve(std::max(kBlock, text.size()));
-  std::string& block = blocks.back();
-  block += text;
-  return std::string_view(block).substr(block.size() - text.size());
+  return {static_cast<char*>(std::memcpy(room(text.size()), text.data(), text.size())), text.size()};
 }
 
 std::string_view Module::intern(std::string_view text) {
@@ -43,9 +49,12 @@ std::string_view Module::intern(std::string_view text) {
 }
 
 std::string_view Module::numbered(std::string_view prefix, std::uint32_t number) {
-  std::string text(prefix);
-  text += std::to_string(number);
-  return names_->keep(text);
+  char digits[std::numeric_limits<std::uint32_t>::digits10 + 1];
+  const auto count = static_cast<std::size_t>(std::to_chars(digits, std::end(digits), number).ptr - digits);
+  char* const name = names_->room(prefix.size() + count);
+  std::copy_n(prefix.data(), prefix.size(), name);
+  std::copy_n(digits, count, name + prefix.size());
+  return {name, prefix.size() + count};
 }
 
 } // namespace warplens::ir

@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -231,8 +230,6 @@ struct Module {
   std::vector<isa::Spelling> spellings; ///< of the instructions, each once; set by check()
 
   [[nodiscard]] const Function* find(std::string_view function) const;
-  /// The index of a function, declared or defined; kNone: there is none.
-  [[nodiscard]] std::uint32_t function_named(std::string_view name) const;
   [[nodiscard]] const Variable& variable(const Function& function, std::uint32_t index) const;
 
   /// Keeps a copy of `text` for as long as the module lives; equal texts share one copy.
@@ -246,8 +243,11 @@ struct Module {
 
 private:
   struct Names {
-    std::deque<std::string> blocks; ///< each full up to its capacity, which it never exceeds
+    std::vector<std::unique_ptr<char[]>> blocks;
+    std::size_t block_size = 0, left = 0; ///< of the last block
+    char* next = nullptr;                 ///< in it
     std::unordered_set<std::string_view> index;
+    char* room(std::size_t size);
     std::string_view keep(std::string_view text);
   };
   std::shared_ptr<Names> names_ = std::make_shared<Names>();

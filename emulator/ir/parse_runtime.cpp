@@ -47,13 +47,13 @@ std::string_view purpose(size_t rule, bool at_start) {
 thread_local PieceMemory* PieceMemory::current_ = nullptr;
 
 void PieceMemory::begin_block() {
-  if (block_ == blocks_.size()) blocks_.push_back(std::make_unique<std::byte[]>(kBlock));
+  if (block_ == blocks_.size()) blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kBlock));
   next_ = blocks_[block_].get();
   left_ = kBlock;
 }
 
 void* PieceMemory::take_elsewhere(size_t bytes) {
-  if (bytes > kBlock / 4) return large_.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
+  if (bytes > kBlock / 4) return large_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
   if (next_ != nullptr) ++block_;
   begin_block();
   return take(bytes);

@@ -134,6 +134,7 @@ private:
   void bracket(char bracket);
   void read(TextToken& token);
   void skip(std::string_view skipped);
+  void skip_blanks();
 
   std::string_view text_;
   TokenTable& table_ = TokenTable::instance();

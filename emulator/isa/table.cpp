@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <unordered_map>
 
 namespace warplens::isa {
@@ -290,7 +293,9 @@ std::vector<std::string_view> opcodes() {
   return names;
 }
 
-Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int operands) {
+namespace {
+
+Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int operands) {
   std::size_t dot = spelling.find('.');
   const std::string_view opcode = spelling.substr(0, dot);
   const auto entries = by_opcode().find(opcode);
@@ -330,6 +335,62 @@ Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int
     return search.refusal(spelling);
   if (search.other_count) return *search.other_count;
   return failure(misfit(spelling, entries->second, words, unknown));
+}
+
+/// What was found for the modules before: programs that load many small ones use the same few spellings in all of them.
+class Found {
+public:
+  struct Key {
+    std::string_view spelling;
+    int ptx;
+    Target target;
+    int operands;
+    bool operator==(const Key& other) const {
+      return spelling == other.spelling && ptx == other.ptx && target.sm == other.target.sm &&
+             target.suffix == other.target.suffix && operands == other.operands;
+    }
+  };
+
+  static Found& instance() {
+    static Found* const found = new Found;
+    return *found;
+  }
+  std::optional<Spelling> get(const Key& key) {
+    const std::shared_lock lock(mutex_);
+    const auto known = all_.find(key);
+    return known == all_.end() ? std::nullopt : std::optional(known->second);
+  }
+  void keep(Key key, const Spelling& spelling) {
+    constexpr std::size_t kMost = 4096; // there are more spellings, but no program has them all
+    const std::lock_guard lock(mutex_);
+    if (all_.contains(key)) return;
+    if (all_.size() == kMost) all_.clear(), texts_.clear();
+    key.spelling = texts_.emplace_back(key.spelling);
+    all_.emplace(key, spelling);
+  }
+
+private:
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::size_t rest = 0;
+      for (const int part : {key.ptx, key.target.sm, int{key.target.suffix}, key.operands})
+        rest = (rest + static_cast<std::size_t>(part)) * 0x9e3779b97f4a7c15u;
+      return std::hash<std::string_view>{}(key.spelling) ^ rest;
+    }
+  };
+  std::shared_mutex mutex_;
+  std::deque<std::string> texts_;
+  std::unordered_map<Key, Spelling, Hash> all_;
+};
+
+} // namespace
+
+Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int operands) {
+  const Found::Key key{spelling, ptx, target, operands};
+  if (const auto known = Found::instance().get(key)) return *known;
+  Expected<Spelling> found = find(spelling, ptx, target, operands);
+  if (found) Found::instance().keep(key, *found);
+  return found;
 }
 
 } // namespace warplens::isa

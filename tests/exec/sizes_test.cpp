@@ -1,6 +1,7 @@
 // Sizes and offsets in PTX that wrap, or ask for more than there is: errors that name the limit, or a run; never memory
 // that belongs to somebody else.
 #include "api/launch.hpp"
+#include "emulator/base/limits.hpp"
 #include "emulator/exec/texture.hpp"
 
 #include <gtest/gtest.h>
@@ -29,6 +30,57 @@ void expect_limit(const std::string& text, const std::string& name) {
   const std::string error = error_of(text);
   EXPECT_NE(error.find("the limit " + name + " is "), std::string::npos) << error << "\nof " << text.substr(0, 400);
   EXPECT_EQ(error.find("internal"), std::string::npos) << error;
+}
+
+/// Sets a limit while it lives.
+class Limited {
+public:
+  Limited(Limit& limit, std::uint64_t most) : limit_(limit), before_(limit.most()) { limit.set(most); }
+  ~Limited() { limit_.set(before_); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+
+private:
+  Limit& limit_;
+  std::uint64_t before_;
+};
+
+/// Runs with `limit` at `most`, and is refused with one less.
+void expect_limit_at(Limit& limit, std::uint64_t most, const std::string& text) {
+  {
+    const Limited exact(limit, most);
+    EXPECT_EQ(error_of(text), "");
+  }
+  const Limited less(limit, most - 1);
+  expect_limit(text, std::string(limit.name()));
+}
+
+TEST(Registers, NamesHaveALimit) { // of up to seven digits after a prefix
+  expect_limit_at(limits::kRegisterNameBytes, 5 * (2 + 7), kernel("", ".reg .b32 %q<5>;"));
+}
+
+TEST(Blocks, InsideOneAnotherHaveALimit) { // with the body itself
+  expect_limit_at(limits::kBlockDepth, 3, kernel("", "{ { .reg .b32 %q; mov.u32 %q, 1; } }"));
+  const Limited raised(limits::kBlockDepth, 1000);
+  EXPECT_EQ(error_of(kernel("", std::string(500, '{') + ".reg .b32 %q; mov.u32 %q, 1;" + std::string(500, '}'))), "");
+}
+
+TEST(Tables, TargetsHaveALimit) {
+  const std::string branch = "brx.idx %r, t;\n";
+  expect_limit_at(limits::kTableTargets, 6,
+                  kernel("", ".reg .b32 %r; mov.u32 %r, 0;\nt: .branchtargets a, b, c;\n" + branch +
+                                 "a: mov.u32 %r, 1;\nb: mov.u32 %r, 2;\nc: mov.u32 %r, 3;\n" + branch));
+}
+
+TEST(Calls, TargetsHaveALimit) {
+  expect_limit_at(limits::kCallTargets, 3, kernel(".func f() { ret; }\n", "call f;\ncall f;\ncall f;\n"));
+}
+
+TEST(Calls, RegistersKeptAcrossThemHaveALimit) { // %a and %b, in a function that calls itself
+  const std::string function = ".func f()\n{\n.reg .b32 %a, %b; .reg .pred %p;\n"
+                               "mov.u32 %a, %tid.x; mov.u32 %b, %tid.y; setp.eq.u32 %p, %a, 0;\n@%p ret;\n"
+                               "call f;\nadd.u32 %a, %a, %b; ret;\n}\n";
+  expect_limit_at(limits::kSavedRegisters, 2, kernel(function, "call f;\n"));
 }
 
 TEST(Registers, OffsetsDoNotWrap) {

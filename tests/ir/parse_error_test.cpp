@@ -209,7 +209,9 @@ TEST(ParseErrors, DeepNestingIsRefusedNotOverflowed) {
   EXPECT_NE(errors_of(body("mov.b32 %r1, " + repeated("1 ? ", kDeep) + "1;")).find("too long"), std::string::npos);
   EXPECT_EQ(errors_of(body("mov.b32 %r1, " + repeated("-", kDeep) + "1;")), "");
   EXPECT_EQ(errors_of(body("mov.b32 %r1, " + repeated("1+", kDeep) + "1;")), "");
-  EXPECT_EQ(errors_of(body(repeated("{", kDeep) + repeated("}", kDeep))), "8:200: blocks nested deeper than 200\n");
+  EXPECT_EQ(errors_of(body(repeated("{", kDeep) + repeated("}", kDeep))),
+            "8:200: 'k' needs 201 blocks inside one another: the limit block-depth is 200 (warplens --limit "
+            "block-depth=NUMBER …, or WARPLENS_LIMITS in the environment, raises it)\n");
   EXPECT_EQ(errors_of(body(repeated("{", 199) + "bra L;" + repeated("}", 199) + "L:")), "");
   EXPECT_NE(errors_of(with_header(".global .u32 x = " + repeated("{", kDeep))), "");
 }

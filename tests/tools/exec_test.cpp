@@ -45,6 +45,15 @@ TEST(Exec, ReportsAreShownAtExit) {
   EXPECT_EQ(run_program({"exec", "--", WARPLENS_LAUNCHES, "2"}).err, "");
 }
 
+TEST(Exec, LaunchesMayHaveALimitOfInstructions) {
+  EXPECT_EQ(run_program({"exec", "--", WARPLENS_LAUNCHES, "1", "count"}).status, 0);
+  EXPECT_EQ(run_program({"exec", "--max-steps", "10000000", "--", WARPLENS_LAUNCHES, "1", "count"}).status, 0);
+  const Output o = run_program({"exec", "--max-steps", "100000", "--", WARPLENS_LAUNCHES, "1", "count"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.out.find("cuCtxSynchronize(): 7"), o.out.npos) << o.out; // the context is lost, as with a trap
+  EXPECT_NE(o.err.find("more than 100000 warp instructions"), o.err.npos) << o.err;
+}
+
 std::vector<std::string> kernels_in(const std::filesystem::path& file) {
   std::vector<std::string> names;
   const Json report = Json::parse(read_text(file));

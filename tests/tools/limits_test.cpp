@@ -118,6 +118,61 @@ TEST(RunLimits, FilesMayAskForNoMoreThanTheirLimits) {
   expect_error(run_program({"--limit", "input-bytes=10", "check", ptx}), 2, "the limit input-bytes is 10");
 }
 
+// One thread asks for a fill of its first word four times, and stores what it is told each time.
+constexpr std::string_view kFills = R"(.version 9.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 result) __cudaCDP2MemsetAsync(.param .b64 a, .param .b32 b, .param .b64 c, .param .b64 d);
+.visible .entry k(.param .u64 x)
+{
+  .reg .b64 %to, %next, %zero;
+  .reg .b32 %error, %value, %round;
+  .reg .pred %p;
+  ld.param.u64 %to, [x];
+  mov.u64 %next, %to;
+  mov.u64 %zero, 0;
+  mov.u32 %value, 7;
+  mov.u32 %round, 0;
+again:
+  {
+    .param .b64 p0;
+    .param .b32 p1;
+    .param .b64 p2;
+    .param .b64 p3;
+    .param .b32 told;
+    st.param.b64 [p0], %to;
+    st.param.b32 [p1], %value;
+    st.param.b64 [p2], 1;
+    st.param.b64 [p3], %zero;
+    call.uni (told), __cudaCDP2MemsetAsync, (p0, p1, p2, p3);
+    ld.param.b32 %error, [told];
+  }
+  add.u64 %next, %next, 4;
+  st.global.u32 [%next], %error;
+  add.u32 %round, %round, 1;
+  setp.lt.u32 %p, %round, 4;
+  @%p bra again;
+  ret;
+}
+)";
+
+TEST(RunLimits, AGridMayAskForSoManyOperations) {
+  const Folder folder;
+  const std::string ptx = folder.write("k.ptx", kFills);
+  const auto told = [&](const Words& before) {
+    Words words = before;
+    words.insert(words.end(), {"run", ptx, "--kernel", "k", "--grid", "1", "--block", "1", "--arg", "x:u32[5]",
+                               "--no-analyze", "--print", "x:5"});
+    const Output o = run_program(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_NE(told({}).find("7 0 0 0 0"), std::string::npos) << told({});
+  // cudaErrorLaunchPendingCountExceeded
+  const std::string limited = told({"--limit", "device-operations=2"});
+  EXPECT_NE(limited.find("7 0 0 69 69"), std::string::npos) << limited;
+}
+
 TEST(Outputs, AreCheckedBeforeTheRun) {
   const Folder folder;
   const std::string ptx = folder.write("k.ptx", kForever); // would never end

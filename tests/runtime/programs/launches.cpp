@@ -1,7 +1,8 @@
 // A program that uses the driver API: launches a kernel some times, and ends as it is told.
 //
-//   launches N [exit STATUS | abort | fork | fork-after | late | device | variable]
+//   launches N [exit STATUS | abort | count | fork | fork-after | late | device | variable]
 //
+// count: after a launch of three million warp instructions; says what became of it, and ends with 1 where it failed.
 // abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
 // device. fork-after: a child, started when the parent has launched, that ends at once. late: a static object frees
 // device memory when it is destroyed. device: only its name. variable: only what OWN_VARIABLE says.
@@ -34,6 +35,18 @@ constexpr const char* kPtx = R"(
   st.global.u32 [%d1], %r2;
   ret;
 }
+// count(data): a million rounds.
+.visible .entry count(.param .u64 data)
+{
+  .reg .b32 %r<2>;
+  .reg .pred %p;
+  mov.u32 %r1, 0;
+again:
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p, %r1, 1000000;
+  @%p bra again;
+  ret;
+}
 )";
 
 void check(CUresult result, const char* what) {
@@ -43,7 +56,7 @@ void check(CUresult result, const char* what) {
 }
 #define CHECK(call) check(call, #call)
 
-CUfunction load() {
+CUfunction load(const char* kernel = "scale") {
   CUcontext context = nullptr;
   CUmodule module = nullptr;
   CUfunction function = nullptr;
@@ -51,7 +64,7 @@ CUfunction load() {
   CHECK(cuDevicePrimaryCtxRetain(&context, 0));
   CHECK(cuCtxSetCurrent(context));
   CHECK(cuModuleLoadData(&module, kPtx));
-  CHECK(cuModuleGetFunction(&function, module, "scale"));
+  CHECK(cuModuleGetFunction(&function, module, kernel));
   return function;
 }
 
@@ -113,6 +126,10 @@ int main(int count, char** words) {
   if (how == "fork-after") waitpid(start_child(0), nullptr, 0);
   if (how == "late") CHECK(cuMemAlloc_v2(&late.data, 64));
   if (how == "exit") std::exit(std::atoi(words[3]));
+  if (how == "count") {
+    CHECK(launch(load("count"), 0));
+    CHECK(cuCtxSynchronize());
+  }
   if (how == "abort" && (launch(function, 64) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS)) std::abort();
   return 0;
 }
