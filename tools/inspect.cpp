@@ -1,6 +1,5 @@
 // warplens inspect: the events of a trace, and what each access became.
 #include "api/trace_inspect.hpp"
-#include "emulator/base/checked.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
@@ -69,7 +68,8 @@ std::string addresses_text(const exec::Access& a) {
   if (a.shape == exec::Shape::broadcast) return fmt::format("{:#x}, all lanes", a.addresses[first]);
   if (a.shape != exec::Shape::irregular) {
     const auto base = a.addresses[first] - static_cast<std::uint64_t>(first) * static_cast<std::uint64_t>(a.stride);
-    return fmt::format("{:#x} {} {} * lane", base, a.stride < 0 ? '-' : '+', magnitude(a.stride));
+    const auto stride = static_cast<std::uint64_t>(a.stride);
+    return fmt::format("{:#x} {} {} * lane", base, a.stride < 0 ? '-' : '+', a.stride < 0 ? 0 - stride : stride);
   }
   std::uint64_t low = a.addresses[first], high = low;
   for (int lane = first; lane < exec::kWarpSize; ++lane)
