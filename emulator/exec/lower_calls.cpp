@@ -154,9 +154,9 @@ std::vector<FrameRow> Decoder::saved_rows() {
         if (ir::is_call(function_.instructions[i])) calls.push_back(i);
     auto live = ir::live_after(module_, function_, calls);
     if (!live)
-      unsupported(fmt::format("calls that may come back to their function keep more registers in all than the limit "
-                              "saved-registers, {}",
-                              limits::kSavedRegisters.most()));
+      unsupported(fmt::format("calls that may come back to their function keep too many registers in all: the limit {} "
+                              "is {}",
+                              limits::kSavedRegisters.name(), limits::kSavedRegisters.most()));
     for (std::size_t i = 0; i < calls.size(); ++i)
       live_after_calls_[calls[i]] = live ? std::move((*live)[i]) : std::vector<std::uint32_t>{};
   }
