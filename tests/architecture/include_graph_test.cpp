@@ -1,4 +1,4 @@
-// Who may include whom: every floor may use the floors below it and no other (CONTRIBUTING.md, "The house").
+// Who may include whom: every floor may use the floors below it and no other (CONTRIBUTING.md, "Source tree").
 #include "tests/architecture/sources.hpp"
 
 #include <gtest/gtest.h>
