@@ -41,7 +41,7 @@ struct Analysis::Parts {
       : options(std::move(given)), mix(function, shape), global(function.instructions.size()), shared(function),
         local(function.instructions.size()), constant(function.instructions.size()), texture(function),
         divergence(function), arithmetic(function, global), loads(module, function, shape.ctas() * shape.warps()),
-        chain(module, function, shape.ctas() * shape.warps()), barriers(function.instructions.size(), shape),
+        chain(module, function, shape.ctas() * shape.warps(), options.board), barriers(function.instructions.size(), shape),
         duplicates(function.instructions.size(), shape, options.board),
         caches(function.instructions.size(), shape, options.board,
                wanted("caches") ? Caches::Extent::whole : Caches::Extent::sample) {

@@ -1,7 +1,5 @@
 #include "analyzers/arithmetic.hpp"
 
-#include "analyzers/instruction_mix.hpp"
-
 #include <array>
 
 namespace warplens::analyzers {
@@ -28,29 +26,32 @@ constexpr MetricInfo kMetrics[] = {
 constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
                                 "floating-point operations, arithmetic intensity, high-latency instructions", kMetrics};
 
+using isa::InstructionClass;
 enum class Operation : std::uint8_t { fadd, fmul, ffma, dadd, dmul, dfma, special, none };
 constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::none);
 
-Operation operation_of(std::string_view opcode) {
-  const std::string_view head = opcode.substr(0, opcode.find('.'));
-  const bool adds = head == "add" || head == "sub", multiplies = head == "mul", fuses = head == "fma" || head == "mad";
-  switch (classify(opcode)) {
-  case InstructionClass::f32:
-    return adds ? Operation::fadd : multiplies ? Operation::fmul : fuses ? Operation::ffma : Operation::none;
-  case InstructionClass::f64:
-    return adds ? Operation::dadd : multiplies ? Operation::dmul : fuses ? Operation::dfma : Operation::none;
+Operation operation_of(InstructionClass which) {
+  switch (which) {
+  case InstructionClass::f32_add: return Operation::fadd;
+  case InstructionClass::f32_multiply: return Operation::fmul;
+  case InstructionClass::f32_multiply_add: return Operation::ffma;
+  case InstructionClass::f64_add: return Operation::dadd;
+  case InstructionClass::f64_multiply: return Operation::dmul;
+  case InstructionClass::f64_multiply_add: return Operation::dfma;
   case InstructionClass::f32_divide:
+  case InstructionClass::f32_fast_divide:
   case InstructionClass::square_root:
   case InstructionClass::reciprocal_root:
   case InstructionClass::reciprocal:
   case InstructionClass::sine:
-  case InstructionClass::exponential: return Operation::special;
+  case InstructionClass::exponential:
+  case InstructionClass::logarithm: return Operation::special;
   default: return Operation::none;
   }
 }
 
 bool takes_long(InstructionClass which) {
-  switch (which) {
+  switch (isa::info(which).counted_as) {
   case InstructionClass::integer_divide:
   case InstructionClass::f32_divide:
   case InstructionClass::f64:
@@ -73,10 +74,10 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::uint64_t slow = 0;
   for (std::size_t i = 0; i < std::min(counts_.size(), function_.instructions.size()); ++i) {
     if (counts_[i].warps == 0) continue;
-    const std::string_view opcode = function_.instructions[i].opcode;
-    if (const Operation o = operation_of(opcode); o != Operation::none)
+    const InstructionClass which = function_.instructions[i].instruction_class;
+    if (const Operation o = operation_of(which); o != Operation::none)
       operations[static_cast<std::size_t>(o)] += counts_[i].lanes_on;
-    if (takes_long(classify(opcode))) slow += counts_[i].warps;
+    if (takes_long(which)) slow += counts_[i].warps;
   }
   std::uint64_t all = 0;
   for (std::size_t o = 0; o < kOperations; ++o) {

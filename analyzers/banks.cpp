@@ -217,8 +217,9 @@ bool pairs_equal(const std::uint64_t* offsets, exec::Mask mask, int distance) {
 } // namespace
 
 exec::AccessKind kind_for_banks(const ir::Function& function, const exec::Access& access) {
-  const bool of_matrices = access.instruction < function.instructions.size() &&
-                           function.instructions[access.instruction].opcode.starts_with("ldmatrix");
+  const bool of_matrices =
+      access.instruction < function.instructions.size() &&
+      function.instructions[access.instruction].instruction_class == isa::InstructionClass::matrix_load;
   return of_matrices ? exec::AccessKind::store : access.kind;
 }
 

@@ -1,6 +1,9 @@
 // What analyzers need to know of the GPU that is imitated, and of how many blocks of the launch fit on it.
 #pragma once
 
+#include "emulator/isa/instruction_class.hpp"
+
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -35,6 +38,8 @@ struct Board {
   std::optional<CacheGeometry> l2{};
   bool l1_global = true; ///< do loads of global memory look into it? Stores of global memory do with them what it says
   std::optional<CacheGeometry::Store> l1_local = CacheGeometry::Store::keep; ///< of local memory; none: it passes by
+  /// By isa::InstructionClass: cycles until another instruction can read what it computed, memory aside.
+  std::optional<std::array<double, isa::kInstructionClassCount>> result_latency{};
   /// Blocks that are resident at the same time.
   [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }
   friend bool operator==(const Board&, const Board&) = default;

@@ -1,6 +1,5 @@
 #include "analyzers/independent_loads.hpp"
 
-#include "analyzers/instruction_mix.hpp"
 #include "emulator/ir/calls.hpp"
 #include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/effects.hpp"
@@ -26,7 +25,8 @@ constexpr AnalyzerInfo kInfo = {"independent_loads", "Independent loads",
 
 bool is_far_load(const ir::Instruction& instruction, const ir::Effect& effect) {
   if (effect.writes.empty()) return false;
-  switch (classify(instruction.opcode)) {
+  using isa::InstructionClass;
+  switch (isa::info(instruction.instruction_class).counted_as) {
   case InstructionClass::global:
   case InstructionClass::local:
   case InstructionClass::generic:
@@ -45,9 +45,9 @@ class PathWalk {
 public:
   PathWalk(const ir::Module& module, const ir::Function& function, const std::vector<IndependentLoads::Ways>& ways,
            const std::vector<exec::InstructionCount>& counts, std::uint64_t warps, Order order)
-      : order_(order), function_(function), flow_(ir::control_flow(function)), effects_(ir::effects(module, function)),
-        entries_(flow_.blocks.size()), total_(flow_.blocks.size()), into_(flow_.blocks.size()),
-        after_(flow_.blocks.size()), entering_(static_cast<double>(warps)) {
+      : order_(order), module_(module), function_(function), flow_(ir::control_flow(function)),
+        effects_(ir::effects(module, function)), entries_(flow_.blocks.size()), total_(flow_.blocks.size()),
+        into_(flow_.blocks.size()), after_(flow_.blocks.size()), entering_(static_cast<double>(warps)) {
     for (std::size_t i = 0; i < function.instructions.size(); ++i)
       loads_.push_back(is_far_load(function.instructions[i], effects_[i]));
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
@@ -176,10 +176,25 @@ private:
   }
 
   // Loads stay behind what they could see, or what could see them.
-  static bool holds_loads_back(const ir::Instruction& instruction) {
-    for (const char* kind : {"st", "atom", "red", "bar", "membar", "fence", "mbarrier", "cp", "call"})
-      if (instruction.opcode.starts_with(kind)) return true;
-    return false;
+  [[nodiscard]] bool holds_loads_back(const ir::Instruction& instruction) const {
+    using isa::Family;
+    using isa::InstructionClass;
+    const InstructionClass kind = instruction.instruction_class;
+    if (kind == InstructionClass::barrier || kind == InstructionClass::fence || kind == InstructionClass::atomic)
+      return true;
+    if (instruction.form == ir::kNone) return false;
+    const isa::Entry& entry = *module_.spellings[instruction.form].entry;
+    switch (entry.family) {
+    case Family::store:
+    case Family::call:
+    case Family::async_copy:
+    case Family::bulk_copy:
+    case Family::async_store:
+    case Family::bulk_store: return true;
+    case Family::matrix_transfer:
+    case Family::fragment_transfer: return entry.operands.items[0].kind == isa::OperandClass::address; // they store
+    default: return false;
+    }
   }
 
   /// What pass() leaves in flight, and whether it waited.
@@ -258,6 +273,7 @@ private:
   }
 
   Order order_;
+  const ir::Module& module_;
   const ir::Function& function_;
   ir::ControlFlow flow_;
   std::vector<ir::Effect> effects_;

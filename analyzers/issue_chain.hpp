@@ -8,14 +8,16 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/board.hpp"
 
 namespace warplens::analyzers {
 
 class IssueChain final : public Analyzer {
 public:
-  /// `module` and `function` must outlive it; `warps` of the launch.
-  IssueChain(const ir::Module& module, const ir::Function& function, std::uint64_t warps)
-      : module_(module), function_(function), warps_(warps) {}
+  /// `module` and `function` must outlive it; `warps` of the launch. Where nobody knows the latencies of the board,
+  /// nothing is reported.
+  IssueChain(const ir::Module& module, const ir::Function& function, std::uint64_t warps, const Board& board)
+      : module_(module), function_(function), warps_(warps), latency_(board.result_latency) {}
 
   [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
@@ -27,6 +29,7 @@ private:
   const ir::Module& module_;
   const ir::Function& function_;
   std::uint64_t warps_;
+  decltype(Board::result_latency) latency_;
   double cycles_ = 0;
 };
 

@@ -24,11 +24,13 @@ constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", 
 
 constexpr std::string_view kOperations[] = {"texture", "surface_op_ld", "surface_op_st", "surface_op_red"};
 
-std::size_t operation_of(std::string_view opcode) {
-  if (opcode.starts_with("suld")) return 1;
-  if (opcode.starts_with("sust")) return 2;
-  if (opcode.starts_with("sured")) return 3;
-  return 0;
+std::size_t operation_of(isa::InstructionClass which) {
+  switch (which) {
+  case isa::InstructionClass::surface_load: return 1;
+  case isa::InstructionClass::surface_store: return 2;
+  case isa::InstructionClass::surface_reduction: return 3;
+  default: return 0;
+  }
 }
 
 void add_metrics(Metrics& metrics, std::size_t operation, const TextureMemory::Row& row) {
@@ -63,7 +65,7 @@ void TextureMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) c
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].requests == 0) continue;
     const bool known = i < function_.instructions.size();
-    const std::size_t operation = known ? operation_of(function_.instructions[i].opcode) : 0;
+    const std::size_t operation = known ? operation_of(function_.instructions[i].instruction_class) : 0;
     totals[operation].requests += rows_[i].requests;
     totals[operation].sectors += rows_[i].sectors;
     if (i < rows.size()) add_metrics(rows[i].metrics, operation, rows_[i]);

@@ -1,7 +1,5 @@
 #include "api/statistics.hpp"
 
-#include "analyzers/instruction_mix.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@ namespace warplens::api {
 
 namespace {
 
-using Class = model::InstructionClass;
+using Class = model::IssueClass;
 using analyzers::InstructionRow;
 
 enum class Rule : std::uint8_t { ordered_half_warps, half_warps, sectors, named };
@@ -33,30 +31,16 @@ bool is_vector(std::string_view opcode) {
   return opcode.find(".v2") != opcode.npos || opcode.find(".v4") != opcode.npos || opcode.find(".v8") != opcode.npos;
 }
 
-std::optional<Class> class_of(std::string_view opcode) {
-  using analyzers::InstructionClass;
-  const auto has = [&](std::string_view word) { return opcode.find(word) != opcode.npos; };
-  switch (analyzers::classify(opcode)) {
-  case InstructionClass::reciprocal: return Class::reciprocal;
-  case InstructionClass::reciprocal_root: return Class::reciprocal_square_root;
-  case InstructionClass::square_root: return Class::square_root;
-  // div.f32 without a rounding is the approximation of PTX 1.x.
-  case InstructionClass::f32_divide:
-    return has(".approx") || has(".full") || opcode == "div.f32" ? Class::fast_divide : Class::divide;
-  case InstructionClass::exponential: return has("lg2") ? Class::logarithm : Class::exponential;
-  case InstructionClass::sine: return Class::sine_cosine;
-  case InstructionClass::integer_multiply:
-    if (has("16")) return std::nullopt;
-    return Class::integer_multiply;
-  case InstructionClass::f64:
-  case InstructionClass::f64_divide: return Class::double_precision;
-  default: return std::nullopt;
-  }
+/// The model's class of an instruction; none where the issue port is busy with it as long as with most.
+std::optional<Class> class_of(isa::InstructionClass which) {
+  for (std::size_t i = 0; i < model::kIssueClasses; ++i)
+    if (model::to_string(static_cast<Class>(i)) == isa::info(which).issue) return static_cast<Class>(i);
+  return std::nullopt;
 }
 
 // Compilers shift instead: addresses of arrays are such products.
 bool multiplies_by_power_of_two(const ir::Function& kernel, const ir::Instruction& instruction) {
-  if (!instruction.opcode.starts_with("mul")) return false;
+  if (instruction.instruction_class != isa::InstructionClass::integer_multiply) return false;
   const auto operands = kernel.operands(instruction);
   return std::any_of(operands.begin(), operands.end(), [](const ir::Operand& o) {
     return o.kind == ir::OperandKind::integer && o.value > 0 &&
@@ -69,7 +53,7 @@ struct Totals {
   double requests = 0, bytes = 0;
   double coalesced = 0, uncoalesced = 0, uncoalesced_transactions = 0;
   double by_size[3]{}, vector_by_size[3]{};
-  double by_class[model::kInstructionClasses]{};
+  double by_class[model::kIssueClasses]{};
   double floating_point = 0, flops = 0;
   double loads = 0, stores = 0, atomics = 0; ///< transactions
   double wavefronts = 0, integer_divisions = 0;
@@ -82,36 +66,21 @@ public:
 
   void add(const InstructionRow& row) {
     const ir::Instruction& instruction = kernel_.instructions[row.instruction];
-    const std::string_view opcode = instruction.opcode;
-    if (const auto c = class_of(opcode); c && !multiplies_by_power_of_two(kernel_, instruction))
+    const isa::InstructionClass which = instruction.instruction_class;
+    if (const auto c = class_of(which); c && !multiplies_by_power_of_two(kernel_, instruction))
       totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
-    if (analyzers::classify(opcode) == analyzers::InstructionClass::integer_divide)
+    if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, "smsp__inst_executed.sum");
-    floating_point(row, opcode);
-    global(row, is_vector(opcode));
+    floating_point(row, isa::info(which).operations);
+    global(row, is_vector(instruction.opcode));
     local(row);
   }
 
   Totals totals;
 
 private:
-  // A multiplication with addition is two operations; whatever else computes is one, also a root or a sine.
-  void floating_point(const InstructionRow& row, std::string_view opcode) {
-    using enum analyzers::InstructionClass;
-    switch (analyzers::classify(opcode)) {
-    case f16:
-    case f32:
-    case f32_divide:
-    case f64:
-    case f64_divide:
-    case square_root:
-    case reciprocal_root:
-    case reciprocal:
-    case sine:
-    case exponential: break;
-    default: return;
-    }
-    const double operations = opcode.starts_with("fma") || opcode.starts_with("mad") ? 2 : 1;
+  void floating_point(const InstructionRow& row, int operations) {
+    if (operations == 0) return;
     totals.floating_point += metric(row, "smsp__inst_executed.sum");
     totals.flops += operations * metric(row, "smsp__thread_inst_executed_pred_on.sum");
   }
@@ -287,7 +256,7 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
     s.lanes_per_instruction = std::max(1.0, launch("smsp__thread_inst_executed.sum") / executed);
   s.floating_point_instructions = t.floating_point / warps;
   s.flops = t.flops / warps;
-  for (std::size_t i = 0; i < model::kInstructionClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
+  for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
   return s;
 }
 

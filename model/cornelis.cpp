@@ -1,36 +1,13 @@
 #include "model/cornelis.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace warplens::model {
-
-double branching_time(double outside, double branches_per_warp, std::span<const Branch> branches) {
-  double average = 0;
-  for (const Branch& branch : branches) average += branch.weight * branch.time;
-  return outside + branches_per_warp * average;
-}
 
 double access_slowdown(double bytes_moved, double bytes_needed) { return bytes_moved / bytes_needed; }
 
 double conflict_slowdown(double cycles_without, double cycles_of_conflicts) {
   return (cycles_without + cycles_of_conflicts) / cycles_without;
-}
-
-double tile_speedup(double one_element, double two_elements) { return 2 * one_element / two_elements; }
-
-double mapping_speedup(double load, double work, double extra) {
-  return (load + work) / (0.5 * (2 * load + work + extra));
-}
-
-double naive_scan_bound(double copy, double block) {
-  const double half = std::log2(block) / 2;
-  const double sweep = half * 2 + 0.5 * half * 2;
-  return (1 + 2 * sweep) * copy;
-}
-
-double scan_throughput(double elements, double element_bytes, double seconds) {
-  return 2 * element_bytes * elements / seconds;
 }
 
 Expected<Patterns> antiparallel_patterns(const KernelStatistics& s, const Device& device) {

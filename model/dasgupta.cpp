@@ -121,13 +121,13 @@ Expected<double> compute_cycles(const KernelStatistics& s, const Device& device,
   const bool beside = options.special_functions == ModelOptions::SpecialFunctions::beside;
   double cycles = issue.basic * *s.instructions;
   double special = 0; ///< cycles of the special-function units
-  for (std::size_t i = 0; i < kInstructionClasses; ++i) {
+  for (std::size_t i = 0; i < kIssueClasses; ++i) {
     const double count = s.by_class[i].value_or(0);
     if (count == 0) continue;
     if (!issue.by_class[i])
       return failure(fmt::format("device '{}' has no issue cycles for class '{}', but the kernel has {} of it per warp",
-                                 device.name, to_string(static_cast<InstructionClass>(i)), count));
-    if (beside && runs_on_special_units(static_cast<InstructionClass>(i)))
+                                 device.name, to_string(static_cast<IssueClass>(i)), count));
+    if (beside && runs_on_special_units(static_cast<IssueClass>(i)))
       special += count * *issue.by_class[i];
     else
       cycles += count * (*issue.by_class[i] - issue.basic);

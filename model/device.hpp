@@ -31,8 +31,8 @@ namespace warplens::model {
 /// How long one warp keeps the issue port of its multiprocessor busy, in shader cycles.
 struct IssueCycles {
   double basic = 0; ///< every instruction without a class of its own
-  /// By InstructionClass; empty where the device has no such instruction.
-  std::array<std::optional<double>, kInstructionClasses> by_class{};
+  /// By IssueClass; empty where the device has no such instruction.
+  std::array<std::optional<double>, kIssueClasses> by_class{};
   /// One pass of a half-warp over the shared-memory banks beyond the first.
   std::optional<double> bank_pass;
 };
@@ -100,6 +100,12 @@ struct Latencies {
   std::optional<double> memory;     ///< load from device memory
 };
 
+/// Cycles until another instruction can read a result, by what computes it; memory aside, which the models wait for.
+constexpr std::string_view kResultLatencies[] = {"arithmetic",     "double_precision", "constant",   "shared",
+                                                 "warp",           "special_function", "reciprocal", "division",
+                                                 "double_division"};
+using ResultLatencies = std::array<double, std::size(kResultLatencies)>; ///< in this order
+
 /// What a multiprocessor does in a cycle.
 struct Throughputs {
   std::optional<double> issue;                 ///< warp instructions issued
@@ -142,6 +148,7 @@ struct Device {
   std::optional<SimParameters> sim;
   std::optional<ThroughputLatencyParameters> throughput_latency;
   Latencies latency;
+  std::optional<ResultLatencies> result_latency;
   Throughputs throughput;
   Sources sources; ///< key ("clock_ghz", "hong_kim.memory_latency", "hong_kim") -> where it was read
 };

@@ -116,8 +116,8 @@ IssueCycles read_issue_cycles(const toml::table& table, Diagnostics& errors) {
   IssueCycles cycles;
   TableReader reader(table, "issue_cycles", errors);
   reader.read("basic", cycles.basic);
-  for (std::size_t i = 0; i < kInstructionClasses; ++i)
-    reader.read(to_string(static_cast<InstructionClass>(i)), cycles.by_class[i]);
+  for (std::size_t i = 0; i < kIssueClasses; ++i)
+    reader.read(to_string(static_cast<IssueClass>(i)), cycles.by_class[i]);
   reader.read("bank_pass", cycles.bank_pass);
   reader.finish();
   return cycles;
@@ -247,6 +247,14 @@ Latencies read_latency(const toml::table& table, Diagnostics& errors) {
   return latency;
 }
 
+ResultLatencies read_result_latency(const toml::table& table, Diagnostics& errors) {
+  ResultLatencies latencies{};
+  TableReader reader(table, "result_latency", errors);
+  for (std::size_t i = 0; i < latencies.size(); ++i) reader.read(kResultLatencies[i], latencies[i]);
+  reader.finish();
+  return latencies;
+}
+
 Throughputs read_throughput(const toml::table& table, Diagnostics& errors) {
   Throughputs throughput;
   TableReader reader(table, "throughput", errors);
@@ -319,6 +327,8 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
   if (const toml::table* table = reader.table("throughput_latency"))
     device.throughput_latency = read_throughput_latency(*table, errors);
   if (const toml::table* table = reader.table("latency")) device.latency = read_latency(*table, errors);
+  if (const toml::table* table = reader.table("result_latency"))
+    device.result_latency = read_result_latency(*table, errors);
   if (const toml::table* table = reader.table("throughput")) device.throughput = read_throughput(*table, errors);
   if ((device.hong_kim || device.dasgupta) && !device.issue_cycles)
     errors.error({1, 1}, "missing table 'issue_cycles', which the parameters of a model need");

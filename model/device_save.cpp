@@ -36,8 +36,7 @@ private:
 std::string issue_cycles(const IssueCycles& cycles) {
   TableText table("issue_cycles");
   table.add("basic", cycles.basic);
-  for (std::size_t i = 0; i < kInstructionClasses; ++i)
-    table.add(to_string(static_cast<InstructionClass>(i)), cycles.by_class[i]);
+  for (std::size_t i = 0; i < kIssueClasses; ++i) table.add(to_string(static_cast<IssueClass>(i)), cycles.by_class[i]);
   table.add("bank_pass", cycles.bank_pass);
   return table.text();
 }
@@ -119,12 +118,15 @@ std::string latency_and_throughput(const Device& device) {
   latency.add("l1", device.latency.l1);
   latency.add("l2", device.latency.l2);
   latency.add("memory", device.latency.memory);
+  TableText results("result_latency");
+  for (std::size_t i = 0; device.result_latency && i < device.result_latency->size(); ++i)
+    results.add(kResultLatencies[i], (*device.result_latency)[i]);
   TableText throughput("throughput");
   throughput.add("issue", device.throughput.issue);
   throughput.add("load_store_units", device.throughput.load_store_units);
   throughput.add("load_store_use", device.throughput.load_store_use);
   throughput.add("sustained_memory_gb_s", device.throughput.sustained_memory_gb_s);
-  return latency.text() + throughput.text();
+  return latency.text() + results.text() + throughput.text();
 }
 
 /// "hong_kim" may have a source of its own, or each of its keys; dotted keys say both.

@@ -26,8 +26,8 @@ Work work_of(const KernelStatistics& s) {
   w.floating_point = s.floating_point_instructions.value_or(0);
   w.ilp = s.instruction_parallelism.value_or(1);
   w.mlp = s.independent_loads.value_or(1);
-  for (std::size_t i = 0; i < kInstructionClasses; ++i)
-    if (runs_on_special_units(static_cast<InstructionClass>(i))) w.special += s.by_class[i].value_or(0);
+  for (std::size_t i = 0; i < kIssueClasses; ++i)
+    if (runs_on_special_units(static_cast<IssueClass>(i))) w.special += s.by_class[i].value_or(0);
   return w;
 }
 

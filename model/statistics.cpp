@@ -14,7 +14,7 @@ namespace {
 using Field = std::optional<double>;
 
 template <Field KernelStatistics::*Member> Field& member(KernelStatistics& statistics) { return statistics.*Member; }
-template <InstructionClass Class> Field& of_class(KernelStatistics& statistics) {
+template <IssueClass Class> Field& of_class(KernelStatistics& statistics) {
   return statistics.by_class[static_cast<std::size_t>(Class)];
 }
 
@@ -113,30 +113,29 @@ std::string models_without(const StatisticField& field) {
 
 } // namespace
 
-std::string_view to_string(InstructionClass instruction_class) {
-  switch (instruction_class) {
-  case InstructionClass::reciprocal: return "reciprocal";
-  case InstructionClass::reciprocal_square_root: return "reciprocal_square_root";
-  case InstructionClass::square_root: return "square_root";
-  case InstructionClass::divide: return "divide";
-  case InstructionClass::fast_divide: return "fast_divide";
-  case InstructionClass::logarithm: return "logarithm";
-  case InstructionClass::exponential: return "exponential";
-  case InstructionClass::sine_cosine: return "sine_cosine";
-  case InstructionClass::integer_multiply: return "integer_multiply";
-  case InstructionClass::double_precision: return "double_precision";
+std::string_view to_string(IssueClass issue_class) {
+  switch (issue_class) {
+  case IssueClass::reciprocal: return "reciprocal";
+  case IssueClass::reciprocal_square_root: return "reciprocal_square_root";
+  case IssueClass::square_root: return "square_root";
+  case IssueClass::divide: return "divide";
+  case IssueClass::fast_divide: return "fast_divide";
+  case IssueClass::logarithm: return "logarithm";
+  case IssueClass::exponential: return "exponential";
+  case IssueClass::sine_cosine: return "sine_cosine";
+  case IssueClass::integer_multiply: return "integer_multiply";
+  case IssueClass::double_precision: return "double_precision";
   }
   return "";
 }
 
-bool runs_on_special_units(InstructionClass instruction_class) {
-  return instruction_class != InstructionClass::integer_multiply &&
-         instruction_class != InstructionClass::double_precision;
+bool runs_on_special_units(IssueClass issue_class) {
+  return issue_class != IssueClass::integer_multiply && issue_class != IssueClass::double_precision;
 }
 
 const std::vector<StatisticField>& statistic_fields() {
   using S = KernelStatistics;
-  using C = InstructionClass;
+  using C = IssueClass;
   static constexpr std::string_view kPerWarp = "per warp";
   static constexpr std::string_view kRatio = "0 to 1";
   using Ids = std::vector<std::string_view>;

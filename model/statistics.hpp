@@ -26,7 +26,7 @@
 namespace warplens::model {
 
 /// Instructions that keep the issue port longer than others.
-enum class InstructionClass : std::uint8_t {
+enum class IssueClass : std::uint8_t {
   reciprocal,             ///< rcp.f32
   reciprocal_square_root, ///< rsqrt.f32
   square_root,            ///< sqrt.f32
@@ -38,11 +38,11 @@ enum class InstructionClass : std::uint8_t {
   integer_multiply,       ///< 32-bit mul and mad; not mul24
   double_precision,       ///< arithmetic on f64
 };
-constexpr std::size_t kInstructionClasses = 10;
+constexpr std::size_t kIssueClasses = 10;
 /// The name as in device files and field names: "square_root".
-std::string_view to_string(InstructionClass instruction_class);
+std::string_view to_string(IssueClass issue_class);
 /// Whether the special-function units compute it, or most of it: reciprocal, roots, division, transcendental functions.
-bool runs_on_special_units(InstructionClass instruction_class);
+bool runs_on_special_units(IssueClass issue_class);
 
 struct KernelStatistics {
   using Field = std::optional<double>;
@@ -105,8 +105,8 @@ struct KernelStatistics {
   Field thread_cycles;          ///< weighted computation of one thread, cycles: see model/karan_kumar.hpp
   Field adjusting_weight;       ///< fitted from measured runs of this kernel on this device: see model/calibration.hpp
 
-  /// Warp instructions by InstructionClass, per warp; 0 unless given. All are part of `instructions`.
-  std::array<Field, kInstructionClasses> by_class{};
+  /// Warp instructions by IssueClass, per warp; 0 unless given. All are part of `instructions`.
+  std::array<Field, kIssueClasses> by_class{};
 };
 
 /// A field of KernelStatistics, so that files, messages and lists of fields are all made from one table.

@@ -15,9 +15,7 @@ constexpr double kSectorBytes = 32;
 
 double value_of(const std::optional<double>& field) { return field.value_or(0); }
 
-double of_class(const KernelStatistics& s, InstructionClass c) {
-  return value_of(s.by_class[static_cast<std::size_t>(c)]);
-}
+double of_class(const KernelStatistics& s, IssueClass c) { return value_of(s.by_class[static_cast<std::size_t>(c)]); }
 
 /// Per warp.
 struct Instructions {
@@ -28,10 +26,10 @@ struct Instructions {
 
 Instructions instructions(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
   Instructions result;
-  const double rounded = of_class(s, InstructionClass::divide) + of_class(s, InstructionClass::square_root);
-  for (std::size_t i = 0; i < kInstructionClasses; ++i)
-    if (runs_on_special_units(static_cast<InstructionClass>(i))) result.special += value_of(s.by_class[i]);
-  result.doubles = of_class(s, InstructionClass::double_precision);
+  const double rounded = of_class(s, IssueClass::divide) + of_class(s, IssueClass::square_root);
+  for (std::size_t i = 0; i < kIssueClasses; ++i)
+    if (runs_on_special_units(static_cast<IssueClass>(i))) result.special += value_of(s.by_class[i]);
+  result.doubles = of_class(s, IssueClass::double_precision);
   result.machine = *s.instructions + d.division_instructions * rounded +
                    d.special_instructions * (result.special - rounded) +
                    d.integer_division_instructions * value_of(s.integer_divisions);

@@ -27,11 +27,11 @@ template <template <Form> class F, isa::Pattern pattern, isa::OperandList operan
 } // namespace
 
 HandlerRow* WARPLENS_FILL(HandlerRow* row) {
-#define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)                                                 \
+#define INSTRUCTION(opcode, pattern, operands, functor, kind, ptx, sm)                                                 \
   *row++ = made<functor, isa::parse_pattern(pattern), isa::parse_operands(operands)>();
 #define LEGACY INSTRUCTION
-#define RETIRED(opcode, pattern, operands, functor, unit, ptx, sm, last)                                               \
-  INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)
+#define RETIRED(opcode, pattern, operands, functor, kind, ptx, sm, last)                                               \
+  INSTRUCTION(opcode, pattern, operands, functor, kind, ptx, sm)
 #define FAMILY(...) *row++ = {};
 #include WARPLENS_TABLE
 #undef INSTRUCTION

@@ -139,7 +139,7 @@ void Decoder::async_store(const isa::Spelling& spelling) {
       operands[1].kind == ir::OperandKind::vector ? function_.elements(operands[1]) : operands.subspan(1, 1);
   std::array<std::uint32_t, 8> rows{};
   for (std::size_t e = 0; e < values.size() && e < rows.size(); ++e) rows[e] = source(values[e], type, false);
-  const bool reduces = spelling.entry->opcode == "red";
+  const bool reduces = spelling.instruction_class == isa::InstructionClass::atomic;
   if (reduces && reducer(spelling) == nullptr) unsupported(fmt::format("'{}' is not supported", current_->opcode));
   const int bytes = static_cast<int>(values.size()) * isa::bytes(type);
   const Place to = place(space_of(spelling), operands[0]), object = place(space_of(spelling), operands[2]);

@@ -202,7 +202,7 @@ void Decoder::set_pair(const isa::Spelling& spelling) {
 // mov between a register and a vector of smaller ones (9.7.9.2); false where this is another instruction.
 bool Decoder::move_vector(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
-  if (spelling.entry->opcode != "mov" || operands.size() != 2) return false;
+  if (!spelling.entry->operands.items[0].moved) return false;
   const bool unpack = operands[0].kind == ir::OperandKind::vector, pack = operands[1].kind == ir::OperandKind::vector;
   if (!unpack && !pack) return false;
   const ir::Operand& vector = unpack ? operands[0] : operands[1];

@@ -225,7 +225,8 @@ void Decoder::take_registers(const ir::Operand& operand, Type type, bool written
 
 void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
-  const bool loads = spelling.entry->opcode == "ldmatrix", moved = spelling.has(Word::w_trans);
+  const bool loads = spelling.instruction_class == isa::InstructionClass::matrix_load;
+  const bool moved = spelling.has(Word::w_trans);
   const ir::Operand& where = operands[loads ? 1 : 0];
   const ir::Operand& registers = operands[loads ? 0 : 1];
   std::array<std::uint32_t, 8> rows{};

@@ -106,7 +106,8 @@ void Decoder::texture(const isa::Spelling& spelling) {
 
 void Decoder::surface(const isa::Spelling& spelling) {
   const ir::TextureOperands operands = ir::texture_operands(function_, *current_, spelling);
-  const bool loads = spelling.entry->opcode == "suld", reduces = spelling.entry->opcode == "sured";
+  const bool loads = spelling.instruction_class == isa::InstructionClass::surface_load;
+  const bool reduces = spelling.instruction_class == isa::InstructionClass::surface_reduction;
   TextureSite site;
   site.geometry = chosen(spelling, kGeometries, Geometry::d2);
   site.bounds = chosen(spelling, kBounds, TextureSite::Bounds::trap);

@@ -17,21 +17,22 @@ namespace warplens::ir {
 namespace {
 
 using isa::Class;
+using isa::Family;
 using isa::OperandClass;
 using isa::OperandSpec;
 
 constexpr std::size_t kMaxErrors = 1000; // of a module, as of the parser
 constexpr int kFirstDouble = 13;         // targets before have no double precision (manual 11.1.2)
 
-/// Instructions that take the address of a variable as a value.
-bool takes_address(std::string_view opcode) {
-  return opcode == "mov" || opcode == "cvta" || opcode == "mapa" || opcode == "getctarank";
-}
-
 /// No target will ever have such an instruction, so it is an error even where no kernel reaches it.
 bool writes_constants(std::string_view opcode) {
   const std::string_view name = opcode.substr(0, opcode.find('.'));
-  return (name == "st" || name == "atom" || name == "red") && opcode.find(".const") != std::string_view::npos;
+  const auto table = isa::table();
+  return opcode.find(".const") != std::string_view::npos &&
+         std::any_of(table.begin(), table.end(), [&](const isa::Entry& e) {
+           return e.opcode == name &&
+                  (e.family == Family::store || e.family == Family::atomic || e.family == Family::reduction);
+         });
 }
 
 class Checker {
@@ -83,6 +84,7 @@ private:
       instruction_ = &instruction;
       const Known& k = known(instruction);
       instruction.form = k.form;
+      if (k.form != kNone) instruction.instruction_class = module_.spellings[k.form].instruction_class;
       if (k.form == kNone && writes_constants(instruction.opcode)) {
         error(nullptr, fmt::format("'{}' cannot write: .const memory is read only", instruction.opcode));
         continue;
@@ -94,7 +96,7 @@ private:
         continue;
       }
       guard();
-      if (module_.spellings[k.form].entry->family == isa::Family::call)
+      if (module_.spellings[k.form].entry->family == Family::call)
         call(index, i);
       else
         operands(module_.spellings[k.form]);
@@ -221,7 +223,7 @@ private:
     }
     if (type == Type::pred) return predicate(o, spec);
     if (o.kind == OperandKind::vector || spec.braces) return vector(o, spec, type, spelling);
-    const bool whole_special = spelling.entry->opcode == "mov" && o.kind == OperandKind::special && o.component == 0 &&
+    const bool whole_special = spec.moved && o.kind == OperandKind::special && o.component == 0 &&
                                isa::info(static_cast<isa::Special>(o.index)).components > 1;
     if (spec.vector && vector_width(spelling) > 1 && !(whole_special && !spec.destination)) {
       error(&o, fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, vector_width(spelling),
@@ -231,22 +233,20 @@ private:
     value(o, spec, type, spelling);
   }
 
-  // d|p: lop3 and elect must have both, and elect's predicate is wanted; of shfl the value is.
+  // d|p: where both must be there, the value may be _, but not the predicate.
   void value_and_predicate(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
-    const std::string_view opcode = spelling.entry->opcode;
-    const bool wants_both = opcode == "elect" || opcode == "lop3";
     if (o.kind != OperandKind::pair) {
-      if (!wants_both) return value(o, spec, type, spelling);
+      if (!spec.both) return value(o, spec, type, spelling);
       error(&o, fmt::format("'{}' wants a register and a predicate as d|p, got {}", instruction_->opcode,
                             described(*function_, o)));
       return;
     }
     const auto both = function_->elements(o);
-    if (wants_both && both[1].kind == OperandKind::sink)
+    if (spec.both && both[1].kind == OperandKind::sink)
       error(&o, fmt::format("'{}' wants a predicate after '|'", instruction_->opcode));
     if (both[0].kind == OperandKind::vector)
       vector(both[0], spec, type, spelling);
-    else if (both[0].kind != OperandKind::sink || !wants_both)
+    else if (both[0].kind != OperandKind::sink || !spec.both)
       value(both[0], spec, type, spelling);
     predicate(both[1], spec);
   }
@@ -254,7 +254,7 @@ private:
   void predicate(const Operand& o, const OperandSpec& spec) {
     if (o.kind == OperandKind::sink && spec.destination && spec.pair) return;
     if ((o.kind == OperandKind::integer || o.kind == OperandKind::warp_size) && !spec.destination) return;
-    if (o.kind == OperandKind::special && !spec.destination) return special(o, Type::pred);
+    if (o.kind == OperandKind::special && !spec.destination) return special(o, spec, Type::pred);
     if ((o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
     error(&o, fmt::format("'{}' wants a predicate, got {}", instruction_->opcode, described(*function_, o)));
   }
@@ -264,7 +264,7 @@ private:
   }
 
   void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
-    if (spelling.entry->opcode == "mov" && !spec.vector) return moved_vector(o, spec, type);
+    if (spec.moved && !spec.vector) return moved_vector(o, spec, type);
     const int wanted = spec.braces ? spec.elements : vector_width(spelling);
     if (spec.braces && o.kind != OperandKind::vector) {
       error(&o,
@@ -304,7 +304,7 @@ private:
       if (e.kind == OperandKind::reg && isa::bits(function_->registers[e.index].type) == each) continue;
       if (!spec.destination && (e.kind == OperandKind::integer || e.kind == OperandKind::real32)) continue;
       if (!spec.destination && e.kind == OperandKind::special) {
-        special(e, each == 64 ? Type::b64 : each == 32 ? Type::b32 : Type::b16);
+        special(e, spec, each == 64 ? Type::b64 : each == 32 ? Type::b32 : Type::b16);
         continue;
       }
       error(&e, fmt::format("'{}' wants elements of {} bits, got {}", instruction_->opcode, each,
@@ -313,24 +313,20 @@ private:
   }
 
   void value(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
-    const std::string_view opcode = spelling.entry->opcode;
     bool fits = false;
     switch (o.kind) {
     case OperandKind::reg:
-      if (opcode == "mbarrier" && spec.destination && spelling.has(isa::Word::w_shared_cluster))
+      if (spelling.entry->family == Family::mbarrier && spec.destination && spelling.has(isa::Word::w_shared_cluster))
         return error(&o, fmt::format("'{}' returns no state: expected '_'", instruction_->opcode));
       fits = register_fits(function_->registers[o.index].type, type, spec.relaxed) && !spec.immediate;
       break;
-    case OperandKind::sink:
-      fits = spec.destination &&
-             (opcode == "atom" || opcode == "mbarrier" || spec.vector || (spec.pair && opcode != "shfl"));
-      break;
+    case OperandKind::sink: fits = spec.sink || (spec.destination && spec.vector); break;
     case OperandKind::special:
-      if (!spec.destination) return special(o, type);
+      if (!spec.destination) return special(o, spec, type);
       break;
     case OperandKind::variable:
-    case OperandKind::function: fits = takes_name(o, spec, type, opcode); break;
-    case OperandKind::indexed: fits = opcode == "mov" && !spec.destination && isa::bits(type) >= 32; break;
+    case OperandKind::function: fits = takes_name(o, spec, type); break;
+    case OperandKind::indexed: fits = spec.moved && !spec.destination && isa::bits(type) >= 32; break;
     default:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
              (!spec.immediate || o.kind == OperandKind::integer || o.kind == OperandKind::warp_size);
@@ -352,37 +348,36 @@ private:
     return fmt::format("of type .{} or a wider one", isa::name(type));
   }
 
-  // The address of a variable or function as a value. The assembler takes a variable outside of mov and its kind only
-  // where something is added to it.
-  bool takes_name(const Operand& o, const OperandSpec& spec, Type type, std::string_view opcode) {
+  // The address of a variable or function as a value. Where the table does not ask for addresses, the assembler takes a
+  // variable only if something is added to it.
+  bool takes_name(const Operand& o, const OperandSpec& spec, Type type) {
     if (spec.destination || isa::is_float(type) || type == Type::pred) return false;
     const bool function = o.kind == OperandKind::function;
     if (function) {
       const bool kernel = module_.functions[o.index].is_entry;
-      const bool named = opcode == "mov" && o.value == 0;
-      if (opcode == "cvta" || (named && (module_.version < (kernel ? 31 : 21) || (kernel && module_.sm < 35))))
+      const bool named = spec.moved && o.value == 0;
+      if (spec.address_of || (named && (module_.version < (kernel ? 31 : 21) || (kernel && module_.sm < 35))))
         return false;
     }
-    if (takes_address(opcode)) return isa::bits(type) >= 16;
+    if (spec.moved || spec.address_of) return isa::bits(type) >= 16;
     return isa::bits(type) >= 32 && !spec.register_only && !spec.immediate && (function || o.value != 0);
   }
 
   // Special registers are read by mov and by cvt between integers.
-  void special(const Operand& o, Type type) {
+  void special(const Operand& o, const OperandSpec& spec, Type type) {
     const isa::Spelling& spelling = module_.spellings[instruction_->form];
     const auto special = static_cast<isa::Special>(o.index);
     const isa::SpecialRegisterInfo& has = isa::info(special);
-    const bool converts = spelling.entry->opcode == "cvt" && !spelling.has(isa::Word::w_pack);
     bool floating = false;
     for (int i = 0; i < spelling.form.type_count(); ++i) floating = floating || isa::is_float(spelling.form.type(i));
     if (has.ptx > module_.version)
       error(&o, fmt::format("'{}' requires PTX ISA .version {}.{} or later", has.name, has.ptx / 10, has.ptx % 10));
     else if (has.sm > module_.sm)
       error(&o, fmt::format("'{}' requires .target sm_{} or higher", has.name, has.sm));
-    else if ((spelling.entry->opcode != "mov" && !converts) || floating)
+    else if ((!spec.moved && !spec.special) || floating)
       error(&o, fmt::format("'{}' cannot read special register '{}'", instruction_->opcode, has.name),
             "move it into a register first: mov, or cvt between integers");
-    else if (!isa::readable_as(special, type, converts))
+    else if (!isa::readable_as(special, type, spec.special))
       error(&o, fmt::format("'{}' wants a value of type .{}, but '{}' is .{}", instruction_->opcode, isa::name(type),
                             has.name, isa::name(has.type)));
     else if (has.components > 1 && o.component == 0 && vector_width(spelling) == 1 &&
@@ -392,31 +387,29 @@ private:
       error(&o, fmt::format("'{}' has no such component", has.name));
   }
 
-  // Numbers that may not be any: position and length of a bit field (manual 9.7.1.19, 9.7.1.20); barriers and how many
-  // threads take part in one (9.7.13.1); what the table says of an immediate.
+  // Numbers that may not be any: what the table says of them; barriers and how many threads take part in one
+  // (9.7.13.1).
   void bounds(const Operand& o, const OperandSpec& spec, const isa::Spelling& spelling) {
-    if (o.kind == OperandKind::variable && spelling.entry->opcode == "cvta") return addresses().converted(o, spelling);
+    if (o.kind == OperandKind::variable && spelling.entry->family == Family::address_conversion)
+      return addresses().converted(o, spelling);
     if (o.kind != OperandKind::integer && o.kind != OperandKind::warp_size) return;
     const std::int64_t number = o.kind == OperandKind::integer ? o.value : 32;
     const auto given = function_->operands(*instruction_);
     const auto place = static_cast<std::size_t>(&o - given.data());
-    const std::string_view opcode = spelling.entry->opcode;
-    const bool field = (opcode == "bfe" && place >= 2) || (opcode == "bfi" && place >= 3);
-    if (field && (number < 0 || number > 255))
-      error(&o, fmt::format("'{}' wants a number from 0 to 255, got {}", instruction_->opcode, number));
     if (spec.bounded && (number < spec.least || number > spec.most || number % spec.step != 0))
       error(&o,
             fmt::format("expected {}{}, got {}", spec.step > 1 ? fmt::format("a multiple of {} from ", spec.step) : "",
                         spec.least == spec.most ? fmt::format("{}", spec.most)
                                                 : fmt::format("{} to {}", spec.least, spec.most),
                         number));
-    if (opcode == "alloca" && place == 2 && (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
+    if (spelling.entry->family == Family::stack && place == 2 &&
+        (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
       error(&o, fmt::format("expected a power of two up to 2^23 as alignment, got {}", number));
-    if (spelling.entry->family == isa::Family::async_copy && place == 2 && number == 12)
+    if (spelling.entry->family == Family::async_copy && place == 2 && number == 12)
       error(&o, "expected 4, 8 or 16 bytes, got 12");
-    if (spelling.entry->family == isa::Family::bulk_store && place == 2 && number != 0)
+    if (spelling.entry->family == Family::bulk_store && place == 2 && number != 0)
       error(&o, fmt::format("expected 0, all that st.bulk stores, got {}", number));
-    if (spelling.entry->family != isa::Family::barrier) return;
+    if (spelling.entry->family != Family::barrier) return;
     const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
     if (place == first && (number < 0 || number > 15))
       error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));

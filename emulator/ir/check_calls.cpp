@@ -197,14 +197,15 @@ void check_param_variable(const Module& module, const Function& function, const 
   const Variable& v = module.variable(function, variable.index);
   if (v.space != Space::param) return;
   const VariableOwner owner = variable_owner(variable.index);
-  const std::string_view op = instruction.opcode.substr(0, instruction.opcode.find('.'));
-  if (op == "st" && owner == VariableOwner::parameter)
+  const isa::Family family = module.spellings[instruction.form].entry->family;
+  const bool stores = family == isa::Family::store, loads = family == isa::Family::load;
+  if (stores && owner == VariableOwner::parameter)
     complain(&variable, fmt::format("'{}' is a parameter, which cannot be written", v.name), {});
-  else if (op == "ld" && owner == VariableOwner::result)
+  else if (loads && owner == VariableOwner::result)
     complain(&variable, fmt::format("'{}' is a result, which cannot be read", v.name), {});
-  else if ((op == "ld" || op == "st") && owner == VariableOwner::local && instruction.guard != kNone)
+  else if ((loads || stores) && owner == VariableOwner::local && instruction.guard != kNone)
     complain(&variable, fmt::format("'{}' belongs to a call: accesses to it take no guard", v.name), {});
-  else if (op != "ld" && op != "st" && owner == VariableOwner::local)
+  else if (!loads && !stores && owner == VariableOwner::local)
     complain(&variable, fmt::format("'{}' has no address: it is there to be handed to a call", v.name), {});
 }
 

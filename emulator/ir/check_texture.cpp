@@ -186,7 +186,7 @@ Type queried_type(const Module& module, const isa::Spelling& spelling) {
   const bool sampler =
       std::any_of(std::begin(kOfSampler), std::end(kOfSampler), [&](Word word) { return spelling.has(word); });
   if (spelling.has(Word::w_force_unnormalized_coords) || (sampler && is_independent(module))) return Type::samplerref;
-  return spelling.entry->opcode == "suq" ? Type::surfref : Type::texref;
+  return spelling.entry->operands.items[1].surface ? Type::surfref : Type::texref;
 }
 
 CoordinateCount coordinate_count(const isa::Spelling& spelling) {

@@ -175,6 +175,7 @@ private:
       if (module_.spellings[s].entry->family == isa::Family::ret && module_.spellings[s].form.count == 0)
         plain_return_ = s;
     i.form = plain_return_;
+    i.instruction_class = isa::InstructionClass::control;
     return i;
   }
 

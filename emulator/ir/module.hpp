@@ -86,6 +86,7 @@ struct Instruction {
   std::uint32_t first_operand = 0; ///< into Function::operand_pool
   std::uint32_t operand_count = 0;
   std::uint32_t form = kNone; ///< set by check(): index into Module::spellings; kNone = unsupported
+  isa::InstructionClass instruction_class{}; ///< that of the form
 };
 
 struct Register {

@@ -5,12 +5,19 @@
 //   "=t~, t2~"      cvt: first and second type; ~ a register may be wider than the type
 //   "=p|, t, t"     setp: a predicate, optionally a second one as p|q
 //   "=t|, t"        shfl: a value, optionally with a predicate as d|p
+//   "=b32|p"        lop3: both are wanted, the value may be _
+//   "=t_, []"       atom: a destination that may be _
+//   "=*t, *t"       mov: also a vector of parts; of a source also a special register, the name of a variable or
+//                   function, an element of a vector
+//   "=t, &t"        cvta: the name of a variable, for its address
+//   "=t~, $t2~"     cvt between integers: a special register
 //   "t, !p"         a source predicate that may be negated
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
 //   "t2{4}"         a vector of four, each of them a source of the functor; from 1 to 8
 //   "[]"            an address; "b32?" may be left out
 //   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one
+//   "u32:0-255"     the same range for a number, where a register may stand, too
 //   "u32.part"      a byte or a half of it may be selected, as in %r1.b0 or %r1.h1; of a destination: where the result
 //   goes "u32.halves"    the halves of two sources may be selected, as in %r1.h30; of a destination: which of them are
 //   written "u32.bytes"     the same with bytes: %r1.b7531 "selection"     what the operands select and negate, as one
@@ -20,7 +27,7 @@
 //   "label", "table"  a branch target; a label of .branchtargets
 //   "function", "any" what a call goes to, which check_calls.cpp looks at with all that follows; whatever (checked by
 //   the family that decodes it)
-//   "[tex]", "tex"  a texture or surface with its coordinates; what follows it (ir/check_texture.hpp)
+//   "[tex]", "[surf]", "tex"  a texture or a surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
 
 #include "emulator/isa/pattern.hpp"
@@ -53,13 +60,19 @@ struct OperandSpec {
   bool negatable = false;     ///< !
   bool minus = false;         ///< -
   bool register_only = false; ///< %
+  bool moved = false;         ///< *
+  bool address_of = false;    ///< &
+  bool special = false;       ///< $
+  bool sink = false;          ///< _
   bool pair = false;          ///< |
+  bool both = false;          ///< |p
+  bool surface = false;       ///< [surf]
   bool wide = false;          ///< w
   bool or_predicate = false;  ///< /p
   bool braces = false;        ///< {4}, also {1}
   std::int8_t elements = 1;   ///< {4}
   Selectors selectors = Selectors::none;
-  bool bounded = false; ///< of an immediate: from `least` to `most`, a multiple of `step`
+  bool bounded = false; ///< of a number: from `least` to `most`, a multiple of `step`
   std::uint16_t least = 0, most = 0, step = 1;
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
@@ -78,7 +91,7 @@ struct OperandList {
   bool valid = true;
 };
 
-/// ":24-256/8" at the end of a word: cuts it off, and gives the immediate its range.
+/// ":24-256/8" at the end of a word: cuts it off, and gives the operand its range.
 constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   const std::size_t colon = word.find(':');
   if (colon == std::string_view::npos) return;
@@ -122,8 +135,12 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.immediate = prefix('#');
     o.minus = prefix('-');
     o.register_only = prefix('%');
+    o.moved = prefix('*');
+    o.address_of = prefix('&');
+    o.special = prefix('$');
     o.optional = suffix("?");
-    if (o.immediate) parse_range(word, o);
+    o.sink = suffix("_");
+    parse_range(word, o);
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
     if (word.size() > 3 && word.ends_with('}')) { // {4}
@@ -131,7 +148,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.braces = true;
       word.remove_suffix(3);
     }
-    o.pair = suffix("|");
+    o.both = suffix("|p");
+    o.pair = o.both || suffix("|");
     o.or_predicate = suffix("/p");
     if (suffix(".part")) o.selectors = Selectors::part;
     if (suffix(".halves")) o.selectors = Selectors::halves;
@@ -144,8 +162,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.kind = OperandClass::selection, o.fixed = Type::b64;
     else if (word == "[]")
       o.kind = OperandClass::address;
-    else if (word == "[tex]" || word == "tex")
-      o.kind = OperandClass::texture;
+    else if (word == "[tex]" || word == "[surf]" || word == "tex")
+      o.kind = OperandClass::texture, o.surface = word == "[surf]";
     else if (word == "label")
       o.kind = OperandClass::label;
     else if (word == "table")

@@ -20,37 +20,32 @@ constexpr std::string_view stem(std::string_view path) {
 }
 
 // `lane` instructions; the functor's name is kept for `warplens list instructions`.
-#define INSTRUCTION(opcode, pattern, operands, semantics, unit, ptx, sm)                                               \
-  {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
-   Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__)},
-#define LEGACY(opcode, pattern, operands, semantics, unit, ptx, sm)                                                    \
-  {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
-   Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__),         true},
-#define RETIRED(opcode, pattern, operands, semantics, unit, ptx, sm, last)                                             \
-  {opcode,       pattern,    operands, #semantics, parse_pattern(pattern), parse_operands(operands),                   \
-   Family::lane, Unit::unit, ptx,      sm,         stem(__FILE__),         false,                                      \
-   last},
-#define FAMILY(opcode, pattern, operands, family, unit, ptx, sm)                                                       \
-  {opcode,         pattern,    operands, "", parse_pattern(pattern), parse_operands(operands),                         \
-   Family::family, Unit::unit, ptx,      sm, stem(__FILE__)},
-#define UNSYNCHRONIZED(opcode, pattern, operands, family, unit, ptx, sm)                                               \
+#define LINE(opcode, pattern, operands, semantics, family, kind, ptx, sm, ...)                                         \
   {opcode,                                                                                                             \
    pattern,                                                                                                            \
    operands,                                                                                                           \
-   "",                                                                                                                 \
+   semantics,                                                                                                          \
    parse_pattern(pattern),                                                                                             \
    parse_operands(operands),                                                                                           \
    Family::family,                                                                                                     \
-   Unit::unit,                                                                                                         \
+   InstructionClass::kind,                                                                                             \
    ptx,                                                                                                                \
    sm,                                                                                                                 \
-   stem(__FILE__),                                                                                                     \
-   false,                                                                                                              \
-   63,                                                                                                                 \
-   70},
+   stem(__FILE__) __VA_OPT__(, ) __VA_ARGS__},
+#define INSTRUCTION(opcode, pattern, operands, functor, kind, ptx, sm)                                                 \
+  LINE(opcode, pattern, operands, #functor, lane, kind, ptx, sm)
+#define LEGACY(opcode, pattern, operands, functor, kind, ptx, sm)                                                      \
+  LINE(opcode, pattern, operands, #functor, lane, kind, ptx, sm, true)
+#define RETIRED(opcode, pattern, operands, functor, kind, ptx, sm, last)                                               \
+  LINE(opcode, pattern, operands, #functor, lane, kind, ptx, sm, false, last)
+#define FAMILY(opcode, pattern, operands, family, kind, ptx, sm)                                                       \
+  LINE(opcode, pattern, operands, "", family, kind, ptx, sm)
+#define UNSYNCHRONIZED(opcode, pattern, operands, family, kind, ptx, sm)                                               \
+  LINE(opcode, pattern, operands, "", family, kind, ptx, sm, false, 63, 70)
 constexpr Entry kTable[] = {
 #include "emulator/isa/instructions.def"
 };
+#undef LINE
 #undef INSTRUCTION
 #undef LEGACY
 #undef RETIRED
@@ -204,7 +199,7 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
                              Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
                              Word::w_fractional, Word::w_range, Word::w_cvt};
-  const bool compares = entry.opcode == "setp" || entry.opcode == "set"; // their .lo and .hi are comparisons
+  const bool compares = entry.instruction_class == InstructionClass::compare; // its .lo and .hi are comparisons
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (std::find(std::begin(kFirst), std::end(kFirst), words[i]) != std::end(kFirst) && !compares) return false;
     if (words[i] == Word::w_cta && entry.family == Family::barrier) return false;
@@ -212,6 +207,24 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   }
   form = {};
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
+}
+
+// A load or store is of the class of the state space that it names, of a copy's two the first.
+InstructionClass class_of(const Entry& entry, const Form& form) {
+  if (entry.instruction_class != InstructionClass::generic) return entry.instruction_class;
+  for (const Word word : std::span(form.words.data(), static_cast<std::size_t>(form.count))) switch (word) {
+    case Word::w_global: return InstructionClass::global;
+    case Word::w_shared:
+    case Word::w_shared_cta:
+    case Word::w_shared_cluster: return InstructionClass::shared;
+    case Word::w_local: return InstructionClass::local;
+    case Word::w_const_: return InstructionClass::constant;
+    case Word::w_param:
+    case Word::w_param_entry:
+    case Word::w_param_func: return InstructionClass::param;
+    default: break;
+    }
+  return InstructionClass::generic;
 }
 
 // What a spelling needs: its line of the table, and each of its words.
@@ -253,10 +266,11 @@ struct Search {
       if (counts(entry) || too_new == nullptr) too_new = &entry, needed = need;
       return std::nullopt;
     }
-    Spelling s{&entry, index, found.variant, form, {}};
+    Spelling s{&entry, index, found.variant, form, {}, class_of(entry, form)};
     // Up to PTX 1.4 cvt to and from 64 bits did not flush (9.7.9.21).
     const bool wide = isa::bits(form.type(0)) == 64 || isa::bits(form.type(1)) == 64;
-    if (target.sm < kFullFloatTarget && !(entry.opcode == "cvt" && ptx <= 14 && wide)) flush(s);
+    if (target.sm < kFullFloatTarget && !(entry.instruction_class == InstructionClass::conversion && ptx <= 14 && wide))
+      flush(s);
     for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], form);
     if (counts(entry)) return s;
     if (!other_count) other_count = s;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "emulator/base/expected.hpp"
+#include "emulator/isa/instruction_class.hpp"
 #include "emulator/isa/operands.hpp"
 #include "emulator/isa/target.hpp"
 
@@ -11,22 +12,6 @@
 #include <vector>
 
 namespace warplens::isa {
-
-/// What executes an instruction: the classes of the instruction mix and of the issue-cycle tables.
-enum class Unit : std::uint8_t {
-  integer,
-  fp32,
-  fp64,
-  half,
-  conversion,
-  special,
-  memory,
-  control,
-  barrier,
-  warp,
-  move,
-  tensor
-};
 
 /// Who decodes an entry: `lane` entries have a functor that computes one lane; every other family has handlers
 /// of its own in emulator/exec.
@@ -80,8 +65,8 @@ struct Entry {
   Pattern pattern;
   OperandList operands;
   Family family{};
-  Unit unit{};
-  int ptx = 10; ///< version times ten that introduced it
+  InstructionClass instruction_class{}; ///< `generic` ones of a state space: see Spelling
+  int ptx = 10;                         ///< version times ten that introduced it
   Targets targets = 10;
   std::string_view file; ///< of the table: "integer"
   bool legacy = false;   ///< a spelling of targets before sm_20 only
@@ -99,6 +84,7 @@ struct Spelling {
   int variant = 0; ///< which handler of the entry
   Form form;       ///< all words, the decoder's included, in the order of the pattern; .ftz where the target implies it
   std::array<Type, kMaxOperands> types{}; ///< of the entry's operands
+  InstructionClass instruction_class{};   ///< the entry's; where that is `generic`, of the first space among the words
 
   [[nodiscard]] bool has(Word word) const { return form.has(word); }
 };

@@ -5,6 +5,7 @@
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 #include "tests/analyzers/accesses.hpp"
+#include "tests/analyzers/spelled.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,8 +27,7 @@ ir::Function function_of(std::initializer_list<std::string_view> opcodes) {
   function.name = "k";
   std::uint32_t line = 10;
   for (std::string_view opcode : opcodes) {
-    ir::Instruction instruction;
-    instruction.opcode = opcode;
+    ir::Instruction instruction = tests::spelled(opcode);
     instruction.where = {line++, 2};
     function.instructions.push_back(instruction);
   }
@@ -343,11 +343,12 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
   function.registers.push_back({"%f1", isa::Type::f32});
   function.operand_pool.push_back({.kind = ir::OperandKind::reg, .index = 0});
   function.instructions[0].operand_count = 1; // what it loads
-  const Board board{.multiprocessors = 2,
-                    .resident_ctas = 2,
-                    .partitions = Partitions{1, 256},
-                    .l1 = CacheGeometry{.bytes = 1024},
-                    .l2 = CacheGeometry{.bytes = 4096}};
+  Board board{.multiprocessors = 2,
+              .resident_ctas = 2,
+              .partitions = Partitions{1, 256},
+              .l1 = CacheGeometry{.bytes = 1024},
+              .l2 = CacheGeometry{.bytes = 4096}};
+  board.result_latency.emplace().fill(4);
   Analysis analysis(module, function, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {.named = {"all"}, .board = board});
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(analysis.make_shard());

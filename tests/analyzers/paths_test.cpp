@@ -192,11 +192,17 @@ TEST(DuplicateLoads, ASampleInEveryLaunch) {
   EXPECT_EQ(number(all, "duplicate_loads"), (3 * 2 * 2 + 2 + 2) / 4.0); // the second wave has one block on each
 }
 
-// One a cycle; 4 cycles after what it reads, 64 after a root; what follows a block begins anew.
+// One a cycle; 4 cycles after what it reads, 64 after a root; what follows a block begins anew. Nothing where the
+// device has no latencies.
 TEST(IssueChain, OneACycleWhenWhatIsReadIsReady) {
-  const auto cycles = [](const std::string& block) {
+  How how{.blocks = 1, .threads = 64, .options = {}};
+  EXPECT_EQ(profile_of("ret;", how).metrics.find("issue_chain_cycles_per_warp"), nullptr);
+  auto& latency = how.options.board.result_latency.emplace();
+  latency.fill(4);
+  latency[static_cast<std::size_t>(isa::InstructionClass::square_root)] = 64;
+  const auto cycles = [&](const std::string& block) {
     const std::string body = "bra BLOCK; BLOCK: " + block + " bra END; END: ret;";
-    return number(profile_of(body, {.blocks = 1, .threads = 64, .options = {}}).metrics, "issue_chain_cycles_per_warp");
+    return number(profile_of(body, how).metrics, "issue_chain_cycles_per_warp");
   };
   const double others = cycles("") - 1; // without the branch
   EXPECT_EQ(cycles("mov.u32 %r10, 1; mov.u32 %r11, 2;"), others + 3);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace warplens::api {
 namespace {
@@ -97,11 +98,26 @@ TEST(Statistics, LocalMemoryIsLoadedAndStored) {
 }
 
 // Products with powers of two are shifts: 10 of the two multiplications' 20 are left.
+TEST(Statistics, ClassesAndDeviceFilesHaveTheSameKeys) {
+  std::set<std::string_view> issue = {"basic"},
+                             latency(std::begin(model::kResultLatencies), std::end(model::kResultLatencies));
+  for (std::size_t i = 0; i < model::kIssueClasses; ++i) issue.insert(to_string(static_cast<model::IssueClass>(i)));
+  std::set<std::string_view> asked_issue, asked_latency;
+  for (const isa::ClassInfo& c : isa::kInstructionClasses) {
+    asked_issue.insert(c.issue);
+    asked_latency.insert(c.latency);
+    EXPECT_EQ(isa::info(c.counted_as).counted_as, c.counted_as) << c.name;
+  }
+  EXPECT_EQ(asked_issue, issue);
+  EXPECT_EQ(asked_latency, latency);
+}
+
 TEST(Statistics, ShiftsAreNoMultiplications) {
   ir::Function kernel;
   for (const std::int64_t factor : {4, 12}) {
     ir::Instruction& i = kernel.instructions.emplace_back();
     i.opcode = "mul.wide.s32";
+    i.instruction_class = isa::InstructionClass::integer_multiply;
     i.first_operand = static_cast<std::uint32_t>(kernel.operand_pool.size());
     i.operand_count = 1;
     kernel.operand_pool.push_back({.kind = ir::OperandKind::integer, .value = factor});
@@ -117,7 +133,7 @@ TEST(Statistics, ShiftsAreNoMultiplications) {
     profile.instructions.push_back(row);
   }
   const model::KernelStatistics s = statistics(profile, kernel, *load_device("c1060"), 64, 8);
-  EXPECT_EQ(s.by_class[static_cast<std::size_t>(model::InstructionClass::integer_multiply)], 10);
+  EXPECT_EQ(s.by_class[static_cast<std::size_t>(model::IssueClass::integer_multiply)], 10);
 }
 
 // What is counted is what could merge; with the C1060's queue the model says how much does.

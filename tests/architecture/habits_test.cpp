@@ -70,6 +70,40 @@ TEST(Habits, PrintingIsRecognised) {
   EXPECT_TRUE(printing_lines("static_assert(true); // printf(\n\"abort()\"; fmt::format(\"x\"); 1'000;").empty());
 }
 
+// ---- what an instruction is, the instruction table says: nobody who checks, counts or predicts asks for its name
+
+std::vector<int> lines_that_ask_for_an_opcode(std::string_view text) {
+  static const std::regex pattern(R"(opcode\w*(\(\))?\s*[!=]=\s*"|opcode\w*(\(\))?\.starts_with\()");
+  std::vector<int> lines;
+  std::istringstream code{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(code, line);) {
+    ++number;
+    if (std::regex_search(line, pattern)) lines.push_back(number);
+  }
+  return lines;
+}
+
+TEST(Habits, TheTableIsAskedNotTheOpcode) {
+  int seen = 0;
+  for (const SourceFile& file : tree()) {
+    constexpr std::array<std::string_view, 4> users = {"emulator/ir/check", "emulator/ir/parse", "analyzers/",
+                                                       "model/"};
+    const bool asks = std::any_of(users.begin(), users.end(), [&](auto f) { return file.path.starts_with(f); });
+    if (!asks || !is_code(file.path)) continue;
+    ++seen;
+    for (const int line : lines_that_ask_for_an_opcode(file.text))
+      ADD_FAILURE() << file.path << ":" << line << " compares an opcode: make it a property in the instruction table";
+  }
+  EXPECT_GT(seen, 50);
+}
+
+TEST(Habits, AskingForAnOpcodeIsRecognised) {
+  EXPECT_EQ(lines_that_ask_for_an_opcode("int a;\nif (entry->opcode == \"mov\") a = 1;"), std::vector<int>{2});
+  EXPECT_EQ(lines_that_ask_for_an_opcode("i.opcode.starts_with(\"st\")"), std::vector<int>{1});
+  EXPECT_TRUE(lines_that_ask_for_an_opcode("e.opcode == name; s->opcode == other.opcode;").empty());
+}
+
 // ---- words that belong to one machine, not to the project. Written in pieces, for this file is read too.
 
 const std::vector<std::string>& forbidden_words() {

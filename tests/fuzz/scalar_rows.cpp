@@ -72,11 +72,11 @@ template <template <Form> class F, isa::Pattern pattern> std::span<const LaneFun
 } // namespace
 
 std::span<const LaneFunction>* WARPLENS_FILL(std::span<const LaneFunction>* row) {
-#define INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)                                                 \
+#define INSTRUCTION(opcode, pattern, operands, functor, kind, ptx, sm)                                                 \
   *row++ = made<functor, isa::parse_pattern(pattern)>();
 #define LEGACY INSTRUCTION
-#define RETIRED(opcode, pattern, operands, functor, unit, ptx, sm, last)                                               \
-  INSTRUCTION(opcode, pattern, operands, functor, unit, ptx, sm)
+#define RETIRED(opcode, pattern, operands, functor, kind, ptx, sm, last)                                               \
+  INSTRUCTION(opcode, pattern, operands, functor, kind, ptx, sm)
 #define FAMILY(...) *row++ = {};
 #include WARPLENS_TABLE
 #undef INSTRUCTION

@@ -198,6 +198,34 @@ TEST(Table, WordsInAnyOrder) {
   EXPECT_FALSE(lookup("cvta.global.to.u64", 90, 90).has_value());
 }
 
+TEST(Table, OperandsSayWhatMayStandThere) {
+  const OperandList mov = parse_operands("=*t, *t");
+  EXPECT_TRUE(mov.items[0].moved && mov.items[0].destination && mov.items[1].moved);
+  EXPECT_TRUE(parse_operands("=t, &t").items[1].address_of);
+  EXPECT_TRUE(parse_operands("=t~, $t2~").items[1].special);
+  EXPECT_TRUE(parse_operands("=t_, []").items[0].sink);
+  EXPECT_FALSE(parse_operands("=t, []").items[0].sink);
+  const OperandSpec optional = parse_operands("=u32|_, t").items[0], wanted = parse_operands("=b32|p, t").items[0];
+  EXPECT_TRUE(optional.pair && optional.sink && !optional.both);
+  EXPECT_TRUE(wanted.pair && wanted.both);
+  const OperandSpec field = parse_operands("u32:0-255").items[0];
+  EXPECT_TRUE(field.bounded && !field.immediate);
+  EXPECT_EQ(field.most, 255);
+  EXPECT_TRUE(parse_operands("[surf]").items[0].surface);
+}
+
+TEST(Table, LoadsAreOfTheClassOfTheirSpace) {
+  const auto class_of = [](std::string_view text) {
+    return info(lookup(text, 93, kEveryTarget)->instruction_class).name;
+  };
+  EXPECT_EQ(class_of("ld.f32"), "generic");
+  EXPECT_EQ(class_of("ld.shared::cluster.f32"), "shared");
+  EXPECT_EQ(class_of("st.param::func.f32"), "param");
+  EXPECT_EQ(class_of("ld.const.v4.f32"), "constant");
+  EXPECT_EQ(class_of("atom.shared.add.u32"), "atomic");
+  EXPECT_EQ(class_of("cvta.to.global.u64"), "move");
+}
+
 TEST(Table, PatternsWithMistakesAreInvalid) {
   EXPECT_TRUE(parse_pattern(".{rn,rz}[.ftz].f32").valid);
   EXPECT_FALSE(parse_pattern(".{rn,rz").valid);

@@ -3,27 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 namespace warplens::model {
 namespace {
 
-// Equations (3.1) to (3.3).
-TEST(Cornelis, BranchesFollowedOneAfterTheOther) {
-  EXPECT_DOUBLE_EQ(branching_time(5, 3, std::array{Branch{1, 7}}), 26);
-  EXPECT_DOUBLE_EQ(branching_time(5, 2, std::array{Branch{0.5, 8}, Branch{0.3, 10}, Branch{0.2, 20}}), 27);
-  EXPECT_DOUBLE_EQ(branching_time(5, 0, {}), 5);
-}
-
-TEST(Cornelis, SlowdownsAndSpeedups) {
+TEST(Cornelis, Slowdowns) {
   EXPECT_DOUBLE_EQ(access_slowdown(512, 64), 8);
   EXPECT_DOUBLE_EQ(conflict_slowdown(20, 60), 4);
-  EXPECT_DOUBLE_EQ(tile_speedup(3, 5), 1.2);
-  EXPECT_DOUBLE_EQ(mapping_speedup(1, 4, 4), 1);
-  EXPECT_GT(mapping_speedup(1, 4, 1), 1);
-  EXPECT_DOUBLE_EQ(naive_scan_bound(2), 50);
-  EXPECT_DOUBLE_EQ(naive_scan_bound(1, 4), 1 + 2 * (2 + 1));
-  EXPECT_DOUBLE_EQ(scan_throughput(1e6, 4, 1e-3), 8e9);
 }
 
 KernelStatistics kernel() {

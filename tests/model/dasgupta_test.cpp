@@ -233,8 +233,8 @@ TEST(Dasgupta, SlowInstructions) {
   KernelStatistics s = micro_benchmark();
   s.transactions_32 = 800;
   const double plain = *dasgupta(s, c1060())->term("Comp_cycles");
-  s.by_class[static_cast<std::size_t>(InstructionClass::square_root)] = 10;
-  s.by_class[static_cast<std::size_t>(InstructionClass::divide)] = 10;
+  s.by_class[static_cast<std::size_t>(IssueClass::square_root)] = 10;
+  s.by_class[static_cast<std::size_t>(IssueClass::divide)] = 10;
   EXPECT_DOUBLE_EQ(*dasgupta(s, c1060())->term("Comp_cycles"), plain + 10 * (32 - 4) + 10 * (36 - 4));
 }
 
@@ -250,14 +250,14 @@ TEST(Dasgupta, BankConflicts) {
 TEST(Dasgupta, WhatTheDeviceCannotDoIsAnError) {
   Device device = c1060();
   device.issue_cycles->bank_pass.reset();
-  device.issue_cycles->by_class[static_cast<std::size_t>(InstructionClass::double_precision)].reset();
+  device.issue_cycles->by_class[static_cast<std::size_t>(IssueClass::double_precision)].reset();
   KernelStatistics s = micro_benchmark();
   s.transactions_32 = 800;
   s.bank_conflict_passes = 1;
   EXPECT_FALSE(dasgupta(s, device));
   s.bank_conflict_passes = 0;
   EXPECT_TRUE(dasgupta(s, device));
-  s.by_class[static_cast<std::size_t>(InstructionClass::double_precision)] = 1;
+  s.by_class[static_cast<std::size_t>(IssueClass::double_precision)] = 1;
   const auto p = dasgupta(s, device);
   ASSERT_FALSE(p);
   EXPECT_NE(p.error().list().front().message.find("'double_precision'"), std::string::npos);

@@ -93,7 +93,7 @@ TEST(Sim, WhatSerialises) {
   KernelStatistics s = kernel();
   s.synchronizations = 2;
   s.bank_conflict_passes = 30;
-  s.by_class[static_cast<std::size_t>(InstructionClass::sine_cosine)] = 325; // a fifth more than the units take
+  s.by_class[static_cast<std::size_t>(IssueClass::sine_cosine)] = 325; // a fifth more than the units take
   const auto p = predict(kSim, s, *find_device("c2050"));
   ASSERT_TRUE(p);
   expect_term(*p, "O_sync", 2 * 80 * 64 * 440 * 0.05);
@@ -260,13 +260,13 @@ TEST(DasguptaFutureWork, MergingFromWhatABlockShares) {
 
 TEST(DasguptaFutureWork, SpecialFunctionsBesideTheOthers) {
   KernelStatistics s = on_c1060();
-  s.by_class[static_cast<std::size_t>(InstructionClass::sine_cosine)] = 50;
-  s.by_class[static_cast<std::size_t>(InstructionClass::integer_multiply)] = 10;
+  s.by_class[static_cast<std::size_t>(IssueClass::sine_cosine)] = 50;
+  s.by_class[static_cast<std::size_t>(IssueClass::integer_multiply)] = 10;
   ModelOptions beside;
   beside.special_functions = ModelOptions::SpecialFunctions::beside;
   expect_term(*predict(kDasgupta, s, *find_device("c1060")), "Comp_cycles", 4000 + 50 * 28 + 10 * 12);
   expect_term(*predict(kDasgupta, s, *find_device("c1060"), beside), "Comp_cycles", 4000 + 10 * 12);
-  s.by_class[static_cast<std::size_t>(InstructionClass::sine_cosine)] = 500; // now they are the bottleneck
+  s.by_class[static_cast<std::size_t>(IssueClass::sine_cosine)] = 500; // now they are the bottleneck
   expect_term(*predict(kDasgupta, s, *find_device("c1060"), beside), "Comp_cycles", 500 * 32);
 }
 

@@ -56,9 +56,9 @@ TEST(Statistics, EveryFieldIsListedOnce) {
 TEST(Statistics, ClassFieldsCarryTheNameOfTheirClass) {
   KernelStatistics s;
   for (const StatisticField& field : statistic_fields())
-    for (std::size_t i = 0; i < kInstructionClasses; ++i)
+    for (std::size_t i = 0; i < kIssueClasses; ++i)
       if (&field.get(s) == &s.by_class[i]) {
-        EXPECT_EQ(field.name, to_string(static_cast<InstructionClass>(i)));
+        EXPECT_EQ(field.name, to_string(static_cast<IssueClass>(i)));
       }
 }
 

@@ -40,8 +40,8 @@ TEST(ThroughputLatency, TermsByHand) {
   const ThroughputLatencyParameters& t = *d.throughput_latency;
   KernelStatistics s = statistics();
   s.l1_hit_ratio = 0.25;
-  s.by_class[static_cast<std::size_t>(InstructionClass::divide)] = 2;
-  s.by_class[static_cast<std::size_t>(InstructionClass::exponential)] = 4;
+  s.by_class[static_cast<std::size_t>(IssueClass::divide)] = 2;
+  s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 4;
   s.integer_divisions = 1;
   const Prediction p = predicted(s, d);
   const double warps = 16, all = 264 * 8; // on a multiprocessor, and of the launch

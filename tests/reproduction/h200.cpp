@@ -15,12 +15,12 @@ void h200(Page& page) {
       "fitted; [models](models.md#throughput-latency) says more, and shows the times.");
   const std::vector<AskedLaunch> launches = asked_launches();
   const Accuracy held = accuracy(part(launches, true)), all_others = accuracy(part(launches, false));
-  page.claim("launches, and their kernels, not used for fitting", "at least 60 of 25",
-             fmt::format("{} of {}", held.launches, held.kernels), held.launches >= 60 && held.kernels >= 25);
-  page.claim("of these, mean absolute error, of the measured time", "at most 20 %",
-             fmt::format("{:.1f} %", 100 * held.mean_error), held.mean_error <= 0.2);
-  page.claim("Spearman's rank correlation", "at least 0.95", fmt::format("{:.3f}", held.spearman),
-             held.spearman >= 0.95);
+  page.threshold("launches, and their kernels, not used for fitting", "at least 60 of 25",
+                 fmt::format("{} of {}", held.launches, held.kernels), held.launches >= 60 && held.kernels >= 25);
+  page.threshold("of these, mean absolute error, of the measured time", "at most 20 %",
+                 fmt::format("{:.1f} %", 100 * held.mean_error), held.mean_error <= 0.2);
+  page.threshold("Spearman's rank correlation", "at least 0.95", fmt::format("{:.3f}", held.spearman),
+                 held.spearman >= 0.95);
   page.text(
       fmt::format("The other {} launches of {} kernels, to which it was fitted: {:.1f} %, {:.3f}; with those that "
                   "the fit leaves out, for their atomics contend.",

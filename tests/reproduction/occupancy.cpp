@@ -44,20 +44,20 @@ void occupancy(Page& page) {
       "Warps resident on a multiprocessor, in the worked examples. 1726 points of NVIDIA's spreadsheets are in "
       "`tests/model/occupancy_test.cpp`.");
   for (const Example& e : kExamples)
-    page.number(fmt::format("{}: {} threads, {} registers, {} bytes ({})", to_string(e.cc), e.threads, e.registers,
-                            e.shared, e.source),
-                "warps", e.warps, of(e.cc, e.threads, e.registers, e.shared).warps, 0);
-  page.number("8.6, 64 KB of shared memory: 1024 threads, 32 registers, 20480 bytes (spreadsheet 11.1)", "warps", 32,
-              of({8, 6}, 1024, 32, 20480, 65536).warps, 0);
-  page.number("Dasgupta, 64 threads on 1.3: occupancy", "", 0.5, of({1, 3}, 64, 32, 0).ratio, 0);
-  page.number("Dasgupta, unroll and jam, 33 to 40 registers: occupancy", "", 0.375, of({1, 3}, 64, 40, 0).ratio, 0);
+    page.computed(fmt::format("{}: {} threads, {} registers, {} bytes ({})", to_string(e.cc), e.threads, e.registers,
+                              e.shared, e.source),
+                  "warps", std::to_string(e.warps), of(e.cc, e.threads, e.registers, e.shared).warps);
+  page.computed("8.6, 64 KB of shared memory: 1024 threads, 32 registers, 20480 bytes (spreadsheet 11.1)", "warps",
+                "32", of({8, 6}, 1024, 32, 20480, 65536).warps);
+  page.computed("Dasgupta, 64 threads on 1.3: occupancy", "", "0.5", of({1, 3}, 64, 32, 0).ratio);
+  page.computed("Dasgupta, unroll and jam, 33 to 40 registers: occupancy", "", "0.375", of({1, 3}, 64, 40, 0).ratio);
 
   int smallest = 0;
   for (int threads = 32; threads <= 1024 && smallest == 0; threads += 32)
     if (of({2, 0}, threads, 20, 0).ratio == 1) smallest = threads;
-  page.claim("uBench: blocks of 192 threads are near the optimum on a GTX 480 (kernels with little work)",
-             "192 threads", fmt::format("{} threads: the smallest block of full occupancy on 2.0", smallest),
-             smallest == 192);
+  page.claim(
+      Kind::computed, "uBench: blocks of 192 threads are near the optimum on a GTX 480 (kernels with little work)",
+      "192 threads", fmt::format("{} threads: the smallest block of full occupancy on 2.0", smallest), smallest == 192);
 }
 
 } // namespace warplens::reproduction

@@ -7,22 +7,47 @@
 namespace warplens::reproduction {
 namespace {
 
-std::string shown(double value) { return fmt::format("{:.10g}", value); }
+/// What the paper prints: "12.3", or "4.15 ± 0.05".
+struct Printed {
+  double value = 0;
+  double unit = 1; ///< of the last digit
+  double spread = 0;
+
+  explicit Printed(std::string_view text) {
+    const std::size_t sign = text.find("±");
+    const std::string number(text.substr(0, sign));
+    const std::size_t end = number.find_last_not_of(' ') + 1, point = number.find('.');
+    value = std::stod(number);
+    if (point != number.npos) unit = std::pow(10, -static_cast<double>(end - point - 1));
+    spread = sign == text.npos ? unit / 2 : std::stod(std::string(text.substr(sign + std::string_view("±").size())));
+  }
+  [[nodiscard]] bool has(double ours) const {
+    constexpr double kOfBinary = 1e-9; // decimals that double cannot hold
+    return std::abs(ours - value) <= spread + kOfBinary * unit;
+  }
+  [[nodiscard]] bool is_cut_from(double ours) const {
+    return std::abs(std::trunc(ours / unit + 1e-9) * unit - value) < unit * 1e-6;
+  }
+};
 
 std::string relative(double paper, double ours) {
   if (paper == ours) return "0";
   if (paper == 0) return fmt::format("{:.3g}", ours);
   const double percent = 100 * (ours / paper - 1);
-  return std::abs(percent) < 1e-7 ? "0" : fmt::format("{:+.2g} %", percent);
+  return std::abs(percent) < 1e-9 ? "0" : fmt::format("{:+.2g} %", percent);
 }
 
 std::string with_unit(std::string_view what, std::string_view unit) {
   return unit.empty() ? std::string(what) : fmt::format("{}, {}", what, unit);
 }
 
-constexpr std::string_view kReproduced = "reproduced";
+std::string digits(double ours) { return fmt::format("{:.10g}", ours); }
+
+constexpr std::string_view kVerdicts[kKinds] = {"reproduced", "agrees", "met", ""};
 
 } // namespace
+
+bool as_printed(std::string_view printed, double ours) { return Printed(printed).has(ours); }
 
 void Page::section(std::string_view title, std::string_view text) {
   body_ += fmt::format("\n## {}\n{}\n", title, text);
@@ -34,81 +59,75 @@ void Page::text(std::string_view paragraph) {
   in_table_ = false;
 }
 
-void Page::row(std::string_view what, std::string_view paper, std::string_view ours, std::string_view difference,
-               std::string_view verdict) {
-  if (!in_table_) body_ += "\n| what | paper | ours | difference | verdict |\n| --- | --: | --: | --: | --- |\n";
+void Page::row(Kind kind, bool within, std::string_view what, std::string_view paper, std::string_view ours,
+               std::string_view difference, std::string_view why) {
+  constexpr std::string_view kinds[kKinds] = {"computed", "arithmetic", "threshold", "fitted"};
+  if (within && !why.empty() && kind != Kind::fitted) failures_.push_back(fmt::format("{}: is within", what));
+  if (!within && why.empty()) failures_.push_back(fmt::format("{}: {} is not {}", what, ours, paper));
+  Count& count = counts_[static_cast<std::size_t>(kind)];
+  ++(within ? count.within : count.outside);
+  if (!in_table_)
+    body_ += "\n| what | kind | paper | ours | difference | verdict |\n| --- | --- | --: | --: | --: | --- |\n";
   in_table_ = true;
-  body_ += fmt::format("| {} | {} | {} | {} | {} |\n", what, paper, ours, difference, verdict);
+  const std::string verdict = kind == Kind::fitted ? fmt::format("{}; tests nothing", why)
+                              : within             ? std::string(kVerdicts[static_cast<std::size_t>(kind)])
+                                                   : fmt::format("outside: {}", why.empty() ? "NOT EXPLAINED" : why);
+  body_ += fmt::format("| {} | {} | {} | {} | {} | {} |\n", what, kinds[static_cast<std::size_t>(kind)], paper, ours,
+                       difference, verdict);
 }
 
-void Page::number(std::string_view what, std::string_view unit, double paper, double ours, double tolerance) {
-  const bool same = std::abs(ours - paper) <= std::max(tolerance, 1e-10) * std::abs(paper);
-  if (!same) failures_.push_back(fmt::format("{}: {} is not {}", what, ours, paper));
-  ++reproduced_;
-  const std::string within =
-      tolerance > 0 ? fmt::format("{} to {:g} %", kReproduced, 100 * tolerance) : std::string(kReproduced);
-  row(with_unit(what, unit), shown(paper), fmt::format("{:.9g}", ours), relative(paper, ours),
-      same ? within : "NOT REPRODUCED");
-}
-
-void Page::printed(std::string_view what, std::string_view unit, double paper, double ours, int digits) {
-  const double last = std::pow(10, -digits);
-  const bool same = std::abs(ours - paper) <= last / 2 * (1 + 1e-9) ||
-                    std::abs(std::trunc(ours / last + 1e-9) * last - paper) < last * 1e-6;
-  if (!same) failures_.push_back(fmt::format("{}: {} is not {}", what, ours, paper));
-  ++reproduced_;
-  row(with_unit(what, unit), fmt::format("{:.{}f}", paper, digits), fmt::format("{:.9g}", ours), relative(paper, ours),
-      same ? fmt::format("{} as printed", kReproduced) : "NOT REPRODUCED");
-}
-
-void Page::contradiction(std::string_view what, std::string_view unit, double paper, double ours, double at_least,
-                         std::string_view why) {
-  if (std::abs(ours / paper - 1) < at_least) failures_.push_back(fmt::format("{}: no contradiction", what));
-  ++contradictions_;
-  row(with_unit(what, unit), shown(paper), fmt::format("{:.9g}", ours), relative(paper, ours),
-      fmt::format("the paper contradicts itself: {}", why));
-}
-
-void Page::missed(std::string_view what, std::string_view unit, double measured, double ours, double at_least,
+void Page::number(Kind kind, std::string_view what, std::string_view unit, std::string_view printed, double ours,
                   std::string_view why) {
-  if (std::abs(ours / measured - 1) < at_least) failures_.push_back(fmt::format("{}: not missed", what));
-  ++missed_;
-  row(with_unit(what, unit), shown(measured), fmt::format("{:.9g}", ours), relative(measured, ours),
-      fmt::format("missed: {}", why));
+  const Printed paper(printed);
+  if (why.empty() && !paper.has(ours) && paper.is_cut_from(ours)) why = "cut to these digits, not rounded";
+  row(kind, paper.has(ours), with_unit(what, unit), printed, digits(ours), relative(paper.value, ours), why);
 }
 
-void Page::fitted(std::string_view what, std::string_view unit, double paper, double ours, std::string_view to) {
-  ++fitted_;
-  row(with_unit(what, unit), shown(paper), fmt::format("{:.9g}", ours), relative(paper, ours),
-      fmt::format("fitted to {}: tests nothing", to));
+void Page::computed(std::string_view what, std::string_view unit, std::string_view printed, double ours,
+                    std::string_view why) {
+  number(Kind::computed, what, unit, printed, ours, why);
 }
 
-void Page::claim(std::string_view what, std::string_view paper, std::string_view ours, bool holds) {
-  if (!holds) failures_.push_back(fmt::format("{}: does not hold", what));
-  ++reproduced_;
-  row(what, paper, ours, "", holds ? kReproduced : "NOT REPRODUCED");
+void Page::arithmetic(std::string_view what, std::string_view unit, std::string_view printed, double ours,
+                      std::string_view why) {
+  number(Kind::arithmetic, what, unit, printed, ours, why);
 }
 
-void Page::refuted(std::string_view what, std::string_view paper, std::string_view ours, bool holds,
-                   std::string_view why) {
-  if (holds) failures_.push_back(fmt::format("{}: holds after all", what));
-  ++contradictions_;
-  row(what, paper, ours, "", fmt::format("does not hold: {}", why));
+void Page::claim(Kind kind, std::string_view what, std::string_view paper, std::string_view ours, bool holds,
+                 std::string_view why) {
+  row(kind, holds, what, paper, ours, "", why);
+}
+
+void Page::threshold(std::string_view what, std::string_view wanted, std::string_view ours, bool met) {
+  claim(Kind::threshold, what, wanted, ours, met);
+}
+
+void Page::fitted(std::string_view what, std::string_view unit, std::string_view printed, double ours,
+                  std::string_view how) {
+  row(Kind::fitted, true, with_unit(what, unit), printed, digits(ours), relative(Printed(printed).value, ours), how);
 }
 
 std::string Page::markdown() const {
+  const Count &computed = count(Kind::computed), &arithmetic = count(Kind::arithmetic),
+              &threshold = count(Kind::threshold), &fitted = count(Kind::fitted);
   return fmt::format(
       "# Reproduction of the papers\n"
-      "Every number and claim of the papers that can be computed, beside what the models, rules and calculators of "
-      "this "
-      "program give. The page is written by `ninja -C build docs-reproduction`; a test computes it anew and "
-      "compares.\n\n"
-      "{} rows: {} reproduced, {} where a paper contradicts itself or the hardware, {} where a simple model misses a "
-      "measurement, {} "
-      "that "
-      "were fitted to the number and test nothing. Nothing is tuned to hide a difference. The sources are listed in "
-      "[models](models.md).\n{}",
-      rows(), reproduced_, contradictions_, missed_, fitted_, body_);
+      "Every number and claim of the papers that can be checked, beside what comes out here. "
+      "`ninja -C build docs-reproduction` writes the page; a test computes it anew and compares.\n\n"
+      "Only the first kind of row says something about the program:\n\n"
+      "| kind | what it is | rows | as printed | outside |\n"
+      "| --- | --- | --: | --: | --: |\n"
+      "| computed | by the models, rules and calculators of this program, from inputs that do not contain the answer "
+      "| {} | {} | {} |\n"
+      "| arithmetic | on the paper's own numbers; it calls nothing of the program | {} | {} | {} |\n"
+      "| threshold | what we ask of our own model | {} | {} | {} |\n"
+      "| fitted | to the number itself, or estimated, so that it tests nothing | {} | | |\n\n"
+      "One rule decides: the digits that the paper prints. A number printed 12.3 is reproduced by what rounds to it, "
+      "12.25 to 12.35; where a paper prints its spread, as in 4.15 ± 0.05, by what lies in it. Rows outside show both "
+      "values, the difference and why. The sources are listed in [models](models.md).\n{}",
+      computed.within + computed.outside, computed.within, computed.outside, arithmetic.within + arithmetic.outside,
+      arithmetic.within, arithmetic.outside, threshold.within + threshold.outside, threshold.within, threshold.outside,
+      fitted.within, body_);
 }
 
 Page reproduction() {

@@ -1,17 +1,30 @@
-// docs/reproduction.md: what the papers print beside what this program computes, with the difference and a verdict.
+// docs/reproduction.md: what the papers print beside what comes out here, with the difference and a verdict.
 //
 //   page.section("Hong & Kim 2009", "section 3.5, the worked example");
-//   page.number("Mem_L", "cycles", 730, *p.term("Mem_L"), 0);        | Mem_L, cycles | 730 | 730 | 0 | reproduced |
+//   page.computed("Mem_L", "cycles", "730", *p.term("Mem_L"));      | Mem_L, cycles | 730 | 730 | 0 | reproduced |
 //
-// A verdict is computed, never written down. A row that should be reproduced and is not fails the test, and so does a
-// contradiction of a paper that has gone away.
+// Rows are of four kinds, which are counted apart. A verdict is computed, never written down, by one rule: the digits
+// that the paper prints. A row outside of them says why; one that does not, and a reason where there is nothing to
+// explain, fail the test.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace warplens::reproduction {
+
+enum class Kind : unsigned char {
+  computed,   ///< by the models, rules and calculators of the program, from inputs that do not contain the answer
+  arithmetic, ///< on the paper's own numbers: calls nothing of the program
+  threshold,  ///< what we ask of ourselves
+  fitted,     ///< to the number, or estimated: tests nothing
+};
+constexpr std::size_t kKinds = 4;
+
+/// Whether ours has the digits that the paper prints: what rounds to "12.3", or lies in "4.15 ± 0.05".
+bool as_printed(std::string_view printed, double ours);
 
 class Page {
 public:
@@ -20,38 +33,40 @@ public:
   /// A paragraph after the rows so far.
   void text(std::string_view paragraph);
 
-  /// Reproduced where |ours - paper| is at most `tolerance` of the paper's number (0: equal to ten digits).
-  void number(std::string_view what, std::string_view unit, double paper, double ours, double tolerance);
-  /// The paper prints `digits` after the point; reproduced where ours rounds or is cut to that.
-  void printed(std::string_view what, std::string_view unit, double paper, double ours, int digits);
-  /// The paper does not agree with itself: what follows from its own numbers differs by more than `at_least` of what it
-  /// prints.
-  void contradiction(std::string_view what, std::string_view unit, double paper, double ours, double at_least,
-                     std::string_view why);
-  /// A model that misses a measurement, as the paper's own simple models do: no reproduction is claimed.
-  void missed(std::string_view what, std::string_view unit, double measured, double ours, double at_least,
-              std::string_view why);
-  /// Ours was fitted to the very number: it tests nothing.
-  void fitted(std::string_view what, std::string_view unit, double paper, double ours, std::string_view to);
-  /// A statement: holds or not.
-  void claim(std::string_view what, std::string_view paper, std::string_view ours, bool holds);
-  /// A statement that we find not to hold. `holds` must be false.
-  void refuted(std::string_view what, std::string_view paper, std::string_view ours, bool holds, std::string_view why);
+  /// `printed` as in the paper: "12.3" is met from 12.25 to 12.35, "4.15 ± 0.05" from 4.1 to 4.2. `why`: what explains
+  /// a number outside, empty where ours is within. A number that the paper cut instead of rounding explains itself.
+  void computed(std::string_view what, std::string_view unit, std::string_view printed, double ours,
+                std::string_view why = {});
+  void arithmetic(std::string_view what, std::string_view unit, std::string_view printed, double ours,
+                  std::string_view why = {});
+  /// A statement of the paper, which holds or not.
+  void claim(Kind kind, std::string_view what, std::string_view paper, std::string_view ours, bool holds,
+             std::string_view why = {});
+  void threshold(std::string_view what, std::string_view wanted, std::string_view ours, bool met);
+  /// `how`: "fitted to …" or "estimated: …".
+  void fitted(std::string_view what, std::string_view unit, std::string_view printed, double ours,
+              std::string_view how);
 
   /// The whole page.
   [[nodiscard]] std::string markdown() const;
-  /// Rows whose verdict is not the one that their kind asks for.
+  /// Rows outside without a reason, and reasons without a row outside.
   [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
-  [[nodiscard]] int rows() const { return static_cast<int>(reproduced_ + contradictions_ + missed_ + fitted_); }
+  struct Count {
+    int within = 0, outside = 0;
+    friend bool operator==(const Count&, const Count&) = default;
+  };
+  [[nodiscard]] const Count& count(Kind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
 private:
-  void row(std::string_view what, std::string_view paper, std::string_view ours, std::string_view difference,
-           std::string_view verdict);
+  void number(Kind kind, std::string_view what, std::string_view unit, std::string_view printed, double ours,
+              std::string_view why);
+  void row(Kind kind, bool within, std::string_view what, std::string_view paper, std::string_view ours,
+           std::string_view difference, std::string_view why);
 
   std::string body_;
   bool in_table_ = false;
   std::vector<std::string> failures_;
-  std::size_t reproduced_ = 0, contradictions_ = 0, missed_ = 0, fitted_ = 0;
+  std::array<Count, kKinds> counts_{};
 };
 
 /// The page of this tree.

@@ -19,26 +19,43 @@ TEST(Reproduction, ThePageIsUpToDate) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const Page page = reproduction();
   EXPECT_EQ(text, page.markdown()) << "docs/reproduction.md is stale: ninja -C build docs-reproduction";
-  EXPECT_GT(page.rows(), 200);
+  EXPECT_GT(page.count(Kind::computed).within, 100);
 }
 
-TEST(Reproduction, VerdictsAreComputed) {
+TEST(Reproduction, ThePrintedDigitsDecide) {
   Page page;
-  page.number("same", "", 100, 100, 0);
-  page.number("near", "", 100, 100.4, 0.005);
-  page.printed("rounded", "", 2.28, 2.28125, 2);
-  page.printed("cut", "", 8.28, 8.286, 2);
-  page.contradiction("different", "", 100, 110, 0.05, "why");
+  page.computed("same", "", "100", 100);
+  page.computed("rounded", "", "2.28", 2.28125);
+  page.computed("up to half a unit", "", "12.3", 12.35);
+  page.computed("in the spread", "", "7.55 ± 0.05", 7.5);
+  page.computed("cut", "", "8.28", 8.286);
+  page.computed("explained", "", "2.28", 2.2951, "why");
   EXPECT_TRUE(page.failures().empty());
-  page.number("far", "", 100, 101, 0.005);
-  page.number("nearly", "", 100, 100.0001, 0);
-  page.printed("other", "", 2.28, 2.2951, 2);
-  page.contradiction("same", "", 100, 101, 0.05, "why");
-  page.missed("met", "", 100, 101, 0.05, "why");
-  page.claim("wrong", "a", "b", false);
-  page.refuted("right", "a", "a", true, "why");
-  EXPECT_EQ(page.failures().size(), 7u);
-  EXPECT_NE(page.markdown().find("| far | 100 | 101 | +1 % | NOT REPRODUCED |"), std::string::npos);
+  EXPECT_EQ(page.count(Kind::computed), (Page::Count{4, 2}));
+  page.computed("far", "", "100", 101);
+  page.computed("nearly", "", "100.00", 100.016);
+  page.computed("above the spread", "", "4.15 ± 0.05", 4.25);
+  page.computed("a reason for nothing", "", "100", 100, "why");
+  EXPECT_EQ(page.failures().size(), 4u);
+  EXPECT_NE(page.markdown().find("| far | computed | 100 | 101 | +1 % | outside: NOT EXPLAINED |"), std::string::npos);
+  EXPECT_NE(page.markdown().find("| cut | computed | 8.28 | 8.286 | +0.072 % | outside: cut to these digits, not"),
+            std::string::npos);
+}
+
+TEST(Reproduction, KindsAreCountedApart) {
+  Page page;
+  page.arithmetic("sum", "", "4", 2 + 2);
+  page.claim(Kind::arithmetic, "order", "a > b", "b > a", false, "why");
+  page.threshold("error", "at most 20 %", "12 %", true);
+  page.threshold("error", "at most 20 %", "25 %", false);
+  page.fitted("time", "ms", "303", 299, "estimated: barriers");
+  EXPECT_EQ(page.count(Kind::computed), Page::Count{});
+  EXPECT_EQ(page.count(Kind::arithmetic), (Page::Count{1, 1}));
+  EXPECT_EQ(page.count(Kind::threshold), (Page::Count{1, 1}));
+  EXPECT_EQ(page.count(Kind::fitted), (Page::Count{1, 0}));
+  EXPECT_EQ(page.failures().size(), 1u); // a threshold is met, or the test fails
+  EXPECT_NE(page.markdown().find("| fitted | 303 | 299 | -1.3 % | estimated: barriers; tests nothing |"),
+            std::string::npos);
 }
 
 } // namespace

@@ -1,0 +1,59 @@
+# The instruction of docs/extending/instruction.md, in programs built from this tree with the page's edits and no others:
+# each block of the page that is called added/PATH is what the page says to add to PATH. A header takes it at the end
+# of its namespace, another file at its end.
+set(edited ${CMAKE_CURRENT_BINARY_DIR}/edited)
+file(GLOB_RECURSE blocks RELATIVE ${examples}/added ${examples}/added/*)
+foreach(path IN LISTS blocks)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${path})
+  file(READ ${examples}/added/${path} block)
+  file(READ ${PROJECT_SOURCE_DIR}/${path} text)
+  string(FIND "${text}" "\n} // namespace" end REVERSE)
+  if(end EQUAL -1)
+    string(APPEND text "${block}")
+  else()
+    string(SUBSTRING "${text}" ${end} -1 rest)
+    string(SUBSTRING "${text}" 0 ${end} text)
+    string(APPEND text "\n${block}${rest}")
+  endif()
+  set(old "")
+  if(EXISTS ${edited}/${path})
+    file(READ ${edited}/${path} old)
+  endif()
+  if(NOT old STREQUAL text)
+    file(WRITE ${edited}/${path} "${text}")
+  endif()
+endforeach()
+
+# What reads the table is compiled again, for the level that every processor has; the rest is that of the libraries, of
+# which the linker takes no object whose functions it has already.
+list(GET WARPLENS_LEVELS -1 level)
+get_property(tables GLOBAL PROPERTY WARPLENS_LANE_TABLES)
+list(TRANSFORM tables REPLACE "(.+)" "TABLE(fill_\\1)" OUTPUT_VARIABLE each_table)
+list(JOIN each_table "" each_table)
+set(exec ${PROJECT_SOURCE_DIR}/emulator/exec)
+add_library(edited_table OBJECT ${PROJECT_SOURCE_DIR}/emulator/isa/table.cpp)
+target_compile_options(edited_table PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconstexpr-ops-limit=1000000000>
+  $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=1000000000>)
+add_library(edited_rows OBJECT ${exec}/lane_rows.cpp)
+target_compile_options(edited_rows PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-conversion)
+target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_integer
+  "WARPLENS_TABLE=\"emulator/isa/instructions/integer.def\"")
+add_library(edited_levels OBJECT ${exec}/levels.cpp)
+target_compile_definitions(edited_levels PRIVATE "WARPLENS_FOR_EACH_LEVEL=LEVEL(${level})"
+  "WARPLENS_FOR_EACH_TABLE=${each_table}")
+foreach(part table rows levels)
+  target_include_directories(edited_${part} BEFORE PRIVATE ${edited})
+  target_link_libraries(edited_${part} PRIVATE warplens_ir)
+endforeach()
+
+# The command line and the writer of docs/instructions.md, with that table.
+add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows>
+  $<TARGET_OBJECTS:edited_levels>)
+target_link_libraries(warplens_edited PRIVATE warplens_api_trace warplens_fatbin Boost::program_options)
+add_executable(write_edited_instructions $<TARGET_OBJECTS:write_instructions> $<TARGET_OBJECTS:edited_table>)
+target_link_libraries(write_edited_instructions PRIVATE warplens_isa)
+set_target_properties(warplens_edited write_edited_instructions
+  PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_compile_definitions(docs_tests PRIVATE WARPLENS_PROGRAM="$<TARGET_FILE:warplens_edited>"
+  WARPLENS_WRITE_INSTRUCTIONS="$<TARGET_FILE:write_edited_instructions>")
+add_dependencies(docs_tests warplens_edited write_edited_instructions)

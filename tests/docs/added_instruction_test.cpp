@@ -1,0 +1,77 @@
+// The instruction of docs/extending/instruction.md, in programs that were built with the page's edits and no others
+// (added_instruction.cmake).
+#include "tests/tools/program.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warplens::testing {
+namespace {
+
+// d[lane] = the distance of lane and 10, saturated to s32, of 32 lanes.
+constexpr std::string_view kKernel = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry distances(.param .u64 d)
+{
+  .reg .u32 %r<4>;
+  .reg .u64 %rd<4>;
+  ld.param.u64 %rd1, [d];
+  mov.u32 %r1, %tid.x;
+  dist.s32.u32.u32.sat %r2, %r1, 10;
+  dist.u32.u32.s32 %r3, %r2, -3;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r3;
+  ret;
+}
+)";
+
+TEST(AddedInstruction, Runs) {
+  const Folder folder;
+  const Output o = run_program({"run", folder.write("distances.ptx", kKernel), "--kernel", "distances", "--grid", "1",
+                                "--block", "32", "--arg", "d:u32[32]", "--print", "d"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("13 12 11 10 9 8 7 6 5 4 3 4 5"), o.out.npos) << o.out;
+}
+
+TEST(AddedInstruction, IsCountedInItsClass) {
+  const Folder folder;
+  const Output o = run_program({"run", folder.write("distances.ptx", kKernel), "--kernel", "distances", "--grid", "1",
+                                "--block", "32", "--arg", "d:u32[32]", "--counters"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const std::size_t line = o.out.find("inst_executed_integer ");
+  ASSERT_NE(line, o.out.npos) << o.out;
+  // Two of dist and the addition of the address.
+  EXPECT_NE(o.out.substr(line, o.out.find('\n', line) - line).find(" 3"), o.out.npos) << o.out;
+}
+
+TEST(AddedInstruction, IsSuggestedAndChecked) {
+  const Folder folder;
+  std::string wrong(kKernel);
+  wrong.replace(wrong.find("dist.u32"), 5, "dost.");
+  Output o = run_program({"check", folder.write("wrong.ptx", wrong)});
+  EXPECT_NE((o.out + o.err).find("did you mean 'dist'?"), std::string::npos) << o.out << o.err;
+  wrong = kKernel;
+  wrong.replace(wrong.find("dist.u32"), 8, "dist.f32");
+  o = run_program({"check", folder.write("wrong.ptx", wrong)});
+  EXPECT_NE((o.out + o.err).find("'.f32' does not fit in 'dist.f32.u32.s32'"), std::string::npos) << o.out << o.err;
+}
+
+TEST(AddedInstruction, IsListed) {
+  const Output o = run_program({"list", "instructions"});
+  EXPECT_EQ(o.status, 0);
+  const std::size_t at = o.out.find("dist ");
+  ASSERT_NE(at, o.out.npos);
+  EXPECT_NE(o.out.substr(at, o.out.find('\n', at) - at).find(".{u32,s32}.{u32,s32}.{u32,s32}[.sat]"), o.out.npos);
+}
+
+TEST(AddedInstruction, IsInTheTableOfTheDocumentation) {
+  const Folder folder;
+  const std::string page = (folder.path() / "instructions.md").string();
+  ASSERT_EQ(std::system(("'" WARPLENS_WRITE_INSTRUCTIONS "' '" + page + "'").c_str()), 0);
+  EXPECT_NE(read_text(page).find("| `dist` | `.{u32,s32}.{u32,s32}.{u32,s32}[.sat]` | 2.0 | sm_20 |"),
+            std::string::npos);
+}
+
+} // namespace
+} // namespace warplens::testing
