@@ -8,11 +8,11 @@
 
 #include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
-#include "analyzers/rule_set.hpp"
 #include "api/session.hpp"
 #include "api/texture.hpp"
 #include "api/values.hpp"
 #include "model/models.hpp"
+#include "rules/rule_set.hpp"
 
 #include <array>
 #include <filesystem>
@@ -77,21 +77,21 @@ struct LaunchRequest {
   std::vector<Argument> arguments;
   model::Device device;
   bool analyze = true;                ///< watch the accesses, predict, find problems
-  analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  rules::RuleSet rules;               ///< counted in addition to what every report has
   bool per_block = false;             ///< counters of each block, too; takes several times as long
   std::vector<std::string> analyzers; ///< by name, besides those that always run: `warplens list analyzers`
   FirstLevel first_level = FirstLevel::device;
-  unsigned workers = 0;                       ///< 0: as many as the machine has
+  unsigned workers = 0; ///< 0: as many as the machine has
   /// Warp instructions of the launch and of those that its kernel makes, and what that costs besides (see
   /// device_launches.cpp); 0: no limit.
   std::uint64_t max_steps = kDefaultMaxSteps;
-  std::uint64_t steps_before = 0; ///< of the launches that this one comes from
-  std::optional<std::uint32_t> registers;     ///< per thread; estimated unless given here or by .maxnreg
-  std::string level;                          ///< "x86-64-v3", …; empty: the best
-  bool host_pointers = false;                 ///< addresses outside the context's memory are the caller's business
-  bool past_ends = false;                     ///< accesses past allocations pass as on a GPU: exec::Launch::past_ends
-  LaunchRecorder* recorder = nullptr;         ///< keeps the events
-  EventSource* events = nullptr;              ///< nullptr: the emulator runs the kernel
+  std::uint64_t steps_before = 0;         ///< of the launches that this one comes from
+  std::optional<std::uint32_t> registers; ///< per thread; estimated unless given here or by .maxnreg
+  std::string level;                      ///< "x86-64-v3", …; empty: the best
+  bool host_pointers = false;             ///< addresses outside the context's memory are the caller's business
+  bool past_ends = false;                 ///< accesses past allocations pass as on a GPU: exec::Launch::past_ends
+  LaunchRecorder* recorder = nullptr;     ///< keeps the events
+  EventSource* events = nullptr;          ///< nullptr: the emulator runs the kernel
   /// The host, or another launch, may write what this one waits for: a kernel that seems to get nowhere goes on.
   bool others_write = false;
   std::string launched_by = {}; ///< the kernel that makes this launch; empty: the host does
@@ -114,7 +114,7 @@ struct LaunchReport {
   std::string file; ///< of the module
   Extent grid{}, block{}, cluster{};
   model::Device device;
-  analyzers::RuleSet rules;       ///< as in the request
+  rules::RuleSet rules;           ///< as in the request
   std::string printed;            ///< by printf() in the kernel, in the order of the blocks
   std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `trap_kind` and `resources` is filled
   std::optional<exec::Trap::Kind> trap_kind;
@@ -163,7 +163,7 @@ std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::sp
 Expected<model::Device> load_device(std::string_view name_or_file);
 /// Rules to count under: each a built-in rule by name, or a rule file by path. Errors: neither, a file that is no rule
 /// (with line and column), two of one name.
-Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_files);
+Expected<rules::RuleSet> load_rules(std::span<const std::string> names_or_files);
 /// The device for a module when the user names none: the Tesla C1060 for targets before sm_20, otherwise the H200.
 Expected<model::Device> default_device(const ir::Module& module);
 
