@@ -14,7 +14,6 @@
 #include "analyzers/local_memory.hpp"
 #include "analyzers/partition_camping.hpp"
 #include "analyzers/reuse_distance.hpp"
-#include "analyzers/rule_counts.hpp"
 #include "analyzers/shared_banks.hpp"
 #include "analyzers/texture_memory.hpp"
 #include "emulator/ir/print.hpp"
@@ -34,11 +33,30 @@ std::unique_ptr<StreamAnalyzer> make(std::size_t instructions, const exec::Launc
 constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&,
                                                        const Board&) = {make<PartitionCamping>, make<ReuseDistance>};
 
+constexpr AnalyzerInfo kRules = {"rule_counts",
+                                 "Rules of your own",
+                                 "transactions and passes under the rules given with --rule, as rule.NAME.…",
+                                 {}};
+
+std::vector<DeviceRules> or_usual(const std::vector<DeviceRules>& devices) {
+  return devices.empty() ? std::vector{DeviceRules::usual()} : devices;
+}
+
+/// Whose counters are given as rule.NAME.…: those that were asked for, and those of a device that no counter of a
+/// profiler goes by.
+rules::RuleSet named(rules::RuleSet asked, const DeviceRules& device) {
+  // One that was asked for as well is there already.
+  if (!has_profilers_names(device.coalescing)) static_cast<void>(asked.add(device.coalescing));
+  if (!has_profilers_names(device.banks)) static_cast<void>(asked.add(device.banks));
+  return asked;
+}
+
 } // namespace
 
 struct Analysis::Parts {
   Parts(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
-      : options(std::move(given)), mix(function, shape), global(function.instructions.size()), shared(function),
+      : options(std::move(given)), rules(function, or_usual(options.devices), options.rules), mix(function, shape),
+        global(function.instructions.size(), rules), shared(function.instructions.size(), rules),
         local(function.instructions.size()), constant(function.instructions.size()), texture(function),
         divergence(function), arithmetic(function, global), loads(module, function, shape.ctas() * shape.warps()),
         chain(module, function, shape.ctas() * shape.warps(), options.board), barriers(function.instructions.size(), shape),
@@ -51,8 +69,8 @@ struct Analysis::Parts {
       if (wanted(one->info().id)) named.push_back(std::move(one));
     }
     streams.emplace(shape, options.board, part());
-    if (options.per_block) blocks.emplace(function);
-    if (!options.rules.empty()) rules.emplace(function, options.rules);
+    if (options.per_block)
+      blocks.emplace(function, rules, analyzers::named(options.rules, or_usual(options.devices).front()));
   }
   [[nodiscard]] bool wanted(std::string_view id) const {
     return std::any_of(options.named.begin(), options.named.end(),
@@ -74,6 +92,7 @@ struct Analysis::Parts {
   }
 
   AnalysisOptions options;
+  CountedRules rules;
   InstructionMix mix;
   GlobalTransactions global;
   SharedBanks shared;
@@ -89,7 +108,6 @@ struct Analysis::Parts {
   Caches caches;
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
   std::optional<Streams> streams; ///< what duplicates, caches and the named ones look at; until they have
-  std::optional<RuleCounts> rules;
   std::optional<BlockCounts> blocks;
 
   /// In the order of the report.
@@ -97,7 +115,6 @@ struct Analysis::Parts {
     std::vector<Analyzer*> list = {&mix,        &arithmetic, &global, &shared,     &local,    &constant, &texture,
                                    &divergence, &loads,      &chain,  &duplicates, &barriers, &caches};
     for (const auto& one : named) list.push_back(one.get());
-    if (rules) list.push_back(&*rules);
     return list;
   }
 };
@@ -110,20 +127,23 @@ std::size_t rows_of(const ir::Function& function) { return function.instructions
 /// One virtual call per event: the parts' types are known here.
 class CombinedShard final : public exec::Shard {
 public:
-  CombinedShard(const ir::Function& function, std::uint32_t warps, std::unique_ptr<Streams::Shard> recorder,
-                std::unique_ptr<exec::Shard> of_rules, std::unique_ptr<BlockCounts::Shard> of_blocks)
-      : global(rows_of(function)), shared(function), local(rows_of(function)), constant(rows_of(function)),
-        texture(rows_of(function)), divergence(rows_of(function)), loads(rows_of(function)),
-        barriers(rows_of(function), warps), streams(std::move(recorder)), rules(std::move(of_rules)),
-        blocks(std::move(of_blocks)) {}
+  CombinedShard(const ir::Function& function, const CountedRules& rules, std::uint32_t warps,
+                std::unique_ptr<Streams::Shard> recorder, std::unique_ptr<BlockCounts::Shard> of_blocks)
+      : one_by_one(std::max(rules.global_period(), rules.shared_period()) > exec::kAlignmentPeriod),
+        global(rows_of(function), rules), shared(rows_of(function) * SharedBanks::kOperations, rules),
+        local(rows_of(function)), constant(rows_of(function)), texture(rows_of(function)),
+        divergence(rows_of(function)), loads(rows_of(function)), barriers(rows_of(function), warps),
+        streams(std::move(recorder)), blocks(std::move(of_blocks)) {}
 
   void access(const exec::Access& access) override {
     switch (access.space) {
     case isa::Space::global:
-      global.access(access);
+      if (!one_by_one) global.access(access);
       streams->access(access);
       break;
-    case isa::Space::shared: shared.access(access); break;
+    case isa::Space::shared:
+      if (!one_by_one) shared.access(access);
+      break;
     case isa::Space::constant:
     case isa::Space::param:
       shared.access(access);
@@ -136,7 +156,6 @@ public:
       break;
     default: break;
     }
-    if (rules) rules->access(access);
   }
   void branch(const exec::Branch& branch) override {
     divergence.branch(branch);
@@ -145,23 +164,26 @@ public:
   void barrier(const exec::Barrier& barrier) override { barriers.barrier(barrier); }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta);
-    return (blocks && blocks->begin_cta(cta)) || of_streams;
+    return (blocks && blocks->begin_cta(cta)) || of_streams || one_by_one;
   }
   void end_cta(std::uint64_t cta) override {
     barriers.end_cta(cta);
     if (blocks) blocks->end_cta(cta);
   }
   [[nodiscard]] exec::EachWanted each_wanted() const override {
-    return blocks ? exec::EachWanted{} : streams->each_wanted();
+    return blocks || one_by_one ? exec::EachWanted{} : streams->each_wanted();
   }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
     streams->each_access(warp, access);
+    if (one_by_one && access.space == isa::Space::global) global.access(access);
+    if (one_by_one && access.space == isa::Space::shared) shared.access(access);
     if (blocks) blocks->each_access(warp, access);
   }
   void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override {
     if (blocks) blocks->each_branch(warp, branch);
   }
 
+  bool one_by_one; ///< some rule tells accesses apart that come together
   GlobalTransactions::Shard global;
   SharedBanks::Shard shared;
   LocalMemory::Shard local;
@@ -171,8 +193,7 @@ public:
   IndependentLoads::Shard loads;
   BarrierWaits::Shard barriers;
   std::unique_ptr<Streams::Shard> streams;
-  std::unique_ptr<exec::Shard> rules;         ///< null where there are none
-  std::unique_ptr<BlockCounts::Shard> blocks; ///< likewise
+  std::unique_ptr<BlockCounts::Shard> blocks; ///< null where they are not asked for
 };
 
 } // namespace
@@ -185,7 +206,7 @@ std::span<const AnalyzerInfo* const> analyzers() {
     Analysis::Parts parts(module, none, {}, {.named = {"all"}});
     std::vector<const AnalyzerInfo*> infos;
     for (const Analyzer* part : parts.all()) infos.push_back(&part->info());
-    infos.push_back(&RuleCounts(none, {}).info());
+    infos.push_back(&kRules);
     return infos;
   }());
   return list;
@@ -211,8 +232,7 @@ Analysis::Analysis(const ir::Module& module, const ir::Function& function, const
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_, warps_, parts_->streams->make_shard(),
-                                         parts_->rules ? parts_->rules->make_shard() : nullptr,
+  return std::make_unique<CombinedShard>(function_, parts_->rules, warps_, parts_->streams->make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
@@ -229,7 +249,6 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     parts_->loads.absorb(combined.loads);
     parts_->barriers.absorb(combined.barriers);
     parts_->streams->absorb(*combined.streams);
-    if (parts_->rules) parts_->rules->absorb(*combined.rules);
     if (parts_->blocks) parts_->blocks->absorb(*combined.blocks);
   }
   parts_->mix.conclude(counts);
@@ -237,19 +256,22 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
   parts_->arithmetic.conclude(counts);
   parts_->loads.conclude(counts);
   parts_->chain.conclude(counts);
-  if (parts_->rules) parts_->rules->conclude(counts);
   parts_->duplicates.study(*parts_->streams);
   parts_->caches.study(*parts_->streams);
   for (const auto& one : parts_->named) one->study(*parts_->streams);
   parts_->streams.reset(); // the largest part, no longer needed
 }
 
-Profile Analysis::profile() const {
+Profile Analysis::profile(const DeviceRules& device) const {
   Profile profile;
   profile.kernel = function_.name;
   if (parts_->blocks) profile.blocks = parts_->blocks->table();
   std::vector<InstructionRow> rows(function_.instructions.size());
   for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
+  profile.counts = {parts_->global.counts(device.coalescing, rows), parts_->shared.counts(device.banks, rows)};
+  const rules::RuleSet named = analyzers::named(parts_->options.rules, device);
+  for (const rules::CoalescingRule& rule : named.coalescing) parts_->global.report(rule, profile.metrics, rows);
+  for (const rules::BankRule& rule : named.banks) parts_->shared.report(rule, profile.metrics, rows);
   std::vector<std::string> lines = ir::print_lines(module_, function_);
   std::map<std::uint32_t, std::string_view> files;
   for (const ir::SourceFile& file : module_.files) files[file.number] = file.name;

@@ -2,13 +2,13 @@
 //
 //   Analysis analysis(module, function, shape, {.named = {"caches"}, .board = board});
 //   launch(…, &analysis);                 // the Analysis is an exec::Watcher
-//   Profile profile = analysis.profile();
-//   std::vector<Finding> findings = find_problems(profile, {"1.2", "1.x"});
+//   Profile profile = analysis.profile(rules_of_the_device);
+//   std::vector<Finding> findings = find_problems(profile, rules_of_the_device);
 #pragma once
 
 #include "analyzers/analyzer.hpp"
 #include "analyzers/board.hpp"
-#include "analyzers/rule_set.hpp"
+#include "analyzers/counted_rules.hpp"
 #include "emulator/base/diagnostic.hpp"
 
 #include <memory>
@@ -21,10 +21,11 @@ std::span<const AnalyzerInfo* const> analyzers();
 
 /// What a launch is watched for besides what every report has.
 struct AnalysisOptions {
-  RuleSet rules{};                  ///< counted in addition: see rule_counts.hpp
-  std::vector<std::string> named{}; ///< analyzers that cost more than most; "all" for all of them
-  Board board{};                    ///< what the named ones need to know of the GPU
-  bool per_block = false;           ///< fills Profile::blocks; costs several times what the emulation does
+  rules::RuleSet rules{};             ///< counted in addition, as rule.NAME.…
+  std::vector<DeviceRules> devices{}; ///< whose profiles will be asked for; none: the usual rules
+  std::vector<std::string> named{};   ///< analyzers that cost more than most; "all" for all of them
+  Board board{};                      ///< what the named ones need to know of the GPU
+  bool per_block = false;             ///< fills Profile::blocks; costs several times what the emulation does
 };
 
 /// Errors: names that no analyzer has; the hint says what may have been meant.
@@ -42,8 +43,9 @@ public:
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override;
 
-  /// What was found, after finish(); the same for any number of shards.
-  [[nodiscard]] Profile profile() const;
+  /// What was found, after finish(), on a device of these rules, one of those in the options; the same for any number
+  /// of shards.
+  [[nodiscard]] Profile profile(const DeviceRules& device = DeviceRules::usual()) const;
 
   struct Parts;
 

@@ -12,8 +12,9 @@
 namespace warplens::analyzers {
 
 struct BlockCounts::Shard::Open {
-  Open(std::uint64_t number, const ir::Function& function)
-      : cta(number), global(function.instructions.size() + 1), shared(function),
+  Open(std::uint64_t number, const ir::Function& function, const CountedRules& rules)
+      : cta(number), global(function.instructions.size() + 1, rules),
+        shared((function.instructions.size() + 1) * SharedBanks::kOperations, rules),
         local(function.instructions.size() + 1), constant(function.instructions.size() + 1),
         texture(function.instructions.size() + 1), divergence(function.instructions.size() + 1) {}
   std::uint64_t cta;
@@ -25,11 +26,11 @@ struct BlockCounts::Shard::Open {
   Divergence::Shard divergence;
 };
 
-BlockCounts::Shard::Shard(const ir::Function& function) : function_(function) {}
+BlockCounts::Shard::Shard(const BlockCounts& of) : of_(of) {}
 BlockCounts::Shard::~Shard() = default;
 
 bool BlockCounts::Shard::begin_cta(std::uint64_t cta) {
-  open_.push_back(std::make_unique<Open>(cta, function_));
+  open_.push_back(std::make_unique<Open>(cta, of_.function_, of_.rules_));
   return true;
 }
 
@@ -55,24 +56,28 @@ void BlockCounts::Shard::each_branch(const exec::WarpId& warp, const exec::Branc
 void BlockCounts::Shard::end_cta(std::uint64_t cta) {
   Open* const block = find(cta);
   if (!block) return;
-  const std::size_t size = function_.instructions.size();
+  const std::size_t size = of_.function_.instructions.size();
   Metrics metrics;
   std::vector<InstructionRow> no_rows;
-  const auto add = [&](Analyzer&& analyzer, exec::Shard& counted) {
+  const auto add = [&](auto&& analyzer, exec::Shard& counted) {
     analyzer.absorb(counted);
     analyzer.report(metrics, no_rows);
   };
-  add(GlobalTransactions(size), block->global);
-  add(SharedBanks(function_), block->shared);
+  GlobalTransactions global(size, of_.rules_);
+  SharedBanks shared(size, of_.rules_);
+  add(global, block->global);
+  add(shared, block->shared);
   add(LocalMemory(size), block->local);
   add(ConstantMemory(size), block->constant);
-  add(TextureMemory(function_), block->texture);
-  add(Divergence(function_), block->divergence);
+  add(TextureMemory(of_.function_), block->texture);
+  add(Divergence(of_.function_), block->divergence);
+  for (const rules::CoalescingRule& rule : of_.named_.coalescing) global.report(rule, metrics, no_rows);
+  for (const rules::BankRule& rule : of_.named_.banks) shared.report(rule, metrics, no_rows);
   table_.add(cta, metrics);
   std::erase_if(open_, [&](const auto& one) { return one->cta == cta; });
 }
 
-std::unique_ptr<BlockCounts::Shard> BlockCounts::make_shard() const { return std::make_unique<Shard>(function_); }
+std::unique_ptr<BlockCounts::Shard> BlockCounts::make_shard() const { return std::make_unique<Shard>(*this); }
 
 void BlockCounts::absorb(Shard& shard) { table_.merge(shard.table_); }
 

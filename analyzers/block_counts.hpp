@@ -5,6 +5,7 @@
 //   table.names[0] == "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", table.rows[7].cta == 7, .values[0] == 8
 #pragma once
 
+#include "analyzers/counted_rules.hpp"
 #include "analyzers/profile.hpp"
 #include "emulator/exec/events.hpp"
 
@@ -16,7 +17,9 @@ namespace warplens::analyzers {
 class BlockCounts {
 public:
   class Shard;
-  explicit BlockCounts(const ir::Function& function) : function_(function) {}
+  /// `function` and `rules` must outlive it; `named`: whose counters are given as `rule.NAME.…`.
+  BlockCounts(const ir::Function& function, const CountedRules& rules, rules::RuleSet named)
+      : function_(function), rules_(rules), named_(std::move(named)) {}
 
   [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
   void absorb(Shard& shard);
@@ -24,14 +27,16 @@ public:
   [[nodiscard]] BlockTable table() const;
 
 private:
-  const ir::Function& function_; // must outlive it
+  const ir::Function& function_;
+  const CountedRules& rules_;
+  rules::RuleSet named_;
   BlockTable table_;
 };
 
 /// Of one worker, which may have several blocks going.
 class BlockCounts::Shard final : public exec::Shard {
 public:
-  explicit Shard(const ir::Function& function);
+  explicit Shard(const BlockCounts& of);
   ~Shard() override;
   bool begin_cta(std::uint64_t cta) override;
   void end_cta(std::uint64_t cta) override;
@@ -41,7 +46,7 @@ public:
 private:
   friend class BlockCounts;
   struct Open; ///< a block that has begun
-  const ir::Function& function_;
+  const BlockCounts& of_;
   std::vector<std::unique_ptr<Open>> open_;
   BlockTable table_;
 

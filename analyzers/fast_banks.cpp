@@ -9,9 +9,12 @@
 
 namespace warplens::analyzers {
 
+using rules::Banks;
+
 namespace {
 
-constexpr std::size_t kCells = 32; // of a row, at most
+constexpr std::size_t kCells = 32;          // of a row, at most
+constexpr std::uint32_t kLongestRow = 4096; // a footprint counts from a multiple of it
 
 std::uint32_t log2(std::uint32_t power) { return static_cast<std::uint32_t>(std::countr_zero(power)); }
 
@@ -86,56 +89,62 @@ exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
 
 } // namespace
 
-FastBanks::FastBanks(BankRule rule)
+FastBanks::FastBanks(Banks rule)
     : rule_(std::move(rule)), banks_shift_(log2(rule_.banks * rule_.bank_bytes)), row_shift_(log2(rule_.row_bytes)) {
-  for (std::uint32_t i = 0; i < std::size(cells_); ++i) {
-    const std::uint32_t bytes = 1u << i;
-    const std::uint32_t part = rule_.split_words ? std::min(bytes, rule_.bank_bytes) : bytes;
-    const std::uint32_t cell = std::max(part, rule_.bank_bytes);
-    const std::uint32_t row = rule_.banks * rule_.bank_bytes;
-    const BankRule::Word& word = rule_.word(bytes);
-    // A row must hold whole words: their cells lie in one row then.
-    cells_[i] = {cell <= row && row <= rule_.row_bytes && rule_.banks <= kCells,
-                 log2(cell),
-                 row / cell - 1,
-                 bytes / part,
-                 word.lanes,
-                 word.extra};
-  }
+  const std::uint32_t row = rule_.banks * rule_.bank_bytes;
+  for (std::size_t served = 0; served < rules::kServed; ++served)
+    for (std::uint32_t i = 0; i < std::size(cells_[served]); ++i) {
+      const std::uint32_t bytes = 1u << i;
+      const std::uint32_t part = rule_.split_words ? std::min(bytes, rule_.bank_bytes) : bytes;
+      const std::uint32_t cell = std::max(part, rule_.bank_bytes);
+      const Banks::Word& word = rule_.word(bytes, static_cast<rules::Served>(served));
+      Cells& own = cells_[served][i];
+      // A row must hold whole words: their cells lie in one row then.
+      own.listed = cell <= row && rule_.row_bytes <= kLongestRow && rule_.banks <= kCells &&
+                   rule_.index == Banks::Index::modulo && word.requests.groups.empty() && word.requests.lanes >= 8;
+      if (!own.listed) continue;
+      own.shift = log2(cell);
+      own.last = row / cell - 1;
+      own.parts = bytes / part;
+      own.lanes = word.requests.lanes;
+      own.extra = word.extra;
+    }
 }
 
 /// Null: words of so many bytes are served word for word.
-const FastBanks::Cells* FastBanks::cells(std::uint32_t lane_bytes) const {
+const FastBanks::Cells* FastBanks::cells(std::uint32_t lane_bytes, Service service) const {
   if (!std::has_single_bit(lane_bytes) || lane_bytes > 16) return nullptr;
-  const Cells& found = cells_[log2(lane_bytes)];
+  const Cells& found = cells_[static_cast<std::size_t>(service.of())][log2(lane_bytes)];
   return found.listed ? &found : nullptr;
 }
 
 Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
-                         exec::AccessKind kind) const {
-  if (is_atomic(kind)) return atomic_passes(offsets, mask, lane_bytes, kind);
-  return passes(Footprint(offsets, mask, lane_bytes), kind);
+                         Service service) const {
+  if (one_lane_a_bank(rule_, service.kind)) return lane_by_lane(offsets, mask, lane_bytes, service);
+  return passes(Footprint(offsets, mask, lane_bytes), service);
 }
 
 // Lanes of a word wait for each other: nothing needs to be sorted.
-Passes FastBanks::atomic_passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
-                                exec::AccessKind kind) const {
-  const Cells* const found = cells(lane_bytes);
-  if (!found || !words_aligned(offsets, mask, lane_bytes))
-    return analyzers::passes(rule_, offsets, mask, lane_bytes, kind);
+Passes FastBanks::lane_by_lane(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
+                               Service service) const {
+  const Cells* const found = cells(lane_bytes, service);
+  const bool merges = rule_.merge_equal_pairs && service.kind == exec::AccessKind::load;
+  if (!found || merges || !words_aligned(offsets, mask, lane_bytes))
+    return analyzers::passes(rule_, offsets, mask, lane_bytes, service);
   return passes_of(fullest_of_lanes(offsets, mask, found->lanes, found->shift, found->last), found->lanes, found->extra,
                    found->parts);
 }
 
-Passes FastBanks::passes(const Footprint& access, exec::AccessKind kind) const {
-  if (is_atomic(kind)) return atomic_passes(access.addresses, access.mask, access.lane_bytes, kind);
+Passes FastBanks::passes(const Footprint& access, Service service) const {
+  if (one_lane_a_bank(rule_, service.kind))
+    return lane_by_lane(access.addresses, access.mask, access.lane_bytes, service);
   const auto word_by_word = [&] {
-    return analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, kind);
+    return analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, service);
   };
-  const Cells* const found = access.compact() && access.aligned() ? cells(access.lane_bytes) : nullptr;
+  const Cells* const found = access.compact() && access.aligned() ? cells(access.lane_bytes, service) : nullptr;
   if (!found) return word_by_word();
   std::uint32_t lanes = found->lanes;
-  if (rule_.merge_equal_pairs && kind == exec::AccessKind::load && lanes < exec::kWarpSize &&
+  if (rule_.merge_equal_pairs && service.kind == exec::AccessKind::load && lanes < exec::kWarpSize &&
       equal_pairs(access.addresses, access.mask))
     lanes *= 2;
   const Group group = group_of(lanes);
@@ -157,7 +166,7 @@ Passes FastBanks::passes(const Footprint& access, exec::AccessKind kind) const {
     words = starts[0];
   }
   // One word of a pass is broadcast: nothing to choose where no two lanes share one.
-  if (rule_.broadcast == BankRule::Broadcast::one_word && std::popcount(words) != std::popcount(access.mask)) {
+  if (rule_.broadcast == Banks::Broadcast::one_word && std::popcount(words) != std::popcount(access.mask)) {
     const bool cells_are_banks = found->last + 1 == rule_.banks && rule_.banks <= OneBroadcast::kMaxBanks;
     if (long_rows || !cells_are_banks || lanes > OneBroadcast::kMaxLanes) return word_by_word();
     return with_one_broadcast(access, *found, lanes);

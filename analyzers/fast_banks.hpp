@@ -1,7 +1,7 @@
 // A bank rule prepared for many accesses. Gives the same counts as passes() of banks.hpp, several times as fast.
 //
-//   FastBanks rule(*find_bank_rule("5.x+"));
-//   rule.passes(offsets, mask, 4, exec::AccessKind::load).passes == 2   // 32 lanes, 8 bytes apart
+//   FastBanks rule(*rules::find_bank_rule("5.x+"));
+//   rule.passes(offsets, mask, 4).passes == 2   // 32 lanes, 8 bytes apart
 //
 // Several rules may look at one footprint: its lanes are sorted once.
 #pragma once
@@ -13,12 +13,13 @@ namespace warplens::analyzers {
 
 class FastBanks {
 public:
-  explicit FastBanks(BankRule rule);
+  explicit FastBanks(rules::Banks rule);
 
   /// As analyzers::passes().
   [[nodiscard]] Passes passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
-                              exec::AccessKind kind) const;
-  [[nodiscard]] Passes passes(const Footprint& access, exec::AccessKind kind) const;
+                              Service service = {}) const;
+  [[nodiscard]] Passes passes(const Footprint& access, Service service = {}) const;
+  [[nodiscard]] const rules::Banks& rule() const { return rule_; }
 
 private:
   /// Of the words of one size that lie on multiples of it. Such a word takes whole banks, or a part of one; a cell is
@@ -32,14 +33,14 @@ private:
     std::uint32_t extra = 0; ///< passes that each request takes besides
   };
 
-  [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes) const;
-  [[nodiscard]] Passes atomic_passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
-                                     exec::AccessKind kind) const;
+  [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes, Service service) const;
+  [[nodiscard]] Passes lane_by_lane(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
+                                    Service service) const;
   [[nodiscard]] static Passes with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes);
 
-  BankRule rule_;
+  rules::Banks rule_;
   std::uint32_t banks_shift_, row_shift_; ///< bytes of all banks side by side, and of a row, as powers of two
-  Cells cells_[5];                        ///< of words of 1, 2, 4, 8 and 16 bytes
+  Cells cells_[rules::kServed][5];        ///< of words of 1, 2, 4, 8 and 16 bytes
 };
 
 } // namespace warplens::analyzers

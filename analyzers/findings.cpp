@@ -33,53 +33,71 @@ void keep(Finding& finding, const Metrics& metrics, const std::vector<std::strin
     if (const Metric* metric = metrics.find(name)) finding.values.push_back(*metric);
 }
 
-/// "loads", "stores" or "atomics", the end of the metric names that count them, and how those of 1.x begin.
+/// "loads", "stores" or "atomics", and what the names of their counters have.
 struct Operation {
-  std::string_view plural, suffix, old_prefix;
+  exec::AccessKind kind;
+  std::string_view plural, name;
+  std::string_view old_prefix; ///< of the counters of 1.x; empty: there are none
 };
-constexpr Operation kOperations[] = {{"loads", "ld.sum", "gld_"},
-                                     {"stores", "st.sum", "gst_"},
-                                     {"atomics", "atom.sum", ""},
-                                     {"reductions", "red.sum", ""}};
+constexpr Operation kOperations[] = {{exec::AccessKind::load, "loads", "ld", "gld_"},
+                                     {exec::AccessKind::store, "stores", "st", "gst_"},
+                                     {exec::AccessKind::atomic, "atomics", "atom", ""},
+                                     {exec::AccessKind::reduction, "reductions", "red", ""}};
 
-bool in_order_only(const DeviceRules& rules) { return rules.coalescing == "1.0"; }
-bool by_half_warps(const DeviceRules& rules) { return in_order_only(rules) || rules.coalescing == "1.2"; }
+using rules::Coalescing;
+using Unit = Coalescing::Unit;
 
-/// Bytes: where a row should start. A half-warp's words, on 1.x; a sector later.
-std::uint32_t alignment(const InstructionRow& row, const DeviceRules& rules) {
-  return by_half_warps(rules) ? 16 * row.lane_bytes : 32;
+const rules::WordClass& word_of(const InstructionRow& row, const Coalescing& rule) { return rule.word(row.lane_bytes); }
+
+/// Bytes: where a row should start. The words of a request, or a sector.
+std::uint32_t alignment(const InstructionRow& row, const Coalescing& rule) {
+  return rule.unit == Unit::sectors ? 32 : word_of(row, rule).requests.lanes * row.lane_bytes;
 }
 
-bool too_narrow(const InstructionRow& row, const DeviceRules& rules) {
-  return in_order_only(rules) && row.lane_bytes < 4;
+bool too_narrow(const InstructionRow& row, const Coalescing& rule) {
+  return rule.order == Coalescing::Order::kth_word && row.lane_bytes < rule.words[0].front().bytes;
 }
 
-std::string explain(const InstructionRow& row, const DeviceRules& rules) {
-  if (too_narrow(row, rules)) return "words narrower than 4 bytes never coalesce";
+/// "4, 8 or 16"
+std::string word_sizes(const Coalescing& rule) {
+  std::string list;
+  const auto& words = rule.words[0];
+  for (std::size_t i = 0; i < words.size(); ++i)
+    list += fmt::format("{}{}", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i].bytes);
+  return list;
+}
+
+std::string explain(const InstructionRow& row, const Coalescing& rule) {
+  if (too_narrow(row, rule))
+    return fmt::format("words narrower than {} bytes never coalesce", rule.words[0].front().bytes);
   if (row.stride) return fmt::format("neighbouring threads are {} bytes apart", magnitude(row.stride));
   if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
   if (row.pattern.ends_with("unit stride"))
     return fmt::format("accesses do not start at a multiple of {} bytes, or few lanes are active",
-                       alignment(row, rules));
+                       alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "a single thread of the warp takes part";
   return "access pattern: " + row.pattern;
 }
 
-std::string advise(const InstructionRow& row, const DeviceRules& rules) {
-  if (too_narrow(row, rules)) return "let each thread access a word of 4, 8 or 16 bytes: char4, short2";
+std::string advise(const InstructionRow& row, const Coalescing& rule) {
+  if (too_narrow(row, rule))
+    return fmt::format("let each thread access a word of {} bytes: char4, short2", word_sizes(rule));
   if (row.stride || row.pattern.ends_with("several strides"))
     return "let neighbouring threads access neighbouring words: exchange the roles of the indices, store the fields of "
            "a structure in separate arrays, or stage the data in shared memory";
   if (row.pattern.ends_with("unit stride"))
     return fmt::format("start each row at a multiple of {} bytes (pad the pitch), or let more lanes take part",
-                       alignment(row, rules));
+                       alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "let the whole warp do the work, one word per thread";
-  if (in_order_only(rules))
-    return "let thread k of a half-warp access word k of an aligned segment, or stage the data in shared memory; read "
-           "what all threads share through constant memory";
+  const std::string request = to_string(word_of(row, rule).requests);
+  if (rule.order == Coalescing::Order::kth_word)
+    return fmt::format("let thread k of a {} access word k of an aligned segment, or stage the data in shared memory; "
+                       "read what all threads share through constant memory",
+                       request);
   return fmt::format("sort or group the work so that the threads of a {}, or stage the data in shared memory",
-                     by_half_warps(rules) ? "half-warp use the same segments of 128 bytes"
-                                          : "warp use the same sectors");
+                     rule.unit == Unit::sectors
+                         ? "warp use the same sectors"
+                         : fmt::format("{} use the same segments of {} bytes", request, rule.largest()));
 }
 
 /// What the requests of one instruction took and what they need at least, in the terms of a rule.
@@ -102,88 +120,117 @@ Cost count_sectors(const InstructionRow& row, const Operation& operation, double
   return cost;
 }
 
-/// Compute capability 1.2 and 1.3.
-Cost count_bytes(const InstructionRow& row, const Operation& operation, double requests) {
-  const std::string prefix(operation.old_prefix);
+/// How the counters of an operation begin: a profiler's, where one counts by such a rule.
+std::string prefix_of(const Operation& operation, const rules::CoalescingRule& rule) {
+  return has_profilers_names(rule) ? std::string(operation.old_prefix)
+                                   : fmt::format("rule.{}.{}_", rule.name, operation.name);
+}
+
+Cost count_bytes(const InstructionRow& row, const Operation& operation, double requests,
+                 const rules::CoalescingRule& rule) {
+  const std::string prefix = prefix_of(operation, rule);
+  const TransactionSums sum = row.counts.of_global(operation.kind).sum;
   Cost cost;
-  double transactions = 0;
-  for (const int bytes : {32, 64, 128}) {
-    const std::string name = fmt::format("{}{}b", prefix, bytes);
-    const auto count = static_cast<double>(row.metrics.integer(name));
-    transactions += count;
-    cost.taken += bytes * count;
-    cost.values.push_back(name);
-  }
+  for (std::uint32_t bytes = rule.smallest; bytes <= rule.largest(); bytes *= 2)
+    cost.values.push_back(fmt::format("{}{}b", prefix, bytes));
   cost.values.push_back(prefix + "bytes_ideal");
-  cost.least = static_cast<double>(row.metrics.integer(cost.values.back()));
+  cost.taken = static_cast<double>(sum.bytes());
+  cost.least = static_cast<double>(sum.ideal);
   cost.unit = "bytes";
   cost.message = fmt::format("{}-byte {} move {:.4g} bytes per request in {:.4g} transactions (ideal {:.4g} bytes)",
-                             row.lane_bytes, operation.plural, cost.taken / requests, transactions / requests,
-                             cost.least / requests);
+                             row.lane_bytes, operation.plural, cost.taken / requests,
+                             static_cast<double>(sum.total()) / requests, cost.least / requests);
   return cost;
 }
 
-/// Compute capability 1.0 and 1.1.
-Cost count_lanes_alone(const InstructionRow& row, const Operation& operation, double requests) {
-  const std::string prefix(operation.old_prefix);
+Cost count_lanes_alone(const InstructionRow& row, const Operation& operation, double requests,
+                       const rules::CoalescingRule& rule) {
+  const std::string prefix = prefix_of(operation, rule);
+  const TransactionSums sum = row.counts.of_global(operation.kind).sum;
+  const bool some = sum.total() > sum.uncoalesced;
   Cost cost;
-  cost.values = {prefix + "coherent", prefix + "incoherent", prefix + "transactions_ideal"};
-  const auto together = static_cast<double>(row.metrics.integer(cost.values[0]));
-  cost.taken = together + static_cast<double>(row.metrics.integer(cost.values[1]));
-  cost.least = static_cast<double>(row.metrics.integer(cost.values[2]));
+  cost.values = {prefix + "coherent", prefix + "incoherent", prefix + "uncoalesced", prefix + "transactions_ideal"};
+  cost.taken = static_cast<double>(sum.total());
+  cost.least = static_cast<double>(sum.ideal);
   cost.unit = "transactions";
   cost.message = fmt::format("{}-byte {} are {}uncoalesced: one transaction for each thread{}, {:.4g} per request "
                              "(ideal {:.4g})",
-                             row.lane_bytes, operation.plural, together > 0 ? "partly " : "",
-                             together > 0 ? " of some half-warps" : "", cost.taken / requests, cost.least / requests);
+                             row.lane_bytes, operation.plural, some ? "partly " : "",
+                             some ? fmt::format(" of some {}s", to_string(word_of(row, rule).requests)) : "",
+                             cost.taken / requests, cost.least / requests);
   return cost;
 }
 
 void uncoalesced(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
+  const rules::CoalescingRule& rule = rules.coalescing;
   for (const Operation& operation : kOperations) {
-    const std::string name = "l1tex__t_requests_pipe_lsu_mem_global_op_" + std::string(operation.suffix);
+    const std::string name = fmt::format("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", operation.name);
     const auto requests = static_cast<double>(row.metrics.integer(name));
-    if (requests == 0) continue;
-    if (by_half_warps(rules) && operation.old_prefix.empty()) continue; // these rules do not describe atomics
-    const Cost cost = in_order_only(rules)   ? count_lanes_alone(row, operation, requests)
-                      : by_half_warps(rules) ? count_bytes(row, operation, requests)
-                                             : count_sectors(row, operation, requests);
+    if (requests == 0 || (is_atomic(operation.kind) && !rule.describes_atomics())) continue;
+    const Cost cost = rule.unit == Unit::transactions ? count_lanes_alone(row, operation, requests, rule)
+                      : rule.unit == Unit::bytes      ? count_bytes(row, operation, requests, rule)
+                                                      : count_sectors(row, operation, requests);
     const double excess = cost.taken - cost.least;
     if (excess <= 0 || excess < kLeastExcess * cost.taken) continue;
     Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
-    finding.message = cost.message + ": " + explain(row, rules);
-    finding.advice = advise(row, rules);
+    finding.message = cost.message + ": " + explain(row, rule);
+    finding.advice = advise(row, rule);
     keep(finding, row.metrics, {name});
     keep(finding, row.metrics, cost.values);
     findings.push_back(std::move(finding));
   }
 }
 
+/// The passes of one instruction's accesses of a kind, in the counters that tell them.
+struct Conflicts {
+  std::uint64_t taken = 0, extra = 0;
+  std::string banks, request = "warp";
+  std::vector<std::string> values;
+};
+
+Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, const rules::BankRule& rule) {
+  const std::string own = fmt::format("rule.{}.", rule.name);
+  Conflicts found;
+  if (are_usual_banks(rule)) {
+    found.values = {fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", operation.name),
+                    fmt::format("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", operation.name)};
+    found.taken = row.metrics.integer(found.values[0]);
+    found.extra = row.metrics.integer(found.values[1]);
+    return found;
+  }
+  const PassCount all = row.counts.of_all_shared();
+  found.taken = all.sum.passes;
+  found.extra = all.sum.conflicts();
+  found.banks = fmt::format("{} ", rule.banks);
+  found.request = to_string(rule.word(row.lane_bytes).requests);
+  if (has_profilers_names(rule))
+    found.values = {"shared_passes_ideal", "warp_serialize", "warp_serialize_worst"};
+  else
+    found.values = {own + "passes", own + "conflicts", own + "conflicts_worst"};
+  return found;
+}
+
 void conflicts(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
-  const bool old = rules.banks == "1.x";
   for (const Operation& operation : kOperations) {
-    const std::string suffix(operation.suffix);
-    const std::string requests_name = "smsp__inst_executed_op_shared_" + suffix;
-    const std::string passes_name =
-        old ? "shared_passes_ideal" : "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + suffix;
-    const std::string extra_name =
-        old ? "warp_serialize" : "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + suffix;
+    const std::string requests_name = fmt::format("smsp__inst_executed_op_shared_{}.sum", operation.name);
     const auto requests = static_cast<double>(row.metrics.integer(requests_name));
-    const auto extra = static_cast<double>(row.metrics.integer(extra_name));
-    const double taken = static_cast<double>(row.metrics.integer(passes_name)) + (old ? extra : 0);
-    if (requests == 0 || extra == 0 || extra < kLeastExcess * taken) continue;
+    if (requests == 0) continue;
+    const Conflicts found = conflicts_of(row, operation, rules.banks);
+    const auto taken = static_cast<double>(found.taken), extra = static_cast<double>(found.extra);
+    if (extra == 0 || extra < kLeastExcess * taken) continue;
     Finding finding = at(row, "SharedMemoryConflicts", "passes", extra, extra / taken);
     finding.message = fmt::format("{}-byte {} of shared memory take {:.4g} passes over the {}banks{} (ideal {:.4g})",
-                                  row.lane_bytes, operation.plural, taken / requests, old ? "16 " : "",
-                                  old ? ", half-warp by half-warp" : "", (taken - extra) / requests);
+                                  row.lane_bytes, operation.plural, taken / requests, found.banks,
+                                  found.request == "warp" ? "" : fmt::format(", {0} by {0}", found.request),
+                                  (taken - extra) / requests);
     if (row.stride) finding.message += fmt::format(": neighbouring threads are {} bytes apart", magnitude(row.stride));
-    finding.advice = operation.suffix == "atom.sum"
+    finding.advice = is_atomic(operation.kind)
                          ? "give each warp, or each group of lanes, a copy of its own and add the copies up at the end"
                          : fmt::format("pad the rows of the array by one word, or exchange the roles of the indices, "
                                        "so that the threads of a {} use different banks",
-                                       old ? "half-warp" : "warp");
-    keep(finding, row.metrics, {requests_name, passes_name, extra_name});
-    if (old) keep(finding, row.metrics, {"warp_serialize_worst"});
+                                       found.request);
+    keep(finding, row.metrics, {requests_name});
+    keep(finding, row.metrics, found.values);
     findings.push_back(std::move(finding));
   }
 }

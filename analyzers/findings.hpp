@@ -5,6 +5,7 @@
 // In the terms of the device's rules: the same store on a Tesla C1060 "moves 1024 bytes per request (ideal 128)".
 #pragma once
 
+#include "analyzers/counted_rules.hpp"
 #include "analyzers/profile.hpp"
 #include "emulator/base/diagnostic.hpp"
 
@@ -27,14 +28,8 @@ struct Finding {
   std::string_view unit;      ///< of the excess: sectors, transactions, bytes, passes, branches, lane slots
 };
 
-/// Names of the rules that a device obeys. Coalescing: "1.0", "1.2", any other counts sectors as "6.0"; banks: "1.x",
-/// any other as "5.x+".
-struct DeviceRules {
-  std::string_view coalescing = "6.0";
-  std::string_view banks = "5.x+";
-};
-
-/// Ordered by rule, within a rule by excess, largest first. PTX lines that come from one line of CUDA source and have
+/// Ordered by rule, within a rule by excess, largest first; `rules`: those of the device, under which the profile was
+/// made. PTX lines that come from one line of CUDA source and have
 /// the same message share a finding.
 std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& rules);
 

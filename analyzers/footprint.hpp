@@ -3,7 +3,7 @@
 //
 //   Footprint footprint(addresses, mask, 4);              // 32 lanes of 4 bytes, 8 bytes apart, from 0 on
 //   footprint.sectors() == 8, footprint.distinct_addresses() == 32
-//   FastRule(*find_coalescing_rule("1.2")).transactions(footprint) == {128: 2}
+//   FastCoalescing(*rules::find_coalescing_rule("1.2")).transactions(footprint).of(128) == 2
 #pragma once
 
 #include "analyzers/coalescing.hpp"
@@ -79,21 +79,6 @@ private:
   Starts of_halves_, of_warp_; ///< likewise
   mutable std::size_t line_count_ = 0;
   mutable Line lines_[kMaxLines]; // filled by lines() only: few ask
-};
-
-/// A coalescing rule prepared for footprints.
-class FastRule {
-public:
-  explicit FastRule(CoalescingRule rule);
-  [[nodiscard]] Transactions transactions(const Footprint& footprint) const;
-
-private:
-  [[nodiscard]] const WordClass* word(std::uint32_t bytes) const;
-  [[nodiscard]] Transactions in_order(const Footprint& footprint) const;
-
-  CoalescingRule rule_;
-  std::array<WordClass, 6> words_{}; ///< for 1, 2, 4, … 32 bytes
-  std::array<bool, 6> listed_{};
 };
 
 } // namespace warplens::analyzers

@@ -59,117 +59,61 @@ constexpr AnalyzerInfo kInfo = {"global_transactions", "Global memory transactio
                                 "requests, sectors and transactions of global memory under three rules at once",
                                 kMetrics};
 
-/// Addresses of the active lanes, ascending; how many.
-std::size_t sorted_addresses(const Footprint& footprint, std::uint64_t (&sorted)[exec::kWarpSize]) {
-  std::size_t n = 0;
-  if (footprint.mask == ~exec::Mask{0} && footprint.compact()) return footprint.sorted_addresses(sorted);
-  for (exec::Mask rest = footprint.mask; rest; rest &= rest - 1)
-    sorted[n++] = footprint.addresses[std::countr_zero(rest)];
-  std::sort(sorted, sorted + n);
-  return n;
-}
-
-/// Colliding lanes of an atomic take turns: each sector is touched as often as its most wanted address. Measured on
-/// compute capability 9.0, where 65 of 68 irregular accesses agree exactly and the others within 2 sectors.
-std::uint64_t atomic_sectors(const Footprint& footprint) {
-  if (footprint.distinct_addresses() == static_cast<std::uint32_t>(std::popcount(footprint.mask)))
-    return footprint.sectors();
-  std::uint64_t sorted[exec::kWarpSize];
-  const std::size_t n = sorted_addresses(footprint, sorted);
-  std::uint64_t total = 0, most = 0, run = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    run = i && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-    if (i && sorted[i] / kSectorBytes != sorted[i - 1] / kSectorBytes) {
-      total += most;
-      most = 0;
-    }
-    most = std::max(most, run);
-  }
-  return total + most;
-}
-
-constexpr std::uint32_t kHalfWarp = 16;
-
-/// The fewest bytes that transactions of 32, 64 and 128 bytes move for `used` bytes.
-std::uint64_t least_moved(std::uint64_t used) {
-  const std::uint64_t rest = used % kLineBytes;
-  return used - rest + (rest ? std::bit_ceil(std::max<std::uint64_t>(rest, kSectorBytes)) : 0);
-}
-
-/// What the active half-warps need at least; never more than they took.
-[[gnu::always_inline]] inline void add_ideal_of_half_warps(GlobalCost& one, const Footprint& footprint) {
-  const auto distinct = footprint.distinct_addresses_of_halves();
-  for (const std::size_t half : {0u, 1u}) {
-    if (!(footprint.mask & 0xffffu << 16 * half)) continue;
-    one.half_warp_bytes += least_moved(std::uint64_t{distinct[half]} * footprint.lane_bytes);
-    one.half_warp_transactions += std::max(1u, kHalfWarp * footprint.lane_bytes / kLineBytes);
-  }
-  one.half_warp_bytes = std::min(one.half_warp_bytes, 32 * one.by_size[0] + 64 * one.by_size[1] + 128 * one.by_size[2]);
-  one.half_warp_transactions = std::min(one.half_warp_transactions, one.coherent + one.incoherent);
-}
-
 } // namespace
 
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
   bytes += other.bytes * times;
-  sectors += other.sectors * times;
-  theoretical += other.theoretical * times;
-  ideal += other.ideal * times;
+  asked += other.asked * times;
   lines += other.lines * times;
   passes += other.passes * times;
-  for (int i = 0; i < 3; ++i) by_size[i] += other.by_size[i] * times;
-  coherent += other.coherent * times;
-  incoherent += other.incoherent * times;
-  half_warp_bytes += other.half_warp_bytes * times;
-  half_warp_transactions += other.half_warp_transactions * times;
 }
 
-GlobalTransactions::Shard::Shard(std::size_t rows)
-    : sites_(rows), half_warps_(*find_coalescing_rule("1.2")), ordered_words_(*find_coalescing_rule("1.0")),
-      banks_(*find_bank_rule("5.x+")) {}
+GlobalTransactions::Shard::Shard(std::size_t rows, const CountedRules& rules)
+    : rules_(rules), low_(rules.global_period() - 1), sites_(rows) {}
 
-WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Access& access, GlobalCost& one) const {
+WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Access& access, GlobalCost& one,
+                                                                 Transactions* under) const {
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-  one.half_warp_bytes = one.half_warp_transactions = 0;
   one.bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
-  one.theoretical = footprint.sectors();
-  one.sectors = is_atomic(access.kind) ? atomic_sectors(footprint) : one.theoretical;
-  const std::uint64_t bytes_used = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
-  one.ideal = std::min(one.theoretical, (bytes_used + kSectorBytes - 1) / kSectorBytes);
+  one.asked = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
   one.lines = footprint.line_total();
-  one.passes = banks_.passes(footprint, exec::AccessKind::load).passes;
-  const Transactions halves = half_warps_.transactions(footprint);
-  for (std::size_t i = 0; i < 3; ++i) one.by_size[i] = halves.count[i];
-  const Transactions ordered = ordered_words_.transactions(footprint);
-  one.incoherent = ordered.uncoalesced;
-  one.coherent = ordered.total() - ordered.uncoalesced;
-  add_ideal_of_half_warps(one, footprint);
+  one.passes = rules_.banks()[CountedRules::kBanks].passes(footprint).passes;
+  const Service service = rules_.service(access);
+  for (const FastCoalescing& rule : rules_.coalescing()) *under++ = rule.transactions(footprint, service);
 }
 
 void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access) {
+  const std::size_t rules = rules_.coalescing().size();
+  if (site.under.empty()) {
+    site.under.resize(kRepeats * rules);
+    site.row.under.resize(rules);
+  }
   flush(site, repeat);
   repeat.key = key;
   repeat.count = access.count;
-  find_cost(access, repeat.one);
+  find_cost(access, repeat.one, &site.under[static_cast<std::size_t>(&repeat - site.repeats) * rules]);
   repeat.pattern = classify(access);
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;
 }
 
-void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) {
+void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) const {
   if (repeat.count == 0) return;
+  const std::vector<FastCoalescing>& rules = rules_.coalescing();
+  const Transactions* const under = &site.under[static_cast<std::size_t>(&repeat - site.repeats) * rules.size()];
+  for (std::size_t i = 0; i < rules.size(); ++i) site.row.under[i].add(under[i], repeat.count, rules[i].sizes());
   site.row.cost.add(repeat.one, repeat.count);
   site.row.requests += repeat.count;
   site.row.site.add(repeat.pattern, repeat.count);
   repeat.count = 0;
 }
 
-std::span<GlobalTransactions::Row> GlobalTransactions::Shard::rows() {
-  merged_.resize(sites_.size());
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    for (Repeat& repeat : sites_[i].repeats) flush(sites_[i], repeat);
-    merged_[i] = sites_[i].row;
+std::span<const GlobalTransactions::Row> GlobalTransactions::Shard::rows() {
+  merged_.clear();
+  for (Site& site : sites_) {
+    for (Repeat& repeat : site.repeats) flush(site, repeat);
+    merged_.push_back(site.row);
   }
   return merged_;
 }
@@ -178,6 +122,8 @@ void GlobalTransactions::Row::merge(const Row& other) {
   if (other.requests == 0) return;
   requests += other.requests;
   cost.add(other.cost, 1);
+  under.resize(other.under.size());
+  for (std::size_t i = 0; i < under.size(); ++i) under[i].merge(other.under[i]);
   site.merge(other.site);
   kind = other.kind;
   lane_bytes = other.lane_bytes;
@@ -185,55 +131,69 @@ void GlobalTransactions::Row::merge(const Row& other) {
 
 const AnalyzerInfo& GlobalTransactions::info() const { return kInfo; }
 
-std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size()); }
+std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 
 void GlobalTransactions::absorb(exec::Shard& shard) {
-  const std::span<Row> rows = static_cast<Shard&>(shard).rows();
+  const std::span<const Row> rows = static_cast<Shard&>(shard).rows();
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].merge(rows[i]);
 }
 
 namespace {
 
+constexpr std::string_view kOperations[kAccessKinds] = {"ld", "st", "atom", "red"}; // by exec::AccessKind
+
+/// Of one kind of access.
 struct Total {
   std::uint64_t requests = 0;
   GlobalCost cost;
+  TransactionSums in_order, half_warps, sectors;
+  void add(const GlobalTransactions::Row& row) {
+    requests += row.requests;
+    cost.add(row.cost, 1);
+    in_order.merge(row.under[CountedRules::kInOrder]);
+    half_warps.merge(row.under[CountedRules::kHalfWarps]);
+    sectors.merge(row.under[CountedRules::kSectors]);
+  }
+  /// As the hardware counts them: again where lanes of an atomic collide.
+  [[nodiscard]] std::uint64_t hardware_sectors() const { return sectors.total() + sectors.repeats; }
 };
 
-constexpr std::string_view kOperations[] = {"ld", "st", "atom", "red"}; // by exec::AccessKind
-
 /// `all`: also the counts that are 0, and the averages of launches.
-void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
-  GlobalCost sum;
-  for (int kind = 0; kind < 4; ++kind) {
+void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool all) {
+  std::uint64_t theoretical = 0, ideal = 0, lines = 0, passes = 0;
+  for (std::size_t kind = 0; kind < kAccessKinds; ++kind) {
     const std::string suffix = "_pipe_lsu_mem_global_op_" + std::string(kOperations[kind]);
     const Total& total = by_kind[kind];
-    sum.add(total.cost, 1);
+    const std::uint64_t sectors = total.hardware_sectors();
+    theoretical += total.sectors.total();
+    ideal += total.sectors.ideal / kSectorBytes;
+    lines += total.cost.lines;
+    passes += total.cost.passes;
     if (!all && total.requests == 0) continue;
     metrics.add("l1tex__t_requests" + suffix + ".sum", total.requests);
-    metrics.add("l1tex__t_sectors" + suffix + ".sum", total.cost.sectors);
+    metrics.add("l1tex__t_sectors" + suffix + ".sum", sectors);
     metrics.add("smsp__sass_data_bytes_mem_global_op_" + std::string(kOperations[kind]) + ".sum", total.cost.bytes);
-    metrics.add("l1tex__t_bytes" + suffix + ".sum", kSectorBytes * total.cost.sectors);
+    metrics.add("l1tex__t_bytes" + suffix + ".sum", kSectorBytes * sectors);
     if (kind < 2)
-      metrics.add_ratio("l1tex__average_t_sectors_per_request" + suffix + ".ratio",
-                        static_cast<double>(total.cost.sectors), static_cast<double>(total.requests));
+      metrics.add_ratio("l1tex__average_t_sectors_per_request" + suffix + ".ratio", static_cast<double>(sectors),
+                        static_cast<double>(total.requests));
   }
-  metrics.add("memory_l2_theoretical_sectors_global", sum.theoretical);
-  metrics.add("memory_l2_theoretical_sectors_global_ideal", sum.ideal);
-  metrics.add("derived__memory_l2_theoretical_sectors_global_excessive", sum.theoretical - sum.ideal);
-  metrics.add("global_lines_128b", sum.lines);
-  metrics.add("global_bank_passes", sum.passes);
-  for (int kind = 0; kind < 2; ++kind) {
+  metrics.add("memory_l2_theoretical_sectors_global", theoretical);
+  metrics.add("memory_l2_theoretical_sectors_global_ideal", ideal);
+  metrics.add("derived__memory_l2_theoretical_sectors_global_excessive", theoretical - ideal);
+  metrics.add("global_lines_128b", lines);
+  metrics.add("global_bank_passes", passes);
+  for (std::size_t kind = 0; kind < 2; ++kind) {
     const std::string prefix = kind == 0 ? "gld_" : "gst_";
     const Total& total = by_kind[kind];
     if (!all && total.requests == 0) continue;
     metrics.add(prefix + "request", total.requests);
-    metrics.add(prefix + "32b", total.cost.by_size[0]);
-    metrics.add(prefix + "64b", total.cost.by_size[1]);
-    metrics.add(prefix + "128b", total.cost.by_size[2]);
-    metrics.add(prefix + "coherent", total.cost.coherent);
-    metrics.add(prefix + "incoherent", total.cost.incoherent);
-    metrics.add(prefix + "bytes_ideal", total.cost.half_warp_bytes);
-    metrics.add(prefix + "transactions_ideal", total.cost.half_warp_transactions);
+    for (const std::uint32_t bytes : {32u, 64u, 128u})
+      metrics.add(prefix + std::to_string(bytes) + "b", total.half_warps.of(bytes));
+    metrics.add(prefix + "coherent", total.in_order.total() - total.in_order.uncoalesced);
+    metrics.add(prefix + "incoherent", total.in_order.uncoalesced);
+    metrics.add(prefix + "bytes_ideal", total.half_warps.ideal);
+    metrics.add(prefix + "transactions_ideal", total.in_order.ideal);
   }
 }
 
@@ -241,27 +201,88 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[4], bool all) {
 
 std::uint64_t GlobalTransactions::sectors() const {
   std::uint64_t sum = 0;
-  for (const Row& row : rows_) sum += row.cost.theoretical;
+  for (const Row& row : rows_)
+    if (row.requests) sum += row.under[CountedRules::kSectors].total();
   return sum;
 }
 
 void GlobalTransactions::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  Total totals[4];
+  Total totals[kAccessKinds];
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     if (row.requests == 0) continue;
-    Total& total = totals[static_cast<int>(row.kind)];
-    total.requests += row.requests;
-    total.cost.add(row.cost, 1);
+    const auto kind = static_cast<std::size_t>(row.kind);
+    totals[kind].add(row);
     if (i >= rows.size()) continue;
-    Total own[4];
-    own[static_cast<int>(row.kind)] = {row.requests, row.cost};
+    Total own[kAccessKinds];
+    own[kind].add(row);
     add_metrics(rows[i].metrics, own, false);
     rows[i].pattern = row.site.pattern();
     rows[i].stride = row.site.stride();
     rows[i].lane_bytes = row.lane_bytes;
   }
   add_metrics(launch, totals, true);
+}
+
+template <class See> void GlobalTransactions::for_each(const rules::Coalescing& rule, See&& see) const {
+  const std::size_t column = rules_.column(rule);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (row.requests)
+      see(i, static_cast<std::size_t>(row.kind), TransactionCount{row.requests, row.cost.asked, row.under[column]});
+  }
+}
+
+GlobalTransactions::Counts GlobalTransactions::counts(const rules::Coalescing& rule,
+                                                      std::vector<InstructionRow>& rows) const {
+  Counts totals(kAccessKinds);
+  for_each(rule, [&](std::size_t i, std::size_t kind, const TransactionCount& count) {
+    totals[kind].merge(count);
+    if (i >= rows.size()) return;
+    rows[i].counts.transactions.resize(kAccessKinds);
+    rows[i].counts.transactions[kind] = count;
+  });
+  return totals;
+}
+
+namespace {
+
+/// `all`: also the counts of loads and stores that do not occur.
+void add_rule(Metrics& metrics, const rules::CoalescingRule& rule, const GlobalTransactions::Counts& counts, bool all) {
+  const std::string prefix = "rule." + rule.name + ".";
+  TransactionCount sum;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    const TransactionCount& count = counts[kind];
+    sum.merge(count);
+    if (count.requests == 0 && !(all && kind < 2)) continue;
+    const std::string start = prefix + std::string(kOperations[kind]);
+    metrics.add(start + "_requests", count.requests);
+    for (std::uint32_t bytes = 4; bytes <= 4096; bytes *= 2) // those that models know, and what the rule has besides
+      if ((bytes >= 32 && bytes <= kLineBytes) || (bytes >= rule.smallest && bytes <= rule.largest()))
+        metrics.add(start + "_" + std::to_string(bytes) + "b", count.sum.of(bytes));
+    if (rule.order == rules::Coalescing::Order::kth_word) metrics.add(start + "_uncoalesced", count.sum.uncoalesced);
+    if (count.sum.repeats) metrics.add(start + "_repeats", count.sum.repeats);
+    metrics.add(start + (rule.order == rules::Coalescing::Order::kth_word ? "_transactions_ideal" : "_bytes_ideal"),
+                count.sum.ideal);
+  }
+  metrics.add(prefix + "transactions", sum.sum.total());
+  metrics.add(prefix + "bytes_moved", sum.sum.bytes());
+  metrics.add(prefix + "bytes_asked", sum.asked);
+}
+
+} // namespace
+
+void GlobalTransactions::report(const rules::CoalescingRule& rule, Metrics& launch,
+                                std::vector<InstructionRow>& rows) const {
+  Counts totals(kAccessKinds);
+  for_each(rule, [&](std::size_t i, std::size_t kind, const TransactionCount& count) {
+    totals[kind].merge(count);
+    if (i >= rows.size()) return;
+    Counts own(kAccessKinds);
+    own[kind] = count;
+    add_rule(rows[i].metrics, rule, own, false);
+  });
+  add_rule(launch, rule, totals, true);
 }
 
 } // namespace warplens::analyzers

@@ -4,6 +4,8 @@
 //   profile.instructions[0].ptx == "ld.global.u32 %r10, [%rd5];", .pattern == "stride 2048 bytes"
 #pragma once
 
+#include "analyzers/rule_counts.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +52,7 @@ struct InstructionRow {
   std::int64_t stride = 0; ///< bytes from lane to lane, where the pattern is a stride
   std::uint32_t lane_bytes = 0; ///< that each lane asks for; 0 where it is no memory instruction
   Metrics metrics;
+  RuleCounts counts; ///< under the rules of the device
 };
 
 /// The counts of all instructions of one line of CUDA source.
@@ -83,6 +86,7 @@ private:
 struct Profile {
   std::string kernel;
   Metrics metrics;
+  RuleCounts counts;                        ///< under the rules of the device
   BlockTable blocks;                        ///< empty unless asked for: see block_counts.hpp
   std::vector<InstructionRow> instructions; ///< ascending; only those with a metric
 

@@ -1,67 +1,73 @@
-// Counts global and shared memory under the rules that a user names: --rule my.toml, --rule 2.x-l1.
+// What rules make of the accesses of a launch, or of an instruction.
 //
-//   RuleCounts counts(function, {.coalescing = {full_warp}});
-//   32 lanes load 4 bytes each, 8 bytes apart: rule.full-warp.ld_requests += 1, rule.full-warp.ld_64b += 4,
-//   rule.full-warp.bytes_moved += 256, rule.full-warp.bytes_asked += 128
+//   32 lanes load 4 bytes each, 8 bytes apart, under 1.2: counts.of(AccessKind::load).requests == 1, .sum.of(128) == 2
 #pragma once
 
-#include "analyzers/analyzer.hpp"
-#include "analyzers/fast_banks.hpp"
-#include "analyzers/footprint.hpp"
-#include "analyzers/rule_set.hpp"
+#include "analyzers/banks.hpp"
+#include "analyzers/coalescing.hpp"
 
-#include <array>
+#include <cstdint>
+#include <vector>
 
 namespace warplens::analyzers {
 
-class RuleCounts final : public Analyzer {
-public:
-  class Shard;
-  /// `function` must outlive it, and its shards.
-  RuleCounts(const ir::Function& function, RuleSet rules);
+/// Loads, stores, atomics with a result, atomics without one: exec::AccessKind.
+constexpr std::size_t kAccessKinds = 4;
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override;
-  void absorb(exec::Shard& shard) override;
-  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
-
-  /// Loads, stores, atomics with a result, atomics without one.
-  static constexpr std::size_t kKinds = 4;
-
-  /// What one rule makes of the accesses of one kind.
-  struct Count {
-    std::uint64_t requests = 0;
-    std::uint64_t bytes_asked = 0; ///< distinct addresses of each request, times the width; global memory only
-    std::uint64_t by_size[3]{};    ///< transactions of 32, 64 and 128 bytes
-    std::uint64_t uncoalesced = 0; ///< among them, of lanes on their own
-    std::uint64_t passes = 0, worst = 0, fewest = 0; ///< over the banks
-    void add(const Count& other);
-    [[nodiscard]] std::uint64_t transactions() const { return by_size[0] + by_size[1] + by_size[2]; }
-    [[nodiscard]] std::uint64_t bytes_moved() const { return 32 * by_size[0] + 64 * by_size[1] + 128 * by_size[2]; }
-  };
-  using Row = std::array<Count, kKinds>;
-
-private:
-  const ir::Function& function_;
-  RuleSet rules_;
-  std::vector<Row> rows_; ///< one for each rule (coalescing first) of each instruction; the last: out of range
+/// Sums of transactions.
+struct TransactionSums : Counted<std::uint64_t> {
+  /// An access that came so many times; `sizes`: of the rule.
+  void add(const Transactions& one, std::uint64_t times, std::size_t sizes) {
+    smallest = one.smallest;
+    for (std::size_t i = 0; i < sizes; ++i) count[i] += one.count[i] * times;
+    uncoalesced += one.uncoalesced * times;
+    repeats += one.repeats * times;
+    skipped += one.skipped * times;
+    ideal += one.ideal * times;
+  }
+  void merge(const TransactionSums& other);
 };
 
-class RuleCounts::Shard final : public exec::Shard {
-public:
-  Shard(const ir::Function& function, std::size_t rows, const RuleSet& rules);
-  /// Takes accesses of global and shared memory; ignores all others.
-  void access(const exec::Access& access) override;
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+/// Accesses of global memory of one kind.
+struct TransactionCount {
+  std::uint64_t requests = 0;
+  std::uint64_t asked = 0; ///< bytes: distinct addresses of each request, times the width
+  TransactionSums sum;
+  void merge(const TransactionCount& other);
+};
 
-private:
-  void global(Row* row, const exec::Access& access);
-  void shared(Row* row, const exec::Access& access);
+/// Sums of passes.
+struct PassSums {
+  std::uint64_t passes = 0, worst = 0, fewest = 0;
+  std::uint64_t besides = 0, besides_worst = 0; ///< extra passes of constants and parameters
+  void add(const PassSums& other, std::uint64_t times = 1);
+  [[nodiscard]] std::uint64_t conflicts() const { return passes - fewest; }
+  [[nodiscard]] std::uint64_t worst_conflicts() const { return worst - fewest; }
+  /// With those of constants and parameters.
+  [[nodiscard]] std::uint64_t serialized() const { return conflicts() + besides; }
+};
 
-  const ir::Function& function_;
-  std::vector<FastRule> coalescing_;
-  std::vector<FastBanks> banks_;
-  std::vector<Row> rows_;
+/// Accesses of shared memory of one kind; of constants and parameters as well, where the rule serves them.
+struct PassCount {
+  std::uint64_t requests = 0; ///< of shared memory
+  PassSums sum;
+  void merge(const PassCount& other);
+};
+
+/// Under one rule of each memory, by exec::AccessKind; empty where there was no access.
+struct RuleCounts {
+  std::vector<TransactionCount> transactions;
+  std::vector<PassCount> passes;
+
+  [[nodiscard]] TransactionCount of_global(exec::AccessKind kind) const {
+    return transactions.empty() ? TransactionCount{} : transactions[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] PassCount of_shared(exec::AccessKind kind) const {
+    return passes.empty() ? PassCount{} : passes[static_cast<std::size_t>(kind)];
+  }
+  /// Over the kinds that the rule describes: all, or loads and stores.
+  [[nodiscard]] TransactionCount described(const rules::Coalescing& rule) const;
+  [[nodiscard]] PassCount of_all_shared() const;
 };
 
 } // namespace warplens::analyzers

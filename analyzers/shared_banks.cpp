@@ -1,6 +1,7 @@
 #include "analyzers/shared_banks.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace warplens::analyzers {
 
@@ -26,67 +27,69 @@ constexpr MetricInfo kMetrics[] = {
 constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
                                 "passes over the banks of shared memory, conflicts, and their degrees", kMetrics};
 
-/// Constant memory serves one address of a half-warp at a time (guide 2.0, section 5.1.2.3).
-std::uint64_t constant_extra_passes(const exec::Access& access) {
+/// Constant memory serves one address of a request at a time (guide 2.0, section 5.1.2.3).
+std::uint64_t constant_extra_passes(const exec::Access& access, const rules::Banks& rule) {
   if (access.shape == exec::Shape::broadcast) return 0;
   std::uint64_t extra = 0;
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += 16) {
-    std::uint64_t seen[16];
+  rule.word(sizeof(std::uint32_t)).requests.for_each([&](exec::Mask lanes) {
+    std::uint64_t seen[exec::kWarpSize];
     std::size_t count = 0;
-    for (exec::Mask rest = access.mask & 0xffffu << first; rest; rest &= rest - 1) {
+    for (exec::Mask rest = access.mask & lanes; rest; rest &= rest - 1) {
       const std::uint64_t address = access.addresses[std::countr_zero(rest)];
       if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
     }
     if (count) extra += count - 1;
-  }
+  });
   return extra;
 }
 
 } // namespace
 
-void BankCost::add(const BankCost& other, std::uint64_t times) {
-  wavefronts += other.wavefronts * times;
-  conflicts += other.conflicts * times;
-  serialize_best += other.serialize_best * times;
-  serialize_worst += other.serialize_worst * times;
-  serialize_free += other.serialize_free * times;
-}
+SharedBanks::Shard::Shard(std::size_t rows, const CountedRules& rules)
+    : rules_(rules), low_(rules.shared_period() - 1), sites_(rows) {}
 
-SharedBanks::Shard::Shard(const ir::Function& function)
-    : function_(function), sites_((function.instructions.size() + 1) * kOperations), banks_(*find_bank_rule("5.x+")),
-      old_banks_(*find_bank_rule("1.x")) {}
-
-SharedBanks::Shard::Both SharedBanks::Shard::passes(const exec::Access& access) const {
-  const exec::AccessKind kind = kind_for_banks(function_, access);
-  if (is_atomic(kind)) // no need of a footprint
-    return {banks_.passes(access.addresses, access.mask, access.lane_bytes, kind),
-            old_banks_.passes(access.addresses, access.mask, access.lane_bytes, kind)};
-  const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
-  return {banks_.passes(footprint, kind), old_banks_.passes(footprint, kind)};
+/// Of an access to shared memory, and what constants and parameters cost besides.
+void SharedBanks::Shard::find_cost(const exec::Access& access, Site& site) const {
+  const std::vector<FastBanks>& rules = rules_.banks();
+  site.repeat.ways = 0;
+  if (access.space == isa::Space::constant) {
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      site.under[i] = {};
+      if (!rules[i].rule().constants) continue;
+      site.under[i].besides = site.under[i].besides_worst = constant_extra_passes(access, rules[i].rule());
+    }
+    return;
+  }
+  const Service service = rules_.service_of_banks(access);
+  std::optional<Footprint> footprint; // atomics need none
+  if (!is_atomic(service.kind)) footprint.emplace(access.addresses, access.mask, access.lane_bytes);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const Passes one = footprint ? rules[i].passes(*footprint, service)
+                                 : rules[i].passes(access.addresses, access.mask, access.lane_bytes, service);
+    PassSums& sums = site.under[i] = {};
+    if (access.space == isa::Space::shared) {
+      sums = {one.passes, one.worst, one.fewest, 0, 0};
+      if (i == CountedRules::kBanks) site.repeat.ways = one.ways;
+    } else if (rules[i].rule().constants) { // parameters: in shared memory on 1.x only
+      sums.besides = one.conflicts();
+      sums.besides_worst = one.worst_conflicts();
+    }
+  }
 }
 
 void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
+  if (site.under.empty()) {
+    site.under.resize(rules_.banks().size());
+    site.row.under.resize(rules_.banks().size());
+  }
   flush(site);
-  site.repeat.one = {};
-  site.repeat.ways = 0;
   site.repeat.key = key;
   site.repeat.space = access.space;
   site.repeat.count = access.count;
   site.repeat.pattern = classify(access);
   if (access.shape == exec::Shape::irregular) site.offsets.remember(access);
-  BankCost& one = site.repeat.one;
-  if (access.space == isa::Space::constant) {
-    one.serialize_best = one.serialize_worst = constant_extra_passes(access);
-    return;
-  }
-  const auto [now, old] = passes(access);
-  one.serialize_best = old.conflicts();
-  one.serialize_worst = old.worst_conflicts();
-  if (access.space == isa::Space::param) return; // in shared memory on 1.x only
-  one.serialize_free = old.fewest;
-  one.wavefronts = now.passes;
-  one.conflicts = now.conflicts();
-  site.repeat.ways = now.ways;
+  find_cost(access, site);
+  if (access.space != isa::Space::shared) return;
   site.row.kind = access.kind;
   site.row.lane_bytes = access.lane_bytes;
 }
@@ -94,7 +97,7 @@ void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Acce
 void SharedBanks::Shard::flush(Site& site) {
   Repeat& repeat = site.repeat;
   if (repeat.count == 0) return;
-  site.row.cost.add(repeat.one, repeat.count);
+  for (std::size_t i = 0; i < site.under.size(); ++i) site.row.under[i].add(site.under[i], repeat.count);
   if (repeat.ways) {
     site.row.requests += repeat.count;
     site.row.site.add(repeat.pattern, repeat.count);
@@ -103,17 +106,19 @@ void SharedBanks::Shard::flush(Site& site) {
   repeat.count = 0;
 }
 
-std::span<SharedBanks::Row> SharedBanks::Shard::rows() {
-  merged_.resize(sites_.size());
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    flush(sites_[i]);
-    merged_[i] = sites_[i].row;
+std::span<const SharedBanks::Row> SharedBanks::Shard::rows() {
+  merged_.clear();
+  for (Site& site : sites_) {
+    flush(site);
+    merged_.push_back(site.row);
   }
   return merged_;
 }
 
 void SharedBanks::Row::merge(const Row& other) {
-  cost.add(other.cost, 1);
+  if (other.under.empty()) return;
+  under.resize(other.under.size());
+  for (std::size_t i = 0; i < under.size(); ++i) under[i].add(other.under[i]);
   if (other.requests == 0) return;
   requests += other.requests;
   site.merge(other.site);
@@ -123,11 +128,11 @@ void SharedBanks::Row::merge(const Row& other) {
 
 const AnalyzerInfo& SharedBanks::info() const { return kInfo; }
 
-std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(function_); }
+std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 
 void SharedBanks::absorb(exec::Shard& shard) {
   auto& own = static_cast<Shard&>(shard);
-  const std::span<Row> rows = own.rows();
+  const std::span<const Row> rows = own.rows();
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].merge(rows[i]);
   for (std::size_t i = 0; i < kDegrees; ++i) degrees_[i] += own.degrees()[i];
 }
@@ -136,48 +141,111 @@ namespace {
 
 constexpr std::string_view kNames[SharedBanks::kOperations] = {"ld", "st", "atom"};
 
-void add_operation(Metrics& metrics, std::size_t which, std::uint64_t requests, const BankCost& cost) {
+void add_operation(Metrics& metrics, std::size_t which, std::uint64_t requests, const PassSums& cost) {
   const std::string name(kNames[which]);
   metrics.add("smsp__inst_executed_op_shared_" + name + ".sum", requests);
-  metrics.add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + name + ".sum", cost.wavefronts);
-  metrics.add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + name + ".sum", cost.conflicts);
+  metrics.add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + name + ".sum", cost.passes);
+  metrics.add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + name + ".sum", cost.conflicts());
+}
+
+void add_serialized(Metrics& metrics, const PassSums& old) {
+  metrics.add("warp_serialize", old.serialized());
+  metrics.add("warp_serialize_worst", old.worst_conflicts() + old.besides_worst);
 }
 
 } // namespace
 
 void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   std::uint64_t requests[kOperations]{};
-  BankCost costs[kOperations], sum;
+  PassSums costs[kOperations], old;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
-    sum.add(row.cost, 1);
+    if (row.under.empty()) continue;
+    const PassSums& of_old = row.under[CountedRules::kOldBanks];
+    old.add(of_old);
     if (row.requests) {
       requests[operation(row.kind)] += row.requests;
-      costs[operation(row.kind)].add(row.cost, 1);
+      costs[operation(row.kind)].add(row.under[CountedRules::kBanks]);
     }
     const std::size_t instruction = i / kOperations;
     if (instruction >= rows.size()) continue;
     InstructionRow& shown = rows[instruction];
     Metrics own;
     if (row.requests) {
-      add_operation(own, operation(row.kind), row.requests, row.cost);
-      own.add("shared_passes_ideal", row.cost.serialize_free);
+      add_operation(own, operation(row.kind), row.requests, row.under[CountedRules::kBanks]);
+      own.add("shared_passes_ideal", of_old.fewest);
       shown.pattern = row.site.pattern();
       shown.stride = row.site.stride();
       shown.lane_bytes = row.lane_bytes;
     }
-    if (row.requests || row.cost.serialize_worst) {
-      own.add("warp_serialize", row.cost.serialize_best);
-      own.add("warp_serialize_worst", row.cost.serialize_worst);
-    }
+    if (row.requests || of_old.worst_conflicts() + of_old.besides_worst) add_serialized(own, of_old);
     shown.metrics.accumulate(own);
   }
   for (std::size_t which = 0; which < kOperations; ++which) add_operation(launch, which, requests[which], costs[which]);
-  launch.add("warp_serialize", sum.serialize_best);
-  launch.add("warp_serialize_worst", sum.serialize_worst);
-  launch.add("shared_passes_ideal", sum.serialize_free);
+  add_serialized(launch, old);
+  launch.add("shared_passes_ideal", old.fewest);
   for (std::size_t ways = 1; ways < kDegrees; ++ways)
     if (degrees_[ways]) launch.add("shared_access_" + std::to_string(ways) + "_way", degrees_[ways]);
+}
+
+template <class See> void SharedBanks::for_each(const rules::Banks& rule, See&& see) const {
+  const std::size_t column = rules_.column(rule);
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    if (!rows_[i].under.empty())
+      see(i / kOperations, static_cast<std::size_t>(rows_[i].kind),
+          PassCount{rows_[i].requests, rows_[i].under[column]});
+}
+
+SharedBanks::Counts SharedBanks::counts(const rules::Banks& rule, std::vector<InstructionRow>& rows) const {
+  Counts totals(kAccessKinds);
+  for_each(rule, [&](std::size_t instruction, std::size_t kind, const PassCount& count) {
+    totals[kind].merge(count);
+    if (instruction >= rows.size()) return;
+    rows[instruction].counts.passes.resize(kAccessKinds);
+    rows[instruction].counts.passes[kind].merge(count);
+  });
+  return totals;
+}
+
+namespace {
+
+constexpr std::string_view kKinds[kAccessKinds] = {"ld", "st", "atom", "red"}; // by exec::AccessKind
+
+/// `all`: also the counts of loads and stores that do not occur.
+void add_rule(Metrics& metrics, const rules::BankRule& rule, const SharedBanks::Counts& counts, bool all) {
+  const std::string prefix = "rule." + rule.name + ".";
+  PassSums sum;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    const auto& [requests, passes] = counts[kind];
+    sum.add(passes);
+    if (requests == 0 && !(all && kind < 2)) continue;
+    const std::string start = prefix + std::string(kKinds[kind]);
+    metrics.add(start + "_requests", requests);
+    metrics.add(start + "_passes", passes.passes);
+    metrics.add(start + "_conflicts", passes.conflicts());
+  }
+  metrics.add(prefix + "passes", sum.passes);
+  metrics.add(prefix + "conflicts", sum.conflicts());
+  if (rule.broadcast == rules::Banks::Broadcast::one_word)
+    metrics.add(prefix + "conflicts_worst", sum.worst_conflicts());
+  if (rule.constants) metrics.add(prefix + "constant_passes", sum.besides);
+}
+
+} // namespace
+
+void SharedBanks::report(const rules::BankRule& rule, Metrics& launch, std::vector<InstructionRow>& rows) const {
+  Counts totals(kAccessKinds);
+  std::vector<Counts> own(rows.size()); // a copy from shared to shared memory has two kinds
+  for_each(rule, [&](std::size_t instruction, std::size_t kind, const PassCount& count) {
+    totals[kind].merge(count);
+    if (instruction >= own.size()) return;
+    own[instruction].resize(kAccessKinds);
+    own[instruction][kind].merge(count);
+  });
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (std::any_of(own[i].begin(), own[i].end(), [](const PassCount& c) { return c.requests != 0; }))
+      add_rule(rows[i].metrics, rule, own[i], false);
+  add_rule(launch, rule, totals, true);
 }
 
 } // namespace warplens::analyzers

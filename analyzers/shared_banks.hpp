@@ -1,12 +1,14 @@
-// Passes over the banks of shared memory: wavefronts and conflicts as Nsight Compute counts them (rule 5.x+), and
-// warp_serialize as on compute capability 1.x.
+// Passes over the banks of shared memory, under all rules that a launch is counted by. Two of them define counters of
+// profilers: wavefronts and conflicts as Nsight Compute has them (compute capability 5.0 and later), and warp_serialize
+// as on compute capability 1.x.
 //
 //   32 lanes load 4 bytes each, 8 bytes apart: smsp__inst_executed_op_shared_ld += 1, wavefronts += 2, conflicts += 1,
 //   warp_serialize += 2 (each half-warp conflicts 2-way)
 #pragma once
 
 #include "analyzers/analyzer.hpp"
-#include "analyzers/fast_banks.hpp"
+#include "analyzers/counted_rules.hpp"
+#include "analyzers/rule_counts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,25 +16,15 @@
 
 namespace warplens::analyzers {
 
-/// What is counted of each access; the totals are sums over accesses.
-struct BankCost {
-  std::uint64_t wavefronts = 0;
-  std::uint64_t conflicts = 0;      ///< wavefronts beyond the fewest that the width of the access needs
-  std::uint64_t serialize_best = 0; ///< extra passes under rule 1.x
-  std::uint64_t serialize_worst = 0;
-  std::uint64_t serialize_free = 0; ///< the fewest passes under rule 1.x
-  void add(const BankCost& other, std::uint64_t times);
-};
-
 class SharedBanks final : public Analyzer {
 public:
   class Shard;
   static constexpr std::size_t kDegrees = exec::kWarpSize + 1;
   using Degrees = std::array<std::uint64_t, kDegrees>; ///< accesses by the ways of their worst request
 
-  /// `function` must outlive it, and its shards.
-  explicit SharedBanks(const ir::Function& function)
-      : function_(function), rows_((function.instructions.size() + 1) * kOperations) {}
+  /// `rules` must outlive it, and its shards.
+  SharedBanks(std::size_t instructions, const CountedRules& rules)
+      : rules_(rules), rows_((instructions + 1) * kOperations) {}
 
   /// Loads, stores, atomics: a copy from shared to shared memory is one instruction of two kinds. Nsight Compute counts
   /// shared reductions among the atomics.
@@ -46,10 +38,16 @@ public:
   void absorb(exec::Shard& shard) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
+  using Counts = std::vector<PassCount>; ///< by exec::AccessKind
+  /// Adds the counts under a rule to the row of each instruction; returns those of the launch.
+  Counts counts(const rules::Banks& rule, std::vector<InstructionRow>& rows) const;
+  /// The same as metrics, `rule.NAME.…`.
+  void report(const rules::BankRule& rule, Metrics& launch, std::vector<InstructionRow>& rows) const;
+
   /// Of one instruction and operation.
   struct Row {
-    std::uint64_t requests = 0; ///< of shared memory; constants and parameters only serialize
-    BankCost cost;
+    std::uint64_t requests = 0;  ///< of shared memory; constants and parameters only serialize
+    std::vector<PassSums> under; ///< each rule; empty: no access
     AccessSite site;
     exec::AccessKind kind{};
     std::uint16_t lane_bytes = 0;
@@ -57,22 +55,24 @@ public:
   };
 
 private:
-  const ir::Function& function_;
+  template <class See> void for_each(const rules::Banks& rule, See&& see) const;
+
+  const CountedRules& rules_;
   std::vector<Row> rows_; // kOperations an instruction; the last: instructions out of range
   Degrees degrees_{};
 };
 
 class SharedBanks::Shard final : public exec::Shard {
 public:
-  explicit Shard(const ir::Function& function);
+  Shard(std::size_t rows, const CountedRules& rules);
   /// Takes accesses of shared and constant memory and of parameters; ignores all others.
   void access(const exec::Access& access) override {
     if (access.space != isa::Space::shared && access.space != isa::Space::constant && access.space != isa::Space::param)
       return;
     const std::size_t instruction = std::min<std::size_t>(access.instruction, sites_.size() / kOperations - 1);
     Site& site = sites_[instruction * kOperations + operation(access.kind)];
-    // Moving an access by whole banks moves its conflicts along: only the place inside a bank matters.
-    const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] % 4;
+    // Moving an access by whole banks moves its conflicts along: under most rules only the place inside a bank matters.
+    const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] & low_;
     const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
     if (site.repeat.key == key && site.repeat.space == access.space && site.repeat.count &&
         (access.shape != exec::Shape::irregular || site.offsets.moved_together(access))) {
@@ -83,7 +83,7 @@ public:
   }
 
   /// Everything counted so far.
-  std::span<Row> rows();
+  std::span<const Row> rows();
   [[nodiscard]] const Degrees& degrees() const { return degrees_; }
 
 private:
@@ -91,7 +91,6 @@ private:
     ShapeKey key;
     isa::Space space{}; ///< generic addresses of one instruction may go to several
     std::uint64_t count = 0;
-    BankCost one;
     std::uint32_t ways = 0; ///< 0: no access of shared memory
     Pattern pattern;
   };
@@ -99,21 +98,17 @@ private:
     Repeat repeat;
     LaneOffsets offsets; ///< of an irregular one
     Row row;
+    std::vector<PassSums> under; ///< what the repeated access costs, for each rule
   };
-  /// Under both rules.
-  struct Both {
-    Passes now, old;
-  };
-  [[nodiscard]] Both passes(const exec::Access& access) const;
+  void find_cost(const exec::Access& access, Site& site) const;
   void flush(Site& site);
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 
-  const ir::Function& function_;
+  const CountedRules& rules_;
+  std::uint64_t low_;       ///< the bits of an address that decide its cost
   std::vector<Site> sites_; ///< with that for instructions out of range
   std::vector<Row> merged_;
   Degrees degrees_{};
-  FastBanks banks_;     // compute capability 5.0 and later
-  FastBanks old_banks_; // 1.x
 };
 
 } // namespace warplens::analyzers

@@ -62,13 +62,9 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
 
 model::Device with_first_level(model::Device device, FirstLevel first_level) {
   if (first_level == FirstLevel::device) return device;
-  // Through the first level, and past it.
-  constexpr std::string_view kRules[][2] = {{"2.x-l1", "2.x-l2"}, {"3.x-l1", "3.x"}, {"5.x-l1", "5.x"}};
-  for (const auto& [through, past] : kRules)
-    if (device.coalescing_rule == through || device.coalescing_rule == past) {
-      device.coalescing_rule = first_level == FirstLevel::off ? past : through;
-      break;
-    }
+  if (!device.l1) return device;
+  const auto& rule = first_level == FirstLevel::off ? device.l1->rule_off : device.l1->rule_on;
+  if (rule) device.coalescing_rule = *rule;
   return device;
 }
 

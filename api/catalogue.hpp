@@ -4,9 +4,8 @@
 //   for (const isa::Entry& e : isa::table()) … e.opcode, e.pattern_text
 #pragma once
 
-#include "analyzers/analyzers.hpp"  // analyzers::analyzers()
-#include "analyzers/banks.hpp"      // analyzers::bank_rules()
-#include "analyzers/coalescing.hpp" // analyzers::coalescing_rules()
-#include "analyzers/rule_set.hpp"   // analyzers::explain()
-#include "emulator/isa/table.hpp"   // isa::table()
-#include "model/models.hpp"         // model::models(), model::built_in_devices()
+#include "analyzers/analyzers.hpp" // analyzers::analyzers()
+#include "emulator/isa/table.hpp"  // isa::table()
+#include "model/models.hpp"        // model::models(), model::built_in_devices()
+#include "rules/keys.hpp"          // rules::keys()
+#include "rules/rule_set.hpp"      // rules::coalescing_rules(), rules::bank_rules(), rules::explain()

@@ -22,9 +22,9 @@ Expected<void> check_device(const Json& report, const model::Device& device) {
     return failure(fmt::format("the report is for device '{}', which is not built in: it cannot be told whether its "
                                "counts are those of '{}'",
                                id, device.id));
-  if (counted_for->coalescing_rule != device.coalescing_rule)
+  if (!counted_for->coalescing_rule.says_the_same(device.coalescing_rule))
     return failure(fmt::format("the report was counted for '{}', by rule {}; '{}' has rule {}", id,
-                               counted_for->coalescing_rule, device.id, device.coalescing_rule),
+                               counted_for->coalescing_rule.name, device.id, device.coalescing_rule.name),
                    fmt::format("warplens run … --device {} --json counts anew", device.id));
   return {};
 }

@@ -32,7 +32,11 @@ Json position(const std::string& file, std::uint32_t line) {
 }
 
 Json device_of(const model::Device& d) {
-  return {{"name", d.name}, {"id", d.id}, {"compute_capability", to_string(d.capability)}};
+  return {{"name", d.name},
+          {"id", d.id},
+          {"compute_capability", to_string(d.capability)},
+          {"coalescing_rule", d.coalescing_rule.name},
+          {"bank_rule", d.bank_rule.name}};
 }
 
 Json instruction_of(const analyzers::InstructionRow& row) {

@@ -223,18 +223,17 @@ exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context
   return result;
 }
 
-/// Those asked for, and those of the devices where they are none of those that every report counts: models need them.
-analyzers::RuleSet rules_of(const LaunchRequest& request, std::span<const model::Device* const> devices) {
-  analyzers::RuleSet rules = request.rules;
-  for (const model::Device* device : devices) {
-    // One that was asked for as well is there already.
-    const std::string& name = device->coalescing_rule;
-    if (name != "1.0" && name != "1.2" && name != "6.0")
-      if (const auto* rule = analyzers::find_coalescing_rule(name)) static_cast<void>(rules.add(*rule));
-    if (device->bank_rule != "1.x" && device->bank_rule != "5.x+")
-      if (const auto* rule = analyzers::find_bank_rule(device->bank_rule)) static_cast<void>(rules.add(*rule));
-  }
-  return rules;
+analyzers::DeviceRules rules_of(const model::Device& device) { return {device.coalescing_rule, device.bank_rule}; }
+
+/// Counters are named after rules. Error: one that was asked for has the name of one of the device's, and says
+/// something else.
+Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceRules& device) {
+  const auto differs = [](const auto& one, const auto& own) { return one.name == own.name && !one.says_the_same(own); };
+  for (const rules::CoalescingRule& one : asked.coalescing)
+    if (differs(one, device.coalescing)) return failure(fmt::format("two rules are named '{}'", one.name));
+  for (const rules::BankRule& one : asked.banks)
+    if (differs(one, device.banks)) return failure(fmt::format("two rules are named '{}'", one.name));
+  return {};
 }
 
 /// A launch as one of the targets has it: the request with that device, and the report that grows out of it.
@@ -259,7 +258,7 @@ struct Seen {
   void conclude() {
     if (report.trap || analysis == nullptr) return;
     report.analyzed = true;
-    report.profile = analysis->profile();
+    report.profile = analysis->profile(rules_of(report.device));
     conclusions->draw();
   }
 };
@@ -274,6 +273,7 @@ Expected<std::unique_ptr<Seen>> seen(const LaunchRequest& request, const Target&
   if (Diagnostics errors = validate(r, program); errors.has_errors()) return failure(std::move(errors));
   if (r.first_level != FirstLevel::device && !r.device.l1)
     return failure(fmt::format("{} has no first-level cache that is known of", r.device.name));
+  if (Expected<void> apart = check_names(r.rules, rules_of(r.device)); !apart) return failure(apart.error());
   Module& module = *r.kernel.module;
   LaunchReport& report = result->report;
   report.kernel = r.kernel.function->name;
@@ -300,8 +300,8 @@ Analyses analyses_of(const LaunchRequest& request, std::span<Seen* const> all, c
                      const exec::LaunchShape& shape) {
   Analyses result;
   if (!request.analyze) return result;
-  std::vector<const model::Device*> devices;
-  for (const Seen* one : all) devices.push_back(&one->report.device);
+  std::vector<analyzers::DeviceRules> devices;
+  for (const Seen* one : all) devices.push_back(rules_of(one->report.device));
   std::vector<analyzers::Board> boards; // of `result`
   for (Seen* one : all) {
     const Resources& r = one->report.resources;
@@ -314,7 +314,8 @@ Analyses analyses_of(const LaunchRequest& request, std::span<Seen* const> all, c
       boards.push_back(board);
       result.push_back(
           std::make_unique<analyzers::Analysis>(request.kernel.module->ir(), *program.function, shape,
-                                                analyzers::AnalysisOptions{.rules = rules_of(request, devices),
+                                                analyzers::AnalysisOptions{.rules = request.rules,
+                                                                           .devices = devices,
                                                                            .named = request.analyzers,
                                                                            .board = board,
                                                                            .per_block = request.per_block}));
@@ -431,57 +432,6 @@ std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::sp
 Expected<LaunchReport> launch(const LaunchRequest& request) {
   const Target target{request.device, request.first_level, request.registers};
   return std::move(launch(request, {&target, 1}).front());
-}
-
-namespace {
-
-bool is_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
-Expected<analyzers::Rule> load_rule(const std::string& name_or_file) {
-  if (std::optional<analyzers::Rule> built_in = analyzers::find_rule(name_or_file)) return std::move(*built_in);
-  if (!is_file(name_or_file)) {
-    const std::string near = closest(name_or_file, analyzers::rule_names());
-    return failure(fmt::format("there is no rule '{}', nor a file of that name", name_or_file),
-                   near.empty() ? "warplens list rules shows the built-in ones"
-                                : fmt::format("did you mean '{}'?", near));
-  }
-  Expected<std::string> text = read_file(name_or_file, limits::kSettingsBytes);
-  if (!text) return failure(text.error());
-  Expected<analyzers::Rule> rule = analyzers::parse_rule(*text, name_or_file);
-  if (!rule) return rule;
-  // Counters are named after rules, and the models of a device look for those of its own.
-  const std::string name = std::visit([](const auto& r) { return r.name; }, *rule);
-  if (analyzers::find_rule(name))
-    return failure(fmt::format("the rule of '{}' is called '{}', as a built-in one is", name_or_file, name),
-                   "give it a name of its own");
-  return rule;
-}
-
-} // namespace
-
-Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_files) {
-  analyzers::RuleSet rules;
-  Diagnostics errors;
-  for (const std::string& one : names_or_files) {
-    Expected<analyzers::Rule> rule = load_rule(one);
-    if (!rule)
-      errors.append(rule.error());
-    else if (Expected<void> added = rules.add(std::move(*rule)); !added)
-      errors.append(added.error());
-  }
-  if (errors.has_errors()) return failure(std::move(errors));
-  return rules;
-}
-
-Expected<model::Device> load_device(std::string_view name_or_file) {
-  Expected<model::Device> built_in = model::find_device(name_or_file);
-  if (built_in || !is_file(name_or_file)) return built_in;
-  Expected<std::string> text = read_file(name_or_file, limits::kSettingsBytes);
-  if (!text) return failure(text.error());
-  return model::load_device(*text, name_or_file);
 }
 
 Expected<model::Device> default_device(const ir::Module& module) {

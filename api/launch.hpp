@@ -8,11 +8,11 @@
 
 #include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
-#include "analyzers/rule_set.hpp"
 #include "api/session.hpp"
 #include "api/texture.hpp"
 #include "api/values.hpp"
 #include "model/models.hpp"
+#include "rules/rule_set.hpp"
 
 #include <array>
 #include <filesystem>
@@ -77,7 +77,7 @@ struct LaunchRequest {
   std::vector<Argument> arguments;
   model::Device device;
   bool analyze = true;                ///< watch the accesses, predict, find problems
-  analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  rules::RuleSet rules;               ///< counted in addition to what every report has
   bool per_block = false;             ///< counters of each block, too; takes several times as long
   std::vector<std::string> analyzers; ///< by name, besides those that always run: `warplens list analyzers`
   FirstLevel first_level = FirstLevel::device;
@@ -114,7 +114,7 @@ struct LaunchReport {
   std::string file; ///< of the module
   Extent grid{}, block{}, cluster{};
   model::Device device;
-  analyzers::RuleSet rules;       ///< as in the request
+  rules::RuleSet rules;           ///< as in the request
   std::string printed;            ///< by printf() in the kernel, in the order of the blocks
   std::optional<Diagnostic> trap; ///< the kernel stopped: nothing below but `trap_kind` and `resources` is filled
   std::optional<exec::Trap::Kind> trap_kind;
@@ -163,7 +163,7 @@ std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::sp
 Expected<model::Device> load_device(std::string_view name_or_file);
 /// Rules to count under: each a built-in rule by name, or a rule file by path. Errors: neither, a file that is no rule
 /// (with line and column), two of one name.
-Expected<analyzers::RuleSet> load_rules(std::span<const std::string> names_or_files);
+Expected<rules::RuleSet> load_rules(std::span<const std::string> names_or_files);
 /// The device for a module when the user names none: the Tesla C1060 for targets before sm_20, otherwise the H200.
 Expected<model::Device> default_device(const ir::Module& module);
 

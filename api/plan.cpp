@@ -79,8 +79,7 @@ private:
     std::vector<std::shared_ptr<Module>> modules;
     for (const LaunchPlan& l : plan_.launches) modules.push_back(module(l));
     if (errors_.has_errors() || !choose_device(*modules.front())) return false;
-    rules_ = options_.rules;
-    if (options_.targets) targets_ = options_.targets(report_.device, rules_);
+    if (options_.targets) targets_ = options_.targets(report_.device);
     report_.buffers = plan_.buffers;
     if (!options_.only) check_saves();
     if (errors_.has_errors()) return false;
@@ -207,7 +206,7 @@ private:
     r.cooperative = l.cooperative;
     r.device = report_.device;
     r.analyze = options_.analyze && (!options_.only || options_.only == requests_.size());
-    r.rules = rules_;
+    r.rules = options_.rules;
     r.per_block = options_.per_block;
     r.analyzers = options_.analyzers;
     r.first_level = options_.first_level;
@@ -317,7 +316,6 @@ private:
   std::vector<std::shared_ptr<Texture>> surfaces_; ///< that arguments name
   std::vector<LaunchRequest> requests_;
   Checked buffer_bytes_; ///< of those allocated
-  analyzers::RuleSet rules_;
   std::vector<Target> targets_;
 };
 

@@ -86,7 +86,7 @@ struct Plan {
 
 struct PlanOptions {
   bool analyze = true;
-  analyzers::RuleSet rules;           ///< counted in addition to what every report has
+  rules::RuleSet rules;               ///< counted in addition to what every report has
   bool per_block = false;             ///< see LaunchRequest
   std::vector<std::string> analyzers; ///< see LaunchRequest
   FirstLevel first_level = FirstLevel::device;
@@ -97,8 +97,8 @@ struct PlanOptions {
   LaunchRecorder* recorder = nullptr; ///< of every launch
   /// Only this launch is analysed, once for each of the targets; those before it only run, those after it do not.
   std::optional<std::size_t> only;
-  /// Its targets, and the rules that they need, given the device of the plan.
-  std::function<std::vector<Target>(const model::Device&, analyzers::RuleSet&)> targets;
+  /// Its targets, given the device of the plan.
+  std::function<std::vector<Target>(const model::Device&)> targets;
   /// Reads the file of a module, where it may be other than PTX text.
   std::function<Expected<std::vector<Source>>(const std::filesystem::path&)> read_module;
   /// Called before each launch, with its number from 0.

@@ -29,7 +29,7 @@ std::uint64_t sectors(const Metrics& m, const Kind& kind) {
 class Sections {
 public:
   Sections(const LaunchReport& report, const Style& style)
-      : m_(report.profile.metrics), s_(style), old_(report.device.bank_rule == "1.x") {}
+      : m_(report.profile.metrics), s_(style), banks_(report.device.bank_rule) {}
 
   std::string write() {
     if (table("Local memory",
@@ -61,10 +61,11 @@ private:
   void constants() {
     const std::uint64_t n = m_.integer("idc__requests.sum");
     if (n == 0) return;
-    section("Constant memory", fmt::format("a pass serves all lanes of a {}warp that ask for one address; parameters "
-                                           "at computed addresses, too",
-                                           old_ ? "half-" : ""));
-    if (old_)
+    const std::string request = banks_.constants ? to_string(banks_.word(4).requests) : "warp";
+    section("Constant memory", fmt::format("a pass serves all lanes of a {} that ask for one address; parameters at "
+                                           "computed addresses, too",
+                                           request));
+    if (banks_.constants)
       out_ += fmt::format("  {} requests; further passes are counted under warp_serialize\n", n);
     else
       out_ += fmt::format("  {} requests, {} passes, {} of them beyond one a request\n", n,
@@ -73,7 +74,7 @@ private:
 
   const Metrics& m_;
   const Style& s_;
-  bool old_; // compute capability 1.x
+  const rules::Banks& banks_;
   std::string out_;
 };
 

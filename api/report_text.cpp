@@ -47,8 +47,8 @@ public:
     global_memory();
     shared_memory();
     rule_of_device();
-    for (const analyzers::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
-    for (const analyzers::BankRule& rule : r_.rules.banks) own_rule(rule);
+    for (const rules::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
+    for (const rules::BankRule& rule : r_.rules.banks) own_rule(rule);
     out_ += space_sections(r_, s_);
     divergence();
     blocks();
@@ -74,15 +74,32 @@ private:
     for (const std::string_view title : titles) columns.push_back({std::string(title), Table::right});
     return Table(std::move(columns));
   }
+  /// Of the transactions that a rule may make: 32, 64 and 128 bytes at least.
+  static std::vector<std::uint32_t> sizes(const rules::Coalescing& rule) {
+    std::vector<std::uint32_t> list;
+    for (std::uint32_t n = std::min(32u, rule.smallest); n <= std::max(128u, rule.largest()); n *= 2) list.push_back(n);
+    return list;
+  }
+  static Table size_table(const rules::Coalescing& rule, bool ideal) {
+    std::vector<Table::Column> columns = {{""}, {"requests", Table::right}, {"transactions", Table::right}};
+    for (const std::uint32_t n : sizes(rule)) columns.push_back({fmt::format("of {} B", n), Table::right});
+    columns.push_back({"bytes moved", Table::right});
+    if (ideal) columns.insert(columns.end(), {{"ideal", Table::right}, {"useful", Table::right}});
+    return Table(std::move(columns));
+  }
   /// Requests and what became of them, `of(bytes)` being the transactions of a size.
-  template <class Of> static std::vector<std::string> sizes(std::string_view kind, std::uint64_t requests, Of&& of) {
-    return {std::string(kind),
-            count(requests),
-            count(of(32) + of(64) + of(128)),
-            count(of(32)),
-            count(of(64)),
-            count(of(128)),
-            count(32 * of(32) + 64 * of(64) + 128 * of(128))};
+  template <class Of>
+  static std::vector<std::string> size_row(std::string_view kind, const rules::Coalescing& rule, std::uint64_t requests,
+                                           std::uint64_t moved, Of&& of) {
+    std::vector<std::string> cells = {std::string(kind), count(requests), ""};
+    std::uint64_t all = 0;
+    for (const std::uint32_t n : sizes(rule)) {
+      all += of(n);
+      cells.push_back(count(of(n)));
+    }
+    cells[2] = count(all);
+    cells.push_back(count(moved));
+    return cells;
   }
   void table(const Table& t) { out_ += t.text(s_.dim, s_.reset); }
   std::uint64_t metric(std::string_view name) const { return m_.integer(name); }
@@ -124,10 +141,14 @@ private:
   }
 
   struct Kind {
-    std::string_view title, suffix, old_prefix;
+    exec::AccessKind kind;
+    std::string_view title, suffix;
+    [[nodiscard]] bool atomic() const { return analyzers::is_atomic(kind); }
   };
-  static constexpr Kind kKinds[] = {
-      {"loads", "ld", "gld_"}, {"stores", "st", "gst_"}, {"atomics", "atom", ""}, {"reductions", "red", ""}};
+  static constexpr Kind kKinds[] = {{exec::AccessKind::load, "loads", "ld"},
+                                    {exec::AccessKind::store, "stores", "st"},
+                                    {exec::AccessKind::atomic, "atomics", "atom"},
+                                    {exec::AccessKind::reduction, "reductions", "red"}};
 
   // Sums over the instructions of one kind: only they tell ideal sectors of loads from those of stores.
   std::uint64_t by_kind(const Kind& kind, std::string_view name) const {
@@ -146,46 +167,60 @@ private:
       section("Global memory", "not accessed");
       return;
     }
-    if (r_.device.coalescing_rule == "1.0") {
-      section("Global memory",
-              "a request is one instruction of a warp; each half-warp makes one transaction if its lanes\n"
-              "  access consecutive words in order, and one for every lane (uncoalesced) if they do not");
-      Table t = numbers({"requests", "coalesced transactions", "uncoalesced transactions"});
-      for (int k = 0; k < 2; ++k)
-        if (requests[k] != 0)
-          t.row({std::string(kKinds[k].title), count(requests[k]),
-                 count(metric(fmt::format("{}coherent", kKinds[k].old_prefix))),
-                 count(metric(fmt::format("{}incoherent", kKinds[k].old_prefix)))});
-      table(t);
-    } else if (r_.device.coalescing_rule == "1.2") {
-      section("Global memory",
-              "a request is one instruction of a warp; each half-warp makes as few transactions of 32, 64\n"
-              "  and 128 bytes as its addresses allow");
-      Table t =
-          numbers({"requests", "transactions", "of 32 B", "of 64 B", "of 128 B", "bytes moved", "ideal", "useful"});
-      for (int k = 0; k < 2; ++k) old_row(t, kKinds[k], requests[k]);
-      table(t);
-      line("  ideal: the fewest bytes, in pieces of 32, that hold what the lanes use; useful: ideal / moved");
-    } else {
-      section("Global memory", "a request is one instruction of a warp; it touches sectors of 32 bytes, ideally few");
-      Table t = numbers({"requests", "sectors", "ideal sectors", "sectors/request", "ideal", "useful"});
-      for (int k = 0; k < 4; ++k) sector_row(t, kKinds[k], requests[k]);
-      table(t);
-      line("  ideal: the fewest sectors that hold what the lanes use; useful: ideal / sectors");
-    }
-    if (r_.device.coalescing_rule.starts_with("1") && requests[2] + requests[3] != 0)
+    const rules::CoalescingRule& rule = r_.device.coalescing_rule;
+    if (rule.unit == rules::Coalescing::Unit::transactions)
+      in_order(rule);
+    else if (rule.unit == rules::Coalescing::Unit::bytes)
+      segments(rule);
+    else
+      sectors(requests);
+    if (!rule.describes_atomics() && requests[2] + requests[3] != 0)
       line("  and {} by atomics, which this rule does not describe", plural(requests[2] + requests[3], "request"));
   }
 
-  void old_row(Table& t, const Kind& kind, std::uint64_t requests) const {
-    if (requests == 0) return;
-    const auto of = [&](int bytes) { return metric(fmt::format("{}{}b", kind.old_prefix, bytes)); };
-    const std::uint64_t moved = 32 * of(32) + 64 * of(64) + 128 * of(128);
-    const std::uint64_t ideal = 32 * by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
-    std::vector<std::string> cells = sizes(kind.title, requests, of);
-    cells.push_back(count(ideal));
-    cells.push_back(percent(static_cast<double>(ideal), static_cast<double>(moved)));
-    t.row(std::move(cells));
+  void in_order(const rules::CoalescingRule& rule) {
+    section("Global memory",
+            fmt::format("a request is one instruction of a warp; each {} makes one transaction if its lanes\n"
+                        "  access consecutive words in order, and one for every lane (uncoalesced) if they do not",
+                        to_string(rule.word(4).requests)));
+    Table t = numbers({"requests", "coalesced transactions", "uncoalesced transactions"});
+    for (const Kind& kind : kKinds) {
+      const analyzers::TransactionCount own = r_.profile.counts.of_global(kind.kind);
+      if (own.requests == 0 || (kind.atomic() && !rule.describes_atomics())) continue;
+      t.row({std::string(kind.title), count(own.requests), count(own.sum.total() - own.sum.uncoalesced),
+             count(own.sum.uncoalesced)});
+    }
+    table(t);
+  }
+
+  void segments(const rules::CoalescingRule& rule) {
+    std::string all; // sizes
+    for (std::uint32_t n = rule.smallest; n <= rule.largest(); n *= 2)
+      all += fmt::format("{}{}", all.empty() ? "" : 2 * n > rule.largest() ? "\n  and " : ", ", n);
+    section("Global memory", fmt::format("a request is one instruction of a warp; each {} makes as few transactions of "
+                                         "{} bytes as its addresses allow",
+                                         to_string(rule.word(4).requests), all));
+    Table t = size_table(rule, true);
+    for (const Kind& kind : kKinds) {
+      const analyzers::TransactionCount own = r_.profile.counts.of_global(kind.kind);
+      if (own.requests == 0 || (kind.atomic() && !rule.describes_atomics())) continue;
+      const std::uint64_t ideal = 32 * by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
+      std::vector<std::string> cells = size_row(kind.title, rule, own.requests, own.sum.bytes(),
+                                                [&](std::uint32_t bytes) { return own.sum.of(bytes); });
+      cells.push_back(count(ideal));
+      cells.push_back(percent(static_cast<double>(ideal), static_cast<double>(own.sum.bytes())));
+      t.row(std::move(cells));
+    }
+    table(t);
+    line("  ideal: the fewest bytes, in pieces of 32, that hold what the lanes use; useful: ideal / moved");
+  }
+
+  void sectors(const std::uint64_t (&requests)[4]) {
+    section("Global memory", "a request is one instruction of a warp; it touches sectors of 32 bytes, ideally few");
+    Table t = numbers({"requests", "sectors", "ideal sectors", "sectors/request", "ideal", "useful"});
+    for (int k = 0; k < 4; ++k) sector_row(t, kKinds[k], requests[k]);
+    table(t);
+    line("  ideal: the fewest sectors that hold what the lanes use; useful: ideal / sectors");
   }
 
   void sector_row(Table& t, const Kind& kind, std::uint64_t requests) const {
@@ -210,51 +245,64 @@ private:
       t.row({std::string(title), count(requests), count(passes), count(conflicts),
              ratio(static_cast<double>(passes), static_cast<double>(requests))});
     }
-    const bool old = r_.device.bank_rule == "1.x";
-    if (t.empty() && !(old && metric("warp_serialize") != 0)) return;
-    if (old) {
-      section("Shared memory",
-              "16 banks serve a half-warp; lanes that want different words of one bank wait for each other");
-      line("  {} extra passes because of conflicts (warp_serialize)", metric("warp_serialize"));
-    } else {
+    const rules::BankRule& rule = r_.device.bank_rule;
+    const std::uint64_t serialized = r_.profile.counts.of_all_shared().sum.serialized();
+    if (t.empty() && !(rule.constants && serialized != 0)) return;
+    const std::string request = to_string(rule.word(4).requests);
+    if (rule.constants) {
+      section("Shared memory", fmt::format("{} banks serve a {}; lanes that want different words of one bank wait for "
+                                           "each other",
+                                           rule.banks, request));
+      line("  {} extra passes because of conflicts (warp_serialize)", serialized);
+    } else if (analyzers::are_usual_banks(rule)) {
       section("Shared memory", "32 banks of 4 bytes; lanes that want different words of one bank take another pass");
       table(t);
+    } else {
+      section("Shared memory",
+              fmt::format("{} banks of {} bytes serve a {}; lanes that wait for a bank take another pass", rule.banks,
+                          rule.bank_bytes, request));
+      passes(rule);
     }
   }
 
-  // The tables above are of 1.0, 1.2 and sectors, and of 1.x and 5.x+: a device that obeys another rule is counted
-  // under it, too (rules_of() of api/launch.cpp), and its models are told of that.
+  // Where the tables above speak of sectors and of the usual banks, and the device's rule says more.
   void rule_of_device() {
-    const auto counted = [&](std::string_view rule, std::string_view what) {
-      return metric(fmt::format("rule.{}.{}", rule, what)) != 0;
-    };
     const auto asked_for = [](const auto& rules, std::string_view name) {
       return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.name == name; });
     };
-    const analyzers::CoalescingRule* const global = analyzers::find_coalescing_rule(r_.device.coalescing_rule);
-    if (global && counted(global->name, "transactions") && !asked_for(r_.rules.coalescing, global->name))
-      own_rule(*global);
-    const analyzers::BankRule* const banks = analyzers::find_bank_rule(r_.device.bank_rule);
-    if (banks && counted(banks->name, "passes") && !asked_for(r_.rules.banks, banks->name)) own_rule(*banks);
+    const rules::CoalescingRule& global = r_.device.coalescing_rule;
+    const rules::BankRule& banks = r_.device.bank_rule;
+    if (global.unit == rules::Coalescing::Unit::sectors && metric(fmt::format("rule.{}.transactions", global.name)) &&
+        !asked_for(r_.rules.coalescing, global.name))
+      own_rule(global);
+    if (analyzers::are_usual_banks(banks) && metric(fmt::format("rule.{}.passes", banks.name)) &&
+        !asked_for(r_.rules.banks, banks.name))
+      own_rule(banks);
   }
 
   // Under a rule that was asked for with --rule, or that of the device.
-  void own_rule(const analyzers::CoalescingRule& rule) {
+  void own_rule(const rules::CoalescingRule& rule) {
     section(fmt::format("Global memory under rule {}", rule.name), rule.title);
     const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
-    Table t = numbers({"requests", "transactions", "of 32 B", "of 64 B", "of 128 B", "bytes moved"});
+    Table t = size_table(rule, false);
     for (const Kind& kind : kKinds) {
       const std::uint64_t requests = of(fmt::format("{}_requests", kind.suffix));
       if (requests == 0) continue;
-      t.row(sizes(kind.title, requests, [&](int bytes) { return of(fmt::format("{}_{}b", kind.suffix, bytes)); }));
+      std::uint64_t moved = 0;
+      const auto of_size = [&](std::uint32_t bytes) { return of(fmt::format("{}_{}b", kind.suffix, bytes)); };
+      for (const std::uint32_t n : sizes(rule)) moved += n * of_size(n);
+      t.row(size_row(kind.title, rule, requests, moved, of_size));
     }
     if (t.empty()) return line("  not accessed");
     table(t);
     line("  the lanes ask for {} bytes, {} of what is moved", of("bytes_asked"),
          percent(static_cast<double>(of("bytes_asked")), static_cast<double>(of("bytes_moved"))));
   }
-  void own_rule(const analyzers::BankRule& rule) {
+  void own_rule(const rules::BankRule& rule) {
     section(fmt::format("Shared memory under rule {}", rule.name), rule.title);
+    passes(rule);
+  }
+  void passes(const rules::BankRule& rule) {
     const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
     Table t = numbers({"requests", "passes", "of them conflicts"});
     for (const Kind& kind : kKinds) {
@@ -264,7 +312,7 @@ private:
     }
     if (t.empty()) return line("  not accessed");
     table(t);
-    if (rule.broadcast == analyzers::BankRule::Broadcast::one_word)
+    if (rule.broadcast == rules::Banks::Broadcast::one_word)
       line("  with the best choice of the word to broadcast; with the worst, {} conflicts", of("conflicts_worst"));
   }
 
@@ -337,34 +385,25 @@ private:
     table(t);
   }
 
-  static std::uint64_t passes(const Metrics& m) {
+  static std::uint64_t all_passes(const Metrics& m) {
     std::uint64_t sum = 0;
     for (const std::string_view kind : {"ld", "st", "atom"})
       sum += m.integer(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", kind));
     return sum;
   }
   static std::uint64_t units(const InstructionRow& row) {
-    return row.metrics.integer("memory_l2_theoretical_sectors_global") + passes(row.metrics) + space_cost(row.metrics);
-  }
-  // Under the rules of compute capability 1.x; 0 on later devices.
-  std::uint64_t old_transactions(const Metrics& m) const {
-    std::uint64_t sum = 0;
-    for (const std::string_view kind : {"gld_", "gst_"}) {
-      if (r_.device.coalescing_rule == "1.0")
-        for (const std::string_view which : {"coherent", "incoherent"})
-          sum += m.integer(fmt::format("{}{}", kind, which));
-      if (r_.device.coalescing_rule == "1.2")
-        for (const std::string_view which : {"32b", "64b", "128b"}) sum += m.integer(fmt::format("{}{}", kind, which));
-    }
-    return sum;
+    return row.metrics.integer("memory_l2_theoretical_sectors_global") + all_passes(row.metrics) +
+           space_cost(row.metrics);
   }
   std::string cost(const InstructionRow& row) const {
     const Metrics& m = row.metrics;
     if (const std::uint64_t sectors = m.integer("memory_l2_theoretical_sectors_global")) {
-      if (const std::uint64_t n = old_transactions(m)) return fmt::format("{} transactions", n);
+      const rules::CoalescingRule& rule = r_.device.coalescing_rule;
+      const std::uint64_t n = row.counts.described(rule).sum.total();
+      if (rule.unit != rules::Coalescing::Unit::sectors && n != 0) return fmt::format("{} transactions", n);
       return fmt::format("{} sectors (ideal {})", sectors, m.integer("memory_l2_theoretical_sectors_global_ideal"));
     }
-    if (const std::uint64_t n = passes(m)) return fmt::format("{} passes over the banks", n);
+    if (const std::uint64_t n = all_passes(m)) return fmt::format("{} passes over the banks", n);
     if (space_cost(m) != 0) return space_cost_text(m);
     return fmt::format("{} of {} diverge", m.integer("divergent_branch"), m.integer("branch"));
   }

@@ -1,5 +1,8 @@
 #include "api/statistics.hpp"
 
+#include "analyzers/counted_rules.hpp"
+#include "analyzers/instruction_mix.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,24 +14,25 @@ namespace {
 
 using Class = model::IssueClass;
 using analyzers::InstructionRow;
-
-enum class Rule : std::uint8_t { ordered_half_warps, half_warps, sectors, named };
-
-Rule rule_of(const model::Device& device) {
-  if (device.coalescing_rule == "1.0") return Rule::ordered_half_warps;
-  if (device.coalescing_rule == "1.2") return Rule::half_warps;
-  return device.coalescing_rule == "6.0" ? Rule::sectors : Rule::named;
-}
+using Order = rules::Coalescing::Order;
 
 double metric(const InstructionRow& row, std::string_view name) {
   return static_cast<double>(row.metrics.integer(name));
 }
-double both(const InstructionRow& row, std::string_view suffix) {
-  return metric(row, "gld_" + std::string(suffix)) + metric(row, "gst_" + std::string(suffix));
-}
-
-bool is_vector(std::string_view opcode) {
-  return opcode.find(".v2") != opcode.npos || opcode.find(".v4") != opcode.npos || opcode.find(".v8") != opcode.npos;
+/// The sizes that models know: 32, 64 and 128 bytes. A larger transaction is several of 128, a smaller one is of 32; of
+/// a segment that moves in sectors, these.
+void add_transactions(double (&by_size)[3], const analyzers::TransactionSums& sum) {
+  if (sum.skipped != 0) {
+    by_size[0] += static_cast<double>(sum.bytes()) / 32;
+    return;
+  }
+  std::uint64_t bytes = sum.smallest;
+  for (const std::uint64_t count : sum.count) {
+    by_size[bytes <= 32   ? 0
+            : bytes == 64 ? 1
+                          : 2] += static_cast<double>(count * std::max<std::uint64_t>(1, bytes / 128));
+    bytes *= 2;
+  }
 }
 
 /// The model's class of an instruction; none where the issue port is busy with it as long as with most.
@@ -61,8 +65,7 @@ struct Totals {
 
 class Counting {
 public:
-  Counting(const ir::Function& kernel, const model::Device& device)
-      : kernel_(kernel), rule_(rule_of(device)), prefix_("rule." + device.coalescing_rule + ".") {}
+  Counting(const ir::Function& kernel, const model::Device& device) : kernel_(kernel), rule_(device.coalescing_rule) {}
 
   void add(const InstructionRow& row) {
     const ir::Instruction& instruction = kernel_.instructions[row.instruction];
@@ -72,7 +75,7 @@ public:
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, "smsp__inst_executed.sum");
     floating_point(row, isa::info(which).operations);
-    global(row, is_vector(instruction.opcode));
+    global(row, analyzers::elements_of(instruction) > 1);
     local(row);
   }
 
@@ -86,35 +89,30 @@ private:
   }
 
   void global(const InstructionRow& row, bool vector) {
-    double requests = both(row, "request");
-    if (rule_ == Rule::sectors || rule_ == Rule::named)
-      requests += metric(row, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum") +
-                  metric(row, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum");
+    const analyzers::TransactionCount own = row.counts.described(rule_);
+    const auto requests = static_cast<double>(own.requests);
     if (requests == 0) return;
     double transactions[3]{};
-    if (rule_ == Rule::half_warps) {
-      transactions[0] = both(row, "32b");
-      transactions[1] = both(row, "64b");
-      transactions[2] = both(row, "128b");
-    } else if (rule_ == Rule::named && row.metrics.find(prefix_ + "transactions") != nullptr) {
-      for (const char* operation : {"ld", "st", "atom", "red"})
-        for (std::size_t i = 0; i < 3; ++i)
-          transactions[i] += metric(row, fmt::format("{}{}_{}b", prefix_, operation, 32 << i));
-    } else {
+    // A lane on its own moves a sector, whatever its transaction has of bytes: lanes side by side share it.
+    if (rule_.order == Order::kth_word)
       transactions[0] = metric(row, "memory_l2_theoretical_sectors_global");
-    }
+    else
+      add_transactions(transactions, own.sum);
+    const bool atomics = own.requests != row.counts.of_global(exec::AccessKind::load).requests +
+                                             row.counts.of_global(exec::AccessKind::store).requests;
+    if (!atomics) transactions[0] += static_cast<double>(own.sum.repeats);
     for (int i = 0; i < 3; ++i) {
       totals.by_size[i] += transactions[i];
       if (vector) totals.vector_by_size[i] += transactions[i];
     }
-    by_kind(row, requests, transactions[0] + transactions[1] + transactions[2]);
+    const double all = transactions[0] + transactions[1] + transactions[2];
+    by_kind(row, requests, all);
     totals.requests += requests;
     totals.bytes += metric(row, "smsp__thread_inst_executed_pred_on.sum") * row.lane_bytes;
-    if (rule_ == Rule::ordered_half_warps)
-      split_by_lanes(row, requests);
+    if (rule_.order == Order::kth_word)
+      split_by_lanes(row, own.sum, requests);
     else
-      split_by_excess(row, requests, transactions[0] + transactions[1] + transactions[2],
-                      rule_ == Rule::named && transactions[2] > 0);
+      split_by_excess(row, requests, all);
   }
 
   // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
@@ -131,28 +129,24 @@ private:
                                    metric(row, "global_lines_128b") / kLinesOfPass});
   }
 
-  // A coalesced request of 16-byte words makes four transactions, any other one two.
-  void split_by_lanes(const InstructionRow& row, double requests) {
-    const double alone = both(row, "incoherent");
-    const double together = both(row, "coherent") / (row.lane_bytes == 16 ? 4 : 2);
+  void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests) {
+    const auto alone = static_cast<double>(sum.uncoalesced);
+    const double together = static_cast<double>(sum.total() - sum.uncoalesced) / rule_.fewest(row.lane_bytes);
     const double coalesced = alone == 0 ? requests : std::min(requests, together);
     totals.coalesced += coalesced;
     totals.uncoalesced += requests - coalesced;
     if (requests > coalesced) totals.uncoalesced_transactions += alone;
   }
 
-  void split_by_excess(const InstructionRow& row, double requests, double transactions, bool lines) {
+  void split_by_excess(const InstructionRow& row, double requests, double transactions) {
     constexpr double kTolerance = 1.1;
-    double needed = std::max(row.lane_bytes, 1u); // sectors of 32 lanes
-    if (rule_ == Rule::half_warps) needed = row.lane_bytes == 16 ? 4 : 2;
-    if (lines) needed = std::max(needed / 4, 1.0);
-    const bool coalesced = transactions <= kTolerance * needed * requests;
+    const bool coalesced = transactions <= kTolerance * rule_.fewest(std::max(row.lane_bytes, 1u)) * requests;
     (coalesced ? totals.coalesced : totals.uncoalesced) += requests;
     if (!coalesced) totals.uncoalesced_transactions += transactions;
   }
 
-  // Interleaved by lanes: the half-warps of 1.x move 64 bytes each, a variable of 32 lanes is four sectors, an element
-  // of each lane's array up to 32.
+  // Interleaved by lanes: a variable of 32 lanes is four sectors, an element of each lane's array up to 32; where a
+  // request is a half-warp, each moves 64 bytes.
   void local(const InstructionRow& row) {
     double loads = metric(row, "local_load"), stores = metric(row, "local_store");
     const double requests = loads + stores;
@@ -160,24 +154,23 @@ private:
     totals.coalesced += requests;
     totals.bytes += 128 * requests;
     totals.wavefronts += requests;
-    const bool sectors = rule_ == Rule::sectors || rule_ == Rule::named;
-    loads = sectors ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum") : 2 * loads;
-    stores = sectors ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum") : 2 * stores;
-    totals.by_size[sectors ? 0 : 1] += loads + stores;
+    const std::uint32_t parts = rule_.word(4).requests.count(); // of a warp's variable
+    loads = parts == 1 ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum") : parts * loads;
+    stores = parts == 1 ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum") : parts * stores;
+    totals.by_size[parts == 2 ? 1 : 0] += loads + stores;
     totals.loads += loads;
     totals.stores += stores;
   }
 
   const ir::Function& kernel_;
-  Rule rule_;
-  std::string prefix_; ///< of the counters of the device's rule
+  const rules::Coalescing& rule_;
 };
 
 // Where they were counted. Requests of several words do not merge (Dasgupta 2011, section 3.2.5).
 std::optional<double> duplicates_of_scalar_loads(const analyzers::Profile& profile, const ir::Function& kernel) {
   double requested = 0, different = 0;
   for (const InstructionRow& row : profile.instructions) {
-    if (is_vector(kernel.instructions[row.instruction].opcode)) continue;
+    if (analyzers::elements_of(kernel.instructions[row.instruction]) > 1) continue;
     requested += metric(row, "load_sectors_requested");
     different += metric(row, "load_sectors_different_on_multiprocessor");
   }
@@ -194,14 +187,14 @@ void add_hit_ratios(model::KernelStatistics& s, const analyzers::Profile& profil
   s.l2_hit_ratio = ratio("lts__t_sector_op_read_hit_rate.pct");
 }
 
-// Passes beyond the fewest, under the device's bank rule. Every report counts those of 1.x (half-warps) and of 5.x and
-// later; another is counted where the device has it.
-double bank_conflicts(const analyzers::Profile& profile, const std::string& rule) {
-  const auto launch = [&](std::string_view name) { return static_cast<double>(profile.integer(name)); };
-  if (rule == "1.x") return launch("warp_serialize");
-  if (const analyzers::Metric* own = profile.metrics.find("rule." + rule + ".conflicts")) return own->number();
-  return launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum") +
-         launch("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum");
+// Passes beyond the fewest, of constants as well where the rule serves them.
+double bank_conflicts(const analyzers::Profile& profile, const rules::Banks& rule) {
+  std::uint64_t conflicts = 0;
+  for (const auto kind :
+       {exec::AccessKind::load, exec::AccessKind::store, exec::AccessKind::atomic, exec::AccessKind::reduction})
+    if (!analyzers::is_atomic(kind) || rule.atomics != rules::Banks::Atomics::own_unit)
+      conflicts += profile.counts.of_shared(kind).sum.serialized();
+  return static_cast<double>(conflicts);
 }
 
 } // namespace

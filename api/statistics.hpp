@@ -13,12 +13,10 @@ namespace warplens::api {
 /// where the analyzer `caches` ran.
 /// How requests are counted:
 /// - Requests are loads and stores of global memory, and of local memory, which is interleaved and therefore always
-///   coalesced. Atomics are requests only under the sector rule: the profile has no transactions of them for 1.x.
-/// - The device's rule decides the transactions: "1.0" (half-warps in order, or a transaction a lane), "1.2"
-/// (half-warps,
-///   32 to 128 bytes), any other: 32-byte sectors.
+///   coalesced. Atomics are requests only where the device's rule describes them.
+/// - The device's rule decides the transactions; where it asks for order, they are the 32-byte sectors touched.
 /// - An instruction whose requests make over 10 % more transactions than the width of its words needs counts as
-///   uncoalesced; under "1.0" its requests are split by the transactions of lanes on their own.
+///   uncoalesced; where the rule asks for order, its requests are split by the transactions of lanes on their own.
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
                                    const model::Device& device, std::uint64_t threads_per_block,
                                    std::optional<int> resident_blocks);

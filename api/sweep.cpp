@@ -68,8 +68,8 @@ FirstLevel first_level(const std::string& word) {
   refuse(fmt::format("l1 '{}': expected off, on or enlarged", word));
 }
 
-/// The GPU of a configuration, and the rule that it brings along.
-Target target_of(const Settings& settings, const model::Device& device_of_plan, analyzers::RuleSet& rules) {
+/// The GPU of a configuration, with the rule that replaces one of its own.
+Target target_of(const Settings& settings, const model::Device& device_of_plan) {
   Target target{device_of_plan, FirstLevel::device, {}};
   if (const auto* device = setting(settings, "device")) target.device = value_or_throw(load_device(*device));
   if (const auto* l1 = setting(settings, "l1")) target.first_level = first_level(*l1);
@@ -77,16 +77,9 @@ Target target_of(const Settings& settings, const model::Device& device_of_plan, 
     target.registers = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(value_or_throw(natural("registers", *registers)), 0xffff'ffff));
   if (const auto* rule = setting(settings, "rule")) {
-    const analyzers::RuleSet loaded = value_or_throw(load_rules({rule, 1}));
-    // Built-in ones are counted for every device that has them; one of the user's may be there already.
-    for (const analyzers::CoalescingRule& own : loaded.coalescing) {
-      target.device.coalescing_rule = own.name;
-      if (analyzers::find_coalescing_rule(own.name) == nullptr) static_cast<void>(rules.add(own));
-    }
-    for (const analyzers::BankRule& own : loaded.banks) {
-      target.device.bank_rule = own.name;
-      if (analyzers::find_bank_rule(own.name) == nullptr) static_cast<void>(rules.add(own));
-    }
+    rules::RuleSet loaded = value_or_throw(load_rules({rule, 1}));
+    for (rules::CoalescingRule& own : loaded.coalescing) target.device.coalescing_rule = std::move(own);
+    for (rules::BankRule& own : loaded.banks) target.device.bank_rule = std::move(own);
   }
   return target;
 }
@@ -112,8 +105,7 @@ std::string message_of(const Diagnostics& errors) {
   return one_line(text);
 }
 
-/// What a row says of a launch. The counters of rules that other configurations brought along are left out: rows do not
-/// depend on who shared the emulation.
+/// What a row says of a launch.
 void fill(SweepRow& row, const LaunchReport& report, std::string_view model) {
   row.kernel = report.kernel;
   row.device = report.device.name;
@@ -149,11 +141,8 @@ void fill(SweepRow& row, const LaunchReport& report, std::string_view model) {
   if (*s.global_requests > 0) add("transactions_per_request", transactions / *s.global_requests);
   add("bank_conflict_passes", *s.bank_conflict_passes * warps);
   for (const model::Prediction& p : report.predictions) add(p.model + ".milliseconds", p.milliseconds);
-  const std::string of_rule = "rule." + report.device.coalescing_rule + ".";
-  const std::string of_banks = "rule." + report.device.bank_rule + ".";
-  for (const analyzers::Metric& m : report.profile.metrics.list())
-    if (!m.name.starts_with("rule.") || m.name.starts_with(of_rule) || m.name.starts_with(of_banks))
-      row.metrics.push_back(m);
+  const std::vector<analyzers::Metric>& counters = report.profile.metrics.list();
+  row.metrics.insert(row.metrics.end(), counters.begin(), counters.end());
 }
 
 void run(std::span<const Settings> configurations, const SweepOptions& options, std::vector<SweepRow>& rows) {
@@ -168,11 +157,11 @@ void run(std::span<const Settings> configurations, const SweepOptions& options, 
   if (options.read_module)
     o.read_module = [&](const std::filesystem::path& file) { return options.read_module(file, device.capability); };
   std::vector<std::size_t> of_target; // row of each target
-  o.targets = [&](const model::Device& device_of_plan, analyzers::RuleSet& rules) {
+  o.targets = [&](const model::Device& device_of_plan) {
     std::vector<Target> targets;
     for (std::size_t i = 0; i < configurations.size(); ++i) {
       try {
-        targets.push_back(target_of(configurations[i], device_of_plan, rules));
+        targets.push_back(target_of(configurations[i], device_of_plan));
         of_target.push_back(i);
       } catch (const Diagnostics& errors) {
         rows[i].failure = message_of(errors);

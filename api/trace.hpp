@@ -57,7 +57,7 @@ private:
 struct ReplayOptions {
   std::optional<model::Device> device;    ///< instead of that of the launch
   std::optional<std::uint32_t> registers; ///< instead of what the launch was told
-  analyzers::RuleSet rules;               ///< these four as in a LaunchRequest
+  rules::RuleSet rules;                   ///< these four as in a LaunchRequest
   std::vector<std::string> analyzers;
   FirstLevel first_level = FirstLevel::device;
   bool per_block = false;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 namespace warplens::api {
@@ -72,8 +73,41 @@ std::vector<Source> sources_from(const Json& json) {
   return sources;
 }
 
+/// The files of the rules that the device file names, as it stood where the run was.
+Json rule_files_of(const model::Device& device) {
+  Json files = Json::array();
+  const auto add = [&](const rules::Label& rule) {
+    if (!rule.file.empty()) files.push_back({{"file", text_of(rule.file)}, {"text", text_of(rule.text)}});
+  };
+  add(device.coalescing_rule);
+  add(device.bank_rule);
+  for (const auto* cache : {&device.l1, &device.l2})
+    if (*cache)
+      for (const auto* rule : {&(*cache)->rule_on, &(*cache)->rule_off})
+        if (*rule) add(**rule);
+  return files;
+}
+
+/// A built-in rule, or the file of which `name`, relative to wherever the device file was, is the end.
+Expected<rules::Rule> rule_from(const Json& files, const std::string& name) {
+  Expected<rules::Rule> built_in = rules::find_rule(name);
+  std::string end = std::filesystem::path(name).lexically_normal().string();
+  while (end.starts_with("../")) end.erase(0, 3);
+  for (const Json& one : built_in ? Json::array() : files) {
+    const std::string file = text_from(one.at("file"));
+    if (file != name && !file.ends_with("/" + end)) continue;
+    Expected<rules::Rule> rule = rules::parse_rule(text_from(one.at("text")), file);
+    if (rule) std::visit([&](rules::Label& own) { own.file = file; }, *rule);
+    return rule;
+  }
+  return built_in;
+}
+
 Expected<model::Device> device_from(const Json& json) {
-  if (json.contains("device_file")) return model::load_device(text_from(json["device_file"]), "the trace's device");
+  const Json files = json.value("rule_files", Json::array());
+  if (json.contains("device_file"))
+    return model::load_device(text_from(json["device_file"]), "the trace's device",
+                              [&](const std::string& name) { return rule_from(files, name); });
   return model::find_device(json.at("device").get<std::string>());
 }
 
@@ -198,7 +232,10 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
                {"launched_by", request.launched_by},
                {"device", request.device.id},
                {"filter", filter_of(filter)}};
-  if (!device_text.empty()) json["device_file"] = text_of(device_text);
+  if (!device_text.empty()) {
+    json["device_file"] = text_of(device_text);
+    json["rule_files"] = rule_files_of(request.device);
+  }
   if (same_module) {
     json["same_module_as"] = *same_module;
   } else {

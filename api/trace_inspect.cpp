@@ -1,6 +1,6 @@
 #include "api/trace_inspect.hpp"
 
-#include "analyzers/footprint.hpp"
+#include "analyzers/counted_rules.hpp"
 #include "analyzers/local_memory.hpp"
 #include "api/trace_validation.hpp"
 #include "api/validate.hpp"
@@ -56,17 +56,18 @@ private:
 };
 
 /// One for each address that the lanes of a request ask for.
-std::uint32_t constant_passes(const exec::Access& a, std::uint32_t lanes) {
+std::uint32_t constant_passes(const exec::Access& a, const rules::Requests& requests) {
   std::uint32_t passes = 0;
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes)
-    if (const auto part = static_cast<exec::Mask>(((std::uint64_t{1} << lanes) - 1) << first) & a.mask; part != 0)
-      passes += analyzers::Footprint(a.addresses, part, a.lane_bytes).distinct_addresses();
+  requests.for_each([&](exec::Mask lanes) {
+    if ((lanes & a.mask) != 0)
+      passes += analyzers::Footprint(a.addresses, lanes & a.mask, a.lane_bytes).distinct_addresses();
+  });
   return passes;
 }
 
 } // namespace
 
-Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, const analyzers::RuleSet& rules) {
+Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, const rules::RuleSet& rules) {
   if (launch >= trace.launches().size())
     return failure(
         fmt::format("the trace holds {} launches, counted from 0: there is no {}", trace.launches().size(), launch));
@@ -86,14 +87,8 @@ Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, cons
     shape.block[i] = static_cast<std::uint32_t>(request.block[i]);
   }
   view.limits_ = limits_of(*view.program_, shape);
-  const analyzers::CoalescingRule* const coalescing =
-      rules.coalescing.empty() ? analyzers::find_coalescing_rule(request.device.coalescing_rule) : &rules.coalescing[0];
-  const analyzers::BankRule* const banks =
-      rules.banks.empty() ? analyzers::find_bank_rule(request.device.bank_rule) : &rules.banks[0];
-  if (coalescing == nullptr || banks == nullptr)
-    return failure(fmt::format("the rules of {} are not built in", request.device.name), "name others: --rule");
-  view.coalescing_ = *coalescing;
-  view.banks_ = *banks;
+  view.coalescing_ = rules.coalescing.empty() ? request.device.coalescing_rule : rules.coalescing[0];
+  view.banks_ = rules.banks.empty() ? request.device.bank_rule : rules.banks[0];
   return view;
 }
 
@@ -123,12 +118,14 @@ void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
   }
   const exec::Access& a = seen.access;
   if (a.space == isa::Space::global)
-    analyzers::transactions(coalescing_, a.addresses, a.mask, a.lane_bytes, &seen.transactions);
+    analyzers::transactions(coalescing_, a.addresses, a.mask, a.lane_bytes,
+                            {a.kind, analyzers::elements_of(instruction)}, &seen.transactions);
   if (a.space == isa::Space::local) seen.local_sectors = analyzers::local_sectors(a.addresses, a.mask, a.lane_bytes);
   if (a.space == isa::Space::constant || a.space == isa::Space::param)
-    seen.constant_passes = constant_passes(a, banks_.word(sizeof(std::uint32_t)).lanes);
+    seen.constant_passes = constant_passes(a, banks_.word(sizeof(std::uint32_t)).requests);
   if (a.space == isa::Space::shared && a.lane_bytes <= 16)
-    seen.passes = analyzers::passes(banks_, a.addresses, a.mask, a.lane_bytes, analyzers::kind_for_banks(function, a));
+    seen.passes = analyzers::passes(banks_, a.addresses, a.mask, a.lane_bytes,
+                                    {analyzers::kind_for_banks(function, a), analyzers::elements_of(instruction)});
 }
 
 Expected<void> TraceView::visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const {

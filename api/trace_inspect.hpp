@@ -43,15 +43,15 @@ class TraceView {
 public:
   /// The first rule of each kind is used; where there is none, that of the launch's device. Errors: no such launch;
   /// instructions of the kernel that cannot be run.
-  static Expected<TraceView> open(const Trace& trace, std::size_t launch, const analyzers::RuleSet& rules);
+  static Expected<TraceView> open(const Trace& trace, std::size_t launch, const rules::RuleSet& rules);
   /// Calls `show` for each event that the query names, in the order of the blocks and, within one, in the order in
   /// which they happened, until it returns false. Error: a damaged trace.
   Expected<void> visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const;
 
   [[nodiscard]] std::size_t instructions() const { return ptx_.size(); } ///< of the kernel
   [[nodiscard]] std::uint64_t static_shared_bytes() const { return program_->shared_bytes; }
-  [[nodiscard]] const analyzers::CoalescingRule& coalescing_rule() const { return coalescing_; }
-  [[nodiscard]] const analyzers::BankRule& bank_rule() const { return banks_; }
+  [[nodiscard]] const rules::CoalescingRule& coalescing_rule() const { return coalescing_; }
+  [[nodiscard]] const rules::BankRule& bank_rule() const { return banks_; }
 
 private:
   TraceView() = default;
@@ -62,8 +62,8 @@ private:
   std::shared_ptr<const exec::Program> program_;
   analyzers::trace::Limits limits_;
   std::vector<std::string> ptx_; ///< by instruction
-  analyzers::CoalescingRule coalescing_;
-  analyzers::BankRule banks_;
+  rules::CoalescingRule coalescing_;
+  rules::BankRule banks_;
 };
 
 /// "load", "store", "atomic" or "reduction".

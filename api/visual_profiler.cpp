@@ -112,7 +112,7 @@ void add_requests(Row& row, CollectedLaunch& launch, const Warps& warps, const m
     launch.remarks.push_back("requests of 32 lanes and 4 bytes: the profiler of 1.0 and 1.1 counts transactions only");
     if (!s.global_requests) s.global_requests = *s.coalesced_requests + *s.uncoalesced_requests;
   }
-  if (device.coalescing_rule == "1.2" && !s.global_requests)
+  if (device.coalescing_rule.order == rules::Coalescing::Order::any && !s.global_requests)
     launch.remarks.push_back("the table has neither 'gld_request' nor 'gst_request'");
 }
 

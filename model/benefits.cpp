@@ -29,15 +29,16 @@ void by_kind(KernelStatistics& s, double share_of_bytes, double share_of_transac
   s.l1_wavefronts = std::min(*s.l1_wavefronts, shared + needed);
 }
 
-// The bytes that the lanes ask for, in transactions of one size: of 32 bytes where there is no other size, of 128 where
-// a cache fetches whole lines, and on 1.x of the size that fits the request.
+// The bytes that the lanes ask for, in transactions of one size: of the size that fits the request where a rule has
+// several, else of the smallest that was counted: sectors of 32 bytes, or lines of 128.
 bool transactions_of_sizes(KernelStatistics& s, const Device& device) {
   if (!s.global_requests || !s.bytes_per_request || *s.global_requests == 0 || *s.bytes_per_request == 0) return false;
   if (!s.transactions_32 || !s.transactions_64 || !s.transactions_128) return false;
-  const bool half_warps = device.coalescing_rule == "1.0" || device.coalescing_rule == "1.2";
-  const bool lines = *s.transactions_32 + *s.transactions_64 == 0;
+  const rules::CoalescingRule& rule = device.coalescing_rule;
+  const bool fits = rule.shrink || rule.order == rules::Coalescing::Order::kth_word;
   const double fitting = *s.bytes_per_request > 128 ? 128 : *s.bytes_per_request > 64 ? 64 : 32;
-  const double size = half_warps ? fitting : lines ? 128 : 32;
+  const double smallest = *s.transactions_32 > 0 ? 32 : *s.transactions_64 > 0 ? 64 : 128;
+  const double size = fits ? fitting : smallest;
   const double fewest = *s.global_requests * *s.bytes_per_request / size;
   if (transaction_bytes(s) <= fewest * size) return false;
   by_kind(s, fewest * size / transaction_bytes(s), fewest / model::transactions(s));

@@ -19,6 +19,7 @@
 #include "model/occupancy.hpp"
 #include "model/sources.hpp"
 #include "model/statistics.hpp"
+#include "rules/rule_set.hpp"
 
 #include <array>
 #include <optional>
@@ -125,6 +126,8 @@ struct CacheLevel {
   std::string local_stores = "keep"; ///< the same, of local memory; "none": local memory passes by this cache
   bool unified = false;              ///< shared memory is taken from `bytes`
   bool global_loads = true;          ///< whether loads of global memory look into it, unless the program asks for it
+  /// Where the rule of global memory depends on whether its loads look into this cache: the rules.
+  std::optional<rules::CoalescingRule> rule_on, rule_off;
 };
 
 struct Device {
@@ -139,8 +142,8 @@ struct Device {
   std::optional<int> partitions;              ///< of device memory, where addresses are not hashed
   std::optional<int> partition_bytes;         ///< width of a partition
   std::optional<CacheLevel> l1, l2;           ///< none before compute capability 2.0
-  std::string coalescing_rule;                ///< "1.0", "1.2", "6.0", …: the name of an analyzer's rule
-  std::string bank_rule;                      ///< "1.x", "5.x+", …
+  rules::CoalescingRule coalescing_rule;      ///< how accesses to global memory become transactions
+  rules::BankRule bank_rule;                  ///< how the banks of shared memory serve accesses
   OccupancyLimits limits{};                   ///< those of the compute capability
   std::optional<IssueCycles> issue_cycles;
   std::optional<HongKimParameters> hong_kim;
@@ -154,8 +157,10 @@ struct Device {
 };
 
 /// Reads a device from TOML. Errors, each with line and column in `file`: not TOML; unknown, missing and wrongly typed
-/// keys; values that cannot be (a clock of 0, an infinite bandwidth, an unknown compute capability).
-Expected<Device> load_device(std::string_view toml_text, std::string_view file);
+/// keys; values that cannot be (a clock of 0, an infinite bandwidth, an unknown compute capability); rules that `find`
+/// does not find.
+Expected<Device> load_device(std::string_view toml_text, std::string_view file,
+                             const rules::Finder& find = rules::find_rule);
 
 /// The device as a file that load_device() reads back.
 std::string device_text(const Device& device);

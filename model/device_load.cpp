@@ -148,7 +148,35 @@ DasguptaParameters read_dasgupta(const toml::table& table, Diagnostics& errors) 
   return parameters;
 }
 
-CacheLevel read_cache(const toml::table& table, const std::string& name, Diagnostics& errors) {
+/// The rule that a key names; none where there is no such key, or an error was found. What is wrong inside of a rule
+/// file is told in that file.
+template <class R>
+std::optional<R> read_rule(TableReader& reader, std::string_view key, bool needed, const rules::Finder& find,
+                           Diagnostics& errors) {
+  std::optional<std::string> given;
+  std::string name;
+  if (needed)
+    reader.read(key, name);
+  else if (reader.read(key, given); given)
+    name = *given;
+  if (name.empty()) return std::nullopt;
+  Expected<rules::Rule> rule = find(name);
+  if (!rule) {
+    const Diagnostic& first = rule.error().list().front();
+    if (first.file.empty())
+      errors.error(reader.where(key), first.message, first.hint);
+    else
+      errors.append(rule.error());
+    return std::nullopt;
+  }
+  if (R* own = std::get_if<R>(&*rule)) return std::move(*own);
+  errors.error(reader.where(key), fmt::format("'{}' is no rule of {}", name,
+                                              std::is_same_v<R, rules::BankRule> ? "banks" : "transactions"));
+  return std::nullopt;
+}
+
+CacheLevel read_cache(const toml::table& table, const std::string& name, const rules::Finder& find,
+                      Diagnostics& errors) {
   CacheLevel cache;
   TableReader reader(table, name, errors);
   std::optional<bool> unified, global_loads;
@@ -162,6 +190,8 @@ CacheLevel read_cache(const toml::table& table, const std::string& name, Diagnos
   reader.read("local_stores", local_stores);
   reader.read("unified", unified);
   reader.read("global_loads", global_loads);
+  cache.rule_on = read_rule<rules::CoalescingRule>(reader, "rule_on", false, find, errors);
+  cache.rule_off = read_rule<rules::CoalescingRule>(reader, "rule_off", false, find, errors);
   reader.finish();
   cache.unified = unified.value_or(false);
   cache.local_stores = local_stores.value_or(cache.local_stores);
@@ -303,7 +333,7 @@ void read_capability(TableReader& reader, Device& device, Diagnostics& errors) {
   device.limits = *limits;
 }
 
-Device read_device(const toml::table& root, Diagnostics& errors) {
+Device read_device(const toml::table& root, const rules::Finder& find, Diagnostics& errors) {
   Device device;
   TableReader reader(root, "", errors);
   reader.read("name", device.name);
@@ -316,10 +346,12 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
   reader.read("multiprocessors_per_tpc", device.multiprocessors_per_tpc);
   reader.read("partitions", device.partitions);
   reader.read("partition_bytes", device.partition_bytes);
-  reader.read("coalescing_rule", device.coalescing_rule);
-  reader.read("bank_rule", device.bank_rule);
-  if (const toml::table* table = reader.table("l1")) device.l1 = read_cache(*table, "l1", errors);
-  if (const toml::table* table = reader.table("l2")) device.l2 = read_cache(*table, "l2", errors);
+  if (auto rule = read_rule<rules::CoalescingRule>(reader, "coalescing_rule", true, find, errors))
+    device.coalescing_rule = std::move(*rule);
+  if (auto rule = read_rule<rules::BankRule>(reader, "bank_rule", true, find, errors))
+    device.bank_rule = std::move(*rule);
+  if (const toml::table* table = reader.table("l1")) device.l1 = read_cache(*table, "l1", find, errors);
+  if (const toml::table* table = reader.table("l2")) device.l2 = read_cache(*table, "l2", find, errors);
   if (const toml::table* table = reader.table("issue_cycles")) device.issue_cycles = read_issue_cycles(*table, errors);
   if (const toml::table* table = reader.table("hong_kim")) device.hong_kim = read_hong_kim(*table, errors);
   if (const toml::table* table = reader.table("dasgupta")) device.dasgupta = read_dasgupta(*table, errors);
@@ -339,7 +371,7 @@ Device read_device(const toml::table& root, Diagnostics& errors) {
 
 } // namespace
 
-Expected<Device> load_device(std::string_view toml_text, std::string_view file) {
+Expected<Device> load_device(std::string_view toml_text, std::string_view file, const rules::Finder& find) {
   Diagnostics errors;
   if (const SourceLocation place = too_deep(toml_text); place.line != 0) {
     errors.error(place, std::string(kTooDeep));
@@ -347,7 +379,7 @@ Expected<Device> load_device(std::string_view toml_text, std::string_view file) 
     return failure(std::move(errors));
   }
   try {
-    Device device = read_device(toml::parse(toml_text, file), errors);
+    Device device = read_device(toml::parse(toml_text, file), find, errors);
     if (!errors.has_errors()) return device;
   } catch (const toml::parse_error& error) {
     errors.error(location(error.source()), std::string(error.description()));

@@ -97,6 +97,9 @@ std::string throughput_latency(const ThroughputLatencyParameters& parameters) {
   return table.text();
 }
 
+/// What a device file calls a rule.
+const std::string& reference(const rules::Label& rule) { return rule.file.empty() ? rule.name : rule.file; }
+
 std::string cache(std::string name, const CacheLevel& level) {
   TableText table(std::move(name));
   table.add("bytes", level.bytes);
@@ -108,6 +111,8 @@ std::string cache(std::string name, const CacheLevel& level) {
   table.add("local_stores", quoted(level.local_stores));
   table.add("unified", std::string_view(level.unified ? "true" : "false"));
   table.add("global_loads", std::string_view(level.global_loads ? "true" : "false"));
+  if (level.rule_on) table.add("rule_on", quoted(reference(*level.rule_on)));
+  if (level.rule_off) table.add("rule_off", quoted(reference(*level.rule_off)));
   return table.text();
 }
 
@@ -150,8 +155,8 @@ std::string device_text(const Device& device) {
   top.add("multiprocessors_per_tpc", device.multiprocessors_per_tpc);
   top.add("partitions", device.partitions);
   top.add("partition_bytes", device.partition_bytes);
-  top.add("coalescing_rule", quoted(device.coalescing_rule));
-  top.add("bank_rule", quoted(device.bank_rule));
+  top.add("coalescing_rule", quoted(reference(device.coalescing_rule)));
+  top.add("bank_rule", quoted(reference(device.bank_rule)));
   std::string text = top.text();
   if (device.l1) text += cache("l1", *device.l1);
   if (device.l2) text += cache("l2", *device.l2);

@@ -46,7 +46,7 @@ void add_analysis_options(po::options_description& options) {
 
 Expected<AnalysisChoice> analysis_choice(const po::variables_map& values) {
   AnalysisChoice choice{{}, analyzer_names(values), first_level(values), values.count("per-block") != 0};
-  Expected<analyzers::RuleSet> rules =
+  Expected<rules::RuleSet> rules =
       api::load_rules(values.count("rule") != 0 ? values["rule"].as<Strings>() : Strings{});
   if (!rules) return failure(rules.error());
   choice.rules = std::move(*rules);

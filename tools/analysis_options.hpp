@@ -11,7 +11,7 @@ namespace warplens::tools {
 void add_analysis_options(boost::program_options::options_description& options);
 
 struct AnalysisChoice {
-  analyzers::RuleSet rules;
+  rules::RuleSet rules;
   std::vector<std::string> analyzers;
   api::FirstLevel first_level = api::FirstLevel::device;
   bool per_block = false;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <map>
 
 namespace warplens::tools {
 
@@ -54,11 +55,11 @@ po::options_description visible_options() {
 }
 
 std::string transactions_text(const SeenEvent& e) {
-  std::size_t of[3]{};
-  for (const analyzers::Transaction& t : e.transactions) ++of[t.bytes == 32 ? 0 : t.bytes == 64 ? 1 : 2];
+  std::map<std::uint32_t, std::size_t, std::greater<>> of; // by size
+  for (const analyzers::Transaction& t : e.transactions) ++of[t.bytes];
   std::string text;
-  for (const int i : {2, 1, 0})
-    if (of[i] != 0) text += fmt::format("{}{} of {} bytes", text.empty() ? "" : " + ", of[i], 32 << i);
+  for (const auto& [bytes, count] : of)
+    text += fmt::format("{}{} of {} bytes", text.empty() ? "" : " + ", count, bytes);
   return text;
 }
 
@@ -81,7 +82,7 @@ std::string addresses_text(const exec::Access& a) {
 }
 
 // A letter for each lane: see kHelp.
-std::string drawing(const SeenEvent& e, const analyzers::BankRule& banks) {
+std::string drawing(const SeenEvent& e, const rules::BankRule& banks) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   const exec::Access& a = e.access;
   std::string text(exec::kWarpSize, '.');
@@ -93,13 +94,15 @@ std::string drawing(const SeenEvent& e, const analyzers::BankRule& banks) {
       for (std::size_t t = 0; t < e.transactions.size() && c == '*'; ++t)
         if ((e.transactions[t].lanes >> lane & 1) != 0 && t < kLetters.size()) c = kLetters[t];
     } else if (a.space == isa::Space::shared) {
-      c = "0123456789abcdefghijklmnopqrstuv"[a.addresses[lane] / banks.bank_bytes % banks.banks];
+      constexpr std::string_view kBanks = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+      const std::uint32_t bank = banks.bank_of(a.addresses[lane] / banks.bank_bytes);
+      if (bank < kBanks.size()) c = kBanks[bank];
     }
   }
   return text;
 }
 
-std::string text_of(const SeenEvent& e, const analyzers::BankRule& banks) {
+std::string text_of(const SeenEvent& e, const rules::BankRule& banks) {
   const std::string who = fmt::format("block {} warp {}  line {}", e.of.cta, e.of.warp, e.instruction->where.line);
   const std::string where = e.source.empty() ? "" : fmt::format("  ({})", e.source);
   const std::string first = fmt::format("{}  {}{}\n", who, e.ptx, where);
@@ -180,7 +183,7 @@ int show(const std::string& file, const po::variables_map& values) {
     throw UsageError{fmt::format("--format: expected text, jsonl or csv, got '{}'", format), ""};
   const Expected<api::Trace> trace = api::Trace::open(file);
   if (!trace) return print(trace.error()), kBadInput;
-  const Expected<analyzers::RuleSet> rules = api::load_rules(
+  const Expected<rules::RuleSet> rules = api::load_rules(
       values.count("rule") != 0 ? values["rule"].as<std::vector<std::string>>() : std::vector<std::string>());
   if (!rules) return print(rules.error()), kBadInput;
   const Expected<api::TraceView> view = api::TraceView::open(*trace, values["launch"].as<std::size_t>(), *rules);

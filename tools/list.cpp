@@ -19,7 +19,8 @@ constexpr std::string_view kHelp = R"(usage: warplens list devices|rules|analyze
 
   devices        GPUs that --device knows
   rules          how requests of a warp become transactions, and how banks serve shared memory;
-                 --explain: what each says and where that was read, of those named or of all; of a file of your own too
+                 --explain: what each says and where that was read, of those named or of all, and what may stand in a
+                 rule file; of a file of your own too
   analyzers      what is counted, with the name, unit and ideal value of each counter
   models         analytical models that predict the run time
   instructions   the PTX instructions that can be emulated: {a,b} is a choice, […] may be left out
@@ -62,8 +63,8 @@ void devices() {
 
 void rules() {
   api::Table t({{"rule"}, {"of"}, {"what it says"}});
-  for (const auto& r : analyzers::coalescing_rules()) t.row({r.name, "transactions", r.title});
-  for (const auto& r : analyzers::bank_rules()) t.row({r.name, "banks", r.title});
+  for (const auto& r : rules::coalescing_rules()) t.row({r.name, "transactions", r.title});
+  for (const auto& r : rules::bank_rules()) t.row({r.name, "banks", r.title});
   show(t);
 }
 
@@ -77,21 +78,39 @@ template <class Named> std::string obeyed_by(Named&& named) {
 
 template <class R> void explain_rule(const R& rule, std::string_view of, const std::string& devices) {
   write(fmt::format("{}{}{} ({}): {}\n", style().bold, rule.name, style().reset, of, rule.title));
-  for (const std::string& sentence : analyzers::explain(rule)) write(api::wrapped(sentence, "  "));
+  for (const std::string& sentence : rules::explain(rule)) write(api::wrapped(sentence, "  "));
   if (!rule.source.empty()) write(api::wrapped("source: " + rule.source, "  "));
   if (!devices.empty()) write(api::wrapped("devices: " + devices, "  "));
   write("\n");
 }
 
+/// What may stand in a rule file.
+void language() {
+  std::string_view table;
+  for (const rules::Key& key : rules::keys()) {
+    if (key.table != table) {
+      table = key.table;
+      const std::string_view kind = table.substr(0, table.find('.'));
+      write(fmt::format("{}Keys of {}rule = \"{}\"{}\n", style().bold,
+                        kind == table ? "" : "[[word]], [[store]], [[atomic]] and [[vector]] of ", kind,
+                        style().reset));
+    }
+    const std::string otherwise = key.otherwise.empty() ? "" : fmt::format("; without it: {}", key.otherwise);
+    write(api::wrapped(fmt::format("{}: {} ({}{})", key.name, key.meaning, takes(key), otherwise), "  "));
+  }
+}
+
 int explain_rules(std::vector<std::string> names) {
-  if (names.empty())
-    for (const std::string_view name : analyzers::rule_names()) names.emplace_back(name);
-  const Expected<analyzers::RuleSet> rules = api::load_rules(names);
+  const bool all = names.empty();
+  if (all)
+    for (const std::string_view name : rules::rule_names()) names.emplace_back(name);
+  const Expected<rules::RuleSet> rules = api::load_rules(names);
   if (!rules) return print(rules.error()), kBadInput;
-  for (const analyzers::CoalescingRule& r : rules->coalescing)
-    explain_rule(r, "transactions", obeyed_by([&](const auto& d) { return d.coalescing_rule == r.name; }));
-  for (const analyzers::BankRule& r : rules->banks)
-    explain_rule(r, "banks", obeyed_by([&](const auto& d) { return d.bank_rule == r.name; }));
+  for (const rules::CoalescingRule& r : rules->coalescing)
+    explain_rule(r, "transactions", obeyed_by([&](const auto& d) { return d.coalescing_rule.name == r.name; }));
+  for (const rules::BankRule& r : rules->banks)
+    explain_rule(r, "banks", obeyed_by([&](const auto& d) { return d.bank_rule.name == r.name; }));
+  if (all) language();
   return kFine;
 }
 

@@ -18,6 +18,8 @@
 namespace warplens::analyzers {
 namespace {
 
+using namespace rules;
+
 using exec::AccessKind;
 using isa::Space;
 using testing::WarpAccess;
@@ -317,7 +319,7 @@ TEST(Analysis, RepeatedShapesCountLikeSingleOnes) {
     });
     const std::uint64_t* addresses = access.addresses.data();
     sectors += transactions(*find_coalescing_rule("6.0"), addresses, access.mask, 4).total();
-    passes_taken += passes(*find_bank_rule("5.x+"), addresses, access.mask, 4, AccessKind::load).passes;
+    passes_taken += passes(*find_bank_rule("5.x+"), addresses, access.mask, 4).passes;
   }
   const Profile profile = run(module, function, 2, events);
   EXPECT_EQ(profile.integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors);
@@ -325,7 +327,9 @@ TEST(Analysis, RepeatedShapesCountLikeSingleOnes) {
 }
 
 TEST(Analysis, AnalyzersWorkOnTheirOwn) {
-  GlobalTransactions alone(1);
+  const ir::Function function;
+  const CountedRules counted(function, {}, {});
+  GlobalTransactions alone(1, counted);
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(alone.make_shard());
   const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });

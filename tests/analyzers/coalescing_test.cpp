@@ -1,5 +1,5 @@
 #include "analyzers/coalescing.hpp"
-#include "analyzers/footprint.hpp"
+#include "analyzers/fast_coalescing.hpp"
 #include "tests/analyzers/accesses.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,8 @@
 namespace warplens::analyzers {
 namespace {
 
+using namespace rules;
+
 using testing::WarpAccess;
 
 const CoalescingRule& rule_named(std::string_view name) {
@@ -23,8 +25,8 @@ const CoalescingRule& rule_named(std::string_view name) {
 TEST(Coalescing, BuiltInRulesAreThere) {
   std::vector<std::string> names;
   for (const CoalescingRule& rule : coalescing_rules()) names.push_back(rule.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"1.0", "1.2", "2.x-l1", "2.x-l2", "3.x-l1", "3.x", "5.x-l1", "5.x", "6.0"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"1.0", "1.2", "2.x-l1", "2.x-l2", "3.x-l1", "3.x", "5.x-l1", "5.x-tags",
+                                             "5.x", "6.0", "7.x-tags"}));
 }
 
 // The figures and rules of NVIDIA's guides: number, bytes, size and place of every transaction.
@@ -48,14 +50,14 @@ TEST(Coalescing, VectorsOfTheGuides) {
     for (const std::string& name : rules.at(vector["rule"])) {
       std::vector<Transaction> list;
       const CoalescingRule& rule = rule_named(name);
-      const Transactions found = transactions(rule, access.addresses.data(), access.mask, access.lane_bytes, &list);
+      const Transactions found = transactions(rule, access.addresses.data(), access.mask, access.lane_bytes, {}, &list);
       EXPECT_EQ(found.total(), vector["n"].get<std::uint32_t>()) << name;
       EXPECT_EQ(found.bytes(), vector["bytes"].get<std::uint64_t>()) << name;
       std::map<std::string, int> by;
       for (const Transaction& one : list) ++by[std::to_string(one.bytes) + "@" + std::to_string(one.base)];
       EXPECT_EQ(by, (vector["by"].get<std::map<std::string, int>>())) << name;
       const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
-      EXPECT_EQ(FastRule(rule).transactions(footprint), found) << name;
+      EXPECT_EQ(FastCoalescing(rule).transactions(footprint), found) << name;
     }
   }
 }
@@ -85,7 +87,7 @@ TEST(Footprint, HasNothingWithoutLanes) {
   const Footprint none(addresses, 0, 4);
   EXPECT_EQ(none.sectors() + none.distinct_addresses(), 0u);
   EXPECT_TRUE(none.lines().empty());
-  for (const CoalescingRule& rule : coalescing_rules()) EXPECT_EQ(FastRule(rule).transactions(none).total(), 0u);
+  for (const CoalescingRule& rule : coalescing_rules()) EXPECT_EQ(FastCoalescing(rule).transactions(none).total(), 0u);
 }
 
 TEST(Coalescing, FootprintCountsDistinctAddresses) {
@@ -127,7 +129,8 @@ TEST(Coalescing, BadRulesAreDiagnosed) {
   EXPECT_EQ(message(head + "smallest = 32\n" + word), "accepted");
   EXPECT_NE(message(head + word).find("the rule lacks the key 'smallest'"), std::string::npos);
   EXPECT_NE(message(head + "smallest = 48\n" + word).find("bad.toml:6:"), std::string::npos);
-  EXPECT_NE(message(head + "smallest = 48\n" + word).find("'smallest' must be one of 32, 64, 128"), std::string::npos);
+  EXPECT_NE(message(head + "smallest = 48\n" + word).find("'smallest' must be a power of two from 4 to 4096"),
+            std::string::npos);
   EXPECT_NE(message(head + "smallest = 32\nsmalest = 1\n" + word).find("unknown key 'smalest'"), std::string::npos);
   EXPECT_NE(message(head + "smallest = 64\n" + word).find("smaller than the smallest transaction"), std::string::npos);
   EXPECT_NE(message(head + "smallest = 32\n" + word + "bits = 3\n").find("unknown key 'bits'"), std::string::npos);

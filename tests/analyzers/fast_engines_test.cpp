@@ -1,7 +1,7 @@
 // The engines that count quickly agree with those that do word for word what the guides say, on random accesses of
 // every sort. So many for each rule: WARPLENS_RANDOM_ACCESSES, 30 000 without it.
 #include "analyzers/fast_banks.hpp"
-#include "analyzers/footprint.hpp"
+#include "analyzers/fast_coalescing.hpp"
 #include "tests/analyzers/accesses.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +13,8 @@
 
 namespace warplens::analyzers {
 namespace {
+
+using namespace rules;
 
 using exec::AccessKind;
 using testing::WarpAccess;
@@ -49,7 +51,7 @@ WarpAccess random_access(std::mt19937_64& random, std::uint64_t origin) {
 
 TEST(FastEngines, CoalescingIsThatOfTheGuidesWordForWord) {
   for (const CoalescingRule& rule : coalescing_rules()) {
-    const FastRule fast(rule);
+    const FastCoalescing fast(rule);
     std::mt19937_64 random(17);
     for (std::uint64_t i = 0; i < accesses_per_rule(); ++i) {
       const WarpAccess access = random_access(random, std::uint64_t{1} << 32);
@@ -71,8 +73,8 @@ TEST(FastEngines, CoalescingOfAnyRule) {
           CoalescingRule rule;
           rule.smallest = smallest;
           rule.shrink = shrink;
-          rule.words = {{4, lanes, segment}};
-          const FastRule fast(rule);
+          rule.words[0] = {{4, {lanes}, segment}};
+          const FastCoalescing fast(rule);
           for (std::uint64_t i = 0; i < accesses_per_rule() / 20; ++i) {
             const WarpAccess access = random_access(random, 4096);
             const Footprint footprint(access.addresses.data(), access.mask, access.lane_bytes);
@@ -98,8 +100,9 @@ void compare_banks(const BankRule& rule, std::uint64_t accesses, std::mt19937_64
     const auto kind = static_cast<AccessKind>(random() % 4);
     SCOPED_TRACE(::testing::Message() << "access " << i << " of kind " << static_cast<int>(kind) << " and "
                                       << access.lane_bytes << " bytes under " << rule.name);
-    ASSERT_NO_FATAL_FAILURE(expect_equal(fast.passes(access.addresses.data(), access.mask, access.lane_bytes, kind),
-                                         passes(rule, access.addresses.data(), access.mask, access.lane_bytes, kind)));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_equal(fast.passes(access.addresses.data(), access.mask, access.lane_bytes, {kind}),
+                     passes(rule, access.addresses.data(), access.mask, access.lane_bytes, {kind})));
   }
 }
 
@@ -124,7 +127,7 @@ TEST(FastEngines, BanksOfAnyRule) {
             rule.broadcast = flags & 1 ? BankRule::Broadcast::one_word : BankRule::Broadcast::every_word;
             rule.split_words = flags & 2;
             rule.merge_equal_pairs = flags & 4;
-            rule.words = {{4, lanes, flags & 1}};
+            rule.words[0] = {{4, {lanes}, flags & 1}};
             SCOPED_TRACE(::testing::Message() << banks << " banks of " << bank_bytes << " bytes, " << rows << " rows, "
                                               << lanes << " lanes, " << flags);
             ASSERT_NO_FATAL_FAILURE(compare_banks(rule, accesses_per_rule() / 200, random));

@@ -7,6 +7,8 @@
 namespace warplens::analyzers {
 namespace {
 
+using namespace rules;
+
 using exec::AccessKind;
 using isa::Space;
 using testing::WarpAccess;
@@ -25,9 +27,10 @@ protected:
     shards_.push_back(analysis_->make_shard());
   }
   exec::Shard& shard() { return *shards_[0]; }
-  std::vector<Finding> finish(const std::vector<exec::InstructionCount>& counts = {}, const DeviceRules& rules = {}) {
+  std::vector<Finding> finish(const std::vector<exec::InstructionCount>& counts = {},
+                              const DeviceRules& rules = DeviceRules::usual()) {
     analysis_->finish(std::move(shards_), counts);
-    return find_problems(analysis_->profile(), rules);
+    return find_problems(analysis_->profile(rules), rules);
   }
   ir::Module module_;
   ir::Function function_;
@@ -51,7 +54,8 @@ TEST_F(Findings, UncoalescedAccess) {
   EXPECT_FALSE(findings[0].advice.empty());
 }
 
-constexpr DeviceRules kG80 = {"1.0", "1.x"}, kGt200 = {"1.2", "1.x"};
+const DeviceRules kG80 = {*find_coalescing_rule("1.0"), *find_bank_rule("1.x")};
+const DeviceRules kGt200 = {*find_coalescing_rule("1.2"), *find_bank_rule("1.x")};
 
 TEST_F(Findings, HalfWarpsMoveTooManyBytes) {
   const WarpAccess column(0xffffffffu, 4, [](int lane) { return 65536 + 4096 * lane; });
@@ -113,8 +117,8 @@ TEST_F(Findings, NothingToSayAboutCoalescedHalfWarps) {
     const WarpAccess words(0xffffffffu, 4, [=](int lane) { return 4 * lane; });
     shard().access(words.event(AccessKind::load, Space::shared, 1));
     const WarpAccess same(0xffffffffu, 4, [](int) { return 65536; });
-    if (rules.coalescing == "1.2") shard().access(same.event(AccessKind::load, Space::global, 2));
-    EXPECT_TRUE(finish({{8, 256, 256}}, rules).empty()) << rules.coalescing;
+    if (rules.coalescing.shrink) shard().access(same.event(AccessKind::load, Space::global, 2));
+    EXPECT_TRUE(finish({{8, 256, 256}}, rules).empty()) << rules.coalescing.name;
   }
 }
 

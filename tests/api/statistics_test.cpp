@@ -52,14 +52,21 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
   row.metrics.add("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", std::uint64_t{10});
   row.metrics.add("memory_l2_theoretical_sectors_global", std::uint64_t{80});
   row.metrics.add("gld_request", std::uint64_t{10});
-  row.metrics.add("gld_128b", std::uint64_t{20});
-  row.metrics.add("gld_incoherent", std::uint64_t{320});
   profile.instructions.push_back(row);
   ir::Function kernel;
   kernel.instructions.emplace_back().opcode = "ld.global.f32";
 
   // Every second word: one transaction of 128 bytes a half-warp on 1.2, one a lane on 1.0, 8 sectors on 6.0.
-  const auto on = [&](const char* device) { return statistics(profile, kernel, *load_device(device), 64, 8); };
+  std::uint64_t addresses[exec::kWarpSize];
+  for (std::size_t lane = 0; lane < std::size(addresses); ++lane) addresses[lane] = 4096 + 8 * lane;
+  const auto on = [&](const char* name) {
+    const model::Device device = *load_device(name);
+    analyzers::TransactionCount ten{10, 1280, {}};
+    ten.sum.add(analyzers::transactions(device.coalescing_rule, addresses, ~0u, 4), 10,
+                analyzers::Transactions::kSizes);
+    profile.instructions[0].counts.transactions = {ten, {}, {}, {}};
+    return statistics(profile, kernel, device, 64, 8);
+  };
   EXPECT_EQ(on("c1060").transactions_128, 10);
   EXPECT_EQ(on("c1060").coalesced_requests, 5);
   EXPECT_EQ(on("8800gtx").uncoalesced_requests, 5);

@@ -1,7 +1,6 @@
-#include "analyzers/banks.hpp"
-#include "analyzers/coalescing.hpp"
 #include "api/board.hpp"
 #include "api/sweep.hpp"
+#include "rules/rule_set.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"
 
@@ -85,14 +84,14 @@ TEST(Sweep, Shapes) {
 
 TEST(Board, EveryDeviceHasRulesThatExist) {
   for (const model::Device& device : model::built_in_devices()) {
-    EXPECT_NE(analyzers::find_coalescing_rule(device.coalescing_rule), nullptr) << device.id;
-    EXPECT_NE(analyzers::find_bank_rule(device.bank_rule), nullptr) << device.id;
+    EXPECT_NE(rules::find_coalescing_rule(device.coalescing_rule.name), nullptr) << device.id;
+    EXPECT_NE(rules::find_bank_rule(device.bank_rule.name), nullptr) << device.id;
   }
 }
 
 TEST(Board, TheRuleFollowsTheFirstLevel) {
   const auto rule = [](const char* device, FirstLevel level) {
-    return with_first_level(*load_device(device), level).coalescing_rule;
+    return with_first_level(*load_device(device), level).coalescing_rule.name;
   };
   EXPECT_EQ(rule("gtx480", FirstLevel::device), "2.x-l1");
   EXPECT_EQ(rule("gtx480", FirstLevel::off), "2.x-l2");

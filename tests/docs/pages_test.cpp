@@ -65,8 +65,8 @@ std::vector<std::string> matches(const std::string& text, const std::regex& patt
 }
 
 TEST(Pages, NameFilesThatExist) {
-  static const std::regex path(
-      "`((?:emulator|analyzers|model|api|tools|tests|bench|samples|docs|grammar|runtime|python)/[A-Za-z0-9_./-]*)`");
+  static const std::regex path("`((?:emulator|rules|analyzers|model|api|tools|tests|bench|samples|docs|grammar|runtime|"
+                               "python)/[A-Za-z0-9_./-]*)`");
   std::size_t seen = 0;
   for (const Page& page : pages())
     for (const std::string& name : matches(page.text, path)) {
@@ -91,7 +91,7 @@ TEST(Pages, LinkToFilesThatExist) {
 TEST(Pages, NameFunctionsThatExist) {
   std::set<std::string> called;
   static const std::regex call(R"((\w+)\()");
-  for (const char* folder : {"emulator", "analyzers", "model", "api", "runtime", "tools"})
+  for (const char* folder : {"emulator", "rules", "analyzers", "model", "api", "runtime", "tools"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
       if (entry.is_regular_file())
         for (std::string& name : matches(text_of(entry.path()), call)) called.insert(std::move(name));

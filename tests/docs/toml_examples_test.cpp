@@ -1,8 +1,8 @@
 // Every TOML block of the pages goes through the loader that a user's file goes through.
-#include "analyzers/banks.hpp"
-#include "analyzers/coalescing.hpp"
 #include "api/launch_file.hpp"
 #include "model/models.hpp"
+#include "rules/keys.hpp"
+#include "rules/rule_set.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,9 +37,24 @@ TEST(TomlExamples, RulesLoad) {
   for (const fs::path& path : examples("rules")) {
     const std::string text = text_of(path);
     const std::string why = text.find("rule = \"banks\"") != std::string::npos
-                                ? complaint(analyzers::parse_bank_rule(text, path.filename().string()), text)
-                                : complaint(analyzers::parse_coalescing_rule(text, path.filename().string()), text);
+                                ? complaint(rules::parse_bank_rule(text, path.filename().string()), text)
+                                : complaint(rules::parse_coalescing_rule(text, path.filename().string()), text);
     EXPECT_EQ(why, "");
+  }
+}
+
+// The tables of the language are those of its declaration.
+TEST(TomlExamples, ThePageOfRulesHasEveryKey) {
+  const std::string page = text_of(WARPLENS_SOURCE_DIR "/docs/extending/rule.md");
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("\n| `"); at != page.npos; at = page.find("\n| `", at + 1))
+    rows += page.compare(at, 9, "\n| `rule.") != 0;
+  EXPECT_EQ(rows, rules::keys().size());
+  for (const rules::Key& key : rules::keys()) {
+    const std::string row = "\n| `" + std::string(key.name) + "` | " + takes(key) + " | " +
+                            std::string(key.otherwise.empty() ? "an error" : key.otherwise) + " | " +
+                            std::string(key.meaning) + " |\n";
+    EXPECT_NE(page.find(row), page.npos) << row;
   }
 }
 
@@ -48,7 +63,7 @@ TEST(TomlExamples, DevicesLoad) {
     const std::string text = text_of(path);
     const Expected<model::Device> device = model::load_device(text, path.filename().string());
     ASSERT_EQ(complaint(device, text), "");
-    EXPECT_TRUE(analyzers::find_coalescing_rule(device->coalescing_rule)) << device->coalescing_rule;
+    EXPECT_NE(device->coalescing_rule.name, "");
     model::OccupancyQuery query;
     query.capability = device->capability;
     query.threads = 64;

@@ -75,8 +75,8 @@ TEST(Devices, TheC1060) {
   EXPECT_EQ(d->multiprocessors, 30);
   EXPECT_DOUBLE_EQ(d->bandwidth_gb_s, 102.4);
   EXPECT_EQ(d->limits.warps, 32);
-  EXPECT_EQ(d->coalescing_rule, "1.2");
-  EXPECT_EQ(d->bank_rule, "1.x");
+  EXPECT_EQ(d->coalescing_rule.name, "1.2");
+  EXPECT_EQ(d->bank_rule.name, "1.x");
   EXPECT_EQ(d->partitions, 8);
   ASSERT_TRUE(d->dasgupta);
   EXPECT_DOUBLE_EQ(d->dasgupta->clock_ghz, 1.312);

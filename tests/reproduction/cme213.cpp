@@ -23,7 +23,7 @@ template <class Address> Addresses addresses(Address address) {
 
 double bytes(const Addresses& list) {
   return static_cast<double>(
-      analyzers::transactions(*analyzers::find_coalescing_rule("6.0"), list.data(), 0xffffffffu, 4).bytes());
+      analyzers::transactions(*rules::find_coalescing_rule("6.0"), list.data(), 0xffffffffu, 4).bytes());
 }
 
 // A copy of words of `width` bytes, as the model of bounds sees it: GB/s.
@@ -81,15 +81,14 @@ void transpose(Page& page) {
 void banks(Page& page) {
   const auto ways = [](const char* rule, std::uint64_t stride) {
     const Addresses list = addresses([&](std::uint64_t l) { return 4 * stride * l; });
-    return analyzers::passes(*analyzers::find_bank_rule(rule), list.data(), 0xffffffffu, 4, exec::AccessKind::load)
-        .ways;
+    return analyzers::passes(*rules::find_bank_rule(rule), list.data(), 0xffffffffu, 4).ways;
   };
   page.claim(Kind::computed, "fastTranspose: reading with stride 32 conflicts, with 33 it does not", "conflict, none",
              fmt::format("{}-way and {}-way on the K80 in 32-bit mode", ways("3.x-32", 32), ways("3.x-32", 33)),
              ways("3.x-32", 32) == 16 && ways("3.x-32", 33) == 1);
   page.claim(Kind::computed, "the slides' picture, banks of 4 bytes", "32-way", fmt::format("{}-way", ways("5.x+", 32)),
              ways("5.x+", 32) == 32);
-  const auto& rule = *analyzers::find_bank_rule("3.x-64");
+  const auto& rule = *rules::find_bank_rule("3.x-64");
   page.claim(Kind::computed, "\"each bank has a bandwidth of 4 bytes per two clock cycles\"", "4 bytes",
              fmt::format("banks of {} bytes on compute capability 3.x", rule.bank_bytes), rule.bank_bytes == 4,
              "CUDA C Programming Guide 5.5, section G.5.3; it holds for 2.x");

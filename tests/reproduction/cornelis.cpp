@@ -25,7 +25,7 @@ template <class Address> Addresses addresses(Address address) {
 // Bytes that a warp's access to 4-byte words moves.
 double bytes(std::string_view rule, const Addresses& list) {
   return static_cast<double>(
-      analyzers::transactions(*analyzers::find_coalescing_rule(rule), list.data(), 0xffffffffu, 4).bytes());
+      analyzers::transactions(*rules::find_coalescing_rule(rule), list.data(), 0xffffffffu, 4).bytes());
 }
 
 void global_access(Page& page) {
@@ -58,9 +58,9 @@ void global_access(Page& page) {
 }
 
 void bank_conflicts(Page& page) {
-  const auto& rule = *analyzers::find_bank_rule("1.x");
+  const auto& rule = *rules::find_bank_rule("1.x");
   const Addresses column = addresses([](std::uint64_t lane) { return lane / 16 * 4 + lane % 16 * 64; });
-  const analyzers::Passes p = analyzers::passes(rule, column.data(), 0xffffffffu, 4, exec::AccessKind::load);
+  const analyzers::Passes p = analyzers::passes(rule, column.data(), 0xffffffffu, 4);
   const double pass = find_device("gtx280")->issue_cycles->bank_pass.value_or(0);
   const double conflict = p.conflicts() * pass; // cycles that a warp loses by one access
   page.text(fmt::format(

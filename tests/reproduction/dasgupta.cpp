@@ -38,7 +38,7 @@ template <class Index> std::string transactions_of(Index index, std::uint32_t la
   std::array<std::uint64_t, 32> addresses{};
   for (std::uint64_t lane = 0; lane < 32; ++lane) addresses[lane] = index(lane) * lane_bytes;
   const auto t =
-      analyzers::transactions(*analyzers::find_coalescing_rule("1.2"), addresses.data(), 0xffffffffu, lane_bytes);
+      analyzers::transactions(*rules::find_coalescing_rule("1.2"), addresses.data(), 0xffffffffu, lane_bytes);
   std::string text;
   for (const std::uint32_t bytes : {32u, 64u, 128u})
     if (t.of(bytes) > 0) text += fmt::format("{}{} x {} B", text.empty() ? "" : ", ", t.of(bytes), bytes);
@@ -118,7 +118,7 @@ void arithmetic(Page& page) {
   page.claim(Kind::computed, "Table 18, float4, all lanes one element", "2 x 32 B",
              transactions_of([](std::uint64_t) { return std::uint64_t{0}; }, 16),
              transactions_of([](std::uint64_t) { return std::uint64_t{0}; }, 16) == "2 x 32 B");
-  const auto banks = analyzers::find_bank_rule("1.x")->banks;
+  const auto banks = rules::find_bank_rule("1.x")->banks;
   page.claim(Kind::computed, "Section 2.3.2, shared-memory banks of GT200", "32", fmt::format("{}", banks), banks == 32,
              "CUDA C Programming Guide 2.0, section 5.1.2.5");
 }

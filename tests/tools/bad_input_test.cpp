@@ -234,7 +234,7 @@ TEST(BadInput, WrongRules) {
   const std::string file = folder.write("good.toml", good);
   EXPECT_EQ(run_program(launch(ptx, {"--rule", file})).status, 0);
   const std::vector<Replacement> table{
-      {"banks = 32", "banks = 33", {"r.toml:4:9: error:", "'banks' must be one of 32, 16, got 33", "^"}},
+      {"banks = 32", "banks = 33", {"r.toml:4:9: error:", "'banks' must be a power of two, got 33", "^"}},
       {"lanes = 32", "lane = 32", {"r.toml:12:1: error:", "unknown key 'lane'", "did you mean 'lanes'?"}},
       {"\"t\"", "7", {"r.toml:3:9: error:", "expected a text for 'title', got 7"}},
       {"row_bytes = 128", "row_bytes = 64", {"r.toml", "a row is smaller than all banks together"}},

@@ -1,5 +1,5 @@
-# Writes OUTPUT, a C++ file that holds the text of every file in FILES: see embedded_rules() in rule_file.hpp.
-set(text "#include \"analyzers/rule_file.hpp\"\n\nnamespace warplens::analyzers {\n\n")
+# Writes OUTPUT, a C++ file that holds the text of every file in FILES: see embedded_rules() in embedded.hpp.
+set(text "#include \"rules/embedded.hpp\"\n\nnamespace warplens::rules {\n\n")
 string(APPEND text "namespace {\nconstexpr EmbeddedRule kRules[] = {\n")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
@@ -8,5 +8,5 @@ foreach(file IN LISTS FILES)
 endforeach()
 string(APPEND text "};\n} // namespace\n\n")
 string(APPEND text "std::span<const EmbeddedRule> embedded_rules() { return kRules; }\n\n")
-string(APPEND text "} // namespace warplens::analyzers\n")
+string(APPEND text "} // namespace warplens::rules\n")
 file(WRITE ${OUTPUT} "${text}")

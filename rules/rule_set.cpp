@@ -1,0 +1,53 @@
+#include "rules/rule_set.hpp"
+
+#include "rules/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::rules {
+
+const Label& label(const Rule& rule) {
+  return std::visit([](const auto& one) -> const Label& { return one; }, rule);
+}
+
+Expected<void> RuleSet::add(Rule rule) {
+  const std::string& name = label(rule).name;
+  const auto has = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& r) { return r.name == name; });
+  };
+  if (has(coalescing) || has(banks)) return failure(fmt::format("two rules are named '{}'", name));
+  if (auto* global = std::get_if<CoalescingRule>(&rule))
+    coalescing.push_back(std::move(*global));
+  else
+    banks.push_back(std::move(std::get<BankRule>(rule)));
+  return {};
+}
+
+Expected<Rule> parse_rule(std::string_view text, std::string_view file) {
+  RuleTable table(text, file, "coalescing");
+  const auto kind = table.choice("rule");
+  // What is wrong with `rule` itself decides nothing else: no other key can be judged then.
+  if (table.has_errors()) return failure(table.finish_early());
+  if (kind == 0) return parse_coalescing_rule(text, file);
+  return parse_bank_rule(text, file);
+}
+
+Expected<Rule> find_rule(const std::string& name) {
+  if (const CoalescingRule* rule = find_coalescing_rule(name)) return *rule;
+  if (const BankRule* rule = find_bank_rule(name)) return *rule;
+  const std::string near = closest(name, rule_names());
+  return failure(fmt::format("there is no rule '{}', nor a file of that name", name),
+                 near.empty() ? "warplens list rules shows the built-in ones"
+                              : fmt::format("did you mean '{}'?", near));
+}
+
+std::vector<std::string_view> rule_names() {
+  std::vector<std::string_view> names;
+  for (const CoalescingRule& rule : coalescing_rules()) names.push_back(rule.name);
+  for (const BankRule& rule : bank_rules()) names.push_back(rule.name);
+  return names;
+}
+
+} // namespace warplens::rules
