@@ -39,8 +39,10 @@ struct Request {
     const std::uint64_t within = rule.smallest - 1;
     for (exec::Mask rest = lanes; rest; rest &= rest - 1) {
       const std::uint64_t address = addresses[std::countr_zero(rest)];
-      for (std::uint64_t base = address & ~within; base < address + lane_bytes; base += rule.smallest)
-        found.block[found.count++] = {base, rest & (~rest + 1)};
+      const std::uint64_t first = address & ~within; // by number: the last addresses have nothing behind them
+      const std::uint64_t count = (address - first + lane_bytes - 1) / rule.smallest + 1;
+      for (std::uint64_t i = 0; i < count; ++i)
+        found.block[found.count++] = {first + i * rule.smallest, rest & (~rest + 1)};
     }
     return found;
   }

@@ -67,6 +67,17 @@ std::uint32_t repeated_sectors(const Footprint& footprint) {
   return total + most - footprint.sectors();
 }
 
+/// Of whole warps: what a footprint has counted already.
+Transactions sectors(const Footprint& footprint) {
+  Transactions result;
+  result.smallest = kSectorBytes;
+  result.count[0] = footprint.sectors();
+  result.ideal =
+      std::min(least_moved(footprint.distinct_addresses() * footprint.lane_bytes, kSectorBytes, kSectorBytes),
+               kSectorBytes * footprint.sectors());
+  return result;
+}
+
 } // namespace
 
 FastCoalescing::FastCoalescing(Coalescing rule) : rule_(std::move(rule)) {
@@ -127,13 +138,9 @@ WARPLENS_PER_PROCESSOR Transactions FastCoalescing::segments(const Footprint& fo
   const Footprint::Starts starts = footprint.starts(by.group);
   const std::uint32_t smallest = rule_.shrink ? rule_.smallest : by.segment;
   const std::array<std::uint32_t, 3> count = count_segments(starts, by.segment, smallest);
-  std::uint32_t moved = 0;
-  for (std::size_t i = 0, size = kSectorBytes; size <= kLineBytes; ++i, size *= 2) {
-    if (size < rule_.smallest) continue;
-    result.count[i - static_cast<std::size_t>(std::countr_zero(rule_.smallest) - std::countr_zero(kSectorBytes))] =
-        count[i];
-    moved += count[i] * static_cast<std::uint32_t>(size);
-  }
+  const auto first_size = static_cast<std::size_t>(std::countr_zero(rule_.smallest) - std::countr_zero(kSectorBytes));
+  for (std::size_t i = first_size; i < count.size(); ++i) result.count[i - first_size] = count[i];
+  const std::uint32_t moved = kSectorBytes * count[0] + kBlockBytes * count[1] + kLineBytes * count[2];
   const auto own = static_cast<exec::Mask>((std::uint64_t{1} << by.lanes) - 1);
   for (std::uint32_t first = 0; first < exec::kWarpSize; first += by.lanes)
     result.ideal += least_moved(bits(starts.address & own << first) * footprint.lane_bytes, by.segment, smallest);
@@ -146,7 +153,9 @@ Transactions FastCoalescing::transactions(const Footprint& footprint, Service se
   const bool turns = in_turns(rule_, service.kind);
   if (!by.fast || !footprint.compact() || (turns && !by.turns) || (rule_.split_vectors && service.elements > 1))
     return analyzers::transactions(rule_, footprint.addresses, footprint.mask, footprint.lane_bytes, service);
-  Transactions result = rule_.order == Coalescing::Order::kth_word ? in_order(footprint, by) : segments(footprint, by);
+  Transactions result = rule_.order == Coalescing::Order::kth_word ? in_order(footprint, by)
+                        : by.turns                                 ? sectors(footprint)
+                                                                   : segments(footprint, by);
   if (turns) result.repeats = repeated_sectors(footprint);
   return result;
 }

@@ -119,6 +119,17 @@ TEST(Coalescing, ARuleOfOnesOwn) {
   EXPECT_EQ(transactions(*rule, access.addresses.data(), access.mask, 4).of(64), 2u);
 }
 
+TEST(Coalescing, NothingComesAfterTheLastAddress) {
+  std::uint64_t addresses[exec::kWarpSize] = {};
+  for (const CoalescingRule& rule : coalescing_rules())
+    for (const std::uint64_t before : {40u, 32u, 31u, 4u, 1u}) { // some words reach the end, some pass it
+      addresses[0] = 0 - before;
+      const Transactions t = transactions(rule, addresses, 1, 32);
+      EXPECT_GE(t.total(), 1u) << rule.name;
+      EXPECT_LE(t.total(), 2u) << rule.name;
+    }
+}
+
 TEST(Coalescing, BadRulesAreDiagnosed) {
   const auto message = [](std::string_view text) {
     const auto rule = parse_coalescing_rule(text, "bad.toml");

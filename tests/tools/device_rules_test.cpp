@@ -40,8 +40,8 @@ std::string with_copies(std::string device, const Folder& folder) {
     if (!std::regex_search(device, found, std::regex("(^|\n)" + key + "( *= *)\"([^\"]*)\""))) continue;
     const std::string name = found[3];
     fs::create_directory(folder.path() / "rules");
-    folder.write("rules/" + name + ".toml", std::regex_replace(texts.at(name), std::regex("\nname = \"[^\"]*\""),
-                                                               "\nname = \"" + name + "-copy\""));
+    (void)folder.write("rules/" + name + ".toml", std::regex_replace(texts.at(name), std::regex("\nname = \"[^\"]*\""),
+                                                                     "\nname = \"" + name + "-copy\""));
     device = found.prefix().str() + found[1].str() + key + found[2].str() + "\"rules/" + name + ".toml\"" +
              found.suffix().str();
   }
@@ -117,19 +117,20 @@ TEST(DeviceRules, AreCheckedWhenTheDeviceLoads) {
   EXPECT_NE(unknown.find("did you mean '6.0'?"), std::string::npos) << unknown;
   EXPECT_NE(refusal("\"5.x+\"", "\"nonsense\"").find("there is no rule 'nonsense'"), std::string::npos);
   EXPECT_NE(refusal("\"5.x+\"", "\"6.0\"").find("'6.0' is no rule of banks"), std::string::npos);
-  folder.write("bad.toml", "rule = \"banks\"\nname = \"bad\"\n");
+  (void)folder.write("bad.toml", "rule = \"banks\"\nname = \"bad\"\n");
   EXPECT_NE(refusal("\"5.x+\"", "\"bad.toml\"").find("the rule lacks the key 'title'"), std::string::npos);
-  folder.write("taken.toml", read_text(kSource / "rules/banks_2.x.toml"));
+  (void)folder.write("taken.toml", read_text(kSource / "rules/banks_2.x.toml"));
   EXPECT_NE(refusal("\"5.x+\"", "\"taken.toml\"").find("as a built-in one is"), std::string::npos);
 }
 
 // Whole warps and segments of 64 bytes, on a device: its own counts are in the report, findings and models.
 TEST(DeviceRules, ADeviceOfAnotherDesignIsCountedByIt) {
   const Folder folder;
-  folder.write("full.toml", "rule = \"coalescing\"\nname = \"full\"\ntitle = \"whole warps\"\norder = \"any\"\n"
-                            "shrink = true\nsmallest = 32\n[[word]]\nbytes = 4\nsegment = 64\n");
-  folder.write("banks.toml", "rule = \"banks\"\nname = \"eight\"\ntitle = \"eight banks\"\nbanks = 8\nbank_bytes = 4\n"
-                             "broadcast = \"every_word\"\nsplit_words = false\n[[word]]\nbytes = 4\n");
+  (void)folder.write("full.toml", "rule = \"coalescing\"\nname = \"full\"\ntitle = \"whole warps\"\norder = \"any\"\n"
+                                  "shrink = true\nsmallest = 32\n[[word]]\nbytes = 4\nsegment = 64\n");
+  (void)folder.write("banks.toml",
+                     "rule = \"banks\"\nname = \"eight\"\ntitle = \"eight banks\"\nbanks = 8\nbank_bytes = 4\n"
+                     "broadcast = \"every_word\"\nsplit_words = false\n[[word]]\nbytes = 4\n");
   std::string text = read_text(kSource / "model/devices/h200.toml");
   text.replace(text.find("\"6.0\""), 5, "\"full.toml\"");
   text.replace(text.find("\"5.x+\""), 6, "\"banks.toml\"");
