@@ -369,6 +369,7 @@ Judgements launch_grid(const LaunchRequest& request, std::span<const Target> tar
     if (view) valid.push_back(view->get());
   const auto reports = [&] {
     std::vector<Expected<LaunchReport>> result;
+    result.reserve(views.size());
     for (auto& view : views)
       result.push_back(view ? Expected<LaunchReport>(std::move((*view)->report)) : failure(view.error()));
     return result;

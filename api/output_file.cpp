@@ -41,7 +41,7 @@ fs::path make_beside(const fs::path& target) {
   for (int i = 0; i < kAttempts; ++i) {
     const std::string number = i == 0 ? fmt::format("{}", getpid()) : fmt::format("{}-{}", getpid(), i);
     constexpr std::size_t kMostOfName = 200; // with what follows, any file system takes it
-    const fs::path name =
+    fs::path name =
         target.parent_path() / fmt::format("{}.{}.part", target.filename().string().substr(0, kMostOfName), number);
     const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0) {

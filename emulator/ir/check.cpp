@@ -194,7 +194,7 @@ private:
     marks(o, spec);
     switch (spec.kind) {
     case OperandClass::selection:
-    case OperandClass::carry: return;
+    case OperandClass::carry:
     case OperandClass::texture: return; // see texture_complaints()
     case OperandClass::any: return addresses().any_address(o);
     case OperandClass::label:
