@@ -18,11 +18,11 @@ std::size_t next_head(std::string_view text, std::size_t from) {
 
 } // namespace
 
-std::vector<std::string> listed_modules(std::string_view text) {
-  std::vector<std::string> modules;
+std::optional<std::vector<std::string>> listed_modules(std::string_view text) {
   const std::size_t first = next_head(text, 0);
   const bool only_blanks = text.substr(0, first).find_first_not_of(" \t\r\n") == std::string_view::npos;
-  if (first == text.size() || !only_blanks) return modules;
+  if (first == text.size() || !only_blanks) return std::nullopt;
+  std::vector<std::string> modules;
   for (std::size_t head = first; head < text.size();) {
     const std::size_t end = next_head(text, head + 1);
     const std::string_view section = text.substr(head, end - head);

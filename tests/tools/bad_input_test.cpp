@@ -51,6 +51,18 @@ TEST(GoodInput, WhatCuobjdumpListsRunsOnItsLines) {
   expect_refused(run_program(launch(folder.path() / "two.txt")), {"2 modules"});
 }
 
+// tests/data/cuobjdump/make.sh says how the files were made.
+TEST(GoodInput, WhatCuobjdumpWrites) {
+  const std::string data = WARPLENS_SOURCE_DIR "/tests/data/cuobjdump/";
+  for (const char* file : {"executable.txt", "two_targets.txt", "with_sass.txt"}) {
+    const Output o = run_program({"check", data + file});
+    EXPECT_EQ(o.status, 0) << file << ": " << o.err;
+    EXPECT_NE(o.out.find("add"), o.out.npos) << file << ": " << o.out;
+    EXPECT_NE(o.out.find("_Z5scalePf"), o.out.npos) << file << ": " << o.out;
+  }
+  expect_refused(run_program({"check", data + "machine_code_only.txt"}), {"machine_code_only.txt", "no PTX"});
+}
+
 TEST(GoodInput, ByteOrderMarksAndForeignComments) {
   const Folder folder;
   const std::string text = "\xef\xbb\xbf" + std::string(kPtx) + "\n// caf\xc3\xa9\n";

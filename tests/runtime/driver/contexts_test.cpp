@@ -134,12 +134,25 @@ TEST(OldLaunches, DoWhatAnH200Does) {
     }
 }
 
-TEST(Exports, AreThoseOfTheDriver) {
-  std::istringstream names(read(kHardware + "driver_exports.txt"));
+/// How many names a list has; each must be exported.
+std::size_t exported_of(const std::string& list) {
+  std::istringstream names(list);
   const std::string ours = output_of("nm -D --defined-only " WARPLENS_LIBCUDA);
   std::size_t count = 0;
   for (std::string name; names >> name; ++count) EXPECT_NE(ours.find(" " + name + "\n"), ours.npos) << name;
-  EXPECT_GT(count, 600u);
+  return count;
+}
+
+TEST(Exports, AreThoseOfTheDriver) { EXPECT_GT(exported_of(read(kHardware + "driver_exports.txt")), 600u); }
+
+// What the headers of CUDA 11, 12 and 13 declare for Linux: cuda.h, cudaGL.h, cudaEGL.h, cudaVDPAU.h, all releases of
+// a version together. cudaEGL.h has cuEventCreateFromEGLSync, too, which the driver does
+// not export.
+TEST(Exports, AreThoseOfTheHeaders) {
+  for (const char* version : {"11", "12", "13"})
+    EXPECT_GT(exported_of(read(WARPLENS_SOURCE_DIR "/tests/data/driver_headers/" + std::string(version) + ".txt")),
+              400u)
+        << version;
 }
 
 } // namespace
