@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analyzers/profile.hpp"
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <algorithm>
 #include <bit>

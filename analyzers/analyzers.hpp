@@ -56,9 +56,4 @@ private:
   std::unique_ptr<Parts> parts_;
 };
 
-inline std::unique_ptr<Analysis> make_all(const ir::Module& module, const ir::Function& function,
-                                          const exec::LaunchShape& shape, AnalysisOptions options = {}) {
-  return std::make_unique<Analysis>(module, function, shape, std::move(options));
-}
-
 } // namespace warplens::analyzers

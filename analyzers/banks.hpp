@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analyzers/coalescing.hpp"
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 #include "rules/banks.hpp"
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/profile.hpp"
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <memory>
 #include <vector>

@@ -4,7 +4,7 @@
 //   t.of(128) == 1, t.of(64) == 1, t.of(32) == 1          // 32 lanes of 4 bytes from 132 on
 #pragma once
 
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 #include "rules/coalescing.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 //   std::popcount(starts[0]) distinct keys, std::popcount(starts[3]) distinct blocks of 128
 #pragma once
 
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <array>
 #include <cstdint>

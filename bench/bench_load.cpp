@@ -6,7 +6,7 @@
 //
 // The texts are the samples' kernels as nvcc compiled them, over and over, each time under other names.
 #include "api/warplens.h"
-#include "emulator/exec/program.hpp"
+#include "emulator/exec/decode/decode.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 

@@ -6,8 +6,8 @@
 //   NAME
 //
 // With --one-lane a single lane is active, as in a block of one thread.
-#include "emulator/exec/levels.hpp"
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/decode/levels.hpp"
+#include "emulator/exec/state/warp.hpp"
 
 #include <fmt/format.h>
 

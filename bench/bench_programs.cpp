@@ -2,7 +2,7 @@
 // processor for a warp instruction, or for a block where blocks are all there is; the best of several rounds.
 //
 //   build/bin/bench_programs [--rounds N] [NAME]      only the kernels whose name contains NAME
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,8 @@
 //
 //   build/bin/bench_textures [NAME]      only cases whose names contain NAME
 #include "analyzers/analyzers.hpp"
-#include "emulator/exec/grid.hpp"
+#include "emulator/exec/decode/decode.hpp"
+#include "emulator/exec/grid/grid.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 

@@ -5,7 +5,7 @@
 // the work, with traces, they are of the clock.
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
-#include "api/trace.hpp"
+#include "api/trace/trace.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 

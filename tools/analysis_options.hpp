@@ -2,7 +2,7 @@
 // for a trace.
 #pragma once
 
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <boost/program_options.hpp>
 

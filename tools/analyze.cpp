@@ -1,7 +1,7 @@
 // warplens analyze: the reports of a trace, without running anything.
-#include "api/json_report.hpp"
-#include "api/report_text.hpp"
-#include "api/trace.hpp"
+#include "api/report/json_report.hpp"
+#include "api/report/report_text.hpp"
+#include "api/trace/trace.hpp"
 #include "tools/analysis_options.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"

@@ -1,7 +1,7 @@
 // warplens calibrate: fit a device, or the weight of a kernel, to measured times.
-#include "api/launch.hpp"
-#include "api/predict.hpp"
-#include "api/table.hpp"
+#include "api/launch/launch.hpp"
+#include "api/predict/predict.hpp"
+#include "api/report/table.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
 

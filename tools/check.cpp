@@ -1,6 +1,6 @@
 // warplens check: parse and check PTX files.
-#include "api/inspect.hpp"
-#include "api/table.hpp"
+#include "api/launch/inspect.hpp"
+#include "api/report/table.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"

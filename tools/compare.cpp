@@ -1,7 +1,7 @@
 // warplens compare: reports side by side.
-#include "api/input_file.hpp"
-#include "api/json_compare.hpp"
-#include "api/table.hpp"
+#include "api/files/input_file.hpp"
+#include "api/report/table.hpp"
+#include "api/sweep/json_compare.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"

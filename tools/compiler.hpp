@@ -3,7 +3,7 @@
 //   Expected<std::string> ptx = compile_to_ptx("saxpy.cu", {9, 0});
 #pragma once
 
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
 // warplens convert: Accel-Sim's traces into ours and back.
-#include "api/accelsim.hpp"
+#include "api/trace/accelsim.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"

@@ -1,7 +1,7 @@
 // warplens exec: a CUDA program with our libraries in the place of NVIDIA's.
-#include "api/environment.hpp"
-#include "api/kernel_name.hpp"
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
+#include "api/session/environment.hpp"
+#include "api/session/kernel_name.hpp"
 #include "tools/command_line.hpp"
 #include "tools/compiler.hpp"
 #include "tools/limit_options.hpp"

@@ -1,5 +1,5 @@
 // warplens inspect: the events of a trace, and what each access became.
-#include "api/trace_inspect.hpp"
+#include "api/trace/trace_inspect.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"

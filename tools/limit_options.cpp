@@ -1,6 +1,6 @@
 #include "tools/limit_options.hpp"
 
-#include "api/limits.hpp"
+#include "api/session/limits.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 //   add_limit_options(options);  …  const LimitGuard guard(values);
 #pragma once
 
-#include "api/watchdog.hpp"
+#include "api/session/watchdog.hpp"
 
 #include <boost/program_options.hpp>
 

@@ -1,7 +1,7 @@
 // warplens list: what there is to choose from.
-#include "api/catalogue.hpp"
-#include "api/launch.hpp"
-#include "api/table.hpp"
+#include "api/launch/launch.hpp"
+#include "api/report/catalogue.hpp"
+#include "api/report/table.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // warplens: the command line. Subcommands are in files of their own.
-#include "api/environment.hpp"
-#include "api/limits.hpp"
+#include "api/session/environment.hpp"
+#include "api/session/limits.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options/errors.hpp>

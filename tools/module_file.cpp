@@ -1,7 +1,7 @@
 #include "tools/module_file.hpp"
 
-#include "api/input_file.hpp"
-#include "api/limits.hpp"
+#include "api/files/input_file.hpp"
+#include "api/session/limits.hpp"
 #include "runtime/fatbin/executable.hpp"
 #include "runtime/fatbin/module_image.hpp"
 #include "tools/compiler.hpp"
@@ -72,9 +72,12 @@ Expected<CodeOfFile> read_code(const fs::path& file, model::ComputeCapability de
     if (!code) return in_file(code.error());
     return code;
   }
-  if (std::vector<std::string> listed = listed_modules(text); !listed.empty()) {
+  if (std::optional<std::vector<std::string>> listed = listed_modules(text)) {
+    if (listed->empty())
+      return failure(fmt::format("'{}' is output of cuobjdump and has no PTX, only machine code", file.string()),
+                     "list all code with cuobjdump -ptx -all, or give the executable to warplens");
     CodeOfFile code;
-    for (std::string& module : listed) code.modules.push_back({{std::move(module), file.string()}});
+    for (std::string& module : *listed) code.modules.push_back({{std::move(module), file.string()}});
     return code;
   }
   fatbin::LoadedCode loaded = fatbin::load_code(bytes, device);

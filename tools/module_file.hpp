@@ -3,7 +3,7 @@
 //   Expected<CodeOfFile> code = read_code("app", {9, 0});     code->modules[0][0].text == ".version 9.0 …"
 #pragma once
 
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <filesystem>
 #include <string>

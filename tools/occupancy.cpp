@@ -1,6 +1,6 @@
 // warplens occupancy: what fits on a multiprocessor.
-#include "api/launch.hpp"
-#include "api/table.hpp"
+#include "api/launch/launch.hpp"
+#include "api/report/table.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
 

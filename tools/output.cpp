@@ -1,6 +1,6 @@
 #include "tools/output.hpp"
 
-#include "api/output_file.hpp"
+#include "api/files/output_file.hpp"
 
 #include <fmt/format.h>
 

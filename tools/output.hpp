@@ -1,8 +1,8 @@
 // What all subcommands share: exit statuses, colour, and how diagnostics are shown.
 #pragma once
 
-#include "api/session.hpp"
-#include "api/style.hpp"
+#include "api/report/style.hpp"
+#include "api/session/session.hpp"
 
 #include <map>
 #include <string>
@@ -40,7 +40,7 @@ void print(const Diagnostic& diagnostic, const std::map<std::string, std::string
 void write(std::string_view text);
 /// Writes what programs read (JSON, CSV, what a kernel prints) to stdout as it is, unless that is a terminal.
 void write_data(std::string_view data);
-/// Writes a file whole (see api/output_file.hpp), or stdout for "-".
+/// Writes a file whole (see api/files/output_file.hpp), or stdout for "-".
 void write_file(const std::string& file, std::string_view text);
 /// UsageError where write_file() could not write the file: asked before a long run. Empty and "-" are fine.
 void check_writable(const std::string& file);

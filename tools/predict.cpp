@@ -1,8 +1,8 @@
 // warplens predict: the models alone.
-#include "api/predict.hpp"
-#include "api/launch.hpp"
-#include "api/prediction_text.hpp"
-#include "api/table.hpp"
+#include "api/predict/predict.hpp"
+#include "api/launch/launch.hpp"
+#include "api/report/prediction_text.hpp"
+#include "api/report/table.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
 

@@ -1,6 +1,6 @@
 // warplens run: emulate, analyse, predict.
-#include "api/json_report.hpp"
-#include "api/report_text.hpp"
+#include "api/report/json_report.hpp"
+#include "api/report/report_text.hpp"
 #include "tools/analysis_options.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
@@ -291,7 +291,7 @@ int run(const Strings& arguments) {
     print(capability.error());
     return kBadInput;
   }
-  const std::unique_ptr<api::TraceWriter> trace = trace_writer(values, plan->device);
+  const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan->device);
   Expected<api::PlanReport> report = [&] {
     Progress progress;
     api::PlanOptions options;

@@ -3,7 +3,7 @@
 //   --arg s32=5  --arg x:f32[1024]=iota  --arg y:f32[1024]=zeros  --arg buffer=x
 #pragma once
 
-#include "api/launch_file.hpp"
+#include "api/plan/launch_file.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "tools/sign_plot.hpp"
 
-#include "api/csv.hpp"
-#include "api/input_file.hpp"
-#include "api/table.hpp"
+#include "api/files/csv.hpp"
+#include "api/files/input_file.hpp"
+#include "api/report/table.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 //   plot.predicted[row][column] != plot.measured[row][column]   // the prediction is off for this pair
 #pragma once
 
-#include "api/compare.hpp"
+#include "api/sweep/compare.hpp"
 #include "tools/plot.hpp"
 
 namespace warplens::tools {

@@ -1,5 +1,5 @@
 // warplens sweep: one launch under many configurations.
-#include "api/launch_file.hpp"
+#include "api/plan/launch_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"

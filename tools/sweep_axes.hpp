@@ -4,7 +4,7 @@
 //   parse_shapes("32,all:64", "--block")      ->  32 64x1 32x2 16x4 8x8 4x16 2x32 1x64
 #pragma once
 
-#include "api/sweep.hpp"
+#include "api/sweep/sweep.hpp"
 
 #include <string>
 #include <string_view>

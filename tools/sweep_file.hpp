@@ -6,7 +6,7 @@
 //   file.append(row);
 #pragma once
 
-#include "api/sweep_json.hpp"
+#include "api/sweep/sweep_json.hpp"
 
 #include <map>
 #include <string>

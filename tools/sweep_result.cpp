@@ -1,6 +1,6 @@
 #include "tools/sweep_result.hpp"
 
-#include "api/table.hpp"
+#include "api/report/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

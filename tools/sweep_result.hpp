@@ -1,8 +1,8 @@
 // What is shown of a sweep: a table as text or CSV, and which configuration it recommends.
 #pragma once
 
-#include "api/style.hpp"
-#include "api/sweep.hpp"
+#include "api/report/style.hpp"
+#include "api/sweep/sweep.hpp"
 #include "tools/plot.hpp"
 
 #include <string>

@@ -1,6 +1,7 @@
 #include "tools/trace_options.hpp"
-#include "tools/command_line.hpp"
 
+#include "api/trace/trace.hpp"
+#include "tools/command_line.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +71,7 @@ std::vector<std::uint32_t> parse_lines(const std::string& text, std::string_view
   return lines;
 }
 
-std::unique_ptr<api::TraceWriter> trace_writer(const po::variables_map& values, const std::string& device) {
+std::unique_ptr<api::LaunchRecorder> trace_writer(const po::variables_map& values, const std::string& device) {
   if (values.count("trace") == 0) {
     for (const char* option : {"trace-kernel", "trace-blocks", "trace-every", "trace-lines"})
       if (values.count(option) != 0) throw UsageError{fmt::format("--{} needs --trace FILE.h5", option), ""};

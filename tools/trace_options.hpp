@@ -1,7 +1,7 @@
 // What a trace is to keep: --trace FILE.h5 and the options that narrow it.
 #pragma once
 
-#include "api/trace.hpp"
+#include "api/launch/launch.hpp"
 
 #include <boost/program_options.hpp>
 
@@ -10,8 +10,8 @@ namespace warplens::tools {
 void add_trace_options(boost::program_options::options_description& options);
 
 /// Null where no trace is asked for. `device`: as the user named it, perhaps a file.
-std::unique_ptr<api::TraceWriter> trace_writer(const boost::program_options::variables_map& values,
-                                               const std::string& device);
+std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map& values,
+                                                  const std::string& device);
 
 /// The arguments of a command about so many files. Throws UsageError and what Boost throws.
 struct TraceCommand {

@@ -6,7 +6,7 @@
 //   workers.run(10, [](std::size_t job, Expected<std::string> result) { … });
 #pragma once
 
-#include "api/session.hpp"
+#include "api/session/session.hpp"
 
 #include <sys/types.h>
 

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "emulator/base/expected.hpp"
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <optional>
 

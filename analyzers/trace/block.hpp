@@ -8,7 +8,7 @@
 #pragma once
 
 #include "analyzers/trace/layout.hpp"
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <functional>
 #include <string>

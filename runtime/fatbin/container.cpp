@@ -1,6 +1,6 @@
 #include "runtime/fatbin/container.hpp"
 
-#include "api/limits.hpp"
+#include "api/session/limits.hpp"
 
 #include <fmt/format.h>
 #include <lz4.h>

@@ -9,7 +9,7 @@
 // (fatbinary_section.h); the entries' fields are as fatbinary of CUDA 13 writes them.
 #pragma once
 
-#include "api/session.hpp"
+#include "api/session/session.hpp"
 
 #include <cstddef>
 #include <cstdint>

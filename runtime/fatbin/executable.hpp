@@ -6,7 +6,7 @@
 // (fatbinary_section.h); one section holds the containers of all objects, 8-byte aligned.
 #pragma once
 
-#include "api/session.hpp"
+#include "api/session/session.hpp"
 
 #include <cstddef>
 #include <span>

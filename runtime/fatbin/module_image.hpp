@@ -9,7 +9,7 @@
 // programs of today be studied on a device of yesterday.
 #pragma once
 
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 #include "runtime/fatbin/container.hpp"
 
 #include <tl/expected.hpp>

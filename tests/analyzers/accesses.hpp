@@ -4,7 +4,7 @@
 //   shard.access(a.event(exec::AccessKind::load, isa::Space::global));
 #pragma once
 
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <array>
 #include <bit>

@@ -1,6 +1,6 @@
 // The PTX that stands for machine instructions: of every opcode that is known, PTX that can be loaded.
-#include "api/accelsim_opcodes.hpp"
-#include "api/session.hpp"
+#include "api/session/session.hpp"
+#include "api/trace/accelsim_opcodes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Blocks that wait for each other, or draw numbers: the report is the same with any number of threads, and they do not
 // take each other's processors.
-#include "api/json_report.hpp"
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
+#include "api/report/json_report.hpp"
 
 #include <gtest/gtest.h>
 

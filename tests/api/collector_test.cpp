@@ -1,9 +1,9 @@
 // Three collectors, one kind of result.
-#include "api/collector.hpp"
-#include "api/csv.hpp"
-#include "api/json_report.hpp"
-#include "api/launch_file.hpp"
-#include "api/predict.hpp"
+#include "api/files/csv.hpp"
+#include "api/plan/launch_file.hpp"
+#include "api/predict/collector.hpp"
+#include "api/predict/predict.hpp"
+#include "api/report/json_report.hpp"
 
 #include <gtest/gtest.h>
 

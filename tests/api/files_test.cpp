@@ -1,10 +1,10 @@
 // Reading, writing and the limits on both.
-#include "api/input_file.hpp"
-#include "api/launch_file.hpp"
-#include "api/limits.hpp"
-#include "api/output_file.hpp"
-#include "api/save_path.hpp"
-#include "api/watchdog.hpp"
+#include "api/files/input_file.hpp"
+#include "api/files/output_file.hpp"
+#include "api/files/save_path.hpp"
+#include "api/plan/launch_file.hpp"
+#include "api/session/limits.hpp"
+#include "api/session/watchdog.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"
 

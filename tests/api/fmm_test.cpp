@@ -1,7 +1,7 @@
 // The eight base variants of Dasgupta's fast multipole kernels at 64 threads a block fall in the order of the thesis,
 // and are bound by what it says. Counted on an octree of 8 leaves, so that it is quick, and predicted for 585 blocks:
 // what a warp does differs by its number of neighbours only. docs/fmm.md has the numbers at full size.
-#include "api/launch_file.hpp"
+#include "api/plan/launch_file.hpp"
 #include "model/dasgupta.hpp"
 #include "model/prediction.hpp"
 

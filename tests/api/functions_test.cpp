@@ -1,5 +1,5 @@
 // Kernels that call: several files linked, what they print, the heap of the device.
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "api/kernel_name.hpp"
-#include "api/session.hpp"
+#include "api/session/kernel_name.hpp"
+#include "api/session/session.hpp"
 
 #include <gtest/gtest.h>
 

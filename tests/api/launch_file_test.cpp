@@ -1,4 +1,4 @@
-#include "api/launch_file.hpp"
+#include "api/plan/launch_file.hpp"
 
 #include <gtest/gtest.h>
 

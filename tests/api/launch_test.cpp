@@ -1,5 +1,5 @@
-#include "api/json_report.hpp"
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
+#include "api/report/json_report.hpp"
 #include "emulator/ir/liveness.hpp"
 #include "emulator/ir/parse.hpp"
 #include "tests/api/kernels.hpp"

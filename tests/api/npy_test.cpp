@@ -1,4 +1,4 @@
-#include "api/npy.hpp"
+#include "api/files/npy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The transaction counts that models are told, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17):
 // a warp makes 800 transactions of one size, and the model's time is known.
-#include "api/launch_file.hpp"
-#include "api/statistics.hpp"
+#include "api/launch/statistics.hpp"
+#include "api/plan/launch_file.hpp"
 
 #include <gtest/gtest.h>
 

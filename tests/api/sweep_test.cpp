@@ -1,5 +1,5 @@
-#include "api/board.hpp"
-#include "api/sweep.hpp"
+#include "api/launch/board.hpp"
+#include "api/sweep/sweep.hpp"
 #include "rules/rule_set.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"

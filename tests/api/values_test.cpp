@@ -1,4 +1,4 @@
-#include "api/values.hpp"
+#include "api/files/values.hpp"
 
 #include <gtest/gtest.h>
 

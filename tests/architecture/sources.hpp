@@ -1,6 +1,6 @@
 // The tree as the architecture tests see it: its files, and what each includes.
 //
-//   for (const SourceFile& file : tree())                 file.path == "emulator/exec/grid.cpp"
+//   for (const SourceFile& file : tree())                 file.path == "emulator/exec/grid/grid.cpp"
 //     for (const Include& include : includes(file)) …     include.name == "tbb/parallel_for.h", include.line == 3
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "tests/assembler/statements.hpp"
 
-#include "emulator/exec/program.hpp"
+#include "emulator/exec/decode/decode.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 

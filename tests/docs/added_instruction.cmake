@@ -34,11 +34,11 @@ set(exec ${PROJECT_SOURCE_DIR}/emulator/exec)
 add_library(edited_table OBJECT ${PROJECT_SOURCE_DIR}/emulator/isa/table.cpp)
 target_compile_options(edited_table PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconstexpr-ops-limit=1000000000>
   $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=1000000000>)
-add_library(edited_rows OBJECT ${exec}/lane_rows.cpp)
+add_library(edited_rows OBJECT ${exec}/lanes/lane_rows.cpp)
 target_compile_options(edited_rows PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-conversion)
 target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_integer
   "WARPLENS_TABLE=\"emulator/isa/instructions/integer.def\"")
-add_library(edited_levels OBJECT ${exec}/levels.cpp)
+add_library(edited_levels OBJECT ${exec}/decode/levels.cpp)
 target_compile_definitions(edited_levels PRIVATE "WARPLENS_FOR_EACH_LEVEL=LEVEL(${level})"
   "WARPLENS_FOR_EACH_TABLE=${each_table}")
 foreach(part table rows levels)

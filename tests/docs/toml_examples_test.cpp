@@ -1,5 +1,5 @@
 // Every TOML block of the pages goes through the loader that a user's file goes through.
-#include "api/launch_file.hpp"
+#include "api/plan/launch_file.hpp"
 #include "model/models.hpp"
 #include "rules/keys.hpp"
 #include "rules/rule_set.hpp"

@@ -1,6 +1,6 @@
 // The approximations over the whole range of float, one value in 2^12: inside the bounds of the manual (9.7.3).
-#include "emulator/exec/levels.hpp"
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/decode/levels.hpp"
+#include "emulator/exec/state/warp.hpp"
 
 #include <gtest/gtest.h>
 

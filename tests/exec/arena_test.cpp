@@ -1,7 +1,7 @@
 // Where device memory lies, what is given out, and what lies around it.
-#include "emulator/exec/guarded_memory.hpp"
-#include "emulator/exec/heap.hpp"
-#include "emulator/exec/memory.hpp"
+#include "emulator/exec/memory/guarded_memory.hpp"
+#include "emulator/exec/memory/heap.hpp"
+#include "emulator/exec/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Calls: what comes back, what is counted, and that neither depends on threads or on who watches.
-#include "emulator/exec/device_printf.hpp"
-#include "emulator/exec/heap.hpp"
+#include "emulator/exec/calls/device_printf.hpp"
+#include "emulator/exec/memory/heap.hpp"
 #include "tests/exec/kernel_test.hpp"
 
 #include <random>

@@ -1,6 +1,6 @@
 // Every handler of the table, at every level, with every lane or only some of them: the same lanes, the same bits.
-#include "emulator/exec/levels.hpp"
-#include "emulator/exec/warp.hpp"
+#include "emulator/exec/decode/levels.hpp"
+#include "emulator/exec/state/warp.hpp"
 
 #include <gtest/gtest.h>
 

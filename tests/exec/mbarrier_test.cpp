@@ -1,5 +1,5 @@
 // mbarrier objects by themselves: what the manual says of phases, pending counts and bytes (9.7.13.15).
-#include "emulator/exec/mbarrier.hpp"
+#include "emulator/exec/access/mbarrier.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Four times as much of anything in a module takes about four times as long: to parse, check, print and merge it, and
 // to link, decode and analyse its kernel.
-#include "emulator/exec/program.hpp"
+#include "emulator/exec/decode/decode.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/joined_accesses.hpp"
 #include "emulator/ir/link.hpp"

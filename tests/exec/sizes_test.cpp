@@ -1,8 +1,8 @@
 // Sizes and offsets in PTX that wrap, or ask for more than there is: errors that name the limit, or a run; never memory
 // that belongs to somebody else.
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 #include "emulator/base/limits.hpp"
-#include "emulator/exec/texture.hpp"
+#include "emulator/exec/state/texture.hpp"
 
 #include <gtest/gtest.h>
 

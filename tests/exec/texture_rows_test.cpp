@@ -1,7 +1,7 @@
 // Rows of samples, at every level, against one sample after the other: random textures, formats, modes and coordinates.
-#include "emulator/exec/filter.hpp"
-#include "emulator/exec/levels.hpp"
-#include "emulator/exec/sampler.hpp"
+#include "emulator/exec/decode/levels.hpp"
+#include "emulator/exec/texture/filter.hpp"
+#include "emulator/exec/texture/sampler.hpp"
 
 #include <gtest/gtest.h>
 

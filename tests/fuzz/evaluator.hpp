@@ -7,7 +7,7 @@
 // It knows what generator.hpp writes: no barriers, and threads that do not read what others write.
 #pragma once
 
-#include "emulator/exec/events.hpp"
+#include "emulator/exec/state/events.hpp"
 
 #include <cstddef>
 #include <span>

@@ -9,7 +9,7 @@
 namespace warplens::tests {
 namespace {
 
-// An allocation as the driver API makes it (runtime/driver/memory.cpp), at the place in its page that it had.
+// An allocation as the driver API makes it (runtime/driver/machine/memory.cpp), at the place in its page that it had.
 exec::Allocation allocation_of(const nlohmann::json& line) {
   const std::string kind = line["kind"];
   const std::uint64_t size = line["size"], rounded = (size + 15) / 16 * 16, block = line["block"];

@@ -1,6 +1,6 @@
 #include "tests/hardware/asked_launches.hpp"
 
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

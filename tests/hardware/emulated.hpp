@@ -1,7 +1,8 @@
 // A PTX file loaded into the emulator, with buffers and launches: what the tests against hardware need, no more.
 #pragma once
 
-#include "emulator/exec/grid.hpp"
+#include "emulator/exec/decode/decode.hpp"
+#include "emulator/exec/grid/grid.hpp"
 #include "emulator/ir/module.hpp"
 
 #include <optional>

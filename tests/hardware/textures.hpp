@@ -2,7 +2,7 @@
 // are.
 #pragma once
 
-#include "emulator/exec/texture.hpp"
+#include "emulator/exec/state/texture.hpp"
 
 #include <nlohmann/json.hpp>
 

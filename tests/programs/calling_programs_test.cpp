@@ -2,7 +2,7 @@
 // is kept in the tree; after a change of a source make it anew with
 //
 //   nvcc -std=c++17 -arch=compute_75 -ptx FILE.cu -o FILE.ptx          linked_*.cu: with -rdc=true
-#include "api/launch.hpp"
+#include "api/launch/launch.hpp"
 
 #include <gtest/gtest.h>
 

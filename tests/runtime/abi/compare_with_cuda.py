@@ -17,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ABI = ROOT / "runtime" / "abi"
 COMPILER = ["g++", "-std=c++20", "-w"]
-# The files that are compiled twice: runtime/driver/default_stream.hpp.
+# The files that are compiled twice: runtime/driver/api/default_stream.hpp.
 PER_THREAD = "-DWARPLENS_PER_THREAD_DEFAULT_STREAM"
 
 

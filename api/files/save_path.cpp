@@ -1,0 +1,46 @@
+#include "api/files/save_path.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+
+namespace warplens::api {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A file that `save` cannot have written: a module, a program, a letter.
+bool is_something_else(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;
+  char magic[6]{};
+  std::ifstream(file, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) != "\x93NUMPY";
+}
+
+} // namespace
+
+Expected<fs::path> save_path(const fs::path& launch_folder, const std::string& name, const SavePolicy& policy) {
+  const fs::path relative(name);
+  const fs::path& base = policy.folder.empty() ? launch_folder : policy.folder;
+  if (policy.anywhere) return base / relative;
+  const auto refused = [&](std::string_view why) {
+    return failure(fmt::format("'save' is '{}', {}: a launch file writes inside one folder only", name, why),
+                   "--output-dir FOLDER chooses the folder, --allow-paths allows any path");
+  };
+  if (relative.is_absolute()) return refused("an absolute path");
+  if (std::find(relative.begin(), relative.end(), "..") != relative.end()) return refused("which leaves the folder");
+  fs::path place = base;
+  for (const fs::path& part : relative) {
+    place /= part;
+    std::error_code ignored;
+    if (fs::is_symlink(place, ignored)) return refused(fmt::format("and '{}' is a link", place.string()));
+  }
+  if (is_something_else(place)) return refused("where there is a file that is no array");
+  return place;
+}
+
+} // namespace warplens::api

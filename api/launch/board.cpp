@@ -1,0 +1,71 @@
+#include "api/launch/board.hpp"
+
+#include <algorithm>
+
+namespace warplens::api {
+
+namespace {
+
+using Store = analyzers::CacheGeometry::Store;
+
+Store store_of(const std::string& name) {
+  return name == "evict" ? Store::evict : name == "keep" ? Store::keep : name == "back" ? Store::back : Store::update;
+}
+
+analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64_t bytes) {
+  analyzers::CacheGeometry g;
+  g.line_bytes = static_cast<std::uint32_t>(level.line_bytes);
+  g.sector_bytes = static_cast<std::uint32_t>(level.sector_bytes);
+  const std::uint64_t set = std::uint64_t{g.line_bytes} * static_cast<std::uint64_t>(level.ways);
+  const std::uint64_t sets = std::max<std::uint64_t>(static_cast<std::uint64_t>(level.bytes) / set, 1);
+  // What shared memory takes is ways; what enlarges a cache, sets.
+  const bool shrinks = bytes < static_cast<std::uint64_t>(level.bytes);
+  const std::uint64_t ways =
+      shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1) : static_cast<std::uint64_t>(level.ways);
+  g.ways = static_cast<std::uint32_t>(ways);
+  g.bytes = shrinks ? sets * ways * g.line_bytes : bytes;
+  g.store = store_of(level.stores);
+  return g;
+}
+
+std::array<double, isa::kInstructionClassCount> by_class(const model::ResultLatencies& latencies) {
+  std::array<double, isa::kInstructionClassCount> result{};
+  for (std::size_t c = 0; c < result.size(); ++c)
+    for (std::size_t i = 0; i < latencies.size(); ++i)
+      if (model::kResultLatencies[i] == isa::kInstructionClasses[c].latency) result[c] = latencies[i];
+  return result;
+}
+
+} // namespace
+
+analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
+                          std::uint64_t shared_bytes) {
+  analyzers::Board board;
+  board.multiprocessors = static_cast<std::uint32_t>(std::max(device.multiprocessors, 1));
+  board.resident_ctas = static_cast<std::uint32_t>(std::max(resident, 1));
+  if (device.partitions && device.partition_bytes)
+    board.partitions = {static_cast<std::uint32_t>(*device.partitions),
+                        static_cast<std::uint32_t>(*device.partition_bytes)};
+  if (device.result_latency) board.result_latency = by_class(*device.result_latency);
+  if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
+  if (!device.l1) return board;
+  board.l1_global = first_level == FirstLevel::device ? device.l1->global_loads : first_level != FirstLevel::off;
+  board.l1_local = std::nullopt;
+  if (device.l1->local_stores != "none") board.l1_local = store_of(device.l1->local_stores);
+  const bool enlarged = first_level == FirstLevel::enlarged;
+  auto bytes =
+      static_cast<std::uint64_t>(enlarged ? device.l1->enlarged_bytes.value_or(device.l1->bytes) : device.l1->bytes);
+  if (device.l1->unified) bytes -= std::min(bytes, shared_bytes * board.resident_ctas);
+  board.l1 = geometry_of(*device.l1, bytes);
+  return board;
+}
+
+model::Device with_first_level(model::Device device, FirstLevel first_level) {
+  if (first_level == FirstLevel::device) return device;
+  if (!device.l1) return device;
+  const auto& rule = first_level == FirstLevel::off ? device.l1->rule_off : device.l1->rule_on;
+  if (rule) device.coalescing_rule = *rule;
+  return device;
+}
+
+} // namespace warplens::api

@@ -1,0 +1,156 @@
+#include "api/launch/device_launches.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+
+namespace warplens::api {
+
+namespace {
+
+Extent extent(const std::array<std::uint32_t, 3>& e) { return {e[0], e[1], e[2]}; }
+
+// What the host does for kernels counts as so many warp instructions, of which it does as many in that time.
+constexpr std::uint64_t kStepsOfLaunch = 100'000, kBytesOfStep = 32;
+
+// Reports of launches stay in memory until the last one has ended. Where steps have a limit these have one, too.
+constexpr std::size_t kMostReports = 4096;
+
+/// As the launch of its parent, but for what the kernel said.
+LaunchRequest request_of(const LaunchRequest& parent, const exec::DeviceLaunch& launch) {
+  LaunchRequest child = parent;
+  child.kernel.function = &parent.kernel.module->ir().functions[launch.kernel];
+  child.grid = extent(launch.grid);
+  child.block = extent(launch.block);
+  child.cluster.reset();
+  child.dynamic_shared_bytes = launch.shared_bytes;
+  child.cooperative = false;
+  child.registers.reset();
+  child.launched_by = parent.kernel.function->name;
+  if (parent.analyze_child) child.analyze = parent.analyze_child(*child.kernel.function);
+  child.arguments.clear();
+  const std::vector<std::uint32_t> offsets = exec::parameter_layout(*child.kernel.function);
+  for (std::size_t i = 0; i < child.kernel.function->params.size(); ++i)
+    child.arguments.push_back(
+        Argument::raw(std::span(launch.parameters).subspan(offsets[i], child.kernel.function->params[i].size)));
+  return child;
+}
+
+using Parent = std::shared_ptr<const LaunchRequest>; ///< a grid that has ended, as it was launched
+
+class Family {
+public:
+  Family(std::span<const Target> targets, Judgements& reports)
+      : targets_(targets.begin(), targets.end()), reports_(reports) {
+    for (Target& target : targets_) target.registers.reset(); // they are the parent's
+    for (const Expected<LaunchReport>& report : reports)
+      if (report) steps_ = report->steps;
+  }
+
+  /// All that one grid asked for.
+  void run(const Parent& parent, const exec::DeviceRuntime& asked) {
+    run_in_order(parent, asked);
+    // A grid of the tail stream is complete, with what is in its own tail stream, before the next one begins.
+    std::deque<std::pair<Parent, exec::DeviceOperation>> tail;
+    for (const exec::DeviceOperation& operation : asked.tail) tail.emplace_back(parent, operation);
+    while (!tail.empty() && !stopped_) {
+      const auto [by, operation] = std::move(tail.front());
+      tail.pop_front();
+      exec::DeviceRuntime its{.depth = asked.depth};
+      const Parent grid = perform(by, operation, its);
+      run_in_order(grid, its);
+      for (std::size_t i = its.tail.size(); i-- > 0;) tail.emplace_front(grid, std::move(its.tail[i]));
+    }
+  }
+
+private:
+  /// DeviceRuntime::kMostDepth bounds the recursion.
+  void run_in_order(const Parent& parent, const exec::DeviceRuntime& asked) {
+    for (const exec::DeviceOperation& operation : asked.in_order) {
+      if (stopped_) break;
+      exec::DeviceRuntime its{.depth = asked.depth + 1};
+      const Parent grid = perform(parent, operation, its);
+      run(grid, its);
+    }
+  }
+
+  /// One operation; of a launch, the grid alone, and then the launch itself is the result.
+  Parent perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
+    if (const auto* const launch = std::get_if<exec::DeviceLaunch>(&operation))
+      return this->launch(parent, *launch, its);
+    if (const auto* const copy = std::get_if<exec::DeviceCopy>(&operation)) {
+      std::memmove(reinterpret_cast<void*>(copy->to), reinterpret_cast<const void*>(copy->from), copy->bytes);
+      steps_ += copy->bytes / kBytesOfStep;
+    }
+    if (const auto* const fill = std::get_if<exec::DeviceFill>(&operation)) {
+      std::memset(reinterpret_cast<void*>(fill->to), std::to_integer<int>(fill->value), fill->bytes);
+      steps_ += fill->bytes / kBytesOfStep;
+    }
+    return nullptr;
+  }
+
+  /// As the targets see it that have refused nothing yet.
+  Parent launch(const Parent& parent, const exec::DeviceLaunch& launch, exec::DeviceRuntime& its) {
+    steps_ += kStepsOfLaunch;
+    LaunchRequest made = request_of(*parent, launch);
+    made.steps_before = steps_;
+    if (made.analyze && made.max_steps != 0 && ++analysed_ > kMostReports) return too_many(*parent);
+    const auto request = std::make_shared<const LaunchRequest>(std::move(made));
+    std::vector<Target> targets;
+    std::vector<Expected<LaunchReport>*> theirs;
+    for (std::size_t i = 0; i < reports_.size(); ++i)
+      if (reports_[i]) targets.push_back(targets_[i]), theirs.push_back(&reports_[i]);
+    Judgements children = launch_grid(*request, targets, its);
+    stopped_ = true; // where all refuse it, or it stops
+    std::uint64_t steps = 0;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      Expected<LaunchReport>& child = children[i];
+      if (!child) {
+        *theirs[i] = failure(refused(*request, child.error()));
+        continue;
+      }
+      stopped_ = child->trap.has_value();
+      steps = child->steps;
+      if (child->analyzed || stopped_ || !child->printed.empty() || !child->overruns.empty())
+        (*theirs[i])->children.push_back(std::move(*child));
+    }
+    steps_ += steps;
+    return request;
+  }
+  Parent too_many(const LaunchRequest& by) {
+    stopped_ = true;
+    Diagnostics why;
+    why.error({},
+              fmt::format("kernel '{}' launches a kernel after {} others: no more are analysed",
+                          by.kernel.function->name, kMostReports),
+              "--max-steps 0 lifts this limit, too");
+    for (Expected<LaunchReport>& report : reports_)
+      if (report) report = failure(why);
+    return nullptr;
+  }
+  static Diagnostics refused(const LaunchRequest& request, const Diagnostics& errors) {
+    Diagnostics why;
+    for (const Diagnostic& d : errors.list())
+      why.error(
+          d.where,
+          fmt::format("kernel '{}' launches '{}': {}", request.launched_by, request.kernel.function->name, d.message),
+          d.hint);
+    return why;
+  }
+
+  bool stopped_ = false;
+  std::size_t analysed_ = 0;
+  std::uint64_t steps_ = 0; ///< of all so far
+  std::vector<Target> targets_;
+  Judgements& reports_;
+};
+
+} // namespace
+
+void run_device_operations(const LaunchRequest& request, std::span<const Target> targets,
+                           const exec::DeviceRuntime& runtime, Judgements& reports) {
+  Family(targets, reports).run(std::make_shared<const LaunchRequest>(request), runtime);
+}
+
+} // namespace warplens::api

@@ -1,0 +1,442 @@
+#include "api/launch/launch.hpp"
+
+#include "analyzers/analyzers.hpp"
+#include "api/files/input_file.hpp"
+#include "api/launch/board.hpp"
+#include "api/launch/device_launches.hpp"
+#include "api/launch/statistics.hpp"
+#include "api/launch/two_watchers.hpp"
+#include "api/launch/validate.hpp"
+#include "emulator/ir/liveness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <iterator>
+#include <set>
+
+namespace warplens::api {
+
+Expected<Argument> Argument::scalar(Type type, const Number& value) {
+  Expected<std::vector<std::byte>> bytes = encode(type, value);
+  if (!bytes) return failure(bytes.error());
+  return Argument{Kind::scalar, type, std::move(*bytes), {}};
+}
+
+Argument Argument::buffer(const Buffer& buffer) {
+  const std::uint64_t address = buffer.address();
+  Argument argument{Kind::buffer, Type::b64, std::vector<std::byte>(sizeof address), buffer.name()};
+  std::memcpy(argument.bytes.data(), &address, sizeof address);
+  return argument;
+}
+
+Argument Argument::texture(const Texture& texture) {
+  const std::uint64_t handle = texture.handle();
+  Argument argument{Kind::texture, Type::b64, std::vector<std::byte>(sizeof handle), texture.description().name};
+  std::memcpy(argument.bytes.data(), &handle, sizeof handle);
+  return argument;
+}
+
+Argument Argument::raw(std::span<const std::byte> bytes) {
+  return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
+}
+
+namespace {
+
+/// Without registers: an estimate of those takes longer than decoding the kernel.
+Resources memory_of(const exec::Program& program) {
+  Resources r;
+  r.static_shared_bytes = program.shared_bytes;
+  r.local_bytes = program.local_bytes;
+  return r;
+}
+
+} // namespace
+
+Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given,
+                    int address_bits) {
+  Resources r = memory_of(program);
+  const std::uint32_t directive = program.function->bounds.max_registers;
+  r.registers_from = given            ? Resources::RegisterSource::given
+                     : directive != 0 ? Resources::RegisterSource::directive
+                                      : Resources::RegisterSource::estimated;
+  r.registers = given            ? *given
+                : directive != 0 ? directive
+                                 : module.estimated_registers(*program.function, address_bits);
+  return r;
+}
+
+namespace {
+
+// Before 2.0 a device has 4 GB of memory at most, and its registers hold addresses of 32 bits.
+int address_bits(const model::Device& device) { return device.capability.major < 2 ? 32 : 64; }
+
+exec::LaunchShape shape_of(const LaunchRequest& request, const exec::Program& program) {
+  exec::LaunchShape shape;
+  const std::optional<Extent> cluster = cluster_of(request);
+  const Extent blocks = blocks_of(request);
+  for (std::size_t i = 0; i < 3; ++i) {
+    shape.grid[i] = static_cast<std::uint32_t>(blocks[i]);
+    shape.block[i] = static_cast<std::uint32_t>(request.block[i]);
+    if (cluster) shape.cluster[i] = static_cast<std::uint32_t>((*cluster)[i]);
+  }
+  shape.explicit_cluster = cluster.has_value();
+  shape.shared_static = program.shared_bytes;
+  shape.shared_dynamic = request.dynamic_shared_bytes;
+  return shape;
+}
+
+std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Program& program) {
+  std::vector<std::byte> buffer(program.param_bytes);
+  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+    const std::vector<std::byte>& bytes = request.arguments[i].bytes;
+    // An address that fits a 32-bit parameter keeps its low half.
+    const std::size_t size = std::min<std::size_t>(bytes.size(), program.function->params[i].size);
+    std::copy_n(bytes.begin(), size, buffer.begin() + program.param_offsets[i]);
+  }
+  return buffer;
+}
+
+/// Bytes of the allocations that some argument points into, whatever the argument is declared as.
+std::uint64_t argument_bytes(const exec::Launch& launch) {
+  std::set<std::uint64_t> seen;
+  std::uint64_t bytes = 0;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= launch.params.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, &launch.params[at], sizeof value);
+    const auto& all = launch.allocations; // by address
+    const auto after =
+        std::upper_bound(all.begin(), all.end(), value, [](std::uint64_t v, const auto& a) { return v < a.begin; });
+    if (after == all.begin()) continue;
+    const exec::Allocation& one = *std::prev(after);
+    if (value < one.end && seen.insert(one.begin).second) bytes += one.size();
+  }
+  return bytes;
+}
+
+/// Occupancy, predictions and findings, from the profile.
+class Conclusions {
+public:
+  Conclusions(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::uint32_t param_bytes)
+      : report_(report), module_(module), kernel_(kernel), param_bytes_(param_bytes) {}
+
+  /// Needs no profile: analyzers want to know how many blocks are resident.
+  void find_occupancy() {
+    const model::OccupancyLimits& limits = report_.device.limits;
+    const Resources& r = report_.resources;
+    std::int64_t registers = r.registers;
+    if (r.registers_from == Resources::RegisterSource::estimated && registers > limits.registers_per_thread) {
+      registers = limits.registers_per_thread;
+      report_.remarks.push_back(
+          fmt::format("more registers are alive than a thread of compute capability {} may have: a "
+                      "compiler would keep some in local memory",
+                      to_string(limits.capability)));
+    }
+    model::OccupancyQuery query;
+    query.capability = limits.capability;
+    query.threads = static_cast<std::int64_t>(threads());
+    query.registers = registers;
+    query.shared_bytes =
+        static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes + extra_shared_bytes());
+    Expected<model::Occupancy> result = model::occupancy(query);
+    if (result)
+      report_.occupancy = std::move(*result);
+    else
+      report_.remarks.push_back("no occupancy: " + result.error().list().front().message);
+  }
+
+  void draw() {
+    add_metrics();
+    predict();
+    report_.findings =
+        analyzers::find_problems(report_.profile, {report_.device.coalescing_rule, report_.device.bank_rule});
+  }
+
+private:
+  [[nodiscard]] std::uint64_t threads() const { return report_.block[0] * report_.block[1] * report_.block[2]; }
+
+  // On 1.x the arguments and a header of 16 bytes lie in shared memory.
+  [[nodiscard]] std::uint64_t extra_shared_bytes() const {
+    return report_.device.capability.major < 2 ? param_bytes_ + 16 : 0;
+  }
+
+  void add_metrics() {
+    analyzers::Metrics& metrics = report_.profile.metrics;
+    const Resources& r = report_.resources;
+    metrics.add("launch__registers_per_thread", r.registers);
+    metrics.add("regperthread", r.registers);
+    metrics.add("registers_live", ir::register_pressure(module_, kernel_));
+    metrics.add("stasmemperblock", r.static_shared_bytes);
+    metrics.add("dynsmemperblock", r.dynamic_shared_bytes);
+    if (!report_.occupancy) return;
+    const model::Occupancy& o = *report_.occupancy;
+    const auto count = [](int n) { return static_cast<std::uint64_t>(n); };
+    metrics.add("launch__occupancy_limit_registers", count(o.limit_registers));
+    metrics.add("launch__occupancy_limit_shared_mem", count(o.limit_shared));
+    metrics.add("launch__occupancy_limit_warps", count(o.limit_warps));
+    metrics.add("launch__occupancy_limit_blocks", count(o.limit_blocks));
+    metrics.add_ratio("sm__maximum_warps_per_active_cycle_pct", 100 * o.ratio, 1);
+    metrics.add_ratio("occupancy", o.ratio, 1);
+  }
+
+  void predict() {
+    std::optional<int> resident;
+    if (report_.occupancy) resident = report_.occupancy->blocks;
+    model::KernelStatistics& s = report_.statistics;
+    const std::optional<double> argument_bytes = s.argument_bytes; // known from the start
+    s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
+    s.registers_per_thread = report_.resources.registers;
+    s.shared_bytes_per_block = static_cast<double>(report_.resources.static_shared_bytes +
+                                                   report_.resources.dynamic_shared_bytes + extra_shared_bytes());
+    s.argument_bytes = argument_bytes;
+    bool known = false;
+    for (const model::Model& m : model::models()) {
+      // What needs a measured run of the kernel cannot predict one that was only emulated.
+      if (!m.knows(report_.device) || m.says == model::kSaysTimeOnceCalibrated) continue;
+      known |= m.says == model::kSaysTime;
+      Expected<model::Prediction> p = model::predict(m.id, s, report_.device, {});
+      if (p)
+        report_.predictions.push_back(std::move(*p));
+      else
+        report_.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
+    }
+    if (!known)
+      report_.remarks.push_back(
+          fmt::format("only lower bounds of the run time: no model has parameters for {}", report_.device.name));
+  }
+
+  LaunchReport& report_;
+  const ir::Module& module_;
+  const ir::Function& kernel_;
+  std::uint32_t param_bytes_;
+};
+
+exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context& context) {
+  std::unique_lock<std::mutex> heap;
+  if (launch.heap == nullptr) return exec::run(launch);
+  heap = context.lock_heap();
+  exec::LaunchResult result = exec::run(launch);
+  launch.device_runtime->clear(*launch.heap);
+  return result;
+}
+
+analyzers::DeviceRules rules_of(const model::Device& device) { return {device.coalescing_rule, device.bank_rule}; }
+
+/// Counters are named after rules. Error: one that was asked for has the name of one of the device's, and says
+/// something else.
+Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceRules& device) {
+  const auto differs = [](const auto& one, const auto& own) { return one.name == own.name && !one.says_the_same(own); };
+  for (const rules::CoalescingRule& one : asked.coalescing)
+    if (differs(one, device.coalescing)) return failure(fmt::format("two rules are named '{}'", one.name));
+  for (const rules::BankRule& one : asked.banks)
+    if (differs(one, device.banks)) return failure(fmt::format("two rules are named '{}'", one.name));
+  return {};
+}
+
+/// A launch as one of the targets has it: the request with that device, and the report that grows out of it.
+struct Seen {
+  LaunchRequest request;
+  LaunchReport report;
+  std::unique_ptr<Conclusions> conclusions;
+  analyzers::Analysis* analysis = nullptr; ///< that counts for it; null: nothing is counted
+
+  void take(const exec::LaunchResult& result, double seconds, const exec::Launch& launch) {
+    report.seconds = seconds;
+    report.steps = result.steps;
+    report.printed = result.printed;
+    for (const exec::Overrun& o : result.overruns) report.overruns.push_back({exec::describe(o, launch), o.count});
+    if (!result.trap) return;
+    report.trap = exec::describe(*result.trap, launch);
+    report.trap_kind = result.trap->kind;
+    report.occupancy.reset();
+    report.statistics = {};
+    report.remarks.clear();
+  }
+  void conclude() {
+    if (report.trap || analysis == nullptr) return;
+    report.analyzed = true;
+    report.profile = analysis->profile(rules_of(report.device));
+    conclusions->draw();
+  }
+};
+
+/// The launch on a target. Errors: the device does not allow it.
+Expected<std::unique_ptr<Seen>> seen(const LaunchRequest& request, const Target& target, const exec::Program& program) {
+  auto result = std::make_unique<Seen>();
+  LaunchRequest& r = result->request = request;
+  r.device = with_first_level(target.device, target.first_level);
+  r.first_level = target.first_level;
+  if (target.registers) r.registers = target.registers;
+  if (Diagnostics errors = validate(r, program); errors.has_errors()) return failure(std::move(errors));
+  if (r.first_level != FirstLevel::device && !r.device.l1)
+    return failure(fmt::format("{} has no first-level cache that is known of", r.device.name));
+  if (Expected<void> apart = check_names(r.rules, rules_of(r.device)); !apart) return failure(apart.error());
+  Module& module = *r.kernel.module;
+  LaunchReport& report = result->report;
+  report.kernel = r.kernel.function->name;
+  report.file = module.ir().file;
+  report.launched_by = r.launched_by;
+  report.grid = blocks_of(r);
+  report.block = r.block;
+  report.cluster = cluster_of(r).value_or(Extent{1, 1, 1});
+  report.device = r.device;
+  report.rules = r.rules;
+  report.resources = r.analyze ? resources(module, program, r.registers, address_bits(r.device)) : memory_of(program);
+  report.resources.dynamic_shared_bytes = r.dynamic_shared_bytes;
+  // With the functions that the kernel calls.
+  result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes);
+  if (r.analyze) result->conclusions->find_occupancy();
+  return result;
+}
+
+using Analyses = std::vector<std::unique_ptr<analyzers::Analysis>>;
+
+/// What is to watch the launch for those who see it: one for all whose boards are alike, for analyzers see no more of a
+/// device than that.
+Analyses analyses_of(const LaunchRequest& request, std::span<Seen* const> all, const exec::Program& program,
+                     const exec::LaunchShape& shape) {
+  Analyses result;
+  if (!request.analyze) return result;
+  std::vector<analyzers::DeviceRules> devices;
+  for (const Seen* one : all) devices.push_back(rules_of(one->report.device));
+  std::vector<analyzers::Board> boards; // of `result`
+  for (Seen* one : all) {
+    const Resources& r = one->report.resources;
+    const int resident = one->report.occupancy ? one->report.occupancy->blocks : 1;
+    const analyzers::Board board = board_of(one->report.device, one->request.first_level, resident,
+                                            r.static_shared_bytes + r.dynamic_shared_bytes);
+    const auto known = std::find(boards.begin(), boards.end(), board);
+    const auto at = static_cast<std::size_t>(known - boards.begin());
+    if (known == boards.end()) {
+      boards.push_back(board);
+      result.push_back(
+          std::make_unique<analyzers::Analysis>(request.kernel.module->ir(), *program.function, shape,
+                                                analyzers::AnalysisOptions{.rules = request.rules,
+                                                                           .devices = devices,
+                                                                           .named = request.analyzers,
+                                                                           .board = board,
+                                                                           .per_block = request.per_block}));
+    }
+    one->analysis = result[at].get();
+  }
+  return result;
+}
+
+/// What the emulator is given, but for the memory that it may use. `workspace` is that of a cooperative launch, or
+/// null.
+exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec::Program> program,
+                       const Buffer* workspace) {
+  Context& context = *request.kernel.module->context();
+  exec::Launch launch;
+  launch.cooperative = request.cooperative;
+  if (workspace != nullptr) launch.grid_workspace = workspace->address();
+  launch.shape = shape_of(request, *program);
+  launch.params = parameters(request, *program);
+  if (program->uses_heap) launch.heap = context.heap();
+  launch.program = std::move(program);
+  // The emulator knows of others only where addresses are the caller's business; here there are no such addresses.
+  launch.host_pointers = request.host_pointers || request.others_write;
+  launch.past_ends = request.past_ends;
+  launch.arena = {exec::AddressRange{0, ~std::uint64_t{0}}, exec::AddressRange{}};
+  if (request.host_pointers) launch.arena = context.arena().ranges();
+  launch.machine = {static_cast<std::uint32_t>(request.device.multiprocessors),
+                    static_cast<std::uint32_t>(request.device.limits.warps)};
+  launch.max_steps = request.max_steps;
+  launch.steps_before = request.steps_before;
+  launch.workers = request.workers;
+  return launch;
+}
+
+} // namespace
+
+Judgements launch_grid(const LaunchRequest& request, std::span<const Target> targets, exec::DeviceRuntime& runtime) {
+  const auto all = [&](const Diagnostics& errors) {
+    return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
+  };
+  Module& module = *request.kernel.module;
+  const Expected<std::shared_ptr<const exec::Program>> program =
+      module.program(*request.kernel.function, request.analyze || request.recorder != nullptr, request.level);
+  if (!program) return all(program.error());
+  if (const Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors()) return all(errors);
+
+  std::vector<Expected<std::unique_ptr<Seen>>> views;
+  std::vector<Seen*> valid;
+  for (const Target& target : targets) views.push_back(seen(request, target, **program));
+  for (const auto& view : views)
+    if (view) valid.push_back(view->get());
+  const auto reports = [&] {
+    std::vector<Expected<LaunchReport>> result;
+    result.reserve(views.size());
+    for (auto& view : views)
+      result.push_back(view ? Expected<LaunchReport>(std::move((*view)->report)) : failure(view.error()));
+    return result;
+  };
+  if (valid.empty()) return reports();
+
+  std::shared_ptr<Buffer> workspace;
+  if (request.cooperative) {
+    auto made = Buffer::allocate(module.context(), exec::kGridWorkspace, "grid workspace");
+    if (!made) return all(made.error());
+    workspace = std::move(*made);
+  }
+  exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get());
+  Context::View memory = module.context()->borrow_view(); // the heap is in it by now
+  launch.allocations = std::move(memory.allocations);
+  launch.textures = std::move(memory.textures);
+  launch.device_runtime = &runtime;
+  if (request.analyze || request.recorder != nullptr)
+    if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
+      for (Seen* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
+  const Analyses analyses = analyses_of(request, valid, **program, launch.shape);
+  Expected<exec::Watcher*> recording = nullptr;
+  if (request.recorder != nullptr) recording = request.recorder->begin(valid.front()->request, launch);
+  if (!recording) return all(recording.error());
+  launch.watcher = *recording;
+  std::deque<TwoWatchers> pairs;
+  for (const auto& analysis : analyses) launch.watcher = pairs.emplace_back(analysis.get(), launch.watcher).needed();
+
+  const auto start = std::chrono::steady_clock::now();
+  const Expected<exec::LaunchResult> result =
+      request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
+  if (!result) return all(result.error());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (Seen* one : valid) one->take(*result, seconds, launch);
+  if (*recording != nullptr)
+    if (const Expected<void> kept = request.recorder->end(valid.front()->report); !kept) return all(kept.error());
+  memory.allocations = std::move(launch.allocations);
+  memory.textures = std::move(launch.textures);
+  module.context()->return_view(std::move(memory));
+  for (Seen* one : valid) one->conclude();
+  return reports();
+}
+
+std::vector<LaunchReport> with_children(LaunchReport report) {
+  std::vector<LaunchReport> list(1);
+  std::vector<LaunchReport> children = std::move(report.children);
+  list.front() = std::move(report);
+  std::move(children.begin(), children.end(), std::back_inserter(list));
+  return list;
+}
+
+std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets) {
+  exec::DeviceRuntime runtime;
+  Judgements reports = launch_grid(request, targets, runtime);
+  if (runtime.in_order.empty() && runtime.tail.empty()) return reports;
+  const auto first = std::find_if(reports.begin(), reports.end(), [](const auto& r) { return r.has_value(); });
+  if (first != reports.end() && !(*first)->trap) run_device_operations(request, targets, runtime, reports);
+  return reports;
+}
+
+Expected<LaunchReport> launch(const LaunchRequest& request) {
+  const Target target{request.device, request.first_level, request.registers};
+  return std::move(launch(request, {&target, 1}).front());
+}
+
+Expected<model::Device> default_device(const ir::Module& module) {
+  return model::find_device(module.sm != 0 && module.sm < 20 ? "c1060" : "h200");
+}
+
+} // namespace warplens::api

@@ -1,0 +1,256 @@
+#include "api/launch/statistics.hpp"
+
+#include "analyzers/counted_rules.hpp"
+#include "analyzers/instruction_mix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace warplens::api {
+
+namespace {
+
+using Class = model::IssueClass;
+using analyzers::InstructionRow;
+using Order = rules::Coalescing::Order;
+
+double metric(const InstructionRow& row, std::string_view name) {
+  return static_cast<double>(row.metrics.integer(name));
+}
+/// The sizes that models know: 32, 64 and 128 bytes. A larger transaction is several of 128, a smaller one is of 32; of
+/// a segment that moves in sectors, these.
+void add_transactions(double (&by_size)[3], const analyzers::TransactionSums& sum) {
+  if (sum.skipped != 0) {
+    by_size[0] += static_cast<double>(sum.bytes()) / 32;
+    return;
+  }
+  std::uint64_t bytes = sum.smallest;
+  for (const std::uint64_t count : sum.count) {
+    by_size[bytes <= 32   ? 0
+            : bytes == 64 ? 1
+                          : 2] += static_cast<double>(count * std::max<std::uint64_t>(1, bytes / 128));
+    bytes *= 2;
+  }
+}
+
+/// The model's class of an instruction; none where the issue port is busy with it as long as with most.
+std::optional<Class> class_of(isa::InstructionClass which) {
+  for (std::size_t i = 0; i < model::kIssueClasses; ++i)
+    if (model::to_string(static_cast<Class>(i)) == isa::info(which).issue) return static_cast<Class>(i);
+  return std::nullopt;
+}
+
+// Compilers shift instead: addresses of arrays are such products.
+bool multiplies_by_power_of_two(const ir::Function& kernel, const ir::Instruction& instruction) {
+  if (instruction.instruction_class != isa::InstructionClass::integer_multiply) return false;
+  const auto operands = kernel.operands(instruction);
+  return std::any_of(operands.begin(), operands.end(), [](const ir::Operand& o) {
+    return o.kind == ir::OperandKind::integer && o.value > 0 &&
+           std::has_single_bit(static_cast<std::uint64_t>(o.value));
+  });
+}
+
+/// Sums over the instructions of a launch.
+struct Totals {
+  double requests = 0, bytes = 0;
+  double coalesced = 0, uncoalesced = 0, uncoalesced_transactions = 0;
+  double by_size[3]{}, vector_by_size[3]{};
+  double by_class[model::kIssueClasses]{};
+  double floating_point = 0, flops = 0;
+  double loads = 0, stores = 0, atomics = 0; ///< transactions
+  double wavefronts = 0, integer_divisions = 0;
+};
+
+class Counting {
+public:
+  Counting(const ir::Function& kernel, const model::Device& device) : kernel_(kernel), rule_(device.coalescing_rule) {}
+
+  void add(const InstructionRow& row) {
+    const ir::Instruction& instruction = kernel_.instructions[row.instruction];
+    const isa::InstructionClass which = instruction.instruction_class;
+    if (const auto c = class_of(which); c && !multiplies_by_power_of_two(kernel_, instruction))
+      totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
+    if (which == isa::InstructionClass::integer_divide)
+      totals.integer_divisions += metric(row, "smsp__inst_executed.sum");
+    floating_point(row, isa::info(which).operations);
+    global(row, analyzers::elements_of(instruction) > 1);
+    local(row);
+  }
+
+  Totals totals;
+
+private:
+  void floating_point(const InstructionRow& row, int operations) {
+    if (operations == 0) return;
+    totals.floating_point += metric(row, "smsp__inst_executed.sum");
+    totals.flops += operations * metric(row, "smsp__thread_inst_executed_pred_on.sum");
+  }
+
+  void global(const InstructionRow& row, bool vector) {
+    const analyzers::TransactionCount own = row.counts.described(rule_);
+    const auto requests = static_cast<double>(own.requests);
+    if (requests == 0) return;
+    double transactions[3]{};
+    // A lane on its own moves a sector, whatever its transaction has of bytes: lanes side by side share it.
+    if (rule_.order == Order::kth_word)
+      transactions[0] = metric(row, "memory_l2_theoretical_sectors_global");
+    else
+      add_transactions(transactions, own.sum);
+    const bool atomics = own.requests != row.counts.of_global(exec::AccessKind::load).requests +
+                                             row.counts.of_global(exec::AccessKind::store).requests;
+    if (!atomics) transactions[0] += static_cast<double>(own.sum.repeats);
+    for (int i = 0; i < 3; ++i) {
+      totals.by_size[i] += transactions[i];
+      if (vector) totals.vector_by_size[i] += transactions[i];
+    }
+    const double all = transactions[0] + transactions[1] + transactions[2];
+    by_kind(row, requests, all);
+    totals.requests += requests;
+    totals.bytes += metric(row, "smsp__thread_inst_executed_pred_on.sum") * row.lane_bytes;
+    if (rule_.order == Order::kth_word)
+      split_by_lanes(row, own.sum, requests);
+    else
+      split_by_excess(row, requests, all);
+  }
+
+  // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
+  void by_kind(const InstructionRow& row, double requests, double transactions) {
+    if (metric(row, "gld_request") > 0)
+      totals.loads += transactions;
+    else if (metric(row, "gst_request") > 0)
+      totals.stores += transactions;
+    else
+      totals.atomics += metric(row, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum") +
+                        metric(row, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum");
+    constexpr double kLinesOfPass = 4;
+    totals.wavefronts += std::max({requests * row.lane_bytes / 4.0, metric(row, "global_bank_passes"),
+                                   metric(row, "global_lines_128b") / kLinesOfPass});
+  }
+
+  void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests) {
+    const auto alone = static_cast<double>(sum.uncoalesced);
+    const double together = static_cast<double>(sum.total() - sum.uncoalesced) / rule_.fewest(row.lane_bytes);
+    const double coalesced = alone == 0 ? requests : std::min(requests, together);
+    totals.coalesced += coalesced;
+    totals.uncoalesced += requests - coalesced;
+    if (requests > coalesced) totals.uncoalesced_transactions += alone;
+  }
+
+  void split_by_excess(const InstructionRow& row, double requests, double transactions) {
+    constexpr double kTolerance = 1.1;
+    const bool coalesced = transactions <= kTolerance * rule_.fewest(std::max(row.lane_bytes, 1u)) * requests;
+    (coalesced ? totals.coalesced : totals.uncoalesced) += requests;
+    if (!coalesced) totals.uncoalesced_transactions += transactions;
+  }
+
+  // Interleaved by lanes: a variable of 32 lanes is four sectors, an element of each lane's array up to 32; where a
+  // request is a half-warp, each moves 64 bytes.
+  void local(const InstructionRow& row) {
+    double loads = metric(row, "local_load"), stores = metric(row, "local_store");
+    const double requests = loads + stores;
+    totals.requests += requests;
+    totals.coalesced += requests;
+    totals.bytes += 128 * requests;
+    totals.wavefronts += requests;
+    const std::uint32_t parts = rule_.word(4).requests.count(); // of a warp's variable
+    loads = parts == 1 ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum") : parts * loads;
+    stores = parts == 1 ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum") : parts * stores;
+    totals.by_size[parts == 2 ? 1 : 0] += loads + stores;
+    totals.loads += loads;
+    totals.stores += stores;
+  }
+
+  const ir::Function& kernel_;
+  const rules::Coalescing& rule_;
+};
+
+// Where they were counted. Requests of several words do not merge (Dasgupta 2011, section 3.2.5).
+std::optional<double> duplicates_of_scalar_loads(const analyzers::Profile& profile, const ir::Function& kernel) {
+  double requested = 0, different = 0;
+  for (const InstructionRow& row : profile.instructions) {
+    if (analyzers::elements_of(kernel.instructions[row.instruction]) > 1) continue;
+    requested += metric(row, "load_sectors_requested");
+    different += metric(row, "load_sectors_different_on_multiprocessor");
+  }
+  return different > 0 ? std::optional(requested / different) : std::nullopt;
+}
+
+// Of the first level in every report of a device that has one, of a part of the launch; of both if asked for by name.
+void add_hit_ratios(model::KernelStatistics& s, const analyzers::Profile& profile) {
+  const auto ratio = [&](std::string_view name) -> std::optional<double> {
+    const analyzers::Metric* m = profile.metrics.find(name);
+    return m != nullptr ? std::optional(m->number() / 100) : std::nullopt;
+  };
+  s.l1_hit_ratio = ratio("l1tex__t_sector_hit_rate.pct");
+  s.l2_hit_ratio = ratio("lts__t_sector_op_read_hit_rate.pct");
+}
+
+// Passes beyond the fewest, of constants as well where the rule serves them.
+double bank_conflicts(const analyzers::Profile& profile, const rules::Banks& rule) {
+  std::uint64_t conflicts = 0;
+  for (const auto kind :
+       {exec::AccessKind::load, exec::AccessKind::store, exec::AccessKind::atomic, exec::AccessKind::reduction})
+    if (!analyzers::is_atomic(kind) || rule.atomics != rules::Banks::Atomics::own_unit)
+      conflicts += profile.counts.of_shared(kind).sum.serialized();
+  return static_cast<double>(conflicts);
+}
+
+} // namespace
+
+model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
+                                   const model::Device& device, std::uint64_t threads_per_block,
+                                   std::optional<int> resident_blocks) {
+  Counting counting(kernel, device);
+  for (const InstructionRow& row : profile.instructions) counting.add(row);
+  const Totals& t = counting.totals;
+  const double warps = std::max(1.0, static_cast<double>(profile.integer("warps_launched")));
+  const auto launch = [&](std::string_view name) { return static_cast<double>(profile.integer(name)); };
+
+  model::KernelStatistics s;
+  s.threads_per_block = static_cast<double>(threads_per_block);
+  s.blocks = launch("cta_launched");
+  if (resident_blocks) s.resident_blocks = *resident_blocks;
+  s.instructions = launch("smsp__inst_executed.sum") / warps;
+  s.global_requests = t.requests / warps;
+  s.coalesced_requests = t.coalesced / warps;
+  s.uncoalesced_requests = t.uncoalesced / warps;
+  if (t.uncoalesced > 0) s.uncoalesced_transactions = std::max(1.0, t.uncoalesced_transactions / t.uncoalesced);
+  s.bytes_per_request = t.requests > 0 ? t.bytes / t.requests : 0;
+  s.transactions_32 = t.by_size[0] / warps;
+  s.transactions_64 = t.by_size[1] / warps;
+  s.transactions_128 = t.by_size[2] / warps;
+  s.vector_transactions_32 = t.vector_by_size[0] / warps;
+  s.vector_transactions_64 = t.vector_by_size[1] / warps;
+  s.vector_transactions_128 = t.vector_by_size[2] / warps;
+  s.load_transactions = t.loads / warps;
+  s.store_transactions = t.stores / warps;
+  s.atomic_transactions = t.atomics / warps;
+  s.integer_divisions = t.integer_divisions / warps;
+  add_hit_ratios(s, profile);
+  // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
+  const bool queue = device.dasgupta && device.dasgupta->merge_queue;
+  (queue ? s.ideal_duplicate_loads : s.duplicate_loads) = duplicates_of_scalar_loads(profile, kernel);
+  if (const analyzers::Metric* m = profile.metrics.find("independent_loads")) s.independent_loads = m->number();
+  // The order in which the model that takes it was fitted.
+  if (const analyzers::Metric* m = profile.metrics.find("load_waits_in_order_per_warp")) s.load_waits = m->number();
+  if (const analyzers::Metric* m = profile.metrics.find("issue_chain_cycles_per_warp")) s.issue_chain = m->number();
+  s.synchronizations = launch("inst_executed_barrier") / warps;
+  s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
+  double shared = 0, passes = t.wavefronts;
+  for (const char* operation : {"ld", "st", "atom"}) {
+    shared += launch(fmt::format("smsp__inst_executed_op_shared_{}.sum", operation));
+    passes += launch(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", operation));
+  }
+  s.shared_requests = shared / warps;
+  s.l1_wavefronts = passes / warps;
+  if (const double executed = launch("smsp__inst_executed.sum"); executed > 0)
+    s.lanes_per_instruction = std::max(1.0, launch("smsp__thread_inst_executed.sum") / executed);
+  s.floating_point_instructions = t.floating_point / warps;
+  s.flops = t.flops / warps;
+  for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
+  return s;
+}
+
+} // namespace warplens::api

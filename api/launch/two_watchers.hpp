@@ -1,0 +1,94 @@
+// The analyzers and the recorder of a trace, watching the same launch. Either may be missing.
+//
+//   TwoWatchers both(analysis, recorder);
+//   launch.watcher = both.needed();
+#pragma once
+
+#include "emulator/exec/state/events.hpp"
+
+#include <algorithm>
+
+namespace warplens::api {
+
+class TwoWatchers final : public exec::Watcher {
+public:
+  TwoWatchers(exec::Watcher* first, exec::Watcher* second) : first_(first), second_(second) {}
+  /// Itself, or the only one that there is; null: none.
+  exec::Watcher* needed() { return first_ == nullptr ? second_ : second_ == nullptr ? first_ : this; }
+
+  std::unique_ptr<exec::Shard> make_shard() override {
+    return std::make_unique<Shard>(first_->make_shard(), second_->make_shard());
+  }
+  void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
+              const std::vector<exec::InstructionCount>& counts) override {
+    std::vector<std::unique_ptr<exec::Shard>> firsts, seconds;
+    for (const auto& shard : shards) {
+      firsts.push_back(std::move(static_cast<Shard&>(*shard).first.shard));
+      seconds.push_back(std::move(static_cast<Shard&>(*shard).second.shard));
+    }
+    first_->finish(std::move(firsts), counts);
+    second_->finish(std::move(seconds), counts);
+  }
+
+private:
+  /// One of the two, and the CTAs of which it wants every event.
+  struct Listener {
+    std::unique_ptr<exec::Shard> shard;
+    std::vector<std::uint64_t> each{};
+
+    bool begin(std::uint64_t cta) {
+      const bool wanted = shard->begin_cta(cta);
+      if (wanted) each.push_back(cta);
+      return wanted;
+    }
+    void end(std::uint64_t cta) {
+      std::erase(each, cta);
+      shard->end_cta(cta);
+    }
+    [[nodiscard]] bool wants(std::uint64_t cta) const { return std::find(each.begin(), each.end(), cta) != each.end(); }
+  };
+
+  struct Shard final : exec::Shard {
+    Shard(std::unique_ptr<exec::Shard> one, std::unique_ptr<exec::Shard> other)
+        : first{std::move(one)}, second{std::move(other)} {}
+    void access(const exec::Access& access) override {
+      first.shard->access(access);
+      second.shard->access(access);
+    }
+    void branch(const exec::Branch& branch) override {
+      first.shard->branch(branch);
+      second.shard->branch(branch);
+    }
+    void barrier(const exec::Barrier& barrier) override {
+      first.shard->barrier(barrier);
+      second.shard->barrier(barrier);
+    }
+    bool begin_cta(std::uint64_t cta) override {
+      const bool one = first.begin(cta), other = second.begin(cta);
+      return one || other;
+    }
+    void end_cta(std::uint64_t cta) override {
+      first.end(cta);
+      second.end(cta);
+    }
+    [[nodiscard]] exec::EachWanted each_wanted() const override {
+      const exec::EachWanted one = first.shard->each_wanted(), other = second.shard->each_wanted();
+      return {one.spaces | other.spaces, one.branches || other.branches, one.addresses || other.addresses,
+              one.together || other.together};
+    }
+    void each_access(const exec::WarpId& of, const exec::Access& access) override {
+      if (first.wants(of.cta)) first.shard->each_access(of, access);
+      if (second.wants(of.cta)) second.shard->each_access(of, access);
+    }
+    void each_branch(const exec::WarpId& of, const exec::Branch& branch) override {
+      if (first.wants(of.cta)) first.shard->each_branch(of, branch);
+      if (second.wants(of.cta)) second.shard->each_branch(of, branch);
+    }
+    Listener first, second;
+  };
+
+  exec::Watcher* first_;
+  exec::Watcher* second_;
+};
+
+} // namespace warplens::api

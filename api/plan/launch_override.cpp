@@ -1,0 +1,64 @@
+#include "api/plan/launch_override.hpp"
+
+#include "emulator/base/toml_depth.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace warplens::api {
+
+namespace {
+
+// The node that an override's path names, less its last part; null: there is none.
+toml::node* parent_of(toml::table& root, std::string_view& path) {
+  toml::node* node = &root;
+  for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+    const std::string_view part = path.substr(0, dot);
+    path.remove_prefix(dot + 1);
+    if (toml::table* table = node->as_table()) {
+      node = table->get(part);
+      if (node == nullptr) node = &table->insert(part, toml::table{}).first->second;
+    } else if (toml::array* list = node->as_array()) {
+      std::size_t index = list->size();
+      std::from_chars(part.data(), part.data() + part.size(), index);
+      node = list->get(index);
+    } else {
+      node = nullptr;
+    }
+    if (node == nullptr) return nullptr;
+  }
+  return node;
+}
+
+} // namespace
+
+Expected<void> apply_override(toml::table& root, const Override& change) {
+  const std::string name = fmt::format("{}{}={}", kOverride, change.path, change.value);
+  if (too_deep(change.path + change.value).line != 0) return failure(fmt::format("--set: {}", kTooDeep));
+  toml::table value;
+  try {
+    value = toml::parse("value = " + change.value, name);
+  } catch (const toml::parse_error&) {
+    value.insert("value", change.value);
+  }
+  std::string_view last = change.path;
+  toml::node* parent = parent_of(root, last);
+  const auto no_such = [&] { return failure(fmt::format("{}: there is nothing at '{}'", name, change.path)); };
+  if (parent == nullptr || last.empty()) return no_such();
+  if (toml::table* table = parent->as_table()) {
+    // Moved, not copied: copies forget where they were read.
+    value.get("value")->visit([&](auto& node) { table->insert_or_assign(last, std::move(node)); });
+    return {};
+  }
+  toml::array* list = parent->as_array();
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
+  if (list == nullptr || error != std::errc{} || end != last.data() + last.size() || index >= list->size())
+    return no_such();
+  value.get("value")->visit(
+      [&](auto& node) { list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(index), std::move(node)); });
+  return {};
+}
+
+} // namespace warplens::api

@@ -1,0 +1,133 @@
+// A plan: buffers and the launches that run on them, in order. It comes from a launch file (api/plan/launch_file.hpp)
+// or from a command line, and runs the same way.
+//
+//   Plan plan = *read_launch_file("samples/transpose/launch.toml", {});
+//   Expected<PlanReport> report = run_plan(plan, {});
+#pragma once
+
+#include "api/launch/launch.hpp"
+
+#include <functional>
+
+namespace warplens::api {
+
+/// A place in a file, for messages about a part of a plan.
+struct Origin {
+  std::string file; ///< empty: the command line
+  SourceLocation where;
+};
+
+/// What a buffer holds before the first launch.
+struct Initial {
+  enum class Kind : std::uint8_t { zeros, fill, iota, random, file } kind = Kind::zeros;
+  Number first = std::int64_t{0};  ///< the value of fill, the start of iota, the low end of random
+  Number second = std::int64_t{1}; ///< the step of iota, the high end of random
+  std::uint64_t seed = 0;          ///< of random
+  std::filesystem::path file;      ///< .npy
+};
+
+struct BufferPlan {
+  std::string name;
+  Type type = Type::f32;
+  std::optional<std::uint64_t> count; ///< elements; without it, as many as the file has
+  Initial initial;
+  std::optional<std::filesystem::path> save, expect; ///< .npy
+  double tolerance = 0;                              ///< of `expect`: the largest absolute difference
+  Origin origin;
+};
+
+/// A texture or surface that views a buffer, or a sampler; image and sampler but for the address.
+struct TexturePlan {
+  std::string name;
+  std::string buffer;       ///< empty: a sampler
+  std::optional<Type> type; ///< of a channel; without it, the type of the buffer's elements
+  exec::Image image;
+  exec::Sampler sampler;
+  Origin origin;
+};
+
+struct ScalarPlan {
+  Type type{};
+  Number value;
+};
+struct HandlePlan {
+  exec::BoundTexture::Kind kind{};
+  std::string name; ///< of a texture
+};
+struct ArgumentPlan {
+  std::variant<ScalarPlan, std::string, HandlePlan> value; ///< a scalar, the name of a buffer, or a handle
+  Origin origin;
+};
+
+struct LaunchPlan {
+  std::filesystem::path module;                 ///< PTX
+  std::vector<std::filesystem::path> libraries; ///< further PTX files that are linked with it
+  std::string kernel;
+  Extent grid{1, 1, 1}, block{1, 1, 1};
+  std::optional<Extent> cluster;          ///< blocks
+  std::optional<Extent> total;            ///< threads of the grid, where the file says that instead of `grid`
+  std::uint64_t shared = 0;               ///< dynamic bytes
+  std::uint64_t shared_per_thread = 0;    ///< further dynamic bytes for each thread of the block
+  std::optional<std::uint32_t> registers; ///< of a thread, where the file says so
+  bool cooperative = false;               ///< see LaunchRequest
+  std::vector<ArgumentPlan> arguments;
+  Origin origin;
+};
+
+/// As many blocks as so many threads need, in each dimension. An empty block needs as many as there are threads.
+Extent blocks_for(const Extent& total, const Extent& block);
+
+struct Plan {
+  std::string device; ///< name or file; empty: chosen by the module
+  std::vector<BufferPlan> buffers;
+  std::vector<TexturePlan> textures; ///< those that have the name of a module's variable are bound to it
+  std::vector<LaunchPlan> launches;
+};
+
+struct PlanOptions {
+  bool analyze = true;
+  rules::RuleSet rules;               ///< counted in addition to what every report has
+  bool per_block = false;             ///< see LaunchRequest
+  std::vector<std::string> analyzers; ///< see LaunchRequest
+  FirstLevel first_level = FirstLevel::device;
+  unsigned workers = 0; ///< 0: as many as the machine has
+  std::uint64_t max_steps = kDefaultMaxSteps;
+  std::optional<std::uint32_t> registers; ///< of all launches, whatever the plan says
+  std::string level;
+  LaunchRecorder* recorder = nullptr; ///< of every launch
+  /// Only this launch is analysed, once for each of the targets; those before it only run, those after it do not.
+  std::optional<std::size_t> only;
+  /// Its targets, given the device of the plan.
+  std::function<std::vector<Target>(const model::Device&)> targets;
+  /// Reads the file of a module, where it may be other than PTX text.
+  std::function<Expected<std::vector<Source>>(const std::filesystem::path&)> read_module;
+  /// Called before each launch, with its number from 0.
+  std::function<void(std::size_t, const LaunchPlan&)> before_launch;
+};
+
+/// A buffer that is not what it was expected to be.
+struct Mismatch {
+  std::string buffer;
+  std::string expected_file;
+  std::uint64_t differing = 0, count = 0; ///< elements
+  std::uint64_t first = 0;                ///< index of the first one that differs
+  std::string expected, got;              ///< its values
+};
+
+struct PlanReport {
+  model::Device device;
+  std::vector<LaunchReport> launches; ///< up to the first that trapped; of those before `only`, if that is given
+  std::vector<Expected<LaunchReport>> targets; ///< what `only` is on each of the targets
+  std::vector<Mismatch> mismatches;
+  std::vector<BufferPlan> buffers;               ///< as in the plan
+  std::vector<std::shared_ptr<Buffer>> contents; ///< by index into `buffers`, after the last launch
+  Diagnostics warnings;                          ///< of the modules
+
+  [[nodiscard]] bool trapped() const { return !launches.empty() && launches.back().trap; }
+};
+
+/// Loads the modules, fills the buffers, runs the launches, then saves and compares. Errors: whatever cannot be read,
+/// and refused launches. A trap ends the run: nothing is saved or compared then.
+Expected<PlanReport> run_plan(const Plan& plan, const PlanOptions& options);
+
+} // namespace warplens::api

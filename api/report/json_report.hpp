@@ -1,0 +1,17 @@
+// The report as JSON, schema in docs/json-schema.json. The same launches give the same text, byte for byte: no times,
+// no number of threads, no paths but those the user gave.
+//
+//   { "warplens": "0.1.0", "device": { "name": "Tesla C1060", … }, "launches": [ { "kernel": "saxpy", … } ] }
+#pragma once
+
+#include "api/launch/launch.hpp"
+
+#include <span>
+#include <string>
+
+namespace warplens::api {
+
+/// Indented by two spaces, ends with a newline.
+std::string json_report(const model::Device& device, std::span<const LaunchReport> launches);
+
+} // namespace warplens::api

@@ -1,0 +1,59 @@
+#include "api/session/kernel_name.hpp"
+
+#include <fmt/format.h>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace warplens::api {
+
+namespace {
+
+/// Where the list of parameters, which ends the text, begins.
+std::size_t parameters_of(std::string_view signature) {
+  int open = 0;
+  for (std::size_t at = signature.size(); at-- > 0;) {
+    if (signature[at] == ')') ++open;
+    if (signature[at] == '(' && --open == 0) return at;
+  }
+  return signature.size();
+}
+
+} // namespace
+
+std::string source_name(std::string_view name) {
+  if (!name.starts_with("_Z")) return std::string(name);
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0) return std::string(name);
+  std::string_view signature = text.get();
+  signature = signature.substr(0, parameters_of(signature));
+  constexpr std::string_view kVoid = "void "; // templates are mangled with their return type; a kernel has no other
+  if (signature.starts_with(kVoid)) signature.remove_prefix(kVoid.size());
+  return std::string(signature);
+}
+
+Expected<NamePattern> NamePattern::create(const std::string& expression) {
+  if (expression.size() > kLongest)
+    return failure(fmt::format("longer than {} characters: {}", kLongest, expression.size()));
+  try {
+    NamePattern pattern;
+    pattern.expression_ = expression;
+    return pattern;
+  } catch (const std::regex_error& e) {
+    return failure(fmt::format("'{}' is no regular expression: {}", expression, e.what()));
+  }
+}
+
+bool NamePattern::matches(std::string_view name) const {
+  const auto found = [&](std::string_view text) {
+    text = text.substr(0, kLongest);
+    return std::regex_search(text.begin(), text.end(), expression_);
+  };
+  return found(name) || found(source_name(name));
+}
+
+} // namespace warplens::api

@@ -1,0 +1,155 @@
+#include "api/sweep/compare.hpp"
+
+#include "model/models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace warplens::api {
+
+namespace {
+
+/// Fields of the statistics that say the same thing.
+struct Group {
+  std::string_view what;
+  std::vector<std::string_view> fields; ///< empty: all that no other group has
+};
+const std::vector<Group>& groups() {
+  static const std::vector<Group> list = {
+      {"memory transactions of a warp",
+       {"global_requests", "coalesced_requests", "uncoalesced_requests", "uncoalesced_transactions",
+        "bytes_per_request", "transactions_32", "transactions_64", "transactions_128", "vector_transactions_32",
+        "vector_transactions_64", "vector_transactions_128", "load_transactions", "store_transactions",
+        "atomic_transactions", "l1_wavefronts"}},
+      {"cache hits", {"l1_hit_ratio", "l2_hit_ratio"}},
+      {"loads in flight", {"duplicate_loads", "load_waits", "independent_loads", "ideal_duplicate_loads"}},
+      {"bank conflicts of a warp", {"bank_conflict_passes", "shared_requests"}},
+      {"barriers of a warp", {"synchronizations"}},
+      {"number of blocks", {"blocks"}},
+      {"size of blocks and occupancy",
+       {"threads_per_block", "resident_blocks", "registers_per_thread", "shared_bytes_per_block"}},
+      {"instructions of a warp", {}}};
+  return list;
+}
+
+bool belongs(const Group& group, std::string_view field) {
+  const auto in = [&](const Group& g) { return std::find(g.fields.begin(), g.fields.end(), field) != g.fields.end(); };
+  return group.fields.empty() ? std::none_of(groups().begin(), groups().end(), in) : in(group);
+}
+
+std::optional<double> time_of(const std::string& model, const model::KernelStatistics& s, const model::Device& device) {
+  const Expected<model::Prediction> p = model::predict(model, s, device);
+  return p ? std::optional(p->milliseconds) : std::nullopt;
+}
+
+/// Each group of `after` put into `before`, alone.
+void explain(LaunchComparison& c) {
+  const ReportedLaunch &before = *c.before, &after = *c.after;
+  if (!before.milliseconds || !after.milliseconds || before.model != after.model) return;
+  const Expected<model::Device> from = model::find_device(before.device_id), to = model::find_device(after.device_id);
+  if (!from || !to) return;
+  double explained = 0;
+  const auto add = [&](std::string what, std::optional<double> time) {
+    if (!time || std::abs(*time - *before.milliseconds) <= 1e-6 * *before.milliseconds) return;
+    c.factors.push_back({std::move(what), *time - *before.milliseconds});
+    explained += c.factors.back().milliseconds;
+  };
+  if (before.device_id != after.device_id) add("the device", time_of(before.model, before.statistics, *to));
+  for (const Group& group : groups()) {
+    model::KernelStatistics changed = before.statistics, other = after.statistics;
+    for (const model::StatisticField& field : model::statistic_fields())
+      if (belongs(group, field.name)) field.get(changed) = field.get(other);
+    add(std::string(group.what), time_of(before.model, changed, *from));
+  }
+  std::stable_sort(c.factors.begin(), c.factors.end(), [](const Factor& a, const Factor& b) {
+    return std::abs(a.milliseconds) > std::abs(b.milliseconds);
+  });
+  c.unexplained = *after.milliseconds - *before.milliseconds - explained;
+}
+
+const analyzers::Metric* find(const std::vector<analyzers::Metric>& list, std::string_view name) {
+  for (const analyzers::Metric& m : list)
+    if (m.name == name) return &m;
+  return nullptr;
+}
+
+std::vector<Change> changes(const std::vector<analyzers::Metric>& before, const std::vector<analyzers::Metric>& after) {
+  std::vector<Change> list;
+  for (const analyzers::Metric& m : before) {
+    const analyzers::Metric* other = find(after, m.name);
+    if (other == nullptr || other->number() != m.number())
+      list.push_back({m.name, m.number(), other != nullptr ? std::optional(other->number()) : std::nullopt});
+  }
+  for (const analyzers::Metric& m : after)
+    if (find(before, m.name) == nullptr) list.push_back({m.name, std::nullopt, m.number()});
+  return list;
+}
+
+/// Lines of one place; without a place in CUDA source, of the same instructions.
+void compare_lines(LaunchComparison& c) {
+  for (const ReportedLaunch::Line& line : c.before->lines) {
+    const auto& others = c.after->lines;
+    const auto other = std::find_if(others.begin(), others.end(),
+                                    [&](const ReportedLaunch::Line& l) { return l.where == line.where; });
+    if (other == others.end()) continue;
+    std::vector<Change> changed = changes(line.metrics, other->metrics);
+    if (!changed.empty()) c.lines.push_back({line.where, line.text, std::move(changed)});
+  }
+}
+
+void compare_findings(LaunchComparison& c) {
+  const auto missing = [](const auto& from, const auto& in) {
+    std::vector<ReportedLaunch::Finding> list;
+    for (const auto& f : from)
+      if (std::find(in.begin(), in.end(), f) == in.end()) list.push_back(f);
+    return list;
+  };
+  c.vanished = missing(c.before->findings, c.after->findings);
+  c.appeared = missing(c.after->findings, c.before->findings);
+}
+
+} // namespace
+
+std::optional<double> ReportedLaunch::number(std::string_view metric) const {
+  const analyzers::Metric* m = find(metrics, metric);
+  return m == nullptr ? std::nullopt : std::optional(m->number());
+}
+
+std::optional<double> Change::ratio() const {
+  return before && after && *before != 0 && *after != 0 ? std::optional(*after / *before) : std::nullopt;
+}
+
+std::vector<LaunchComparison> compare_reports(const ReportFile& before, const ReportFile& after) {
+  std::vector<LaunchComparison> list;
+  std::vector<bool> taken(after.launches.size());
+  bool any = false;
+  for (const ReportedLaunch& launch : before.launches) {
+    LaunchComparison c;
+    c.before = &launch;
+    for (std::size_t i = 0; i < after.launches.size() && c.after == nullptr; ++i) {
+      const ReportedLaunch& other = after.launches[i];
+      if (taken[i] || other.kernel != launch.kernel || other.settings != launch.settings) continue;
+      taken[i] = any = true;
+      c.after = &other;
+    }
+    list.push_back(std::move(c));
+  }
+  if (!any && before.launches.size() == after.launches.size()) {
+    for (std::size_t i = 0; i < list.size(); ++i) list[i].after = &after.launches[i];
+  } else {
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      if (!taken[i]) list.emplace_back().after = &after.launches[i];
+  }
+  for (LaunchComparison& c : list) {
+    if (c.before == nullptr || c.after == nullptr) continue;
+    c.metrics = changes(c.before->metrics, c.after->metrics);
+    explain(c);
+    compare_lines(c);
+    compare_findings(c);
+  }
+  return list;
+}
+
+} // namespace warplens::api

@@ -1,0 +1,177 @@
+// Reads reports of warplens run and sweep for comparisons, and writes comparisons.
+#include "api/sweep/json_compare.hpp"
+
+#include "api/report/json_report.hpp"
+#include "model/models.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace warplens::api {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<analyzers::Metric> metrics_of(const Json& object) {
+  std::vector<analyzers::Metric> list;
+  for (const auto& [name, value] : object.items())
+    if (value.is_number_unsigned())
+      list.push_back({name, value.get<std::uint64_t>()});
+    else if (value.is_number())
+      list.push_back({name, value.get<double>()});
+  return list;
+}
+
+model::KernelStatistics statistics_of(const Json& object) {
+  model::KernelStatistics s;
+  for (const model::StatisticField& field : model::statistic_fields())
+    if (const auto value = object.find(field.name); value != object.end() && value->is_number())
+      field.get(s) = value->get<double>();
+  return s;
+}
+
+std::string place_of(const Json& source, std::uint64_t line) {
+  return source.is_string() ? source.get<std::string>() : fmt::format("line {}", line);
+}
+
+/// Counts of the instructions of one place, added up; ratios cannot be.
+void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction) {
+  const std::string where = place_of(instruction.at("source"), instruction.at("line").get<std::uint64_t>());
+  const std::string text = instruction.at("ptx").get<std::string>();
+  auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.where == where; });
+  if (line == lines.end()) line = lines.insert(lines.end(), {where, text, {}});
+  for (const auto& [name, value] : instruction.items()) {
+    if (!value.is_number_unsigned() || name == "line" || name == "lane_bytes") continue;
+    const auto known = std::find_if(line->metrics.begin(), line->metrics.end(),
+                                    [&, &key = name](const analyzers::Metric& m) { return m.name == key; });
+    if (known == line->metrics.end())
+      line->metrics.push_back({name, value.get<std::uint64_t>()});
+    else
+      known->value = std::get<std::uint64_t>(known->value) + value.get<std::uint64_t>();
+  }
+}
+
+ReportedLaunch launch_of(const Json& json, const Json& device) {
+  ReportedLaunch launch;
+  launch.kernel = json.at("kernel").get<std::string>();
+  launch.device_name = device.at("name").get<std::string>();
+  launch.device_id = device.at("id").get<std::string>();
+  launch.metrics = metrics_of(json.at("metrics"));
+  launch.statistics = statistics_of(json.at("statistics"));
+  std::vector<model::Prediction> predictions;
+  for (const Json& p : json.at("predictions")) {
+    model::Prediction& one = predictions.emplace_back();
+    one.model = p.at("model").get<std::string>();
+    one.milliseconds = p.at("milliseconds").get<double>();
+    one.bound = p.at("bound").get<std::string>();
+  }
+  if (const model::Prediction* p = ranking_prediction(predictions, {})) {
+    launch.model = p->model;
+    launch.bound = p->bound;
+    launch.milliseconds = p->milliseconds;
+  }
+  for (const Json& instruction : json.at("instructions")) add_line(launch.lines, instruction);
+  for (const Json& f : json.at("findings")) {
+    const Json& lines = f.at("lines");
+    launch.findings.push_back({f.at("rule").get<std::string>(),
+                               place_of(f.at("source"), lines.empty() ? 0 : lines[0].get<std::uint64_t>()),
+                               f.at("message").get<std::string>()});
+  }
+  return launch;
+}
+
+ReportedLaunch row_of(const Json& json) {
+  ReportedLaunch launch;
+  launch.kernel = json.at("kernel").get<std::string>();
+  for (const auto& [name, value] : json.at("settings").items())
+    launch.settings.emplace_back(name, value.get<std::string>());
+  launch.device_name = json.at("device").get<std::string>();
+  launch.device_id = json.at("device_id").get<std::string>();
+  launch.model = json.at("model").get<std::string>();
+  launch.bound = json.at("bound").get<std::string>();
+  launch.metrics = metrics_of(json.at("metrics"));
+  launch.milliseconds = launch.number("milliseconds");
+  launch.statistics = statistics_of(json.at("statistics"));
+  return launch;
+}
+
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json json_of(const std::vector<Change>& changes) {
+  Json list = Json::array();
+  for (const Change& c : changes)
+    list.push_back({{"name", c.name},
+                    {"before", number_or_null(c.before)},
+                    {"after", number_or_null(c.after)},
+                    {"ratio", number_or_null(c.ratio())}});
+  return list;
+}
+
+Json json_of(const std::vector<ReportedLaunch::Finding>& findings) {
+  Json list = Json::array();
+  for (const auto& f : findings) list.push_back({{"rule", f.rule}, {"where", f.where}, {"message", f.message}});
+  return list;
+}
+
+Json json_of(const ReportedLaunch* launch) {
+  if (launch == nullptr) return nullptr;
+  Json settings = Json::object();
+  for (const auto& [name, value] : launch->settings) settings[name] = value;
+  return {{"kernel", launch->kernel},    {"settings", std::move(settings)},
+          {"device", launch->device_id}, {"model", launch->model},
+          {"bound", launch->bound},      {"milliseconds", number_or_null(launch->milliseconds)}};
+}
+
+Json json_of(const LaunchComparison& c) {
+  Json factors = Json::array(), lines = Json::array();
+  for (const Factor& f : c.factors) factors.push_back({{"what", f.what}, {"milliseconds", f.milliseconds}});
+  for (const auto& l : c.lines) lines.push_back({{"where", l.where}, {"ptx", l.text}, {"metrics", json_of(l.metrics)}});
+  return {{"before", json_of(c.before)},     {"after", json_of(c.after)},      {"metrics", json_of(c.metrics)},
+          {"factors", std::move(factors)},   {"unexplained", c.unexplained},   {"lines", std::move(lines)},
+          {"appeared", json_of(c.appeared)}, {"vanished", json_of(c.vanished)}};
+}
+
+} // namespace
+
+Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
+  ReportFile file{std::string(name), {}};
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return failure(fmt::format("'{}' is not JSON, or cut short", name));
+  const auto none = [&](std::string_view why) {
+    return failure(fmt::format("'{}' is no report of warplens run --json or sweep --json: {}", name, why));
+  };
+  try {
+    if (!json.is_object() || (!json.contains("launches") && !json.contains("sweep")))
+      return none("it has neither launches nor rows of a sweep");
+    if (json.at("warplens") != version())
+      return failure(fmt::format("'{}' is of warplens {}, this is {}", name, json.at("warplens").dump(), version()),
+                     "make it again with this version");
+    if (json.contains("sweep")) {
+      for (const Json& row : json.at("sweep"))
+        if (row.at("failure").is_null()) file.launches.push_back(row_of(row));
+    } else {
+      for (const Json& launch : json.at("launches")) file.launches.push_back(launch_of(launch, json.at("device")));
+    }
+  } catch (const Json::exception& e) {
+    return none(e.what());
+  }
+  if (file.launches.empty()) return none("nothing has a result");
+  return file;
+}
+
+std::string json_comparison(const ReportFile& before, std::span<const ReportFile> others,
+                            std::span<const std::vector<LaunchComparison>> comparisons) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    Json launches = Json::array();
+    for (const LaunchComparison& c : comparisons[i]) launches.push_back(json_of(c));
+    list.push_back({{"before", before.name}, {"after", others[i].name}, {"launches", std::move(launches)}});
+  }
+  const Json all = {{"warplens", version()}, {"comparisons", std::move(list)}};
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace warplens::api

@@ -1,0 +1,14 @@
+// A comparison as JSON.
+//
+//   { "warplens": "0.1.0", "comparisons": [ { "before": "a.json", "after": "b.json", "launches": [ … ] } ] }
+#pragma once
+
+#include "api/sweep/compare.hpp"
+
+namespace warplens::api {
+
+/// `comparisons[i]` is that of `before` with `others[i]`. Ends with a newline.
+std::string json_comparison(const ReportFile& before, std::span<const ReportFile> others,
+                            std::span<const std::vector<LaunchComparison>> comparisons);
+
+} // namespace warplens::api

@@ -1,0 +1,109 @@
+// Rows of a sweep as JSON, there and back: the state of a sweep that can go on later, and its result.
+#include "api/sweep/sweep_json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace warplens::api {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Settings& settings) {
+  Json object = Json::object();
+  for (const auto& [key, value] : settings) object[key] = value;
+  return object;
+}
+
+Json json_of(const SweepRow& row) {
+  Json metrics = Json::object();
+  for (const analyzers::Metric& m : row.metrics) std::visit([&](auto value) { metrics[m.name] = value; }, m.value);
+  Json statistics = Json::object();
+  model::KernelStatistics s = row.statistics;
+  for (const model::StatisticField& field : model::statistic_fields())
+    if (const std::optional<double>& value = field.get(s)) statistics[std::string(field.name)] = *value;
+  Json failure = nullptr;
+  if (!row.failure.empty()) failure = row.failure;
+  return {{"settings", json_of(row.settings)},
+          {"failure", std::move(failure)},
+          {"kernel", row.kernel},
+          {"device", row.device},
+          {"device_id", row.device_id},
+          {"grid", row.grid},
+          {"block", row.block},
+          {"model", row.model},
+          {"bound", row.bound},
+          {"mwp_bound", row.mwp_bound},
+          {"occupancy_bound", row.occupancy_bound},
+          {"metrics", std::move(metrics)},
+          {"statistics", std::move(statistics)}};
+}
+
+// PTX may hold bytes that are no UTF-8; JSON may not.
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Throws nlohmann's exceptions where something is missing or of another kind.
+SweepRow row_of(const Json& json) {
+  SweepRow row{};
+  for (const auto& [key, value] : json.at("settings").items()) row.settings.emplace_back(key, value.get<std::string>());
+  if (const Json& failure = json.at("failure"); !failure.is_null()) row.failure = failure.get<std::string>();
+  row.kernel = json.at("kernel").get<std::string>();
+  row.device = json.at("device").get<std::string>();
+  row.device_id = json.at("device_id").get<std::string>();
+  row.grid = json.at("grid").get<Extent>();
+  row.block = json.at("block").get<Extent>();
+  row.model = json.at("model").get<std::string>();
+  row.bound = json.at("bound").get<std::string>();
+  row.mwp_bound = json.at("mwp_bound").get<std::string>();
+  row.occupancy_bound = json.at("occupancy_bound").get<std::string>();
+  for (const auto& [name, value] : json.at("metrics").items()) {
+    if (value.is_number_unsigned())
+      row.metrics.push_back({name, value.get<std::uint64_t>()});
+    else
+      row.metrics.push_back({name, value.get<double>()});
+  }
+  for (const model::StatisticField& field : model::statistic_fields())
+    if (const auto value = json.at("statistics").find(field.name); value != json.at("statistics").end())
+      field.get(row.statistics) = value->get<double>();
+  return row;
+}
+
+} // namespace
+
+std::string sweep_line(const SweepRow& row) { return dump(json_of(row), -1); }
+
+Expected<SweepRow> parse_sweep_line(std::string_view line) {
+  try {
+    return row_of(Json::parse(line));
+  } catch (const Json::exception& e) {
+    return failure(fmt::format("no row of a sweep: {}", e.what()));
+  }
+}
+
+std::string sweep_header(const SweepIdentity& identity) {
+  return dump({{"warplens", version()}, {"sweep", identity.inputs}, {"options", identity.options}}, -1);
+}
+
+Expected<SweepIdentity> parse_sweep_header(std::string_view line) {
+  try {
+    const Json json = Json::parse(line);
+    if (json.at("warplens") != version())
+      return failure(
+          fmt::format("it is of warplens {}, this is {}", json.at("warplens").get<std::string>(), version()));
+    return SweepIdentity{json.at("sweep").get<std::map<std::string, std::string>>(),
+                         json.at("options").get<std::map<std::string, std::string>>()};
+  } catch (const Json::exception&) {
+    return failure("it does not begin with the header of one");
+  }
+}
+
+std::string json_sweep(std::span<const SweepRow> rows, const Settings& recommended) {
+  Json list = Json::array();
+  for (const SweepRow& row : rows) list.push_back(json_of(row));
+  return dump({{"warplens", version()}, {"sweep", std::move(list)}, {"recommended", json_of(recommended)}}, 2);
+}
+
+} // namespace warplens::api

@@ -1,0 +1,148 @@
+#include "api/trace/trace.hpp"
+
+#include "api/files/input_file.hpp"
+#include "api/trace/trace_description.hpp"
+#include "api/trace/trace_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::api {
+
+namespace trace = analyzers::trace;
+
+Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path, TraceFilter filter,
+                                                           const std::filesystem::path& device_file) {
+  std::string device_text;
+  if (!device_file.empty()) {
+    Expected<std::string> text = read_file(device_file, limits::kSettingsBytes);
+    if (!text) return failure(text.error());
+    device_text = std::move(*text);
+  }
+  Expected<PendingFile> pending = PendingFile::create(path);
+  if (!pending) return failure(pending.error());
+  auto file = trace::File::create(pending->temporary(), fmt::format("warplens {}", version()));
+  if (!file) return failure(file.error());
+  return std::unique_ptr<TraceWriter>(
+      new TraceWriter(std::move(*pending), std::move(*file), std::move(filter), std::move(device_text)));
+}
+
+Expected<std::vector<bool>> TraceWriter::kept_instructions(const exec::Program& program) const {
+  std::vector<bool> kept;
+  if (filter_.lines.empty()) return kept;
+  for (const ir::Instruction& i : program.function->instructions)
+    kept.push_back(std::find(filter_.lines.begin(), filter_.lines.end(), i.where.line) != filter_.lines.end());
+  if (std::find(kept.begin(), kept.end(), true) == kept.end())
+    return failure(fmt::format("none of the lines that are to be traced has an instruction of kernel '{}'",
+                               program.function->name));
+  return kept;
+}
+
+Expected<exec::Watcher*> TraceWriter::begin(const LaunchRequest& request, const exec::Launch& launch) {
+  recorder_.reset();
+  if (!filter_.kernel.empty() && filter_.kernel != request.kernel.function->name) return nullptr;
+  Expected<std::vector<bool>> instructions = kept_instructions(*launch.program);
+  if (!instructions) return failure(instructions.error());
+  std::optional<std::size_t> same_module;
+  for (std::size_t i = 0; i < modules_.size() && !same_module; ++i)
+    if (modules_[i].lock() == request.kernel.module) same_module = i;
+  const std::string text = describe_launch(request, filter_, device_text_, same_module);
+  auto recorder = trace::Recorder::begin(
+      *file_, text, launch.shape, {filter_.first_block, filter_.last_block, filter_.every, std::move(*instructions)});
+  if (!recorder) return failure(recorder.error());
+  modules_.push_back(request.kernel.module);
+  recorder_ = std::move(*recorder);
+  return recorder_.get();
+}
+
+Expected<void> TraceWriter::end(const LaunchReport& report) {
+  Expected<void> ended = recorder_->end(describe_end(report));
+  if (!ended) pending_.keep();
+  return ended;
+}
+
+Expected<void> TraceWriter::close() {
+  if (Expected<void> closed = file_->close(); !closed) {
+    pending_.keep();
+    return closed;
+  }
+  return pending_.commit();
+}
+
+Expected<Trace> Trace::open(const std::filesystem::path& path) {
+  Expected<trace::Reader> reader = trace::Reader::open(path);
+  if (!reader) return failure(reader.error());
+  Trace result;
+  result.reader_ = std::make_shared<trace::Reader>(std::move(*reader));
+  Expected<std::vector<TracedLaunch>> launches = read_launches(*result.reader_);
+  if (!launches) return failure(launches.error());
+  result.launches_ = std::move(*launches);
+  if (const Expected<void> valid = validate_trace(*result.reader_, result.launches_); !valid)
+    return failure(valid.error());
+  return result;
+}
+
+namespace {
+
+/// The events of one launch of a trace.
+class Replay final : public EventSource {
+public:
+  Replay(const trace::Reader& reader, const trace::Launch& launch, const TracedLaunch& traced)
+      : reader_(reader), launch_(launch), traced_(traced) {}
+  Expected<exec::LaunchResult> run(const exec::Launch& launch) override {
+    exec::LaunchResult result;
+    result.printed = traced_.printed;
+    if (launch.watcher == nullptr) return result;
+    if (const Expected<void> done =
+            trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher);
+        !done)
+      return failure(done.error());
+    return result;
+  }
+
+private:
+  const trace::Reader& reader_;
+  const trace::Launch& launch_;
+  const TracedLaunch& traced_;
+};
+
+std::string kept(const TraceFilter& f) {
+  std::string text;
+  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
+  if (f.first_block != 0 || f.last_block != ~std::uint64_t{0})
+    add(f.last_block == ~std::uint64_t{0} ? fmt::format("blocks from {}", f.first_block)
+                                          : fmt::format("blocks {} to {}", f.first_block, f.last_block));
+  if (f.every != 1) add(fmt::format("one block in {}", f.every));
+  if (!f.lines.empty()) add(fmt::format("lines {}", fmt::join(f.lines, ", ")));
+  return text;
+}
+
+} // namespace
+
+Expected<LaunchReport> Trace::analyze(std::size_t index, const ReplayOptions& options) {
+  const TracedLaunch& traced = launches_[index];
+  LaunchRequest request = traced.request;
+  request.analyze = !traced.trap;
+  if (options.device) request.device = *options.device;
+  if (options.registers) request.registers = options.registers;
+  request.rules = options.rules;
+  request.analyzers = options.analyzers;
+  request.first_level = options.first_level;
+  request.per_block = options.per_block;
+  Replay events(*reader_, reader_->launches()[index], traced);
+  request.events = &events;
+  Expected<LaunchReport> report = launch(request);
+  if (!report) return report;
+  report->trap = traced.trap;
+  if (traced.trap) return report;
+  if (const std::string only = kept(traced.filter); !only.empty())
+    report->remarks.push_back(fmt::format("the trace holds only {}: what is counted from accesses is of these", only));
+  if (!traced.complete)
+    report->remarks.push_back(
+        "the run that wrote the trace was cut off: the counts are of its beginning, and how often "
+        "each instruction ran is not known");
+  return report;
+}
+
+} // namespace warplens::api

@@ -1,0 +1,92 @@
+// Traces: what every warp did in a launch, in a file, to be analysed again without running anything.
+//
+//   auto writer = *TraceWriter::create("t.h5", {});
+//   launch({…, .recorder = writer.get()});
+//   writer->close();
+//
+//   Trace trace = *Trace::open("t.h5");
+//   Expected<LaunchReport> report = trace.analyze(0, {});   // the report of the launch, byte for byte
+//
+// The format: docs/trace-format.md.
+#pragma once
+
+#include "analyzers/trace/reader.hpp"
+#include "analyzers/trace/recorder.hpp"
+#include "api/files/output_file.hpp"
+#include "api/launch/launch.hpp"
+
+namespace warplens::api {
+
+/// Which events a trace keeps.
+struct TraceFilter {
+  std::string kernel; ///< empty: all
+  std::uint64_t first_block = 0, last_block = ~std::uint64_t{0};
+  std::uint64_t every = 1;          ///< each so-manyth of these blocks
+  std::vector<std::uint32_t> lines; ///< of the PTX; empty: all
+};
+
+class TraceWriter final : public LaunchRecorder {
+public:
+  /// The file appears under its name with close(); until then it is beside (see api/files/output_file.hpp), where it
+  /// stays if this process is killed or the disk is full: it can be read up to there. `device_file`: where the device
+  /// of the launches was read from, if it is not a built-in one. Errors: the file cannot be written.
+  static Expected<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path, TraceFilter filter,
+                                                       const std::filesystem::path& device_file = {});
+  Expected<exec::Watcher*> begin(const LaunchRequest& request, const exec::Launch& launch) override;
+  Expected<void> end(const LaunchReport& report) override;
+  Expected<void> close() override;
+
+private:
+  TraceWriter(PendingFile pending, std::unique_ptr<analyzers::trace::File> file, TraceFilter filter,
+              std::string device_text)
+      : pending_(std::move(pending)), file_(std::move(file)), filter_(std::move(filter)),
+        device_text_(std::move(device_text)) {}
+  [[nodiscard]] Expected<std::vector<bool>> kept_instructions(const exec::Program& program) const;
+
+  PendingFile pending_;
+  std::unique_ptr<analyzers::trace::File> file_;
+  TraceFilter filter_;
+  std::string device_text_;
+  std::unique_ptr<analyzers::trace::Recorder> recorder_;
+  std::vector<std::weak_ptr<Module>> modules_; ///< by launch: a module's text is written once
+};
+
+/// What analyze() may be told.
+struct ReplayOptions {
+  std::optional<model::Device> device;    ///< instead of that of the launch
+  std::optional<std::uint32_t> registers; ///< instead of what the launch was told
+  rules::RuleSet rules;                   ///< these four as in a LaunchRequest
+  std::vector<std::string> analyzers;
+  FirstLevel first_level = FirstLevel::device;
+  bool per_block = false;
+};
+
+/// A launch of a trace, as it can be launched again.
+struct TracedLaunch {
+  LaunchRequest request;
+  TraceFilter filter;
+  bool complete = false; ///< false: the run was cut off, and how often instructions ran is not known
+  std::string printed;   ///< by printf() in the kernel
+  std::optional<Diagnostic> trap;
+  std::shared_ptr<Buffer> pointed_to; ///< by an argument: as large as what the launch's pointed to
+};
+
+class Trace {
+public:
+  /// Errors: no trace, a damaged one, one of another version; the PTX in it cannot be loaded. See also
+  /// api/trace/trace_validation.hpp.
+  static Expected<Trace> open(const std::filesystem::path& path);
+
+  [[nodiscard]] const std::vector<TracedLaunch>& launches() const { return launches_; }
+  /// The report of a launch, from its events. Errors: as launch(); a damaged trace.
+  Expected<LaunchReport> analyze(std::size_t launch, const ReplayOptions& options);
+
+  [[nodiscard]] const analyzers::trace::Reader& reader() const { return *reader_; }
+
+private:
+  Trace() = default;
+  std::shared_ptr<analyzers::trace::Reader> reader_;
+  std::vector<TracedLaunch> launches_;
+};
+
+} // namespace warplens::api

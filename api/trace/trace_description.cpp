@@ -1,0 +1,266 @@
+#include "api/trace/trace_description.hpp"
+
+#include "emulator/base/limits.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+namespace warplens::api {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Thrown, as the library throws, where a description cannot be that of a launch.
+struct Wrong {
+  std::string what;
+};
+
+// PTX and what a kernel prints may hold bytes that are no UTF-8: such a text is a list of its bytes.
+Json text_of(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return text;
+  } catch (const Json::exception&) {
+    Json bytes = Json::array();
+    for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
+    return bytes;
+  }
+}
+
+/// What the library would make of a negative number, or of one that is too large, is another number.
+template <class T> T natural(const Json& json, std::string_view what) {
+  const bool fits = json.is_number_unsigned() && json.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+  if (!fits) throw Wrong{fmt::format("'{}' is not a number from 0 to {}", what, std::numeric_limits<T>::max())};
+  return static_cast<T>(json.get<std::uint64_t>());
+}
+
+std::string text_from(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  if (!json.is_array()) throw Wrong{"a text that is none"};
+  std::string text;
+  for (const Json& byte : json) text += static_cast<char>(natural<unsigned char>(byte, "a byte of a text"));
+  return text;
+}
+
+Extent extent(const Json& json, std::string_view what) {
+  if (!json.is_array() || json.size() != 3) throw Wrong{fmt::format("'{}' is not three numbers", what)};
+  return {natural<std::uint64_t>(json[0], what), natural<std::uint64_t>(json[1], what),
+          natural<std::uint64_t>(json[2], what)};
+}
+
+Json filter_of(const TraceFilter& f) {
+  return {{"first_block", f.first_block}, {"last_block", f.last_block}, {"every", f.every}, {"lines", f.lines}};
+}
+
+TraceFilter filter_from(const Json& json) {
+  TraceFilter f;
+  f.first_block = natural<std::uint64_t>(json.at("first_block"), "first_block");
+  f.last_block = natural<std::uint64_t>(json.at("last_block"), "last_block");
+  f.every = natural<std::uint64_t>(json.at("every"), "every");
+  if (f.every == 0) throw Wrong{"'every' is 0"};
+  f.lines = json.at("lines").get<std::vector<std::uint32_t>>();
+  return f;
+}
+
+std::vector<Source> sources_from(const Json& json) {
+  std::vector<Source> sources;
+  for (const Json& s : json) sources.push_back({text_from(s.at("text")), text_from(s.at("file"))});
+  return sources;
+}
+
+/// The files of the rules that the device file names, as it stood where the run was.
+Json rule_files_of(const model::Device& device) {
+  Json files = Json::array();
+  const auto add = [&](const rules::Label& rule) {
+    if (!rule.file.empty()) files.push_back({{"file", text_of(rule.file)}, {"text", text_of(rule.text)}});
+  };
+  add(device.coalescing_rule);
+  add(device.bank_rule);
+  for (const auto* cache : {&device.l1, &device.l2})
+    if (*cache)
+      for (const auto* rule : {&(*cache)->rule_on, &(*cache)->rule_off})
+        if (*rule) add(**rule);
+  return files;
+}
+
+/// A built-in rule, or the file of which `name`, relative to wherever the device file was, is the end.
+Expected<rules::Rule> rule_from(const Json& files, const std::string& name) {
+  Expected<rules::Rule> built_in = rules::find_rule(name);
+  std::string end = std::filesystem::path(name).lexically_normal().string();
+  while (end.starts_with("../")) end.erase(0, 3);
+  for (const Json& one : built_in ? Json::array() : files) {
+    const std::string file = text_from(one.at("file"));
+    if (file != name && !file.ends_with("/" + end)) continue;
+    Expected<rules::Rule> rule = rules::parse_rule(text_from(one.at("text")), file);
+    if (rule) std::visit([&](rules::Label& own) { own.file = file; }, *rule);
+    return rule;
+  }
+  return built_in;
+}
+
+Expected<model::Device> device_from(const Json& json) {
+  const Json files = json.value("rule_files", Json::array());
+  if (json.contains("device_file"))
+    return model::load_device(text_from(json["device_file"]), "the trace's device",
+                              [&](const std::string& name) { return rule_from(files, name); });
+  return model::find_device(json.at("device").get<std::string>());
+}
+
+/// Reads the descriptions in order, as later ones may refer to the module of an earlier one.
+class DescriptionReader {
+public:
+  explicit DescriptionReader(const analyzers::trace::Reader& reader) : reader_(reader) {}
+
+  Expected<std::vector<TracedLaunch>> run() {
+    Expected<std::shared_ptr<Context>> context = Context::create();
+    if (!context) return failure(context.error());
+    context_ = std::move(*context);
+    for (const analyzers::trace::Launch& launch : reader_.launches()) {
+      try {
+        Expected<TracedLaunch> one = read(launch);
+        if (!one) {
+          one.error().in_file(reader_.name());
+          return failure(one.error());
+        }
+        launches_.push_back(std::move(*one));
+      } catch (const Json::exception& e) {
+        return damaged(e.what());
+      } catch (const Wrong& e) {
+        return damaged(e.what);
+      }
+    }
+    return std::move(launches_);
+  }
+
+private:
+  tl::unexpected<Diagnostics> damaged(std::string_view why) const {
+    return failure(fmt::format("the trace '{}' is damaged: launch {}: {}", reader_.name(), launches_.size(), why));
+  }
+
+  Expected<TracedLaunch> read(const analyzers::trace::Launch& launch) {
+    const Json json = Json::parse(launch.description);
+    const Expected<std::shared_ptr<Module>> module = module_of(json);
+    if (!module) return failure(module.error());
+    Expected<Kernel> kernel = (*module)->kernel(json.at("kernel").get<std::string>());
+    if (!kernel) return failure(kernel.error());
+    Expected<model::Device> device = device_from(json);
+    if (!device) return failure(device.error());
+    TracedLaunch result;
+    LaunchRequest& r = result.request;
+    r.kernel = std::move(*kernel);
+    r.grid = extent(json.at("grid"), "grid");
+    r.block = extent(json.at("block"), "block");
+    if (!json.at("cluster").is_null()) r.cluster = extent(json["cluster"], "cluster");
+    r.dynamic_shared_bytes = natural<std::uint64_t>(json.at("dynamic_shared_bytes"), "dynamic_shared_bytes");
+    r.cooperative = json.at("cooperative").get<bool>();
+    if (!json.at("registers").is_null()) r.registers = natural<std::uint32_t>(json["registers"], "registers");
+    r.launched_by = json.value("launched_by", std::string()); // older traces do not say
+    r.device = std::move(*device);
+    // Nobody reads what the arguments hold: they have the right size, and point to as much memory as they did.
+    Checked bytes;
+    for (const auto& p : r.kernel.function->params) bytes += p.size;
+    if (const Limit& limit = limits::kParameterBytes; !limit.admits(bytes))
+      return failure(limit.exceeded(fmt::format("kernel '{}'", r.kernel.function->name), bytes), limit.hint());
+    for (const auto& p : r.kernel.function->params)
+      r.arguments.push_back(Argument::raw(std::vector<std::byte>(p.size)));
+    result.filter = filter_from(json.at("filter"));
+    if (!launch.conclusion) return result;
+    const Json conclusion = Json::parse(*launch.conclusion);
+    conclude(conclusion, result);
+    const auto pointed_to = conclusion.find("argument_bytes"); // older traces do not say
+    const auto size = pointed_to == conclusion.end() ? 0 : natural<std::uint64_t>(*pointed_to, "argument_bytes");
+    if (size > 0)
+      if (const Expected<void> done = point_to(size, result); !done) return failure(done.error());
+    return result;
+  }
+
+  Expected<void> point_to(std::uint64_t bytes, TracedLaunch& result) {
+    auto buffer = Buffer::allocate(context_, bytes, "arguments");
+    if (!buffer) return failure(buffer.error());
+    const std::uint64_t address = (*buffer)->address();
+    for (Argument& a : result.request.arguments) {
+      if (a.bytes.size() < sizeof address) continue;
+      std::memcpy(a.bytes.data(), &address, sizeof address);
+      break;
+    }
+    result.pointed_to = std::move(*buffer);
+    return {};
+  }
+
+  static void conclude(const Json& json, TracedLaunch& result) {
+    result.complete = true;
+    result.printed = text_from(json.at("printed"));
+    if (json.at("trap").is_null()) return;
+    Diagnostic trap;
+    trap.message = text_from(json["trap"].at("message"));
+    trap.hint = text_from(json["trap"].at("hint"));
+    trap.file = text_from(json["trap"].at("file"));
+    trap.where = {natural<std::uint32_t>(json["trap"].at("line"), "line"),
+                  natural<std::uint32_t>(json["trap"].at("column"), "column")};
+    result.trap = std::move(trap);
+  }
+
+  Expected<std::shared_ptr<Module>> module_of(const Json& json) {
+    if (json.contains("sources")) return Module::load(context_, sources_from(json["sources"]));
+    const auto launch = natural<std::size_t>(json.at("same_module_as"), "same_module_as");
+    if (launch >= launches_.size())
+      return failure(fmt::format("the trace '{}' is damaged: the module of a launch is missing", reader_.name()));
+    return launches_[launch].request.kernel.module;
+  }
+
+  const analyzers::trace::Reader& reader_;
+  std::shared_ptr<Context> context_;
+  std::vector<TracedLaunch> launches_;
+};
+
+} // namespace
+
+std::string describe_launch(const LaunchRequest& request, const TraceFilter& filter, const std::string& device_text,
+                            std::optional<std::size_t> same_module) {
+  Json json = {{"kernel", request.kernel.function->name},
+               {"grid", request.grid},
+               {"block", request.block},
+               {"cluster", request.cluster ? Json(*request.cluster) : Json()},
+               {"dynamic_shared_bytes", request.dynamic_shared_bytes},
+               {"cooperative", request.cooperative},
+               {"registers", request.registers ? Json(*request.registers) : Json()},
+               {"launched_by", request.launched_by},
+               {"device", request.device.id},
+               {"filter", filter_of(filter)}};
+  if (!device_text.empty()) {
+    json["device_file"] = text_of(device_text);
+    json["rule_files"] = rule_files_of(request.device);
+  }
+  if (same_module) {
+    json["same_module_as"] = *same_module;
+  } else {
+    json["sources"] = Json::array();
+    for (const Source& s : request.kernel.module->sources())
+      json["sources"].push_back({{"file", text_of(s.file)}, {"text", text_of(s.text)}});
+  }
+  return json.dump(1);
+}
+
+std::string describe_end(const LaunchReport& report) {
+  Json json = {{"printed", text_of(report.printed)},
+               {"trap", nullptr},
+               {"argument_bytes", static_cast<std::uint64_t>(report.statistics.argument_bytes.value_or(0))}};
+  if (report.trap)
+    json["trap"] = {{"message", text_of(report.trap->message)},
+                    {"hint", text_of(report.trap->hint)},
+                    {"file", text_of(report.trap->file)},
+                    {"line", report.trap->where.line},
+                    {"column", report.trap->where.column}};
+  return json.dump(1);
+}
+
+Expected<std::vector<TracedLaunch>> read_launches(const analyzers::trace::Reader& reader) {
+  return DescriptionReader(reader).run();
+}
+
+} // namespace warplens::api

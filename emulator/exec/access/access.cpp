@@ -1,0 +1,184 @@
+#include "emulator/exec/access/access.hpp"
+
+#include "emulator/base/checked.hpp"
+#include "emulator/exec/block/cluster.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec {
+
+namespace {
+
+std::nullptr_t stop(Warp* warp, Trap trap) {
+  warp->worker->trapped(std::move(trap));
+  warp->state = WarpState::trapped;
+  return nullptr;
+}
+
+// One lane's address: the space it really lies in and its offset there (for global: the address itself).
+struct Located {
+  isa::Space space;
+  std::uint64_t offset;
+};
+
+Located locate(const MemorySite& site, std::uint64_t address) {
+  if (site.space != isa::Space::generic) return {site.space, address};
+  if (site.address32) {
+    if (address - kSharedWindow32 < kWindowSize32) return {isa::Space::shared, address - kSharedWindow32};
+    if (address - kLocalWindow32 < kWindowSize32) return {isa::Space::local, address - kLocalWindow32};
+  } else {
+    if (address - kSharedWindow < kWindowSize) return {isa::Space::shared, address - kSharedWindow};
+    if (address - kLocalWindow < kWindowSize) return {isa::Space::local, address - kLocalWindow};
+    if (address - kParamWindow < kWindowSize) return {isa::Space::param, address - kParamWindow};
+  }
+  return {isa::Space::global, address};
+}
+
+// What a lane does: the trap that it makes where it must not.
+Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
+  Trap t;
+  t.kind = Trap::Kind::out_of_bounds;
+  t.instruction = site.instruction;
+  t.cta = warp->cta->number;
+  t.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  t.space = where.space;
+  t.access = site.kind;
+  // What is told of an access that is too long for the number is its beginning.
+  t.lane_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffff'ffffu));
+  t.address = where.offset;
+  return t;
+}
+
+// The host address of a lane's `bytes`, or nullptr where they are not its to touch.
+std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
+  const Cta& cta = *warp->cta;
+  const Launch& launch = warp->worker->launch;
+  const auto within = [&](std::uint64_t size) { return warplens::within(where.offset, bytes, size); };
+  switch (where.space) {
+  case isa::Space::shared: return cta.cluster->shared(cta, where.offset, bytes, site.cluster);
+  case isa::Space::local: {
+    const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
+    return within(cta.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
+  }
+  case isa::Space::param: // of the kernel, and of all threads: nobody may write it
+    return site.kind == AccessKind::load && within(launch.params.size())
+               ? const_cast<std::byte*>(launch.params.data()) + where.offset
+               : nullptr;
+  default: break;
+  }
+  if (!warp->worker->find_region(site.index, where.offset, where.offset + bytes) &&
+      !warp->worker->passes(access_of(warp, site, where, lane, bytes), bytes))
+    return nullptr;
+  return reinterpret_cast<std::byte*>(where.offset);
+}
+
+} // namespace
+
+std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane) {
+  return host_address(warp, site, locate(site, address), lane, bytes);
+}
+
+namespace {
+
+// A lane's distance from lane 0 in a regular access; strides may be long enough to run around the address space.
+std::uint64_t distance(const Addresses& a, int lane) {
+  const auto lanes = static_cast<std::uint64_t>(lane % 16);
+  if (lane < 16) return lanes * static_cast<std::uint64_t>(a.stride[0]);
+  return static_cast<std::uint64_t>(a.half) + lanes * static_cast<std::uint64_t>(a.stride[1]);
+}
+
+} // namespace
+
+void expand(Addresses& a, bool address32) {
+  if (!a.regular) return;
+  const std::uint64_t wrap = address32 ? 0xffff'ffffu : ~std::uint64_t{0};
+  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = (a.base + distance(a, i)) & wrap;
+}
+
+// Tells the watcher of an access that lies in one space.
+static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
+  if (!warp->worker->watch) return;
+  if (a.regular) {
+    warp->worker->watch->regular(*warp, site, space, mask, a.base, a.stride, a.half);
+    return;
+  }
+  const std::uint64_t first = a.lane[__builtin_ctz(mask)];
+  std::int64_t offsets[kWarpSize]{};
+  for (int i = 0; i < kWarpSize; ++i)
+    if ((mask >> i & 1) != 0) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
+  warp->worker->watch->irregular(*warp, site, space, mask, first, offsets);
+}
+
+bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+  const MemorySite& site = *op->site;
+  expand(a, site.address32);
+  const std::uint64_t distance_of_first = distance(a, __builtin_ctz(mask));
+  host.regular = false;
+  Mask in_space[4]{}; // global, shared, local, param
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    const Located where = locate(site, a.lane[lane]);
+    if ((where.offset & (site.lane_bytes - 1u)) != 0) {
+      Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
+      trap.kind = Trap::Kind::misaligned;
+      return stop(warp, std::move(trap)) != nullptr;
+    }
+    std::byte* const p = host_address(warp, site, where, lane, site.lane_bytes);
+    if (p == nullptr) return stop(warp, access_of(warp, site, where, lane, site.lane_bytes)) != nullptr;
+    host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
+    a.lane[lane] = where.offset;
+    const int slot = where.space == isa::Space::shared  ? 1
+                     : where.space == isa::Space::local ? 2
+                     : where.space == isa::Space::param ? 3
+                                                        : 0;
+    in_space[slot] |= Mask{1} << lane;
+  }
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    if ((mask >> lane & 1) == 0) host.lane[lane] = host.lane[__builtin_ctz(mask)];
+  // The offsets within a space keep their differences, so a regular access stays regular there.
+  constexpr isa::Space spaces[] = {isa::Space::global, isa::Space::shared, isa::Space::local, isa::Space::param};
+  for (int s = 0; s < 4; ++s) {
+    if (in_space[s] == 0) continue;
+    a.base = a.lane[__builtin_ctz(mask)] - distance_of_first;
+    a.regular = a.regular && in_space[s] == mask;
+    const bool constant = s == 0 && site.space == isa::Space::constant;
+    observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a);
+  }
+  return true;
+}
+
+std::uint64_t address_in(const Op* op, Warp* warp, int lane) {
+  const bool narrow = op->site->address32;
+  const std::uint64_t base =
+      narrow ? row<std::uint32_t>(warp, op->src[0])[lane] : row<std::uint64_t>(warp, op->src[0])[lane];
+  const std::uint64_t sum = base + static_cast<std::uint64_t>(op->imm);
+  return narrow ? sum & 0xffff'ffffu : sum;
+}
+
+bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
+           Reached& reached) {
+  const MemorySite& site = *op->site;
+  const Located where = locate(site, address);
+  Trap trap = access_of(warp, site, where, lane, bytes);
+  if (where.offset % alignment != 0) {
+    trap.kind = Trap::Kind::misaligned;
+    trap.lane_bytes = alignment;
+    return stop(warp, std::move(trap)) != nullptr;
+  }
+  reached = {host_address(warp, site, where, lane, bytes), where.space, where.offset};
+  return bytes == 0 || reached.bytes != nullptr || stop(warp, std::move(trap)) != nullptr;
+}
+
+void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes) {
+  if (!warp->worker->watch) return;
+  const std::uint64_t each = op->site->lane_bytes, warp_bytes = kWarpSize * each;
+  for (std::uint64_t done = 0; done < bytes; done += warp_bytes) {
+    const std::uint64_t lanes = std::min<std::uint64_t>(kWarpSize, (bytes - done + each - 1) / each);
+    const Mask mask = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
+    const auto stride = static_cast<std::int64_t>(each);
+    const std::int64_t strides[] = {stride, stride};
+    warp->worker->watch->regular(*warp, *op->site, at.space, mask, at.offset + done, strides, 16 * stride);
+  }
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,254 @@
+// From a row of addresses to host memory: classify the shape once, check bounds and alignment, tell the watcher.
+// Compiled per level. The load uses the shape, the analyzers use it.
+#pragma once
+
+#include "emulator/exec/block/cta.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec {
+
+/// The addresses of a warp access. Two-dimensional blocks of 16 columns make each half-warp a sequence of its own, so
+/// the two halves have strides of their own; where they agree the whole warp is one sequence.
+struct Addresses {
+  std::uint64_t lane[kWarpSize]; ///< filled only where `regular` is false or somebody asks
+  std::uint64_t base = 0;        ///< of lane 0, extrapolated where it is inactive
+  std::int64_t stride[2]{};      ///< of lanes 0 to 15 and of lanes 16 to 31
+  std::int64_t half = 0;         ///< lane 16's distance from lane 0
+  bool regular = true;           ///< base and strides say it all
+};
+
+/// Host addresses of an access that passed its checks.
+struct HostAccess {
+  std::byte* base = nullptr; ///< of lane 0
+  std::int64_t stride[2]{};
+  std::int64_t half = 0;
+  bool regular = true;
+  /// Where not regular. Inactive lanes have the address of an active one, or the same of their own local memory.
+  std::uint64_t lane[kWarpSize];
+  [[nodiscard]] std::byte* at(int i) const {
+    if (!regular) return reinterpret_cast<std::byte*>(lane[i]);
+    return i < 16 ? base + i * stride[0] : base + half + (i - 16) * stride[1];
+  }
+};
+
+/// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap.
+bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host);
+/// Where one lane's bytes lie, outside of any instruction; nullptr where they are not its to touch.
+std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane);
+/// Fills `lane` from base and stride.
+void expand(Addresses& a, bool address32);
+
+/// For instructions whose lanes go their own ways: the address in one lane of an op's address row, …
+std::uint64_t address_in(const Op* op, Warp* warp, int lane);
+/// … and the memory there. `bytes` is nullptr where none were asked for and there are none.
+struct Reached {
+  std::byte* bytes = nullptr;
+  isa::Space space{};       ///< after generic addresses are resolved
+  std::uint64_t offset = 0; ///< in that space
+};
+/// Returns false after setting the worker's trap.
+bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
+           Reached& reached);
+/// Tells the watcher of a long run of bytes, as accesses of whole warps to consecutive pieces of the site's size.
+void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes);
+
+namespace WARPLENS_LEVEL {
+
+// Are the active lanes' addresses an arithmetic sequence?
+template <class A> inline void classify(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
+  using Signed = std::make_signed_t<A>;
+  const int first = __builtin_ctz(mask);
+  const Mask rest = mask & (mask - 1);
+  A stride = 0;
+  if (rest != 0) {
+    const int second = __builtin_ctz(rest);
+    const auto distance = static_cast<Signed>(values[second] - values[first]);
+    const int lanes = second - first;
+    stride = static_cast<A>(lanes == 1 ? distance : distance / lanes);
+  }
+  const A base = values[first] - static_cast<A>(first) * stride;
+  // The bits in which the addresses of active lanes differ from a sequence. It is made of sums, as products of 64 bits
+  // take longer than all the rest.
+  const auto differing = [&](A place, A step) {
+    A bits = 0;
+    if (mask == kFullMask) {
+      for (int i = 0; i < kWarpSize; ++i, place += step) bits |= values[i] ^ place;
+    } else {
+      for (int i = 0; i < kWarpSize; ++i, place += step)
+        bits |= (values[i] ^ place) & (A{0} - static_cast<A>(mask >> i & 1));
+    }
+    return bits;
+  };
+  A difference = stride == 0 ? differing(base, 0) : differing(base, stride);
+  a.base = static_cast<A>(base + static_cast<A>(offset));
+  a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
+  a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
+  a.regular = difference == 0;
+  if (a.regular) return;
+  if (mask == kFullMask) {
+    const A second = values[17] - values[16];
+    difference = 0;
+    A at = base, at_second = values[16];
+    for (int i = 0; i < 16; ++i, at += stride, at_second += second)
+      difference |= (values[i] ^ at) | (values[16 + i] ^ at_second);
+    a.stride[1] = static_cast<Signed>(second);
+    a.half = static_cast<Signed>(static_cast<A>(values[16] - base));
+    a.regular = difference == 0;
+    if (a.regular) return;
+  }
+  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
+}
+
+// The lowest address and the end of a regular access. Where low is not below high, it runs past the end of the
+// address space, or its strides are so long that it may run around it and end where it began.
+struct Extent {
+  std::uint64_t low, high;
+};
+inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 58; // 31 times as much is still a signed number
+  const auto is_long = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride) + kLong > 2 * kLong; };
+  if (is_long(a.stride[0]) || is_long(a.stride[1])) return {1, 0};
+  const auto first = static_cast<std::int64_t>(__builtin_ctz(mask)),
+             last = static_cast<std::int64_t>(31 - __builtin_clz(mask));
+  const std::uint64_t p = a.base + static_cast<std::uint64_t>(first * a.stride[0]);
+  if (a.half == 16 * a.stride[0] && a.stride[0] == a.stride[1]) {
+    const std::uint64_t q = a.base + static_cast<std::uint64_t>(last * a.stride[0]);
+    return {p < q ? p : q, (p < q ? q : p) + lane_bytes};
+  }
+  const std::uint64_t second = a.base + static_cast<std::uint64_t>(a.half);
+  const std::uint64_t p_end = a.base + static_cast<std::uint64_t>(15 * a.stride[0]),
+                      q_end = second + static_cast<std::uint64_t>(15 * a.stride[1]);
+  // Two by two: of an array of four the least is taken by a vector, which waits until its words are stored.
+  const std::uint64_t low = std::min(std::min(p, p_end), std::min(second, q_end)),
+                      high = std::max(std::max(p, p_end), std::max(second, q_end));
+  return {low, high + lane_bytes};
+}
+
+// Memory where an access may lie as a whole.
+struct Place {
+  isa::Space space{};               ///< after generic addresses are resolved
+  std::uint64_t begin = 1, end = 0; ///< addresses
+  std::uint64_t window = 0;         ///< what an address has besides the offset in its space
+  std::uint64_t origin = 0;         ///< host address of offset 0, for lane 0
+  std::uint64_t stride = 0;         ///< from one lane's origin to the next one's: in local memory
+
+  [[nodiscard]] std::uint64_t host(std::uint64_t address) const { return origin + (address - window); }
+  [[nodiscard]] bool has_regions() const { return space == isa::Space::global || space == isa::Space::constant; }
+};
+
+// The one that `address` belongs to, as far as that is known without a search.
+inline Place place_of(Warp* warp, const MemorySite& site, std::uint64_t address) {
+  const Cta& cta = *warp->cta;
+  Place place;
+  place.space = site.space;
+  if (site.space == isa::Space::generic) {
+    const std::uint64_t shared = site.address32 ? kSharedWindow32 : kSharedWindow,
+                        local = site.address32 ? kLocalWindow32 : kLocalWindow;
+    place.space = address < shared ? isa::Space::global : address < local ? isa::Space::shared : isa::Space::local;
+    place.window = address < shared ? 0 : address < local ? shared : local;
+  }
+  if (place.space == isa::Space::shared) {
+    place.begin = place.window;
+    place.end = place.window + cta.shared_bytes;
+    place.origin = reinterpret_cast<std::uint64_t>(cta.shared);
+  } else if (place.space == isa::Space::local) {
+    place.begin = place.window;
+    place.end = place.window + cta.local_bytes;
+    place.stride = cta.local_stride;
+    place.origin =
+        reinterpret_cast<std::uint64_t>(cta.local) + std::uint64_t{warp->index} * kWarpSize * cta.local_stride;
+  } else if (place.has_regions()) {
+    const Worker::Region& region = warp->worker->regions[site.index];
+    place.begin = region.begin;
+    place.end = region.end;
+  }
+  return place;
+}
+
+// Whether all the bytes from `low` to `high` lie there, or in another allocation of that space.
+inline bool holds(const Place& place, Warp* warp, const MemorySite& site, std::uint64_t low, std::uint64_t high) {
+  if (low >= place.begin && low < high && high <= place.end) return true;
+  return place.has_regions() && warp->worker->find_region(site.index, low, high);
+}
+
+inline bool holds_lanes(const Place& place, Warp* warp, const MemorySite& site, const std::uint64_t* lanes) {
+  std::uint64_t low = lanes[0], high = low;
+  for (int i = 1; i < kWarpSize; ++i) {
+    low = std::min(low, lanes[i]);
+    high = std::max(high, lanes[i]);
+  }
+  return holds(place, warp, site, low, high + site.lane_bytes);
+}
+
+// Irregular accesses that lie in one place.
+template <bool watched>
+[[gnu::noinline]] bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+  const MemorySite& site = *op->site;
+  const std::uint64_t first = a.lane[__builtin_ctz(mask)];
+  const Place place = place_of(warp, site, first);
+  const std::uint64_t last = place.end - site.lane_bytes; // where a lane's bytes may begin
+  std::uint64_t outside = last - place.begin, bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint64_t address = (mask >> i & 1) != 0 ? a.lane[i] : first;
+    a.lane[i] = address;
+    host.lane[i] = place.host(address) + static_cast<unsigned>(i) * place.stride;
+    outside |= (address - place.begin) | (last - address); // the sign bit is that of a difference below zero
+    bits |= address;
+  }
+  host.regular = false;
+  if ((bits & (site.lane_bytes - 1u)) != 0) return resolve_slowly(op, warp, mask, a, host);
+  if (static_cast<std::int64_t>(outside) < 0 && !holds_lanes(place, warp, site, a.lane))
+    return resolve_slowly(op, warp, mask, a, host);
+  if constexpr (watched) {
+    std::int64_t offsets[kWarpSize];
+    for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
+    warp->worker->watch->irregular(*warp, site, place.space, mask, first - place.window, offsets);
+  }
+  return true;
+}
+
+// Where the bytes of the only lane that acts lie; nullptr where it takes resolve() to say so.
+template <bool watched> inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
+  const MemorySite& site = *op->site;
+  auto address = static_cast<std::uint64_t>(op->imm);
+  if (site.address32)
+    address = static_cast<std::uint32_t>(address + row<std::uint32_t>(warp, op->src[0])[lane]);
+  else
+    address += row<std::uint64_t>(warp, op->src[0])[lane];
+  const std::uint64_t end = address + site.lane_bytes;
+  const Place place = place_of(warp, site, address);
+  if ((address & (site.lane_bytes - 1u)) != 0 || !holds(place, warp, site, address, end)) return nullptr;
+  constexpr std::int64_t kNoStride[2]{};
+  if constexpr (watched)
+    warp->worker->watch->regular(*warp, site, place.space, mask, address - place.window, kNoStride, 0);
+  return reinterpret_cast<std::byte*>(place.host(address) + static_cast<unsigned>(lane) * place.stride);
+}
+
+// Accesses that lie in one place are served here; those that do not, and every trap, in access.cpp.
+template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
+  const MemorySite& site = *op->site;
+  Addresses a;
+  if (site.address32)
+    classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask, a);
+  else
+    classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask, a);
+  if (!a.regular) return resolve_irregular<watched>(op, warp, mask, a, host);
+  const std::uint64_t misaligned =
+      (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);
+  if (misaligned != 0) return resolve_slowly(op, warp, mask, a, host);
+  const auto [low, high] = extent(a, mask, site.lane_bytes);
+  const Place place = place_of(warp, site, low);
+  if (!holds(place, warp, site, low, high)) return resolve_slowly(op, warp, mask, a, host);
+  host.base = reinterpret_cast<std::byte*>(place.host(a.base));
+  const auto stride = static_cast<std::int64_t>(place.stride);
+  host.stride[0] = a.stride[0] + stride;
+  host.stride[1] = a.stride[1] + stride;
+  host.half = a.half + kWarpSize / 2 * stride;
+  if constexpr (watched)
+    warp->worker->watch->regular(*warp, site, place.space, mask, a.base - place.window, a.stride, a.half);
+  return true;
+}
+
+} // namespace WARPLENS_LEVEL
+} // namespace warplens::exec

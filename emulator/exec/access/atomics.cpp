@@ -1,0 +1,262 @@
+#include "emulator/exec/access/atomics.hpp"
+
+#define WARPLENS_LEVEL scalar
+#include "emulator/exec/access/access.hpp"
+#include "emulator/exec/block/cluster.hpp"
+
+#include "emulator/isa/semantics/half.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+namespace warplens::exec {
+
+namespace {
+
+using isa::Type;
+using isa::Word;
+
+// Each operation says what memory holds afterwards (manual, 9.7.13.5). Wrapping is done on unsigned types.
+struct Addition {
+  template <class T> static T apply(T old, T b, T) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return old + b;
+    } else {
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
+    }
+  }
+};
+// On global memory, f32 subnormals are flushed to zero; on shared memory they are not.
+struct FlushingAddition {
+  static float apply(float old, float b, float) {
+    using isa::scalar::flushed;
+    return flushed(flushed(old) + flushed(b));
+  }
+};
+struct And {
+  template <class T> static T apply(T old, T b, T) { return old & b; }
+};
+struct Or {
+  template <class T> static T apply(T old, T b, T) { return old | b; }
+};
+struct Xor {
+  template <class T> static T apply(T old, T b, T) { return old ^ b; }
+};
+struct Exchange {
+  template <class T> static T apply(T, T b, T) { return b; }
+};
+struct CompareAndSwap {
+  template <class T> static T apply(T old, T b, T c) { return old == b ? c : old; }
+};
+struct Increment {
+  template <class T> static T apply(T old, T b, T) { return old >= b ? T{0} : static_cast<T>(old + 1); }
+};
+struct Decrement {
+  template <class T> static T apply(T old, T b, T) { return old == 0 || old > b ? b : static_cast<T>(old - 1); }
+};
+struct Minimum {
+  template <class T> static T apply(T old, T b, T) { return b < old ? b : old; }
+};
+struct Maximum {
+  template <class T> static T apply(T old, T b, T) { return old < b ? b : old; }
+};
+// Half precision: what add, min and max do with registers.
+template <template <isa::Form> class Functor, Type t> struct OnHalves {
+  static constexpr isa::Form kForm = [] {
+    isa::Form form;
+    form.add(isa::word_of(t));
+    return form;
+  }();
+  template <class T> static T apply(T old, T b, T) { return Functor<kForm>::lane(old, b); }
+};
+
+using Word128 = unsigned __int128;
+
+// 128 bits at once, which the processor's compare-and-swap does. Where it has none, a lock keeps the operations on
+// 128 bits apart, not those on parts of them.
+template <class Operation> Word128 update_together(Word128& place, Word128 b, Word128 c) {
+#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16
+  for (Word128 expected = place;;) {
+    const Word128 old = __sync_val_compare_and_swap(&place, expected, Operation::apply(expected, b, c));
+    if (old == expected) return old;
+    expected = old;
+  }
+#else
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const Word128 old = place;
+  place = Operation::apply(old, b, c);
+  return old;
+#endif
+}
+
+// Memory that only this worker touches needs no lock.
+template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c) {
+  T& place = *reinterpret_cast<T*>(p);
+  if constexpr (!locked) {
+    const T old = place;
+    place = Operation::apply(old, b, c);
+    return old;
+  } else if constexpr (sizeof(T) == sizeof(Word128)) {
+    return update_together<Operation>(place, b, c);
+  } else {
+    std::atomic_ref<T> cell(place);
+    if constexpr (std::is_same_v<Operation, Addition> && std::is_integral_v<T>) return cell.fetch_add(b);
+    T old = cell.load(std::memory_order_relaxed);
+    while (!cell.compare_exchange_weak(old, Operation::apply(old, b, c), std::memory_order_acq_rel)) {
+    }
+    return old;
+  }
+}
+
+template <class T, class Operation, bool locked>
+void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, const T* c, T* d) {
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int i = __builtin_ctz(m);
+    std::byte* const p = host.at(i) + element * static_cast<int>(sizeof(T));
+    const T old = update<T, Operation, locked>(p, b[i], c[i]);
+    if (d != nullptr) d[i] = old;
+  }
+}
+
+// The lanes whose memory is not that of CTAs of this worker.
+Mask in_global(const Warp* warp, const HostAccess& host, Mask mask) {
+  const Cluster& cluster = *warp->cta->cluster;
+  Mask global = 0;
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int i = __builtin_ctz(m);
+    if (cluster.owner(host.at(i)) == nullptr) global |= Mask{1} << i;
+  }
+  return global;
+}
+
+// `Global` is the operation where memory is global, if that differs.
+template <class T, class Operation, class Global, int V> const Op* atomic(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  HostAccess host;
+  if (!(warp->worker->watch ? scalar::resolve<true>(op, warp, mask, host)
+                            : scalar::resolve<false>(op, warp, mask, host)))
+    return nullptr;
+  const MemorySite& site = *op->site;
+  const Mask global = site.space == isa::Space::shared    ? 0
+                      : site.space == isa::Space::generic ? in_global(warp, host, mask)
+                                                          : mask;
+  for (int e = 0; e < V; ++e) {
+    const T* const b = row<T>(warp, V == 1 ? op->src[1] : site.from[e]);
+    const T* const c = row<T>(warp, V == 1 ? op->src[2] : site.from[e]);
+    T* const d = site.kind == AccessKind::atomic ? row<T>(warp, V == 1 ? op->dst[0] : site.to[e]) : nullptr;
+    if (warp->worker->alone)
+      update_lanes<T, Global, false>(host, global, e, b, c, d);
+    else
+      update_lanes<T, Global, true>(host, global, e, b, c, d);
+    update_lanes<T, Operation, false>(host, mask & ~global, e, b, c, d);
+  }
+  return op + 1;
+}
+
+template <class T> Handler on_integers(const isa::Spelling& s) {
+  if (s.has(Word::w_add)) return atomic<T, Addition, Addition, 1>;
+  if (s.has(Word::w_and_)) return atomic<T, And, And, 1>;
+  if (s.has(Word::w_or_)) return atomic<T, Or, Or, 1>;
+  if (s.has(Word::w_xor_)) return atomic<T, Xor, Xor, 1>;
+  if (s.has(Word::w_exch)) return atomic<T, Exchange, Exchange, 1>;
+  if (s.has(Word::w_cas)) return atomic<T, CompareAndSwap, CompareAndSwap, 1>;
+  if (s.has(Word::w_inc)) return atomic<T, Increment, Increment, 1>;
+  if (s.has(Word::w_dec)) return atomic<T, Decrement, Decrement, 1>;
+  if (s.has(Word::w_min)) return atomic<T, Minimum, Minimum, 1>;
+  if (s.has(Word::w_max)) return atomic<T, Maximum, Maximum, 1>;
+  return nullptr;
+}
+
+template <class T, class Operation, class Global> Handler by_width(int elements) {
+  switch (elements) {
+  case 1: return atomic<T, Operation, Global, 1>;
+  case 2: return atomic<T, Operation, Global, 2>;
+  case 4: return atomic<T, Operation, Global, 4>;
+  case 8: return atomic<T, Operation, Global, 8>;
+  default: return nullptr;
+  }
+}
+
+template <class T, Type t> Handler on_halves(const isa::Spelling& s, int elements) {
+  namespace scalar_isa = isa::scalar;
+  using Add = OnHalves<scalar_isa::AddHalf, t>;
+  using Min = OnHalves<scalar_isa::MinimumHalf, t>;
+  using Max = OnHalves<scalar_isa::MaximumHalf, t>;
+  if (s.has(Word::w_min)) return by_width<T, Min, Min>(elements);
+  if (s.has(Word::w_max)) return by_width<T, Max, Max>(elements);
+  return by_width<T, Add, Add>(elements);
+}
+
+// One element at `place`, in memory that others may or may not write at the same time.
+template <class T, class Operation> void reduce(std::byte* place, const std::byte* value, bool locked) {
+  T b;
+  std::memcpy(&b, value, sizeof b);
+  if (locked)
+    update<T, Operation, true>(place, b, b);
+  else
+    update<T, Operation, false>(place, b, b);
+}
+
+template <class T> Reducer reducer_of_integers(const isa::Spelling& s) {
+  if (s.has(Word::w_add)) return reduce<T, Addition>;
+  if (s.has(Word::w_and_)) return reduce<T, And>;
+  if (s.has(Word::w_or_)) return reduce<T, Or>;
+  if (s.has(Word::w_xor_)) return reduce<T, Xor>;
+  if (s.has(Word::w_inc)) return reduce<T, Increment>;
+  if (s.has(Word::w_dec)) return reduce<T, Decrement>;
+  if (s.has(Word::w_min)) return reduce<T, Minimum>;
+  if (s.has(Word::w_max)) return reduce<T, Maximum>;
+  return nullptr;
+}
+
+template <Type t> Reducer reducer_of_halves(const isa::Spelling& s) {
+  if (s.has(Word::w_min)) return reduce<std::uint16_t, OnHalves<isa::scalar::MinimumHalf, t>>;
+  if (s.has(Word::w_max)) return reduce<std::uint16_t, OnHalves<isa::scalar::MaximumHalf, t>>;
+  return reduce<std::uint16_t, OnHalves<isa::scalar::AddHalf, t>>;
+}
+
+} // namespace
+
+Reducer reducer(const isa::Spelling& spelling) {
+  switch (spelling.form.type()) {
+  case Type::b32:
+  case Type::u32: return reducer_of_integers<std::uint32_t>(spelling);
+  case Type::s32: return reducer_of_integers<std::int32_t>(spelling);
+  case Type::b64:
+  case Type::u64: return reducer_of_integers<std::uint64_t>(spelling);
+  case Type::s64: return reducer_of_integers<std::int64_t>(spelling);
+  case Type::f32: return reduce<float, FlushingAddition>;
+  case Type::f64: return reduce<double, Addition>;
+  case Type::f16: return reducer_of_halves<Type::f16>(spelling);
+  case Type::bf16: return reducer_of_halves<Type::bf16>(spelling);
+  default: return nullptr;
+  }
+}
+
+Handler atomic_handler(const isa::Spelling& spelling, int elements) {
+  switch (spelling.form.type()) {
+  case Type::b16: return atomic<std::uint16_t, CompareAndSwap, CompareAndSwap, 1>;
+  case Type::b32:
+  case Type::u32: return on_integers<std::uint32_t>(spelling);
+  case Type::s32: return on_integers<std::int32_t>(spelling);
+  case Type::b64:
+  case Type::u64: return on_integers<std::uint64_t>(spelling);
+  case Type::s64: return on_integers<std::int64_t>(spelling);
+  case Type::b128:
+    return spelling.has(Word::w_cas) ? atomic<Word128, CompareAndSwap, CompareAndSwap, 1>
+                                     : atomic<Word128, Exchange, Exchange, 1>;
+  case Type::f32: return by_width<float, Addition, FlushingAddition>(elements);
+  case Type::f64: return atomic<double, Addition, Addition, 1>;
+  case Type::f16: return on_halves<std::uint16_t, Type::f16>(spelling, elements);
+  case Type::bf16: return on_halves<std::uint16_t, Type::bf16>(spelling, elements);
+  case Type::f16x2: return on_halves<std::uint32_t, Type::f16x2>(spelling, elements);
+  case Type::bf16x2: return on_halves<std::uint32_t, Type::bf16x2>(spelling, elements);
+  default: return nullptr;
+  }
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,208 @@
+#define WARPLENS_LEVEL scalar
+#include "emulator/exec/access/mbarrier.hpp"
+
+#include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/block/control.hpp"
+
+#include <cstring>
+
+namespace warplens::exec {
+
+void Mbarrier::set(std::uint32_t pending, std::uint32_t expected, std::int32_t bytes) {
+  const auto biased = static_cast<std::uint64_t>(bytes + static_cast<std::int32_t>(kMaxCount) + 1);
+  bits_ = (bits_ & (kPhase | kExists)) | std::uint64_t{pending} << kPending | std::uint64_t{expected} << kExpected |
+          biased << kBytes;
+}
+
+Mbarrier::Fault Mbarrier::create(std::uint32_t count, std::uint64_t& bits) {
+  if (count == 0 || count > kMaxCount) return "the expected count must be from 1 to 1048575";
+  Mbarrier fresh(kExists);
+  fresh.set(count, count, 0);
+  bits = fresh.bits();
+  return nullptr;
+}
+
+// A phase is complete when neither arrivals nor bytes are awaited.
+void Mbarrier::end_phase_if_complete() {
+  if (pending() != 0 || bytes() != 0) return;
+  bits_ ^= kPhase;
+  set(expected(), expected(), 0);
+}
+
+Mbarrier::Fault Mbarrier::arrive(std::uint32_t count) {
+  if (count == 0 || count > kMaxCount) return "the count of an arrival must be from 1 to 1048575";
+  if (count > pending()) return "more arrivals in a phase than are expected";
+  set(pending() - count, expected(), bytes());
+  end_phase_if_complete();
+  return nullptr;
+}
+
+Mbarrier::Fault Mbarrier::drop(std::uint32_t count) {
+  if (count > expected()) return "more arrivals are dropped than are expected";
+  set(pending(), expected() - count, bytes());
+  return nullptr;
+}
+
+Mbarrier::Fault Mbarrier::expect(std::uint32_t count) {
+  if (count > kMaxCount || bytes() + static_cast<std::int32_t>(count) > static_cast<std::int32_t>(kMaxCount))
+    return "more than 1048575 bytes are awaited";
+  set(pending(), expected(), bytes() + static_cast<std::int32_t>(count));
+  end_phase_if_complete(); // bytes may come in before they are expected
+  return nullptr;
+}
+
+Mbarrier::Fault Mbarrier::complete(std::uint32_t count) {
+  if (count > kMaxCount || bytes() - static_cast<std::int32_t>(count) < -static_cast<std::int32_t>(kMaxCount))
+    return "more than 1048575 bytes have come in that nobody awaits";
+  set(pending(), expected(), bytes() - static_cast<std::int32_t>(count));
+  end_phase_if_complete();
+  return nullptr;
+}
+
+Mbarrier::Fault Mbarrier::add_pending() {
+  if (pending() == kMaxCount) return "more than 1048575 arrivals are awaited";
+  set(pending() + 1, expected(), bytes());
+  return nullptr;
+}
+
+namespace {
+
+constexpr const char* kNoObject = "there is no initialised mbarrier at this address";
+constexpr const char* kNotShared = "it must be in shared memory";
+
+// Calls `act` with each lane and a reference to its object's bits, in the order of the lanes; it returns a Fault.
+// False: the kernel is stopped.
+template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
+  HostAccess host;
+  if (!(warp->worker->watch ? scalar::resolve<true>(op, warp, mask, host)
+                            : scalar::resolve<false>(op, warp, mask, host)))
+    return false;
+  for (Mask m = mask; m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    std::byte* const place = host.at(lane);
+    Mbarrier::Fault fault = kNotShared;
+    if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) {
+      std::uint64_t bits;
+      std::memcpy(&bits, place, sizeof bits);
+      fault = act(lane, bits);
+      std::memcpy(place, &bits, sizeof bits);
+    }
+    if (fault == nullptr) continue;
+    stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);
+    return false;
+  }
+  return true;
+}
+
+// The same for objects that must exist.
+template <class Act> const Op* on_objects(const Op* op, Warp* warp, Act act) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  const bool fine = each_object(op, warp, mask, [&](int lane, std::uint64_t& bits) {
+    Mbarrier object(bits);
+    if (!object.exists()) return kNoObject;
+    const Mbarrier::Fault fault = act(lane, object);
+    bits = object.bits();
+    return fault;
+  });
+  return fine ? op + 1 : nullptr;
+}
+
+} // namespace
+
+const Op* mbarrier_init(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  const auto* const counts = row<std::uint32_t>(warp, op->src[1]);
+  const auto create = [&](int lane, std::uint64_t& bits) { return Mbarrier::create(counts[lane], bits); };
+  return mask == 0 || each_object(op, warp, mask, create) ? op + 1 : nullptr;
+}
+
+const Op* mbarrier_invalidate(const Op* op, Warp* warp) {
+  return on_objects(op, warp, [](int, Mbarrier& object) {
+    object = Mbarrier(0);
+    return Mbarrier::Fault{};
+  });
+}
+
+const Op* mbarrier_expect(const Op* op, Warp* warp) {
+  const auto* const bytes = row<std::uint32_t>(warp, op->src[1]);
+  return on_objects(op, warp, [&](int lane, Mbarrier& object) { return object.expect(bytes[lane]); });
+}
+
+const Op* mbarrier_complete(const Op* op, Warp* warp) {
+  const auto* const bytes = row<std::uint32_t>(warp, op->src[1]);
+  return on_objects(op, warp, [&](int lane, Mbarrier& object) { return object.complete(bytes[lane]); });
+}
+
+const Op* mbarrier_arrive(const Op* op, Warp* warp) {
+  const auto* const values = row<std::uint32_t>(warp, op->src[1]);
+  return on_objects(op, warp, [&](int lane, Mbarrier& object) {
+    const std::uint64_t state = object.bits();
+    const bool expects = (op->extra & kExpects) != 0, odd = object.odd_phase();
+    const std::uint32_t count = expects ? 1 : values[lane];
+    Mbarrier::Fault fault = expects ? object.expect(values[lane]) : nullptr;
+    if (fault == nullptr && (op->extra & kDrops) != 0) fault = object.drop(count);
+    if (fault == nullptr) fault = object.arrive(count);
+    if (fault == nullptr && (op->extra & kNoComplete) != 0 && object.odd_phase() != odd)
+      fault = "an arrival with .noComplete completes the phase";
+    if (fault == nullptr && (op->extra & kHasResult) != 0) row<std::uint64_t>(warp, op->dst[0])[lane] = state;
+    return fault;
+  });
+}
+
+const Op* mbarrier_copies_arrive(const Op* op, Warp* warp) {
+  return on_objects(op, warp, [&](int, Mbarrier& object) {
+    const Mbarrier::Fault fault = (op->extra & kNoIncrement) != 0 ? nullptr : object.add_pending();
+    return fault != nullptr ? fault : object.arrive(1);
+  });
+}
+
+const Op* mbarrier_wait(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  Mask complete = 0;
+  const Op* const next = on_objects(op, warp, [&](int lane, Mbarrier& object) {
+    const bool odd = (op->extra & kParity) != 0 ? (row<std::uint32_t>(warp, op->src[1])[lane] & 1) != 0
+                                                : Mbarrier(row<std::uint64_t>(warp, op->src[1])[lane]).odd_phase();
+    complete |= object.odd_phase() != odd ? Mask{1} << lane : 0;
+    return Mbarrier::Fault{};
+  });
+  if (next == nullptr || mask == 0) return next;
+  Mask& result = predicate(warp, op->dst[0]);
+  result = (result & ~mask) | complete;
+  return complete == 0 ? wait_later(warp, next) : next;
+}
+
+const Op* mbarrier_pending(const Op* op, Warp* warp) {
+  const auto* const states = row<std::uint64_t>(warp, op->src[0]);
+  auto* const counts = row<std::uint32_t>(warp, op->dst[0]);
+  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    counts[lane] = Mbarrier(states[lane]).pending();
+  }
+  return op + 1;
+}
+
+bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool multicast, std::uint32_t bytes) {
+  constexpr unsigned kSize = sizeof(std::uint64_t);
+  Reached at;
+  if (!reach(op, warp, lane, address_in(op, warp, lane), kSize, kSize, at)) return false;
+  const Cta* const owner = warp->cta->cluster->owner(at.bytes);
+  Mbarrier::Fault fault = nullptr;
+  if (owner == nullptr) fault = kNotShared;
+  if (fault == nullptr && !multicast && cta != nullptr && owner != cta)
+    fault = "it is not in the shared memory of the block that the bytes go to";
+  if (fault == nullptr) {
+    std::byte* const place = multicast ? cta->shared + (at.bytes - owner->shared) : at.bytes;
+    std::uint64_t bits;
+    std::memcpy(&bits, place, sizeof bits);
+    Mbarrier object(bits);
+    fault = object.exists() ? object.complete(bytes) : kNoObject;
+    bits = object.bits();
+    std::memcpy(place, &bits, sizeof bits);
+  }
+  if (fault == nullptr) return true;
+  stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);
+  return false;
+}
+
+} // namespace warplens::exec

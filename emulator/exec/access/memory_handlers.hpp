@@ -1,0 +1,19 @@
+// Which load or store handler an instruction needs; each level compiles its own.
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+
+namespace warplens::exec {
+
+struct MemoryHandlerKey {
+  enum class Kind : std::uint8_t { load, store, param } kind{}; ///< param: a kernel parameter at a fixed offset
+  isa::Type type{};                                             ///< of an element in memory
+  int register_bytes = 0;                                       ///< of an element's register; may be wider
+  int vector = 1;                                               ///< elements per lane
+  bool watched = false;
+  /// A lane's bytes are read or written at once, as other blocks may see them: for strong accesses (manual, 8.3) of 8
+  /// and 16 bytes.
+  bool whole = false;
+};
+
+} // namespace warplens::exec

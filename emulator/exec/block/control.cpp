@@ -1,0 +1,210 @@
+#include "emulator/exec/block/control.hpp"
+
+#include "emulator/exec/block/cta.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace warplens::exec {
+
+namespace {
+
+const Op* pause(Warp* warp, const Op* next) {
+  warp->next = next;
+  return nullptr;
+}
+
+// Charges `steps` to the warp's turn; true where the turn is over.
+bool spent(Warp* warp, std::int64_t steps) {
+  warp->budget -= steps;
+  return warp->budget <= 0;
+}
+
+} // namespace
+
+const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp, steps) ? pause(warp, next) : next; }
+
+const Op* end_path(Warp* warp) {
+  Paths& paths = *warp->paths;
+  while (!paths.waiting.empty() && paths.waiting.back().wait == Wait::none) {
+    const Path& path = paths.waiting.back(); // a copy would wait for the stores of its members
+    const Mask mask = path.mask & warp->live;
+    const Op* const next = path.next;
+    paths.rejoin = path.rejoin;
+    paths.waiting.pop_back();
+    if (mask == 0) continue;
+    activate(warp, mask);
+    return next;
+  }
+  return next_path(warp);
+}
+
+namespace {
+
+void count(Warp* warp, std::uint32_t block) {
+  BlockCounter& counter = warp->worker->blocks[block];
+  ++counter.warps;
+  counter.lanes += warp->lanes;
+  warp->counted += counter.instructions;
+}
+
+// To the target of a branch. A watched branch counts the block it enters itself, and goes past that block's counter.
+template <bool watched> const Op* take(const Op* op, Warp* warp) {
+  if constexpr (watched)
+    if (op->src[1] != kNotCounted) count(warp, op->src[1]);
+  return go(warp, op->target, op->imm);
+}
+
+template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
+  const Mask active = warp->active;
+  if (taken == 0) return go(warp, op + 1, op->imm);
+  if (taken == active) return take<watched>(op, warp);
+  const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
+  // Where the running path already ends at the same place, whoever waits there waits for these lanes too.
+  Paths& paths = *warp->paths;
+  if (meet != nullptr && paths.rejoin != meet) paths.waiting.push_back({meet, paths.rejoin, active});
+  paths.waiting.push_back({op + 1, meet, active & ~taken});
+  activate(warp, taken);
+  paths.rejoin = meet;
+  return take<watched>(op, warp);
+}
+
+// The lanes that a trap is about: those that act, or that could.
+Mask concerned(const Op* op, Warp* warp) { return acting(op, warp) != 0 ? acting(op, warp) : warp->active; }
+
+} // namespace
+
+const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
+  Trap trap;
+  trap.kind = kind;
+  trap.instruction = op->instruction;
+  trap.cta = warp->cta->number;
+  trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(lanes));
+  trap.detail = std::move(detail);
+  warp->worker->trapped(std::move(trap));
+  warp->state = WarpState::trapped;
+  return nullptr;
+}
+
+const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
+
+const Op* jump_watched(const Op* op, Warp* warp) {
+  warp->worker->count_branch(*warp, op->extra, warp->active, warp->active);
+  return take<true>(op, warp);
+}
+
+const Op* branch(const Op* op, Warp* warp) { return split<false>(op, warp, acting(op, warp)); }
+
+const Op* branch_watched(const Op* op, Warp* warp) {
+  const Mask taken = acting(op, warp);
+  warp->worker->count_branch(*warp, op->extra, warp->active, taken);
+  return split<true>(op, warp, taken);
+}
+
+const Op* rejoin(const Op* op, Warp* warp) {
+  if (warp->paths->rejoin != op) return op + 1;
+  return end_path(warp);
+}
+
+const Op* exit_lanes(const Op* op, Warp* warp) {
+  const Mask leaving = acting(op, warp);
+  warp->budget -= op->imm;
+  warp->live &= ~leaving;
+  activate(warp, warp->active & ~leaving);
+  return warp->active != 0 ? op + 1 : end_path(warp);
+}
+
+const Op* trap(const Op* op, Warp* warp) {
+  if (acting(op, warp) == 0) return op + 1;
+  return stop_with(op, warp, Trap::Kind::trap_instruction, concerned(op, warp));
+}
+
+const Op* sleep(const Op* op, Warp* warp) {
+  if (acting(op, warp) == 0) return op + 1;
+  warp->turn -= warp->budget; // the rest of the turn is given away
+  warp->budget = 0;
+  return pause(warp, op + 1);
+}
+
+const Op* no_op(const Op* op, Warp*) { return op + 1; }
+
+const Op* count_block(const Op* op, Warp* warp) {
+  count(warp, op->extra);
+  return op + 1;
+}
+
+const Op* count_guarded(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  warp->worker->guarded[op->extra] +=
+      mask == warp->active ? warp->lanes : static_cast<unsigned>(__builtin_popcount(mask));
+  return op + 1;
+}
+
+namespace {
+template <class Operation> const Op* combine(const Op* op, Warp* warp, Operation operation) {
+  const Mask mask = acting(op, warp);
+  const Mask value = operation(predicate(warp, op->src[0]) ^ static_cast<Mask>(op->extra),
+                               predicate(warp, op->src[1]) ^ static_cast<Mask>(op->imm));
+  Mask& d = predicate(warp, op->dst[0]);
+  d = (d & ~mask) | (value & mask);
+  return op + 1;
+}
+} // namespace
+
+const Op* predicate_and(const Op* op, Warp* warp) {
+  return combine(op, warp, [](Mask a, Mask b) { return a & b; });
+}
+const Op* predicate_or(const Op* op, Warp* warp) {
+  return combine(op, warp, [](Mask a, Mask b) { return a | b; });
+}
+const Op* predicate_xor(const Op* op, Warp* warp) {
+  return combine(op, warp, [](Mask a, Mask b) { return a ^ b; });
+}
+
+const Op* read_special(const Op* op, Warp* warp) {
+  const auto special = static_cast<isa::Special>(op->extra);
+  std::uint64_t value = 0;
+  switch (special) {
+  case isa::Special::globaltimer:
+  case isa::Special::globaltimer_lo:
+  case isa::Special::globaltimer_hi:
+    value = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+    break;
+  default: // %clock and its kind: the instructions of this warp so far, so that runs repeat
+    warp->budget -= 1;
+    value = warp->steps + static_cast<std::uint64_t>(warp->turn - warp->budget);
+  }
+  if (special == isa::Special::clock_hi || special == isa::Special::globaltimer_hi) value >>= 32;
+  for (int i = 0; i < kWarpSize; ++i) {
+    if (op->imm == 8)
+      row<std::uint64_t>(warp, op->dst[0])[i] = value;
+    else
+      row<std::uint32_t>(warp, op->dst[0])[i] = static_cast<std::uint32_t>(value);
+  }
+  return op + 1;
+}
+
+const Op* or_in_constant(const Op* op, Warp* warp) {
+  const std::vector<AddressRange>& all = warp->cta->program.constant_variables;
+  Mask inside = 0;
+  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
+    const int i = __builtin_ctz(m);
+    const std::uint64_t address =
+        op->imm == 4 ? row<std::uint32_t>(warp, op->src[0])[i] : row<std::uint64_t>(warp, op->src[0])[i];
+    const auto after = std::upper_bound(all.begin(), all.end(), address,
+                                        [](std::uint64_t a, const AddressRange& range) { return a < range.begin; });
+    if (after != all.begin() && address < (after - 1)->end) inside |= Mask{1} << i;
+  }
+  predicate(warp, op->dst[0]) |= inside;
+  return op + 1;
+}
+
+const Op* copy_row(const Op* op, Warp* warp) {
+  std::memmove(row<std::byte>(warp, op->dst[0]), row<std::byte>(warp, op->src[0]), static_cast<std::size_t>(op->imm));
+  return op + 1;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,341 @@
+#include "emulator/exec/block/cta.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace warplens::exec {
+
+namespace {
+
+// A warp gives way after about this many instructions, so that warps that wait for each other in loops get on.
+constexpr std::int64_t kTurn = 20'000;
+
+// Those that do wait get shorter turns: warps that repeat themselves, and the paths of a warp that has been diverged
+// for so many turns.
+constexpr std::uint32_t kLongTurns = 8;
+constexpr std::int64_t kShortTurn = 500;
+
+// Turns are not all alike, lest a loop that takes and gives back a lock has it at the end of each of them.
+constexpr std::int64_t kStagger[] = {0, 1, 3, 7, 17, 41, 97};
+
+template <class T> void fill(Warp& warp, std::uint32_t offset, std::uint64_t value) {
+  T* const lanes = row<T>(&warp, offset);
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = static_cast<T>(value);
+}
+
+void fill(Warp& warp, std::uint32_t offset, int lane_bytes, std::uint64_t value) {
+  switch (lane_bytes) {
+  case 0: predicate(&warp, offset) = static_cast<Mask>(value); break;
+  case 1: fill<std::uint8_t>(warp, offset, value); break;
+  case 2: fill<std::uint16_t>(warp, offset, value); break;
+  case 4: fill<std::uint32_t>(warp, offset, value); break;
+  case 16: fill<unsigned __int128>(warp, offset, value); break;
+  default: fill<std::uint64_t>(warp, offset, value); break;
+  }
+}
+
+// Shared memory is given out in pieces (manual, %total_smem_size). Nothing of it is reserved for the system here.
+std::uint64_t allocated(std::uint64_t bytes, int sm) {
+  const std::uint64_t piece = sm >= 30 && sm < 80 ? 256 : 128;
+  return (bytes + piece - 1) / piece * piece;
+}
+
+void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t value) {
+  switch (special.lane_bytes) {
+  case 1: row<std::uint8_t>(&warp, special.offset)[lane] = static_cast<std::uint8_t>(value); break;
+  case 2: row<std::uint16_t>(&warp, special.offset)[lane] = static_cast<std::uint16_t>(value); break;
+  case 8: row<std::uint64_t>(&warp, special.offset)[lane] = value; break;
+  default: row<std::uint32_t>(&warp, special.offset)[lane] = value; break;
+  }
+}
+
+} // namespace
+
+Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program.module->sm >= 70) {
+  const LaunchShape& shape = worker.launch.shape;
+  warp_count_ = shape.warps();
+  warp_stride_ = program.warp_bytes;
+  warps_ = aligned_bytes(warp_count_ * warp_stride_);
+  paths_.resize(warp_count_);
+  repetitions_.resize(warp_count_);
+  lengths_.resize(warp_count_);
+  shared_bytes = shape.shared_static + shape.shared_dynamic;
+  shared_memory_ = aligned_bytes(shared_bytes);
+  shared = shared_memory_.get();
+  set_local(program.local_bytes);
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
+    slot->cta = this;
+    slot->worker = &worker;
+    slot->index = i;
+    slot->paths = &paths_[i];
+    for (const ConstantRow& c : program.constants) fill(*slot, c.offset, static_cast<int>(c.lane_bytes), c.value);
+  }
+}
+
+namespace {
+// From one thread's local memory to the next one's. No power of two where it is large: else what the threads of a warp
+// access at the same time falls on the same cache lines.
+std::uint64_t apart(std::uint64_t bytes) {
+  constexpr std::uint64_t kLine = 64, kLarge = 512;
+  return bytes < kLarge ? bytes : (((bytes + kLine - 1) / kLine) | 1) * kLine;
+}
+} // namespace
+
+// The parts of the threads move within the memory that there is, where it is large enough: new memory for each CTA
+// whose stacks grow would have the system clear it page by page.
+void Cta::set_local(std::uint64_t bytes) {
+  const std::size_t threads = std::size_t{warp_count_} * kWarpSize;
+  const std::uint64_t stride = apart(bytes), kept = std::min(bytes, local_bytes);
+  if (local == nullptr || threads * stride > local_room_) {
+    AlignedBytes fresh = aligned_bytes(threads * stride);
+    for (std::size_t t = 0; kept != 0 && t < threads; ++t)
+      std::memcpy(fresh.get() + t * stride, local + t * local_stride, kept);
+    local_memory_ = std::move(fresh);
+    local_room_ = threads * stride;
+    local = local_memory_.get();
+  } else {
+    const auto move = [&](std::size_t t) {
+      std::memmove(local + t * stride, local + t * local_stride, kept);
+      std::memset(local + t * stride + kept, 0, bytes - kept);
+    };
+    if (stride <= local_stride)
+      for (std::size_t t = 0; t < threads; ++t) move(t);
+    else
+      for (std::size_t t = threads; t-- > 0;) move(t);
+  }
+  local_bytes = bytes;
+  local_stride = stride;
+}
+
+bool Cta::grow_local(std::uint64_t bytes) {
+  constexpr std::uint64_t kPiece = 64;
+  try {
+    set_local((std::max(bytes, std::min(2 * local_bytes, program.stack_limit)) + kPiece - 1) / kPiece * kPiece +
+              kPiece);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+void Cta::start(std::uint64_t n) {
+  number = n;
+  const LaunchShape& shape = worker.launch.shape;
+  position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
+  position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
+  position[2] = static_cast<std::uint32_t>(n / shape.grid[0] / shape.grid[1]);
+  std::memset(shared, 0, shared_bytes);
+  if (local_bytes != program.local_bytes) set_local(program.local_bytes); // so that nobody sees who was here before
+  std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
+  const std::uint32_t threads = shape.threads();
+  const bool told_each = worker.shard && worker.shard->begin_cta(number);
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp& w = warp(i);
+    const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
+    w.live = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
+    activate(&w, w.live);
+    w.paths->clear();
+    repetitions_[i] = {};
+    lengths_[i] = kTurn;
+    w.next = program.ops.data();
+    w.state = WarpState::ready;
+    w.steps = 0;
+    w.told_each = told_each;
+    w.counted = 0;
+    write_special_rows(w, !started_before_);
+  }
+  started_before_ = true;
+}
+
+std::uint64_t Cta::place_in_cluster(const SpecialRow& s) const {
+  if (s.special == isa::Special::cluster_ctarank) return rank;
+  if (s.component >= 3) return 0;
+  const std::uint32_t extent = worker.launch.shape.cluster[s.component];
+  return s.special == isa::Special::clusterid ? position[s.component] / extent : position[s.component] % extent;
+}
+
+// Rows that depend on the lane are written once per slot, those that depend on the CTA each time.
+void Cta::write_special_rows(Warp& warp, bool first_time) {
+  using isa::Special;
+  const Launch& launch = worker.launch;
+  const LaunchShape& shape = launch.shape;
+  for (const SpecialRow& s : program.specials) {
+    const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
+    const auto component = [&](const std::uint32_t* xyz) { return s.component < 3 ? xyz[s.component] : 0; };
+    switch (s.special) {
+    case Special::ctaid: all(component(position)); continue;
+    case Special::clusterid:
+    case Special::cluster_ctaid:
+    case Special::cluster_ctarank: all(place_in_cluster(s)); continue;
+    case Special::smid: all(number % launch.machine.sms); continue;
+    case Special::gridid: all(launch.grid_id); continue;
+    case Special::envreg1: all(launch.grid_workspace >> 32); continue; // where cooperative groups look for it
+    case Special::envreg2: all(launch.grid_workspace); continue;
+    default: break;
+    }
+    if (!first_time) continue;
+    switch (s.special) {
+    case Special::tid:
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const std::uint32_t t = warp.index * kWarpSize + static_cast<std::uint32_t>(lane);
+        const std::uint32_t xyz[] = {t % shape.block[0], t / shape.block[0] % shape.block[1],
+                                     t / shape.block[0] / shape.block[1]};
+        set_lane(warp, s, lane, component(xyz));
+      }
+      break;
+    case Special::ntid: all(component(shape.block)); break;
+    case Special::nctaid: all(component(shape.grid)); break;
+    case Special::warpid: all(warp.index); break;
+    case Special::nwarpid: all(launch.machine.max_warps_per_sm); break;
+    case Special::nsmid: all(launch.machine.sms); break;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size: all(allocated(shared_bytes, program.module->sm)); break;
+    case Special::dynamic_smem_size: all(shape.shared_dynamic); break;
+    case Special::nclusterid: all(s.component < 3 ? shape.grid[s.component] / shape.cluster[s.component] : 0); break;
+    case Special::cluster_nctaid: all(component(shape.cluster)); break;
+    case Special::cluster_nctarank: all(shape.cluster_ctas()); break;
+    case Special::is_explicit_cluster: all(shape.explicit_cluster ? kFullMask : 0); break;
+    case Special::laneid:
+    case Special::lanemask_eq:
+    case Special::lanemask_le:
+    case Special::lanemask_lt:
+    case Special::lanemask_ge:
+    case Special::lanemask_gt:
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const Mask one = Mask{1} << lane, below = one - 1;
+        const Mask value = s.special == Special::laneid        ? static_cast<Mask>(lane)
+                           : s.special == Special::lanemask_eq ? one
+                           : s.special == Special::lanemask_lt ? below
+                           : s.special == Special::lanemask_le ? below | one
+                           : s.special == Special::lanemask_ge ? ~below
+                                                               : ~(below | one);
+        set_lane(warp, s, lane, value);
+      }
+      break;
+    default: all(0); break; // envreg, pm: nobody set them
+    }
+  }
+}
+
+// The first thread that could still run, and where it is.
+void Cta::where(Trap& trap) {
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp& w = warp(i);
+    if (w.state != WarpState::ready) continue;
+    trap.instruction = w.next->instruction;
+    trap.thread = i * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(w.active | 0x80000000u));
+    return;
+  }
+}
+
+namespace {
+
+// Two warps take turns instruction by instruction: while one waits for the result of its last instruction, the
+// processor works on the other. Worth a third on long chains of dependent arithmetic.
+void run_together(Warp& a, Warp& b) {
+  const Op* x = a.next;
+  const Op* y = b.next;
+  while (x != nullptr && y != nullptr) {
+    x = x->run(x, &a);
+    y = y->run(y, &b);
+  }
+  while (x != nullptr) x = x->run(x, &a);
+  while (y != nullptr) y = y->run(y, &b);
+}
+
+void run_alone(Warp& a) {
+  for (const Op* op = a.next; op != nullptr;) op = op->run(op, &a);
+}
+
+// Only where two register files fit in a first-level cache beside each other.
+constexpr std::uint32_t kLargestPair = 20'000;
+
+} // namespace
+
+void Cta::begin_turn(Warp& w) { w.budget = w.turn = lengths_[w.index]; }
+
+// Books what the warp used of its turn; returns it.
+std::int64_t Cta::end_turn(Warp& w) {
+  const std::int64_t used = w.turn - w.budget;
+  w.steps += static_cast<std::uint64_t>(used);
+  worker.steps += static_cast<std::uint64_t>(used);
+  if (w.state == WarpState::done)
+    for (std::uint8_t barrier = 0; barrier < kBarriers; ++barrier)
+      if (barriers_[barrier].warps != 0) release_if_complete(barrier);
+  Repetition& repetition = repetitions_[w.index];
+  if (repetition.due(used, program.warp_bytes)) repetition.look(w, program.warp_bytes);
+  if (w.budget <= 0 && w.state == WarpState::ready) turn_is_over(w);
+  return used;
+}
+
+// Another path of the warp gets the next turn.
+void Cta::turn_is_over(Warp& w) {
+  Paths& paths = *w.paths;
+  Repetition& repetition = repetitions_[w.index];
+  if (paths.waiting.empty()) {
+    paths.turns = 0;
+  } else if (independent) {
+    paths.impatient = paths.impatient || repetition.repeats();
+    change_path(&w);
+  }
+  const std::int64_t turn = paths.turns < kLongTurns && !repetition.repeats() ? kTurn : kShortTurn;
+  lengths_[w.index] = turn + kStagger[++repetition.turns % std::size(kStagger)];
+}
+
+bool Cta::quiet() {
+  bool all = true;
+  for (std::uint32_t i = 0; i < warp_count_; ++i) all = repetitions_[i].quiet(warp(i)) && all;
+  return all;
+}
+
+bool Cta::looked_at() {
+  for (std::uint32_t i = 0; i < warp_count_; ++i)
+    if (!repetitions_[i].looked_at(warp(i))) return false;
+  return true;
+}
+
+std::uint64_t Cta::memory_digest() const {
+  const std::size_t of_all_threads = std::size_t{warp_count_} * kWarpSize * local_stride;
+  return digest({local, of_all_threads}, digest({shared, static_cast<std::size_t>(shared_bytes)}));
+}
+
+Warp* Cta::next_ready(std::uint32_t& from) {
+  for (; from < warp_count_; ++from)
+    if (warp(from).state == WarpState::ready) return &warp(from++);
+  return nullptr;
+}
+
+Cta::Progress Cta::run(std::int64_t budget) {
+  const bool pairs = program.warp_bytes <= kLargestPair;
+  while (budget > 0) {
+    bool ran = false;
+    std::uint32_t from = 0;
+    while (Warp* const a = next_ready(from)) {
+      ran = true;
+      Warp* const b = pairs ? next_ready(from) : nullptr;
+      begin_turn(*a);
+      if (b != nullptr) {
+        begin_turn(*b);
+        run_together(*a, *b);
+        budget -= end_turn(*b);
+      } else {
+        run_alone(*a);
+      }
+      budget -= end_turn(*a);
+      if (a->state == WarpState::trapped || (b != nullptr && b->state == WarpState::trapped)) return Progress::trapped;
+    }
+    if (ran) continue;
+    for (std::uint32_t i = 0; i < warp_count_; ++i)
+      if (warp(i).state != WarpState::done) {
+        report_deadlock();
+        return Progress::trapped;
+      }
+    if (worker.shard) worker.shard->end_cta(number);
+    return Progress::done;
+  }
+  return Progress::paused;
+}
+
+} // namespace warplens::exec

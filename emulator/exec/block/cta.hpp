@@ -1,0 +1,79 @@
+// One CTA: its warps, shared and local memory, barriers. A worker runs it in turns until all warps are done.
+#pragma once
+
+#include "emulator/exec/block/barriers.hpp"
+#include "emulator/exec/block/repetition.hpp"
+#include "emulator/exec/block/worker.hpp"
+#include "emulator/exec/memory/guarded_memory.hpp"
+
+namespace warplens::exec {
+
+struct Cluster;
+
+struct Cta {
+  explicit Cta(Worker& worker);
+
+  /// Prepares the slot for CTA number `number` (linear).
+  void start(std::uint64_t number);
+
+  enum class Progress : std::uint8_t { done, trapped, paused };
+  /// Runs every warp until it waits, at most about `budget` instructions in all.
+  Progress run(std::int64_t budget);
+
+  /// A warp arrives at a barrier, which that may release: barriers.cpp. False where that stops the kernel; `op` is
+  /// the one to blame.
+  bool arrive(const Op* op, Warp& warp, std::uint32_t barrier, const BarrierState& arrival);
+
+  /// Has every warp only waited, or repeated itself, since this was asked last?
+  bool quiet();
+  /// Is that known?
+  [[nodiscard]] bool looked_at();
+  /// Of shared and local memory.
+  [[nodiscard]] std::uint64_t memory_digest() const;
+  /// Traps: says who waits for what, and who repeats what.
+  void report_deadlock();
+
+  /// Fills in instruction and thread of a CTA that is stopped from outside.
+  void where(Trap& trap);
+
+  /// Gives each thread at least so many bytes of local memory. False: the machine has no more.
+  bool grow_local(std::uint64_t bytes);
+
+  Warp& warp(std::uint32_t i) { return *reinterpret_cast<Warp*>(warps_.get() + std::size_t{i} * warp_stride_); }
+
+  Worker& worker;
+  const Program& program;
+  const bool independent; ///< threads of a warp do not wait for each other but where the program says so: sm_70
+  std::uint64_t number = 0;
+  std::uint32_t position[3]{}; ///< %ctaid
+  std::byte* shared = nullptr;
+  std::uint64_t shared_bytes = 0;
+  std::byte* local = nullptr;     ///< of thread 0; thread i at i * local_stride
+  std::uint64_t local_bytes = 0;  ///< that each thread has: more than the program's once its stack has grown
+  std::uint64_t local_stride = 0; ///< from one thread's to the next one's
+  Cluster* cluster = nullptr;     ///< that it belongs to; mostly it is alone there
+  std::uint32_t rank = 0;         ///< in the cluster
+
+private:
+  void set_local(std::uint64_t bytes);
+  void write_special_rows(Warp& warp, bool first_time);
+  [[nodiscard]] std::uint64_t place_in_cluster(const SpecialRow& special) const;
+  void release_if_complete(std::uint8_t barrier);
+  static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);
+  void begin_turn(Warp& warp);
+  std::int64_t end_turn(Warp& warp);
+  void turn_is_over(Warp& warp);
+  Warp* next_ready(std::uint32_t& from);
+
+  std::uint32_t warp_count_ = 0;
+  std::size_t warp_stride_ = 0;
+  std::vector<Paths> paths_;            ///< by warp
+  std::vector<Repetition> repetitions_; ///< by warp
+  std::vector<std::int64_t> lengths_;   ///< of the next turn, by warp
+  AlignedBytes warps_, shared_memory_, local_memory_;
+  std::size_t local_room_ = 0; ///< bytes of local_memory_
+  BarrierState barriers_[kBarriers];
+  bool started_before_ = false;
+};
+
+} // namespace warplens::exec

@@ -1,0 +1,122 @@
+#include "emulator/exec/block/paths.hpp"
+
+#include "emulator/exec/block/barriers.hpp"
+#include "emulator/exec/block/membermasks.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec {
+
+namespace {
+
+// Lanes at a meeting place for so many turns go on without the others: those may count while they wait, so that the
+// warp never repeats itself. Long loops of some lanes should not be taken for that.
+constexpr std::uint32_t kPatience = 10'000;
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+// What could go on of the waiting paths.
+struct Choice {
+  std::size_t highest = kNone, lowest = kNone;         ///< paths with all their lanes
+  std::size_t highest_met = kNone, lowest_any = kNone; ///< meeting places with some; either of the two
+  Mask met = 0;                                        ///< the lanes at meeting places
+};
+
+Choice choose(const Warp* warp) {
+  const std::vector<Path>& waiting = warp->paths->waiting;
+  Choice choice;
+  Mask above = 0;
+  for (std::size_t i = waiting.size(); i-- > 0;) {
+    const Path& path = waiting[i];
+    const Mask mask = path.mask & warp->live, free = mask & ~above;
+    above |= mask;
+    if (free == 0 || path.wait == Wait::barrier || path.wait == Wait::arrived) continue;
+    if (path.wait == Wait::members && !members_wait(warp, path)) continue;
+    choice.lowest_any = i;
+    if (free == mask) {
+      if (choice.highest == kNone) choice.highest = i;
+      choice.lowest = i;
+    } else {
+      if (choice.highest_met == kNone) choice.highest_met = i;
+      choice.met |= free;
+    }
+  }
+  return choice;
+}
+
+// Makes the waiting path the running one, or those of its lanes that are in no path above it. Returns where it
+// continues.
+const Op* take(Warp* warp, std::size_t index) {
+  Paths& paths = *warp->paths;
+  if (paths.waiting[index].wait == Wait::members) {
+    run_members(warp, index);
+    index = paths.waiting.size() - 1; // what has been resumed is on top
+  }
+  Mask above = 0;
+  for (std::size_t i = index + 1; i < paths.waiting.size(); ++i) above |= paths.waiting[i].mask;
+  const Path path = paths.waiting[index];
+  const Mask free = path.mask & warp->live & ~above;
+  if (free == (path.mask & warp->live))
+    paths.waiting.erase(paths.waiting.begin() + static_cast<std::ptrdiff_t>(index));
+  else
+    paths.waiting[index].mask &= ~free;
+  activate(warp, free);
+  paths.rejoin = path.rejoin;
+  return path.next;
+}
+
+const Op* stop(Warp* warp, WarpState state) {
+  activate(warp, 0);
+  warp->state = state;
+  return nullptr;
+}
+
+} // namespace
+
+const Op* next_path(Warp* warp) {
+  if (warp->live == 0) {
+    warp->paths->waiting.clear();
+    return stop(warp, WarpState::done);
+  }
+  activate(warp, 0);
+  Choice choice = choose(warp);
+  if (choice.highest == kNone && choice.highest_met == kNone && arrive_parked(warp)) choice = choose(warp);
+  if (warp->state == WarpState::trapped) return nullptr;
+  if (choice.highest != kNone) return take(warp, choice.highest);
+  if (choice.highest_met != kNone) return take(warp, choice.highest_met);
+  return stop(warp, WarpState::stuck);
+}
+
+void change_path(Warp* warp) {
+  Paths& paths = *warp->paths;
+  ++paths.turns;
+  paths.waiting.push_back({warp->next, paths.rejoin, warp->active});
+  const Choice choice = choose(warp);
+  paths.met_turns = choice.met != 0 && choice.met == paths.met ? paths.met_turns + 1 : 0;
+  paths.met = choice.met;
+  if (paths.met_turns >= kPatience) paths.impatient = true;
+  warp->next = take(warp, paths.impatient ? choice.lowest_any : choice.lowest);
+}
+
+void park(const Op* op, Warp* warp, Mask lanes, Wait wait, std::uint8_t barrier) {
+  warp->paths->waiting.push_back({op, warp->paths->rejoin, lanes, wait, barrier});
+  activate(warp, warp->active & ~lanes);
+}
+
+void resume(Paths& paths, const std::function<bool(const Path&)>& chosen) {
+  std::vector<Path>& waiting = paths.waiting;
+  const auto first = std::stable_partition(waiting.begin(), waiting.end(), [&](const Path& p) { return !chosen(p); });
+  auto end = first;
+  for (auto p = first; p != waiting.end(); ++p) {
+    const Path path{p->next + 1, p->rejoin, p->mask};
+    const auto same = std::find_if(
+        first, end, [&](const Path& other) { return other.next == path.next && other.rejoin == path.rejoin; });
+    if (same != end)
+      same->mask |= path.mask;
+    else
+      *end++ = path;
+  }
+  waiting.erase(end, waiting.end());
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,187 @@
+#include "emulator/exec/block/cta.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace warplens::exec {
+
+namespace {
+
+// What the watcher is told of: `site`, `space`, `mask`, and the addresses, which `lanes` has room for.
+Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std::uint64_t* lanes) {
+  Access access;
+  access.instruction = site.instruction;
+  access.space = space;
+  access.kind = site.kind;
+  access.lane_bytes = site.observed_bytes;
+  access.mask = mask;
+  access.addresses = lanes;
+  return access;
+}
+
+} // namespace
+
+Access AccessWatch::access_of(const Regular& r) {
+  const auto& [base, stride, half] = r.lanes;
+  Access access = exec::access_of(*r.site, r.space, r.mask, nullptr);
+  const bool one_sequence = stride[0] == stride[1] && half == 16 * stride[0];
+  access.stride = one_sequence ? stride[0] : 0;
+  access.shape = !one_sequence                         ? Shape::irregular
+                 : stride[0] == 0                      ? Shape::broadcast
+                 : stride[0] == r.site->observed_bytes ? Shape::contiguous
+                                                       : Shape::strided;
+  access.halves = &r.lanes;
+  return access;
+}
+
+Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
+  Access access = access_of(r);
+  access.addresses = lanes;
+  std::uint64_t first = r.lanes.base, second = first + static_cast<std::uint64_t>(r.lanes.half);
+  for (int i = 0; i < kWarpSize / 2; ++i) { // sums, as products of 64 bits are slow
+    lanes[i] = first;
+    lanes[16 + i] = second;
+    first += static_cast<std::uint64_t>(r.lanes.stride[0]);
+    second += static_cast<std::uint64_t>(r.lanes.stride[1]);
+  }
+  return access;
+}
+
+Access AccessWatch::access_of(const Irregular& r, std::uint64_t* lanes) {
+  Access access = exec::access_of(*r.site, r.space, r.mask, lanes);
+  access.shape = Shape::irregular;
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = r.base + static_cast<std::uint64_t>(r.offsets[i]);
+  return access;
+}
+
+template <class Held> void AccessWatch::deliver(const Held& held) {
+  if (held.count == 0) return;
+  std::uint64_t lanes[kWarpSize];
+  Access access = access_of(held, lanes);
+  access.count = held.count;
+  shard_.access(access);
+}
+
+void AccessWatch::deliver(const Regular& r) { deliver<Regular>(r); }
+
+namespace {
+WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
+} // namespace
+
+void AccessWatch::tell(const Warp& warp, const Regular& one) {
+  if (!wanted_.addresses) return shard_.each_access(id_of(warp), access_of(one));
+  std::uint64_t lanes[kWarpSize];
+  shard_.each_access(id_of(warp), access_of(one, lanes));
+}
+
+void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+                            const std::int64_t* offsets) {
+  if (site.observed_bytes == 0) return;
+  base += static_cast<std::uint64_t>(site.observed_offset);
+  if (warp.told_each && wanted_.in(space)) {
+    Irregular one{&site, base, 0, 1, mask, space, {}};
+    std::copy(offsets, offsets + kWarpSize, one.offsets);
+    std::uint64_t lanes[kWarpSize];
+    shard_.each_access(id_of(warp), access_of(one, lanes));
+    if (!wanted_.together) return;
+  }
+  const std::uint64_t phase = base & (kAlignmentPeriod - 1);
+  std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;
+  for (int i = 0; i < kWarpSize; ++i)
+    mixed += static_cast<std::uint64_t>(offsets[i]) * (2u * static_cast<unsigned>(i) + 1u);
+  Irregular& r = irregular_[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
+  if (r.site == &site && r.phase == phase && r.mask == mask && r.space == space &&
+      std::equal(offsets, offsets + kWarpSize, r.offsets)) {
+    ++r.count;
+    return;
+  }
+  deliver(r);
+  r = {&site, base, phase, 1, mask, space, {}};
+  std::copy(offsets, offsets + kWarpSize, r.offsets);
+}
+
+void AccessWatch::flush() {
+  for (Regular& r : regular_) {
+    deliver(r);
+    r = {};
+  }
+  for (Irregular& r : irregular_) {
+    deliver(r);
+    r = {};
+  }
+}
+
+Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std::move(s)) {
+  const Program& program = *launch.program;
+  regions.resize(program.sites.size());
+  if (shard) watch.emplace(*shard);
+  for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
+  guarded.resize(program.guarded.size());
+  branches.resize(program.branches.size());
+  taken_lanes.resize(program.branches.size());
+  for (std::size_t i = 0; i < branches.size(); ++i) branches[i] = {program.branches[i], 0, 0, 0};
+}
+
+bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high) {
+  if (low >= high) return false;
+  const auto& list = launch.allocations;
+  auto after =
+      std::upper_bound(list.begin(), list.end(), low, [](std::uint64_t a, const Allocation& x) { return a < x.begin; });
+  if (after != list.begin() && high <= (after - 1)->end) {
+    if ((after - 1)->constant && launch.program->sites[site].kind != AccessKind::load) return false;
+    regions[site] = {(after - 1)->begin, (after - 1)->end};
+    return true;
+  }
+  constexpr std::uint64_t kFirstPage = 4096; // where null pointers lead
+  if (!launch.host_pointers || low < kFirstPage || high > kSharedWindow) return false;
+  return std::none_of(launch.arena.begin(), launch.arena.end(),
+                      [&](const AddressRange& range) { return range.overlaps(low, high); });
+}
+
+bool Worker::passes(const Trap& access, std::uint64_t bytes) {
+  const std::uint64_t end = access.address + bytes;
+  if (!launch.past_ends || end <= access.address || !in_used_pages(launch.allocations, access.address, end))
+    return false;
+  const auto [found, fresh] = overruns.try_emplace(access.instruction, Overrun{access, 0});
+  Overrun& known = found->second;
+  ++known.count;
+  const auto order = [](const Trap& t) { return std::tuple(t.cta, t.thread, t.address); };
+  if (!fresh && order(access) < order(known.first)) known.first = access;
+  return true;
+}
+
+// What nobody will see is forgotten: CTAs after those that have printed enough.
+void Worker::print(std::uint64_t cta, std::string_view text) {
+  std::string& out = printed[cta];
+  const std::size_t before = out.size();
+  out.append(text.substr(0, kMostPrintedByCta - before));
+  printed_bytes += out.size() - before;
+  while (printed_bytes - printed.rbegin()->second.size() >= kMostPrinted) {
+    const auto last = std::prev(printed.end());
+    printed_bytes -= last->second.size();
+    printed.erase(last);
+  }
+}
+
+void Worker::change_branch(Branch& last, Mask active, Mask taken) {
+  if (last.count != 0) shard->branch(last);
+  taken_lanes[&last - branches.data()] += last.count * static_cast<unsigned>(__builtin_popcount(last.taken));
+  last.active = active;
+  last.taken = taken;
+  last.count = 1;
+}
+
+void Worker::tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+  shard->each_branch(id_of(warp), {branches[index].instruction, active, taken, 1});
+}
+
+void Worker::flush() {
+  if (!shard) return;
+  watch->flush();
+  for (Branch& b : branches) {
+    change_branch(b, 0, 0);
+    b.count = 0;
+  }
+}
+
+} // namespace warplens::exec

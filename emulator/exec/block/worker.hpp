@@ -1,0 +1,141 @@
+// What one worker thread owns while it runs CTAs: bounds caches, counters, what its watchers have seen, its trap.
+#pragma once
+
+#include "emulator/exec/memory/memory.hpp"
+#include "emulator/exec/state/launch.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace warplens::exec {
+
+/// Holds back accesses whose shape has been seen lately, and counts them: see events.hpp. Two tables, direct-mapped by
+/// a hash of the shape; an access that finds another one in its place has that one delivered.
+class AccessWatch {
+public:
+  explicit AccessWatch(Shard& shard)
+      : regular_(kRegular), irregular_(kIrregular), shard_(shard), wanted_(shard.each_wanted()) {}
+
+  void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+               const std::int64_t* stride, std::int64_t half) {
+    if (site.observed_bytes == 0) return;
+    base += static_cast<std::uint64_t>(site.observed_offset);
+    if (warp.told_each && wanted_.in(space)) [[unlikely]] {
+      tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
+      if (!wanted_.together) return;
+    }
+    const std::uint64_t phase = base & (kAlignmentPeriod - 1);
+    const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
+    const std::uint64_t mixed =
+        (phase ^ shape ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) * 0x9e3779b97f4a7c15u;
+    Regular& r = regular_[mixed >> (64 - kRegularBits)];
+    if (r.site == &site && r.phase == phase && r.lanes.stride[0] == stride[0] && r.lanes.stride[1] == stride[1] &&
+        r.lanes.half == half && r.mask == mask && r.space == space) {
+      ++r.count;
+      return;
+    }
+    deliver(r);
+    r = {&site, {base, {stride[0], stride[1]}, half}, phase, 1, mask, space};
+  }
+
+  /// `offsets` of all lanes from `base`, 0 for inactive ones.
+  void irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+                 const std::int64_t* offsets);
+
+  /// Delivers what has been held back.
+  void flush();
+  [[nodiscard]] const EachWanted& wanted() const { return wanted_; }
+
+private:
+  static constexpr int kRegularBits = 11, kIrregularBits = 8;
+  static constexpr std::size_t kRegular = std::size_t{1} << kRegularBits, kIrregular = std::size_t{1} << kIrregularBits;
+  struct Regular {
+    const MemorySite* site = nullptr;
+    HalfWarps lanes;
+    std::uint64_t phase = 0, count = 0;
+    Mask mask = 0;
+    isa::Space space{};
+  };
+  struct Irregular {
+    const MemorySite* site = nullptr;
+    std::uint64_t base = 0, phase = 0, count = 0;
+    Mask mask = 0;
+    isa::Space space{};
+    std::int64_t offsets[kWarpSize]{};
+  };
+  /// Delivers what has been held back, once.
+  template <class Held> void deliver(const Held& held);
+  void deliver(const Regular& r);
+  void tell(const Warp& warp, const Regular& one);
+  /// Without its addresses, …
+  static Access access_of(const Regular& r);
+  /// … which go to `lanes`.
+  static Access access_of(const Regular& r, std::uint64_t* lanes);
+  static Access access_of(const Irregular& r, std::uint64_t* lanes);
+
+  std::vector<Regular> regular_;
+  std::vector<Irregular> irregular_;
+  Shard& shard_;
+  EachWanted wanted_; ///< where a warp is told of each
+};
+
+/// What one CTA may print, and all CTAs of a launch; what comes after it in the order of the CTAs is dropped. CUDA
+/// keeps 1 MiB of a whole launch by default (cudaLimitPrintfFifoSize).
+constexpr std::size_t kMostPrintedByCta = std::size_t{1} << 20, kMostPrinted = std::size_t{32} << 20;
+
+struct BlockCounter {
+  std::uint64_t warps = 0;
+  std::uint64_t lanes = 0;
+  std::uint64_t instructions = 0; ///< of the block
+};
+
+struct Worker {
+  explicit Worker(const Launch& launch, std::unique_ptr<Shard> shard);
+
+  const Launch& launch;
+  /// The allocation that each memory site hit last.
+  struct Region {
+    std::uint64_t begin = 1, end = 0;
+  };
+  std::vector<Region> regions;
+
+  bool alone = false; ///< no other worker touches the launch's memory: atomics need no lock
+  std::unique_ptr<Shard> shard;
+  std::optional<AccessWatch> watch;
+  std::vector<BlockCounter> blocks;
+  std::vector<std::uint64_t> guarded; ///< lanes on, by guard counter
+  std::vector<Branch> branches;
+  std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
+  std::uint64_t steps = 0;
+  std::map<std::uint64_t, std::string> printed; ///< by CTA, …
+  std::size_t printed_bytes = 0;                ///< … all together
+  std::optional<Trap> trap;                     ///< of the CTA with the lowest number
+  std::map<std::uint32_t, Overrun> overruns;    ///< by instruction
+
+  void print(std::uint64_t cta, std::string_view text);
+  void trapped(Trap t) {
+    if (!trap || t.cta < trap->cta) trap = std::move(t);
+  }
+  /// True where [low, high) lies in one allocation that the site may access so; remembers it for the site.
+  bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
+  /// True where a GPU lets the access pass all the same, which is noted down. `access` says what is accessed.
+  bool passes(const Trap& access, std::uint64_t bytes);
+  /// Branches are held back like accesses.
+  void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+    if (warp.told_each && watch->wanted().branches) [[unlikely]]
+      tell_branch(warp, index, active, taken);
+    Branch& last = branches[index];
+    if (last.active == active && last.taken == taken)
+      ++last.count;
+    else
+      change_branch(last, active, taken);
+  }
+  void change_branch(Branch& last, Mask active, Mask taken);
+  void tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);
+  void flush();
+};
+
+} // namespace warplens::exec

@@ -1,0 +1,25 @@
+// From a kernel to the program that warps run.
+#pragma once
+
+#include "emulator/base/expected.hpp"
+#include "emulator/exec/decode/levels.hpp"
+#include "emulator/exec/state/program.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace warplens::exec {
+
+/// Where the module's variables (global, const) lie, by index into Module::variables.
+using VariableAddresses = std::vector<std::uint64_t>;
+
+struct DecodeOptions {
+  const Level* level = nullptr; ///< nullptr: the best
+  bool watched = false;
+};
+
+/// Error: an instruction of the kernel is not supported (the checker's finding is repeated), or the kernel has no body.
+Expected<std::shared_ptr<const Program>> decode(const ir::Module& module, const ir::Function& kernel,
+                                                const VariableAddresses& variables, const DecodeOptions& options);
+
+} // namespace warplens::exec

@@ -1,0 +1,65 @@
+#include "emulator/exec/decode/levels.hpp"
+
+namespace warplens::exec {
+
+#define WARPLENS_NAME_v2 "x86-64-v2"
+#define WARPLENS_NAME_v3 "x86-64-v3"
+#define WARPLENS_NAME_v4 "x86-64-v4"
+#define WARPLENS_NAME_portable "portable"
+#define WARPLENS_RUNS_v2 true
+#define WARPLENS_RUNS_v3 __builtin_cpu_supports("x86-64-v3")
+#define WARPLENS_RUNS_v4 __builtin_cpu_supports("x86-64-v4")
+#define WARPLENS_RUNS_portable true
+
+// WARPLENS_FOR_EACH_LEVEL: LEVEL(v2) …; WARPLENS_FOR_EACH_TABLE: TABLE(fill_integer) …, in the order of the table.
+#define TABLE(fill) HandlerRow* fill(HandlerRow*);
+#define LEVEL(name)                                                                                                    \
+  namespace name {                                                                                                     \
+  WARPLENS_FOR_EACH_TABLE                                                                                              \
+  Handler memory_handler(const MemoryHandlerKey&);                                                                     \
+  Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
+  Handler warp_handler(const WarpHandlerKey&);                                                                         \
+  Handler matrix_handler(const MatrixHandlerKey&);                                                                     \
+  Mask sample_rows(const SampleRowsRequest&, SampledRows&);                                                            \
+  }
+WARPLENS_FOR_EACH_LEVEL
+#undef LEVEL
+#undef TABLE
+
+// One level's handlers, put together. Compiled here, for any processor: what a vector needs must not come from a level.
+#define TABLE(fill) row = fill(row);
+#define LEVEL(name)                                                                                                    \
+  namespace name {                                                                                                     \
+  static const HandlerRows& lane_handlers() {                                                                          \
+    static const HandlerRows rows = [] {                                                                               \
+      HandlerRows r(isa::table().size());                                                                              \
+      HandlerRow* row = r.data();                                                                                      \
+      WARPLENS_FOR_EACH_TABLE                                                                                          \
+      return r;                                                                                                        \
+    }();                                                                                                               \
+    return rows;                                                                                                       \
+  }                                                                                                                    \
+  }
+WARPLENS_FOR_EACH_LEVEL
+#undef LEVEL
+#undef TABLE
+
+std::span<const Level> levels() {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<Level>& available = *new std::vector<Level>([] {
+    std::vector<Level> list;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+#endif
+#define LEVEL(name)                                                                                                    \
+  if (WARPLENS_RUNS_##name)                                                                                            \
+    list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::vector_move,                \
+                    name::warp_handler, name::matrix_handler, name::sample_rows});
+    WARPLENS_FOR_EACH_LEVEL
+#undef LEVEL
+    return list;
+  }());
+  return available;
+}
+
+} // namespace warplens::exec

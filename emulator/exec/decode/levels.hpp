@@ -1,0 +1,34 @@
+// The handlers are compiled once per x86-64 level (v2, v3, v4) and once for other machines; the best one that the
+// processor has is chosen at start; DecodeOptions::level takes another.
+#pragma once
+
+#include "emulator/exec/access/memory_handlers.hpp"
+#include "emulator/exec/lanes/handler_row.hpp"
+#include "emulator/exec/lanes/warp_handlers.hpp"
+#include "emulator/exec/matrix/matrix_handlers.hpp"
+#include "emulator/exec/texture/texture_rows.hpp"
+#include "emulator/isa/table.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace warplens::exec {
+
+/// By entry.
+using HandlerRows = std::vector<HandlerRow>;
+
+struct Level {
+  std::string_view name; ///< "x86-64-v3"
+  const HandlerRows& (*lanes)();
+  Handler (*memory)(const MemoryHandlerKey&);
+  Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
+  Handler (*warp)(const WarpHandlerKey&);
+  Handler (*matrix)(const MatrixHandlerKey&);
+  SampleRowsFunction sample;
+};
+
+/// Levels compiled in that this processor can run, best first; never empty.
+std::span<const Level> levels();
+
+} // namespace warplens::exec

@@ -1,0 +1,57 @@
+// Lowers barrier.cluster, mapa and getctarank.
+#include "emulator/exec/decode/decoder.hpp"
+
+#include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/memory/memory.hpp"
+
+namespace warplens::exec {
+
+using isa::Space;
+using isa::Type;
+using isa::Word;
+
+void Decoder::cluster_barrier(const isa::Spelling& spelling) {
+  emit(spelling.has(Word::w_arrive) ? cluster_arrive : cluster_wait).extra = spelling.has(Word::w_aligned) ? 1 : 0;
+}
+
+// Where the shared memory of rank r begins is a number in the upper bits of the offset: r + 1, or 0 for one's own.
+// mapa (9.7.9.23) puts it there: the address without it, plus (r + 1) * kClusterStride.
+void Decoder::map_address(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const Type type = spelling.form.type();
+  const int bytes = isa::bytes(type);
+  const bool narrow = bytes == 4, generic = space_of(spelling) == Space::generic;
+  if (narrow && generic)
+    return unsupported("'mapa.u32' of generic addresses is not supported: clusters have 64-bit ones");
+  const std::string width = narrow ? "32" : "64";
+  std::uint32_t address = source(operands[1], type, false);
+  if (operands[1].kind == ir::OperandKind::variable && generic) // its generic address is meant
+    address = file_.constant(bytes, constant_value(operands[1], type) + kSharedWindow);
+  std::uint32_t rank = source(operands[2], Type::u32, false);
+  if (!narrow) rank = resized(rank, 4, 8, false);
+  constexpr std::uint64_t kRanks = 0xff * kClusterStride;
+  const std::uint32_t offset = file_.temporary(bytes);
+  lane_as("and.b" + width, {offset}, {address, file_.constant(bytes, ~kRanks)});
+  const std::uint32_t sum = file_.temporary(bytes);
+  lane_as("mad.lo.u" + width, {sum}, {rank, file_.constant(bytes, kClusterStride), offset});
+  lane_as("add.u" + width, {destination(operands[0], type, false)}, {sum, file_.constant(bytes, kClusterStride)});
+}
+
+// getctarank (9.7.9.24): the number in the upper bits less one; one's own rank where there is none.
+void Decoder::cta_rank(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const Type type = spelling.form.type();
+  if (type == Type::u32 && space_of(spelling) == Space::generic)
+    return unsupported("'getctarank.u32' of generic addresses is not supported: clusters have 64-bit ones");
+  std::uint32_t address = source(operands[1], type, false);
+  address = resized(address, isa::bytes(type), 4, false); // the upper half of a generic address is the window
+  const std::uint32_t number = file_.temporary(4), own = file_.temporary(0);
+  lane_as("shr.u32", {number}, {address, file_.constant(4, 24)});
+  lane_as("and.b32", {number}, {number, file_.constant(4, 0xff)});
+  lane_as("setp.eq.u32", {own}, {number, file_.constant(4, 0)});
+  lane_as("sub.u32", {number}, {number, file_.constant(4, 1)});
+  const std::uint32_t rank = file_.special(isa::Special::cluster_ctarank, 0, 4);
+  lane_as("selp.u32", {destination(operands[0], Type::u32, false)}, {rank, number, own});
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,336 @@
+// Lowers the matrix instructions of a warp: what is where, and which handler.
+#include "emulator/exec/decode/decoder.hpp"
+
+#include "emulator/exec/block/control.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warplens::exec {
+
+using isa::Space;
+using isa::Type;
+using isa::Word;
+using Kind = MatrixHandlerKey::Kind;
+
+namespace {
+
+struct Size {
+  int m, n, k;
+};
+
+// "m16n8k32"
+Size size_of(const isa::Spelling& s) {
+  Size size{};
+  for (int i = 0; i < s.form.count; ++i) {
+    const std::string_view text = isa::text_of(s.form.words[i]);
+    if (text.size() < 6 || text[0] != 'm' || text.find('k') == std::string_view::npos || text[1] < '0' || text[1] > '9')
+      continue;
+    int* number = nullptr;
+    for (const char c : text) {
+      if (c == 'm') number = &size.m;
+      if (c == 'n') number = &size.n;
+      if (c == 'k') number = &size.k;
+      if (c >= '0' && c <= '9') *number = 10 * *number + (c - '0');
+    }
+  }
+  return size;
+}
+
+// The words of a spelling that are types of elements, in order: of mma D, A, B and C.
+std::vector<MatrixElement> element_types(const isa::Spelling& s) {
+  struct Named {
+    Word word;
+    MatrixElement element;
+  };
+  constexpr Named kNames[] = {{isa::word_of(Type::f16), MatrixElement::f16},
+                              {isa::word_of(Type::bf16), MatrixElement::bf16},
+                              {isa::word_of(Type::tf32), MatrixElement::tf32},
+                              {isa::word_of(Type::f32), MatrixElement::f32},
+                              {isa::word_of(Type::f64), MatrixElement::f64},
+                              {isa::word_of(Type::e4m3), MatrixElement::e4m3},
+                              {isa::word_of(Type::e5m2), MatrixElement::e5m2},
+                              {isa::word_of(Type::s8), MatrixElement::s8},
+                              {isa::word_of(Type::u8), MatrixElement::u8},
+                              {isa::word_of(Type::s32), MatrixElement::s32},
+                              {Word::w_s4, MatrixElement::s4},
+                              {Word::w_u4, MatrixElement::u4},
+                              {Word::w_b1, MatrixElement::b1}};
+  std::vector<MatrixElement> list;
+  for (int i = 0; i < s.form.count; ++i)
+    for (const Named& n : kNames)
+      if (n.word == s.form.words[i]) list.push_back(n.element);
+  return list;
+}
+
+constexpr int kWordOfBits = 32;
+
+// m8n8k4 of halves: each quad of the lower half of the warp and the one 16 lanes on multiply matrices of their own.
+// They are told apart by lanes 4 and 8, and stand below each other here.
+struct QuadFragments {
+  Fragment a, b;
+};
+QuadFragments quad_factors(bool a_by_rows, bool b_by_rows) {
+  Fragment a, b;
+  a.element = b.element = MatrixElement::f16;
+  a.lane_elements = b.lane_elements = 2;
+  a.registers = b.registers = 2;
+  a.rows = 32, a.columns = 4;
+  b.rows = 16, b.columns = 8;
+  if (a_by_rows) {
+    a.lane = {Step{1, 0}, Step{2, 0}, Step{8, 0}, Step{16, 0}, Step{4, 0}};
+    a.place[0] = {0, 1};
+    a.reg[0] = {0, 2};
+  } else {
+    a.lane = {Step{0, 1}, Step{0, 2}, Step{8, 0}, Step{16, 0}, Step{4, 0}};
+    a.place[0] = {1, 0};
+    a.reg[0] = {2, 0};
+  }
+  if (b_by_rows) {
+    b.lane = {Step{1, 0}, Step{2, 0}, Step{4, 0}, Step{8, 0}, Step{0, 4}};
+    b.place[0] = {0, 1};
+    b.reg[0] = {0, 2};
+  } else {
+    b.lane = {Step{0, 1}, Step{0, 2}, Step{4, 0}, Step{8, 0}, Step{0, 4}};
+    b.place[0] = {1, 0};
+    b.reg[0] = {2, 0};
+  }
+  return {a, b};
+}
+Fragment quad_accumulator(MatrixElement element) {
+  Fragment c;
+  c.element = element;
+  c.rows = 32, c.columns = 8;
+  if (element == MatrixElement::f16) {
+    c.registers = 4;
+    c.lane_elements = 2;
+    c.lane = {Step{1, 0}, Step{2, 0}, Step{8, 0}, Step{16, 0}, Step{4, 0}};
+    c.place[0] = {0, 1};
+    c.reg = {Step{0, 2}, Step{0, 4}, Step{}};
+  } else {
+    c.registers = 8;
+    c.lane = {Step{1, 0}, Step{0, 2}, Step{8, 0}, Step{16, 0}, Step{4, 0}};
+    c.reg = {Step{0, 1}, Step{2, 0}, Step{0, 4}};
+  }
+  return c;
+}
+
+void place_quads(MatrixSite& s, const QuadFragments& factors, MatrixElement c, MatrixElement d) {
+  s.a = factors.a, s.b = factors.b;
+  s.c = quad_accumulator(c), s.d = quad_accumulator(d);
+  for (const auto& [fragment, places] : {std::pair{&s.a, &s.a_places}, std::pair{&s.b, &s.b_places},
+                                         std::pair{&s.c, &s.c_places}, std::pair{&s.d, &s.d_places}})
+    *places = fragment->places();
+}
+
+// Which products of an element are summed at once. Bytes are multiplied as halves, in two steps: of four in a row the
+// first two, then the others, where A is sparse of what is there of it.
+void order_products(MatrixSite& s, bool wmma) {
+  const bool bytes = s.a.element == MatrixElement::e4m3 || s.a.element == MatrixElement::e5m2;
+  constexpr int kBlockOfWmma = 4; // of tf32
+  s.block = bytes ? s.k / 2 : wmma && s.a.element == MatrixElement::tf32 ? kBlockOfWmma : s.k;
+  const int late = !bytes ? 0 : s.sparse ? 4 : 2;
+  for (const bool second : {false, true})
+    for (int k = 0; k < s.k; ++k)
+      if (((k & late) != 0) == second) s.order.push_back(static_cast<std::uint8_t>(k));
+}
+
+bool is_integer(MatrixElement e) {
+  return e == MatrixElement::s8 || e == MatrixElement::u8 || e == MatrixElement::s4 || e == MatrixElement::u4;
+}
+
+Kind multiplication(const isa::Spelling& s, const MatrixSite& site) {
+  if (site.a.element == MatrixElement::b1) return Kind::multiply_bits;
+  if (is_integer(site.a.element)) return Kind::multiply_integers;
+  if (site.chained) return Kind::multiply_chained;
+  if (site.a.element != MatrixElement::f64) return Kind::multiply_floats;
+  return s.has(Word::w_rz)   ? Kind::multiply_doubles_zero
+         : s.has(Word::w_rm) ? Kind::multiply_doubles_down
+         : s.has(Word::w_rp) ? Kind::multiply_doubles_up
+                             : Kind::multiply_doubles;
+}
+
+// What each lane accesses of a fragment in memory: along the lines, as much as its registers hold of one at once. What
+// is 16 bits wide and lies the other way is loaded as if it did not, and then moved within each 8 x 8 elements; the 8 x
+// 8 matrices of ldmatrix are what narrow elements in shared memory are loaded as (so an H200 does it).
+void plan_accesses(FragmentTransfer& t, bool by_matrices) {
+  const int width = bits(t.fragment.element);
+  const auto line_elements = t.fragment.size() / t.lines;
+  Fragment f = t.fragment;
+  const auto along = [&](Step s) { return t.columns_are_lines ? s.rows : s.columns; };
+  const auto across = [&](Step s) { return t.columns_are_lines ? s.columns : s.rows; };
+  if (width == 16 && along(f.place[0]) == 0)
+    for (Step* s : {&f.place[0], &f.lane[0], &f.lane[1], &f.lane[2], &f.lane[3], &f.lane[4]})
+      std::swap(s->rows, s->columns);
+  const bool narrow = width < 32 && f.element != MatrixElement::b1;
+  const bool with_grain = !narrow || along(f.place[0]) == 1;
+  if (by_matrices && narrow && width >= 8 && with_grain) {
+    constexpr int kRow = 16;
+    t.piece = kRow;
+    const int chunks = line_elements * width / 8 / kRow;
+    for (int first = 0; first < t.lines * chunks; first += 32) {
+      FragmentTransfer::Access& a = t.accesses.emplace_back();
+      for (int l = 0; l < 32 && first + l < t.lines * chunks; ++l) {
+        a.lanes |= 1u << l;
+        a.line[l] = static_cast<std::uint8_t>((first + l) % t.lines);
+        a.byte[l] = static_cast<std::uint8_t>((first + l) / t.lines * kRow);
+      }
+    }
+    return;
+  }
+  const bool pairs = !narrow && along(f.reg[0]) == 1 && f.registers > 1; // of wide elements
+  const int at_once = narrow && with_grain ? f.lane_elements : 1;
+  t.piece = static_cast<std::uint8_t>((narrow ? at_once * width : std::min(width, 64) * (pairs ? 2 : 1)) / 8);
+  for (int r = 0; r < f.registers; r += pairs ? 2 : 1) {
+    bool copy = false; // registers that hold the same again
+    for (int bit = 0; bit < 3; ++bit)
+      copy = copy || ((r >> bit & 1) != 0 && f.reg[bit].rows == 0 && f.reg[bit].columns == 0);
+    if (copy) continue;
+    for (int p = 0; p < f.lane_elements; p += at_once) {
+      FragmentTransfer::Access& a = t.accesses.emplace_back();
+      a.lanes = ~0u;
+      for (int l = 0; l < 32; ++l) {
+        const int position = f.position(r, l, p);
+        const Step s{static_cast<std::int8_t>(position / f.columns), static_cast<std::int8_t>(position % f.columns)};
+        a.line[l] = static_cast<std::uint8_t>(across(s));
+        a.byte[l] = static_cast<std::uint8_t>(along(s) * width / 8);
+      }
+    }
+  }
+}
+
+// Elements of 4 bits always lie along the lines: a register of them is moved at once.
+void find_places(FragmentTransfer& t) {
+  const Fragment& f = t.fragment;
+  const int width = bits(f.element), at_once = width < 8 ? f.lane_elements : 1;
+  t.place_bytes = static_cast<std::uint8_t>(at_once * width / 8);
+  for (int r = 0; r < f.registers; ++r)
+    for (int l = 0; l < kWarpSize; ++l)
+      for (int p = 0; p < f.lane_elements; p += at_once) {
+        const int position = f.position(r, l, p), i = position / f.columns, j = position % f.columns;
+        const int line = t.columns_are_lines ? j : i, along = t.columns_are_lines ? i : j;
+        t.places.push_back(static_cast<std::uint16_t>(line * t.line_bytes + along * width / 8));
+      }
+}
+
+} // namespace
+
+// The rows of the registers in braces.
+void Decoder::take_registers(const ir::Operand& operand, Type type, bool written, std::array<std::uint32_t, 8>& rows) {
+  std::size_t n = 0;
+  for (const ir::Operand& element : function_.elements(operand))
+    if (n < rows.size()) rows[n++] = written ? destination(element, type, false) : source(element, type, false);
+}
+
+void Decoder::transfer_matrices(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const bool loads = spelling.instruction_class == isa::InstructionClass::matrix_load;
+  const bool moved = spelling.has(Word::w_trans);
+  const ir::Operand& where = operands[loads ? 1 : 0];
+  const ir::Operand& registers = operands[loads ? 0 : 1];
+  std::array<std::uint32_t, 8> rows{};
+  take_registers(registers, Type::b32, loads, rows);
+  const Address a = address(where);
+  constexpr int kRowBytes = 16;
+  MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
+  (loads ? s.to : s.from) = rows;
+  const Kind kind = loads ? moved ? Kind::load_transposed : Kind::load : moved ? Kind::store_transposed : Kind::store;
+  Op& op = emit(level_.matrix({kind, watched_}));
+  op.site = &s;
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.src[3] = file_.constant(4, kFullMask);
+  op.extra = spelling.has(Word::w_x1) ? 1 : spelling.has(Word::w_x2) ? 2 : 4;
+}
+
+void Decoder::transpose_matrix(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const std::uint32_t from = source(operands[1], spelling.types[1], false);
+  const std::uint32_t to = destination(operands[0], spelling.types[0], false);
+  const std::uint32_t everyone = file_.constant(4, kFullMask);
+  Op& op = emit(level_.matrix({Kind::transpose, watched_}));
+  op.src[0] = from;
+  op.src[3] = everyone;
+  op.dst[0] = to;
+}
+
+void Decoder::transfer_fragment(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const bool loads = spelling.has(Word::w_load);
+  const Size size = size_of(spelling);
+  MatrixElement element = element_types(spelling).front();
+  const int k = element == MatrixElement::b1 ? size.k / kWordOfBits : size.k;
+  FragmentTransfer t;
+  t.fragment = spelling.has(Word::w_a)   ? factor_a(element, size.m, k)
+               : spelling.has(Word::w_b) ? factor_b(element, k, size.n, size.n == 32)
+                                         : accumulator(element, size.m, size.n);
+  const ir::Operand& registers = operands[loads ? 0 : 1];
+  const ir::Operand& where = operands[loads ? 1 : 0];
+  t.fragment.registers = static_cast<int>(function_.elements(registers).size());
+  t.columns_are_lines = spelling.has(Word::w_col);
+  t.lines = t.columns_are_lines ? t.fragment.columns : t.fragment.rows;
+  const int line_elements = t.fragment.size() / t.lines;
+  t.line_bytes = line_elements * bits(element) / 8;
+  take_registers(registers, spelling.types[loads ? 0 : 1], loads, t.fragment.row);
+  const int memory_elements = element == MatrixElement::b1 ? line_elements * kWordOfBits : line_elements;
+  t.stride = operands.size() > 2 ? source(operands[2], Type::u32, false)
+                                 : file_.constant(4, static_cast<std::uint64_t>(memory_elements));
+  const Space space = space_of_access(spelling, where);
+  plan_accesses(t, space == Space::shared);
+  find_places(t);
+  const Address a = address(where);
+  t.addresses = file_.temporary(a.is_32_bit ? 4 : 8);
+  MemorySite& s = site(space, loads ? AccessKind::load : AccessKind::store, t.piece, a);
+  Op& op = emit(level_.matrix({loads ? Kind::load_fragment : Kind::store_fragment, watched_}));
+  op.site = &s;
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.src[3] = file_.constant(4, kFullMask);
+  op.extra = static_cast<std::uint32_t>(program_->fragments.size());
+  program_->fragments.push_back(std::move(t));
+}
+
+void Decoder::multiply_matrices(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const std::vector<MatrixElement> types = element_types(spelling);
+  // wmma's forms of halves name only D and C.
+  const MatrixElement d = types.front(), c = types.back(), a = types.size() == 2 ? MatrixElement::f16 : types[1],
+                      b = types.size() == 2 ? MatrixElement::f16 : types[2];
+  const Size size = size_of(spelling);
+  const bool wmma = spelling.entry->opcode == "wmma";
+  MatrixSite& s = program_->matrices.emplace_back();
+  s.m = size.m, s.n = size.n;
+  s.k = a == MatrixElement::b1 ? size.k / kWordOfBits : size.k;
+  s.saturate = spelling.has(Word::w_satfinite);
+  s.conjunction = spelling.has(Word::w_and_);
+  s.sparse = spelling.has(Word::w_sp) || spelling.has(Word::w_sp_ordered);
+  s.chained = !wmma && spelling.has(Word::w_m8n8k4) && a == MatrixElement::f16;
+  const bool flipped = s.n > s.m;
+  if (flipped) std::swap(s.m, s.n);
+  if (s.chained) {
+    const auto layout = [&](int i) { return spelling.form.words[3 + i] == Word::w_row; }; // after sync, aligned, shape
+    place_quads(s, quad_factors(layout(0), layout(1)), c, d);
+  } else {
+    const int a_columns = s.sparse ? s.k / 2 : s.k;
+    s.a = flipped ? transposed(factor_b(b, s.k, s.m, true)) : factor_a(a, s.m, a_columns);
+    s.b = flipped ? factor_a(a, s.n, s.k) : transposed(factor_b(b, s.k, s.n, false));
+    s.c = accumulator(c, s.m, s.n), s.d = accumulator(d, s.m, s.n);
+    for (Fragment* f : {&s.a, &s.b, &s.c, &s.d}) f->find_corners();
+    order_products(s, wmma);
+  }
+  take_registers(operands[1], spelling.types[1], false, flipped ? s.b.row : s.a.row);
+  take_registers(operands[2], spelling.types[2], false, flipped ? s.a.row : s.b.row);
+  take_registers(operands[3], spelling.types[3], false, s.c.row);
+  if (s.sparse) {
+    s.metadata = source(operands[4], Type::b32, false);
+    s.groups = sparse_groups(a, s.m, s.k, static_cast<int>(constant_value(operands[5], Type::u32)));
+  }
+  take_registers(operands[0], spelling.types[0], true, s.d.row);
+  const std::uint32_t everyone = file_.constant(4, kFullMask);
+  Op& op = emit(level_.matrix({multiplication(spelling, s), watched_}));
+  op.matrix = &s;
+  op.src[3] = everyone;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,329 @@
+#include "emulator/exec/block/control.hpp"
+#include "emulator/exec/decode/decoder.hpp"
+
+#include "emulator/exec/access/atomics.hpp"
+#include "emulator/exec/memory/memory.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::exec {
+
+using isa::Space;
+using isa::Word;
+
+Space space_of(const isa::Spelling& spelling) {
+  for (int i = 0; i < spelling.form.count; ++i) switch (spelling.form.words[i]) {
+    case Word::w_const_: return Space::constant;
+    case Word::w_global: return Space::global;
+    case Word::w_local: return Space::local;
+    case Word::w_param:
+    case Word::w_param_entry:
+    case Word::w_param_func: return Space::param;
+    case Word::w_shared:
+    case Word::w_shared_cta:
+    case Word::w_shared_cluster: return Space::shared;
+    default: break;
+    }
+  return Space::generic;
+}
+
+namespace {
+
+int vector_width(const isa::Spelling& spelling) {
+  return spelling.has(Word::w_v2) ? 2 : spelling.has(Word::w_v4) ? 4 : spelling.has(Word::w_v8) ? 8 : 1;
+}
+
+// Whether other blocks, and the host, may look while it happens.
+bool is_strong(const isa::Spelling& spelling) {
+  return spelling.has(Word::w_volatile_) || spelling.has(Word::w_relaxed) || spelling.has(Word::w_acquire) ||
+         spelling.has(Word::w_release) || spelling.has(Word::w_mmio);
+}
+
+// The operands of a vector in braces, or the single one.
+std::span<const ir::Operand> elements_of(const ir::Function& function, const ir::Operand& operand) {
+  return operand.kind == ir::OperandKind::vector ? function.elements(operand) : std::span(&operand, 1);
+}
+
+} // namespace
+
+Decoder::Address Decoder::address(const ir::Operand& operand) {
+  if (operand.count == 0) return {file_.constant(8, static_cast<std::uint64_t>(operand.value)), 0, false};
+  const ir::Operand& base = function_.elements(operand)[0];
+  if (base.kind == ir::OperandKind::indexed) return indexed_address(base, operand.value);
+  if (base.kind != ir::OperandKind::reg) {
+    const std::uint64_t value = constant_value(base, isa::Type::u64) + static_cast<std::uint64_t>(operand.value);
+    if (base.kind == ir::OperandKind::variable && in_moving_frame(base.index))
+      return {program_->frame_row, static_cast<std::int64_t>(value), true};
+    return {file_.constant(8, value), 0, false};
+  }
+  int bytes = 0;
+  const std::uint32_t row = register_row(base, &bytes);
+  return {row, operand.value, bytes == 4};
+}
+
+// [array + register * step]: the sum in a temporary row.
+Decoder::Address Decoder::indexed_address(const ir::Operand& indexed, std::int64_t offset) {
+  const ir::Operand& variable = function_.elements(indexed)[0];
+  const ir::Operand& index = function_.elements(indexed)[1];
+  int bytes = 0;
+  const std::uint32_t index_row = register_row(index, &bytes);
+  const std::uint64_t start = address_of(variable.index) + static_cast<std::uint64_t>(variable.value + offset);
+  const std::uint32_t sum = file_.temporary(bytes);
+  lane_as(bytes == 4 ? "mad.lo.u32" : "mad.lo.u64", {sum},
+          {index_row, file_.constant(bytes, static_cast<std::uint64_t>(index.value)), file_.constant(bytes, start)});
+  if (in_moving_frame(variable.index))
+    lane_as(bytes == 4 ? "add.u32" : "add.u64", {sum}, {sum, resized(program_->frame_row, 4, bytes, false)});
+  return {sum, 0, bytes == 4};
+}
+
+// The variable that an address names, if it names one.
+const ir::Operand* Decoder::named_variable(const ir::Operand& address) const {
+  if (address.count == 0) return nullptr;
+  const ir::Operand* base = &function_.elements(address)[0];
+  if (base->kind == ir::OperandKind::indexed) base = &function_.elements(*base)[0];
+  return base->kind == ir::OperandKind::variable ? base : nullptr;
+}
+
+// A generic instruction that names a variable goes to that variable's space.
+Space Decoder::space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const {
+  const Space space = space_of(spelling);
+  const ir::Operand* const variable = named_variable(operand);
+  // What functions hand to each other lies in their frames.
+  const bool of_kernel =
+      variable != nullptr ? ir::variable_owner(variable->index) == ir::VariableOwner::parameter : part_ == 0;
+  if (space == Space::param && !of_kernel) return Space::local;
+  return space == Space::generic && variable != nullptr ? module_.variable(function_, variable->index).space : space;
+}
+
+MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Address& address) {
+  MemorySite s;
+  s.index = static_cast<std::uint32_t>(program_->sites.size());
+  s.instruction = current_index_;
+  s.space = space;
+  s.kind = kind;
+  s.lane_bytes = static_cast<std::uint16_t>(lane_bytes);
+  s.address32 = address.is_32_bit;
+  s.cluster = space == Space::generic ||
+              (current_->form != ir::kNone && module_.spellings[current_->form].has(Word::w_shared_cluster));
+  const auto joined = joined_.find(current_index_);
+  s.observed_bytes = joined == joined_.end() ? s.lane_bytes : joined->second.bytes;
+  s.observed_offset = joined == joined_.end() ? 0 : joined->second.offset;
+  program_->sites.push_back(s);
+  return program_->sites.back();
+}
+
+// Compilers keep what functions hand to each other in registers, so nobody is told of accesses to it. Parameters of a
+// kernel are in memory: at a fixed place they are no access (load_parameter), at a computed one they are.
+MemorySite& Decoder::hidden_param(MemorySite& site, const isa::Spelling& spelling) {
+  if (space_of(spelling) == Space::param && site.space != Space::param) site.observed_bytes = 0;
+  return site;
+}
+
+// Kernel parameters at a fixed place are the same for all lanes: no address is computed.
+void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements,
+                             std::uint64_t offset) {
+  const isa::Type type = spelling.form.type();
+  const int size = isa::bytes(type);
+  for (std::size_t e = 0; e < elements.size(); ++e, offset += static_cast<unsigned>(size)) {
+    if (elements[e].kind == ir::OperandKind::sink) continue;
+    int register_bytes = 0;
+    const std::uint32_t d = register_row(elements[e], &register_bytes);
+    const Handler handler = level_.memory({MemoryHandlerKey::Kind::param, type, register_bytes, 1, false});
+    // Offsets before the first parameter have wrapped around.
+    const bool inside =
+        offset <= program_->param_bytes && program_->param_bytes - offset >= static_cast<unsigned>(size);
+    if (handler == nullptr || !inside) {
+      unsupported(handler == nullptr ? fmt::format("'{}' is not supported", current_->opcode)
+                                     : "the address is outside the parameter space");
+      return;
+    }
+    Op& op = emit(handler);
+    op.dst[0] = d;
+    op.imm = static_cast<std::int64_t>(offset);
+  }
+}
+
+void Decoder::load(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const auto elements = elements_of(function_, operands[0]);
+  const ir::Operand& where = operands[1];
+  const Space space = space_of_access(spelling, where);
+  const bool fixed = where.count != 0 && function_.elements(where)[0].kind == ir::OperandKind::variable;
+  if (space == Space::param && fixed) {
+    const std::uint64_t offset =
+        address_of(function_.elements(where)[0].index) + static_cast<std::uint64_t>(where.value);
+    load_parameter(spelling, elements, offset);
+    return;
+  }
+  const isa::Type type = spelling.form.type();
+  const int width = vector_width(spelling), size = isa::bytes(type);
+  int register_bytes = 0;
+  for (const ir::Operand& e : elements)
+    if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
+  if (register_bytes == 0) register_bytes = size;
+  std::array<std::uint32_t, 8> rows{};
+  for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
+    int bytes = register_bytes;
+    rows[e] =
+        elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes) : register_row(elements[e], &bytes);
+    if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
+  }
+  const Handler handler =
+      level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_, is_strong(spelling)});
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  const Address a = address(where);
+  MemorySite& s = site(space, AccessKind::load, width * size, a);
+  s.to = rows;
+  Op& op = emit(handler);
+  op.site = &hidden_param(s, spelling);
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.dst[0] = rows[0];
+  op.dst[1] = rows[1];
+  op.src[1] = rows[2];
+  op.src[2] = rows[3];
+}
+
+void Decoder::store(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const auto elements = elements_of(function_, operands[1]);
+  const Space space = space_of_access(spelling, operands[0]);
+  if (space == Space::param) {
+    unsupported("the parameters of a kernel cannot be written");
+    return;
+  }
+  const isa::Type type = spelling.form.type();
+  const int width = vector_width(spelling), size = isa::bytes(type);
+  std::array<std::uint32_t, 8> rows{};
+  int register_bytes = size;
+  for (const ir::Operand& e : elements)
+    if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
+  for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
+    int bytes = register_bytes;
+    const bool moves = elements[e].kind == ir::OperandKind::variable && in_moving_frame(elements[e].index);
+    rows[e] = elements[e].kind == ir::OperandKind::reg ? register_row(elements[e], &bytes)
+              : moves ? frame_address(constant_value(elements[e], type), register_bytes)
+                      : file_.constant(register_bytes, constant_value(elements[e], type));
+    if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
+  }
+  const Handler handler =
+      level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, watched_, is_strong(spelling)});
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  const Address a = address(operands[0]);
+  MemorySite& s = site(space, AccessKind::store, width * size, a);
+  s.from = rows;
+  Op& op = emit(handler);
+  op.site = &hidden_param(s, spelling);
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.src[1] = rows[0];
+  op.src[2] = rows[1];
+  op.src[3] = rows[2];
+  op.dst[0] = rows[3];
+}
+
+void Decoder::atomic(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const bool returns = spelling.entry->family == isa::Family::atomic;
+  const isa::Type type = spelling.form.type();
+  const int width = vector_width(spelling);
+  const Handler handler = atomic_handler(spelling, width);
+  if (handler == nullptr) {
+    unsupported(fmt::format("'{}' is not supported", current_->opcode));
+    return;
+  }
+  std::size_t next = returns ? 1 : 0;
+  const ir::Operand& where = operands[next++];
+  const Address a = address(where);
+  const auto values = elements_of(function_, operands[next++]);
+  const std::uint32_t b = source(values[0], type, false);
+  const std::uint32_t c = spelling.has(Word::w_cas) ? source(operands[next], type, false) : b;
+  MemorySite& s = site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction,
+                       width * isa::bytes(type), a);
+  if (width > 1) {
+    for (std::size_t e = 0; e < values.size(); ++e) s.from[e] = source(values[e], type, false);
+    if (returns) {
+      const auto results = elements_of(function_, operands[0]);
+      for (std::size_t e = 0; e < results.size(); ++e) s.to[e] = destination(results[e], type, false);
+    }
+  }
+  const std::uint32_t d = returns && width == 1 ? destination(operands[0], type, false) : 0;
+  Op& op = emit(handler);
+  op.site = &s;
+  op.src[0] = a.row;
+  op.imm = a.offset;
+  op.src[1] = b;
+  op.src[2] = c;
+  op.dst[0] = d;
+}
+
+// Generic addresses of shared and local memory are offsets in a window; all other spaces are flat.
+void Decoder::convert_address(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const isa::Type type = spelling.form.type();
+  const Space space = space_of(spelling);
+  std::uint64_t window = 0;
+  if (space == Space::shared) window = isa::bits(type) == 32 ? kSharedWindow32 : kSharedWindow;
+  if (space == Space::local) window = isa::bits(type) == 32 ? kLocalWindow32 : kLocalWindow;
+  if (space == Space::param) window = part_ == 0 ? kParamWindow : kLocalWindow; // of a function: in its frame
+  if (spelling.has(Word::w_to)) window = std::uint64_t{0} - window;
+  const std::uint32_t s = source(operands[1], type, false);
+  const std::uint32_t d = destination(operands[0], type, false);
+  lane_as(fmt::format("add.{}", isa::name(type)), {d}, {s, file_.constant(isa::bytes(type), window)});
+}
+
+// result |= address in [begin, begin + size)
+void Decoder::either_in(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t begin,
+                        std::uint64_t size) {
+  const std::string width = bytes == 4 ? "32" : "64";
+  const std::uint32_t distance = file_.temporary(bytes), inside = file_.temporary(0);
+  lane_as("sub.u" + width, {distance}, {address, file_.constant(bytes, begin)});
+  lane_as("setp.lt.u" + width, {inside}, {distance, file_.constant(bytes, size)});
+  lane_as("or.pred", {result}, {result, inside});
+}
+
+// result |= address in the CTA's own shared memory: at the begin of the window, or where the cluster sees it
+void Decoder::own_shared(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t window) {
+  either_in(result, address, bytes, window, kClusterStride);
+  const std::string width = bytes == 4 ? "32" : "64";
+  const std::uint32_t rank = file_.special(isa::Special::cluster_ctarank, 0, bytes), seen = file_.temporary(bytes);
+  lane_as("mul.lo.u" + width, {seen}, {rank, file_.constant(bytes, kClusterStride)});
+  lane_as("sub.u" + width, {seen}, {address, seen});
+  either_in(result, seen, bytes, window + kClusterStride, kClusterStride);
+}
+
+// isspacep (9.7.9.18). Constant variables lie among global ones; whatever is nothing else is global.
+void Decoder::test_space(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  int bytes = module_.address_size / 8;
+  if (operands[1].kind == ir::OperandKind::reg) register_row(operands[1], &bytes);
+  const std::uint32_t address = source(operands[1], bytes == 4 ? isa::Type::u32 : isa::Type::u64, false);
+  const std::uint64_t shared = bytes == 4 ? kSharedWindow32 : kSharedWindow,
+                      local = bytes == 4 ? kLocalWindow32 : kLocalWindow,
+                      size = bytes == 4 ? kWindowSize32 : kWindowSize;
+  const std::uint32_t result = file_.temporary(0);
+  lane_as("mov.pred", {result}, {file_.always()});
+  lane_as("not.pred", {result}, {result});
+  const Space space = space_of(spelling);
+  const bool global = space == Space::global, own = space == Space::shared && !spelling.has(Word::w_shared_cluster);
+  if (own) own_shared(result, address, bytes, shared);
+  if ((space == Space::shared && !own) || global) either_in(result, address, bytes, shared, size);
+  if (space == Space::local || global) either_in(result, address, bytes, local, size);
+  if ((space == Space::param || global) && bytes == 8) either_in(result, address, bytes, kParamWindow, size);
+  if (space == Space::constant || global) {
+    Op& op = emit(or_in_constant);
+    op.dst[0] = result;
+    op.src[0] = address;
+    op.imm = bytes;
+  }
+  if (global) lane_as("not.pred", {result}, {result});
+  lane_as("mov.pred", {destination(operands[0], isa::Type::pred, false)}, {result});
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,150 @@
+// Operands of an instruction as rows.
+#include "emulator/exec/decode/decoder.hpp"
+
+#include "emulator/exec/block/control.hpp"
+#include "emulator/exec/memory/memory.hpp"
+
+#include <bit>
+
+namespace warplens::exec {
+
+using ir::OperandKind;
+
+std::uint32_t Decoder::register_row(const ir::Operand& operand, int* lane_bytes) const {
+  *lane_bytes = file_.lane_bytes(operand.index);
+  const bool of_vector = operand.component != 0 && operand.component < ir::kByte0;
+  return file_.reg(operand.index, of_vector ? operand.component - 1 : 0);
+}
+
+std::uint64_t Decoder::address_of(std::uint32_t variable) const {
+  const std::uint32_t position = ir::variable_position(variable);
+  switch (ir::variable_owner(variable)) {
+  case ir::VariableOwner::parameter: return program_->param_offsets[position];
+  case ir::VariableOwner::local: return local_offsets_[position];
+  default: break;
+  }
+  const isa::Space space = module_.variables[position].space;
+  const bool in_kernel = space == isa::Space::shared || space == isa::Space::local;
+  return in_kernel ? shared_offsets_[position] : variables_[position];
+}
+
+// The bits of an operand that is known now, as a value of `type`.
+std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type) const {
+  const auto raw = static_cast<std::uint64_t>(operand.value);
+  switch (operand.kind) {
+  case OperandKind::variable: return address_of(operand.index) + raw;
+  case OperandKind::function:
+    return function_address(callees().index().definition_of(operand.index), module_.address_size);
+  case OperandKind::warp_size: return kWarpSize;
+  case OperandKind::real64:
+    if (type == isa::Type::f32 || (isa::bits(type) == 32))
+      return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(raw)));
+    return raw;
+  case OperandKind::real32:
+    if (type == isa::Type::f64)
+      return std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw))));
+    return raw;
+  default: return raw;
+  }
+}
+
+// %clock and its kind change while a warp runs, so they are read where they are used.
+std::uint32_t Decoder::special_row(const ir::Operand& operand, int lane_bytes) {
+  const auto special = static_cast<isa::Special>(operand.index);
+  switch (special) {
+  case isa::Special::clock:
+  case isa::Special::clock_hi:
+  case isa::Special::clock64:
+  case isa::Special::globaltimer:
+  case isa::Special::globaltimer_lo:
+  case isa::Special::globaltimer_hi: {
+    const std::uint32_t row = file_.temporary(lane_bytes < 8 ? 4 : 8);
+    Op& op = emit(read_special);
+    op.dst[0] = row;
+    op.extra = operand.index;
+    op.imm = lane_bytes < 8 ? 4 : 8;
+    return lane_bytes < 4 ? resized(row, 4, lane_bytes, false) : row;
+  }
+  default: return file_.special(special, operand.component == 0 ? 0 : operand.component - 1, lane_bytes);
+  }
+}
+
+// A row of another width, by the cvt of the table.
+std::uint32_t Decoder::resized(std::uint32_t row, int from_bytes, int to_bytes, bool is_signed) {
+  if (from_bytes == to_bytes) return row;
+  const std::uint32_t result = file_.temporary(to_bytes);
+  const char sign = is_signed ? 's' : 'u';
+  lane_as(std::string("cvt.") + sign + std::to_string(8 * to_bytes) + "." + sign + std::to_string(8 * from_bytes),
+          {result}, {row});
+  return result;
+}
+
+std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool relaxed) {
+  if (type == isa::Type::pred) return source_predicate(operand);
+  const int bytes = isa::bytes(type);
+  switch (operand.kind) {
+  case OperandKind::reg: {
+    int lane_bytes = 0;
+    const std::uint32_t row = register_row(operand, &lane_bytes);
+    return relaxed ? resized(row, lane_bytes, bytes, isa::is_signed(type)) : row;
+  }
+  case OperandKind::special: return special_row(operand, bytes);
+  case OperandKind::indexed: {
+    const Address a = indexed_address(operand, 0);
+    return resized(a.row, a.is_32_bit ? 4 : 8, bytes, false);
+  }
+  case OperandKind::variable: // the address of a parameter that is a texture is the texture's handle
+    if (in_moving_frame(operand.index)) return frame_address(constant_value(operand, type), bytes);
+    if (ir::variable_owner(operand.index) == ir::VariableOwner::parameter &&
+        isa::info(module_.variable(function_, operand.index).type).kind == isa::Class::opaque)
+      return opaque_parameter(address_of(operand.index));
+    [[fallthrough]];
+  default: return file_.constant(bytes, constant_value(operand, type));
+  }
+}
+
+std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
+  if (operand.kind != OperandKind::reg && operand.kind != OperandKind::special) {
+    const bool truth =
+        operand.kind == OperandKind::warp_size || (operand.kind == OperandKind::integer && operand.value != 0);
+    if (truth) return file_.always();
+    const std::uint32_t row = file_.temporary(0);
+    Op& op = emit(predicate_xor);
+    op.src[0] = op.src[1] = file_.always();
+    op.dst[0] = row;
+    return row;
+  }
+  const std::uint32_t row = operand.kind == OperandKind::special
+                                ? file_.special(static_cast<isa::Special>(operand.index), 0, 0)
+                                : file_.reg(operand.index);
+  if (!operand.negated) return row;
+  const std::uint32_t flipped = file_.temporary(0);
+  Op& op = emit(predicate_and);
+  op.src[0] = row;
+  op.extra = kFullMask;
+  op.src[1] = file_.always();
+  op.dst[0] = flipped;
+  return flipped;
+}
+
+std::uint32_t Decoder::destination(const ir::Operand& operand, isa::Type type, bool relaxed) {
+  const int bytes = type == isa::Type::pred ? 0 : isa::bytes(type);
+  if (operand.kind == OperandKind::sink) return file_.temporary(bytes);
+  int lane_bytes = 0;
+  const std::uint32_t row = register_row(operand, &lane_bytes);
+  if (!relaxed || lane_bytes == bytes) return row;
+  const std::uint32_t narrow = file_.temporary(bytes);
+  pending_.push_back({narrow, row, bytes, lane_bytes, isa::is_signed(type)});
+  return narrow;
+}
+
+void Decoder::finish_destinations() {
+  for (const Pending& p : pending_) {
+    const char sign = p.is_signed ? 's' : 'u';
+    lane_as(std::string("cvt.") + sign + std::to_string(8 * p.to_bytes) + "." + sign + std::to_string(8 * p.from_bytes),
+            {p.target}, {p.row});
+  }
+  pending_.clear();
+}
+
+} // namespace warplens::exec

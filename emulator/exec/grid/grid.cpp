@@ -1,0 +1,120 @@
+#include "emulator/exec/grid/residency.hpp"
+#include "emulator/exec/grid/workers.hpp"
+
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace warplens::exec {
+
+namespace {
+
+std::vector<InstructionCount> instruction_counts(const Program& program,
+                                                 const std::vector<std::unique_ptr<Worker>>& workers) {
+  std::vector<InstructionCount> counts(program.function->instructions.size());
+  for (const auto& worker : workers) {
+    for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+      const CountedBlock& block = program.blocks[b];
+      for (std::uint32_t i = block.first; i < block.first + block.count; ++i) {
+        counts[i].warps += worker->blocks[b].warps;
+        counts[i].lanes += worker->blocks[b].lanes;
+      }
+    }
+    for (std::size_t g = 0; g < program.guarded.size(); ++g) counts[program.guarded[g]].lanes_on += worker->guarded[g];
+    for (std::size_t b = 0; b < program.branches.size(); ++b)
+      counts[program.branches[b]].lanes_on += worker->taken_lanes[b];
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (program.function->instructions[i].guard == ir::kNone) counts[i].lanes_on = counts[i].lanes;
+  return counts;
+}
+
+// The same whichever worker ran which CTA.
+std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>& workers) {
+  std::map<std::uint32_t, Overrun> all;
+  for (const auto& worker : workers)
+    for (const auto& [instruction, overrun] : worker->overruns) {
+      Overrun& known = all.try_emplace(instruction, Overrun{overrun.first, 0}).first->second;
+      known.count += overrun.count;
+      if (overrun.first.cta < known.first.cta) known.first = overrun.first;
+    }
+  std::vector<Overrun> list;
+  for (auto& [instruction, overrun] : all) list.push_back(std::move(overrun));
+  return list;
+}
+
+// Whether CTAs have to run in the same order each time. One after the other they always get the same addresses from
+// malloc(), launch in the same order, and find what others have left in the same state: so many are the rounds in which
+// they wait, and such are the numbers that they draw. Where nobody watches that may differ from run to run; but those
+// that wait for each other would only take each other's processors.
+bool needs_order(const Launch& launch) {
+  const ir::BlockDependence dependence = launch.program->block_dependence;
+  return launch.program->uses_heap || dependence == ir::BlockDependence::waiting ||
+         (launch.watcher != nullptr && dependence == ir::BlockDependence::order);
+}
+
+} // namespace
+
+unsigned default_workers() {
+  // Asked once, as the answer may come from files.
+  static const auto processors = static_cast<unsigned>(tbb::info::default_concurrency());
+  return processors;
+}
+
+LaunchResult run(const Launch& launch) {
+  const std::uint64_t clusters = launch.shape.clusters();
+  const unsigned hardware = default_workers();
+  const bool ordered = needs_order(launch);
+  const unsigned wanted = ordered ? 1 : launch.workers != 0 ? launch.workers : hardware;
+  const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned i = 0; i < count; ++i)
+    workers.push_back(
+        std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
+
+  // CTAs that depend on each other may as well depend on the host, or on another launch that runs meanwhile.
+  workers.front()->alone = count == 1 && !(ordered && launch.host_pointers);
+
+  LaunchProgress progress;
+  progress.steps = launch.steps_before;
+  // TBB orders the tasks; the thread sanitizer does not see into TBB, so it is told here.
+  std::atomic<unsigned> finished;
+  finished.store(0, std::memory_order_release);
+  const auto work = [&](unsigned i) {
+    finished.fetch_add(0, std::memory_order_acq_rel);
+    Residency(*workers[i], progress).run();
+    workers[i]->flush();
+    finished.fetch_add(1, std::memory_order_acq_rel);
+  };
+  if (count == 1) {
+    work(0);
+  } else {
+    tbb::task_arena arena(static_cast<int>(std::min(count, hardware)));
+    arena.execute([&] {
+      tbb::parallel_for(
+          0u, count, [&](unsigned i) { work(i); }, tbb::simple_partitioner());
+    });
+  }
+  finished.load(std::memory_order_acquire);
+
+  LaunchResult result;
+  std::vector<std::unique_ptr<Shard>> shards;
+  std::map<std::uint64_t, std::string> printed;
+  for (const auto& worker : workers) {
+    result.steps += worker->steps;
+    printed.merge(worker->printed);
+    if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
+    shards.push_back(std::move(worker->shard));
+  }
+  result.overruns = merged_overruns(workers);
+  for (const auto& [cta, text] : printed)
+    if (!result.trap || cta <= result.trap->cta) result.printed.append(text, 0, kMostPrinted - result.printed.size());
+  if (launch.watcher != nullptr)
+    launch.watcher->finish(std::move(shards), instruction_counts(*launch.program, workers));
+  return result;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,20 @@
+// Runs a launch: CTAs over worker threads. The only door to TBB is grid.cpp.
+//
+//   Launch launch{.program = p, .shape = {{64,1,1},{256,1,1}}, …};
+//   LaunchResult r = run(launch);
+#pragma once
+
+#include "emulator/base/diagnostic.hpp"
+#include "emulator/exec/state/launch.hpp"
+
+namespace warplens::exec {
+
+LaunchResult run(const Launch& launch);
+
+/// The trap as a diagnostic for people: kernel, block, thread, PTX line, CUDA line, and for memory the nearest
+/// allocation by name.
+Diagnostic describe(const Trap& trap, const Launch& launch);
+/// The same as a warning.
+Diagnostic describe(const Overrun& overrun, const Launch& launch);
+
+} // namespace warplens::exec

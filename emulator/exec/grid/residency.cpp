@@ -1,0 +1,192 @@
+#include "emulator/exec/grid/residency.hpp"
+
+#include "emulator/exec/grid/time_limit.hpp"
+
+#include <new>
+
+namespace warplens::exec {
+
+namespace {
+
+// How many instructions without a CTA that finishes make room for another one.
+constexpr std::int64_t kSlice = 500'000;
+constexpr std::size_t kMaxResident = 256;
+
+// CTAs that run beside each other may be waiting for each other: a turn for each warp, then the next CTA.
+constexpr std::int64_t kShortSlice = 1;
+
+// At so many looks in a row memory must be as it was.
+constexpr unsigned kLooks = 3;
+
+} // namespace
+
+void Residency::run() {
+  ++progress_.workers;
+  while (!progress_.stop.load(std::memory_order_relaxed)) {
+    start_some();
+    if (running_.empty()) break;
+    round();
+    look_for_deadlock();
+    if (!progress_.deadlock.load(std::memory_order_relaxed)) continue;
+    for (const Running& r : running_) r.ctas->report_deadlock();
+    break;
+  }
+  set_hopeless(false);
+  ++progress_.moves;
+  --progress_.workers;
+}
+
+void Residency::start_some() {
+  const bool crowded = worker_.steps - moved_at_ >= static_cast<std::uint64_t>(kSlice);
+  if (worker_.launch.cooperative) {
+    while (start_next()) {
+    }
+  } else if (running_.empty() || (crowded && running_.size() < kMaxResident)) {
+    start_next();
+  }
+}
+
+bool Residency::start_next() {
+  const LaunchShape& shape = worker_.launch.shape;
+  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
+  const std::uint64_t number = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
+  pending_.reset();
+  if (number >= shape.clusters()) return false;
+  const std::uint64_t first_cta = Resident::first_cta(shape, number);
+  if (first_cta > progress_.lowest_trap) return false;
+  std::unique_ptr<Resident> ctas = slot();
+  if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // when one of those has finished, there will be room
+    pending_ = number;
+    return false;
+  }
+  if (!ctas) {
+    Trap trap;
+    trap.kind = Trap::Kind::out_of_memory;
+    trap.cta = first_cta;
+    worker_.trapped(std::move(trap));
+    progress_.trapped(first_cta);
+    return false;
+  }
+  ctas->start(number);
+  running_.push_back({std::move(ctas)});
+  moved_ = true;
+  moved_at_ = worker_.steps;
+  return true;
+}
+
+// Memory for one more; null where the machine has none left.
+std::unique_ptr<Resident> Residency::slot() {
+  if (!idle_.empty()) {
+    std::unique_ptr<Resident> ctas = std::move(idle_.back());
+    idle_.pop_back();
+    return ctas;
+  }
+  try {
+    return std::make_unique<Resident>(worker_);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void Residency::round() {
+  for (std::size_t i = 0; i < running_.size();) {
+    if (!turn(*running_[i].ctas, running_[i].last_steps)) {
+      ++i;
+      continue;
+    }
+    idle_.push_back(std::move(running_[i].ctas));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    moved_ = true;
+    moved_at_ = worker_.steps;
+  }
+}
+
+// Runs a cluster for a while; true where it needs no more turns.
+bool Residency::turn(Resident& ctas, std::int64_t& last_steps) {
+  if (ctas.first_cta() > progress_.lowest_trap || last_steps <= 0) return true;
+  const std::uint64_t limit = worker_.launch.max_steps;
+  const bool too_late = out_of_time.load(std::memory_order_relaxed);
+  if (too_late || (limit != 0 && progress_.steps.load(std::memory_order_relaxed) > limit)) {
+    stop_at_limit(ctas, too_late ? kOutOfTime : "");
+    return true;
+  }
+  const std::uint64_t before = worker_.steps;
+  const Cta::Progress p = ctas.run(running_.size() > 1 ? kShortSlice : kSlice);
+  const std::uint64_t used = worker_.steps - before;
+  progress_.steps.fetch_add(used, std::memory_order_relaxed);
+  if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
+  if (p == Cta::Progress::trapped) progress_.trapped(worker_.trap->cta);
+  return p != Cta::Progress::paused;
+}
+
+void Residency::stop_at_limit(Resident& ctas, std::string_view why) {
+  progress_.stop = true;
+  if (progress_.lowest_trap != LaunchProgress::kNoTrap) return; // there is a better reason
+  Trap trap;
+  trap.kind = Trap::Kind::step_limit;
+  trap.detail = why;
+  ctas.where(trap);
+  worker_.trap = std::move(trap);
+}
+
+// Where the caller answers for addresses that are not ours, somebody else may write what a kernel waits for.
+void Residency::look_for_deadlock() {
+  if (worker_.launch.host_pointers) return;
+  for (const Running& r : running_)
+    if (!r.ctas->looked_at()) return;
+  if (!gets_nowhere()) {
+    ++progress_.moves;
+    interval_ = 1;
+    set_hopeless(false);
+  } else if (const std::uint64_t moves = progress_.moves; moves != moves_) { // another worker's CTAs do
+    moves_ = moves;
+    same_ = 0;
+    set_hopeless(false);
+  } else if (memory_stays()) {
+    set_hopeless(true);
+  }
+  if (!hopeless_ || progress_.hopeless < progress_.workers) return;
+  if (progress_.lowest_trap != LaunchProgress::kNoTrap)
+    progress_.stop = true; // they wait for one that has stopped
+  else
+    progress_.deadlock = true;
+}
+
+bool Residency::gets_nowhere() {
+  bool quiet = !moved_;
+  moved_ = false;
+  for (const Running& r : running_) quiet = r.ctas->quiet() && quiet;
+  const bool room = progress_.next.load(std::memory_order_relaxed) < worker_.launch.shape.clusters() &&
+                    running_.size() < kMaxResident && !pending_;
+  return quiet && !room && !running_.empty();
+}
+
+// Has memory been the same at several looks? They get rarer, as memory may be large and a wait long.
+bool Residency::memory_stays() {
+  if (wait_ != 0) {
+    --wait_;
+    return hopeless_;
+  }
+  wait_ = interval_;
+  interval_ *= 2;
+  const std::uint64_t digest = memory_digest();
+  same_ = digest == digest_ ? same_ + 1 : 0;
+  digest_ = digest;
+  if (same_ == 0) set_hopeless(false);
+  return same_ >= kLooks;
+}
+
+void Residency::set_hopeless(bool hopeless) {
+  if (hopeless != hopeless_) progress_.hopeless += hopeless ? 1u : -1u;
+  hopeless_ = hopeless;
+}
+
+std::uint64_t Residency::memory_digest() const {
+  std::uint64_t value = 0;
+  for (const Allocation& a : worker_.launch.allocations)
+    value = digest({reinterpret_cast<const std::byte*>(a.begin), static_cast<std::size_t>(a.end - a.begin)}, value);
+  for (const Running& r : running_) value ^= r.ctas->memory_digest();
+  return value;
+}
+
+} // namespace warplens::exec

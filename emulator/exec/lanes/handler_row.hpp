@@ -1,0 +1,13 @@
+// The handlers of one line of the instruction table.
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+
+#include <span>
+
+namespace warplens::exec {
+
+/// By variant; empty where the line is no `lane` entry.
+using HandlerRow = std::span<const Handler>;
+
+} // namespace warplens::exec

@@ -1,0 +1,290 @@
+// THE loop: applies a functor that computes one lane to all lanes of a warp. Included only by the files that are
+// compiled once per level; everything in it lives in the level's namespace, so that the linker never mixes levels.
+//
+//   template <Form f> struct Add { static T lane(T a, T b) { return a + b; } };
+//   lanes<Add<…>>  is the Handler.
+//
+// A functor's `lane` takes one argument per source of the table line (bool for predicates and the carry) and returns
+// the destination (bool for a predicate), or Both<A, B> for two. It is total: it is applied to every lane, active or
+// not. It may have a `row` besides, which computes all lanes at once, or an `element` (lane.hpp). `static constexpr
+// Rounding rounding` in a functor sets the processor's rounding mode around the loop.
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+#include "emulator/isa/operands.hpp"
+
+#include "emulator/isa/semantics/lane.hpp"
+
+#include <array>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+using isa::Form;
+using isa::WARPLENS_LEVEL::Both;
+using isa::WARPLENS_LEVEL::RoundingScope;
+
+// How many bytes a lane of an operand takes in its row: a predicate is a mask, so none.
+template <class T> constexpr bool is_predicate = std::is_same_v<T, bool>;
+
+template <class T> struct Source {
+  const T* values;
+  Source(Warp* warp, std::uint32_t offset) : values(row<T>(warp, offset)) {}
+  T operator[](int lane) const { return values[lane]; }
+};
+// A word per lane, not 0 where the predicate is true: vectors compare words, but know no bits.
+template <> struct Source<bool> {
+  std::uint32_t words[kWarpSize];
+  Source(Warp* warp, std::uint32_t offset) {
+    static constexpr auto kBits = [] {
+      std::array<std::uint32_t, kWarpSize> bits{};
+      for (int i = 0; i < kWarpSize; ++i) bits[i] = Mask{1} << i;
+      return bits;
+    }();
+    const Mask mask = predicate(warp, offset);
+    for (int i = 0; i < kWarpSize; ++i) words[i] = mask & kBits[i];
+  }
+  bool operator[](int lane) const { return words[lane] != 0; }
+};
+
+// The bits of 32 truth values. Where lanes can be shifted each by its own count, the compiler makes the mask itself;
+// elsewhere a multiplication gathers eight bytes at a time.
+template <class Truth> inline Mask gather_bits(Truth truth) {
+  Mask mask = 0;
+#if defined(__AVX2__)
+  for (int i = 0; i < kWarpSize; ++i) mask |= truth(i) ? Mask{1} << i : 0;
+#else
+  std::uint8_t bytes[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) bytes[i] = truth(i) ? 1 : 0;
+  for (int i = 0; i < kWarpSize; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, bytes + i, sizeof eight);
+    mask |= static_cast<Mask>(eight * 0x0102040810204080u >> 56) << i;
+  }
+#endif
+  return mask;
+}
+
+// What a functor gave to the lanes of a destination, kept until its row may be written: it may be a source, too.
+// Narrow results of wide sources are kept as words, Held, so that the functor's loop has vectors of one width.
+template <class T, class Held = T> struct Results {
+  Held values[kWarpSize];
+  Results() = default;
+  template <class Value> explicit Results(Value value) {
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) values[i] = static_cast<Held>(value(i));
+  }
+  void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
+    T* const d = row<T>(warp, offset);
+    if (mask == kFullMask) {
+#pragma GCC ivdep
+      for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<T>(values[i]);
+      return;
+    }
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? static_cast<T>(values[i]) : d[i];
+  }
+};
+template <> struct Results<bool> {
+  Mask bits;
+  template <class Value> explicit Results(Value value) : bits(gather_bits(value)) {}
+  void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
+    Mask& d = predicate(warp, offset);
+    d = (d & ~mask) | (bits & mask);
+  }
+};
+
+// The last destination: its row is written lane by lane where all lanes act.
+template <class T, class... A, class Value> void write(Warp* warp, std::uint32_t offset, Mask mask, Value value) {
+  constexpr bool narrow = !is_predicate<T> && sizeof(T) < 4;
+  if constexpr (narrow && ((!is_predicate<A> && sizeof(A) > sizeof(T)) || ...)) {
+    Results<T, std::uint32_t>(value).commit(warp, offset, mask);
+    return;
+  } else if constexpr (!is_predicate<T>) {
+    if (mask == kFullMask) {
+      T* const d = row<T>(warp, offset);
+#pragma GCC ivdep
+      for (int i = 0; i < kWarpSize; ++i) d[i] = value(i);
+      return;
+    }
+  }
+  Results<T>(value).commit(warp, offset, mask);
+}
+
+template <class> struct Signature;
+template <class R, class... A> struct Signature<R (*)(A...)> {
+  using Result = R;
+  using Arguments = std::tuple<A...>;
+};
+template <class T> struct ResultCount { static constexpr int value = 1; };
+template <class A, class B> struct ResultCount<Both<A, B>> { static constexpr int value = 2; };
+
+// The row of a source: a fifth one is in `extra`.
+inline std::uint32_t source_row(const Op* op, std::size_t i) { return i < 4 ? op->src[i] : op->extra; }
+
+// A functor of predicates works on whole masks: its truth table chooses among their bits.
+template <class F, class... A> Mask bitwise(A... masks) {
+  static_assert(sizeof...(A) <= 2);
+  Mask result = 0;
+  for (unsigned row = 0; row < 1u << sizeof...(A); ++row) {
+    unsigned bit = 0;
+    const auto truth = [&](Mask) { return (row >> bit++ & 1) != 0; };
+    const std::tuple<std::conditional_t<true, bool, A>...> values{truth(masks)...};
+    Mask here = std::apply([](auto... v) { return F::lane(v...); }, values) ? kFullMask : 0;
+    bit = 0;
+    ((here &= truth(masks) ? masks : ~masks), ...);
+    result |= here;
+  }
+  return result;
+}
+
+template <class T> T lane_of(Warp* warp, std::uint32_t offset, int lane) {
+  if constexpr (is_predicate<T>)
+    return (predicate(warp, offset) >> lane & 1) != 0;
+  else
+    return row<T>(warp, offset)[lane];
+}
+template <class T> void set_lane(Warp* warp, std::uint32_t offset, int lane, T value) {
+  if constexpr (is_predicate<T>) {
+    Mask& d = predicate(warp, offset);
+    d = (d & ~(Mask{1} << lane)) | Mask{value} << lane;
+  } else {
+    row<T>(warp, offset)[lane] = value;
+  }
+}
+
+template <class F, class Result, class... A, std::size_t... I>
+const Op* run_one_lane(const Op* op, Warp* warp, Mask mask, Result (*)(A...), std::index_sequence<I...>) {
+  if (mask == 0) return op + 1;
+  const int lane = __builtin_ctz(mask);
+  [[maybe_unused]] const RoundingScope<F> scope;
+  const Result result = F::lane(lane_of<A>(warp, source_row(op, I), lane)...);
+  if constexpr (ResultCount<Result>::value == 2) {
+    set_lane(warp, op->dst[0], lane, result.first);
+    set_lane(warp, op->dst[1], lane, result.second);
+  } else {
+    set_lane(warp, op->dst[0], lane, result);
+  }
+  return op + 1;
+}
+
+// Blocks of one thread, which compilers of machine-learning programs emit, and warps that have diverged as far as that.
+template <class F> [[gnu::flatten, gnu::noinline]] const Op* one_lane(const Op* op, Warp* warp, Mask mask) {
+  return []<class R, class... A>(const Op* o, Warp* w, Mask m, R (*f)(A...)) {
+    return run_one_lane<F>(o, w, m, f, std::index_sequence_for<A...>{});
+  }(op, warp, mask, &F::lane);
+}
+
+template <class F, class Result, class... A, std::size_t... I>
+const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
+  const Mask mask = acting(op, warp);
+  if constexpr (is_predicate<Result> && (is_predicate<A> && ...)) {
+    Mask& d = predicate(warp, op->dst[0]);
+    d = (d & ~mask) | (bitwise<F>(predicate(warp, op->src[I])...) & mask);
+    return op + 1;
+  }
+  if constexpr (!requires { &F::row; })
+    if (mask != kFullMask && few(mask)) return one_lane<F>(op, warp, mask);
+  [[maybe_unused]] const RoundingScope<F> scope;
+  const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
+  const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
+  if constexpr (ResultCount<Result>::value == 2) {
+    using First = typename Result::First;
+    static_assert(is_predicate<typename Result::Second>);
+    if constexpr (is_predicate<First>) {
+      const Results<bool> first([&](int i) { return lane(i).first; }), second([&](int i) { return lane(i).second; });
+      first.commit(warp, op->dst[0], mask);
+      second.commit(warp, op->dst[1], mask);
+    } else { // one loop, the truth as wide as the value
+      First values[kWarpSize], truths[kWarpSize];
+#pragma GCC ivdep
+      for (int i = 0; i < kWarpSize; ++i) {
+        values[i] = lane(i).first;
+        truths[i] = lane(i).second ? 1 : 0;
+      }
+      write<First>(warp, op->dst[0], mask, [&](int i) { return values[i]; });
+      Results<bool>([&](int i) { return truths[i] != 0; }).commit(warp, op->dst[1], mask);
+    }
+  } else if constexpr (requires { typename F::Element; }) {
+    using Element = typename F::Element;
+    constexpr int elements = kWarpSize * sizeof(Result) / sizeof(Element);
+    const auto compute = [](Element* d, const auto*... values) {
+#pragma GCC ivdep
+      for (int i = 0; i < elements; ++i) d[i] = F::element(values[i]...);
+    };
+    if (mask == kFullMask) {
+      compute(row<Element>(warp, op->dst[0]), row<Element>(warp, source_row(op, I))...);
+    } else {
+      Element computed[elements];
+      compute(computed, row<Element>(warp, source_row(op, I))...);
+      Results<Result> results;
+      std::memcpy(results.values, computed, sizeof computed);
+      results.commit(warp, op->dst[0], mask);
+    }
+  } else if constexpr (requires { &F::row; }) {
+    static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
+    if (mask == kFullMask) {
+      F::row(row<Result>(warp, op->dst[0]), std::get<I>(sources).values...);
+    } else {
+      Results<Result> results;
+      F::row(results.values, std::get<I>(sources).values...);
+      results.commit(warp, op->dst[0], mask);
+    }
+  } else {
+    write<Result, A...>(warp, op->dst[0], mask, lane);
+  }
+  return op + 1;
+}
+
+// Everything is inlined into it: a call that is left would keep its loops from becoming vectors.
+template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
+  return []<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
+    return run_lanes<F>(o, w, f, std::index_sequence_for<A...>{});
+  }(op, warp, &F::lane);
+}
+
+// The table line and the functor must agree on how many operands there are and how wide each is.
+template <class T> constexpr int width = is_predicate<T> ? 1 : static_cast<int>(8 * sizeof(T));
+constexpr bool fits(const isa::OperandSpec& operand, const Form& form, int functor_width) {
+  return isa::bits(isa::operand_type(operand, form)) == functor_width;
+}
+
+template <class Result, class... A>
+constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result (*)(A...)) {
+  std::array<int, 8> destinations{}, sources{width<A>...};
+  int destination_count = 1;
+  if constexpr (ResultCount<Result>::value == 2) {
+    destinations = {width<typename Result::First>, width<typename Result::Second>};
+    destination_count = 2;
+  } else {
+    destinations = {width<Result>};
+  }
+  int d = 0, s = 0;
+  for (int i = 0; i < operands.count; ++i) {
+    const isa::OperandSpec& o = operands.items[i];
+    if (o.negatable) continue; // combined by the decoder
+    if (o.destination) {
+      if (d == destination_count || !fits(o, form, destinations[d++])) return false;
+      // p|q: the functor may give both; otherwise the decoder makes the second from the first.
+      if (o.pair && destination_count == 2 && (d == 2 || destinations[d++] != 1)) return false;
+    } else {
+      for (int e = 0; e < o.elements; ++e)
+        if (s == static_cast<int>(sizeof...(A)) || !fits(o, form, sources[s++])) return false;
+    }
+  }
+  return d == destination_count && s == static_cast<int>(sizeof...(A));
+}
+
+template <template <Form> class F, isa::Pattern pattern, isa::OperandList operands> constexpr auto handler_row() {
+  return []<std::size_t... V>(std::index_sequence<V...>) {
+    static_assert((agrees(operands, pattern.expand(V), &F<pattern.expand(V)>::lane) && ...),
+                  "a line of the instruction table and its functor disagree on operand types");
+    return std::array<Handler, sizeof...(V)>{&lanes<F<pattern.expand(V)>>...};
+  }
+  (std::make_index_sequence<pattern.variants()>{});
+}
+
+} // namespace warplens::exec::WARPLENS_LEVEL

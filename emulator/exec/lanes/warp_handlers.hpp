@@ -1,0 +1,46 @@
+// Instructions that look at several lanes of a warp: which handler does what. Each level compiles its own.
+//
+// Rows of an op: dst[0] the value, dst[1] the predicate; src[0] the value or predicate that each lane gives, src[1] and
+// src[2] operands b and c of shfl, src[3] the membermask of a .sync form.
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+
+namespace warplens::exec {
+
+enum class WarpOperation : std::uint8_t {
+  shuffle_up,
+  shuffle_down,
+  shuffle_butterfly,
+  shuffle_index,
+  vote_all, ///< votes: `imm` flips the source predicate
+  vote_any,
+  vote_uniform,
+  ballot,
+  match_any_32,
+  match_any_64,
+  match_all_32,
+  match_all_64,
+  add,
+  min_unsigned,
+  max_unsigned,
+  min_signed,
+  max_signed,
+  bit_and,
+  bit_or,
+  bit_xor,
+  min_float, ///< `extra`: kAbsolute, kPropagateNan
+  max_float,
+  elect,
+  active_mask,
+};
+
+constexpr std::uint32_t kAbsolute = 1, kPropagateNan = 2;
+
+struct WarpHandlerKey {
+  WarpOperation operation{};
+  bool sync = false;      ///< has a membermask
+  bool predicate = false; ///< shfl: d|p
+};
+
+} // namespace warplens::exec

@@ -1,0 +1,179 @@
+// Loads and stores of matrices that a warp holds together: ldmatrix, stmatrix, movmatrix, wmma.load, wmma.store
+// (9.7.14). Compiled once per level.
+#include "emulator/exec/matrix/matrix_handlers.hpp"
+#include "emulator/exec/access/access.hpp"
+#include "emulator/exec/access/collisions.hpp"
+#include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/matrix/multiply_handlers.hpp"
+
+#include <cstring>
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+namespace {
+
+using Word32 = std::uint32_t;
+using Kind = MatrixHandlerKey::Kind;
+
+constexpr int kRowBytes = 16;
+struct Rows {
+  alignas(kRowBytes) std::byte bytes[kWarpSize][kRowBytes];
+};
+
+// ---- ldmatrix, stmatrix (9.7.14.5.15, 9.7.14.5.16): lanes 0 to 7 have the addresses of the rows of the first matrix,
+// the next eight those of the second …; of row i lanes 4 i to 4 i + 3 hold two elements each.
+
+Mask addressing(const Op* op) { return op->extra == 4 ? kFullMask : (Mask{1} << 8 * op->extra) - 1; }
+
+std::uint16_t element(const std::byte* row, int column) {
+  std::uint16_t e;
+  std::memcpy(&e, row + 2 * column, sizeof e);
+  return e;
+}
+
+template <bool transposed, bool watched> const Op* load_matrix(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+  HostAccess host;
+  if (!resolve<watched>(op, warp, addressing(op), host)) return nullptr;
+  Rows rows;
+  for (Word32 i = 0; i < 8 * op->extra; ++i) std::memcpy(rows.bytes[i], host.at(static_cast<int>(i)), kRowBytes);
+  for (Word32 m = 0; m < op->extra; ++m) {
+    const auto* const matrix = &rows.bytes[8 * m];
+    Word32* const d = row<Word32>(warp, op->site->to[m]);
+    if constexpr (transposed)
+      for (int i = 0; i < kWarpSize; ++i)
+        d[i] = element(matrix[i % 4 * 2], i / 4) | static_cast<Word32>(element(matrix[i % 4 * 2 + 1], i / 4)) << 16;
+    else
+      std::memcpy(d, matrix, 8 * kRowBytes);
+  }
+  return op + 1;
+}
+
+template <bool transposed, bool watched> const Op* store_matrix(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+  HostAccess host;
+  if (!resolve<watched>(op, warp, addressing(op), host)) return nullptr;
+  for (Word32 m = 0; m < op->extra; ++m) {
+    const Word32* const s = row<Word32>(warp, op->site->from[m]);
+    std::uint16_t matrix[8][8];
+    if constexpr (transposed)
+      for (int i = 0; i < kWarpSize; ++i) {
+        matrix[i % 4 * 2][i / 4] = static_cast<std::uint16_t>(s[i]);
+        matrix[i % 4 * 2 + 1][i / 4] = static_cast<std::uint16_t>(s[i] >> 16);
+      }
+    else
+      std::memcpy(matrix, s, sizeof matrix);
+    for_each_storing_lane(Mask{0xff} << 8 * m, kRowBytes,
+                          [&](int lane) { std::memcpy(host.at(lane), matrix[lane % 8], kRowBytes); });
+  }
+  return op + 1;
+}
+
+// ---- movmatrix (9.7.14.5.17)
+const Op* transpose(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+  std::byte matrix[8][kRowBytes];
+  std::memcpy(matrix, row<Word32>(warp, op->src[0]), sizeof matrix);
+  Word32* const d = row<Word32>(warp, op->dst[0]);
+  for (int i = 0; i < kWarpSize; ++i)
+    d[i] = element(matrix[i % 4 * 2], i / 4) | static_cast<Word32>(element(matrix[i % 4 * 2 + 1], i / 4)) << 16;
+  return op + 1;
+}
+
+// ---- wmma.load, wmma.store (9.7.14.4.3, 9.7.14.4.4): the matrix as it lies in memory is collected line by line.
+
+constexpr int kMostBytes = 1024; // of 32 x 16 halves
+
+struct Tile {
+  alignas(64) std::byte bytes[kMostBytes];
+};
+
+const FragmentTransfer& transfer_of(const Op* op, const Warp* warp) { return warp->cta->program.fragments[op->extra]; }
+
+// One access after the other: `move` gets a lane's piece in memory and its place in the tile.
+template <bool watched, class Address, class Move>
+bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
+  const int width = bits(t.fragment.element);
+  const Address* const base = row<Address>(warp, op->src[0]);
+  const Word32* const stride = row<Word32>(warp, t.stride);
+  const bool bit_words = t.fragment.element == MatrixElement::b1; // their stride counts bits
+  Op access = *op;
+  access.src[0] = t.addresses;
+  for (const FragmentTransfer::Access& a : t.accesses) {
+    Address* const addresses = row<Address>(warp, t.addresses);
+    for (int l = 0; l < kWarpSize; ++l) {
+      const std::uint64_t line =
+          std::uint64_t{stride[l]} * a.line[l] * static_cast<unsigned>(bit_words ? 1 : width) / 8;
+      addresses[l] = static_cast<Address>(base[l] + line + a.byte[l]);
+    }
+    HostAccess host;
+    if (!resolve<watched>(&access, warp, a.lanes, host)) return false;
+    for (int l = 0; l < kWarpSize; ++l)
+      if ((a.lanes >> l & 1) != 0) move(host.at(l), a.line[l] * t.line_bytes + a.byte[l]);
+  }
+  return true;
+}
+template <bool watched, class Move> bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
+  return op->site->address32 ? each_piece<watched, std::uint32_t>(op, warp, t, move)
+                             : each_piece<watched, std::uint64_t>(op, warp, t, move);
+}
+
+// `move` gets a place in the tile and the place in a register that belongs to it.
+template <class Move> void each_element(Warp* warp, const FragmentTransfer& t, Move move) {
+  const std::uint16_t* place = t.places.data();
+  const std::size_t in_row = t.places.size() / static_cast<std::size_t>(t.fragment.registers);
+  for (int r = 0; r < t.fragment.registers; ++r) {
+    std::byte* values = row<std::byte>(warp, t.fragment.row[static_cast<std::size_t>(r)]);
+    for (std::size_t i = 0; i < in_row; ++i, values += t.place_bytes) move(*place++, values);
+  }
+}
+
+template <bool watched> const Op* load_fragment(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+  const FragmentTransfer& t = transfer_of(op, warp);
+  Tile tile;
+  const auto load = [&](const std::byte* from, int to) { std::memcpy(tile.bytes + to, from, t.piece); };
+  if (!each_piece<watched>(op, warp, t, load)) return nullptr;
+  each_element(warp, t, [&](int from, std::byte* to) { std::memcpy(to, tile.bytes + from, t.place_bytes); });
+  return op + 1;
+}
+
+template <bool watched> const Op* store_fragment(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+  const FragmentTransfer& t = transfer_of(op, warp);
+  Tile tile;
+  each_element(warp, t, [&](int to, const std::byte* from) { std::memcpy(tile.bytes + to, from, t.place_bytes); });
+  const auto store = [&](std::byte* to, int from) { std::memcpy(to, tile.bytes + from, t.piece); };
+  return each_piece<watched>(op, warp, t, store) ? op + 1 : nullptr;
+}
+
+template <bool watched> Handler pick(Kind kind) {
+  switch (kind) {
+  case Kind::load: return load_matrix<false, watched>;
+  case Kind::load_transposed: return load_matrix<true, watched>;
+  case Kind::store: return store_matrix<false, watched>;
+  case Kind::store_transposed: return store_matrix<true, watched>;
+  case Kind::transpose: return transpose;
+  case Kind::load_fragment: return load_fragment<watched>;
+  case Kind::store_fragment: return store_fragment<watched>;
+  default: return multiply_handler(kind);
+  }
+}
+
+} // namespace
+
+Handler matrix_handler(const MatrixHandlerKey& key) {
+  return key.watched ? pick<true>(key.kind) : pick<false>(key.kind);
+}
+
+} // namespace warplens::exec::WARPLENS_LEVEL

@@ -1,0 +1,32 @@
+// Which handler a matrix instruction needs; each level compiles its own.
+//
+// Rows of an op: src[0] the address, src[3] the membermask of a whole warp. Fragments are in the site: MemorySite::to
+// and from (ldmatrix, stmatrix), FragmentTransfer by `extra` (wmma.load, wmma.store), Op::matrix (mma, wmma.mma).
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+
+namespace warplens::exec {
+
+struct MatrixHandlerKey {
+  enum class Kind : std::uint8_t {
+    load,  ///< ldmatrix: `extra` is how many matrices
+    store, ///< stmatrix
+    load_transposed,
+    store_transposed,
+    transpose, ///< movmatrix: dst[0], src[0]
+    load_fragment,
+    store_fragment,
+    multiply_floats, ///< f16, bf16, tf32, and what is smaller
+    multiply_chained,
+    multiply_doubles, ///< by rounding
+    multiply_doubles_zero,
+    multiply_doubles_down,
+    multiply_doubles_up,
+    multiply_integers,
+    multiply_bits
+  } kind{};
+  bool watched = false;
+};
+
+} // namespace warplens::exec

@@ -1,0 +1,350 @@
+// mma, mma.sp and wmma.mma of f16, bf16, tf32 and bytes of floating point (9.7.14.4.5, 9.7.14.5, 9.7.14.6). Compiled
+// once per level.
+//
+// The manual leaves the order and the rounding of sums of floats open. Here they are an H200's, bit for bit
+// (tests/data/hardware/matrix.jsonl): products are exact; those of a block and the accumulator are shifted to the
+// largest exponent among them, which for products is the sum of their factors' exponents, cut off 25 bits below it, and
+// added exactly; the sum is cut off to single precision, or rounded to the nearest half where the accumulator is one.
+// It is never -0. That the products are aligned and cut off is known from Fasi et al., "Numerical behavior of NVIDIA
+// tensor cores" (PeerJ Computer Science 7:e330, 2021), and Khattak and Mikaitis, "Accurate models of NVIDIA tensor
+// cores" (arXiv:2512.07004, 2025).
+//
+// Ordinary numbers are summed in vectors of rows, in 32 bits; any others element by element.
+#include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/lanes/lanes.hpp"
+#include "emulator/exec/matrix/matrix_tiles.hpp"
+#include "emulator/exec/matrix/multiply_handlers.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+namespace {
+
+using isa::Type;
+using isa::WARPLENS_LEVEL::narrowed;
+using isa::WARPLENS_LEVEL::Rounding;
+using isa::WARPLENS_LEVEL::widened_value;
+
+constexpr Word32 kInfinity = 0x7f800000u, kNan = 0x7fffffffu;
+constexpr int kBias = 127, kAbove = 255; ///< the exponent of infinities and NaNs
+constexpr int kKept = 25;                ///< bits of a product below the largest exponent
+constexpr int kNone = -1000;             ///< the exponent of 0; two of them are far below all others
+
+Word32 bits_of(float x) { return std::bit_cast<Word32>(x); }
+Word32 magnitude_of(float x) { return bits_of(x) & 0x7fffffffu; }
+
+// The least exponent of a normal number of an element: what is less has the same. With a bias of 127, as all here.
+int smallest_of(MatrixElement e) {
+  return e == MatrixElement::bf16 || e == MatrixElement::tf32 || e == MatrixElement::f32 ? 1 : kBias - 14;
+}
+int exponent_of(float x, int smallest) {
+  const Word32 magnitude = magnitude_of(x);
+  return magnitude == 0 ? kNone : std::max(static_cast<int>(magnitude >> 23), smallest);
+}
+
+// What exponents there are among numbers other than 0.
+struct Range {
+  int least = 0, most = 0;
+  [[nodiscard]] bool special() const { return most >= kAbove; }
+};
+
+// Exponents are pairs of 16 bits.
+struct Factor {
+  alignas(64) float value[kMostFactor];
+  alignas(64) Word32 exponents[kMostFactor];
+  Range range;
+};
+
+struct Product {
+  explicit Product(const MatrixSite& s) : site(s) {} // and nothing else: the tiles are large
+  const MatrixSite& site;
+  Factor a, b;
+  Word32 present[kMostDepth]; ///< of sparse: rows that a column of A has
+  alignas(64) float c[kMostSum];
+  alignas(64) Word32 c_exponents[kMostSum / 2];
+  Range c_range;
+  alignas(64) float d[kMostSum];
+  bool halves = false; ///< both C and D
+  [[nodiscard]] int size() const { return site.m * site.n; }
+  [[nodiscard]] int smallest_factor() const { return smallest_of(site.a.element); }
+  [[nodiscard]] int smallest_sum() const { return halves ? kBias - 14 : 1; }
+};
+
+// ---- exponents, as pairs of 16 bits in a word
+
+using Singles = float __attribute__((vector_size(32)));
+using Shorts = std::int16_t __attribute__((vector_size(32)));
+using Naturals = std::uint16_t __attribute__((vector_size(32)));
+
+class Exponents {
+public:
+  explicit Exponents(int smallest) : smallest_(Shorts{} + static_cast<std::int16_t>(smallest)) {}
+
+  /// Those of eight numbers in the lower halves of words, of eight others in the upper ones. They are exact for all
+  /// elements of factors: what the upper half of a single lacks of them, three bits of a tf32, decides whether it is 0.
+  Shorts of(const float* lower, const float* upper) {
+    const Eight tops = top(load<Eight>(lower)) >> 16 | (top(load<Eight>(upper)) & 0xffff0000u);
+    const auto magnitude = reinterpret_cast<Naturals>(tops & 0x7fff7fffu);
+    const auto field = reinterpret_cast<Shorts>(magnitude >> 7);
+    const Shorts exponent = magnitude == 0 ? Shorts{} + std::int16_t{kNone} : field > smallest_ ? field : smallest_;
+    most_ = exponent > most_ ? exponent : most_;
+    const auto natural = reinterpret_cast<Naturals>(exponent); // 0 has a large one
+    least_ = natural < least_ ? natural : least_;
+    return exponent;
+  }
+  [[nodiscard]] Range range() const {
+    Range r{0xffff, kNone};
+    for (int i = 0; i < 16; ++i) {
+      r.least = least_[i] < r.least ? least_[i] : r.least;
+      r.most = most_[i] > r.most ? most_[i] : r.most;
+    }
+    return r;
+  }
+
+private:
+  static Eight top(Eight x) { return x | (x << 3 & 0x00070000u); }
+
+  Shorts smallest_, most_ = Shorts{} + std::int16_t{kNone};
+  Naturals least_ = ~Naturals{};
+};
+
+// Of a tile whose columns have `size` elements together: of each sixteen rows, those eight further on in upper halves.
+Range find_exponents(const float* values, int size, int smallest, Word32* exponents) {
+  Exponents e(smallest);
+  for (int i = 0; i < size; i += 16) store(exponents + i / 2, e.of(values + i, values + i + 8));
+  return e.range();
+}
+// Each twice, less the bias.
+Range find_factors(const float* values, int size, int smallest, Word32* exponents) {
+  Exponents e(smallest);
+  for (int i = 0; i < size; i += 8) store(exponents + i, e.of(values + i, values + i) - std::int16_t{kBias});
+  return e.range();
+}
+
+// ---- ordinary numbers
+
+// Cuts off, in the processor's way.
+struct Truncating {
+  static constexpr Rounding rounding = Rounding::zero;
+};
+
+#if defined(__AVX512F__)
+constexpr int kWide = 16;
+#else
+constexpr int kWide = 8;
+#endif
+constexpr int kRows = 16, kColumns = 8; // of a piece of D
+using Floats = float __attribute__((vector_size(4 * kWide)));
+using Integers = std::int32_t __attribute__((vector_size(4 * kWide)));
+
+Floats as_floats(Integers x) { return reinterpret_cast<Floats>(x); }
+
+// Products and their sums are exact in single precision and in 32 bits if the exponents of products are between these.
+constexpr int kLeast = 1 + kKept, kMost = kBias + 100;
+
+bool is_ordinary(const Product& p) {
+  const Range &a = p.a.range, &b = p.b.range;
+  return a.most + b.most - kBias <= kMost && a.least + b.least - kBias >= kLeast && p.c_range.most <= kMost &&
+         !a.special() && !b.special();
+}
+
+// The largest exponents among the products of a block and the accumulator.
+struct Peaks {
+  Eight pairs[kColumns];
+
+  Peaks(const Product& p, const std::uint8_t* order, int row, int column) {
+    const MatrixSite& s = p.site;
+    Shorts peak[kColumns];
+    for (int j = 0; j < kColumns; ++j) peak[j] = load<Shorts>(p.c_exponents + ((column + j) * s.m + row) / 2);
+    for (int i = 0; i < s.block; ++i) {
+      const auto a = load<Shorts>(p.a.exponents + (order[i] * s.m + row) / 2);
+      const Word32* const b = p.b.exponents + order[i] * s.n + column;
+      for (int j = 0; j < kColumns; ++j) {
+        const Shorts sum = a + reinterpret_cast<Shorts>(Eight{} + b[j]);
+        peak[j] = sum > peak[j] ? sum : peak[j];
+      }
+    }
+    for (int j = 0; j < kColumns; ++j) pairs[j] = reinterpret_cast<Eight>(peak[j]);
+  }
+  /// Of a column, for rows from `part` on.
+  [[nodiscard]] Integers of(int column, int part) const {
+    using Signed = std::int32_t __attribute__((vector_size(32)));
+    const Signed lower = reinterpret_cast<Signed>(pairs[column] << 16) >> 16;
+    const Signed upper = reinterpret_cast<Signed>(pairs[column]) >> 16;
+#if defined(__AVX512F__)
+    return part == 0 ? __builtin_shufflevector(lower, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+                     : Integers{};
+#else
+    return part == 0 ? lower : upper;
+#endif
+  }
+};
+
+// The sums of a block, cut off, or kept so that they can be rounded to the nearest half. Negative where one exceeds 32
+// bits.
+template <bool halves>
+Integers add_rows(Product& p, const std::uint8_t* order, int row, int part, int column, const Peaks& peaks) {
+  const MatrixSite& s = p.site;
+  Integers sum[kColumns]{};
+  Floats scale[kColumns];
+  for (int j = 0; j < kColumns; ++j) {
+    const Integers peak = peaks.of(j, part);
+    scale[j] = as_floats((2 * kBias + kKept - (peak < kLeast ? Integers{} + kLeast : peak)) << 23);
+  }
+  for (int i = 0; i < s.block; ++i) {
+    const auto a = load<Floats>(p.a.value + order[i] * s.m + row + part);
+    const float* const b = p.b.value + order[i] * s.n + column;
+    for (int j = 0; j < kColumns; ++j) sum[j] += __builtin_convertvector(a * b[j] * scale[j], Integers);
+  }
+  Integers overflow{};
+  for (int j = 0; j < kColumns; ++j) {
+    const int at = (column + j) * s.m + row + part;
+    const auto c = load<Floats>(p.c + at);
+    const Integers more = __builtin_convertvector(c * scale[j], Integers), total = sum[j] + more;
+    overflow |= (sum[j] ^ total) & (more ^ total);
+    Floats cut = __builtin_convertvector(total, Floats);
+    if constexpr (halves) { // to odd
+      const Integers inexact = __builtin_convertvector(cut, Integers) != total;
+      cut = as_floats(reinterpret_cast<Integers>(cut) | (inexact & 1));
+    }
+    const Integers peak = peaks.of(j, part), unit = (peak - kKept) << 23;
+    const Floats d = peak < kLeast ? c + Floats{} : cut * as_floats(unit); // there is no product but 0; and no -0
+    store(p.d + at, d);
+  }
+  return overflow;
+}
+
+template <bool halves> bool add_ordinary_block(Product& p, const std::uint8_t* order) {
+  const RoundingScope<Truncating> scope;
+  Integers overflow{};
+  for (int row = 0; row < p.site.m; row += kRows)
+    for (int column = 0; column < p.site.n; column += kColumns) {
+      const Peaks peaks(p, order, row, column);
+      for (int part = 0; part < kRows; part += kWide) overflow |= add_rows<halves>(p, order, row, part, column, peaks);
+    }
+  int any = 0;
+  for (int i = 0; i < kWide; ++i) any |= overflow[i];
+  return any >= 0;
+}
+
+// ---- any numbers
+
+// What becomes of infinities and NaNs among the products and the accumulator of one element.
+struct Exceptions {
+  bool nan = false, up = false, down = false;
+  void see(float x) {
+    nan = nan || magnitude_of(x) > kInfinity;
+    up = up || bits_of(x) == kInfinity;
+    down = down || bits_of(x) == (kInfinity | 0x80000000u);
+  }
+  [[nodiscard]] float instead_of(float sum) const {
+    if (nan || (up && down)) return std::bit_cast<float>(kNan);
+    return up ? std::bit_cast<float>(kInfinity) : down ? -std::bit_cast<float>(kInfinity) : sum;
+  }
+};
+
+// Cut off to single precision; beyond its range lies infinity.
+float cut_off(double x) {
+  const auto nearest = static_cast<float>(x);
+  const bool beyond = __builtin_fabs(x) >= 0x1p128, grown = __builtin_fabs(double{nearest}) > __builtin_fabs(x);
+  return beyond || !grown ? nearest + 0.0f : std::bit_cast<float>(bits_of(nearest) - 1);
+}
+float as_half(double x) {
+  const Word32 h = narrowed<Type::f16, Rounding::nearest>(x);
+  return widened_value<Type::f16>((h & 0x7fff) == 0 ? 0 : h);
+}
+double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
+
+float add_element(const Product& p, const std::uint8_t* order, int row, int column) {
+  const MatrixSite& s = p.site;
+  const float c = p.c[column * s.m + row];
+  Exceptions exceptions;
+  exceptions.see(c);
+  const int own = exponent_of(c, p.smallest_sum());
+  int peak = own < kAbove ? own : kNone;
+  float factors[2][kMostDepth];
+  int count = 0;
+  for (int i = 0; i < s.block; ++i) {
+    const int k = order[i];
+    if (s.sparse && (p.present[k] >> row & 1) == 0) continue;
+    const float x = p.a.value[k * s.m + row], y = p.b.value[k * s.n + column];
+    const int in_x = exponent_of(x, p.smallest_factor()), in_y = exponent_of(y, p.smallest_factor());
+    if (in_x >= kAbove || in_y >= kAbove) {
+      exceptions.see(x * y);
+    } else if (in_x != kNone && in_y != kNone) {
+      peak = std::max(peak, in_x + in_y - kBias);
+      factors[0][count] = x;
+      factors[1][count++] = y;
+    }
+  }
+  if (peak == kNone) return exceptions.instead_of(0);
+  const double scale = power_of_two(kKept + kBias - peak), unit = power_of_two(peak - kBias - kKept);
+  std::int64_t sum = own < kAbove ? static_cast<std::int64_t>(c * scale) : 0;
+  for (int i = 0; i < count; ++i) sum += static_cast<std::int64_t>(double{factors[0][i]} * factors[1][i] * scale);
+  const double exact = static_cast<double>(sum) * unit;
+  return exceptions.instead_of(p.halves ? as_half(exact) : cut_off(exact));
+}
+
+// ---- all of it
+
+// D = A B + C for the products that come next in their order.
+void add_block(Product& p, const std::uint8_t* order) {
+  if (is_ordinary(p) && (p.halves ? add_ordinary_block<true>(p, order) : add_ordinary_block<false>(p, order))) {
+    if (!p.halves) return;
+    std::uint16_t rounded[kMostSum];
+    narrow_to_halves(p.d, p.size(), rounded);
+    widen_halves(rounded, p.size(), p.d);
+    for (int i = 0; i < p.size(); ++i) p.d[i] += 0.0f; // no -0
+    return;
+  }
+  for (int column = 0; column < p.site.n; ++column)
+    for (int row = 0; row < p.site.m; ++row) p.d[column * p.site.m + row] = add_element(p, order, row, column);
+}
+
+void read(Product& p, Warp* warp) {
+  const MatrixSite& s = p.site;
+  if (s.sparse)
+    read_sparse(s, warp, p.a.value, p.present);
+  else
+    read_columns(s.a, warp, p.a.value);
+  read_columns(s.b, warp, p.b.value);
+  read_sums(s.c, warp, p.c);
+  p.a.range = find_exponents(p.a.value, s.k * s.m, p.smallest_factor(), p.a.exponents);
+  p.b.range = find_factors(p.b.value, s.k * s.n, p.smallest_factor(), p.b.exponents);
+  p.halves = s.c.element == MatrixElement::f16 && s.d.element == MatrixElement::f16;
+}
+
+} // namespace
+
+const Op* multiply_floats(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+  const MatrixSite& s = *op->matrix;
+  Product p(s);
+  read(p, warp);
+  // Sums of bytes start from 0, and C is added in the end, with the usual rounding (so the assembler expands them for
+  // sm_90).
+  const bool bytes = bits(s.a.element) == 8;
+  const std::size_t size = sizeof(float) * static_cast<std::size_t>(p.size());
+  float late[kMostSum];
+  if (bytes) {
+    std::memcpy(late, p.c, size);
+    std::memset(p.c, 0, size);
+  }
+  for (int first = 0; first < s.k; first += s.block) {
+    if (first != 0) std::memcpy(p.c, p.d, size);
+    p.c_range = find_exponents(p.c, p.size(), p.smallest_sum(), p.c_exponents);
+    add_block(p, s.order.data() + first);
+  }
+  if (bytes)
+    for (int i = 0; i < p.size(); ++i) {
+      const float x = p.d[i] + late[i];
+      p.d[i] = magnitude_of(x) > kInfinity ? std::bit_cast<float>(kNan) : x;
+    }
+  write_sums(s.d, warp, p.d);
+  return op + 1;
+}
+
+} // namespace warplens::exec::WARPLENS_LEVEL

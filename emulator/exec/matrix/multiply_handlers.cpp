@@ -1,0 +1,214 @@
+// mma and wmma.mma of whole numbers, bits, double precision, and the m8n8k4 of halves (9.7.14.4.5, 9.7.14.5,
+// 9.7.14.6); multiply_floats.cpp has the other floats. Compiled once per level.
+#include "emulator/exec/matrix/multiply_handlers.hpp"
+#include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/lanes/lanes.hpp"
+#include "emulator/exec/matrix/matrix_tiles.hpp"
+
+#include <cstring>
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+namespace {
+
+using isa::WARPLENS_LEVEL::Rounding;
+using Kind = MatrixHandlerKey::Kind;
+
+bool is_whole(const Op* op, Warp* warp, Mask mask) {
+  if (mask == kFullMask) return true;
+  stop_at_incomplete_warp(op, warp);
+  return false;
+}
+
+// ---- m8n8k4 of halves, which sm_90 does without tensor cores: products are added one after the other, then C
+
+void read_quads(const Fragment& f, const std::vector<std::uint16_t>& places, Warp* warp, float* values) {
+  alignas(64) float elements[kMostSum];
+  const int each = kWarpSize * f.lane_elements;
+  for (int r = 0; r < f.registers; ++r)
+    widen_register(f.element, row<std::byte>(warp, f.row[static_cast<std::size_t>(r)]), elements + r * each);
+  for (std::size_t i = 0; i < places.size(); ++i) values[i] = elements[places[i]];
+}
+void write_quads(const MatrixSite& s, Warp* warp, const float* d) {
+  const std::size_t each = kWarpSize * static_cast<std::size_t>(s.d.lane_elements);
+  float elements[kMostSum];
+  for (std::size_t i = 0; i < s.d_places.size(); ++i)
+    elements[s.d_places[i]] = d[i] != d[i] ? std::bit_cast<float>(0x7fffffffu) : d[i];
+  for (std::size_t r = 0; r < static_cast<std::size_t>(s.d.registers); ++r) {
+    void* const to = row<std::byte>(warp, s.d.row[r]);
+    if (s.d.element == MatrixElement::f16)
+      narrow_to_halves(elements + r * each, static_cast<int>(each), static_cast<std::uint16_t*>(to));
+    else
+      std::memcpy(to, elements + r * each, each * sizeof *elements);
+  }
+}
+const Op* multiply_chained(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (!is_whole(op, warp, mask)) return nullptr;
+  const MatrixSite& s = *op->matrix;
+  float a[kMostSum], b[kMostSum], c[kMostSum], d[kMostSum];
+  read_quads(s.a, s.a_places, warp, a);
+  read_quads(s.b, s.b_places, warp, b);
+  read_quads(s.c, s.c_places, warp, c);
+  for (int i = 0; i < s.a.rows; ++i) {
+    const float* const others = b + i / s.m * s.k * s.n;
+    float sums[8]{};
+    for (int j = 0; j < s.k; ++j)
+      for (int n = 0; n < 8; ++n) sums[n] = __builtin_fmaf(a[i * s.k + j], others[j * 8 + n], sums[n]);
+    for (int n = 0; n < 8; ++n) d[i * 8 + n] = sums[n] + c[i * 8 + n];
+  }
+  write_quads(s, warp, d);
+  return op + 1;
+}
+
+// ---- f64: fused multiply-adds, one after the other
+
+constexpr int kMostDoubles = 256; // 16 x 16
+
+using FourDoubles = double __attribute__((vector_size(32)));
+
+// Four rows of four doubles, `stride` apart, become columns that are `pitch` apart.
+void transpose_four(const double* from, int stride, double* to, int pitch) {
+  const auto a = load<FourDoubles>(from), b = load<FourDoubles>(from + stride),
+             c = load<FourDoubles>(from + 2 * stride), d = load<FourDoubles>(from + 3 * stride);
+  const FourDoubles e = __builtin_shufflevector(a, b, 0, 4, 2, 6), f = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                    g = __builtin_shufflevector(c, d, 0, 4, 2, 6), h = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  store(to, __builtin_shufflevector(e, g, 0, 1, 4, 5));
+  store(to + pitch, __builtin_shufflevector(f, h, 0, 1, 4, 5));
+  store(to + 2 * pitch, __builtin_shufflevector(e, g, 2, 3, 6, 7));
+  store(to + 3 * pitch, __builtin_shufflevector(f, h, 2, 3, 6, 7));
+}
+// The columns of a fragment, one after the other; those of a register are `step` apart.
+void read_doubles(const Fragment& f, int step, Warp* warp, double* columns) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(f.registers); ++r) {
+    const double* const from = row<double>(warp, f.row[r]);
+    double* const to = columns + f.corner[r].column * f.rows + f.corner[r].row;
+    for (int half = 0; half < 8; half += 4) transpose_four(from + 4 * half, 4, to + half, step * f.rows);
+  }
+}
+void write_doubles(const Fragment& f, int step, Warp* warp, const double* columns) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(f.registers); ++r) {
+    double* const to = row<double>(warp, f.row[r]);
+    const double* const from = columns + f.corner[r].column * f.rows + f.corner[r].row;
+    for (int half = 0; half < 8; half += 4) transpose_four(from + half, step * f.rows, to + 4 * half, 4);
+  }
+}
+template <int rows> void add_doubles(const MatrixSite& s, const double* a, const double* b, double* sums) {
+  for (int j = 0; j < s.n; ++j) {
+    double sum[rows];
+    std::memcpy(sum, sums + j * rows, sizeof sum);
+    for (int k = 0; k < s.k; ++k)
+      for (int i = 0; i < rows; ++i) sum[i] = __builtin_fma(a[k * rows + i], b[k * s.n + j], sum[i]);
+    std::memcpy(sums + j * rows, sum, sizeof sum);
+  }
+}
+
+template <Rounding r> struct Rounded { static constexpr Rounding rounding = r; };
+
+template <Rounding rounding> const Op* multiply_doubles(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (!is_whole(op, warp, mask)) return nullptr;
+  const MatrixSite& s = *op->matrix;
+  alignas(64) double a[kMostDoubles], b[kMostDoubles], sums[kMostDoubles];
+  read_doubles(s.a, 1, warp, a);
+  read_doubles(s.b, 1, warp, b);
+  read_doubles(s.c, 2, warp, sums);
+  {
+    const RoundingScope<Rounded<rounding>> scope;
+    s.m == 8 ? add_doubles<8>(s, a, b, sums) : add_doubles<16>(s, a, b, sums);
+  }
+  write_doubles(s.d, 2, warp, sums);
+  return op + 1;
+}
+
+// ---- integers
+
+// D = C + sum, kept to 32 bits.
+void add_to_sums(const MatrixSite& s, Warp* warp, const std::int32_t* products) {
+  alignas(64) std::int32_t c[kMostSum];
+  read_sums(s.c, warp, c);
+  for (int i = 0; i < s.m * s.n; ++i) {
+    const auto sum = static_cast<std::int32_t>(static_cast<Word32>(c[i]) + static_cast<Word32>(products[i]));
+    const bool beyond = ((c[i] ^ sum) & (products[i] ^ sum)) < 0;
+    c[i] = s.saturate && beyond ? (c[i] < 0 ? -0x7fffffff - 1 : 0x7fffffff) : sum;
+  }
+  write_sums(s.d, warp, c);
+}
+
+// Eight rows and columns of the product. All sums are less than 2^24, so single precision has them exactly.
+void add_products(const MatrixSite& s, const float* a, const float* b, int row, int column, std::int32_t* products) {
+  using Floats = float __attribute__((vector_size(32)));
+  using Integers = std::int32_t __attribute__((vector_size(32)));
+  constexpr int kColumns = 8;
+  Floats sum[kColumns]{};
+  for (int k = 0; k < s.k; ++k) {
+    const auto factor = load<Floats>(a + k * s.m + row);
+    for (int j = 0; j < kColumns; ++j) sum[j] += factor * b[k * s.n + column + j];
+  }
+  for (int j = 0; j < kColumns; ++j)
+    store(products + (column + j) * s.m + row, __builtin_convertvector(sum[j], Integers));
+}
+const Op* multiply_integers(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (!is_whole(op, warp, mask)) return nullptr;
+  const MatrixSite& s = *op->matrix;
+  alignas(64) float a[kMostFactor], b[kMostFactor];
+  alignas(64) std::int32_t products[kMostSum];
+  Word32 present[kMostDepth];
+  if (s.sparse)
+    read_sparse(s, warp, a, present);
+  else
+    read_columns(s.a, warp, a);
+  read_columns(s.b, warp, b);
+  for (int row = 0; row < s.m; row += 8)
+    for (int column = 0; column < s.n; column += 8) add_products(s, a, b, row, column, products);
+  add_to_sums(s, warp, products);
+  return op + 1;
+}
+const Op* multiply_bits(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  if (!is_whole(op, warp, mask)) return nullptr;
+  const MatrixSite& s = *op->matrix;
+  alignas(64) float a[kMostSum], b[kMostSum]; // words of bits
+  std::int32_t products[kMostSum];
+  read_rows(s.a, warp, a);
+  read_rows(s.b, warp, b);
+  const auto two_words = [&](const float* rows, int at) {
+    std::uint64_t words;
+    std::memcpy(&words, rows + at, sizeof words);
+    return words;
+  };
+  for (int j = 0; j < s.n; ++j)
+    for (int i = 0; i < s.m; ++i) {
+      int sum = 0;
+      for (int k = 0; k < s.k; k += 2) {
+        const std::uint64_t x = two_words(a, i * s.k + k), y = two_words(b, j * s.k + k);
+        sum += __builtin_popcountll(s.conjunction ? x & y : x ^ y);
+      }
+      products[j * s.m + i] = sum;
+    }
+  add_to_sums(s, warp, products);
+  return op + 1;
+}
+
+} // namespace
+
+Handler multiply_handler(Kind kind) {
+  switch (kind) {
+  case Kind::multiply_floats: return multiply_floats;
+  case Kind::multiply_chained: return multiply_chained;
+  case Kind::multiply_doubles: return multiply_doubles<Rounding::nearest>;
+  case Kind::multiply_doubles_zero: return multiply_doubles<Rounding::zero>;
+  case Kind::multiply_doubles_down: return multiply_doubles<Rounding::down>;
+  case Kind::multiply_doubles_up: return multiply_doubles<Rounding::up>;
+  case Kind::multiply_integers: return multiply_integers;
+  case Kind::multiply_bits: return multiply_bits;
+  default: return nullptr;
+  }
+}
+
+} // namespace warplens::exec::WARPLENS_LEVEL

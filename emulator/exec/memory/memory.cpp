@@ -1,0 +1,135 @@
+#include "emulator/exec/memory/memory.hpp"
+
+#include "emulator/base/checked.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace warplens::exec {
+
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;
+// After each allocation lie at least this many bytes that belong to nobody: small overruns are always seen.
+constexpr std::uint64_t kGap = 256;
+
+/// What an allocation of so many bytes takes, with the gap.
+Checked span_of(std::uint64_t size) { return (Checked(size) + kGap).aligned(kAlignment); }
+
+} // namespace
+
+bool in_used_pages(std::span<const Allocation> allocations, std::uint64_t low, std::uint64_t high) {
+  if (low >= high) return false;
+  const auto first_byte = [](const Allocation& a) { return a.begin / a.page_bytes * a.page_bytes; };
+  const auto end_of_pages = [](const Allocation& a) { return Checked(a.end).aligned(a.page_bytes).saturated(); };
+  for (std::uint64_t at = low; at < high;) {
+    const auto after = std::upper_bound(allocations.begin(), allocations.end(), at,
+                                        [](std::uint64_t x, const Allocation& a) { return x < a.begin; });
+    if (after != allocations.begin() && end_of_pages(*(after - 1)) > at)
+      at = end_of_pages(*(after - 1));
+    else if (after != allocations.end() && first_byte(*after) <= at && end_of_pages(*after) > at)
+      at = end_of_pages(*after);
+    else
+      return false;
+  }
+  return true;
+}
+
+Expected<std::unique_ptr<Arena>> Arena::reserve() {
+  if (const std::optional<MemoryPlace> place = take_place()) return std::unique_ptr<Arena>(new Arena(*place));
+  return failure("cannot reserve address space for device memory", "is the address space limited (ulimit -v)?");
+}
+
+Arena::Arena(const MemoryPlace& place) : place_(place) {
+  const std::array<AddressRange, 2> both = ranges();
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    free_.give(both[i].begin, both[i].size());
+    accessible_[i].resize(both[i].size() / kPageBytes);
+  }
+}
+
+Arena::~Arena() { give_back(place_); }
+
+std::string Arena::remark() const {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return {}; // their tables are there
+#endif
+  if (place_.usual) return {};
+  return fmt::format("device memory lies at {:#x} and {:#x} in this process, as something else is at its usual place: "
+                     "addresses differ from those of other runs{}",
+                     place_.low.begin, place_.high.begin,
+                     place_.low.size() == 0 ? ", and 32-bit modules cannot run" : "");
+}
+
+// Pages stay accessible once they have been: a kernel may still run when the memory is freed.
+bool Arena::make_accessible(std::uint64_t begin, std::uint64_t end) {
+  const std::size_t zone = begin >= place_.low.begin && begin < place_.low.end ? 0 : 1;
+  const std::uint64_t base = ranges()[zone].begin;
+  std::vector<bool>& pages = accessible_[zone];
+  std::size_t page = (begin - base) / kPageBytes;
+  const std::size_t last = (end - 1 - base) / kPageBytes;
+  while (page <= last) {
+    if (pages[page]) {
+      ++page;
+      continue;
+    }
+    std::size_t until = page;
+    while (until <= last && !pages[until]) ++until;
+    if (mprotect(reinterpret_cast<void*>(base + page * kPageBytes), (until - page) * kPageBytes,
+                 PROT_READ | PROT_WRITE) != 0)
+      return false;
+    for (; page < until; ++page) pages[page] = true;
+  }
+  return true;
+}
+
+Expected<std::uint64_t> Arena::allocate(std::uint64_t size, std::string name, Options options) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<std::uint64_t> span = span_of(size).value();
+  const std::optional<std::uint64_t> begin =
+      span ? free_.take(*span, std::max(options.alignment, kAlignment)) : std::nullopt;
+  if (begin && make_accessible(*begin, *begin + *span)) {
+    allocations_.emplace(*begin,
+                         Allocation{*begin, *begin + size, std::move(name), options.constant, options.page_bytes});
+    return *begin;
+  }
+  if (begin) free_.give(*begin, *span);
+  return failure(
+      fmt::format("out of device memory: '{}' asks for {} bytes, the arena has {}", name, size, this->size()));
+}
+
+bool Arena::free(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return false;
+  // Give the memory back; the next owner finds zeros. An overrun may have written behind the end, too.
+  const std::uint64_t end = address + span_of(found->second.size()).saturated();
+  const std::uint64_t first = Checked(address).aligned(kHostPageBytes).saturated(),
+                      last = end / kHostPageBytes * kHostPageBytes;
+  const auto clear = [](std::uint64_t from, std::uint64_t to) {
+    std::fill(reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to), std::byte{});
+  };
+  if (last > first) {
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    clear(address, first);
+    clear(last, end);
+  } else {
+    clear(address, end);
+  }
+  free_.give(address, end - address);
+  allocations_.erase(found);
+  return true;
+}
+
+std::vector<Allocation> Arena::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Allocation> list;
+  list.reserve(allocations_.size());
+  for (const auto& [begin, a] : allocations_) list.push_back(a);
+  return list;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,131 @@
+// A kernel decoded for one way of running it (level, watched or not): a handler per instruction, and what a warp's
+// register file holds. Immutable; shared by all workers.
+#pragma once
+
+#include "emulator/exec/memory/address_space.hpp"
+#include "emulator/exec/state/matrix_site.hpp"
+#include "emulator/exec/state/texture_site.hpp"
+#include "emulator/exec/state/warp.hpp"
+#include "emulator/ir/block_dependence.hpp"
+#include "emulator/ir/calls.hpp"
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace warplens::exec {
+
+/// A memory instruction: what is known of it before it runs.
+struct MemorySite {
+  std::uint32_t index = 0;       ///< of this site in Program::sites
+  std::uint32_t instruction = 0; ///< in the function
+  isa::Space space{};            ///< as written; generic addresses are resolved per access
+  AccessKind kind{};
+  std::uint16_t lane_bytes = 0; ///< all elements of a vector together; also the alignment that is needed
+  bool address32 = false;       ///< the address row holds 32-bit values
+  bool cluster = false;         ///< shared memory of other CTAs of the cluster may be meant
+  /// What the watcher is told: the width where the assembler would join this access with its neighbours (see
+  /// ir/joined_accesses.hpp), 0 where another site speaks for this one; and how far from its address that begins.
+  std::uint16_t observed_bytes = 0;
+  std::int64_t observed_offset = 0;
+  /// Rows of the elements where an Op has no room for them all (vectors of atomics): read from, written to.
+  std::array<std::uint32_t, 8> from{}, to{};
+};
+
+/// A row that never changes: the same value in every lane.
+struct ConstantRow {
+  std::uint32_t offset = 0;
+  std::uint32_t lane_bytes = 0; ///< 0: a predicate, `value` is its mask
+  std::uint64_t value = 0;
+};
+
+/// A row that holds a special register, written when a CTA starts.
+struct SpecialRow {
+  std::uint32_t offset = 0;
+  isa::Special special{};
+  int component = 0; ///< 0..3 for .x .y .z .w
+  int lane_bytes = 4;
+};
+
+/// A row and its place in a frame on the stack; lane_bytes 0: a predicate.
+struct FrameRow {
+  std::uint32_t row = 0;
+  int lane_bytes = 0;
+  std::uint32_t offset = 0;
+};
+
+/// An argument or a result of a call: in a row of the caller, or in its frame; and in the frame of the callee.
+struct Transfer {
+  bool in_row = false;
+  std::uint32_t place = 0;  ///< of the row, or in the caller's frame
+  int lane_bytes = 0;       ///< of the row
+  std::uint32_t offset = 0; ///< in the callee's frame
+  std::uint32_t bytes = 0;
+};
+
+/// A function that may be called: where it begins, and its frame (exec/calls/calls.hpp).
+struct CalledPart {
+  const Op* entry = nullptr;
+  ir::Library library{};
+  std::uint32_t frame_bytes = 0, alignment = 16;
+  std::vector<FrameRow> params, results; ///< those that are registers
+  std::vector<std::uint32_t> param_offsets, result_offsets;
+};
+
+struct CallTarget {
+  std::uint64_t address = 0; ///< of the function
+  std::uint32_t part = 0;    ///< of Program::parts
+  std::vector<Transfer> arguments, results;
+};
+
+struct CallSite {
+  std::uint32_t caller = 0;            ///< of Program::parts
+  std::vector<CallTarget> targets;     ///< one of a direct call
+  std::vector<FrameRow> saved;         ///< rows of the caller that the callee may write
+  const MemorySite* strings = nullptr; ///< what functions of the library read
+};
+
+/// A basic block's counter (watched programs only): which instructions it stands for.
+struct CountedBlock {
+  std::uint32_t first = 0; ///< instruction
+  std::uint32_t count = 0;
+};
+
+struct Program {
+  const ir::Module* module = nullptr;
+  const ir::Function* function = nullptr;
+  bool watched = false;
+  std::vector<Op> ops;          ///< ops[0] is where a warp begins; the last one ends it
+  std::uint32_t warp_bytes = 0; ///< Warp header and register file
+  std::vector<ConstantRow> constants;
+  std::vector<SpecialRow> specials;
+  std::deque<MemorySite> sites;
+  std::deque<TextureSite> textures;
+  std::deque<MatrixSite> matrices;
+  std::deque<FragmentTransfer> fragments;
+  std::vector<CountedBlock> blocks;
+  std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter
+  std::vector<std::uint32_t> branches;      ///< instruction of each watched branch
+  std::uint64_t shared_bytes = 0;           ///< static; dynamic shared memory begins at the next multiple of 16
+  std::uint64_t local_bytes = 0;            ///< per thread
+  std::vector<std::uint32_t> param_offsets; ///< of each parameter in the parameter buffer
+  std::uint32_t param_bytes = 0;
+  std::vector<AddressRange> constant_variables; ///< by address
+
+  // Of kernels that call functions or use the stack.
+  std::shared_ptr<const ir::Function> linked; ///< owns `function`
+  std::vector<CalledPart> parts;              ///< as in the function
+  std::deque<CallSite> calls;
+  std::uint32_t frame_row = 0,
+                top_row = 0;     ///< u32, per lane: where the running function's frame begins, where the stack ends
+  std::uint64_t stack_limit = 0; ///< local memory may grow up to this
+  bool uses_heap = false;        ///< of the device: Launch::heap, Launch::device_runtime
+  ir::BlockDependence block_dependence{};
+  std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
+};
+
+/// Offsets of kernel parameters in their buffer, by natural or given alignment; the last entry is the total size.
+std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel);
+
+} // namespace warplens::exec

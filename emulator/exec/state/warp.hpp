@@ -1,0 +1,94 @@
+// The state of one warp and the decoded instruction that works on it.
+//
+// A register is a row of 32 lanes, 64-byte aligned; a predicate is a 32-bit mask. Rows lie behind the Warp header in
+// one piece of memory, so that an operand is one offset from the Warp's own address. Immediates and special registers
+// are rows too, written when the warp's slot or the CTA is set up.
+//
+//   fma.rn.f32 %f8, %f16, %f5, %f6   ->   Op{run: lanes<Fma>, dst: {4736}, src: {5760, 4352, 4480}, guard: <always
+//   true>}
+#pragma once
+
+#include "emulator/exec/state/events.hpp"
+
+#include <cstddef>
+
+namespace warplens::exec {
+
+struct Warp;
+struct Op;
+struct MemorySite;
+struct MatrixSite;
+struct Cta;
+struct Worker;
+struct Paths;
+
+/// Executes one decoded instruction and returns the next one, or nullptr when the warp has to stop (see WarpState).
+using Handler = const Op* (*)(const Op*, Warp*);
+
+struct Op {
+  Handler run = nullptr;
+  std::uint32_t dst[2]{};
+  std::uint32_t src[4]{};
+  std::uint32_t guard = 0;       ///< offset of a predicate; the constant true where there is no guard
+  std::uint32_t guard_flip = 0;  ///< ~0 for @!p
+  std::uint32_t instruction = 0; ///< index into ir::Function::instructions
+  std::uint32_t extra = 0;       ///< by handler: index of a block or branch, ...
+  std::int64_t imm = 0;          ///< by handler: address offset, steps of a block, ...
+  union {
+    const Op* target = nullptr; ///< of a branch
+    const MemorySite* site;     ///< of a memory instruction
+    const MatrixSite* matrix;   ///< of a multiplication of matrices
+  };
+};
+static_assert(sizeof(Op) == 64);
+
+enum class WarpState : std::uint8_t {
+  ready,
+  at_barrier, ///< as a whole
+  stuck,      ///< all its lanes are parked: see paths.hpp
+  done,
+  trapped
+};
+
+struct alignas(64) Warp {
+  Mask active = 0;          ///< lanes of the path that runs
+  Mask live = 0;            ///< lanes that have not exited
+  std::uint64_t lanes = 0;  ///< how many are active: kept so that counting costs an addition
+  std::int64_t budget = 0;  ///< instructions left in this turn
+  const Op* next = nullptr; ///< where to go on after a stop
+  Cta* cta = nullptr;
+  Worker* worker = nullptr;
+  WarpState state = WarpState::ready;
+  std::uint8_t barrier = 0; ///< which one it waits at
+  bool told_each = false;   ///< whether the watcher is told of each event: Shard::begin_cta()
+  std::uint32_t index = 0;  ///< in the CTA
+  Paths* paths = nullptr;   ///< the other lanes, where it has diverged
+  std::uint64_t steps = 0;  ///< executed in earlier turns: what %clock counts
+  std::int64_t turn = 0;    ///< budget at the start of this turn
+  /// Warp instructions that it has run, each block as a whole when it is entered. Only where somebody watches; exact,
+  /// which steps are not.
+  std::uint64_t counted = 0;
+};
+
+constexpr std::uint32_t kRegisterFile = sizeof(Warp);
+static_assert(kRegisterFile % 64 == 0);
+
+template <class T> inline T* row(Warp* warp, std::uint32_t offset) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(warp) + offset);
+}
+inline Mask& predicate(Warp* warp, std::uint32_t offset) { return *row<Mask>(warp, offset); }
+
+/// The lanes that an instruction acts on: active and not guarded off.
+inline Mask acting(const Op* op, Warp* warp) { return warp->active & (predicate(warp, op->guard) ^ op->guard_flip); }
+
+constexpr Mask kFullMask = ~Mask{0};
+
+/// Whether no more than one lane acts.
+inline bool few(Mask mask) { return (mask & (mask - 1)) == 0; }
+
+inline void activate(Warp* warp, Mask mask) {
+  warp->active = mask;
+  warp->lanes = static_cast<unsigned>(__builtin_popcount(mask));
+}
+
+} // namespace warplens::exec

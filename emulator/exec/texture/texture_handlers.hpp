@@ -1,0 +1,33 @@
+// The handlers of texture and surface instructions. Op::extra is the instruction's place in Program::textures.
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+#include "emulator/isa/table.hpp"
+
+namespace warplens::exec {
+
+struct BoundTexture;
+struct TextureSite;
+
+const Op* sample_texture(const Op* op, Warp* warp);
+const Op* load_surface(const Op* op, Warp* warp);
+const Op* store_surface(const Op* op, Warp* warp);
+const Op* reduce_surface(const Op* op, Warp* warp);
+/// txq, suq. Op::imm is the isa::Word that says what is asked; src[0] the reference, src[1] the level.
+const Op* read_attribute(const Op* op, Warp* warp);
+/// istypep: true of variables, not of handles made by the host. Op::imm is the isa::Type; src[0] the reference, dst[0]
+/// a predicate.
+const Op* is_texture_type(const Op* op, Warp* warp);
+
+const TextureSite& texture_site(const Op* op, const Warp* warp);
+
+/// The texture or surface that a lane's reference names; null after a trap.
+const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint64_t reference, isa::Type wanted);
+
+/// The lanes of a mask whose value in a row is that of one of them: mostly all.
+Mask same_as(const std::uint64_t* values, int lane, Mask mask);
+
+/// Addresses of the texels that the lanes in `mask` touch, for the watcher.
+void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses);
+
+} // namespace warplens::exec

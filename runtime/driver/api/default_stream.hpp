@@ -1,0 +1,42 @@
+// For the files whose functions exist twice: cuLaunchKernel means the legacy default stream by the null handle,
+// cuLaunchKernel_ptsz the default stream of the calling thread. CMake compiles them twice, the second time with
+// WARPLENS_PER_THREAD_DEFAULT_STREAM.
+//
+//   CUresult PTSZ(cuLaunchKernel)(…, CUstream handle, …) { serve_for(handle, … find_stream(context, handle) …) }
+//
+// PTDS is for those that take no stream and use the default one. All else in such a file is in an unnamed namespace.
+#pragma once
+
+#include "runtime/driver/machine/serve.hpp"
+
+#ifdef WARPLENS_PER_THREAD_DEFAULT_STREAM
+#define PTDS(name) name##_ptds
+#define PTSZ(name) name##_ptsz
+#else
+#define PTDS(name) name
+#define PTSZ(name) name
+#endif
+
+namespace warplens::runtime {
+
+namespace {
+
+[[maybe_unused]] std::shared_ptr<Stream> default_stream(Context& context) {
+#ifdef WARPLENS_PER_THREAD_DEFAULT_STREAM
+  return context.per_thread_stream().shared_from_this();
+#else
+  return context.legacy_stream().shared_from_this();
+#endif
+}
+
+/// Throws Failure: CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+[[maybe_unused]] std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
+  if (handle == nullptr) return default_stream(context);
+  if (handle == CU_STREAM_LEGACY) return context.legacy_stream().shared_from_this();
+  if (handle == CU_STREAM_PER_THREAD) return context.per_thread_stream().shared_from_this();
+  return object_of(Machine::instance().streams, handle);
+}
+
+} // namespace
+
+} // namespace warplens::runtime

@@ -1,0 +1,75 @@
+// Events. Recording and waiting are in stream_api.cpp.
+#include "runtime/driver/machine/event.hpp"
+#include "runtime/driver/machine/serve.hpp"
+
+using namespace warplens::runtime;
+
+namespace {
+
+std::shared_ptr<Event> find(CUevent handle) { return object_of(Machine::instance().events, handle); }
+
+/// For the host, an event that stands for nodes of a graph means nothing.
+std::shared_ptr<Event> find_for_host(CUevent handle) {
+  std::shared_ptr<Event> event = find(handle);
+  require(event->captured().capture.expired(), CUDA_ERROR_CAPTURED_EVENT);
+  return event;
+}
+
+} // namespace
+
+extern "C" {
+
+CUresult cuEventCreate(CUevent* event, unsigned int flags) {
+  return serve([&](Context& context) {
+    constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    require(event != nullptr && (flags & ~kKnown) == 0);
+    require((flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED,
+            [] { return "events between processes are not supported"; });
+    *event = Machine::instance().events.add(std::make_shared<Event>(context, flags));
+  });
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  return serve_for(event,
+                   [&] { require(Machine::instance().events.remove(event) != nullptr, CUDA_ERROR_INVALID_HANDLE); });
+}
+
+CUresult cuEventQuery(CUevent event) {
+  return serve_for(event, [&](Context& context) {
+    const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
+    if (!mark || mark->reached.load(std::memory_order_acquire)) return context.fault();
+    return CUDA_ERROR_NOT_READY;
+  });
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  return serve_for(event, [&](Context& context) {
+    if (const std::shared_ptr<Mark> mark = find_for_host(event)->mark()) mark->wait();
+    context.flush_printed();
+    return context.fault();
+  });
+}
+
+CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
+  return serve_for(start, [&](Context&) {
+    require(milliseconds != nullptr);
+    const std::shared_ptr<Event> events[] = {find(start), find(end)};
+    std::chrono::steady_clock::time_point times[2];
+    bool ready = true;
+    for (int i = 0; i < 2; ++i) {
+      const std::shared_ptr<Mark> mark = events[i]->mark();
+      require(mark != nullptr && (events[i]->flags() & CU_EVENT_DISABLE_TIMING) == 0, CUDA_ERROR_INVALID_HANDLE);
+      ready = ready && mark->reached.load(std::memory_order_acquire);
+      if (ready) times[i] = mark->when;
+    }
+    if (!ready) return CUDA_ERROR_NOT_READY;
+    *milliseconds = std::chrono::duration<float, std::milli>(times[1] - times[0]).count();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  return cuEventElapsedTime_v2(milliseconds, start, end);
+}
+
+} // extern "C"

@@ -1,0 +1,81 @@
+// A context: the streams, limits and the error state of one user of the device; and the calling thread's stack of
+// contexts.
+//
+//   push_context(context);   current_context().legacy_stream().submit(…);   current_context().synchronize();
+//
+// A kernel that fails leaves its context with a fault, which every later call answers until the context is gone. One
+// that was destroyed may still be pushed, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED; its handle stays known for ever.
+#pragma once
+
+#include "runtime/driver/machine/stream.hpp"
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace warplens::runtime {
+
+class Context : public std::enable_shared_from_this<Context> {
+public:
+  explicit Context(unsigned flags);
+
+  /// The two kinds of default stream. The second belongs to the calling thread.
+  Stream& legacy_stream() { return *legacy_; }
+  Stream& per_thread_stream();
+  std::shared_ptr<Stream> create_stream(bool blocking, int priority);
+  /// Other streams than the default one have been made.
+  [[nodiscard]] bool has_streams() const;
+  /// Nothing is under way.
+  [[nodiscard]] bool idle() const;
+  /// Waits for all that was submitted so far to every stream, and writes what kernels printed. The fault, if there is
+  /// one.
+  CUresult synchronize();
+
+  [[nodiscard]] CUresult fault() const { return fault_.load(std::memory_order_acquire); }
+  void set_fault(CUresult code);
+
+  /// What kernels printed waits here, and is written to stdout where CUDA does: at launches and synchronisations.
+  void add_printed(const std::string& text);
+  void flush_printed();
+
+  /// Ends the context: waits for its work; its streams and memory are gone.
+  void destroy();
+  [[nodiscard]] bool destroyed() const { return fault() == CUDA_ERROR_CONTEXT_IS_DESTROYED; }
+  /// Begins again, as the primary context does. Nothing of before is left.
+  void revive(unsigned context_flags);
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+
+  unsigned flags = 0;
+  std::map<CUlimit, std::size_t> limits; ///< as set; those that are not in it have their defaults
+  std::atomic<unsigned> uses{1};         ///< of cuCtxAttach() and cuCtxDetach()
+  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
+  CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
+
+private:
+  friend class Stream;
+  std::vector<std::shared_ptr<Stream>> streams() const;
+
+  std::uint64_t id_;
+  std::atomic<CUresult> fault_{CUDA_SUCCESS};
+  mutable std::mutex order_; ///< of submissions: see Stream
+  std::vector<std::weak_ptr<Stream>> all_;
+  std::shared_ptr<Stream> legacy_;
+  std::map<std::uint64_t, std::shared_ptr<Stream>> per_thread_; ///< by thread
+  std::mutex printed_mutex_;
+  std::string printed_;
+};
+
+/// The calling thread's current context. Throws Failure: there is none, or it was destroyed.
+Context& current_context();
+/// Null: there is none.
+std::shared_ptr<Context> current_context_or_null();
+void push_context(std::shared_ptr<Context> context);
+/// What was on top. Null: the stack was empty.
+std::shared_ptr<Context> pop_context();
+/// Takes the place of the top; null: takes the top away.
+void set_current_context(std::shared_ptr<Context> context);
+
+} // namespace warplens::runtime

@@ -1,0 +1,229 @@
+// Numbers that differ between devices come from model::Device and the limits of its compute capability (CUDA C++
+// Programming Guide, "Compute Capabilities", tables of technical specifications and of features); the sizes of textures
+// and surfaces from the same tables. What no table tells (clocks of memory, caches) is computed from what is known.
+#include "runtime/driver/machine/device_attributes.hpp"
+
+namespace warplens::runtime {
+
+namespace {
+
+int at_least(const model::Device& device, int major, int minor = 0) {
+  return device.capability >= model::ComputeCapability{major, minor} ? 1 : 0;
+}
+
+/// What one block may have without asking for more.
+int default_shared(const model::Device& device) { return device.capability.major < 2 ? 16 << 10 : 48 << 10; }
+
+/// Ratio of the throughputs of single and double precision ("Throughput of Native Arithmetic Instructions").
+int double_ratio(const model::Device& device) {
+  const auto [major, minor] = device.capability;
+  if (major < 2) return 8;
+  if (major == 2) return minor == 0 ? 2 : 12;
+  if (major == 3) return minor == 5 || minor == 7 ? 3 : 24;
+  if (major == 5) return 32;
+  if (major == 6) return minor == 0 ? 2 : 32;
+  if (major == 7) return minor == 5 ? 32 : 2;
+  if (major == 8) return minor == 0 ? 2 : 64;
+  return major == 9 || major == 10 ? 2 : 64;
+}
+
+/// Of level 2, bytes, as NVIDIA's descriptions of the architectures give them.
+int l2_bytes(const model::Device& device) {
+  const auto [major, minor] = device.capability;
+  constexpr int kMiB = 1 << 20;
+  if (major < 2) return 0;
+  if (major == 2) return 768 << 10;
+  if (major == 3) return kMiB * 3 / 2;
+  if (major == 5) return 2 * kMiB;
+  if (major == 6) return 4 * kMiB;
+  if (major == 7) return minor == 5 ? 4 * kMiB : 6 * kMiB;
+  if (major == 8) return minor == 0 ? 40 * kMiB : 6 * kMiB;
+  return major == 9 ? 50 * kMiB : 60 * kMiB;
+}
+
+/// Bits; what the bandwidth needs at the clock below.
+int bus_bits(const model::Device& device) {
+  return device.bandwidth_gb_s >= 1000  ? 5120
+         : device.bandwidth_gb_s >= 250 ? 384
+         : device.bandwidth_gb_s >= 100 ? 256
+                                        : 128;
+}
+
+/// kHz; two transfers a cycle.
+int memory_clock(const model::Device& device) {
+  return static_cast<int>(device.bandwidth_gb_s * 1e9 * 8 / bus_bits(device) / 2 / 1e3);
+}
+
+std::optional<int> texture_extent(const model::Device& device, CUdevice_attribute a) {
+  const bool pascal = device.capability.major >= 6;
+  switch (a) {
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH: return pascal ? 131072 : 65536;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT: return pascal ? 65536 : 65535;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH: return pascal ? 16384 : 4096;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE: return pascal ? 8192 : 2048;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE: return pascal ? 32768 : 16384;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH: return pascal ? 32768 : 16384;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS: return 2048;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS: return 2046;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH: return pascal ? 1 << 28 : 1 << 27;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH: return pascal ? 131072 : 65000;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT: return 65000;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH: return pascal ? 2097120 : 1048544;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH:
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH: return pascal ? 32768 : 16384;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH: return pascal ? 131072 : 65536;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT: return pascal ? 65536 : 32768;
+  default: return std::nullopt;
+  }
+}
+
+/// What the emulator does whatever device it imitates, or does not.
+std::optional<int> feature(CUdevice_attribute a) {
+  switch (a) {
+  case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
+  case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+  case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
+  case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+  case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+  case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
+  case CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
+  case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+  case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:
+  case CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST:
+  case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:
+  case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT: return 1;
+  case CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT:
+  case CU_DEVICE_ATTRIBUTE_INTEGRATED:
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
+  case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
+  case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+  case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+  case CU_DEVICE_ATTRIBUTE_TCC_DRIVER:
+  case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD:
+  case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
+  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:
+  case CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:
+  case CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES:
+  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:
+  case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:
+  case CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:
+  case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS:
+  case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING:
+  case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:
+  case CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_NUMA_CONFIG:
+  case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MPS_ENABLED:
+  case CU_DEVICE_ATTRIBUTE_D3D12_CIG_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK:
+  case CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_MAXIMUM_LENGTH:
+  case CU_DEVICE_ATTRIBUTE_VULKAN_CIG_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID:
+  case CU_DEVICE_ATTRIBUTE_GPU_PCI_SUBSYSTEM_ID:
+  case CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED: return 0;
+  case CU_DEVICE_ATTRIBUTE_NUMA_ID:
+  case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID: return -1;
+  default: return std::nullopt;
+  }
+}
+
+} // namespace
+
+std::optional<int> attribute(const model::Device& device, CUdevice_attribute a) {
+  const model::OccupancyLimits& limits = device.limits;
+  switch (a) {
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: return limits.threads_per_block;
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: return 64;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: return at_least(device, 3) ? 0x7fffffff : 65535;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y: return 65535;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: return at_least(device, 2) ? 65535 : 1;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return default_shared(device);
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: return limits.shared_bytes_per_block;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: return limits.shared_bytes;
+  case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: return limits.shared_reserved_per_block;
+  case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: return 64 << 10;
+  case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return model::kWarpSize;
+  case CU_DEVICE_ATTRIBUTE_MAX_PITCH: return 0x7fffffff;
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK: return limits.registers_per_block;
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return limits.registers;
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return static_cast<int>(device.clock_ghz * 1e6 + 0.5);
+  case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return memory_clock(device);
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return bus_bits(device);
+  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return l2_bytes(device);
+  case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
+  case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT: return 512;
+  case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: return 32;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return device.multiprocessors;
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: return limits.threads;
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: return limits.blocks;
+  case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT: return at_least(device, 2) ? 3 : 1;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return device.capability.major;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return device.capability.minor;
+  case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: return 1;
+  case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED: return at_least(device, 2);
+  case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO: return double_ratio(device);
+  case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: return at_least(device, 9);
+  default: break;
+  }
+  if (const std::optional<int> extent = texture_extent(device, a)) return extent;
+  return feature(a);
+}
+
+} // namespace warplens::runtime

@@ -1,0 +1,14 @@
+// Attributes of the imitated device: what cuDeviceGetAttribute answers.
+#pragma once
+
+#include "api/launch/launch.hpp"
+#include "runtime/abi/driver.hpp"
+
+#include <optional>
+
+namespace warplens::runtime {
+
+/// Empty: there is no such attribute.
+std::optional<int> attribute(const model::Device& device, CUdevice_attribute attribute);
+
+} // namespace warplens::runtime

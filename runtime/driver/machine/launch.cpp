@@ -1,0 +1,198 @@
+#include "runtime/driver/machine/launch.hpp"
+
+#include "api/launch/overruns.hpp"
+#include "runtime/driver/machine/module.hpp"
+#include "runtime/driver/machine/serve.hpp"
+#include "runtime/driver/machine/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace warplens::runtime {
+
+namespace {
+
+std::shared_ptr<Observer>& observer() {
+  static std::shared_ptr<Observer>& instance = *new std::shared_ptr<Observer>;
+  return instance;
+}
+
+std::uint64_t product(const api::Extent& e) { return e[0] * e[1] * e[2]; }
+
+/// CUDA Driver API reference, CUresult: what a kernel that stopped leaves in its context.
+CUresult fault_of(exec::Trap::Kind kind) {
+  using Kind = exec::Trap::Kind;
+  switch (kind) {
+  case Kind::out_of_bounds: return CUDA_ERROR_ILLEGAL_ADDRESS;
+  case Kind::misaligned: return CUDA_ERROR_MISALIGNED_ADDRESS;
+  case Kind::assertion: return CUDA_ERROR_ASSERT;
+  case Kind::step_limit:
+  case Kind::deadlock: return CUDA_ERROR_LAUNCH_TIMEOUT; // a GPU would hang
+  case Kind::invalid_call: return CUDA_ERROR_INVALID_PC;
+  case Kind::invalid_branch:
+  case Kind::invalid_barrier:
+  case Kind::incomplete_warp:
+  case Kind::invalid_membermask: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+  case Kind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+  default: return CUDA_ERROR_LAUNCH_FAILED;
+  }
+}
+
+void tell_trap(const Diagnostic& trap) {
+  Diagnostics why;
+  why.error(trap.where, trap.message, trap.hint);
+  why.in_file(trap.file);
+  tell(render(why, {}));
+}
+
+bool strict() {
+  static const bool asked = api::strict_by_environment();
+  return asked;
+}
+
+api::LaunchRequest request_of(const KernelLaunch& launch) {
+  api::LaunchRequest request = launch.function->borrow_request();
+  request.grid = launch.grid;
+  request.block = launch.block;
+  request.cluster = launch.cluster;
+  request.dynamic_shared_bytes = launch.shared_bytes;
+  request.cooperative = launch.cooperative;
+  request.arguments.resize(launch.function->parameters().size());
+  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+    const Function::Parameter& p = launch.function->parameters()[i];
+    const std::byte* const first = &launch.parameters[p.offset];
+    request.arguments[i].kind = api::Argument::Kind::raw;
+    request.arguments[i].bytes.assign(first, first + p.size);
+  }
+  return request;
+}
+
+} // namespace
+
+void set_observer(std::shared_ptr<Observer> instance) { observer() = std::move(instance); }
+
+void set_arguments(KernelLaunch& launch, void** parameters, void** extra) {
+  const Function& function = *launch.function;
+  launch.parameters.assign(function.parameter_bytes(), std::byte{});
+  if (function.parameters().empty()) return;
+  require((parameters != nullptr) != (extra != nullptr));
+  if (parameters != nullptr) {
+    for (std::size_t i = 0; i < function.parameters().size(); ++i) {
+      const Function::Parameter& p = function.parameters()[i];
+      require(parameters[i] != nullptr);
+      std::memcpy(&launch.parameters[p.offset], parameters[i], p.size);
+    }
+    return;
+  }
+  const void* buffer = nullptr;
+  std::size_t size = 0;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = extra[1];
+    else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      size = *static_cast<const std::size_t*>(extra[1]);
+    else
+      require(false);
+  }
+  const Function::Parameter& last = function.parameters().back();
+  require(buffer != nullptr && size >= last.offset + last.size && size <= (last.offset + last.size + 15) / 16 * 16,
+          CUDA_ERROR_INVALID_VALUE, [&] {
+            return fmt::format("kernel '{}' takes {} bytes of parameters, got {}", function.name(),
+                               last.offset + last.size, size);
+          });
+  std::memcpy(launch.parameters.data(), buffer, std::min(size, launch.parameters.size()));
+}
+
+namespace {
+
+void check_cluster(const KernelLaunch& launch) {
+  const Function& function = *launch.function;
+  if (!launch.cluster) return;
+  const api::Extent& c = *launch.cluster;
+  const auto refuse = [&](const std::string& text) {
+    throw Failure{CUDA_ERROR_INVALID_CLUSTER_SIZE, fmt::format("kernel '{}': {}", function.name(), text)};
+  };
+  const std::uint64_t most = function.attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) != 0 ? 16 : 8;
+  if (Machine::instance().device().capability.major < 9) refuse("the device has no clusters");
+  if (product(c) == 0 || product(c) > most)
+    refuse(fmt::format("the cluster has {} blocks: 1 to {} are allowed", product(c), most));
+  for (std::size_t i = 0; i < 3; ++i)
+    if (launch.grid[i] % c[i] != 0)
+      refuse(fmt::format("clusters of {} blocks do not divide the grid of {} in {}", c[i], launch.grid[i], "xyz"[i]));
+}
+
+/// All blocks must be resident together (CUDA C++ Programming Guide, "Grid Synchronization").
+void check_cooperative(const KernelLaunch& launch) {
+  if (!launch.cooperative) return;
+  const model::Device& device = Machine::instance().device();
+  const auto most = static_cast<std::uint64_t>(launch.function->resident_blocks(
+                        static_cast<std::int64_t>(product(launch.block)), launch.shared_bytes)) *
+                    static_cast<std::uint64_t>(device.multiprocessors);
+  if (product(launch.grid) > most)
+    throw Failure{CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                  fmt::format("kernel '{}': {} blocks cannot be resident together: the device holds {}",
+                              launch.function->name(), product(launch.grid), most)};
+}
+
+} // namespace
+
+void check(const KernelLaunch& launch) {
+  const Function& function = *launch.function;
+  const auto refuse = [&](CUresult code, const std::string& text) {
+    throw Failure{code, fmt::format("kernel '{}': {}", function.name(), text)};
+  };
+  constexpr api::Extent kMostBlocks{0x7fffffff, 65535, 65535}, kMostThreads{1024, 1024, 64};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (launch.grid[i] == 0 || launch.grid[i] > kMostBlocks[i])
+      refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the grid has {} blocks in {}: 1 to {} are allowed", launch.grid[i],
+                                                   "xyz"[i], kMostBlocks[i]));
+    if (launch.block[i] == 0 || launch.block[i] > kMostThreads[i])
+      refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the block has {} threads in {}: 1 to {} are allowed",
+                                                   launch.block[i], "xyz"[i], kMostThreads[i]));
+  }
+  const model::OccupancyLimits& limits = Machine::instance().device().limits;
+  if (product(launch.block) > static_cast<std::uint64_t>(limits.threads_per_block))
+    refuse(CUDA_ERROR_INVALID_VALUE,
+           fmt::format("the block has {} threads: {} are allowed", product(launch.block), limits.threads_per_block));
+  if (product(launch.block) > static_cast<std::uint64_t>(function.most_threads()))
+    refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+           fmt::format("the block has {} threads: the kernel was compiled for {} at most", product(launch.block),
+                       function.most_threads()));
+  if (launch.shared_bytes > function.most_dynamic_shared())
+    refuse(CUDA_ERROR_INVALID_VALUE,
+           fmt::format("{} bytes of dynamic shared memory: {} are allowed (more with "
+                       "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, as far as the device has them)",
+                       launch.shared_bytes, function.most_dynamic_shared()));
+  check_cluster(launch);
+  check_cooperative(launch);
+}
+
+void perform_launch(const KernelLaunch& launch, Context& context) {
+  api::LaunchRequest request = request_of(launch);
+  const std::shared_ptr<Observer> told = observer();
+  bool selected = told && told->selects(launch.function->name()); // of the kernel that was launched last
+  request.analyze = selected;
+  request.analyze_child = [&](const ir::Function& kernel) { return selected = told && told->selects(kernel.name); };
+  // With one stream and no memory in common nobody can change what a kernel waits for: it would wait for ever.
+  request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
+  request.past_ends = !strict();
+  Expected<api::LaunchReport> report = api::launch(request);
+  request.analyze_child = {};
+  launch.function->return_request(std::move(request));
+  if (!report) {
+    tell(render(report.error(), {}));
+    return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
+  }
+  for (const api::LaunchReport& one : api::with_children(std::move(*report))) {
+    context.add_printed(one.printed);
+    for (const std::string& warning : api::Overruns::instance().fresh(one, {})) tell(warning);
+    if (one.trap) {
+      tell_trap(*one.trap);
+      context.set_fault(fault_of(*one.trap_kind));
+    }
+    if (one.analyzed || (one.trap && selected)) told->finished(one);
+  }
+}
+
+} // namespace warplens::runtime

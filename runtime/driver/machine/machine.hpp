@@ -1,0 +1,82 @@
+// The imitated machine: one device, the memory of the process's kernels, and everything that a program holds by handle.
+//
+//   Machine& machine = Machine::instance();   machine.initialise();   machine.device().name
+//
+// It is made by cuInit() and never destroyed: threads may still use it when the process ends. A child of fork() finds
+// it as CUDA's children do: not initialised, and not to be used when the parent has used it.
+#pragma once
+
+#include "api/launch/launch.hpp"
+#include "runtime/driver/machine/context.hpp"
+#include "runtime/driver/machine/memory.hpp"
+#include "runtime/driver/machine/registry.hpp"
+
+#include <atomic>
+
+namespace warplens::runtime {
+
+class Event;
+class Function;
+class Kernel;
+class Library;
+class Module;
+class Pool;
+
+class Machine {
+public:
+  static Machine& instance();
+
+  /// What cuInit() does. Errors: an unknown device in WARPLENS_DEVICE, no address space for device memory.
+  CUresult initialise();
+  [[nodiscard]] bool initialised() const;
+
+  /// Set by initialise():
+  [[nodiscard]] const model::Device& device() const { return device_; }
+  [[nodiscard]] const std::shared_ptr<api::Context>& api() const { return api_; } ///< the arena, textures, heap
+  Memory& memory() { return *memory_; }
+  [[nodiscard]] std::uint64_t total_memory() const { return total_memory_; } ///< bytes that programs may allocate
+
+  /// The primary context: made when first retained; destroyed when released as often, or reset; revived by the next
+  /// use.
+  std::shared_ptr<Context> retain_primary();
+  void release_primary();
+  void reset_primary();
+  void set_primary_flags(unsigned flags) { primary_flags_ = flags; }
+  [[nodiscard]] unsigned primary_flags() const { return primary_flags_; }
+  std::shared_ptr<Context> primary() const;                    ///< null: not active
+  [[nodiscard]] bool is_primary(const Context& context) const; ///< active or not
+
+  /// What cuMemAllocAsync allocates from; the default one unless the program sets another.
+  [[nodiscard]] std::shared_ptr<Pool> default_pool() const { return default_pool_; }
+  [[nodiscard]] std::shared_ptr<Pool> current_pool() const;
+  void set_current_pool(std::shared_ptr<Pool> pool);
+
+  /// Ends a context and all that belongs to it.
+  void destroy_context(const std::shared_ptr<Context>& context);
+
+  Registry<Context, CUcontext> contexts;
+  Registry<Stream, CUstream> streams;
+  Registry<Event, CUevent> events;
+  Registry<Module, CUmodule> modules;
+  Registry<Function, CUfunction> functions;
+  Registry<Library, CUlibrary> libraries;
+  Registry<Kernel, CUkernel> kernels;
+  Registry<Pool, CUmemoryPool> pools;
+
+private:
+  Machine() = default;
+  mutable std::mutex mutex_;
+  std::atomic<int> process_{0}; ///< that called initialise(); 0: none has
+  model::Device device_;
+  std::shared_ptr<api::Context> api_;
+  std::unique_ptr<Memory> memory_;
+  std::uint64_t total_memory_ = 0;
+  std::shared_ptr<Context> primary_;
+  std::shared_ptr<Pool> default_pool_, current_pool_;
+  unsigned primary_uses_ = 0, primary_flags_ = 0;
+};
+
+/// The only device.
+constexpr CUdevice kDevice = 0;
+
+} // namespace warplens::runtime

@@ -1,0 +1,76 @@
+// The memory that a program has from CUDA, by address: device, managed, host and registered memory, and what modules
+// and arrays occupy. Device addresses are host addresses, so one table serves all.
+//
+//   CUdeviceptr a = memory.allocate(4096, Allocation::Kind::device, context);
+//   memory.find(a + 100)->begin == a;   memory.covers(a, 4096);   memory.free(a, Allocation::Kind::device);
+#pragma once
+
+#include "api/session/session.hpp"
+#include "runtime/abi/driver.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace warplens::runtime {
+
+class Context;
+
+struct Allocation {
+  enum class Kind : std::uint8_t { device, managed, host, registered, array, module, pool, virtual_range };
+  Kind kind{};
+  std::uint64_t begin = 0, size = 0;
+  std::uint64_t id = 0; ///< never used again: CU_POINTER_ATTRIBUTE_BUFFER_ID
+  unsigned flags = 0;   ///< as given when it was made
+  const void* owner =
+      nullptr; ///< its Context, or for pool memory its pool; memory of a context that is destroyed goes too
+  std::shared_ptr<api::Buffer> buffer; ///< null: not in the arena
+  bool dying = false;                  ///< to be freed by a stream: nobody else may free it
+  [[nodiscard]] std::uint64_t end() const { return begin + size; }
+};
+
+class Memory {
+public:
+  /// `limit`: bytes that device memory, of all kinds, may have together.
+  Memory(std::shared_ptr<api::Context> api, std::uint64_t limit) : api_(std::move(api)), limit_(limit) {}
+
+  /// Throws Failure: CUDA_ERROR_INVALID_VALUE for no bytes, CUDA_ERROR_OUT_OF_MEMORY.
+  std::uint64_t allocate(std::uint64_t size, Allocation::Kind kind, const void* owner, unsigned flags = 0);
+  /// Memory that somebody else allocated: a module's variable, an array, a range that the program registers.
+  void add(Allocation allocation);
+  /// False: no such allocation of that kind begins there.
+  bool free(std::uint64_t address, Allocation::Kind kind);
+  /// The first half of freeing in stream order. Empty: no such allocation begins there, or it was freed before.
+  std::optional<Allocation> begin_free(std::uint64_t address, Allocation::Kind kind);
+  /// All that belongs to it.
+  void free_all_of(const void* owner);
+
+  /// The allocation that the address lies in.
+  [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
+  /// All bytes lie in one allocation.
+  [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t size) const;
+  /// Some byte lies in an allocation.
+  [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
+  /// There is memory that the host may write while a kernel runs: managed, of the host, registered.
+  [[nodiscard]] bool host_may_write() const { return host_writable_.load() != 0; }
+  [[nodiscard]] bool has_room(std::uint64_t size) const; ///< within the limit
+  /// Counts device memory that lies elsewhere. Throws Failure CUDA_ERROR_OUT_OF_MEMORY.
+  void claim(std::uint64_t size);
+  void unclaim(std::uint64_t size);
+  [[nodiscard]] std::uint64_t used() const; ///< bytes of device memory
+  [[nodiscard]] std::uint64_t limit() const { return limit_; }
+
+private:
+  void count(const Allocation& allocation);   ///< mutex_ is held
+  void uncount(const Allocation& allocation); ///< mutex_ is held
+  std::shared_ptr<api::Context> api_;
+  std::uint64_t limit_;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, Allocation> allocations_; ///< by begin
+  std::uint64_t used_ = 0, next_id_ = 1;
+  std::atomic<std::uint64_t> host_writable_{0}; ///< allocations
+};
+
+} // namespace warplens::runtime

@@ -1,0 +1,25 @@
+// Takes the place of the commands and options about traces where the build leaves traces out (-DWARPLENS_TRACES=OFF).
+#include "tools/output.hpp"
+#include "tools/trace_options.hpp"
+
+#include <fmt/format.h>
+
+namespace warplens::tools {
+
+namespace {
+[[noreturn]] int no_traces(std::string_view command) {
+  throw UsageError{fmt::format("this build of warplens has no command '{}'", command),
+                   "traces were left out: configure with -DWARPLENS_TRACES=ON"};
+}
+} // namespace
+
+int analyze(const std::vector<std::string>&) { no_traces("analyze"); }
+int inspect(const std::vector<std::string>&) { no_traces("inspect"); }
+int convert(const std::vector<std::string>&) { no_traces("convert"); }
+
+void add_trace_options(boost::program_options::options_description&) {}
+std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map&, const std::string&) {
+  return nullptr;
+}
+
+} // namespace warplens::tools
