@@ -59,10 +59,10 @@ struct Analysis::Parts {
         global(function.instructions.size(), rules), shared(function.instructions.size(), rules),
         local(function.instructions.size()), constant(function.instructions.size()), texture(function),
         divergence(function), arithmetic(function, global), loads(module, function, shape.ctas() * shape.warps()),
-        chain(module, function, shape.ctas() * shape.warps(), options.board), barriers(function.instructions.size(), shape),
-        duplicates(function.instructions.size(), shape, options.board),
+        chain(module, function, shape.ctas() * shape.warps(), options.board),
+        barriers(function.instructions.size(), shape), duplicates(function.instructions.size(), shape, options.board),
         caches(function.instructions.size(), shape, options.board,
-               wanted("caches") ? Caches::Extent::whole : Caches::Extent::sample) {
+               wanted("caches") ? Caches::Coverage::whole : Caches::Coverage::sample) {
     for (const auto maker : kMakers) {
       if (options.named.empty()) break;
       auto one = maker(function.instructions.size(), shape, options.board);

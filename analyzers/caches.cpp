@@ -73,8 +73,8 @@ namespace {
 /// The first level of each multiprocessor, and the second.
 class Hierarchy {
 public:
-  Hierarchy(const Board& board, Caches::Extent extent) : global_(board.l1_global), local_(board.l1_local) {
-    const bool whole = extent == Caches::Extent::whole;
+  Hierarchy(const Board& board, Caches::Coverage coverage) : global_(board.l1_global), local_(board.l1_local) {
+    const bool whole = coverage == Caches::Coverage::whole;
     if (board.l1) first_.assign(whole ? board.multiprocessors : 1, Cache(*board.l1));
     if (board.l2 && whole) second_.emplace(*board.l2);
   }
@@ -171,7 +171,7 @@ private:
 } // namespace
 
 void Caches::study(const Streams& streams) {
-  const bool whole = extent_ == Extent::whole;
+  const bool whole = coverage_ == Coverage::whole;
   const Board& board = streams.board();
   Streams::Recorded recorded = streams.recorded();
   recorded.add(streams.local());
@@ -179,7 +179,7 @@ void Caches::study(const Streams& streams) {
   const bool first = board.l1 && (board.l1_global || (board.l1_local && streams.local().all != 0));
   present_ = first || ((board.l1 || board.l2) && whole);
   if (!present_) return; // before Fermi
-  Hierarchy hierarchy(board, extent_);
+  Hierarchy hierarchy(board, coverage_);
   for (std::uint64_t wave = 0; wave < (whole ? streams.waves() : 1); ++wave)
     streams.each_of_wave(wave, [&](const StreamPlace& place, const StreamAccess& access) {
       if (!whole && place.multiprocessor != 0) return;
@@ -235,7 +235,7 @@ void add_metrics(Metrics& metrics, const Caches::Row& row, bool global, bool loc
 
 void Caches::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   if (!present_ || all_ == 0) return;
-  const bool whole = extent_ == Extent::whole;
+  const bool whole = coverage_ == Coverage::whole;
   Row total;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];

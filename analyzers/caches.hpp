@@ -18,9 +18,10 @@ namespace warplens::analyzers {
 
 class Caches final : public StreamAnalyzer {
 public:
-  enum class Extent : std::uint8_t { whole, sample };
-  Caches(std::size_t instructions, const exec::LaunchShape& shape, const Board& board, Extent extent = Extent::whole)
-      : StreamAnalyzer(instructions, shape, board), extent_(extent), rows_(instructions + 1) {}
+  enum class Coverage : std::uint8_t { whole, sample };
+  Caches(std::size_t instructions, const exec::LaunchShape& shape, const Board& board,
+         Coverage coverage = Coverage::whole)
+      : StreamAnalyzer(instructions, shape, board), coverage_(coverage), rows_(instructions + 1) {}
 
   [[nodiscard]] const AnalyzerInfo& info() const override;
   void study(const Streams& streams) override;
@@ -52,7 +53,7 @@ public:
   };
 
 private:
-  Extent extent_;
+  Coverage coverage_;
   std::vector<Row> rows_;
   Totals totals_;
   std::uint64_t looked_at_ = 0, all_ = 0; ///< accesses, and of the whole launch

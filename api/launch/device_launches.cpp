@@ -41,9 +41,9 @@ using Parent = std::shared_ptr<const LaunchRequest>; ///< a grid that has ended,
 
 class Family {
 public:
-  Family(std::span<const Target> targets, Judgements& reports)
+  Family(std::span<const TargetDevice> targets, LaunchReports& reports)
       : targets_(targets.begin(), targets.end()), reports_(reports) {
-    for (Target& target : targets_) target.registers.reset(); // they are the parent's
+    for (TargetDevice& target : targets_) target.registers.reset(); // they are the parent's
     for (const Expected<LaunchReport>& report : reports)
       if (report) steps_ = report->steps;
   }
@@ -97,11 +97,11 @@ private:
     made.steps_before = steps_;
     if (made.analyze && made.max_steps != 0 && ++analysed_ > kMostReports) return too_many(*parent);
     const auto request = std::make_shared<const LaunchRequest>(std::move(made));
-    std::vector<Target> targets;
+    std::vector<TargetDevice> targets;
     std::vector<Expected<LaunchReport>*> theirs;
     for (std::size_t i = 0; i < reports_.size(); ++i)
       if (reports_[i]) targets.push_back(targets_[i]), theirs.push_back(&reports_[i]);
-    Judgements children = launch_grid(*request, targets, its);
+    LaunchReports children = launch_grid(*request, targets, its);
     stopped_ = true; // where all refuse it, or it stops
     std::uint64_t steps = 0;
     for (std::size_t i = 0; i < children.size(); ++i) {
@@ -142,14 +142,14 @@ private:
   bool stopped_ = false;
   std::size_t analysed_ = 0;
   std::uint64_t steps_ = 0; ///< of all so far
-  std::vector<Target> targets_;
-  Judgements& reports_;
+  std::vector<TargetDevice> targets_;
+  LaunchReports& reports_;
 };
 
 } // namespace
 
-void run_device_operations(const LaunchRequest& request, std::span<const Target> targets,
-                           const exec::DeviceRuntime& runtime, Judgements& reports) {
+void run_device_operations(const LaunchRequest& request, std::span<const TargetDevice> targets,
+                           const exec::DeviceRuntime& runtime, LaunchReports& reports) {
   Family(targets, reports).run(std::make_shared<const LaunchRequest>(request), runtime);
 }
 

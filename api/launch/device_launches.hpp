@@ -8,14 +8,15 @@
 namespace warplens::api {
 
 /// A report for each target, or why it refuses the launch.
-using Judgements = std::vector<Expected<LaunchReport>>;
+using LaunchReports = std::vector<Expected<LaunchReport>>;
 
 /// One grid alone, as the targets see it; what it asks for is left in `runtime`. Errors: as launch().
-Judgements launch_grid(const LaunchRequest& request, std::span<const Target> targets, exec::DeviceRuntime& runtime);
+LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDevice> targets,
+                          exec::DeviceRuntime& runtime);
 
 /// Does what the grid of `request` asked for; what each of the targets makes of it becomes children of its report. One
 /// that refuses a launch has an error from then on. After a launch that stops nothing else is done.
-void run_device_operations(const LaunchRequest& request, std::span<const Target> targets,
-                           const exec::DeviceRuntime& runtime, Judgements& reports);
+void run_device_operations(const LaunchRequest& request, std::span<const TargetDevice> targets,
+                           const exec::DeviceRuntime& runtime, LaunchReports& reports);
 
 } // namespace warplens::api

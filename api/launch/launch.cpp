@@ -148,7 +148,7 @@ public:
       report_.remarks.push_back("no occupancy: " + result.error().list().front().message);
   }
 
-  void draw() {
+  void complete() {
     add_metrics();
     predict();
     report_.findings =
@@ -237,7 +237,7 @@ Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceR
 }
 
 /// A launch as one of the targets has it: the request with that device, and the report that grows out of it.
-struct Seen {
+struct TargetLaunch {
   LaunchRequest request;
   LaunchReport report;
   std::unique_ptr<Conclusions> conclusions;
@@ -259,13 +259,14 @@ struct Seen {
     if (report.trap || analysis == nullptr) return;
     report.analyzed = true;
     report.profile = analysis->profile(rules_of(report.device));
-    conclusions->draw();
+    conclusions->complete();
   }
 };
 
 /// The launch on a target. Errors: the device does not allow it.
-Expected<std::unique_ptr<Seen>> seen(const LaunchRequest& request, const Target& target, const exec::Program& program) {
-  auto result = std::make_unique<Seen>();
+Expected<std::unique_ptr<TargetLaunch>> launch_on(const LaunchRequest& request, const TargetDevice& target,
+                                                  const exec::Program& program) {
+  auto result = std::make_unique<TargetLaunch>();
   LaunchRequest& r = result->request = request;
   r.device = with_first_level(target.device, target.first_level);
   r.first_level = target.first_level;
@@ -296,14 +297,14 @@ using Analyses = std::vector<std::unique_ptr<analyzers::Analysis>>;
 
 /// What is to watch the launch for those who see it: one for all whose boards are alike, for analyzers see no more of a
 /// device than that.
-Analyses analyses_of(const LaunchRequest& request, std::span<Seen* const> all, const exec::Program& program,
+Analyses analyses_of(const LaunchRequest& request, std::span<TargetLaunch* const> all, const exec::Program& program,
                      const exec::LaunchShape& shape) {
   Analyses result;
   if (!request.analyze) return result;
   std::vector<analyzers::DeviceRules> devices;
-  for (const Seen* one : all) devices.push_back(rules_of(one->report.device));
+  for (const TargetLaunch* one : all) devices.push_back(rules_of(one->report.device));
   std::vector<analyzers::Board> boards; // of `result`
-  for (Seen* one : all) {
+  for (TargetLaunch* one : all) {
     const Resources& r = one->report.resources;
     const int resident = one->report.occupancy ? one->report.occupancy->blocks : 1;
     const analyzers::Board board = board_of(one->report.device, one->request.first_level, resident,
@@ -352,7 +353,8 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
 
 } // namespace
 
-Judgements launch_grid(const LaunchRequest& request, std::span<const Target> targets, exec::DeviceRuntime& runtime) {
+LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDevice> targets,
+                          exec::DeviceRuntime& runtime) {
   const auto all = [&](const Diagnostics& errors) {
     return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
   };
@@ -362,9 +364,9 @@ Judgements launch_grid(const LaunchRequest& request, std::span<const Target> tar
   if (!program) return all(program.error());
   if (const Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors()) return all(errors);
 
-  std::vector<Expected<std::unique_ptr<Seen>>> views;
-  std::vector<Seen*> valid;
-  for (const Target& target : targets) views.push_back(seen(request, target, **program));
+  std::vector<Expected<std::unique_ptr<TargetLaunch>>> views;
+  std::vector<TargetLaunch*> valid;
+  for (const TargetDevice& target : targets) views.push_back(launch_on(request, target, **program));
   for (const auto& view : views)
     if (view) valid.push_back(view->get());
   const auto reports = [&] {
@@ -389,7 +391,7 @@ Judgements launch_grid(const LaunchRequest& request, std::span<const Target> tar
   launch.device_runtime = &runtime;
   if (request.analyze || request.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
-      for (Seen* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
+      for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
   const Analyses analyses = analyses_of(request, valid, **program, launch.shape);
   Expected<exec::Watcher*> recording = nullptr;
   if (request.recorder != nullptr) recording = request.recorder->begin(valid.front()->request, launch);
@@ -403,13 +405,13 @@ Judgements launch_grid(const LaunchRequest& request, std::span<const Target> tar
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
   if (!result) return all(result.error());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (Seen* one : valid) one->take(*result, seconds, launch);
+  for (TargetLaunch* one : valid) one->take(*result, seconds, launch);
   if (*recording != nullptr)
     if (const Expected<void> kept = request.recorder->end(valid.front()->report); !kept) return all(kept.error());
   memory.allocations = std::move(launch.allocations);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
-  for (Seen* one : valid) one->conclude();
+  for (TargetLaunch* one : valid) one->conclude();
   return reports();
 }
 
@@ -421,9 +423,9 @@ std::vector<LaunchReport> with_children(LaunchReport report) {
   return list;
 }
 
-std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets) {
+std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const TargetDevice> targets) {
   exec::DeviceRuntime runtime;
-  Judgements reports = launch_grid(request, targets, runtime);
+  LaunchReports reports = launch_grid(request, targets, runtime);
   if (runtime.in_order.empty() && runtime.tail.empty()) return reports;
   const auto first = std::find_if(reports.begin(), reports.end(), [](const auto& r) { return r.has_value(); });
   if (first != reports.end() && !(*first)->trap) run_device_operations(request, targets, runtime, reports);
@@ -431,7 +433,7 @@ std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::sp
 }
 
 Expected<LaunchReport> launch(const LaunchRequest& request) {
-  const Target target{request.device, request.first_level, request.registers};
+  const TargetDevice target{request.device, request.first_level, request.registers};
   return std::move(launch(request, {&target, 1}).front());
 }
 

@@ -151,7 +151,7 @@ Expected<LaunchReport> launch(const LaunchRequest& request);
 std::vector<LaunchReport> with_children(LaunchReport report);
 /// The GPU that a launch is judged for. Nothing in it changes what a kernel computes, unless that asks for its
 /// multiprocessor (%smid, %nsmid, %nwarpid): such a kernel sees the first target.
-struct Target {
+struct TargetDevice {
   model::Device device;
   FirstLevel first_level = FirstLevel::device;
   std::optional<std::uint32_t> registers; ///< per thread; unless given, those of the request
@@ -159,7 +159,7 @@ struct Target {
 /// Emulates one launch once, and says what each of the targets would make of it, in their order; the request's own
 /// device and first level are not looked at. Errors as above; a target that refuses the launch does not keep it from
 /// the others. What the kernel launches itself is judged for all of them, with registers of its own.
-std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const Target> targets);
+std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::span<const TargetDevice> targets);
 
 /// A built-in device by name, or a device file by path. Errors: neither.
 Expected<model::Device> load_device(std::string_view name_or_file);

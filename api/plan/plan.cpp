@@ -316,7 +316,7 @@ private:
   std::vector<std::shared_ptr<Texture>> surfaces_; ///< that arguments name
   std::vector<LaunchRequest> requests_;
   Checked buffer_bytes_; ///< of those allocated
-  std::vector<Target> targets_;
+  std::vector<TargetDevice> targets_;
 };
 
 } // namespace

@@ -98,7 +98,7 @@ struct PlanOptions {
   /// Only this launch is analysed, once for each of the targets; those before it only run, those after it do not.
   std::optional<std::size_t> only;
   /// Its targets, given the device of the plan.
-  std::function<std::vector<Target>(const model::Device&)> targets;
+  std::function<std::vector<TargetDevice>(const model::Device&)> targets;
   /// Reads the file of a module, where it may be other than PTX text.
   std::function<Expected<std::vector<Source>>(const std::filesystem::path&)> read_module;
   /// Called before each launch, with its number from 0.

@@ -69,8 +69,8 @@ FirstLevel first_level(const std::string& word) {
 }
 
 /// The GPU of a configuration, with the rule that replaces one of its own.
-Target target_of(const Settings& settings, const model::Device& device_of_plan) {
-  Target target{device_of_plan, FirstLevel::device, {}};
+TargetDevice target_of(const Settings& settings, const model::Device& device_of_plan) {
+  TargetDevice target{device_of_plan, FirstLevel::device, {}};
   if (const auto* device = setting(settings, "device")) target.device = value_or_throw(load_device(*device));
   if (const auto* l1 = setting(settings, "l1")) target.first_level = first_level(*l1);
   if (const auto* registers = setting(settings, "registers"))
@@ -158,7 +158,7 @@ void run(std::span<const Settings> configurations, const SweepOptions& options, 
     o.read_module = [&](const std::filesystem::path& file) { return options.read_module(file, device.capability); };
   std::vector<std::size_t> of_target; // row of each target
   o.targets = [&](const model::Device& device_of_plan) {
-    std::vector<Target> targets;
+    std::vector<TargetDevice> targets;
     for (std::size_t i = 0; i < configurations.size(); ++i) {
       try {
         targets.push_back(target_of(configurations[i], device_of_plan));

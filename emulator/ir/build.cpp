@@ -13,7 +13,7 @@ void Builder::error(SourceLocation where, std::string message, std::string hint)
   if (!has_too_many_errors()) diagnostics_.error(where, std::move(message), std::move(hint));
 }
 
-std::optional<std::uint32_t> Builder::unsigned_of(Word number) {
+std::optional<std::uint32_t> Builder::unsigned_of(Lexeme number) {
   ConstantError wrong;
   const auto value = ir::number(Term{.kind = TermKind::integer, .where = number.where, .text = number.text}, wrong);
   if (value && value->bits >= 0 && value->bits < kNone) return static_cast<std::uint32_t>(value->bits);
@@ -24,7 +24,7 @@ std::optional<std::uint32_t> Builder::unsigned_of(Word number) {
 
 // ---- directives of the module --------------------------------------------------------------------------------------
 
-void Builder::version(Word number) {
+void Builder::version(Lexeme number) {
   int major = 0;
   int minor = 0;
   const char* const end = number.text.data() + number.text.size();
@@ -75,9 +75,9 @@ void Builder::end_header(SourceLocation where) {
   saw_item_ = true;
 }
 
-void Builder::target(const std::vector<Word>& words) {
+void Builder::target(const std::vector<Lexeme>& words) {
   if (!saw_version_) return end_header(words[0].where);
-  for (const Word& word : words) {
+  for (const Lexeme& word : words) {
     const std::string_view text = word.text;
     const bool is_sm = text.starts_with("sm_");
     if (!is_sm && !text.starts_with("compute_")) {
@@ -118,20 +118,20 @@ void Builder::target(const std::vector<Word>& words) {
   const auto& options = module_.target_options;
   if (std::count_if(options.begin(), options.end(), [](std::string_view o) { return o.starts_with("texmode_"); }) > 1)
     error(words[0].where, "a target has one texture mode");
-  for (const Word& word : words)
+  for (const Lexeme& word : words)
     if (word.text == "map_f64_to_f32" && module_.sm >= 13)
       error(word.where, fmt::format("map_f64_to_f32 is for targets before sm_13, got {}", module_.target),
             "they have double precision");
 }
 
 /// A directive that came with a version of PTX, times ten.
-void Builder::requires_version(int ptx, Word directive) {
+void Builder::requires_version(int ptx, Lexeme directive) {
   if (saw_version_ && module_.version < ptx)
     error(directive.where,
           fmt::format("'{}' requires PTX ISA .version {}.{} or later", directive.text, ptx / 10, ptx % 10));
 }
 
-void Builder::address_size(Word number) {
+void Builder::address_size(Lexeme number) {
   if (!saw_target_) return end_header(number.where);
   requires_version(23, {".address_size", number.where});
   const auto bits = unsigned_of(number);
@@ -143,7 +143,7 @@ void Builder::address_size(Word number) {
   module_.address_size = static_cast<int>(*bits);
 }
 
-void Builder::file(Word number, std::string_view name) {
+void Builder::file(Lexeme number, std::string_view name) {
   const auto value = unsigned_of(number);
   if (!value) return;
   if (in_body_) return error(number.where, "'.file' stands outside functions");
@@ -152,7 +152,7 @@ void Builder::file(Word number, std::string_view name) {
   module_.files.push_back({*value, module_.intern(name)});
 }
 
-void Builder::location(const std::vector<Word>& numbers) {
+void Builder::location(const std::vector<Lexeme>& numbers) {
   if (!in_body_) return error(numbers[0].where, "'.loc' stands in functions");
   const auto file = unsigned_of(numbers[0]);
   const auto line = unsigned_of(numbers[1]);
@@ -165,7 +165,7 @@ void Builder::pragma(const std::vector<std::string_view>& strings, SourceLocatio
   for (const std::string_view text : strings) function().pragmas.push_back(module_.intern(text));
 }
 
-void Builder::alias(Word name, Word aliasee) {
+void Builder::alias(Lexeme name, Lexeme aliasee) {
   requires_version(63, {".alias", name.where});
   const auto symbol = globals_.find(name.text);
   const auto target = globals_.find(aliasee.text);
@@ -375,14 +375,14 @@ void Builder::end_body(SourceLocation) {
 // ---- labels
 // ------------------------------------------------------------------------------------------------------------
 
-void Builder::label(Word name) {
+void Builder::label(Lexeme name) {
   flush_label();
   pending_label_ = name;
 }
 
 void Builder::flush_label() {
   if (pending_label_.text.empty()) return;
-  const Word name = pending_label_;
+  const Lexeme name = pending_label_;
   pending_label_ = {};
   Function& current = function();
   const auto position = static_cast<std::uint32_t>(current.labels.size());
@@ -397,17 +397,17 @@ std::uint32_t Builder::label_of(std::string_view name, std::uint32_t scope) cons
   return kNone;
 }
 
-void Builder::table(Table::Kind kind, const std::vector<Word>& words, SourceLocation where) {
+void Builder::table(Table::Kind kind, const std::vector<Lexeme>& words, SourceLocation where) {
   constexpr int kVersions[] = {60, 21, 21};
   constexpr std::string_view kNames[] = {".branchtargets", ".calltargets", ".callprototype"};
   requires_version(kVersions[static_cast<int>(kind)], {kNames[static_cast<int>(kind)], where});
   if (pending_label_.text.empty()) return error(where, "expected a label before this directive");
-  const Word name = pending_label_;
+  const Lexeme name = pending_label_;
   pending_label_ = {};
   Table table;
   table.kind = kind;
   table.name = module_.intern(name.text);
-  for (const Word& word : words) {
+  for (const Lexeme& word : words) {
     if (kind == Table::Kind::call_targets) {
       table.functions.push_back(module_.intern(word.text));
       call_targets_.push_back({table.functions.back(), word.where});

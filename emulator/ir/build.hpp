@@ -27,12 +27,12 @@ public:
   Syntax syntax; ///< of the piece at hand; the Expressions below are in it
 
   // Directives of the module.
-  void version(Word number);
-  void target(const std::vector<Word>& words);
-  void address_size(Word number);
-  void file(Word number, std::string_view name);
-  void alias(Word name, Word aliasee);
-  void location(const std::vector<Word>& numbers);
+  void version(Lexeme number);
+  void target(const std::vector<Lexeme>& words);
+  void address_size(Lexeme number);
+  void file(Lexeme number, std::string_view name);
+  void alias(Lexeme name, Lexeme aliasee);
+  void location(const std::vector<Lexeme>& numbers);
   void pragma(const std::vector<std::string_view>& strings, SourceLocation where);
   void end_header(SourceLocation where); ///< an item that is none of .version, .target and .address_size
 
@@ -43,8 +43,8 @@ public:
   void end_body(SourceLocation where);
   void enter_scope(SourceLocation where);
   void leave_scope();
-  void label(Word name);
-  void table(Table::Kind kind, const std::vector<Word>& words, SourceLocation where);
+  void label(Lexeme name);
+  void table(Table::Kind kind, const std::vector<Lexeme>& words, SourceLocation where);
   void prototype(const FunctionSyntax& head, SourceLocation where);
   void instruction(const InstructionSyntax& instruction);
 
@@ -59,7 +59,7 @@ public:
   void end_initializer(SourceLocation where);
 
   /// An error where the module's version of PTX, times ten, is older than what is written needs.
-  void requires_version(int ptx, Word what);
+  void requires_version(int ptx, Lexeme what);
   void error(SourceLocation where, std::string message, std::string hint = {});
   [[nodiscard]] bool has_too_many_errors() const { return diagnostics_.error_count() >= kMaxErrors; }
   Expected<Module> finish(SourceLocation end);
@@ -67,7 +67,7 @@ public:
 private:
   static constexpr std::size_t kMaxErrors = 1000;
   /// False, and an error that names the limit, where `what` needs more.
-  bool admit(const Limit& limit, Checked number, Word what);
+  bool admit(const Limit& limit, Checked number, Lexeme what);
   void check_parameter_bytes(SourceLocation where);
   /// Blocks inside one another that have names of their own, the body being the first.
   static std::size_t most_scopes() { return std::max<std::uint64_t>(limits::kBlockDepth.most(), 1); }
@@ -111,7 +111,7 @@ private:
   std::uint32_t function_named(const FunctionSyntax& head);
   void resolve_references();
   std::uint32_t label_of(std::string_view name, std::uint32_t scope) const;
-  std::optional<std::uint32_t> unsigned_of(Word number);
+  std::optional<std::uint32_t> unsigned_of(Lexeme number);
   void flush_label();
 
   // build_rules.cpp
@@ -134,7 +134,7 @@ private:
   void declare_registers(const Variable& variable, const DeclaratorSyntax& name);
   void declare_variable(Variable variable);
   std::string_view name_of_static(std::string_view name);
-  Linkage linkage_of(const std::vector<Word>& words);
+  Linkage linkage_of(const std::vector<Lexeme>& words);
   std::uint64_t elements_inside(std::size_t depth) const;
   std::string_view symbol_named(std::string_view name);
   bool store(const Constant& constant, SourceLocation where);
@@ -163,15 +163,15 @@ private:
   std::vector<std::string_view> opcode_list_;
   bool saw_version_ = false, saw_target_ = false, saw_item_ = false;
   std::unordered_set<std::uint32_t> file_numbers_;
-  std::vector<Word> call_targets_;    ///< names that must turn out to be functions
-  std::vector<Word> initial_symbols_; ///< names that must turn out to be declared
+  std::vector<Lexeme> call_targets_;    ///< names that must turn out to be functions
+  std::vector<Lexeme> initial_symbols_; ///< names that must turn out to be declared
   std::uint64_t register_total_ = 0, register_names_ = 0, initial_total_ = 0;
   std::vector<Register> registers_; ///< at module scope
 
   // Of the function at hand.
   std::uint32_t function_ = kNone;
-  Word needs_body_;   ///< a directive of its head that a declaration cannot have
-  Word forbids_body_; ///< … that only a declaration can have
+  Lexeme needs_body_;   ///< a directive of its head that a declaration cannot have
+  Lexeme forbids_body_; ///< … that only a declaration can have
   bool in_body_ = false;
   bool parameters_in_body_ = false; ///< PTX 1.0 to 1.3: `.entry f { .param .u32 a; … }`
   SourcePosition source_;
@@ -179,7 +179,7 @@ private:
   std::vector<Reference> references_;
   std::unordered_map<ScopedName, std::uint32_t, ScopedNameHash> labels_; ///< to Function::labels
   std::vector<std::uint32_t> scope_parents_, open_scopes_;
-  Word pending_label_; ///< it may turn out to name a table
+  Lexeme pending_label_; ///< it may turn out to name a table
   std::string_view opcode_;
   bool is_call_ = false, is_branch_ = false;
   std::uint32_t instruction_line_ = 0;

@@ -154,9 +154,9 @@ void Builder::check_size(const Variable& v) {
 
 /// What may be named above its declaration.
 void Builder::check_late_names() {
-  for (const Word& name : initial_symbols_)
+  for (const Lexeme& name : initial_symbols_)
     if (!globals_.find(name.text)) undeclared("name", name.text, name.where);
-  for (const Word& name : call_targets_) {
+  for (const Lexeme& name : call_targets_) {
     const auto symbol = globals_.find(name.text);
     if (!symbol || symbol->kind != OperandKind::function)
       error(name.where, fmt::format("expected a function but found '{}'", name.text));

@@ -33,9 +33,9 @@ std::string type_hint(std::string_view word) {
 
 } // namespace
 
-Linkage Builder::linkage_of(const std::vector<Word>& words) {
+Linkage Builder::linkage_of(const std::vector<Lexeme>& words) {
   Linkage linkage = Linkage::internal;
-  for (const Word& word : words) {
+  for (const Lexeme& word : words) {
     if (linkage != Linkage::internal)
       error(word.where, fmt::format("expected one linkage directive but found '{}' too", word.text));
     if (word.text == ".extern")
@@ -53,7 +53,7 @@ Linkage Builder::linkage_of(const std::vector<Word>& words) {
 /// Types, vector widths and `.ptr` in any order. False, and an error, where a word makes no sense.
 bool Builder::words_of(const DeclarationSyntax& head, Variable& variable) {
   bool after_pointer = false;
-  for (const Word& word : head.words) {
+  for (const Lexeme& word : head.words) {
     const std::string_view text = word.text;
     if (text == ".ptr") {
       if (after_pointer) {
@@ -84,7 +84,7 @@ bool Builder::words_of(const DeclarationSyntax& head, Variable& variable) {
   return true;
 }
 
-bool Builder::admit(const Limit& limit, Checked number, Word what) {
+bool Builder::admit(const Limit& limit, Checked number, Lexeme what) {
   if (limit.admits(number)) return true;
   error(what.where, limit.exceeded(fmt::format("'{}'", what.text), number), limit.hint());
   return false;

@@ -281,7 +281,7 @@ void Reader::instruction(PtxParser::StatementContext& statement) {
     for (const antlr4::Token* suffix : rest.suffixes) joined_opcode_ += of(suffix).text();
     instruction_.opcode.text = joined_opcode_;
   }
-  instruction_.guard = statement.guard != nullptr ? word_of(statement.guard) : Word{};
+  instruction_.guard = statement.guard != nullptr ? word_of(statement.guard) : Lexeme{};
   instruction_.guard_negated = statement.negated != nullptr;
   instruction_.operands.clear();
   for (PtxParser::OperandContext* operand : rest.operands)

@@ -46,7 +46,7 @@ FunctionSyntax ContextReader::function_of(PtxParser::ItemContext& item) {
     head.attributes = attributes.attributes;
     if (!attributes.words.empty() || !attributes.alignment.empty()) {
       const TextToken& found = of(func.attributes[0]->start);
-      const Word word = attributes.words.empty() ? Word{found.text(), found.where()} : attributes.words.front();
+      const Lexeme word = attributes.words.empty() ? Lexeme{found.text(), found.where()} : attributes.words.front();
       throw SyntaxError{word.where, fmt::format("expected a function name but found '{}'", word.text),
                         "directives of a function follow its parameters"};
     }

@@ -11,10 +11,10 @@
 namespace warplens::ir {
 
 inline const TextToken& of(const antlr4::Token* token) { return static_cast<const TextToken&>(*token); }
-inline Word word_of(const antlr4::Token* token) { return {of(token).text(), of(token).where()}; }
+inline Lexeme word_of(const antlr4::Token* token) { return {of(token).text(), of(token).where()}; }
 
-inline std::vector<Word> words_of(const grammar::Labels<antlr4::Token*>& tokens) {
-  std::vector<Word> words;
+inline std::vector<Lexeme> words_of(const grammar::Labels<antlr4::Token*>& tokens) {
+  std::vector<Lexeme> words;
   for (const antlr4::Token* token : tokens) words.push_back(word_of(token));
   return words;
 }

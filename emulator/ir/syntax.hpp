@@ -95,23 +95,23 @@ struct Syntax {
 };
 
 /// A word and where it stands.
-struct Word {
+struct Lexeme {
   std::string_view text;
   SourceLocation where;
 };
 
 /// `.managed`, `.unified(1, 2)` in `.attribute(…)`.
 struct AttributeSyntax {
-  Word name;
+  Lexeme name;
   std::size_t values = 0; ///< how many numbers
 };
 
 /// The part of a declaration that its names share: `.visible .global .align 4 .u32`.
 struct DeclarationSyntax {
-  std::vector<Word> linkages;
-  Word space;
+  std::vector<Lexeme> linkages;
+  Lexeme space;
   std::string_view bank;      ///< of `.const[2]`; empty if absent
-  std::vector<Word> words;    ///< dotted words in order: types, .v4, .ptr, .global
+  std::vector<Lexeme> words;  ///< dotted words in order: types, .v4, .ptr, .global
   std::string_view alignment; ///< the last `.align` outside `.ptr`
   std::string_view pointee_alignment;
   std::vector<AttributeSyntax> attributes;
@@ -119,7 +119,7 @@ struct DeclarationSyntax {
 
 /// One name of a declaration: `x[4][2]`, `%r<10>`.
 struct DeclaratorSyntax {
-  Word name;
+  Lexeme name;
   std::string_view count; ///< of a range; empty if absent
   SourceLocation count_where;
   std::vector<Expression> extents; ///< term_count == 0 for []
@@ -132,24 +132,24 @@ struct ParameterSyntax {
 
 /// `.maxntid 16, 16`, `.noreturn`, `.pragma "…";`
 struct FunctionDirectiveSyntax {
-  Word name;
+  Lexeme name;
   std::vector<std::string_view> values; ///< numbers, or the strings of a pragma without quotes
 };
 
 /// Everything up to the body: `.visible .func (.reg .u32 r) f (.reg .u32 a) .noreturn`, or a .callprototype.
 struct FunctionSyntax {
-  std::vector<Word> linkages;
+  std::vector<Lexeme> linkages;
   bool is_entry = false;
   bool has_parameter_list = false;
-  Word name;
+  Lexeme name;
   std::vector<ParameterSyntax> results, params;
   std::vector<AttributeSyntax> attributes;
   std::vector<FunctionDirectiveSyntax> directives;
 };
 
 struct InstructionSyntax {
-  Word opcode; ///< with modifiers that were written apart joined
-  Word guard;  ///< empty text if absent
+  Lexeme opcode; ///< with modifiers that were written apart joined
+  Lexeme guard;  ///< empty text if absent
   bool guard_negated = false;
   std::vector<Expression> operands;
 };

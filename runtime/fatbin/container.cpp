@@ -108,7 +108,7 @@ Expected<std::string> decompress_zstd(const Image& image) {
 
 } // namespace
 
-std::string name(Target target, std::string_view kind) {
+std::string name(CodeTarget target, std::string_view kind) {
   return fmt::format("{}_{}{}", kind, target.architecture,
                      target.suffix == 0 ? std::string{} : std::string(1, target.suffix));
 }

@@ -24,13 +24,13 @@ constexpr std::uint32_t kContainerMagic = 0xBA55ED50;
 constexpr std::size_t kContainerHeader = 16; ///< bytes
 
 /// compute_90, compute_90a (only on 9.0), compute_100f (on 10.0 and later 10.x).
-struct Target {
+struct CodeTarget {
   unsigned architecture = 0; ///< 90
   char suffix = 0;           ///< 'a', 'f' or none
-  friend bool operator==(const Target&, const Target&) = default;
+  friend bool operator==(const CodeTarget&, const CodeTarget&) = default;
 };
 /// "compute_90a", "sm_90a": `kind` is what stands before the underscore.
-std::string name(Target target, std::string_view kind = "compute");
+std::string name(CodeTarget target, std::string_view kind = "compute");
 
 enum class Kind : std::uint16_t {
   ptx = 1,
@@ -44,7 +44,7 @@ enum class Compression : std::uint8_t { none, lz4, zstd };
 /// One entry. The spans point into the bytes that were read.
 struct Image {
   Kind kind{}; ///< may have values without a name
-  Target target;
+  CodeTarget target;
   std::uint16_t version_major = 0, version_minor = 0; ///< of PTX: 9.0
   bool is_debug = false;                              ///< nvcc -G
   Compression compression{};

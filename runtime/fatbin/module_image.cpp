@@ -41,13 +41,13 @@ std::string list_of(std::span<const Image> images) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool runs_on(Target target, unsigned device) {
+bool runs_on(CodeTarget target, unsigned device) {
   if (target.suffix == 'a') return target.architecture == device;
   if (target.suffix == 'f') return target.architecture <= device && target.architecture / 10 == device / 10;
   return target.architecture <= device;
 }
 
-int specialisation(Target target) { return target.suffix == 'a' ? 2 : target.suffix == 'f' ? 1 : 0; }
+int specialisation(CodeTarget target) { return target.suffix == 'a' ? 2 : target.suffix == 'f' ? 1 : 0; }
 
 /// How diagnostics call the PTX: "compute_90.ptx", or "scale.compute_90.ptx" where the name of the source is known.
 std::string file_name(const Image& image) {

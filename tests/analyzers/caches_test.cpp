@@ -146,7 +146,7 @@ TEST(Caches, TwoMultiprocessorsShareTheSecondLevel) {
 TEST(Caches, ASampleOfTheFirstLevel) {
   Caches caches(2, {.grid = {3, 1, 1}},
                 {.multiprocessors = 2, .resident_ctas = 2, .partitions = {}, .l1 = kFermiL1, .l2 = kFermiL2},
-                Caches::Extent::sample);
+                Caches::Coverage::sample);
   WarpStreams warps(caches, 3);
   for (std::uint64_t cta = 0; cta < 3; ++cta) warps.load(cta, 0, 4096); // block 2 hits what block 0 has brought
   warps.load(2, 0, 4096);
@@ -155,7 +155,8 @@ TEST(Caches, ASampleOfTheFirstLevel) {
   EXPECT_EQ(number(m, "cache_accesses_simulated.pct"), 75);
   EXPECT_EQ(m.find("dram__sectors_read.sum"), nullptr);
   EXPECT_EQ(m.find("l1_lines_evicted"), nullptr);
-  Caches none(2, {.grid = {1, 1, 1}}, {.multiprocessors = 2, .partitions = {}, .l2 = kFermiL2}, Caches::Extent::sample);
+  Caches none(2, {.grid = {1, 1, 1}}, {.multiprocessors = 2, .partitions = {}, .l2 = kFermiL2},
+              Caches::Coverage::sample);
   WarpStreams one(none, 1);
   one.load(0, 0, 4096);
   EXPECT_EQ(one.finish().find("l1tex__t_sector_hit_rate.pct"), nullptr);
@@ -290,7 +291,7 @@ TEST(Caches, LocalMemoryMayPassByTheFirstLevel) {
 // The Kepler: the first level is for local memory alone, and a sample has something to say only where there is some.
 TEST(Caches, TheFirstLevelMayBeForLocalMemoryAlone) {
   const Board kepler{.l1 = kFermiL1, .l2 = kFermiL2, .l1_global = false, .l1_local = Store::back};
-  for (const Caches::Extent extent : {Caches::Extent::whole, Caches::Extent::sample})
+  for (const Caches::Coverage extent : {Caches::Coverage::whole, Caches::Coverage::sample})
     for (const bool spills : {false, true}) {
       Caches caches(4, {}, kepler, extent);
       WarpStreams warps(caches);
@@ -300,8 +301,8 @@ TEST(Caches, TheFirstLevelMayBeForLocalMemoryAlone) {
       if (spills) warps.local(0, 0, 0, kLoad);
       const Metrics m = warps.finish();
       EXPECT_EQ(number(m, "l1tex__t_sector_hit_rate.pct"), spills ? 100 : -1);
-      EXPECT_EQ(number(m, "cache_accesses_simulated.pct"), spills || extent == Caches::Extent::whole ? 100 : -1);
-      if (extent == Caches::Extent::sample) continue;
+      EXPECT_EQ(number(m, "cache_accesses_simulated.pct"), spills || extent == Caches::Coverage::whole ? 100 : -1);
+      if (extent == Caches::Coverage::sample) continue;
       EXPECT_EQ(m.integer("l1_global_load_miss"), 0u);
       EXPECT_EQ(m.integer("lts__t_sectors_op_read.sum"), 8u);
     }

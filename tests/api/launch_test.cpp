@@ -80,7 +80,7 @@ TEST_F(LaunchTest, ChildrenAreJudgedForAllTargets) {
   LaunchRequest r;
   r.kernel = *load(text)->kernel("k");
   r.arguments = {Argument::buffer(*x)};
-  Target targets[3];
+  TargetDevice targets[3];
   targets[0].device = *load_device("a100");
   targets[1].device = targets[2].device = *load_device("h200");
   targets[1].device.limits.threads_per_block = 32;

@@ -102,10 +102,10 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
 
 // The lowest address and the end of a regular access. Where low is not below high, it runs past the end of the
 // address space, or its strides are so long that it may run around it and end where it began.
-struct Extent {
+struct AddressSpan {
   std::uint64_t low, high;
 };
-inline Extent extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
+inline AddressSpan extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
   constexpr std::uint64_t kLong = std::uint64_t{1} << 58; // 31 times as much is still a signed number
   const auto is_long = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride) + kLong > 2 * kLong; };
   if (is_long(a.stride[0]) || is_long(a.stride[1])) return {1, 0};

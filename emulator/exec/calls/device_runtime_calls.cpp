@@ -50,10 +50,10 @@ constexpr std::uint64_t kFirstHandle = 16; ///< of streams and events that kerne
 
 constexpr int kVersion = 13000; ///< cudaRuntimeGetVersion()
 
-using Extent = std::array<std::uint32_t, 3>;
+using Dimensions = std::array<std::uint32_t, 3>;
 
-bool is_possible(const Extent& grid, const Extent& block) {
-  constexpr Extent kMostBlocks{0x7fffffff, 65535, 65535}, kMostThreads{1024, 1024, 64};
+bool is_possible(const Dimensions& grid, const Dimensions& block) {
+  constexpr Dimensions kMostBlocks{0x7fffffff, 65535, 65535}, kMostThreads{1024, 1024, 64};
   for (std::size_t i = 0; i < 3; ++i)
     if (grid[i] == 0 || grid[i] > kMostBlocks[i] || block[i] == 0 || block[i] > kMostThreads[i]) return false;
   return std::uint64_t{block[0]} * block[1] * block[2] <= 1024;
@@ -251,8 +251,8 @@ private:
     return stream <= kLastDefaultStream || stream == kTailLaunch || stream == kFireAndForget || is_handle(stream);
   }
 
-  [[nodiscard]] Extent extent(std::size_t number) const {
-    Extent e{};
+  [[nodiscard]] Dimensions extent(std::size_t number) const {
+    Dimensions e{};
     for (std::uint32_t i = 0; i < 3; ++i) e[i] = static_cast<std::uint32_t>(call_.argument(number, 4, 4 * i));
     return e;
   }

@@ -1,4 +1,4 @@
-#include "emulator/exec/grid/residency.hpp"
+#include "emulator/exec/grid/block_scheduler.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
 #include <tbb/info.h>
@@ -85,7 +85,7 @@ LaunchResult run(const Launch& launch) {
   finished.store(0, std::memory_order_release);
   const auto work = [&](unsigned i) {
     finished.fetch_add(0, std::memory_order_acq_rel);
-    Residency(*workers[i], progress).run();
+    BlockScheduler(*workers[i], progress).run();
     workers[i]->flush();
     finished.fetch_add(1, std::memory_order_acq_rel);
   };

@@ -21,7 +21,7 @@ TEST(Executable, FindsTheContainers) {
     ASSERT_TRUE(containers) << file;
     ASSERT_EQ(containers->size(), 1U) << file;
     EXPECT_EQ(containers->at(0).is_part, file[0] == 'r') << file;
-    EXPECT_EQ(read_container(containers->at(0).container).value().at(0).target, (Target{90})) << file;
+    EXPECT_EQ(read_container(containers->at(0).container).value().at(0).target, (CodeTarget{90})) << file;
   }
 }
 

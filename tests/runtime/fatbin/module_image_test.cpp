@@ -11,9 +11,9 @@ namespace {
 
 constexpr model::ComputeCapability kHopper{9, 0};
 
-std::string chosen(std::vector<Target> targets, model::ComputeCapability device) {
+std::string chosen(std::vector<CodeTarget> targets, model::ComputeCapability device) {
   std::vector<Image> images;
-  for (const Target& t : targets) images.push_back({.kind = Kind::ptx, .target = t});
+  for (const CodeTarget& t : targets) images.push_back({.kind = Kind::ptx, .target = t});
   images.push_back({.kind = Kind::elf, .target = {static_cast<unsigned>(device.major * 10 + device.minor)}});
   const Image* best = best_ptx(images, device);
   return best == nullptr ? "none" : name(best->target);

@@ -1,4 +1,4 @@
-#include "emulator/exec/grid/resident.hpp"
+#include "emulator/exec/grid/running_cluster.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ std::uint64_t linear(const LaunchShape& shape, std::uint64_t x, std::uint64_t y,
 
 } // namespace
 
-Resident::Resident(Worker& worker) : worker_(worker) {
+RunningCluster::RunningCluster(Worker& worker) : worker_(worker) {
   std::vector<Cta*> members;
   for (std::uint32_t rank = 0; rank < worker.launch.shape.cluster_ctas(); ++rank) {
     ctas_.push_back(std::make_unique<Cta>(worker));
@@ -25,13 +25,13 @@ Resident::Resident(Worker& worker) : worker_(worker) {
   cluster_ = std::make_unique<Cluster>(std::move(members));
 }
 
-std::uint64_t Resident::first_cta(const LaunchShape& shape, std::uint64_t number) {
+std::uint64_t RunningCluster::first_cta(const LaunchShape& shape, std::uint64_t number) {
   const std::uint64_t x = shape.grid[0] / shape.cluster[0], y = shape.grid[1] / shape.cluster[1];
   return linear(shape, number % x * shape.cluster[0], number / x % y * shape.cluster[1],
                 number / x / y * shape.cluster[2]);
 }
 
-void Resident::start(std::uint64_t number) {
+void RunningCluster::start(std::uint64_t number) {
   const LaunchShape& shape = worker_.launch.shape;
   const std::uint64_t first = first_cta(shape, number);
   cluster_->start();
@@ -44,7 +44,7 @@ void Resident::start(std::uint64_t number) {
 }
 
 // In turns as short as they can be: they may be waiting for each other.
-Cta::Progress Resident::run(std::int64_t budget) {
+Cta::Progress RunningCluster::run(std::int64_t budget) {
   if (ctas_.size() == 1) return ctas_.front()->run(budget);
   for (bool all_done = false; !all_done && budget > 0;) {
     const std::uint64_t before = worker_.steps;
@@ -62,7 +62,7 @@ Cta::Progress Resident::run(std::int64_t budget) {
   return Cta::Progress::paused;
 }
 
-void Resident::where(Trap& trap) {
+void RunningCluster::where(Trap& trap) {
   for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
     if (finished_[rank]) continue;
     trap.cta = ctas_[rank]->number;
@@ -71,23 +71,23 @@ void Resident::where(Trap& trap) {
   }
 }
 
-bool Resident::quiet() {
+bool RunningCluster::quiet() {
   bool all = true;
   for (const auto& cta : ctas_) all = cta->quiet() && all;
   return all;
 }
 
-bool Resident::looked_at() {
+bool RunningCluster::looked_at() {
   return std::all_of(ctas_.begin(), ctas_.end(), [](const auto& cta) { return cta->looked_at(); });
 }
 
-std::uint64_t Resident::memory_digest() const {
+std::uint64_t RunningCluster::memory_digest() const {
   std::uint64_t value = 0;
   for (const auto& cta : ctas_) value ^= cta->memory_digest();
   return value;
 }
 
-void Resident::report_deadlock() {
+void RunningCluster::report_deadlock() {
   for (std::size_t rank = 0; rank < ctas_.size(); ++rank)
     if (!finished_[rank]) ctas_[rank]->report_deadlock();
 }

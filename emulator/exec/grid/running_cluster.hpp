@@ -5,10 +5,10 @@
 
 namespace warplens::exec {
 
-class Resident {
+class RunningCluster {
 public:
   /// Throws std::bad_alloc where the machine has no memory for the CTAs.
-  explicit Resident(Worker& worker);
+  explicit RunningCluster(Worker& worker);
   /// Begins cluster number `number` (linear).
   void start(std::uint64_t number);
 

@@ -1,4 +1,4 @@
-#include "emulator/exec/grid/residency.hpp"
+#include "emulator/exec/grid/block_scheduler.hpp"
 
 #include "emulator/exec/grid/time_limit.hpp"
 
@@ -20,7 +20,7 @@ constexpr unsigned kLooks = 3;
 
 } // namespace
 
-void Residency::run() {
+void BlockScheduler::run() {
   ++progress_.workers;
   while (!progress_.stop.load(std::memory_order_relaxed)) {
     start_some();
@@ -36,7 +36,7 @@ void Residency::run() {
   --progress_.workers;
 }
 
-void Residency::start_some() {
+void BlockScheduler::start_some() {
   const bool crowded = worker_.steps - moved_at_ >= static_cast<std::uint64_t>(kSlice);
   if (worker_.launch.cooperative) {
     while (start_next()) {
@@ -46,15 +46,15 @@ void Residency::start_some() {
   }
 }
 
-bool Residency::start_next() {
+bool BlockScheduler::start_next() {
   const LaunchShape& shape = worker_.launch.shape;
   if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
   const std::uint64_t number = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
   pending_.reset();
   if (number >= shape.clusters()) return false;
-  const std::uint64_t first_cta = Resident::first_cta(shape, number);
+  const std::uint64_t first_cta = RunningCluster::first_cta(shape, number);
   if (first_cta > progress_.lowest_trap) return false;
-  std::unique_ptr<Resident> ctas = slot();
+  std::unique_ptr<RunningCluster> ctas = slot();
   if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // when one of those has finished, there will be room
     pending_ = number;
     return false;
@@ -75,20 +75,20 @@ bool Residency::start_next() {
 }
 
 // Memory for one more; null where the machine has none left.
-std::unique_ptr<Resident> Residency::slot() {
+std::unique_ptr<RunningCluster> BlockScheduler::slot() {
   if (!idle_.empty()) {
-    std::unique_ptr<Resident> ctas = std::move(idle_.back());
+    std::unique_ptr<RunningCluster> ctas = std::move(idle_.back());
     idle_.pop_back();
     return ctas;
   }
   try {
-    return std::make_unique<Resident>(worker_);
+    return std::make_unique<RunningCluster>(worker_);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-void Residency::round() {
+void BlockScheduler::round() {
   for (std::size_t i = 0; i < running_.size();) {
     if (!turn(*running_[i].ctas, running_[i].last_steps)) {
       ++i;
@@ -102,7 +102,7 @@ void Residency::round() {
 }
 
 // Runs a cluster for a while; true where it needs no more turns.
-bool Residency::turn(Resident& ctas, std::int64_t& last_steps) {
+bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
   if (ctas.first_cta() > progress_.lowest_trap || last_steps <= 0) return true;
   const std::uint64_t limit = worker_.launch.max_steps;
   const bool too_late = out_of_time.load(std::memory_order_relaxed);
@@ -119,7 +119,7 @@ bool Residency::turn(Resident& ctas, std::int64_t& last_steps) {
   return p != Cta::Progress::paused;
 }
 
-void Residency::stop_at_limit(Resident& ctas, std::string_view why) {
+void BlockScheduler::stop_at_limit(RunningCluster& ctas, std::string_view why) {
   progress_.stop = true;
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) return; // there is a better reason
   Trap trap;
@@ -130,7 +130,7 @@ void Residency::stop_at_limit(Resident& ctas, std::string_view why) {
 }
 
 // Where the caller answers for addresses that are not ours, somebody else may write what a kernel waits for.
-void Residency::look_for_deadlock() {
+void BlockScheduler::look_for_deadlock() {
   if (worker_.launch.host_pointers) return;
   for (const Running& r : running_)
     if (!r.ctas->looked_at()) return;
@@ -152,7 +152,7 @@ void Residency::look_for_deadlock() {
     progress_.deadlock = true;
 }
 
-bool Residency::gets_nowhere() {
+bool BlockScheduler::gets_nowhere() {
   bool quiet = !moved_;
   moved_ = false;
   for (const Running& r : running_) quiet = r.ctas->quiet() && quiet;
@@ -162,7 +162,7 @@ bool Residency::gets_nowhere() {
 }
 
 // Has memory been the same at several looks? They get rarer, as memory may be large and a wait long.
-bool Residency::memory_stays() {
+bool BlockScheduler::memory_stays() {
   if (wait_ != 0) {
     --wait_;
     return hopeless_;
@@ -176,12 +176,12 @@ bool Residency::memory_stays() {
   return same_ >= kLooks;
 }
 
-void Residency::set_hopeless(bool hopeless) {
+void BlockScheduler::set_hopeless(bool hopeless) {
   if (hopeless != hopeless_) progress_.hopeless += hopeless ? 1u : -1u;
   hopeless_ = hopeless;
 }
 
-std::uint64_t Residency::memory_digest() const {
+std::uint64_t BlockScheduler::memory_digest() const {
   std::uint64_t value = 0;
   for (const Allocation& a : worker_.launch.allocations)
     value = digest({reinterpret_cast<const std::byte*>(a.begin), static_cast<std::size_t>(a.end - a.begin)}, value);

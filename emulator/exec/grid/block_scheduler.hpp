@@ -8,7 +8,7 @@
 // anything else in the meantime, the launch ends with a deadlock.
 #pragma once
 
-#include "emulator/exec/grid/resident.hpp"
+#include "emulator/exec/grid/running_cluster.hpp"
 
 #include <atomic>
 
@@ -34,9 +34,9 @@ struct LaunchProgress {
   }
 };
 
-class Residency {
+class BlockScheduler {
 public:
-  Residency(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {}
+  BlockScheduler(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {}
   /// Until no CTA is left that this worker could run.
   void run();
 
@@ -45,16 +45,16 @@ private:
   // They get this many more instructions each: they may be waiting for one that has stopped.
   static constexpr std::int64_t kLastSteps = 100'000'000;
   struct Running {
-    std::unique_ptr<Resident> ctas;       ///< of a cluster, mostly one
+    std::unique_ptr<RunningCluster> ctas; ///< of a cluster, mostly one
     std::int64_t last_steps = kLastSteps; ///< left after another CTA has trapped
   };
 
   void start_some();
   bool start_next();
-  std::unique_ptr<Resident> slot();
+  std::unique_ptr<RunningCluster> slot();
   void round();
-  bool turn(Resident& ctas, std::int64_t& last_steps);
-  void stop_at_limit(Resident& ctas, std::string_view why);
+  bool turn(RunningCluster& ctas, std::int64_t& last_steps);
+  void stop_at_limit(RunningCluster& ctas, std::string_view why);
   void look_for_deadlock();
   [[nodiscard]] bool gets_nowhere();
   bool memory_stays();
@@ -64,7 +64,7 @@ private:
   Worker& worker_;
   LaunchProgress& progress_;
   std::vector<Running> running_;
-  std::vector<std::unique_ptr<Resident>> idle_;
+  std::vector<std::unique_ptr<RunningCluster>> idle_;
   std::optional<std::uint64_t> pending_; ///< one for which there was no memory yet
   std::uint64_t moved_at_ = 0;           ///< Worker::steps when a CTA was started or finished last
 
