@@ -47,8 +47,8 @@ foreach(part table rows levels)
 endforeach()
 
 # The command line and the writer of docs/instructions.md, with that table.
-add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows>
-  $<TARGET_OBJECTS:edited_levels>)
+add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:warplens_tools>
+  $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels>)
 target_link_libraries(warplens_edited PRIVATE warplens_api_trace warplens_fatbin Boost::program_options)
 add_executable(write_edited_instructions $<TARGET_OBJECTS:write_instructions> $<TARGET_OBJECTS:edited_table>)
 target_link_libraries(write_edited_instructions PRIVATE warplens_isa)
