@@ -1,9 +1,8 @@
-// Reads device files. The only file of model/ that sees toml++.
-#include "emulator/base/toml_depth.hpp"
+// Reads device files.
+#include "emulator/base/toml.hpp"
 #include "model/device.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <cmath>
 #include <type_traits>
@@ -373,16 +372,9 @@ Device read_device(const toml::table& root, const rules::Finder& find, Diagnosti
 
 Expected<Device> load_device(std::string_view toml_text, std::string_view file, const rules::Finder& find) {
   Diagnostics errors;
-  if (const SourceLocation place = too_deep(toml_text); place.line != 0) {
-    errors.error(place, std::string(kTooDeep));
-    errors.in_file(file);
-    return failure(std::move(errors));
-  }
-  try {
-    Device device = read_device(toml::parse(toml_text, file), find, errors);
+  if (const std::optional<toml::table> root = parse_toml(toml_text, file, errors)) {
+    Device device = read_device(*root, find, errors);
     if (!errors.has_errors()) return device;
-  } catch (const toml::parse_error& error) {
-    errors.error(location(error.source()), std::string(error.description()));
   }
   errors.in_file(file);
   return failure(std::move(errors));

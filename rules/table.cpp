@@ -1,10 +1,9 @@
 #include "rules/table.hpp"
 
-#include "emulator/base/toml_depth.hpp"
+#include "emulator/base/toml.hpp"
 #include "rules/keys.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <bit>
@@ -98,16 +97,9 @@ RuleTable::RuleTable(std::string_view text, std::string_view file, std::string_v
     : state_(std::make_unique<State>()) {
   state_->file = file;
   state_->name = table;
-  if (const SourceLocation where = too_deep(text); where.line != 0) {
-    state_->diagnostics->error(where, std::string(kTooDeep));
-    return;
-  }
-  try {
-    state_->owner = std::make_shared<toml::table>(toml::parse(text, file));
+  if (std::optional<toml::table> root = parse_toml(text, file, *state_->diagnostics)) {
+    state_->owner = std::make_shared<toml::table>(std::move(*root));
     state_->table = state_->owner.get();
-  } catch (const toml::parse_error& error) {
-    const auto& at = error.source().begin;
-    state_->diagnostics->error({at.line, at.column}, std::string(error.description()));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "tools/compiler.hpp"
 
+#include "api/files/input_file.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
@@ -11,9 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <regex>
 #include <sstream>
@@ -45,10 +44,7 @@ private:
   fs::path path_;
 };
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string text_of(const fs::path& file) { return api::read_file(file).value_or(""); }
 
 /// Runs a program; `log` receives all that it prints. True: it said that all is well.
 bool succeeds(const Strings& command, const fs::path& log) {

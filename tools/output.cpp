@@ -1,5 +1,6 @@
 #include "tools/output.hpp"
 
+#include "api/files/input_file.hpp"
 #include "api/files/output_file.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace warplens::tools {
 
@@ -35,8 +34,7 @@ public:
     const auto [found, fresh] = texts_.try_emplace(file);
     std::error_code ignored;
     if (fresh && std::filesystem::is_regular_file(file, ignored)) {
-      std::ifstream in(file, std::ios::binary);
-      found->second.assign(std::istreambuf_iterator<char>(in), {});
+      found->second = api::read_file(file).value_or("");
     }
     return found->second;
   }

@@ -1,5 +1,6 @@
 #include "tools/sweep_file.hpp"
 
+#include "api/files/input_file.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
@@ -10,19 +11,18 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace warplens::tools {
 
 namespace {
 
+/// Nothing where it is no regular file.
 std::optional<std::string> content(const std::string& name) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(name, ignored)) return std::nullopt;
-  std::ifstream in(name, std::ios::binary);
-  return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  Expected<std::string> text = api::read_file(name);
+  return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
 /// FNV-1a, 64 bits.

@@ -1,12 +1,11 @@
-// Reads launch files. With launch_override the only files of api/ that see toml++.
+// Reads launch files.
 #include "api/plan/launch_file.hpp"
 
 #include "api/files/input_file.hpp"
 #include "api/plan/launch_override.hpp"
-#include "emulator/base/toml_depth.hpp"
+#include "emulator/base/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 
@@ -458,24 +457,15 @@ private:
 
 Expected<Plan> parse_launch_file(std::string_view text, const std::filesystem::path& file,
                                  std::span<const Override> overrides, const SavePolicy& saves) {
-  if (const SourceLocation place = too_deep(text); place.line != 0) {
-    Diagnostics errors;
-    errors.error(place, std::string(kTooDeep));
-    errors.in_file(file.string());
-    return failure(std::move(errors));
-  }
-  toml::table root;
-  try {
-    root = toml::parse(text, file.string());
-  } catch (const toml::parse_error& e) {
-    Diagnostics errors;
-    errors.error({e.source().begin.line, e.source().begin.column}, std::string(e.description()));
+  Diagnostics errors;
+  std::optional<toml::table> root = parse_toml(text, file.string(), errors);
+  if (!root) {
     errors.in_file(file.string());
     return failure(std::move(errors));
   }
   for (const Override& change : overrides)
-    if (const Expected<void> applied = apply_override(root, change); !applied) return failure(applied.error());
-  return Reader(file.parent_path(), saves).read(root);
+    if (const Expected<void> applied = apply_override(*root, change); !applied) return failure(applied.error());
+  return Reader(file.parent_path(), saves).read(*root);
 }
 
 Expected<Plan> read_launch_file(const std::filesystem::path& file, std::span<const Override> overrides,

@@ -1,6 +1,6 @@
 #include "api/plan/launch_override.hpp"
 
-#include "emulator/base/toml_depth.hpp"
+#include "emulator/base/toml.hpp"
 
 #include <fmt/format.h>
 
@@ -35,20 +35,16 @@ toml::node* parent_of(toml::table& root, std::string_view& path) {
 
 Expected<void> apply_override(toml::table& root, const Override& change) {
   const std::string name = fmt::format("{}{}={}", kOverride, change.path, change.value);
-  if (too_deep(change.path + change.value).line != 0) return failure(fmt::format("--set: {}", kTooDeep));
-  toml::table value;
-  try {
-    value = toml::parse("value = " + change.value, name);
-  } catch (const toml::parse_error&) {
-    value.insert("value", change.value);
-  }
+  Diagnostics no_toml;
+  std::optional<toml::table> value = parse_toml("value = " + change.value, name, no_toml);
+  if (!value) value = toml::table{{"value", change.value}}; // a string without quotes
   std::string_view last = change.path;
   toml::node* parent = parent_of(root, last);
   const auto no_such = [&] { return failure(fmt::format("{}: there is nothing at '{}'", name, change.path)); };
   if (parent == nullptr || last.empty()) return no_such();
   if (toml::table* table = parent->as_table()) {
     // Moved, not copied: copies forget where they were read.
-    value.get("value")->visit([&](auto& node) { table->insert_or_assign(last, std::move(node)); });
+    value->get("value")->visit([&](auto& node) { table->insert_or_assign(last, std::move(node)); });
     return {};
   }
   toml::array* list = parent->as_array();
@@ -56,7 +52,7 @@ Expected<void> apply_override(toml::table& root, const Override& change) {
   const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
   if (list == nullptr || error != std::errc{} || end != last.data() + last.size() || index >= list->size())
     return no_such();
-  value.get("value")->visit(
+  value->get("value")->visit(
       [&](auto& node) { list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(index), std::move(node)); });
   return {};
 }
