@@ -25,13 +25,17 @@ namespace warplens::analyzers {
 
 namespace {
 
+using isa::Space;
+
 template <class A>
 std::unique_ptr<StreamAnalyzer> make(std::size_t instructions, const exec::LaunchShape& shape, const Board& board) {
   return std::make_unique<A>(instructions, shape, board);
 }
 /// Those that are asked for by name.
-constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&,
-                                                       const Board&) = {make<PartitionCamping>, make<ReuseDistance>};
+constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&, const Board&) = {
+#define BY_NAME(Class) make<Class>,
+#include "analyzers/analyzers.def"
+};
 
 constexpr AnalyzerInfo kRules = {"rule_counts",
                                  "Rules of your own",
@@ -55,14 +59,16 @@ rules::RuleSet named(rules::RuleSet asked, const DeviceRules& device) {
 
 struct Analysis::Parts {
   Parts(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape, AnalysisOptions given)
-      : options(std::move(given)), rules(function, or_usual(options.devices), options.rules), mix(function, shape),
-        global(function.instructions.size(), rules), shared(function.instructions.size(), rules),
-        local(function.instructions.size()), constant(function.instructions.size()), texture(function),
-        divergence(function), arithmetic(function, global), loads(module, function, shape.ctas() * shape.warps()),
-        chain(module, function, shape.ctas() * shape.warps(), options.board),
-        barriers(function.instructions.size(), shape), duplicates(function.instructions.size(), shape, options.board),
-        caches(function.instructions.size(), shape, options.board,
-               wanted("caches") ? Caches::Coverage::whole : Caches::Coverage::sample) {
+      : Parts(module, function, shape, std::move(given), function.instructions.size(), shape.ctas() * shape.warps()) {}
+
+private:
+  // `wanted` is asked for some of the members; the analyzers are made in the order of the list.
+  Parts([[maybe_unused]] const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
+        AnalysisOptions given, std::size_t instructions, std::uint64_t warps)
+      : options(std::move(given)), board(options.board), rules(function, or_usual(options.devices), options.rules)
+#define ANALYZER(name, Class, made_of) , name made_of
+#include "analyzers/analyzers.def"
+  {
     for (const auto maker : kMakers) {
       if (options.named.empty()) break;
       auto one = maker(function.instructions.size(), shape, options.board);
@@ -72,6 +78,8 @@ struct Analysis::Parts {
     if (options.per_block)
       blocks.emplace(function, rules, analyzers::named(options.rules, or_usual(options.devices).front()));
   }
+
+public:
   [[nodiscard]] bool wanted(std::string_view id) const {
     return std::any_of(options.named.begin(), options.named.end(),
                        [&](const std::string& name) { return name == "all" || name == id; });
@@ -82,9 +90,9 @@ struct Analysis::Parts {
   [[nodiscard]] Streams::Part part() const {
     bool by_name = false, any = false;
     for (const std::string& name : options.named) {
-      const bool looks =
-          name == duplicates.info().id || name == caches.info().id ||
-          std::any_of(named.begin(), named.end(), [&](const auto& one) { return one->info().id == name; });
+      const auto is_it = [&](const auto* one) { return one->info().id == name; };
+      const std::vector<const StreamAnalyzer*> lookers = of_streams();
+      const bool looks = std::any_of(lookers.begin(), lookers.end(), is_it);
       by_name = by_name || looks;
       any = any || looks || name == "all";
     }
@@ -92,82 +100,112 @@ struct Analysis::Parts {
   }
 
   AnalysisOptions options;
+  const Board& board; ///< of the options
   CountedRules rules;
-  InstructionMix mix;
-  GlobalTransactions global;
-  SharedBanks shared;
-  LocalMemory local;
-  ConstantMemory constant;
-  TextureMemory texture;
-  Divergence divergence;
-  Arithmetic arithmetic;
-  IndependentLoads loads;
-  IssueChain chain;
-  BarrierWaits barriers;
-  DuplicateLoads duplicates;
-  Caches caches;
+#define ANALYZER(name, Class, made_of) Class name;
+#include "analyzers/analyzers.def"
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
-  std::optional<Streams> streams; ///< what duplicates, caches and the named ones look at; until they have
+  std::optional<Streams> streams; ///< what those of streams look at; until they have
   std::optional<BlockCounts> blocks;
 
   /// In the order of the report.
-  [[nodiscard]] std::vector<Analyzer*> all() {
-    std::vector<Analyzer*> list = {&mix,        &arithmetic, &global, &shared,     &local,    &constant, &texture,
-                                   &divergence, &loads,      &chain,  &duplicates, &barriers, &caches};
+  [[nodiscard]] std::vector<const Analyzer*> all() const {
+    std::vector<const Analyzer*> list = {
+#define ANALYZER(name, Class, made_of) &name,
+#include "analyzers/analyzers.def"
+    };
     for (const auto& one : named) list.push_back(one.get());
     return list;
+  }
+  [[nodiscard]] std::vector<const StreamAnalyzer*> of_streams() const {
+    std::vector<const StreamAnalyzer*> list;
+    for (const Analyzer* one : all())
+      if (const auto* looker = dynamic_cast<const StreamAnalyzer*>(one)) list.push_back(looker);
+    return list;
+  }
+  /// After the shards were absorbed.
+  void conclude(const std::vector<exec::InstructionCount>& counts) {
+    const auto one = [&](auto& analyzer) {
+      if constexpr (std::is_base_of_v<StreamAnalyzer, std::remove_reference_t<decltype(analyzer)>>)
+        analyzer.study(*streams);
+      else
+        analyzer.conclude(counts);
+    };
+#define ANALYZER(name, Class, made_of) one(name);
+#include "analyzers/analyzers.def"
+    for (const auto& looker : named) one(*looker);
+    streams.reset(); // the largest part, no longer needed
   }
 };
 
 namespace {
 
-/// With one for instructions out of range.
-std::size_t rows_of(const ir::Function& function) { return function.instructions.size() + 1; }
+/// What a watcher is told of.
+struct Events {
+  std::uint32_t spaces = 0; ///< of accesses, by bit
+  bool by_rules = false;    ///< counts global and shared memory by rules, for which each access may count apart
+  bool branch = false, barrier = false;
+
+  [[nodiscard]] constexpr bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
+  [[nodiscard]] constexpr Events counted_by_rules() const {
+    Events also = *this;
+    also.by_rules = true;
+    return also;
+  }
+};
+template <class... S> constexpr Events accesses(S... spaces) {
+  return {.spaces = ((1u << static_cast<unsigned>(spaces)) | ...)};
+}
+constexpr Events branches() { return {.branch = true}; }
+constexpr Events barriers_and_ends() { return {.barrier = true}; }
 
 /// One virtual call per event: the parts' types are known here.
 class CombinedShard final : public exec::Shard {
 public:
-  CombinedShard(const ir::Function& function, const CountedRules& rules, std::uint32_t warps,
+  CombinedShard(std::size_t rows, const CountedRules& rules, std::uint32_t warps,
                 std::unique_ptr<Streams::Shard> recorder, std::unique_ptr<BlockCounts::Shard> of_blocks)
-      : one_by_one(std::max(rules.global_period(), rules.shared_period()) > exec::kAlignmentPeriod),
-        global(rows_of(function), rules), shared(rows_of(function) * SharedBanks::kOperations, rules),
-        local(rows_of(function)), constant(rows_of(function)), texture(rows_of(function)),
-        divergence(rows_of(function)), loads(rows_of(function)), barriers(rows_of(function), warps),
-        streams(std::move(recorder)), blocks(std::move(of_blocks)) {}
+      : one_by_one(std::max(rules.global_period(), rules.shared_period()) > exec::kAlignmentPeriod)
+#define WATCHER(name, Class, made_of, shard_of, events) , name shard_of
+#include "analyzers/analyzers.def"
+        ,
+        streams(std::move(recorder)), blocks(std::move(of_blocks)) {
+  }
 
   void access(const exec::Access& access) override {
     switch (access.space) {
-    case isa::Space::global:
-      if (!one_by_one) global.access(access);
+    case Space::global:
+      tell<Space::global>(access, !one_by_one);
       streams->access(access);
       break;
-    case isa::Space::shared:
-      if (!one_by_one) shared.access(access);
-      break;
-    case isa::Space::constant:
-    case isa::Space::param:
-      shared.access(access);
-      constant.access(access);
-      break;
-    case isa::Space::texture: texture.access(access); break;
-    case isa::Space::local:
-      local.access(access);
+    case Space::shared: tell<Space::shared>(access, !one_by_one); break;
+    case Space::constant: tell<Space::constant>(access, true); break;
+    case Space::param: tell<Space::param>(access, true); break;
+    case Space::texture: tell<Space::texture>(access, true); break;
+    case Space::local:
+      tell<Space::local>(access, true);
       streams->access(access);
       break;
     default: break;
     }
   }
   void branch(const exec::Branch& branch) override {
-    divergence.branch(branch);
-    loads.branch(branch);
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).branch) name.branch(branch);
+#include "analyzers/analyzers.def"
   }
-  void barrier(const exec::Barrier& barrier) override { barriers.barrier(barrier); }
+  void barrier(const exec::Barrier& barrier) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).barrier) name.barrier(barrier);
+#include "analyzers/analyzers.def"
+  }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta);
     return (blocks && blocks->begin_cta(cta)) || of_streams || one_by_one;
   }
   void end_cta(std::uint64_t cta) override {
-    barriers.end_cta(cta);
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).barrier) name.end_cta(cta);
+#include "analyzers/analyzers.def"
     if (blocks) blocks->end_cta(cta);
   }
   [[nodiscard]] exec::EachWanted each_wanted() const override {
@@ -175,23 +213,38 @@ public:
   }
   void each_access(const exec::WarpId& warp, const exec::Access& access) override {
     streams->each_access(warp, access);
-    if (one_by_one && access.space == isa::Space::global) global.access(access);
-    if (one_by_one && access.space == isa::Space::shared) shared.access(access);
+    if (one_by_one && access.space == Space::global) tell_by_rules<Space::global>(access);
+    if (one_by_one && access.space == Space::shared) tell_by_rules<Space::shared>(access);
     if (blocks) blocks->each_access(warp, access);
   }
   void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override {
     if (blocks) blocks->each_branch(warp, branch);
   }
 
+  void give_to(Analysis::Parts& parts) {
+#define WATCHER(name, Class, made_of, shard_of, events) parts.name.absorb(name);
+#include "analyzers/analyzers.def"
+    parts.streams->absorb(*streams);
+    if (parts.blocks) parts.blocks->absorb(*blocks);
+  }
+
+private:
+  /// `together`: also those that count by rules.
+  template <Space space> void tell(const exec::Access& access, bool together) {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).in(space))                                                                                    \
+    if (together || !(events).by_rules) name.access(access);
+#include "analyzers/analyzers.def"
+  }
+  template <Space space> void tell_by_rules(const exec::Access& access) {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).in(space) && (events).by_rules) name.access(access);
+#include "analyzers/analyzers.def"
+  }
+
   bool one_by_one; ///< some rule tells accesses apart that come together
-  GlobalTransactions::Shard global;
-  SharedBanks::Shard shared;
-  LocalMemory::Shard local;
-  ConstantMemory::Shard constant;
-  TextureMemory::Shard texture;
-  Divergence::Shard divergence;
-  IndependentLoads::Shard loads;
-  BarrierWaits::Shard barriers;
+#define WATCHER(name, Class, made_of, shard_of, events) Class::Shard name;
+#include "analyzers/analyzers.def"
   std::unique_ptr<Streams::Shard> streams;
   std::unique_ptr<BlockCounts::Shard> blocks; ///< null where they are not asked for
 };
@@ -232,34 +285,15 @@ Analysis::Analysis(const ir::Module& module, const ir::Function& function, const
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_, parts_->rules, warps_, parts_->streams->make_shard(),
+  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, warps_,
+                                         parts_->streams->make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
 void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
                       const std::vector<exec::InstructionCount>& counts) {
-  for (const auto& shard : shards) {
-    auto& combined = static_cast<CombinedShard&>(*shard);
-    parts_->global.absorb(combined.global);
-    parts_->shared.absorb(combined.shared);
-    parts_->local.absorb(combined.local);
-    parts_->constant.absorb(combined.constant);
-    parts_->texture.absorb(combined.texture);
-    parts_->divergence.absorb(combined.divergence);
-    parts_->loads.absorb(combined.loads);
-    parts_->barriers.absorb(combined.barriers);
-    parts_->streams->absorb(*combined.streams);
-    if (parts_->blocks) parts_->blocks->absorb(*combined.blocks);
-  }
-  parts_->mix.conclude(counts);
-  parts_->divergence.conclude(counts);
-  parts_->arithmetic.conclude(counts);
-  parts_->loads.conclude(counts);
-  parts_->chain.conclude(counts);
-  parts_->duplicates.study(*parts_->streams);
-  parts_->caches.study(*parts_->streams);
-  for (const auto& one : parts_->named) one->study(*parts_->streams);
-  parts_->streams.reset(); // the largest part, no longer needed
+  for (const auto& shard : shards) static_cast<CombinedShard&>(*shard).give_to(*parts_);
+  parts_->conclude(counts);
 }
 
 Profile Analysis::profile(const DeviceRules& device) const {

@@ -1,6 +1,6 @@
-# The instruction of docs/extending/instruction.md, in programs built from this tree with the page's edits and no others:
-# each block of the page that is called added/PATH is what the page says to add to PATH. A header takes it at the end
-# of its namespace, another file at its end.
+# The instruction of docs/extending/instruction.md and the analyzer of docs/extending/analyzer.md, in programs built from
+# this tree with the pages' edits and no others: each block that is called added/PATH is what the page says to add to
+# PATH. A header takes it at the end of its namespace, a list before what it undefines, another file at its end.
 set(edited ${CMAKE_CURRENT_BINARY_DIR}/edited)
 file(GLOB_RECURSE blocks RELATIVE ${examples}/added ${examples}/added/*)
 foreach(path IN LISTS blocks)
@@ -8,6 +8,9 @@ foreach(path IN LISTS blocks)
   file(READ ${examples}/added/${path} block)
   file(READ ${PROJECT_SOURCE_DIR}/${path} text)
   string(FIND "${text}" "\n} // namespace" end REVERSE)
+  if(end EQUAL -1)
+    string(FIND "${text}" "\n\n#undef" end)
+  endif()
   if(end EQUAL -1)
     string(APPEND text "${block}")
   else()
@@ -45,10 +48,18 @@ foreach(part table rows levels)
   target_include_directories(edited_${part} BEFORE PRIVATE ${edited})
   target_link_libraries(edited_${part} PRIVATE warplens_ir)
 endforeach()
+# The #include of the page is given on the command line.
+set(analyzer ${examples}/analyzers/line_requests)
+add_library(edited_analyzers OBJECT ${PROJECT_SOURCE_DIR}/analyzers/analyzers.cpp ${analyzer}.cpp)
+target_include_directories(edited_analyzers BEFORE PRIVATE ${edited} ${examples})
+target_link_libraries(edited_analyzers PRIVATE warplens_analyzers)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/analyzers/analyzers.cpp PROPERTIES
+  COMPILE_OPTIONS "-include;${analyzer}.hpp"
+  OBJECT_DEPENDS "${edited}/analyzers/analyzers.def")
 
 # The command line and the writer of docs/instructions.md, with that table.
 add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:warplens_tools>
-  $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels>)
+  $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels> $<TARGET_OBJECTS:edited_analyzers>)
 target_link_libraries(warplens_edited PRIVATE warplens_api_trace warplens_fatbin Boost::program_options)
 add_executable(write_edited_instructions $<TARGET_OBJECTS:write_instructions> $<TARGET_OBJECTS:edited_table>)
 target_link_libraries(write_edited_instructions PRIVATE warplens_isa)

@@ -1,5 +1,5 @@
-// The instruction of docs/extending/instruction.md, in programs that were built with the page's edits and no others
-// (added_instruction.cmake).
+// The instruction and the analyzer of docs/extending/, in programs that were built with the pages' edits and no others
+// (added.cmake).
 #include "tests/tools/program.hpp"
 
 #include <gtest/gtest.h>
@@ -71,6 +71,17 @@ TEST(AddedInstruction, IsInTheTableOfTheDocumentation) {
   ASSERT_EQ(std::system(("'" WARPLENS_WRITE_INSTRUCTIONS "' '" + page + "'").c_str()), 0);
   EXPECT_NE(read_text(page).find("| `dist` | `.{u32,s32}.{u32,s32}.{u32,s32}[.sat]` | 2.0 | sm_20 |"),
             std::string::npos);
+}
+
+// The analyzer of docs/extending/analyzer.md is in the same program.
+TEST(AddedAnalyzer, IsListedAndReports) {
+  const Output list = run_program({"list", "analyzers"});
+  EXPECT_NE(list.out.find("line_requests"), list.out.npos) << list.out;
+  const Folder folder;
+  const Output o = run_program({"run", folder.write("distances.ptx", kKernel), "--kernel", "distances", "--grid", "1",
+                                "--block", "32", "--arg", "d:u32[32]", "--counters"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("global_line_requests"), o.out.npos) << o.out;
 }
 
 } // namespace
