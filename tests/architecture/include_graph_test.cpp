@@ -135,6 +135,18 @@ TEST(IncludeGraph, HasNoForbiddenArrow) {
   EXPECT_GT(seen, 500); // the tree was read
 }
 
+TEST(IncludeGraph, UsesEveryArrow) {
+  for (const Folder& folder : folders())
+    for (const std::string& allowed : folder.may_include) {
+      const auto uses = [&](const SourceFile& file) {
+        if (!is_code(file.path) || !file.path.starts_with(folder.path)) return false;
+        const std::vector<Include> all = includes(file);
+        return std::any_of(all.begin(), all.end(), [&](const Include& i) { return i.name.starts_with(allowed); });
+      };
+      EXPECT_TRUE(std::any_of(tree().begin(), tree().end(), uses)) << folder.path << " never uses " << allowed;
+    }
+}
+
 // The page itself must not allow a circle: an arrow leads from a folder to each that its own row names.
 TEST(IncludeGraph, HasNoCircle) {
   std::map<std::string, int> depth; // -1: on the way
