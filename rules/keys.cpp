@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 namespace warplens::rules {
 
 namespace {
 
 using T = Key::Takes;
 
-constexpr Key kKeys[] = {
-    {"coalescing",
+/// Every rule has them, whatever memory it is for.
+constexpr Key kOfBoth[] = {
+    {"",
      "rule",
      "which memory the rule is for: global (coalescing) or shared (banks)",
      T::choice,
@@ -17,9 +20,12 @@ constexpr Key kKeys[] = {
      0,
      0,
      {"coalescing", "banks"}},
-    {"coalescing", "name", "part of the names of counters; not that of a built-in rule", T::name},
-    {"coalescing", "title", "the rule in a few words", T::text},
-    {"coalescing", "source", "where the rule was read", T::text, "none"},
+    {"", "name", "part of the names of counters; not that of a built-in rule", T::name},
+    {"", "title", "the rule in a few words", T::text},
+    {"", "source", "where the rule was read", T::text, "none"},
+};
+
+constexpr Key kKeys[] = {
     {"coalescing",
      "order",
      "any: a request makes a transaction for each segment that its lanes touch; kth_word: only if lane k asks for word "
@@ -79,17 +85,6 @@ constexpr Key kKeys[] = {
     {"coalescing.word", "sector", "bytes of the parts of a segment, of which a transaction moves only those touched",
      T::power, "the segment", 4, 4096},
 
-    {"banks",
-     "rule",
-     "which memory the rule is for: global (coalescing) or shared (banks)",
-     T::choice,
-     "",
-     0,
-     0,
-     {"coalescing", "banks"}},
-    {"banks", "name", "part of the names of counters; not that of a built-in rule", T::name},
-    {"banks", "title", "the rule in a few words", T::text},
-    {"banks", "source", "where the rule was read", T::text, "none"},
     {"banks", "banks", "how many banks there are: a power of two, or a prime number where `index` is prime", T::count,
      "", 1, 256},
     {"banks", "bank_bytes", "bytes of a bank's word", T::power, "", 1, 32},
@@ -149,10 +144,23 @@ constexpr Key kKeys[] = {
 
 } // namespace
 
-std::span<const Key> keys() { return kKeys; }
+std::span<const Key> keys() {
+  // Never destroyed: a program may ask while it ends.
+  static const std::vector<Key>& list = *new std::vector<Key>([] {
+    std::vector<Key> all;
+    for (const Key& key : kKeys) {
+      const bool is_part = key.table.find('.') != key.table.npos;
+      if (!is_part && (all.empty() || all.back().table != key.table))
+        for (const Key& one : kOfBoth) all.emplace_back(one).table = key.table;
+      all.push_back(key);
+    }
+    return all;
+  }());
+  return list;
+}
 
 const Key* find_key(std::string_view table, std::string_view name) {
-  for (const Key& key : kKeys)
+  for (const Key& key : keys())
     if (key.table == table && key.name == name) return &key;
   return nullptr;
 }
