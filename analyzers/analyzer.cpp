@@ -8,7 +8,7 @@ using Kind = Pattern::Kind;
 
 std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
 
-/// Whether the active lanes ask for as many consecutive words as there are lanes.
+/// Whether the active lanes access as many consecutive words as there are lanes.
 bool is_permutation(const exec::Access& access) {
   const auto lanes = static_cast<std::uint64_t>(std::popcount(access.mask));
   const std::uint64_t first = access.addresses[std::countr_zero(access.mask)], bytes = lanes * access.lane_bytes;
@@ -24,8 +24,8 @@ bool is_permutation(const exec::Access& access) {
          static_cast<std::uint64_t>(std::bit_width(words) - std::countr_zero(words)) == lanes;
 }
 
-/// Whether lanes 0 and 1 are as far apart as lanes 2 and 3, 4 and 5, …: else no groups of lanes have one stride. Asks
-/// only where all lanes are active, and asks little: most scattered accesses end here.
+/// Whether lanes 0 and 1 are as far apart as lanes 2 and 3, 4 and 5, …: otherwise no groups of lanes have one stride.
+/// Used only if all lanes are active; a cheap test that rejects most scattered accesses.
 bool pairs_are_alike(const exec::Access& access) {
   if (access.mask != ~exec::Mask{0}) return true;
   const std::uint64_t first = access.addresses[1] - access.addresses[0];
@@ -34,7 +34,7 @@ bool pairs_are_alike(const exec::Access& access) {
   return true;
 }
 
-/// The stride of all groups of so many lanes, if they have one.
+/// The stride of all groups of this number of lanes, if they have one.
 std::optional<std::int64_t> stride_of_groups(const exec::Access& access, int lanes) {
   std::optional<std::int64_t> stride;
   for (int begin = 0; begin < exec::kWarpSize; begin += lanes) {
@@ -45,7 +45,7 @@ std::optional<std::int64_t> stride_of_groups(const exec::Access& access, int lan
       const int lane = std::countr_zero(rest);
       const auto distance = static_cast<std::int64_t>(access.addresses[lane] - access.addresses[first]);
       if (!stride && distance % (lane - first) == 0) stride = distance / (lane - first);
-      // Of unsigned numbers, as strides may be so long that they run around.
+      // Unsigned, because long strides may wrap around.
       if (!stride || static_cast<std::uint64_t>(distance) !=
                          static_cast<std::uint64_t>(*stride) * static_cast<std::uint64_t>(lane - first))
         return std::nullopt;
@@ -91,7 +91,7 @@ void AccessSite::merge(const AccessSite& other) {
   for (std::size_t i = 0; i < kPatterns; ++i) counts_[i] += other.counts_[i];
 }
 
-// A single lane has no pattern: it counts where there is nothing else.
+// A single lane has no pattern: it counts only if there is no other pattern.
 std::size_t AccessSite::most_frequent() const {
   const auto* const most = std::max_element(counts_, counts_ + index(Kind::single_lane));
   return *most ? static_cast<std::size_t>(most - counts_) : index(Kind::single_lane);

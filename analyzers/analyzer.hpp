@@ -1,6 +1,6 @@
-// What all analyzers share: merging of shards, the description of their metrics, and how an access site is described.
+// The base of all analyzers: merging of shards, descriptions, and the access patterns of instructions.
 //
-// An analyzer is an exec::Watcher. It can be handed to the emulator on its own, or with all others: see analyzers.hpp.
+// An analyzer is an exec::Watcher. The emulator can run it alone, or together with all others: see analyzers.hpp.
 #pragma once
 
 #include "analyzers/profile.hpp"
@@ -14,35 +14,27 @@
 
 namespace warplens::analyzers {
 
-struct MetricInfo {
-  std::string_view name;
-  std::string_view unit;
-  std::string_view description;
-  std::optional<double> ideal{}; ///< the value of a perfect kernel, where there is one
-};
-
 /// When an analyzer runs.
 enum class Cost : std::uint8_t {
-  small,  ///< always: it costs a tenth of the emulation or less
-  by_name ///< only where it is asked for: it looks at each access by itself, several times as long as emulation takes
+  small,  ///< always: costs at most a tenth of the emulation
+  by_name ///< only on request: processes each access separately, which takes several times as long as the emulation
 };
 
 struct AnalyzerInfo {
   std::string_view id; ///< "global_transactions"
   std::string_view title;
   std::string_view description;
-  std::span<const MetricInfo> metrics; ///< those that always mean the same; histograms add numbered ones
   Cost cost = Cost::small;
 };
 
 class Analyzer : public exec::Watcher {
 public:
   [[nodiscard]] virtual const AnalyzerInfo& info() const = 0;
-  /// Adds what a shard of this analyzer has counted. Sums only, so the order of the shards does not matter.
+  /// Adds the counts of a shard of this analyzer. They are sums, so the order of the shards does not matter.
   virtual void absorb(exec::Shard& shard) = 0;
-  /// After the last shard.
+  /// Called after the last shard.
   virtual void conclude(const std::vector<exec::InstructionCount>&) {}
-  /// Adds the metrics of the launch, and of each instruction to its row; `rows` has one row per instruction.
+  /// Adds the metrics of the launch to `launch`, and those of each instruction to its row in `rows`.
   virtual void report(Metrics& launch, std::vector<InstructionRow>& rows) const = 0;
 
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
@@ -52,36 +44,36 @@ public:
   }
 };
 
-/// How the lanes of one access lie to each other.
+/// The arrangement of the lanes of one access.
 struct Pattern {
   enum class Kind : std::uint8_t {
     unit_stride,
     broadcast,
     strided,
-    grouped,  ///< groups of consecutive lanes, each with one and the same stride: the rows of a tile
-    permuted, ///< consecutive words, each for one lane, in another order
+    grouped,  ///< groups of consecutive lanes that all have the same stride: the rows of a tile
+    permuted, ///< consecutive words, one per lane, in another order
     random,
     single_lane ///< has no pattern
   } kind{};
-  std::int64_t stride = 0; ///< bytes from lane to lane, where strided or grouped
-  std::uint32_t group = 0; ///< lanes, where grouped: 2, 4, 8 or 16
+  std::int64_t stride = 0; ///< bytes from lane to lane, if strided or grouped
+  std::uint32_t group = 0; ///< lanes, if grouped: 2, 4, 8 or 16
   bool unit = false;       ///< grouped: the stride is the width of a word
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 constexpr std::size_t kPatterns = static_cast<std::size_t>(Pattern::Kind::single_lane) + 1;
 Pattern classify(const exec::Access& access);
 
-/// How the lanes of one memory instruction lie to each other, over all its accesses.
+/// The arrangement of the lanes of one memory instruction, over all its accesses.
 class AccessSite {
 public:
   void add(const Pattern& pattern, std::uint64_t count);
   void merge(const AccessSite& other);
   /// "unit stride", "stride 8 bytes", "broadcast", "unit stride in groups of 16 lanes", "permuted", "random", "single
-  /// lane", "several strides"; the most frequent, with "mostly " before it when there are others.
+  /// lane", "several strides"; the most frequent pattern, prefixed with "mostly " if there are others.
   [[nodiscard]] std::string pattern() const;
-  /// Bytes from lane to lane; 0 unless that is the same for most accesses.
+  /// Bytes from lane to lane; 0 unless this is the same for most accesses.
   [[nodiscard]] std::int64_t stride() const;
-  /// Accesses of a kind.
+  /// The number of accesses of a kind.
   [[nodiscard]] std::uint64_t count(Pattern::Kind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
 
 private:
@@ -99,8 +91,7 @@ private:
   Alike strided_, grouped_;
 };
 
-/// What decides the cost of a regular access, together with the low bits of its base: accesses with equal keys cost
-/// the same.
+/// The properties that determine the cost of a regular access: accesses with equal keys cost the same.
 struct ShapeKey {
   std::int64_t stride = 0;
   std::uint64_t low_base = 0;
@@ -110,12 +101,12 @@ struct ShapeKey {
   friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
 };
 
-/// The addresses of an irregular access, to recognise the next one that is the same but for its base: the rows of a
+/// The addresses of an irregular access, to recognise further accesses that differ only in their base: the rows of a
 /// tile, a permutation.
 class LaneOffsets {
 public:
   void remember(const exec::Access& access) { std::copy_n(access.addresses, exec::kWarpSize, lanes_); }
-  /// Whether all active lanes have moved by the same distance; asked only with the mask that was remembered.
+  /// Whether all active lanes have moved by the same distance; requires the mask of the remembered access.
   [[nodiscard]] bool moved_together(const exec::Access& access) const {
     const int first = std::countr_zero(access.mask);
     const std::uint64_t distance = access.addresses[first] - lanes_[first];

@@ -31,25 +31,25 @@ template <class A>
 std::unique_ptr<StreamAnalyzer> make(std::size_t instructions, const exec::LaunchShape& shape, const Board& board) {
   return std::make_unique<A>(instructions, shape, board);
 }
-/// Those that are asked for by name.
+/// Analyzers that run only on request.
 constexpr std::unique_ptr<StreamAnalyzer> (*kMakers[])(std::size_t, const exec::LaunchShape&, const Board&) = {
 #define BY_NAME(Class) make<Class>,
 #include "analyzers/analyzers.def"
 };
 
 constexpr AnalyzerInfo kRules = {"rule_counts",
-                                 "Rules of your own",
-                                 "transactions and passes under the rules given with --rule, as rule.NAME.…",
+                                 "User-defined rules",
+                                 "transactions and passes under the rules that --rule specifies, as rule.NAME.…",
                                  {}};
 
 std::vector<DeviceRules> or_usual(const std::vector<DeviceRules>& devices) {
   return devices.empty() ? std::vector{DeviceRules::usual()} : devices;
 }
 
-/// Whose counters are given as rule.NAME.…: those that were asked for, and those of a device that no counter of a
-/// profiler goes by.
+/// Rules whose counters are reported as rule.NAME.…: the requested rules, and rules of the device that no profiler's
+/// counters follow.
 rules::RuleSet named(rules::RuleSet asked, const DeviceRules& device) {
-  // One that was asked for as well is there already.
+  // A rule that was also requested is already present.
   if (!has_profilers_names(device.coalescing)) static_cast<void>(asked.add(device.coalescing));
   if (!has_profilers_names(device.banks)) static_cast<void>(asked.add(device.banks));
   return asked;
@@ -62,7 +62,7 @@ struct Analysis::Parts {
       : Parts(module, function, shape, std::move(given), function.instructions.size(), shape.ctas() * shape.warps()) {}
 
 private:
-  // `wanted` is asked for some of the members; the analyzers are made in the order of the list.
+  // Some members call `wanted`; the analyzers are constructed in the order of the list.
   Parts([[maybe_unused]] const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
         AnalysisOptions given, std::size_t instructions, std::uint64_t warps)
       : options(std::move(given)), board(options.board), rules(function, or_usual(options.devices), options.rules)
@@ -85,7 +85,7 @@ public:
                        [&](const std::string& name) { return name == "all" || name == id; });
   }
 
-  /// Of those who look at streams, one that is asked for by its own name gets as much as there is, all together a
+  /// A stream analyzer requested by its own name gets as many accesses as memory allows; with "all", they get a
   /// glance.
   [[nodiscard]] Streams::Part part() const {
     bool by_name = false, any = false;
@@ -105,7 +105,7 @@ public:
 #define ANALYZER(name, Class, made_of) Class name;
 #include "analyzers/analyzers.def"
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
-  std::optional<Streams> streams; ///< what those of streams look at; until they have
+  std::optional<Streams> streams; ///< input of the stream analyzers, until they have read it
   std::optional<BlockCounts> blocks;
 
   /// In the order of the report.
@@ -123,7 +123,7 @@ public:
       if (const auto* looker = dynamic_cast<const StreamAnalyzer*>(one)) list.push_back(looker);
     return list;
   }
-  /// After the shards were absorbed.
+  /// Called after the shards were absorbed.
   void conclude(const std::vector<exec::InstructionCount>& counts) {
     const auto one = [&](auto& analyzer) {
       if constexpr (std::is_base_of_v<StreamAnalyzer, std::remove_reference_t<decltype(analyzer)>>)
@@ -140,10 +140,10 @@ public:
 
 namespace {
 
-/// What a watcher is told of.
+/// The events that a watcher receives.
 struct Events {
   std::uint32_t spaces = 0; ///< of accesses, by bit
-  bool by_rules = false;    ///< counts global and shared memory by rules, for which each access may count apart
+  bool by_rules = false;    ///< counts global and shared memory under rules that may need each access separately
   bool branch = false, barrier = false;
 
   [[nodiscard]] constexpr bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
@@ -159,7 +159,7 @@ template <class... S> constexpr Events accesses(S... spaces) {
 constexpr Events branches() { return {.branch = true}; }
 constexpr Events barriers_and_ends() { return {.barrier = true}; }
 
-/// One virtual call per event: the parts' types are known here.
+/// Needs one virtual call per event, because the types of the parts are known here.
 class CombinedShard final : public exec::Shard {
 public:
   CombinedShard(std::size_t rows, const CountedRules& rules, std::uint32_t warps,
@@ -229,7 +229,7 @@ public:
   }
 
 private:
-  /// `together`: also those that count by rules.
+  /// `together`: also tell watchers that count by rules.
   template <Space space> void tell(const exec::Access& access, bool together) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
   if constexpr ((events).in(space))                                                                                    \
@@ -242,17 +242,17 @@ private:
 #include "analyzers/analyzers.def"
   }
 
-  bool one_by_one; ///< some rule tells accesses apart that come together
+  bool one_by_one; ///< some rule distinguishes accesses that are reported together
 #define WATCHER(name, Class, made_of, shard_of, events) Class::Shard name;
 #include "analyzers/analyzers.def"
   std::unique_ptr<Streams::Shard> streams;
-  std::unique_ptr<BlockCounts::Shard> blocks; ///< null where they are not asked for
+  std::unique_ptr<BlockCounts::Shard> blocks; ///< null unless requested
 };
 
 } // namespace
 
 std::span<const AnalyzerInfo* const> analyzers() {
-  // Never destroyed: a program may ask while it ends.
+  // Never destroyed: a program may call this during its exit.
   static const std::vector<const AnalyzerInfo*>& list = *new std::vector<const AnalyzerInfo*>([] {
     const ir::Module module;
     const ir::Function none;
@@ -272,8 +272,8 @@ Diagnostics check_names(const std::vector<std::string>& named) {
   for (const std::string& name : named) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string near = closest(name, known);
-    errors.error({}, "no analyzer is called '" + name + "'",
-                 near.empty() ? "`warplens list analyzers` names them" : "did you mean '" + near + "'?");
+    errors.error({}, "unknown analyzer '" + name + "'",
+                 near.empty() ? "`warplens list analyzers` shows all analyzers" : "did you mean '" + near + "'?");
   }
   return errors;
 }

@@ -1,4 +1,4 @@
-// All analyzers together: what `warplens run` and the API hand to the emulator.
+// All analyzers together, as `warplens run` and the API pass them to the emulator.
 //
 //   Analysis analysis(module, function, shape, {.named = {"caches"}, .board = board});
 //   launch(…, &analysis);                 // the Analysis is an exec::Watcher
@@ -19,20 +19,20 @@ namespace warplens::analyzers {
 /// Every analyzer, in the order of the report: for `warplens list analyzers`.
 std::span<const AnalyzerInfo* const> analyzers();
 
-/// What a launch is watched for besides what every report has.
+/// What to analyse in addition to the contents of every report.
 struct AnalysisOptions {
   rules::RuleSet rules{};             ///< counted in addition, as rule.NAME.…
-  std::vector<DeviceRules> devices{}; ///< whose profiles will be asked for; none: the usual rules
-  std::vector<std::string> named{};   ///< analyzers that cost more than most; "all" for all of them
-  Board board{};                      ///< what the named ones need to know of the GPU
-  bool per_block = false;             ///< fills Profile::blocks; costs several times what the emulation does
+  std::vector<DeviceRules> devices{}; ///< devices for which profile() is called; none: the usual rules
+  std::vector<std::string> named{};   ///< analyzers to run on request; "all" for all of them
+  Board board{};                      ///< properties of the GPU for the analyzers that need them
+  bool per_block = false;             ///< fills Profile::blocks; takes several times as long as the emulation
 };
 
-/// Errors: names that no analyzer has; the hint says what may have been meant.
+/// Errors: unknown names; the hint suggests a similar name.
 Diagnostics check_names(const std::vector<std::string>& named);
 
-/// Watches one launch with every analyzer of small cost, and what the options ask for. `module` and `function` must
-/// outlive it.
+/// Watches one launch with every analyzer of small cost, and with those that the options request. `module` and
+/// `function` must outlive it.
 class Analysis final : public exec::Watcher {
 public:
   Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
@@ -43,8 +43,8 @@ public:
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override;
 
-  /// What was found, after finish(), on a device of these rules, one of those in the options; the same for any number
-  /// of shards.
+  /// The results, after finish(), for a device with these rules, which must be among the devices of the options. They
+  /// do not depend on the number of shards.
   [[nodiscard]] Profile profile(const DeviceRules& device = DeviceRules::usual()) const;
 
   struct Parts;

@@ -8,23 +8,8 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 32;
 
-constexpr MetricInfo kMetrics[] = {
-    {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "operations", "additions and subtractions of f32"},
-    {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "operations", "multiplications of f32"},
-    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "operations", "fused multiply-adds of f32"},
-    {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "operations", "additions and subtractions of f64"},
-    {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "operations", "multiplications of f64"},
-    {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "operations", "fused multiply-adds of f64"},
-    {"flop_count_sp_special", "operations", "roots, reciprocals, divisions, sines, exponentials of f32"},
-    {"flop_count", "operations", "all of these, a fused multiply-add counting as two; no matrix instructions"},
-    {"arithmetic_intensity", "operations/byte",
-     "of these, to a byte of the sectors that requests to global memory touch"},
-    {"high_latency_instructions", "instructions",
-     "divisions, roots, reciprocals, sines, exponentials, and all of f64: of warps"},
-};
-
 constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
-                                "floating-point operations, arithmetic intensity, high-latency instructions", kMetrics};
+                                "floating-point operations, arithmetic intensity, high-latency instructions"};
 
 using isa::InstructionClass;
 enum class Operation : std::uint8_t { fadd, fmul, ffma, dadd, dmul, dfma, special, none };
@@ -82,13 +67,13 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::uint64_t all = 0;
   for (std::size_t o = 0; o < kOperations; ++o) {
     const bool fused = o == static_cast<std::size_t>(Operation::ffma) || o == static_cast<std::size_t>(Operation::dfma);
-    launch.add(kMetrics[o].name, operations[o]);
+    launch.add(by_operation(MetricId::f32_add, o), operations[o]);
     all += operations[o] * (fused ? 2 : 1);
   }
-  launch.add("flop_count", all);
-  launch.add_ratio("arithmetic_intensity", static_cast<double>(all),
+  launch.add(MetricId::flops, all);
+  launch.add_ratio(MetricId::arithmetic_intensity, static_cast<double>(all),
                    static_cast<double>(global_.sectors() * kSectorBytes));
-  launch.add("high_latency_instructions", slow);
+  launch.add(MetricId::long_instructions, slow);
 }
 
 } // namespace warplens::analyzers

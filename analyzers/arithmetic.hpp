@@ -1,5 +1,5 @@
-// Arithmetic: floating-point operations, how many there are to a byte of global memory, and instructions that take
-// long.
+// Arithmetic: floating-point operations, operations per byte of global memory, and instructions with a high
+// latency.
 //
 //   c[i] = a[i] * b[i] + c[i] in a warp: 32 fused multiply-adds, 64 operations; 4 x 128 bytes; intensity 0.125
 #pragma once

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kMaxBanks = 256;
 constexpr std::uint32_t kMaxParts = 17; // banks that a misaligned 16-byte lane can touch
 
-/// The rows that the lanes of one request want, bank by bank, and how many lanes want each.
+/// The rows that the lanes of one request access, by bank, and the number of lanes of each row.
 class Demand {
 public:
   explicit Demand(const Banks& rule) : rule_(rule) {
@@ -21,7 +21,7 @@ public:
     std::fill_n(lanes_, rule.banks, 0);
   }
 
-  /// A lane wants the bytes [offset, offset + bytes).
+  /// Adds the access of a lane to the bytes [offset, offset + bytes).
   void add(std::uint64_t offset, std::uint32_t bytes) {
     const std::uint64_t first = offset / rule_.bank_bytes, last = (offset + bytes - 1) / rule_.bank_bytes;
     lowest_ = std::min(lowest_, first);
@@ -29,11 +29,11 @@ public:
       add_row(rule_.bank_of(word), word * rule_.bank_bytes / rule_.row_bytes);
   }
 
-  /// Passes when every bank serves one row a pass, with all its lanes.
+  /// Passes if every bank serves all lanes of one row per pass.
   [[nodiscard]] std::uint32_t most_rows() const { return most_rows_; }
-  /// Passes when every bank serves one lane a pass.
+  /// Passes if every bank serves one lane per pass.
   [[nodiscard]] std::uint32_t most_lanes() const { return most_lanes_; }
-  /// Whether some row is wanted by two lanes.
+  /// Whether two lanes access the same row.
   [[nodiscard]] bool shared() const { return shared_; }
 
   [[nodiscard]] std::uint32_t best_with_one_broadcast() const;
@@ -61,7 +61,7 @@ private:
 
   [[nodiscard]] std::uint32_t broadcasts_needed(std::uint32_t bank, std::uint32_t limit) const;
 
-  /// Banks are counted from that of the lowest word on, so that moving an access changes nothing.
+  /// Banks are counted from the bank of the lowest word, so that moving an access changes nothing.
   [[nodiscard]] std::uint32_t turn(const Row& row) const {
     return (row.bank + rule_.banks - rule_.bank_of(lowest_)) % rule_.banks;
   }
@@ -107,7 +107,7 @@ std::uint32_t Demand::best_with_one_broadcast() const {
 std::uint32_t Demand::worst_with_one_broadcast() {
   std::uint32_t count = 0;
   while (true) {
-    std::uint32_t most[kMaxBanks]; // the most wanted row of each bank
+    std::uint32_t most[kMaxBanks]; // the row of each bank with the most lanes
     std::uint32_t left[kMaxBanks]{}, most_left = 0;
     std::uint32_t fewest = used_;
     bool any_shared = false;
@@ -120,7 +120,7 @@ std::uint32_t Demand::worst_with_one_broadcast() {
       if (fewest == used_ || std::pair(row.lanes, turn(row)) < std::pair(row_[fewest].lanes, turn(row_[fewest])))
         fewest = i;
     }
-    if (!any_shared) return count + most_left; // a word a bank and pass from here on
+    if (!any_shared) return count + most_left; // from here on, one word per bank and pass
     for (std::uint32_t bank = 0; bank < rule_.banks; ++bank)
       if (left[bank] && bank != row_[fewest].bank) --row_[most[bank]].lanes;
     row_[fewest].lanes = 0;

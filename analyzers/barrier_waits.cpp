@@ -4,16 +4,8 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"barrier_arrivals", "arrivals", "of warps at barriers of their block"},
-    {"barrier_meetings", "meetings", "of the warps that a barrier holds up"},
-    {"barrier_waited_instructions", "instructions", "that the busiest warp of each meeting ran more than the others",
-     0},
-    {"barrier_imbalance.pct", "%", "of the busiest warp's instructions, what the others wait for, average", 0},
-};
-
 constexpr AnalyzerInfo kInfo = {"barrier_waits", "Imbalance at barriers",
-                                "how unequal the work of a block's warps is between barriers", kMetrics};
+                                "imbalance of the work of a block's warps between barriers"};
 
 } // namespace
 
@@ -34,7 +26,7 @@ BarrierWaits::Shard::Cta& BarrierWaits::Shard::cta_of(std::uint64_t number) {
   return *last_;
 }
 
-// A warp that comes again to a barrier, or to another one, has been let go of the one it was at: they have met there.
+// A warp that arrives at a barrier again, or at another one, was released from its previous barrier, which completed.
 void BarrierWaits::Shard::barrier(const exec::Barrier& barrier) {
   if (barrier.of.warp >= warps_) return;
   Cta& cta = cta_of(barrier.of.cta);
@@ -100,10 +92,10 @@ void BarrierWaits::absorb(exec::Shard& shard) {
 namespace {
 
 void add_metrics(Metrics& metrics, const BarrierWaits::Row& row) {
-  metrics.add("barrier_arrivals", row.arrivals);
-  metrics.add("barrier_meetings", row.meetings);
-  metrics.add("barrier_waited_instructions", row.waited);
-  metrics.add_ratio("barrier_imbalance.pct", 100 * static_cast<double>(row.waited),
+  metrics.add(MetricId::barrier_arrivals, row.arrivals);
+  metrics.add(MetricId::barrier_meetings, row.meetings);
+  metrics.add(MetricId::barrier_waited, row.waited);
+  metrics.add_ratio(MetricId::barrier_imbalance, 100 * static_cast<double>(row.waited),
                     static_cast<double>(row.waited + row.work));
 }
 

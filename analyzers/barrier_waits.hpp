@@ -1,10 +1,10 @@
-// Barriers and the warps' imbalance at them: how much less than the busiest warp of its block a warp does before they
-// meet.
+// Barriers and the imbalance of warps at them: how much less work each warp does between barriers than the busiest warp
+// of its block.
 //
-//   between two barriers warp 0 runs 100 instructions, warps 1 to 3 run 20: 240 of 400 instruction slots are waited for
+//   between two barriers warp 0 runs 100 instructions, warps 1 to 3 run 20: 240 of 400 instruction slots are waits
 //
-// What counts is the warp instructions that each warp runs from one meeting to the next; the time of a warp with the
-// same number but slower memory is not seen. A warp that takes part in no barrier does not count.
+// The work of a warp is its number of warp instructions between two barriers; differences in memory latency do not
+// count. Warps that take part in no barrier do not count.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -20,9 +20,9 @@ public:
   /// Of the barriers at one instruction.
   struct Row {
     std::uint64_t arrivals = 0; ///< of warps
-    std::uint64_t work = 0;     ///< instructions that they ran since they last met somebody
-    std::uint64_t waited = 0;   ///< instructions that the busiest one of each meeting ran more than they
-    std::uint64_t busiest = 0;  ///< instructions of the busiest one, at each meeting
+    std::uint64_t work = 0;     ///< instructions that they executed since their previous barrier
+    std::uint64_t waited = 0;   ///< instructions that the busiest warp executed in addition
+    std::uint64_t busiest = 0;  ///< instructions of the busiest warp, summed over meetings
     std::uint64_t meetings = 0;
     void add(const Row& other);
   };
@@ -43,14 +43,14 @@ public:
   Shard(std::size_t rows, std::uint32_t warps) : rows_(rows), warps_(warps) {}
   void barrier(const exec::Barrier& barrier) override;
   void end_cta(std::uint64_t cta) override;
-  /// Everything counted so far, as if no warp came any more.
+  /// Everything counted so far, as if no further warp arrives.
   const std::vector<Row>& rows();
 
 private:
   static constexpr std::uint32_t kBarriers = 16;
-  /// Where a warp is on its way from meeting to meeting.
+  /// The progress of a warp between barriers.
   struct Progress {
-    std::uint64_t met = 0;     ///< steps when it last met others
+    std::uint64_t met = 0;     ///< steps at its previous barrier
     std::uint64_t arrived = 0; ///< steps at its arrival at the barrier below
     exec::Mask lanes = 0;      ///< that have arrived; 0: at no barrier
     std::uint32_t number = 0;
@@ -66,7 +66,7 @@ private:
   std::uint32_t warps_;
   std::map<std::uint64_t, Cta> ctas_; // that have begun and not ended
   std::uint64_t last_number_ = 0;
-  Cta* last_ = nullptr; // asked for last; most events are of the same one
+  Cta* last_ = nullptr; // used last; most events belong to the same block
 };
 
 } // namespace warplens::analyzers

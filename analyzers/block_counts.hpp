@@ -1,5 +1,6 @@
-// The counters of memory and branches for each block of the grid: which blocks do the work, and whether it is spread
-// evenly. On request: each access is looked at on its own, which costs several times what the emulation does.
+// The memory and branch counters of each block of the grid: they show which blocks do the work, and whether it is
+// distributed evenly. Runs only on request: it processes each access separately, which takes several times as long as
+// the emulation.
 //
 //   BlockTable table = counts.table();
 //   table.names[0] == "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", table.rows[7].cta == 7, .values[0] == 8
@@ -17,13 +18,13 @@ namespace warplens::analyzers {
 class BlockCounts {
 public:
   class Shard;
-  /// `function` and `rules` must outlive it; `named`: whose counters are given as `rule.NAME.…`.
+  /// `function` and `rules` must outlive it; `named`: rules whose counters are reported as `rule.NAME.…`.
   BlockCounts(const ir::Function& function, const CountedRules& rules, rules::RuleSet named)
       : function_(function), rules_(rules), named_(std::move(named)) {}
 
   [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
   void absorb(Shard& shard);
-  /// Ascending by block. Blocks that access no memory and do not branch are there, too.
+  /// Ascending by block. Includes blocks without memory accesses and branches.
   [[nodiscard]] BlockTable table() const;
 
 private:
@@ -33,7 +34,7 @@ private:
   BlockTable table_;
 };
 
-/// Of one worker, which may have several blocks going.
+/// Counts of one worker, which may run several blocks at the same time.
 class BlockCounts::Shard final : public exec::Shard {
 public:
   explicit Shard(const BlockCounts& of);

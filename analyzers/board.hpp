@@ -1,4 +1,4 @@
-// What analyzers need to know of the GPU that is imitated, and of how many blocks of the launch fit on it.
+// The properties of the emulated GPU that analyzers need, and how many blocks of the launch are resident on it.
 #pragma once
 
 #include "emulator/isa/instruction_class.hpp"
@@ -9,17 +9,17 @@
 
 namespace warplens::analyzers {
 
-/// A cache: lines of `line_bytes`, of which a miss fetches `sector_bytes`; the least recently used line of a set goes.
+/// A set-associative cache with LRU replacement. It has lines of `line_bytes`; a miss fetches `sector_bytes`.
 struct CacheGeometry {
   std::uint64_t bytes = 0;
   std::uint32_t line_bytes = 128;  ///< 32, 64 or 128
   std::uint32_t sector_bytes = 32; ///< 32, 64 or 128, at most a line
   std::uint32_t ways = 4;          ///< of a set
   enum class Store : std::uint8_t {
-    evict,  ///< goes on to the next level; throws the line out
-    update, ///< goes on to the next level; changes a line that is there
-    keep,   ///< goes on to the next level; stays here, too
-    back    ///< stays here until its line is thrown out
+    evict,  ///< writes through; evicts the line
+    update, ///< writes through; updates the line if present
+    keep,   ///< writes through; allocates the line
+    back    ///< writes back when the line is evicted
   } store = Store::update;
   friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
 };
@@ -33,12 +33,13 @@ struct Partitions {
 struct Board {
   std::uint32_t multiprocessors = 1;
   std::uint32_t resident_ctas = 1;        ///< of the launch, on a multiprocessor
-  std::optional<Partitions> partitions{}; ///< of device memory; none where addresses are hashed
+  std::optional<Partitions> partitions{}; ///< of device memory; none if addresses are hashed
   std::optional<CacheGeometry> l1{};      ///< of each multiprocessor
   std::optional<CacheGeometry> l2{};
-  bool l1_global = true; ///< do loads of global memory look into it? Stores of global memory do with them what it says
-  std::optional<CacheGeometry::Store> l1_local = CacheGeometry::Store::keep; ///< of local memory; none: it passes by
-  /// By isa::InstructionClass: cycles until another instruction can read what it computed, memory aside.
+  /// Whether loads of global memory use the first level; stores to global memory follow `l1->store`.
+  bool l1_global = true;
+  std::optional<CacheGeometry::Store> l1_local = CacheGeometry::Store::keep; ///< of local memory; none: bypasses it
+  /// Cycles until another instruction can read the result, by isa::InstructionClass; excludes memory.
   std::optional<std::array<double, isa::kInstructionClassCount>> result_latency{};
   /// Blocks that are resident at the same time.
   [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }

@@ -61,7 +61,7 @@ void Cache::throw_out(std::uint32_t number) {
   line.valid = line.dirty = 0;
 }
 
-// A line that is not here.
+// A line that is not cached.
 void Cache::bring(std::uint32_t number, Outcome& outcome) {
   Set& set = sets_[lines_[number].set];
   if (set.count == geometry_.ways) {

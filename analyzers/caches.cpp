@@ -6,41 +6,9 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"cache_accesses_simulated.pct", "%",
-     "of the accesses to global and local memory, those that the figures below are of", 100},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sectors", "of loads, found in the first level"},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum", "sectors", "of loads, not found there"},
-    {"l1tex__t_sector_hit_rate.pct", "%",
-     "of the sectors of loads, of global and local memory, those found in the first level", 100},
-    {"l1_global_load_hit", "lines", "requests of loads for 128-byte lines that found all in the first level"},
-    {"l1_global_load_miss", "lines", "those that did not"},
-    {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sectors", "of loads of local memory, found there"},
-    {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_miss.sum", "sectors", "of loads of local memory, not found"},
-    {"l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_hit.sum", "sectors", "of stores to local memory, found there"},
-    {"l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_miss.sum", "sectors", "of stores to local memory, not found"},
-    {"l1_local_load_hit", "lines", "requests of loads for lines of local memory that found all there"},
-    {"l1_local_load_miss", "lines", "those that did not"},
-    {"l1_local_store_hit", "lines", "requests of stores for lines of local memory that found all there"},
-    {"l1_local_store_miss", "lines", "those that did not"},
-    {"l1_lines_evicted", "lines", "thrown out of a first level to make room", 0},
-    {"l1_sectors_missed_again", "sectors", "misses on what that first level had held before: thrashing, and stores", 0},
-    {"lts__t_sectors_op_read.sum", "sectors", "that the second level is asked for"},
-    {"lts__t_sectors_op_read_lookup_hit.sum", "sectors", "of them, found there"},
-    {"lts__t_sectors_op_read_lookup_miss.sum", "sectors", "of them, not found there"},
-    {"lts__t_sectors_op_write.sum", "sectors",
-     "that come to the second level changed: of stores, of atomics, and what the first threw out"},
-    {"lts__t_sector_op_read_hit_rate.pct", "%", "of the sectors read, those found in the second level", 100},
-    {"l2_lines_evicted", "lines", "thrown out of the second level to make room", 0},
-    {"l2_sectors_missed_again", "sectors", "misses on what the second level had held before: thrashing", 0},
-    {"dram__sectors_read.sum", "sectors", "read from device memory"},
-    {"dram__sectors_write.sum", "sectors", "changed, and thrown out of the second level"},
-};
-
 constexpr AnalyzerInfo kInfo = {
     "caches", "Caches",
-    "hits, misses and evictions of both levels; unless asked for by name, hits of one multiprocessor's first level",
-    kMetrics};
+    "hits, misses and evictions of both levels; unless requested by name, hits of one first-level cache"};
 
 std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
@@ -79,12 +47,12 @@ public:
     if (board.l2 && whole) second_.emplace(*board.l2);
   }
 
-  /// What an access does in the first level of its multiprocessor.
+  /// The effect of an access in the first level of its multiprocessor.
   struct Path {
-    Cache* first = nullptr; ///< null where it passes by
+    Cache* first = nullptr; ///< null if the access bypasses it
     CacheGeometry::Store store{};
     Caches::Lookups* loads = nullptr;
-    Caches::Lookups* stores = nullptr; ///< null where nobody counts them
+    Caches::Lookups* stores = nullptr; ///< null if they are not counted
   };
   Path path(Caches::Row& row, std::uint32_t multiprocessor, isa::Space space) {
     if (first_.empty()) return {};
@@ -126,7 +94,7 @@ private:
     (whole ? lookups.lines_hit : lookups.lines_missed) += 1;
   }
 
-  /// From the second level.
+  /// Loads from the second level.
   void read(Caches::Row& row, std::uint64_t line, std::uint32_t sectors) {
     row.l2_read += count(sectors);
     if (!second_) {
@@ -149,14 +117,14 @@ private:
     made_room(second_->store(line, sectors));
   }
 
-  /// In a first level, for what the instruction of `row` brings there.
+  /// An access to a first level by the instruction of `row`.
   void made_room(Caches::Row& row, const Cache& first, const Cache::Outcome& o) {
     totals.l1_evicted += o.evicted;
     if (o.written == 0) return;
     for (const Cache::Changed& one : first.written()) change(row, one.line, one.sectors);
   }
 
-  /// In the second.
+  /// An access to the second level.
   void made_room(const Cache::Outcome& o) {
     totals.l2_evicted += o.evicted;
     totals.dram_written += o.written;
@@ -198,35 +166,33 @@ void Caches::study(const Streams& streams) {
 namespace {
 
 void add_hit_rate(Metrics& metrics, const Caches::Row& row) {
-  metrics.add_ratio("l1tex__t_sector_hit_rate.pct", 100 * static_cast<double>(row.loads.hit + row.local_loads.hit),
+  metrics.add_ratio(MetricId::l1_hit_rate, 100 * static_cast<double>(row.loads.hit + row.local_loads.hit),
                     static_cast<double>(row.l1_loads()));
 }
 
-void add_lookups(Metrics& metrics, const Caches::Lookups& lookups, const std::string& memory, const std::string& op) {
-  const std::string sectors = "l1tex__t_sectors_pipe_lsu_mem_" + memory + (op == "load" ? "_op_ld" : "_op_st");
-  metrics.add(sectors + "_lookup_hit.sum", lookups.hit);
-  metrics.add(sectors + "_lookup_miss.sum", lookups.missed);
-  metrics.add("l1_" + memory + "_" + op + "_hit", lookups.lines_hit);
-  metrics.add("l1_" + memory + "_" + op + "_miss", lookups.lines_missed);
+/// `hits`: the metric of sectors that hit; those of sectors that miss, of lines that hit and of lines that miss follow.
+void add_lookups(Metrics& metrics, MetricId hits, const Caches::Lookups& lookups) {
+  std::size_t next = 0;
+  for (const std::uint64_t count : {lookups.hit, lookups.missed, lookups.lines_hit, lookups.lines_missed})
+    metrics.add(by_operation(hits, next++), count);
 }
 
 void add_levels(Metrics& metrics, const Caches::Row& row) {
-  metrics.add("l1_sectors_missed_again", row.l1_again);
-  metrics.add("lts__t_sectors_op_read.sum", row.l2_read);
-  metrics.add("lts__t_sectors_op_read_lookup_hit.sum", row.l2_hit);
-  metrics.add("lts__t_sectors_op_read_lookup_miss.sum", row.l2_read - row.l2_hit);
-  metrics.add("lts__t_sectors_op_write.sum", row.l2_written);
-  metrics.add_ratio("lts__t_sector_op_read_hit_rate.pct", 100 * static_cast<double>(row.l2_hit),
-                    static_cast<double>(row.l2_read));
-  metrics.add("l2_sectors_missed_again", row.l2_again);
+  metrics.add(MetricId::l1_missed_again, row.l1_again);
+  metrics.add(MetricId::l2_read, row.l2_read);
+  metrics.add(MetricId::l2_read_hit, row.l2_hit);
+  metrics.add(MetricId::l2_read_miss, row.l2_read - row.l2_hit);
+  metrics.add(MetricId::l2_written, row.l2_written);
+  metrics.add_ratio(MetricId::l2_hit_rate, 100 * static_cast<double>(row.l2_hit), static_cast<double>(row.l2_read));
+  metrics.add(MetricId::l2_missed_again, row.l2_again);
 }
 
 void add_metrics(Metrics& metrics, const Caches::Row& row, bool global, bool local) {
-  if (global) add_lookups(metrics, row.loads, "global", "load");
+  if (global) add_lookups(metrics, MetricId::l1_global_sectors_hit_ld, row.loads);
   add_hit_rate(metrics, row);
   if (local) {
-    add_lookups(metrics, row.local_loads, "local", "load");
-    add_lookups(metrics, row.local_stores, "local", "store");
+    add_lookups(metrics, MetricId::l1_local_sectors_hit_ld, row.local_loads);
+    add_lookups(metrics, MetricId::l1_local_sectors_hit_st, row.local_stores);
   }
   add_levels(metrics, row);
 }
@@ -247,13 +213,13 @@ void Caches::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
     else
       add_hit_rate(rows[i].metrics, row);
   }
-  launch.add_ratio("cache_accesses_simulated.pct", 100 * static_cast<double>(looked_at_), static_cast<double>(all_));
+  launch.add_ratio(MetricId::cache_coverage, 100 * static_cast<double>(looked_at_), static_cast<double>(all_));
   if (!whole) return add_hit_rate(launch, total);
   add_metrics(launch, total, true, true);
-  launch.add("l1_lines_evicted", totals_.l1_evicted);
-  launch.add("l2_lines_evicted", totals_.l2_evicted);
-  launch.add("dram__sectors_read.sum", totals_.dram_read);
-  launch.add("dram__sectors_write.sum", totals_.dram_written);
+  launch.add(MetricId::l1_evicted, totals_.l1_evicted);
+  launch.add(MetricId::l2_evicted, totals_.l2_evicted);
+  launch.add(MetricId::dram_read, totals_.dram_read);
+  launch.add(MetricId::dram_written, totals_.dram_written);
 }
 
 } // namespace warplens::analyzers

@@ -1,14 +1,15 @@
-// The caches of Fermi and later: what of the accesses to global and local memory hits in the first level of its
-// multiprocessor, what in the second level, what goes to device memory, and what is thrown out and fetched again.
+// The caches of Fermi and later: how many accesses to global and local memory hit in the first-level cache of their
+// multiprocessor or in the second-level cache, how many go to device memory, and how many evicted sectors are fetched
+// again.
 //
 //   a warp loads 128 bytes twice: 4 sectors miss in both levels, then 4 hit in the first
 //
-// The accesses come in the order of streams.hpp. Loads look into the first level, if the board says that they use it;
-// what stores do there the board says, for global and for local memory: change, keep or throw out a line and go on, or
-// stay until the line is thrown out. Atomics throw it out and are done in the second level, which keeps stores until
-// it needs the room. Nothing takes time: an access finds what all before it have left.
+// The accesses have the order of streams.hpp. Loads look up the first level if the board enables it for them. The board
+// also defines the effect of stores there, separately for global and local memory: they update, allocate or evict the
+// line and write through, or write back when the line is evicted. Atomics evict the line and execute in the second
+// level, which is a write-back cache. Accesses take no time: each finds the state that all previous ones have left.
 //
-// As a sample, which costs little, only the first level of multiprocessor 0 is looked at, in the first wave of blocks.
+// The sample, which costs little, covers only the first level of multiprocessor 0, in the first wave of blocks.
 #pragma once
 
 #include "analyzers/cache.hpp"
@@ -27,10 +28,10 @@ public:
   void study(const Streams& streams) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
-  /// In a first level.
+  /// Lookups in a first-level cache.
   struct Lookups {
     std::uint64_t hit = 0, missed = 0;             ///< sectors
-    std::uint64_t lines_hit = 0, lines_missed = 0; ///< requests for lines, of 128 bytes: all of it found, or not
+    std::uint64_t lines_hit = 0, lines_missed = 0; ///< requests for 128-byte lines that hit completely, or not
     [[nodiscard]] std::uint64_t all() const { return hit + missed; }
     void add(const Lookups& other);
   };
@@ -38,8 +39,8 @@ public:
   struct Row {
     Lookups loads; ///< of global memory
     Lookups local_loads, local_stores;
-    std::uint64_t l1_again = 0;                          ///< sectors of loads that missed though they had been there
-    std::uint64_t l2_read = 0, l2_hit = 0, l2_again = 0; ///< sectors of loads, and what comes along with them
+    std::uint64_t l1_again = 0;                          ///< load sectors that missed although they were cached before
+    std::uint64_t l2_read = 0, l2_hit = 0, l2_again = 0; ///< sectors of loads, including those fetched with them
     std::uint64_t l2_written = 0;                        ///< sectors
     void add(const Row& other);
     [[nodiscard]] std::uint64_t l1_loads() const { return loads.all() + local_loads.all(); } ///< sectors
@@ -56,8 +57,8 @@ private:
   Coverage coverage_;
   std::vector<Row> rows_;
   Totals totals_;
-  std::uint64_t looked_at_ = 0, all_ = 0; ///< accesses, and of the whole launch
-  bool present_ = false;                  ///< has the board what is looked at?
+  std::uint64_t looked_at_ = 0, all_ = 0; ///< accesses covered, and those of the whole launch
+  bool present_ = false;                  ///< whether the board has the covered caches
 };
 
 } // namespace warplens::analyzers

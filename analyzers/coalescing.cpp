@@ -39,7 +39,7 @@ struct Request {
     const std::uint64_t within = rule.smallest - 1;
     for (exec::Mask rest = lanes; rest; rest &= rest - 1) {
       const std::uint64_t address = addresses[std::countr_zero(rest)];
-      const std::uint64_t first = address & ~within; // by number: the last addresses have nothing behind them
+      const std::uint64_t first = address & ~within; // by count, because the last addresses have no successors
       const std::uint64_t count = (address - first + lane_bytes - 1) / rule.smallest + 1;
       for (std::uint64_t i = 0; i < count; ++i)
         found.block[found.count++] = {first + i * rule.smallest, rest & (~rest + 1)};
@@ -84,7 +84,7 @@ struct Request {
     return count;
   }
 
-  /// Where lane 0 of the request would ask.
+  /// The address that lane 0 of the request would access.
   [[nodiscard]] std::uint64_t start() const {
     const auto first = static_cast<std::uint32_t>(std::countr_zero(lanes));
     return addresses[first] - std::uint64_t{first - first_lane} * lane_bytes;
@@ -121,7 +121,7 @@ struct Request {
     Blocks waiting = blocks();
     while (waiting.count) {
       std::uint64_t segment = waiting.block[0].base;
-      if (word.starts_at() < word.segment) // which is first decides what the others are left with
+      if (word.starts_at() < word.segment) // the order of segments determines what remains for the others
         for (std::size_t i = 1; i < waiting.count; ++i) segment = std::min(segment, waiting.block[i].base);
       segment &= ~std::uint64_t{word.starts_at() - 1};
       if (word.sector) result.skipped += word.segment - word.sector * sectors_touched(waiting, segment);
@@ -152,7 +152,7 @@ struct Request {
   }
 };
 
-/// All lanes ask for one word each.
+/// All lanes access one word each.
 void serve(const Coalescing& rule, const WordClass& word, const std::uint64_t* addresses, exec::Mask mask,
            std::uint32_t lane_bytes, bool turns, Transactions& result, std::vector<Transaction>* list) {
   word.requests.for_each([&](exec::Mask lanes) {

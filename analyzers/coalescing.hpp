@@ -1,4 +1,4 @@
-// The transactions that a warp access takes under a coalescing rule, word for word as the rule says.
+// The transactions of a warp access under a coalescing rule, computed literally as the rule defines them.
 //
 //   Transactions t = transactions(*rules::find_coalescing_rule("1.2"), addresses, mask, 4);
 //   t.of(128) == 1, t.of(64) == 1, t.of(32) == 1          // 32 lanes of 4 bytes from 132 on
@@ -21,7 +21,7 @@ constexpr bool is_atomic(exec::AccessKind kind) {
   return kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction;
 }
 
-/// As what an access is served.
+/// The kind of service that an access gets.
 struct Service {
   exec::AccessKind kind = exec::AccessKind::load;
   std::uint32_t elements = 1; ///< of a vector access: 2, 4 or 8
@@ -38,10 +38,10 @@ template <class Number> struct Counted {
   static constexpr std::size_t kSizes = 11; ///< powers of two from 4 to 4096
   std::uint32_t smallest = 32;              ///< bytes
   std::array<Number, kSizes> count{};       ///< of the smallest size, twice that, …
-  Number uncoalesced = 0;                   ///< among them: transactions of lanes that were served on their own
-  Number repeats = 0; ///< besides: what lanes of one address repeat of them, where these are served in turns
-  Number skipped = 0; ///< bytes of sectors that no lane touches, in segments of which only sectors are moved
-  Number ideal = 0;   ///< the least that the requests need: transactions where they are in order, else bytes
+  Number uncoalesced = 0;                   ///< included: transactions that serve a single lane
+  Number repeats = 0; ///< in addition: transactions repeated for lanes of one address that are served in turn
+  Number skipped = 0; ///< bytes of sectors that no lane accesses, in segments that are moved by sector
+  Number ideal = 0;   ///< minimum for the requests: transactions under in-order rules, otherwise bytes
 
   [[nodiscard]] Number of(std::uint32_t bytes) const {
     const int at = std::countr_zero(bytes) - std::countr_zero(smallest);
@@ -71,7 +71,7 @@ struct Transaction {
   exec::Mask lanes = 0; ///< that it serves; a lane whose word straddles transactions is served by several
 };
 
-/// Whether lanes that ask for one address repeat its transaction.
+/// Whether lanes that access the same address repeat its transaction.
 bool in_turns(const rules::Coalescing& rule, exec::AccessKind kind);
 
 /// The fewest bytes that hold `used` bytes of a request, in whole units; a last one may be halved down to `smallest`.

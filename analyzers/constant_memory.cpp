@@ -6,19 +6,12 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"idc__requests.sum", "requests", "warp loads of constant memory, and of parameters at computed addresses"},
-    {"constant_passes", "passes", "one for each address that the lanes of a request ask for"},
-    {"constant_passes_excessive", "passes", "beyond one a request", 0},
-};
-
-constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory", "requests, and passes for different addresses",
-                                kMetrics};
+constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory", "requests, and passes for distinct addresses"};
 
 void add_metrics(Metrics& metrics, const ConstantMemory::Row& row) {
-  metrics.add("idc__requests.sum", row.requests);
-  metrics.add("constant_passes", row.passes);
-  metrics.add("constant_passes_excessive", row.passes - row.requests);
+  metrics.add(MetricId::constant_requests, row.requests);
+  metrics.add(MetricId::constant_passes, row.passes);
+  metrics.add(MetricId::constant_passes_excessive, row.passes - row.requests);
 }
 
 } // namespace
@@ -27,8 +20,8 @@ void ConstantMemory::Shard::access(const exec::Access& access) {
   if (access.space != isa::Space::constant && access.space != isa::Space::param) return;
   Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
   row.requests += access.count;
-  // CUDA C Programming Guide 3.2, section 5.3.2.4: a request is split into as many as there are different addresses in
-  // it.
+  // CUDA C Programming Guide 3.2, section 5.3.2.4: a request is split into one request per distinct
+  // address.
   const std::uint64_t addresses =
       access.shape == exec::Shape::broadcast
           ? 1

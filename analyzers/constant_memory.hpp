@@ -1,11 +1,11 @@
-// Constant memory: a pass serves all lanes that ask for one address, so a warp takes as many passes as it asks for
-// different ones. (On compute capability 1.x half-warps go on their own: warp_serialize, in shared_banks.hpp.)
+// Constant memory: a pass serves all lanes that read the same address, so a warp takes one pass per distinct address.
+// (On compute capability 1.x half-warps are served separately: warp_serialize, in shared_banks.hpp.)
 //
 //   32 lanes load c[threadIdx.x % 4]: idc__requests.sum += 1, constant_passes += 4, constant_passes_excessive += 3
 //
-// Parameters lie in a constant bank too (in shared memory on 1.x). Those that the code names are operands of machine
-// instructions, the same for all lanes: no requests, inst_executed_param counts them. Those at computed addresses, such
-// as an array in a structure, are loaded as constants are.
+// Parameters are also in a constant bank (in shared memory on 1.x). Parameters that the code names are operands of
+// machine instructions and the same for all lanes: they cause no requests, and inst_executed_param counts them.
+// Parameters at computed addresses, such as an array in a structure, are loaded like constants.
 #pragma once
 
 #include "analyzers/analyzer.hpp"

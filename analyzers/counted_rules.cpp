@@ -9,7 +9,7 @@ using rules::Coalescing;
 
 namespace {
 
-// By which the counters of profilers go: CountedRules has their columns in this order.
+// The rules of the profilers' counters; their columns in CountedRules have this order.
 constexpr const char* kProfilersCoalescing[] = {"1.0", "1.2", "6.0"};
 constexpr const char* kProfilersBanks[] = {"1.x", "5.x+"};
 

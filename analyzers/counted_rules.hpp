@@ -1,5 +1,5 @@
-// The rules that a launch is counted under: those that profilers' counters go by, which every report has, those of its
-// devices, and those that were asked for. Rules that say the same are counted once.
+// The rules under which a launch is counted: the rules of the profilers' counters, which every report has, the rules of
+// the devices, and the requested rules. Equivalent rules are counted once.
 //
 //   CountedRules counted(function, {{device.coalescing_rule, device.bank_rule}}, asked);
 //   counted.coalescing()[counted.column(rule)].transactions(footprint)
@@ -14,7 +14,7 @@
 
 namespace warplens::analyzers {
 
-/// Those that a device obeys.
+/// The rules of a device.
 struct DeviceRules {
   rules::CoalescingRule coalescing;
   rules::BankRule banks;
@@ -22,11 +22,11 @@ struct DeviceRules {
   static DeviceRules usual();
 };
 
-/// Whether the banks are those that Nsight Compute's counters speak of: 32 of 4 bytes, each of which serves all lanes
-/// of a word.
+/// Whether the banks are those of Nsight Compute's counters: 32 banks of 4 bytes, each of which serves all lanes of a
+/// word.
 bool are_usual_banks(const rules::Banks& rule);
 
-/// Whether a profiler counts by such a rule: every report has these counts, under the profiler's names.
+/// Whether a profiler counts under this rule: every report has these counts under the profiler's names.
 bool has_profilers_names(const rules::Coalescing& rule);
 bool has_profilers_names(const rules::Banks& rule);
 
@@ -35,7 +35,7 @@ public:
   /// `function` must outlive it.
   CountedRules(const ir::Function& function, std::span<const DeviceRules> devices, const rules::RuleSet& asked);
 
-  // Columns of the rules that define counters of profilers.
+  // Columns of the rules that define profilers' counters.
   static constexpr std::size_t kInOrder = 0, kHalfWarps = 1, kSectors = 2; ///< 1.0, 1.2, 6.0
   static constexpr std::size_t kOldBanks = 0, kBanks = 1;                  ///< 1.x, 5.x+
 
@@ -43,7 +43,7 @@ public:
   [[nodiscard]] const std::vector<FastBanks>& banks() const { return banks_; }
   [[nodiscard]] std::size_t column(const rules::Coalescing& rule) const;
   [[nodiscard]] std::size_t column(const rules::Banks& rule) const;
-  /// Accesses that lie so many bytes apart, a power of two, cost the same under all of them.
+  /// Accesses this many bytes apart, a power of two, cost the same under all rules.
   [[nodiscard]] std::uint64_t global_period() const { return global_period_; }
   [[nodiscard]] std::uint64_t shared_period() const { return shared_period_; }
   [[nodiscard]] Service service(const exec::Access& access) const { return {access.kind, elements(access)}; }
@@ -61,10 +61,10 @@ private:
   std::vector<FastCoalescing> coalescing_;
   std::vector<FastBanks> banks_;
   std::uint64_t global_period_ = kLineBytes, shared_period_ = 4;
-  bool vectors_ = false; ///< some rule serves vector accesses in another way
+  bool vectors_ = false; ///< some rule serves vector accesses differently
 };
 
-/// Of a vector access, 2, 4 or 8; else 1.
+/// The elements of a vector access: 2, 4 or 8; 1 for other accesses.
 std::uint32_t elements_of(const ir::Instruction& instruction);
 
 } // namespace warplens::analyzers

@@ -11,20 +11,7 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"smsp__sass_branch_targets.sum", "branches", "branches executed by a warp"},
-    {"smsp__sass_branch_targets_threads_uniform.sum", "branches", "all active lanes went one way"},
-    {"smsp__sass_branch_targets_threads_divergent.sum", "branches", "active lanes went both ways", 0},
-    {"smsp__sass_average_branch_targets_threads_uniform.pct", "%", "branch efficiency", 100},
-    {"branch_active_lanes", "lanes", "lanes active at branches, summed"},
-    {"branch_taken_lanes", "lanes", "lanes that took the branch, summed"},
-    {"branch_lost_lane_slots", "instructions", "lanes that did nothing where a branch had split their warp", 0},
-    {"branch", "branches", "branches executed by a warp"},
-    {"divergent_branch", "branches", "active lanes went both ways", 0},
-};
-
-constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "branches executed, and those that split their warp",
-                                kMetrics};
+constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "executed branches and divergent branches"};
 
 } // namespace
 
@@ -56,7 +43,7 @@ void Divergence::absorb(exec::Shard& shard) {
 
 namespace {
 
-/// The blocks between a block's branch and the place where its sides meet.
+/// The blocks between a block's branch and the point where its paths reconverge.
 std::vector<std::uint32_t> region(const ir::ControlFlow& flow, std::uint32_t from) {
   std::vector<std::uint32_t> found;
   std::vector<bool> seen(flow.blocks.size());
@@ -101,16 +88,16 @@ void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
 namespace {
 
 void add_metrics(Metrics& metrics, const Divergence::Row& row) {
-  metrics.add("smsp__sass_branch_targets.sum", row.executed);
-  metrics.add("smsp__sass_branch_targets_threads_uniform.sum", row.executed - row.divergent);
-  metrics.add("smsp__sass_branch_targets_threads_divergent.sum", row.divergent);
-  metrics.add_ratio("smsp__sass_average_branch_targets_threads_uniform.pct",
-                    100.0 * static_cast<double>(row.executed - row.divergent), static_cast<double>(row.executed));
-  metrics.add("branch_active_lanes", row.active_lanes);
-  metrics.add("branch_taken_lanes", row.taken_lanes);
-  metrics.add("branch_lost_lane_slots", row.lost_slots);
-  metrics.add("branch", row.executed);
-  metrics.add("divergent_branch", row.divergent);
+  metrics.add(MetricId::branches, row.executed);
+  metrics.add(MetricId::uniform_branches, row.executed - row.divergent);
+  metrics.add(MetricId::divergent_branches, row.divergent);
+  metrics.add_ratio(MetricId::branch_efficiency, 100.0 * static_cast<double>(row.executed - row.divergent),
+                    static_cast<double>(row.executed));
+  metrics.add(MetricId::branch_active_lanes, row.active_lanes);
+  metrics.add(MetricId::branch_taken_lanes, row.taken_lanes);
+  metrics.add(MetricId::branch_lost_lane_slots, row.lost_slots);
+  metrics.add(MetricId::branch, row.executed);
+  metrics.add(MetricId::divergent_branch, row.divergent);
 }
 
 } // namespace
@@ -129,7 +116,7 @@ void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) cons
   }
   add_metrics(launch, total);
   for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)
-    if (active_[lanes]) launch.add("branch_with_" + std::to_string(lanes) + "_active_lanes", active_[lanes]);
+    if (active_[lanes]) launch.add({MetricId::branches_with_active_lanes, lanes}, active_[lanes]);
 }
 
 } // namespace warplens::analyzers

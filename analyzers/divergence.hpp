@@ -1,10 +1,10 @@
-// Branches: how many, and whether all active lanes of a warp went the same way.
+// Branches: how many, and whether all active lanes of a warp took the same path.
 //
 //   a warp of 32 lanes branches, 8 take it: branch += 1, divergent_branch += 1, branch_taken_lanes += 8
 //
-// A branch that diverged at least once answers for the lane slots that are lost between it and the place where its
-// sides meet (its immediate post-dominator), as far as no divergent branch lies between: branch_lost_lane_slots. So the
-// lost slots of a launch are those of its branches, and those outside of any: partial warps and guards.
+// A branch that diverged at least once is charged for the lane slots lost between it and the point where its paths
+// reconverge (its immediate post-dominator), except in regions of nested divergent branches: branch_lost_lane_slots.
+// The other lost slots of a launch come from partial warps and guards.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -22,7 +22,7 @@ public:
     std::uint64_t divergent = 0;
     std::uint64_t active_lanes = 0; ///< summed over the branches executed
     std::uint64_t taken_lanes = 0;
-    std::uint64_t lost_slots = 0; ///< lanes of instructions in its care that did nothing
+    std::uint64_t lost_slots = 0; ///< inactive lanes of the instructions charged to it
   };
   using ActiveLanes = std::array<std::uint64_t, exec::kWarpSize + 1>; ///< branches by the number of active lanes
 

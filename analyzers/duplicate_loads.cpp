@@ -8,23 +8,13 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"duplicate_accesses_looked_at.pct", "%", "of the accesses to global memory, those that the figures below are of",
-     100},
-    {"load_sectors_requested", "sectors", "by all warps, each for itself"},
-    {"load_sectors_different_in_block", "sectors", "different ones that the warps of a block ask for at a time"},
-    {"load_sectors_different_on_multiprocessor", "sectors", "that the warps of all resident blocks ask for at a time"},
-    {"duplicate_loads_in_block", "", "requests for a sector by the warps of a block, average"},
-    {"duplicate_loads", "", "requests for a sector by the warps of all resident blocks, average"},
-};
-
 constexpr AnalyzerInfo kInfo = {
     "duplicate_loads", "Duplicate loads",
-    "warps that run together and load the same data; on one multiprocessor unless asked for by name", kMetrics};
+    "concurrent warps that load the same data; on one multiprocessor unless requested by name"};
 
 std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
-/// A line that a dynamic instance of a load asks for.
+/// A line that a dynamic instance of a load requests.
 struct Asked {
   std::uint32_t instruction, instance;
   std::uint64_t line;
@@ -34,7 +24,7 @@ std::uint64_t hash_of(const Asked& asked) {
   return analyzers::hash_of(asked.line ^ analyzers::hash_of(std::uint64_t{asked.instruction} << 32 | asked.instance));
 }
 
-/// What the warps of a multiprocessor ask for together, block after block.
+/// The joint requests of the warps of a multiprocessor, block after block.
 class Together {
 public:
   void ask(DuplicateLoads::Row& row, const Asked& asked, std::uint64_t cta, std::uint32_t sectors) {
@@ -96,12 +86,12 @@ void DuplicateLoads::study(const Streams& streams) {
 namespace {
 
 void add_metrics(Metrics& metrics, const DuplicateLoads::Row& row) {
-  metrics.add("load_sectors_requested", row.requested);
-  metrics.add("load_sectors_different_in_block", row.different_in_block);
-  metrics.add("load_sectors_different_on_multiprocessor", row.different_on_multiprocessor);
+  metrics.add(MetricId::duplicates_requested, row.requested);
+  metrics.add(MetricId::duplicates_in_block, row.different_in_block);
+  metrics.add(MetricId::duplicates_on_multiprocessor, row.different_on_multiprocessor);
   const auto requested = static_cast<double>(row.requested);
-  metrics.add_ratio("duplicate_loads_in_block", requested, static_cast<double>(row.different_in_block));
-  metrics.add_ratio("duplicate_loads", requested, static_cast<double>(row.different_on_multiprocessor));
+  metrics.add_ratio(MetricId::duplicate_loads_in_block, requested, static_cast<double>(row.different_in_block));
+  metrics.add_ratio(MetricId::duplicate_loads, requested, static_cast<double>(row.different_on_multiprocessor));
 }
 
 } // namespace
@@ -113,7 +103,7 @@ void DuplicateLoads::report(Metrics& launch, std::vector<InstructionRow>& rows) 
     total.add(rows_[i]);
     if (i < rows.size() && rows_[i].requested != 0) add_metrics(rows[i].metrics, rows_[i]);
   }
-  launch.add_ratio("duplicate_accesses_looked_at.pct", 100 * static_cast<double>(recorded_.kept),
+  launch.add_ratio(MetricId::duplicate_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
   add_metrics(launch, total);
 }

@@ -1,16 +1,16 @@
-// Duplicate loads: how often the same data of global memory is asked for by warps that run at the same time, so that
-// the memory system may fetch it once for all of them.
+// Duplicate loads: how often concurrent warps request the same data of global memory, so that the memory system can
+// fetch it once for all of them.
 //
 //   float data = FloatArray[blockIdx.x + threadIdx.x % 32];   4 warps a block: 4 requests for the same sectors, 4
 //
 // Requests belong together when they are the same dynamic instance of a load: the k-th time that each warp runs it.
-// Warps of a block are compared, and warps of all blocks that are on a multiprocessor together (streams.hpp says which
-// those are). Duplicates are the 32-byte sectors requested over the different ones among them: 1 where no two warps
-// share anything; all warps of the block where they all load the same. Dasgupta 2011, equation 27 and section 5.2.4,
-// who found them by hand and calls the warps of a block the first degree.
+// Warps of a block are compared, and warps of all blocks that are on a multiprocessor together (streams.hpp defines
+// which). The result is the number of requested 32-byte sectors divided by the number of distinct ones: 1 if no
+// warps share data, the number of warps of the block if all load the same. See Dasgupta 2011, equation 27 and
+// section 5.2.4, who counts them by hand and calls the warps of a block the first degree.
 //
-// Mostly the loads of the blocks on one multiprocessor tell: they are looked at in every launch, the others where the
-// analyzer is asked for by name.
+// The loads of the blocks on one multiprocessor usually suffice: every launch covers these, and all loads if the
+// analyzer is requested by name.
 #pragma once
 
 #include "analyzers/streams.hpp"

@@ -24,7 +24,7 @@ WARPLENS_PER_PROCESSOR void squeeze(LaneKeys& keys, std::uint32_t banks_shift, s
   for (std::int32_t& key : keys) key = key >> row_shift << banks_shift | (key & within);
 }
 
-/// Whether the active lanes lie on multiples of their width, which is one that the rules speak of.
+/// Whether the active lanes are aligned to their width, and rules define this width.
 WARPLENS_PER_PROCESSOR bool words_aligned(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes) {
   if (mask == 0 || !std::has_single_bit(lane_bytes) || lane_bytes > 16) return false;
   std::uint64_t all = 0;
@@ -34,7 +34,7 @@ WARPLENS_PER_PROCESSOR bool words_aligned(const std::uint64_t* offsets, exec::Ma
 
 Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
 
-/// Adds what a request costs; 0 passes: nobody makes it.
+/// Adds the cost of a request; 0 passes: the request does not exist.
 [[gnu::always_inline]] inline void add_request(Passes& sum, std::uint32_t best, std::uint32_t worst,
                                                std::uint32_t extra) {
   if (best == 0) return;
@@ -45,7 +45,7 @@ Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes =
   sum.worst_ways = std::max(sum.worst_ways, worst + extra);
 }
 
-/// Each lane asks for so many parts, all alike.
+/// Each lane requests this number of equal parts.
 [[gnu::always_inline]] inline Passes times_parts(Passes of_one, std::uint32_t parts) {
   of_one.passes *= parts;
   of_one.worst *= parts;
@@ -62,7 +62,7 @@ Passes passes_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes
   return times_parts(sum, parts);
 }
 
-/// Each lane on its own: how many are in the fullest cell of each request of `lanes` lanes.
+/// For each request of `lanes` lanes, the number of lanes in its fullest cell, computed lane by lane.
 std::array<std::uint8_t, 4> fullest_of_lanes(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lanes,
                                              std::uint32_t shift, std::uint32_t last) {
   if (mask == ~exec::Mask{0}) return fullest_cells(addresses, group_of(lanes), shift, last);
@@ -77,7 +77,7 @@ std::array<std::uint8_t, 4> fullest_of_lanes(const std::uint64_t* addresses, exe
   return result;
 }
 
-/// All lanes of the groups of so many lanes that have an active one.
+/// All lanes of the groups of this size that have an active lane.
 exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
   exec::Mask all = 0;
   for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
@@ -111,7 +111,7 @@ FastBanks::FastBanks(Banks rule)
     }
 }
 
-/// Null: words of so many bytes are served word for word.
+/// Null: words of this size need the general implementation.
 const FastBanks::Cells* FastBanks::cells(std::uint32_t lane_bytes, Service service) const {
   if (!std::has_single_bit(lane_bytes) || lane_bytes > 16) return nullptr;
   const Cells& found = cells_[static_cast<std::size_t>(service.of())][log2(lane_bytes)];
@@ -124,7 +124,7 @@ Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uin
   return passes(Footprint(offsets, mask, lane_bytes), service);
 }
 
-// Lanes of a word wait for each other: nothing needs to be sorted.
+// Lanes of one word are served in turn: no sorting is needed.
 Passes FastBanks::lane_by_lane(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                                Service service) const {
   const Cells* const found = cells(lane_bytes, service);

@@ -1,9 +1,9 @@
-// A bank rule prepared for many accesses. Gives the same counts as passes() of banks.hpp, several times as fast.
+// A bank rule prepared for many accesses. Computes the same counts as passes() of banks.hpp, several times as fast.
 //
 //   FastBanks rule(*rules::find_bank_rule("5.x+"));
 //   rule.passes(offsets, mask, 4).passes == 2   // 32 lanes, 8 bytes apart
 //
-// Several rules may look at one footprint: its lanes are sorted once.
+// Several rules can share one footprint, whose lanes are sorted once.
 #pragma once
 
 #include "analyzers/banks.hpp"
@@ -15,7 +15,7 @@ class FastBanks {
 public:
   explicit FastBanks(rules::Banks rule);
 
-  /// As analyzers::passes().
+  /// The same as analyzers::passes().
   [[nodiscard]] Passes passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                               Service service = {}) const;
   [[nodiscard]] Passes passes(const Footprint& access, Service service = {}) const;
@@ -30,7 +30,7 @@ private:
     std::uint32_t last = 0;  ///< the number of cells side by side, less one
     std::uint32_t parts = 1; ///< requests that each lane makes, one after the other, all alike
     std::uint32_t lanes = 0; ///< of a request
-    std::uint32_t extra = 0; ///< passes that each request takes besides
+    std::uint32_t extra = 0; ///< additional passes of each request
   };
 
   [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes, Service service) const;

@@ -39,7 +39,7 @@ count_segments(const Footprint::Starts& starts, std::uint32_t segment, std::uint
   return {lines - large, large - whole, whole};
 }
 
-/// Addresses of the active lanes, ascending; how many.
+/// Writes the addresses of the active lanes in ascending order; returns their number.
 std::size_t sorted_addresses(const Footprint& footprint, std::uint64_t (&sorted)[exec::kWarpSize]) {
   std::size_t n = 0;
   if (footprint.mask == ~exec::Mask{0} && footprint.compact()) return footprint.sorted_addresses(sorted);
@@ -49,8 +49,8 @@ std::size_t sorted_addresses(const Footprint& footprint, std::uint64_t (&sorted)
   return n;
 }
 
-/// Colliding lanes take turns: each sector is touched as often as its most wanted address. Measured on compute
-/// capability 9.0, where 65 of 68 irregular accesses agree exactly and the others within 2 sectors.
+/// Colliding lanes are served in turn: each sector is accessed once per lane of its most frequent address. Measured on
+/// compute capability 9.0, where 65 of 68 irregular accesses agree exactly and the others within 2 sectors.
 std::uint32_t repeated_sectors(const Footprint& footprint) {
   if (footprint.distinct_addresses() == bits(footprint.mask)) return 0;
   std::uint64_t sorted[exec::kWarpSize];
@@ -67,7 +67,7 @@ std::uint32_t repeated_sectors(const Footprint& footprint) {
   return total + most - footprint.sectors();
 }
 
-/// Of whole warps: what a footprint has counted already.
+/// For whole warps: the counts that a footprint already has.
 Transactions sectors(const Footprint& footprint) {
   Transactions result;
   result.smallest = kSectorBytes;

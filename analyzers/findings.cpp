@@ -28,28 +28,27 @@ Finding at(const InstructionRow& row, std::string_view rule, std::string_view un
   return finding;
 }
 
-void keep(Finding& finding, const Metrics& metrics, const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (const Metric* metric = metrics.find(name)) finding.values.push_back(*metric);
+void keep(Finding& finding, const Metrics& metrics, const std::vector<MetricKey>& keys) {
+  for (const MetricKey& key : keys)
+    if (const Metric* metric = metrics.find(key)) finding.values.push_back(*metric);
 }
 
-/// "loads", "stores" or "atomics", and what the names of their counters have.
 struct Operation {
   exec::AccessKind kind;
-  std::string_view plural, name;
-  std::string_view old_prefix; ///< of the counters of 1.x; empty: there are none
+  std::string_view plural;
+  [[nodiscard]] std::string_view name() const { return kOperationNames[static_cast<std::size_t>(kind)]; }
 };
-constexpr Operation kOperations[] = {{exec::AccessKind::load, "loads", "ld", "gld_"},
-                                     {exec::AccessKind::store, "stores", "st", "gst_"},
-                                     {exec::AccessKind::atomic, "atomics", "atom", ""},
-                                     {exec::AccessKind::reduction, "reductions", "red", ""}};
+constexpr Operation kOperations[] = {{exec::AccessKind::load, "loads"},
+                                     {exec::AccessKind::store, "stores"},
+                                     {exec::AccessKind::atomic, "atomics"},
+                                     {exec::AccessKind::reduction, "reductions"}};
 
 using rules::Coalescing;
 using Unit = Coalescing::Unit;
 
 const rules::WordClass& word_of(const InstructionRow& row, const Coalescing& rule) { return rule.word(row.lane_bytes); }
 
-/// Bytes: where a row should start. The words of a request, or a sector.
+/// Alignment in bytes at which a row should start: the words of a request, or a sector.
 std::uint32_t alignment(const InstructionRow& row, const Coalescing& rule) {
   return rule.unit == Unit::sectors ? 32 : word_of(row, rule).requests.lanes * row.lane_bytes;
 }
@@ -73,26 +72,24 @@ std::string explain(const InstructionRow& row, const Coalescing& rule) {
   if (row.stride) return fmt::format("neighbouring threads are {} bytes apart", magnitude(row.stride));
   if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
   if (row.pattern.ends_with("unit stride"))
-    return fmt::format("accesses do not start at a multiple of {} bytes, or few lanes are active",
-                       alignment(row, rule));
-  if (row.pattern.ends_with("single lane")) return "a single thread of the warp takes part";
+    return fmt::format("accesses are not aligned to {} bytes, or few lanes are active", alignment(row, rule));
+  if (row.pattern.ends_with("single lane")) return "only one thread of the warp is active";
   return "access pattern: " + row.pattern;
 }
 
 std::string advise(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
-    return fmt::format("let each thread access a word of {} bytes: char4, short2", word_sizes(rule));
+    return fmt::format("make each thread access a word of {} bytes, such as char4 or short2", word_sizes(rule));
   if (row.stride || row.pattern.ends_with("several strides"))
-    return "let neighbouring threads access neighbouring words: exchange the roles of the indices, store the fields of "
-           "a structure in separate arrays, or stage the data in shared memory";
+    return "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
+           "separate arrays, or stage the data in shared memory";
   if (row.pattern.ends_with("unit stride"))
-    return fmt::format("start each row at a multiple of {} bytes (pad the pitch), or let more lanes take part",
-                       alignment(row, rule));
-  if (row.pattern.ends_with("single lane")) return "let the whole warp do the work, one word per thread";
+    return fmt::format("align each row to {} bytes (pad the pitch), or use more lanes", alignment(row, rule));
+  if (row.pattern.ends_with("single lane")) return "distribute the work over the whole warp, one word per thread";
   const std::string request = to_string(word_of(row, rule).requests);
   if (rule.order == Coalescing::Order::kth_word)
-    return fmt::format("let thread k of a {} access word k of an aligned segment, or stage the data in shared memory; "
-                       "read what all threads share through constant memory",
+    return fmt::format("make thread k of a {} access word k of an aligned segment, or stage the data in shared memory; "
+                       "read data that all threads share through constant memory",
                        request);
   return fmt::format("sort or group the work so that the threads of a {}, or stage the data in shared memory",
                      rule.unit == Unit::sectors
@@ -100,40 +97,38 @@ std::string advise(const InstructionRow& row, const Coalescing& rule) {
                          : fmt::format("{} use the same segments of {} bytes", request, rule.largest()));
 }
 
-/// What the requests of one instruction took and what they need at least, in the terms of a rule.
+/// The actual and the minimum cost of the requests of one instruction, in the units of a rule.
 struct Cost {
   double taken = 0, least = 0;
   std::string_view unit;
-  std::string message;             ///< without the explanation
-  std::vector<std::string> values; ///< names of the metrics
+  std::string message; ///< without the explanation
+  std::vector<MetricKey> values;
 };
 
 Cost count_sectors(const InstructionRow& row, const Operation& operation, double requests) {
-  const std::string all = "memory_l2_theoretical_sectors_global", ideal = all + "_ideal";
   Cost cost;
-  cost.taken = static_cast<double>(row.metrics.integer(all));
-  cost.least = static_cast<double>(row.metrics.integer(ideal));
+  cost.taken = static_cast<double>(row.metrics.integer(MetricId::global_sectors));
+  cost.least = static_cast<double>(row.metrics.integer(MetricId::global_sectors_ideal));
   cost.unit = "sectors";
   cost.message = fmt::format("{}-byte {} touch {:.4g} sectors per request (ideal {:.4g})", row.lane_bytes,
                              operation.plural, cost.taken / requests, cost.least / requests);
-  cost.values = {all, ideal, "derived__memory_l2_theoretical_sectors_global_excessive"};
+  cost.values = {MetricId::global_sectors, MetricId::global_sectors_ideal, MetricId::global_sectors_excessive};
   return cost;
-}
-
-/// How the counters of an operation begin: a profiler's, where one counts by such a rule.
-std::string prefix_of(const Operation& operation, const rules::CoalescingRule& rule) {
-  return has_profilers_names(rule) ? std::string(operation.old_prefix)
-                                   : fmt::format("rule.{}.{}_", rule.name, operation.name);
 }
 
 Cost count_bytes(const InstructionRow& row, const Operation& operation, double requests,
                  const rules::CoalescingRule& rule) {
-  const std::string prefix = prefix_of(operation, rule);
   const TransactionSums sum = row.counts.of_global(operation.kind).sum;
   Cost cost;
-  for (std::uint32_t bytes = rule.smallest; bytes <= rule.largest(); bytes *= 2)
-    cost.values.push_back(fmt::format("{}{}b", prefix, bytes));
-  cost.values.push_back(prefix + "bytes_ideal");
+  if (has_profilers_names(rule)) {
+    for (const MetricId of_loads :
+         {MetricId::gld_32b, MetricId::gld_64b, MetricId::gld_128b, MetricId::gld_bytes_ideal})
+      if (!is_atomic(operation.kind)) cost.values.push_back(by_operation(of_loads, operation.kind));
+  } else {
+    for (std::uint32_t bytes = rule.smallest; bytes <= rule.largest(); bytes *= 2)
+      cost.values.push_back({MetricId::rule_transactions_of_size, rule.name, operation.name(), bytes});
+    cost.values.push_back({MetricId::rule_bytes_ideal, rule.name, operation.name()});
+  }
   cost.taken = static_cast<double>(sum.bytes());
   cost.least = static_cast<double>(sum.ideal);
   cost.unit = "bytes";
@@ -145,11 +140,16 @@ Cost count_bytes(const InstructionRow& row, const Operation& operation, double r
 
 Cost count_lanes_alone(const InstructionRow& row, const Operation& operation, double requests,
                        const rules::CoalescingRule& rule) {
-  const std::string prefix = prefix_of(operation, rule);
   const TransactionSums sum = row.counts.of_global(operation.kind).sum;
   const bool some = sum.total() > sum.uncoalesced;
   Cost cost;
-  cost.values = {prefix + "coherent", prefix + "incoherent", prefix + "uncoalesced", prefix + "transactions_ideal"};
+  if (has_profilers_names(rule)) {
+    for (const MetricId of_loads : {MetricId::gld_coherent, MetricId::gld_incoherent, MetricId::gld_transactions_ideal})
+      if (!is_atomic(operation.kind)) cost.values.push_back(by_operation(of_loads, operation.kind));
+  } else {
+    cost.values = {{MetricId::rule_uncoalesced, rule.name, operation.name()},
+                   {MetricId::rule_transactions_ideal, rule.name, operation.name()}};
+  }
   cost.taken = static_cast<double>(sum.total());
   cost.least = static_cast<double>(sum.ideal);
   cost.unit = "transactions";
@@ -164,8 +164,8 @@ Cost count_lanes_alone(const InstructionRow& row, const Operation& operation, do
 void uncoalesced(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
   const rules::CoalescingRule& rule = rules.coalescing;
   for (const Operation& operation : kOperations) {
-    const std::string name = fmt::format("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", operation.name);
-    const auto requests = static_cast<double>(row.metrics.integer(name));
+    const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
+    const auto requests = static_cast<double>(row.metrics.integer(counted));
     if (requests == 0 || (is_atomic(operation.kind) && !rule.describes_atomics())) continue;
     const Cost cost = rule.unit == Unit::transactions ? count_lanes_alone(row, operation, requests, rule)
                       : rule.unit == Unit::bytes      ? count_bytes(row, operation, requests, rule)
@@ -175,25 +175,24 @@ void uncoalesced(const InstructionRow& row, const DeviceRules& rules, std::vecto
     Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
     finding.message = cost.message + ": " + explain(row, rule);
     finding.advice = advise(row, rule);
-    keep(finding, row.metrics, {name});
+    keep(finding, row.metrics, {counted});
     keep(finding, row.metrics, cost.values);
     findings.push_back(std::move(finding));
   }
 }
 
-/// The passes of one instruction's accesses of a kind, in the counters that tell them.
+/// The passes of one instruction's accesses of a kind, and the counters that show them.
 struct Conflicts {
   std::uint64_t taken = 0, extra = 0;
   std::string banks, request = "warp";
-  std::vector<std::string> values;
+  std::vector<MetricKey> values;
 };
 
 Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, const rules::BankRule& rule) {
-  const std::string own = fmt::format("rule.{}.", rule.name);
   Conflicts found;
   if (are_usual_banks(rule)) {
-    found.values = {fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", operation.name),
-                    fmt::format("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", operation.name)};
+    found.values = {by_operation(MetricId::shared_passes_ld, operation.kind),
+                    by_operation(MetricId::shared_conflicts_ld, operation.kind)};
     found.taken = row.metrics.integer(found.values[0]);
     found.extra = row.metrics.integer(found.values[1]);
     return found;
@@ -204,63 +203,65 @@ Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, co
   found.banks = fmt::format("{} ", rule.banks);
   found.request = to_string(rule.word(row.lane_bytes).requests);
   if (has_profilers_names(rule))
-    found.values = {"shared_passes_ideal", "warp_serialize", "warp_serialize_worst"};
+    found.values = {MetricId::shared_passes_ideal, MetricId::warp_serialize, MetricId::warp_serialize_worst};
   else
-    found.values = {own + "passes", own + "conflicts", own + "conflicts_worst"};
+    found.values = {{MetricId::rule_passes, rule.name},
+                    {MetricId::rule_conflicts, rule.name},
+                    {MetricId::rule_conflicts_worst, rule.name}};
   return found;
 }
 
 void conflicts(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
   for (const Operation& operation : kOperations) {
-    const std::string requests_name = fmt::format("smsp__inst_executed_op_shared_{}.sum", operation.name);
-    const auto requests = static_cast<double>(row.metrics.integer(requests_name));
+    if (operation.kind == exec::AccessKind::reduction) continue; // counted with the atomics
+    const MetricId counted = by_operation(MetricId::shared_requests_ld, operation.kind);
+    const auto requests = static_cast<double>(row.metrics.integer(counted));
     if (requests == 0) continue;
     const Conflicts found = conflicts_of(row, operation, rules.banks);
     const auto taken = static_cast<double>(found.taken), extra = static_cast<double>(found.extra);
     if (extra == 0 || extra < kLeastExcess * taken) continue;
     Finding finding = at(row, "SharedMemoryConflicts", "passes", extra, extra / taken);
-    finding.message = fmt::format("{}-byte {} of shared memory take {:.4g} passes over the {}banks{} (ideal {:.4g})",
+    finding.message = fmt::format("{}-byte shared memory {} take {:.4g} passes over the {}banks{} (ideal {:.4g})",
                                   row.lane_bytes, operation.plural, taken / requests, found.banks,
                                   found.request == "warp" ? "" : fmt::format(", {0} by {0}", found.request),
                                   (taken - extra) / requests);
     if (row.stride) finding.message += fmt::format(": neighbouring threads are {} bytes apart", magnitude(row.stride));
     finding.advice = is_atomic(operation.kind)
-                         ? "give each warp, or each group of lanes, a copy of its own and add the copies up at the end"
-                         : fmt::format("pad the rows of the array by one word, or exchange the roles of the indices, "
-                                       "so that the threads of a {} use different banks",
+                         ? "give each warp or group of lanes its own copy, and sum the copies at the end"
+                         : fmt::format("pad the rows of the array by one word, or swap the indices, so that the "
+                                       "threads of a {} use different banks",
                                        found.request);
-    keep(finding, row.metrics, {requests_name});
+    keep(finding, row.metrics, {counted});
     keep(finding, row.metrics, found.values);
     findings.push_back(std::move(finding));
   }
 }
 
 void divergent(const InstructionRow& row, const DeviceRules&, std::vector<Finding>& findings) {
-  const auto branches = static_cast<double>(row.metrics.integer("branch"));
-  const auto split = static_cast<double>(row.metrics.integer("divergent_branch"));
+  const auto branches = static_cast<double>(row.metrics.integer(MetricId::branch));
+  const auto split = static_cast<double>(row.metrics.integer(MetricId::divergent_branch));
   if (split == 0 || split < kMostDivergent * branches) return;
   Finding finding = at(row, "ThreadDivergence", "branches", split, split / branches);
-  finding.message = fmt::format("{:.4g} % of the warps that run this branch go both ways, one after the other",
+  finding.message = fmt::format("{:.4g} % of the warps that run this branch take both paths, one after the other",
                                 100 * split / branches);
-  finding.advice = "make the condition the same for all threads of a warp: let it depend on the warp or the block, "
-                   "sort the data by it, or replace the branch by a select";
-  keep(finding, row.metrics, {"branch", "divergent_branch"});
+  finding.advice = "make the condition uniform within each warp: compute it from the warp or block index, sort the "
+                   "data by it, or replace the branch with a select instruction";
+  keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});
   findings.push_back(std::move(finding));
 }
 
 void idle_lanes(const Profile& profile, std::vector<Finding>& findings) {
-  constexpr std::string_view name = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio";
-  const Metric* lanes = profile.metrics.find(name);
+  const Metric* lanes = profile.metrics.find(MetricId::lanes_on);
   if (!lanes || lanes->number() >= kFewestLanes) return;
   Finding finding;
   finding.rule = "ThreadDivergence";
   finding.severity = lanes->number() < 32 * kMostlyWaste ? Severity::warning : Severity::note;
-  finding.message = fmt::format("{:.4g} of 32 lanes do something in an average instruction", lanes->number());
-  finding.advice = "look at the divergent branches below, at loops of different length, and at blocks that are no "
-                   "multiple of 32 threads";
-  finding.excess = static_cast<double>(profile.integer("lost_lane_slots"));
+  finding.message = fmt::format("{:.4g} of 32 lanes execute an average instruction", lanes->number());
+  finding.advice = "check the divergent branches below, loops with different trip counts, and block sizes that are "
+                   "not a multiple of 32 threads";
+  finding.excess = static_cast<double>(profile.integer(MetricId::lost_lane_slots));
   finding.unit = "lane slots";
-  keep(finding, profile.metrics, {std::string(name), "lost_lane_slots"});
+  keep(finding, profile.metrics, {MetricId::lanes_on, MetricId::lost_lane_slots});
   findings.push_back(std::move(finding));
 }
 
@@ -269,7 +270,7 @@ bool same(const Finding& a, const Finding& b) {
          a.severity == b.severity && a.message == b.message && a.advice == b.advice;
 }
 
-/// Adds `finding` to the one from `first` on that says the same, or to the end.
+/// Merges `finding` with an equal one from `first` on, or appends it.
 void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& finding) {
   const auto twin =
       std::find_if(findings.begin() + first, findings.end(), [&](const Finding& f) { return same(f, finding); });
@@ -279,7 +280,7 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
   }
   twin->lines.push_back(finding.lines.front());
   twin->excess += finding.excess;
-  // The values of an instruction are counts, and those that say the same have the same.
+  // The values of an instruction are counts, and equal findings have the same kinds of values.
   for (std::size_t i = 0; i < twin->values.size(); ++i)
     std::get<std::uint64_t>(twin->values[i].value) += std::get<std::uint64_t>(finding.values[i].value);
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kSectorBytes = 32;
 constexpr std::uint32_t kBlockBytes = 64;
 
-/// How the lanes lie in their sectors.
+/// The positions of the lanes in their sectors.
 struct Placing {
   bool spans; ///< some lane touches two
   bool aligned;
@@ -28,7 +28,7 @@ WARPLENS_PER_PROCESSOR Placing placing_of(const LaneKeys& keys, std::uint32_t la
   return {lacking < 0, std::has_single_bit(lane_bytes) && (all & (bytes - 1)) == 0};
 }
 
-/// All lanes of the groups of so many lanes that have an active one.
+/// All lanes of the groups of this size that have an active lane.
 exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
   const exec::Mask group = lanes == 32 ? ~exec::Mask{0} : (exec::Mask{1} << lanes) - 1;
   exec::Mask all = 0;

@@ -1,5 +1,6 @@
-// Which 32-byte sectors a warp access touches, and for which lanes: computed once, then every coalescing rule reads its
-// transactions off it. Gives the same counts as the word-for-word engine of coalescing.hpp, twenty times as fast.
+// The 32-byte sectors that a warp access touches, and their lanes. They are computed once; every coalescing rule then
+// derives its transactions from them. Gives the same counts as the reference implementation in coalescing.hpp, twenty
+// times as fast.
 //
 //   Footprint footprint(addresses, mask, 4);              // 32 lanes of 4 bytes, 8 bytes apart, from 0 on
 //   footprint.sectors() == 8, footprint.distinct_addresses() == 32
@@ -17,8 +18,8 @@ namespace warplens::analyzers {
 
 /// One warp access, its lanes sorted by address.
 ///
-/// Lanes that touch two sectors (misaligned words, or wider than a sector) and lanes that lie gigabytes apart do not go
-/// through the sorting: such an access is not `compact()`, and everything is found out lane by lane.
+/// Lanes that touch two sectors (misaligned words, or words wider than a sector) and lanes that are gigabytes apart
+/// cannot be sorted: such an access is not `compact()`, and its results are computed lane by lane.
 class Footprint {
 public:
   struct Line {
@@ -38,18 +39,18 @@ public:
   [[nodiscard]] std::uint32_t sectors() const { return sectors_; }
   /// Distinct 128-byte lines of the whole warp.
   [[nodiscard]] std::uint32_t line_total() const { return line_total_; }
-  /// Lanes minus those that ask for an address that a lower lane has asked for.
+  /// The number of distinct addresses of the active lanes.
   [[nodiscard]] std::uint32_t distinct_addresses() const { return distinct_; }
   /// Distinct addresses of the active ones among lanes 0 to 15, and 16 to 31.
   [[nodiscard]] std::array<std::uint32_t, 2> distinct_addresses_of_halves() const;
-  /// The lines of the whole warp, ascending; worked out anew by each call.
+  /// The lines of the whole warp, ascending; each call computes them again.
   [[nodiscard]] std::span<const Line> lines() const;
 
   /// Of a compact access of all lanes: their addresses, ascending, and their number.
   std::size_t sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]) const;
 
   [[nodiscard]] bool compact() const { return compact_; }
-  /// Of compact accesses: whether each lane lies on a multiple of its width, a power of two.
+  /// Of compact accesses: whether each lane is aligned to its width, a power of two.
   [[nodiscard]] bool aligned() const { return aligned_; }
   /// Of compact accesses: the lanes by their distance from a multiple of kAlignmentUnit.
   [[nodiscard]] const SortedLanes& sorted() const { return sorted_; }
@@ -78,7 +79,7 @@ private:
   SortedLanes sorted_;         ///< of a compact access
   Starts of_halves_, of_warp_; ///< likewise
   mutable std::size_t line_count_ = 0;
-  mutable Line lines_[kMaxLines]; // filled by lines() only: few ask
+  mutable Line lines_[kMaxLines]; // filled only by lines(), which has few callers
 };
 
 } // namespace warplens::analyzers

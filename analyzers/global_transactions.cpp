@@ -10,54 +10,8 @@ namespace {
 
 constexpr std::uint32_t kSectorBytes = 32;
 
-constexpr MetricInfo kMetrics[] = {
-    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests", "warp loads of global memory"},
-    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "warp stores to global memory"},
-    {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests", "warp atomics with a result"},
-    {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "requests", "warp atomics without a result"},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "32-byte sectors that loads touch"},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "32-byte sectors that stores touch"},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "sectors of atomics, again for lanes that collide"},
-    {"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors",
-     "sectors of reductions, again for lanes that collide"},
-    {"smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "that the lanes ask for in loads"},
-    {"smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "that the lanes ask for in stores"},
-    {"smsp__sass_data_bytes_mem_global_op_atom.sum", "bytes", "that the lanes ask for in atomics with a result"},
-    {"smsp__sass_data_bytes_mem_global_op_red.sum", "bytes", "that the lanes ask for in atomics without a result"},
-    {"l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum", "bytes", "that loads move: 32 a sector"},
-    {"l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum", "bytes", "that stores move: 32 a sector"},
-    {"l1tex__t_bytes_pipe_lsu_mem_global_op_atom.sum", "bytes", "that atomics with a result move: 32 a sector"},
-    {"l1tex__t_bytes_pipe_lsu_mem_global_op_red.sum", "bytes", "that atomics without a result move: 32 a sector"},
-    {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", "sectors/request",
-     "ideal 1, 2, 4, 8, 16 for 1, 2, 4, 8, 16 bytes per lane"},
-    {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", "sectors/request",
-     "ideal 1, 2, 4, 8, 16 for 1, 2, 4, 8, 16 bytes per lane"},
-    {"memory_l2_theoretical_sectors_global", "sectors", "distinct sectors of each request, summed"},
-    {"memory_l2_theoretical_sectors_global_ideal", "sectors", "the fewest that could hold the bytes used"},
-    {"derived__memory_l2_theoretical_sectors_global_excessive", "sectors", "the difference of the two", 0},
-    {"global_lines_128b", "lines", "distinct 128-byte lines of each request, summed"},
-    {"global_bank_passes", "passes", "that the requests would take over the banks of shared memory, 5.x and later"},
-    {"gld_request", "requests", "warp loads of global memory"},
-    {"gst_request", "requests", "warp stores to global memory"},
-    {"gld_32b", "transactions", "32-byte loads, compute capability 1.2 and 1.3"},
-    {"gld_64b", "transactions", "64-byte loads, compute capability 1.2 and 1.3"},
-    {"gld_128b", "transactions", "128-byte loads, compute capability 1.2 and 1.3"},
-    {"gst_32b", "transactions", "32-byte stores, compute capability 1.2 and 1.3"},
-    {"gst_64b", "transactions", "64-byte stores, compute capability 1.2 and 1.3"},
-    {"gst_128b", "transactions", "128-byte stores, compute capability 1.2 and 1.3"},
-    {"gld_coherent", "transactions", "coalesced loads, compute capability 1.0 and 1.1"},
-    {"gld_incoherent", "transactions", "loads of lanes on their own, compute capability 1.0 and 1.1", 0},
-    {"gst_coherent", "transactions", "coalesced stores, compute capability 1.0 and 1.1"},
-    {"gst_incoherent", "transactions", "stores of lanes on their own, compute capability 1.0 and 1.1", 0},
-    {"gld_bytes_ideal", "bytes", "the fewest that loads could move, compute capability 1.2 and 1.3"},
-    {"gst_bytes_ideal", "bytes", "the fewest that stores could move, compute capability 1.2 and 1.3"},
-    {"gld_transactions_ideal", "transactions", "the fewest that loads could make, compute capability 1.0 and 1.1"},
-    {"gst_transactions_ideal", "transactions", "the fewest that stores could make, compute capability 1.0 and 1.1"},
-};
-
 constexpr AnalyzerInfo kInfo = {"global_transactions", "Global memory transactions",
-                                "requests, sectors and transactions of global memory under three rules at once",
-                                kMetrics};
+                                "requests, sectors and transactions of global memory under three rules at once"};
 
 } // namespace
 
@@ -140,9 +94,7 @@ void GlobalTransactions::absorb(exec::Shard& shard) {
 
 namespace {
 
-constexpr std::string_view kOperations[kAccessKinds] = {"ld", "st", "atom", "red"}; // by exec::AccessKind
-
-/// Of one kind of access.
+/// The totals of one kind of access.
 struct Total {
   std::uint64_t requests = 0;
   GlobalCost cost;
@@ -154,7 +106,7 @@ struct Total {
     half_warps.merge(row.under[CountedRules::kHalfWarps]);
     sectors.merge(row.under[CountedRules::kSectors]);
   }
-  /// As the hardware counts them: again where lanes of an atomic collide.
+  /// As the hardware counts them: repeated if lanes of an atomic collide.
   [[nodiscard]] std::uint64_t hardware_sectors() const { return sectors.total() + sectors.repeats; }
 };
 
@@ -162,7 +114,6 @@ struct Total {
 void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool all) {
   std::uint64_t theoretical = 0, ideal = 0, lines = 0, passes = 0;
   for (std::size_t kind = 0; kind < kAccessKinds; ++kind) {
-    const std::string suffix = "_pipe_lsu_mem_global_op_" + std::string(kOperations[kind]);
     const Total& total = by_kind[kind];
     const std::uint64_t sectors = total.hardware_sectors();
     theoretical += total.sectors.total();
@@ -170,30 +121,31 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
     lines += total.cost.lines;
     passes += total.cost.passes;
     if (!all && total.requests == 0) continue;
-    metrics.add("l1tex__t_requests" + suffix + ".sum", total.requests);
-    metrics.add("l1tex__t_sectors" + suffix + ".sum", sectors);
-    metrics.add("smsp__sass_data_bytes_mem_global_op_" + std::string(kOperations[kind]) + ".sum", total.cost.bytes);
-    metrics.add("l1tex__t_bytes" + suffix + ".sum", kSectorBytes * sectors);
+    metrics.add(by_operation(MetricId::global_requests_ld, kind), total.requests);
+    metrics.add(by_operation(MetricId::global_sectors_ld, kind), sectors);
+    metrics.add(by_operation(MetricId::global_asked_ld, kind), total.cost.bytes);
+    metrics.add(by_operation(MetricId::global_moved_ld, kind), kSectorBytes * sectors);
     if (kind < 2)
-      metrics.add_ratio("l1tex__average_t_sectors_per_request" + suffix + ".ratio", static_cast<double>(sectors),
+      metrics.add_ratio(by_operation(MetricId::sectors_per_request_ld, kind), static_cast<double>(sectors),
                         static_cast<double>(total.requests));
   }
-  metrics.add("memory_l2_theoretical_sectors_global", theoretical);
-  metrics.add("memory_l2_theoretical_sectors_global_ideal", ideal);
-  metrics.add("derived__memory_l2_theoretical_sectors_global_excessive", theoretical - ideal);
-  metrics.add("global_lines_128b", lines);
-  metrics.add("global_bank_passes", passes);
+  metrics.add(MetricId::global_sectors, theoretical);
+  metrics.add(MetricId::global_sectors_ideal, ideal);
+  metrics.add(MetricId::global_sectors_excessive, theoretical - ideal);
+  metrics.add(MetricId::global_lines, lines);
+  metrics.add(MetricId::global_bank_passes, passes);
   for (std::size_t kind = 0; kind < 2; ++kind) {
-    const std::string prefix = kind == 0 ? "gld_" : "gst_";
     const Total& total = by_kind[kind];
     if (!all && total.requests == 0) continue;
-    metrics.add(prefix + "request", total.requests);
-    for (const std::uint32_t bytes : {32u, 64u, 128u})
-      metrics.add(prefix + std::to_string(bytes) + "b", total.half_warps.of(bytes));
-    metrics.add(prefix + "coherent", total.in_order.total() - total.in_order.uncoalesced);
-    metrics.add(prefix + "incoherent", total.in_order.uncoalesced);
-    metrics.add(prefix + "bytes_ideal", total.half_warps.ideal);
-    metrics.add(prefix + "transactions_ideal", total.in_order.ideal);
+    const auto add = [&](MetricId of_loads, std::uint64_t n) { metrics.add(by_operation(of_loads, kind), n); };
+    add(MetricId::gld_request, total.requests);
+    add(MetricId::gld_32b, total.half_warps.of(32));
+    add(MetricId::gld_64b, total.half_warps.of(64));
+    add(MetricId::gld_128b, total.half_warps.of(128));
+    add(MetricId::gld_coherent, total.in_order.total() - total.in_order.uncoalesced);
+    add(MetricId::gld_incoherent, total.in_order.uncoalesced);
+    add(MetricId::gld_bytes_ideal, total.half_warps.ideal);
+    add(MetricId::gld_transactions_ideal, total.in_order.ideal);
   }
 }
 
@@ -249,25 +201,26 @@ namespace {
 
 /// `all`: also the counts of loads and stores that do not occur.
 void add_rule(Metrics& metrics, const rules::CoalescingRule& rule, const GlobalTransactions::Counts& counts, bool all) {
-  const std::string prefix = "rule." + rule.name + ".";
+  const std::string& name = rule.name;
+  const bool in_order = rule.order == rules::Coalescing::Order::kth_word;
   TransactionCount sum;
   for (std::size_t kind = 0; kind < counts.size(); ++kind) {
     const TransactionCount& count = counts[kind];
     sum.merge(count);
     if (count.requests == 0 && !(all && kind < 2)) continue;
-    const std::string start = prefix + std::string(kOperations[kind]);
-    metrics.add(start + "_requests", count.requests);
-    for (std::uint32_t bytes = 4; bytes <= 4096; bytes *= 2) // those that models know, and what the rule has besides
+    const std::string_view operation = kOperationNames[kind];
+    metrics.add({MetricId::rule_requests, name, operation}, count.requests);
+    for (std::uint32_t bytes = 4; bytes <= 4096; bytes *= 2) // the sizes that models know, and any others of the rule
       if ((bytes >= 32 && bytes <= kLineBytes) || (bytes >= rule.smallest && bytes <= rule.largest()))
-        metrics.add(start + "_" + std::to_string(bytes) + "b", count.sum.of(bytes));
-    if (rule.order == rules::Coalescing::Order::kth_word) metrics.add(start + "_uncoalesced", count.sum.uncoalesced);
-    if (count.sum.repeats) metrics.add(start + "_repeats", count.sum.repeats);
-    metrics.add(start + (rule.order == rules::Coalescing::Order::kth_word ? "_transactions_ideal" : "_bytes_ideal"),
+        metrics.add({MetricId::rule_transactions_of_size, name, operation, bytes}, count.sum.of(bytes));
+    if (in_order) metrics.add({MetricId::rule_uncoalesced, name, operation}, count.sum.uncoalesced);
+    if (count.sum.repeats) metrics.add({MetricId::rule_repeats, name, operation}, count.sum.repeats);
+    metrics.add({in_order ? MetricId::rule_transactions_ideal : MetricId::rule_bytes_ideal, name, operation},
                 count.sum.ideal);
   }
-  metrics.add(prefix + "transactions", sum.sum.total());
-  metrics.add(prefix + "bytes_moved", sum.sum.bytes());
-  metrics.add(prefix + "bytes_asked", sum.asked);
+  metrics.add({MetricId::rule_transactions, name}, sum.sum.total());
+  metrics.add({MetricId::rule_bytes_moved, name}, sum.sum.bytes());
+  metrics.add({MetricId::rule_bytes_asked, name}, sum.asked);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// Transactions of global memory, under all rules that a launch is counted by. Three of them define counters of
-// profilers: 32-byte sectors (Nsight Compute's names), compute capability 1.2/1.3 (gld_32b, …) and 1.0/1.1
+// Transactions of global memory under all rules of a launch. Three of these rules define counters of profilers:
+// 32-byte sectors (Nsight Compute's names), compute capability 1.2/1.3 (gld_32b, …) and 1.0/1.1
 // (gld_coherent, …; the CUDA Visual Profiler's names).
 //
 //   32 lanes load 4 bytes each, 8 bytes apart: l1tex__t_requests_… += 1, l1tex__t_sectors_… += 8, gld_128b += 2,
@@ -15,12 +15,12 @@
 
 namespace warplens::analyzers {
 
-/// What is counted of each access whatever the rule; the totals are sums over accesses.
+/// The costs of an access that do not depend on the rule; totals are sums over accesses.
 struct GlobalCost {
-  std::uint64_t bytes = 0;  ///< that the active lanes ask for
-  std::uint64_t asked = 0;  ///< the same, of distinct addresses
+  std::uint64_t bytes = 0;  ///< that the active lanes request
+  std::uint64_t asked = 0;  ///< the same, counting distinct addresses only
   std::uint64_t lines = 0;  ///< distinct 128-byte lines
-  std::uint64_t passes = 0; ///< over the banks of the first cache, where those are the banks of shared memory
+  std::uint64_t passes = 0; ///< over the banks of the first-level cache, if these are the banks of shared memory
   void add(const GlobalCost& other, std::uint64_t times);
 };
 
@@ -41,7 +41,7 @@ public:
   /// The same as metrics, `rule.NAME.…`.
   void report(const rules::CoalescingRule& rule, Metrics& launch, std::vector<InstructionRow>& rows) const;
 
-  /// Distinct sectors that the requests of the launch touch, summed.
+  /// The sum over the requests of the launch of the distinct sectors that each touches.
   [[nodiscard]] std::uint64_t sectors() const;
 
   /// Of one instruction.
@@ -84,15 +84,15 @@ public:
   std::span<const Row> rows();
 
 private:
-  /// An access that keeps coming: only counted, until another takes its place.
+  /// A repeated access: only counted until a different access replaces it.
   struct Repeat {
     ShapeKey key;
     std::uint64_t count = 0;
     GlobalCost one;
     Pattern pattern;
   };
-  /// One Repeat for each sector of a line that a regular access can start in (warps of narrow words take turns), and
-  /// one for irregular accesses.
+  /// One Repeat for each sector of a line in which a regular access can start (warps with narrow words alternate
+  /// between them), and one for irregular accesses.
   static constexpr std::size_t kIrregular = 4, kRepeats = 5;
   struct Site {
     Repeat repeats[kRepeats];
@@ -106,7 +106,7 @@ private:
   void find_cost(const exec::Access& access, GlobalCost& one, Transactions* under) const;
 
   const CountedRules& rules_;
-  std::uint64_t low_; ///< the bits of an address that decide its cost
+  std::uint64_t low_; ///< the bits of an address that determine its cost
   std::vector<Site> sites_;
   std::vector<Row> merged_;
 };

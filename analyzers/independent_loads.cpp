@@ -12,16 +12,8 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"independent_loads", "loads/wait", "loads in flight when a warp waits for one of them, average"},
-    {"load_waits_per_warp", "waits", "how often a warp waits for loads"},
-    {"load_waits_in_order_per_warp", "waits", "the same, were no load moved up"},
-    {"load_use_distance", "instructions", "that a warp issues between a load and the wait for it, average"},
-};
-
 constexpr AnalyzerInfo kInfo = {"independent_loads", "Independent loads",
-                                "loads in flight before the first use, from the data flow along the executed paths",
-                                kMetrics};
+                                "loads in flight before the first use, from the data flow along the executed paths"};
 
 bool is_far_load(const ir::Instruction& instruction, const ir::Effect& effect) {
   if (effect.writes.empty()) return false;
@@ -59,8 +51,8 @@ public:
 
   /// Until the shares of the sets no longer change.
   void settle() {
-    // Sets are the same after a few rounds. Ages of loads that are in flight all through a loop take longer; of loops
-    // that run some hundred times, and in very long kernels, they come out too low.
+    // The sets converge after a few rounds. Ages of loads that stay in flight during a whole loop converge more slowly;
+    // for loops with some hundred iterations, and in very long kernels, the computed ages are too low.
     constexpr std::size_t kMostRounds = 200, kMostVisits = 100'000;
     const std::size_t rounds = std::clamp<std::size_t>(kMostVisits / (entries_.size() + 1), 10, kMostRounds);
     for (std::size_t round = 0; round < rounds; ++round) {
@@ -70,7 +62,7 @@ public:
     }
   }
 
-  /// `on_wait(instruction, loads in flight, instructions since each of them, summed, times)`; times are those of the
+  /// `on_wait(instruction, loads in flight, sum of the instructions since each of them, times)`; `times` covers the
   /// whole launch.
   template <class OnWait> void waits(OnWait&& on_wait) {
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b)
@@ -105,7 +97,7 @@ private:
     double share = 0;         ///< of all
     std::vector<double> ages; ///< instructions since each load was issued, averages
   };
-  using Entries = std::map<InFlight, Entry>; // ordered, so that sums are the same in each run
+  using Entries = std::map<InFlight, Entry>; // ordered, so that sums are reproducible
 
   /// How often each edge out of a block was taken.
   void find_edges(std::uint32_t from, const std::vector<IndependentLoads::Ways>& ways) {
@@ -118,7 +110,7 @@ private:
       if (times > 0) into_[target].push_back({from, times});
     };
     if (to.size() == 2 && function_.instructions[last].guard != ir::kNone && way.taken + way.passed != 0) {
-      // The one that is not the next block is the target.
+      // The target is the successor that is not the next block.
       const bool first_is_next = flow_.blocks[to[0]].first == block.end;
       const auto taken = static_cast<double>(way.taken), passed = static_cast<double>(way.passed);
       add(to[0], first_is_next ? passed : taken);
@@ -133,7 +125,7 @@ private:
   /// Runs a block that begins with `in_flight`; returns what is in flight at its end.
   template <class OnWait> InFlight pass(std::uint32_t block, InFlight in_flight, OnWait&& on_wait) const {
     const ir::Block& b = flow_.blocks[block];
-    std::set<std::uint32_t> early; // loads further down that are in flight already
+    std::set<std::uint32_t> early; // later loads that are already in flight
     const auto wait = [&](std::uint32_t at) {
       if (in_flight.empty()) return;
       if (order_ == Order::loads_moved_up)
@@ -150,10 +142,10 @@ private:
     return in_flight;
   }
 
-  /// The loads from `at` to the end of its block that a compiler moves up before the wait there: they are used in the
-  /// block, nothing that they depend on is waited for, and no store or barrier lies between.
+  /// The loads from `at` to the end of its block that a compiler moves up before the wait there: their results are used
+  /// in the block, they do not depend on awaited results, and no store or barrier lies between.
   [[nodiscard]] std::set<std::uint32_t> moved_up(std::uint32_t at, std::uint32_t end, const InFlight& in_flight) const {
-    std::map<std::uint32_t, std::uint32_t> late; // registers that are waited for, and what writes them
+    std::map<std::uint32_t, std::uint32_t> late; // awaited registers, and the instructions that write them
     for (const std::uint32_t load : in_flight)
       for (const std::uint32_t r : effects_[load].writes) late[r] = load;
     std::set<std::uint32_t> movable, moved;
@@ -175,7 +167,7 @@ private:
     return moved;
   }
 
-  // Loads stay behind what they could see, or what could see them.
+  // Loads are not moved across memory operations that could affect them, or that they could affect.
   [[nodiscard]] bool holds_loads_back(const ir::Instruction& instruction) const {
     using isa::Family;
     using isa::InstructionClass;
@@ -197,7 +189,7 @@ private:
     }
   }
 
-  /// What pass() leaves in flight, and whether it waited.
+  /// The loads that pass() leaves in flight, and whether it waited.
   struct After {
     InFlight in_flight;
     bool waited = false;
@@ -209,8 +201,8 @@ private:
     return found;
   }
 
-  /// Instructions from a load to the one at `at`, in a block that began with `in_flight`; `since_begin`: it has not
-  /// waited yet, so a load may be from before.
+  /// Instructions from a load to `at`, in a block that began with `in_flight`. `since_begin`: the block has not waited
+  /// yet, so the load may precede it.
   [[nodiscard]] double age(std::uint32_t block, const InFlight& in_flight, const Entry& entry, std::uint32_t load,
                            std::uint32_t at, bool since_begin) const {
     const auto place = std::lower_bound(in_flight.begin(), in_flight.end(), load);
@@ -230,9 +222,9 @@ private:
     return false;
   }
 
-  /// What a block begins with, from the blocks before it; whether that has changed.
+  /// Computes the sets at the beginning of a block from its predecessors; returns whether they have changed.
   bool enter(std::uint32_t block) {
-    constexpr std::size_t kMostSets = 64; // further ones are taken to wait at the end of the block before
+    constexpr std::size_t kMostSets = 64; // further sets are assumed to wait at the end of the preceding block
     Entries next;
     double sum = 0;
     if (block == 0) next[{}].share = sum = entering_;
@@ -250,7 +242,7 @@ private:
           target.ages[l] +=
               weight * age(edge.from, in_flight, entry, loads[l], flow_.blocks[edge.from].end, !out.waited);
       }
-    if (sum == 0 && total_[block] > 0) { // the begin of a function that is called
+    if (sum == 0 && total_[block] > 0) { // the beginning of a called function
       sum = 1;
       next[{}].share = 1;
     }
@@ -323,14 +315,14 @@ void IndependentLoads::report(Metrics& launch, std::vector<InstructionRow>& rows
     total.waits += waits_[i].waits;
     total.in_flight += waits_[i].in_flight;
     total.distance += waits_[i].distance;
-    rows[i].metrics.add_ratio("load_waits_per_warp", waits_[i].waits, static_cast<double>(warps_));
-    rows[i].metrics.add_ratio("independent_loads", waits_[i].in_flight, waits_[i].waits);
-    rows[i].metrics.add_ratio("load_use_distance", waits_[i].distance, waits_[i].in_flight);
+    rows[i].metrics.add_ratio(MetricId::load_waits, waits_[i].waits, static_cast<double>(warps_));
+    rows[i].metrics.add_ratio(MetricId::independent_loads, waits_[i].in_flight, waits_[i].waits);
+    rows[i].metrics.add_ratio(MetricId::load_use_distance, waits_[i].distance, waits_[i].in_flight);
   }
-  launch.add_ratio("independent_loads", total.in_flight, total.waits);
-  launch.add_ratio("load_waits_per_warp", total.waits, static_cast<double>(warps_));
-  launch.add_ratio("load_waits_in_order_per_warp", waits_in_order_, static_cast<double>(warps_));
-  launch.add_ratio("load_use_distance", total.distance, total.in_flight);
+  launch.add_ratio(MetricId::independent_loads, total.in_flight, total.waits);
+  launch.add_ratio(MetricId::load_waits, total.waits, static_cast<double>(warps_));
+  launch.add_ratio(MetricId::load_waits_in_order, waits_in_order_, static_cast<double>(warps_));
+  launch.add_ratio(MetricId::load_use_distance, total.distance, total.in_flight);
 }
 
 } // namespace warplens::analyzers

@@ -1,21 +1,21 @@
-// Independent loads: how many loads a warp has in flight when it has to wait for one of them, from the data flow along
+// Independent loads: the number of loads in flight when a warp has to wait for one of them, from the data flow along
 // the paths that warps took.
 //
 //   ld.global.f32 %f1, [%rd1];  ld.global.f32 %f2, [%rd2];  add.f32 %f3, %f1, %f2;   ->   2 loads, 1 wait: 2
 //   ld.global.f32 %f1, [%rd1];  add.f32 %f3, %f3, %f1;  ld.global.f32 %f2, [%rd2];  add.f32 %f3, %f3, %f2;   ->   2
 //   ld.global.u64 %rd2, [%rd1];  ld.global.f32 %f2, [%rd2];   ->   1
 //
-// A compiler moves loads up, where their results are used in the same basic block and neither data flow nor a store or
-// barrier stands in the way; so the second line is as good as the first. A warp issues in order. It waits at the first
-// instruction that reads what a load in flight will write, writes the same register, or calls a function; then, and
-// when it exits, all loads in flight are taken to arrive together. Loads of global, local and texture memory count, and
-// atomics that return something; shared and constant memory are near. Independent loads are loads per wait: Dasgupta
-// 2011, equation 27, who counted them by hand.
+// A compiler moves a load up if its result is used in the same basic block and neither data flow nor a store or barrier
+// prevents this, so the second line gives the same result as the first. A warp issues in order. It waits at the first
+// instruction that reads or writes the destination register of a load in flight, or calls a function. At a wait, and
+// when the warp exits, all loads in flight are assumed to arrive together. Loads of global, local and texture memory
+// count, and atomics that return a result; shared and constant memory have a low latency and do not count. Independent
+// loads are loads per wait: Dasgupta 2011, equation 27, who counts them by hand.
 //
-// What is in flight where a basic block begins depends on the path to it. All such sets are followed through the
-// control flow, each with the share of the block's executions that came with it. The shares come from how often each
-// block ran and each branch went either way; where the same block is reached with several sets, which way a branch goes
-// is taken not to depend on the set. In loops whose bodies wait, that is exact.
+// The set of loads in flight at the beginning of a basic block depends on the path to it. All such sets are followed
+// through the control flow, each with its share of the block's executions. The shares come from the execution counts of
+// blocks and from the directions of branches. If a block is reached with several sets, the direction of its branch is
+// assumed not to depend on the set. In loops whose bodies wait, the result is exact.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -35,11 +35,11 @@ public:
   void conclude(const std::vector<exec::InstructionCount>& counts) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
-  /// How often a branch was taken by some lanes, and not taken by some.
+  /// How often some lanes took a branch, and how often some lanes did not.
   struct Ways {
     std::uint64_t taken = 0, passed = 0;
   };
-  /// Waits of one instruction, and the loads that were in flight then; averages over paths, so no whole numbers.
+  /// Waits of one instruction, and the loads in flight at these waits; averages over paths, so not whole numbers.
   struct Waits {
     double waits = 0, in_flight = 0;
     double distance = 0; ///< instructions since each load in flight was issued, summed
@@ -51,7 +51,7 @@ private:
   std::uint64_t warps_;
   std::vector<Ways> ways_;    // by instruction; the last: instructions out of range
   std::vector<Waits> waits_;  // by instruction
-  double waits_in_order_ = 0; // of the launch, were no load moved up
+  double waits_in_order_ = 0; // of the launch, if no load is moved up
   double loads_ = 0;
 };
 

@@ -7,22 +7,7 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"smsp__inst_executed.sum", "instructions", "PTX warp instructions with at least one active lane"},
-    {"smsp__thread_inst_executed.sum", "instructions", "of active lanes"},
-    {"smsp__thread_inst_executed_pred_on.sum", "instructions", "of active lanes whose guard held"},
-    {"smsp__thread_inst_executed_per_inst_executed.ratio", "lanes", "active lanes per instruction", 32},
-    {"smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", "lanes", "lanes that did something", 32},
-    {"lost_lane_slots", "instructions", "lanes of executed instructions that did nothing", 0},
-    {"instructions", "instructions", "PTX warp instructions"},
-    {"cta_launched", "blocks", "blocks of the grid"},
-    {"warps_launched", "warps", "warps of the grid"},
-    {"inst_executed_barrier", "instructions", "barriers; one metric like this for every class that occurs"},
-    {"barrier_per_warp", "instructions", "barriers that a warp runs on average"},
-};
-
-constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix", "instructions executed, in all and by class",
-                                kMetrics};
+constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix", "executed instructions, in total and by class"};
 
 } // namespace
 
@@ -33,14 +18,13 @@ namespace {
 std::size_t index(isa::InstructionClass which) { return static_cast<std::size_t>(which); }
 
 void add_metrics(Metrics& metrics, const exec::InstructionCount& count) {
-  metrics.add("smsp__inst_executed.sum", count.warps);
-  metrics.add("smsp__thread_inst_executed.sum", count.lanes);
-  metrics.add("smsp__thread_inst_executed_pred_on.sum", count.lanes_on);
+  metrics.add(MetricId::warp_instructions, count.warps);
+  metrics.add(MetricId::thread_instructions, count.lanes);
+  metrics.add(MetricId::thread_instructions_on, count.lanes_on);
   const auto warps = static_cast<double>(count.warps);
-  metrics.add_ratio("smsp__thread_inst_executed_per_inst_executed.ratio", static_cast<double>(count.lanes), warps);
-  metrics.add_ratio("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", static_cast<double>(count.lanes_on),
-                    warps);
-  metrics.add("lost_lane_slots", count.warps * exec::kWarpSize - count.lanes_on);
+  metrics.add_ratio(MetricId::active_lanes, static_cast<double>(count.lanes), warps);
+  metrics.add_ratio(MetricId::lanes_on, static_cast<double>(count.lanes_on), warps);
+  metrics.add(MetricId::lost_lane_slots, count.warps * exec::kWarpSize - count.lanes_on);
 }
 
 } // namespace
@@ -59,13 +43,13 @@ void InstructionMix::report(Metrics& launch, std::vector<InstructionRow>& rows) 
     if (i < rows.size()) add_metrics(rows[i].metrics, count);
   }
   add_metrics(launch, total);
-  launch.add("instructions", total.warps);
-  launch.add("cta_launched", shape_.ctas());
+  launch.add(MetricId::instructions, total.warps);
+  launch.add(MetricId::blocks_launched, shape_.ctas());
   const std::uint64_t warps = shape_.ctas() * shape_.warps();
-  launch.add("warps_launched", warps);
+  launch.add(MetricId::warps_launched, warps);
   for (std::size_t i = 0; i < by_class.size(); ++i)
-    if (by_class[i]) launch.add("inst_executed_" + std::string(isa::kInstructionClasses[i].name), by_class[i]);
-  launch.add_ratio("barrier_per_warp", static_cast<double>(by_class[index(isa::InstructionClass::barrier)]),
+    if (by_class[i]) launch.add({MetricId::instructions_of_class, isa::kInstructionClasses[i].name}, by_class[i]);
+  launch.add_ratio(MetricId::barriers_per_warp, static_cast<double>(by_class[index(isa::InstructionClass::barrier)]),
                    static_cast<double>(warps));
 }
 

@@ -1,4 +1,4 @@
-// How many instructions ran, by class (emulator/isa/classes.def), and how full their warps were.
+// Executed instructions by class (emulator/isa/classes.def), and the number of active lanes of their warps.
 #pragma once
 
 #include "analyzers/analyzer.hpp"

@@ -9,13 +9,8 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"issue_chain_cycles_per_warp", "cycles", "that a warp alone takes to issue its instructions, memory aside"},
-};
-
 constexpr AnalyzerInfo kInfo = {"issue_chain", "Chains of instructions",
-                                "how long a warp waits for its own results, from the data flow of each basic block",
-                                kMetrics};
+                                "how long a warp waits for its own results, from the data flow of each basic block"};
 
 } // namespace
 
@@ -26,7 +21,7 @@ void IssueChain::conclude(const std::vector<exec::InstructionCount>& counts) {
   const ir::ControlFlow flow = ir::control_flow(function_);
   const std::vector<ir::Effect> effects = ir::effects(module_, function_);
   struct Ready {
-    std::uint32_t block = ir::kNone; ///< in which it was written last
+    std::uint32_t block = ir::kNone; ///< that wrote it last
     double at = 0;
   };
   std::vector<Ready> registers(function_.registers.size());
@@ -51,7 +46,7 @@ void IssueChain::conclude(const std::vector<exec::InstructionCount>& counts) {
 }
 
 void IssueChain::report(Metrics& launch, std::vector<InstructionRow>&) const {
-  if (latency_) launch.add_ratio("issue_chain_cycles_per_warp", cycles_, static_cast<double>(warps_));
+  if (latency_) launch.add_ratio(MetricId::issue_chain, cycles_, static_cast<double>(warps_));
 }
 
 } // namespace warplens::analyzers

@@ -1,10 +1,10 @@
-// How long a warp that is alone takes to issue its instructions, memory aside: at most one a cycle, each when what it
-// reads is ready, in the best order.
+// The time that a single warp takes to issue its instructions, excluding memory latency: at most one per cycle, each
+// when its operands are ready, in the best order.
 //
 //   fma d, a, b, d;  fma d, a, c, d;  add e, a, b;     the second waits for the first, the third for none: 0, 4 and 1
 //
-// Each basic block is taken by itself: at its begin all registers are ready. Loads of global, local and texture memory
-// count as arithmetic; how often a warp waits for those, independent_loads.hpp tells.
+// Each basic block is considered separately: all registers are ready at its beginning. Loads of global, local and
+// texture memory count as arithmetic; independent_loads.hpp counts the waits for them.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -14,8 +14,8 @@ namespace warplens::analyzers {
 
 class IssueChain final : public Analyzer {
 public:
-  /// `module` and `function` must outlive it; `warps` of the launch. Where nobody knows the latencies of the board,
-  /// nothing is reported.
+  /// `module` and `function` must outlive it; `warps` of the launch. If the latencies of the board are unknown,
+  /// there are no metrics.
   IssueChain(const ir::Module& module, const ir::Function& function, std::uint64_t warps, const Board& board)
       : module_(module), function_(function), warps_(warps), latency_(board.result_latency) {}
 

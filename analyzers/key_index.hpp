@@ -1,5 +1,5 @@
-// Numbers things in the order in which they first come: an open hash table without deletion, of little more than the
-// keys. What is known of a thing lies in a vector, by its number.
+// Numbers keys in the order of their first occurrence: a compact open-addressing hash table without deletion. Data of a
+// key can be stored in a vector indexed by its number.
 //
 //   KeyIndex<std::uint64_t> lines;
 //   lines.of(4711) == KeyIndex<std::uint64_t>::Found{0, true};    // the first, and new
@@ -11,7 +11,7 @@
 
 namespace warplens::analyzers {
 
-/// Spreads a key over 64 bits; keys of other types have their own.
+/// Spreads a key over 64 bits; other key types define their own overload.
 inline std::uint64_t hash_of(std::uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
 
 template <class Key> class KeyIndex {
@@ -33,10 +33,10 @@ public:
     return {slot - 1, true};
   }
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
-  /// Costs as much as the keys that are there.
+  /// Takes time proportional to the number of keys.
   void clear() {
     for (const Key& key : keys_) {
-      // Those before it in its run may be gone already: every slot of the run is.
+      // Earlier slots of its run may be cleared already, so clear every remaining slot of the run.
       for (std::size_t at = start(key); slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) slots_[at] = 0;
     }
     keys_.clear();

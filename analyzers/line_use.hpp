@@ -12,7 +12,7 @@ struct LineUse {
   static LineUse of(std::uint64_t line, std::uint32_t sectors) { return {line << 4 | sectors}; }
   [[nodiscard]] std::uint64_t line() const { return packed >> 4; }
   [[nodiscard]] std::uint32_t sectors() const { return packed & 15; }
-  /// How many of a set of sectors there are.
+  /// The number of sectors in a set.
   static std::uint64_t count(std::uint32_t sectors) { return 0x4332322132212110u >> 4 * sectors & 15; }
 };
 

@@ -9,35 +9,21 @@ namespace {
 constexpr std::uint32_t kWordBytes = 4, kSectorBytes = 32;
 constexpr std::uint32_t kLanesOfSector = kSectorBytes / kWordBytes;
 
-constexpr MetricInfo kMetrics[] = {
-    {"smsp__sass_inst_executed_op_local_ld.sum", "requests", "warp loads of local memory", 0},
-    {"smsp__sass_inst_executed_op_local_st.sum", "requests", "warp stores to local memory", 0},
-    {"l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "requests", "warp loads of local memory", 0},
-    {"l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "requests", "warp stores to local memory", 0},
-    {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sectors", "32-byte sectors that loads touch", 0},
-    {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "32-byte sectors that stores touch", 0},
-    {"memory_l2_theoretical_sectors_local", "sectors", "of all requests", 0},
-    {"memory_l2_theoretical_sectors_local_ideal", "sectors", "the fewest that could hold the bytes used", 0},
-    {"local_bytes_asked", "bytes", "that the lanes ask for", 0},
-    {"local_load", "requests", "warp loads of local memory", 0},
-    {"local_store", "requests", "warp stores to local memory", 0},
-};
-
 constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
-                                "loads and stores of the threads' own memory, interleaved by lanes", kMetrics};
+                                "loads and stores of per-thread memory, interleaved by lane"};
 
 void add_metrics(Metrics& metrics, const LocalMemory::Row& row) {
-  metrics.add("smsp__sass_inst_executed_op_local_ld.sum", row.loads.requests);
-  metrics.add("smsp__sass_inst_executed_op_local_st.sum", row.stores.requests);
-  metrics.add("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", row.loads.requests);
-  metrics.add("l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", row.stores.requests);
-  metrics.add("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", row.loads.sectors);
-  metrics.add("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", row.stores.sectors);
-  metrics.add("memory_l2_theoretical_sectors_local", row.loads.sectors + row.stores.sectors);
-  metrics.add("memory_l2_theoretical_sectors_local_ideal", row.loads.ideal + row.stores.ideal);
-  metrics.add("local_bytes_asked", row.loads.bytes + row.stores.bytes);
-  metrics.add("local_load", row.loads.requests);
-  metrics.add("local_store", row.stores.requests);
+  metrics.add(MetricId::local_instructions_ld, row.loads.requests);
+  metrics.add(MetricId::local_instructions_st, row.stores.requests);
+  metrics.add(MetricId::local_requests_ld, row.loads.requests);
+  metrics.add(MetricId::local_requests_st, row.stores.requests);
+  metrics.add(MetricId::local_sectors_ld, row.loads.sectors);
+  metrics.add(MetricId::local_sectors_st, row.stores.sectors);
+  metrics.add(MetricId::local_sectors, row.loads.sectors + row.stores.sectors);
+  metrics.add(MetricId::local_sectors_ideal, row.loads.ideal + row.stores.ideal);
+  metrics.add(MetricId::local_asked, row.loads.bytes + row.stores.bytes);
+  metrics.add(MetricId::local_load, row.loads.requests);
+  metrics.add(MetricId::local_store, row.stores.requests);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-// Local memory: spilled registers and arrays of a thread. The hardware interleaves it by lanes: word i of the 32
-// threads of a warp is one segment of 128 bytes (CUDA C Programming Guide 3.2, section 5.3.2.2), so lanes that use the
-// same variable need no more sectors than their words fill, and on compute capability 1.x every request is one
+// Local memory: spilled registers and arrays of a thread. The hardware interleaves it by lane: word i of the 32 threads
+// of a warp forms one segment of 128 bytes (CUDA C Programming Guide 3.2, section 5.3.2.2). Lanes that use the same
+// variable therefore need only the sectors that their words fill, and on compute capability 1.x every request is one
 // transaction.
 //
 //   a warp loads a spilled register: smsp__sass_inst_executed_op_local_ld.sum += 1, 4 sectors
@@ -17,12 +17,12 @@ namespace warplens::analyzers {
 class LocalMemory final : public Analyzer {
 public:
   class Shard;
-  /// Of loads, or of stores (with atomics).
+  /// Counts of loads, or of stores (with atomics).
   struct Count {
     std::uint64_t requests = 0;
     std::uint64_t sectors = 0;
-    std::uint64_t ideal = 0; ///< the fewest sectors that hold the bytes asked for
-    std::uint64_t bytes = 0; ///< that the lanes ask for
+    std::uint64_t ideal = 0; ///< the fewest sectors that hold the requested bytes
+    std::uint64_t bytes = 0; ///< that the lanes request
     void add(const Count& other);
   };
   struct Row {
@@ -40,7 +40,8 @@ private:
   std::vector<Row> rows_; // the last: instructions out of range
 };
 
-/// The 32-byte sectors that a warp touches. `offsets` [32] in the lanes' own memory, valid for the lanes in `mask`.
+/// The number of 32-byte sectors that a warp touches. `offsets` [32] in the lanes' local memory, valid for the lanes in
+/// `mask`.
 std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes);
 /// Appends the lines of the warp's local memory that an access touches, each once, in the order of the lanes: line i
 /// holds word i of the 32 lanes, a sector that of 8 neighbours.

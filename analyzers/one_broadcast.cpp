@@ -100,7 +100,7 @@ std::uint32_t Demand::best() const {
 std::uint32_t Demand::worst() {
   for (std::uint32_t passes = 0;; ++passes) {
     while (levels_ > 1 && !any(level_[levels_ - 1])) --levels_;
-    if (levels_ == 1) return passes + most_words(); // a word a bank and pass from here on
+    if (levels_ == 1) return passes + most_words(); // from here on, one word per bank and pass
     Banks fewest{};                                 // lanes of each bank's least wanted word
     for (std::size_t k = 0; k < levels_; ++k) fewest -= level_[k] == level_[0];
     const Banks none = level_[0] == 0;

@@ -6,21 +6,12 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"partition_accesses_simulated.pct", "%", "of the accesses to global memory, those that the figures below are of",
-     100},
-    {"partition_camping.ratio", "", "load of the busiest partition over an even share, over time windows", 1},
-    {"partition_camping_worst_wave.ratio", "", "the same in the worst wave of blocks", 1},
-    {"partitions_busy", "partitions", "that the accesses of a time window go to, average"},
-    {"partition_0_sectors", "sectors", "of each partition, in all; one metric like this for every partition"},
-};
-
 constexpr AnalyzerInfo kInfo = {"partition_camping", "Partition camping",
                                 "spread of the accesses over the partitions of device memory, on boards of the 8- and "
                                 "10-series",
-                                kMetrics, Cost::by_name};
+                                Cost::by_name};
 
-/// What goes to each partition in a window.
+/// The sectors of each partition in a window.
 class Window {
 public:
   explicit Window(std::uint32_t partitions) : sectors_(partitions) {}
@@ -89,7 +80,7 @@ void PartitionCamping::study(const Streams& streams) {
       by_instruction.clear();
     };
     streams.each_of_wave(wave, [&](const StreamPlace& place, const StreamAccess& access) {
-      if (access.space != isa::Space::global) return; // where local memory lies is not known
+      if (access.space != isa::Space::global) return; // the location of local memory is unknown
       if (place.round != round) close();
       round = place.round;
       window.add(partitions, access.lines);
@@ -103,15 +94,14 @@ void PartitionCamping::study(const Streams& streams) {
 
 void PartitionCamping::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   if (windows_ == 0) return;
-  launch.add_ratio("partition_accesses_simulated.pct", 100 * static_cast<double>(recorded_.kept),
+  launch.add_ratio(MetricId::partition_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
-  launch.add_ratio("partition_camping.ratio", ratio(total_), 1);
-  launch.add_ratio("partition_camping_worst_wave.ratio", worst_wave_, 1);
-  launch.add_ratio("partitions_busy", static_cast<double>(busy_), static_cast<double>(windows_));
-  for (std::size_t p = 0; p < partition_.size(); ++p)
-    launch.add("partition_" + std::to_string(p) + "_sectors", partition_[p]);
+  launch.add_ratio(MetricId::partition_camping, ratio(total_), 1);
+  launch.add_ratio(MetricId::partition_camping_worst, worst_wave_, 1);
+  launch.add_ratio(MetricId::partitions_busy, static_cast<double>(busy_), static_cast<double>(windows_));
+  for (std::size_t p = 0; p < partition_.size(); ++p) launch.add({MetricId::sectors_of_partition, p}, partition_[p]);
   for (std::size_t i = 0; i < rows.size() && i < rows_.size(); ++i)
-    if (rows_[i].even > 0) rows[i].metrics.add_ratio("partition_camping.ratio", ratio(rows_[i]), 1);
+    if (rows_[i].even > 0) rows[i].metrics.add_ratio(MetricId::partition_camping, ratio(rows_[i]), 1);
 }
 
 } // namespace warplens::analyzers

@@ -1,13 +1,13 @@
-// Partition camping: whether the accesses of all multiprocessors, at one time, go to few of the partitions of device
-// memory. On boards whose partitions are not hashed: 6 of 256 bytes on the 8-series, 8 on the 10-series (NVIDIA,
-// "Optimizing Matrix Transpose in CUDA").
+// Partition camping: whether the concurrent accesses of all multiprocessors go to few partitions of device memory.
+// Applies to boards whose partitions are not hashed: 6 partitions of 256 bytes on the 8-series, 8 on the 10-series
+// (NVIDIA, "Optimizing Matrix Transpose in CUDA").
 //
 //   8 partitions; every half-warp on the board stores to addresses 2048 bytes apart: all in one partition, ratio 8
 //
-// The accesses come in the order of streams.hpp; a time window is one round of it: an access of each resident warp.
-// In a window the busiest partition decides; with the sectors spread evenly it would serve an eighth of them, though no
-// fewer than the largest part of a single access that lies in one partition. The ratio is the sum of the busiest over
-// the sum of the even shares.
+// The accesses have the order of streams.hpp; a time window is one round: an access of each resident warp. The busiest
+// partition determines the time of a window. With an even distribution, each of 8 partitions would serve an eighth of
+// the sectors, but at least the largest part of a single access that lies in one partition. The ratio is the sum of the
+// busiest loads divided by the sum of the even loads.
 #pragma once
 
 #include "analyzers/streams.hpp"
@@ -25,17 +25,17 @@ public:
 
   /// Sectors, summed over windows.
   struct Load {
-    std::uint64_t busiest = 0; ///< of the partition that had the most
-    double even = 0;           ///< of each, had they been spread evenly
+    std::uint64_t busiest = 0; ///< of the busiest partition
+    double even = 0;           ///< of each partition, with an even distribution
     void add(const Load& other);
   };
 
 private:
-  std::vector<Load> rows_; ///< by instruction, as if it were alone
+  std::vector<Load> rows_; ///< by instruction, considered alone
   Load total_;
   double worst_wave_ = 0;                ///< ratio
   std::vector<std::uint64_t> partition_; ///< sectors of each
-  std::uint64_t windows_ = 0, busy_ = 0; ///< partitions that any access of a window goes to, summed
+  std::uint64_t windows_ = 0, busy_ = 0; ///< partitions used in a window, summed
   Streams::Recorded recorded_;
 };
 

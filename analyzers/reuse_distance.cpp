@@ -8,24 +8,14 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"reuse_accesses_looked_at.pct", "%", "of the accesses to global memory, those that the figures below are of", 100},
-    {"reuse_first_uses", "lines", "uses of 128-byte lines that are new to the block"},
-    {"reuse_again", "lines", "uses of lines that the block has used before"},
-    {"reuse_distance_mean", "lines", "different lines in between, average"},
-    {"reuse_distance_0", "lines",
-     "uses again with so many lines in between; further ones 1, 2_to_3, 4_to_7, … where there are any"},
-};
-
 constexpr AnalyzerInfo kInfo = {"reuse_distance", "Reuse distance",
-                                "lines that a block touches before it touches the same line again", kMetrics,
-                                Cost::by_name};
+                                "lines that a block accesses between two accesses to the same line", Cost::by_name};
 
 } // namespace
 
 namespace {
 
-/// In bits [begin, end) of the words.
+/// The number of set bits in [begin, end) of the words.
 WARPLENS_PER_PROCESSOR std::uint64_t count_bits(const std::vector<std::uint64_t>& words, std::size_t begin,
                                                 std::size_t end) {
   if (begin >= end) return 0;
@@ -107,9 +97,9 @@ void ReuseDistance::study(const Streams& streams) {
 namespace {
 
 void add_metrics(Metrics& metrics, const ReuseDistance::Row& row) {
-  metrics.add("reuse_first_uses", row.first);
-  metrics.add("reuse_again", row.again);
-  metrics.add_ratio("reuse_distance_mean", static_cast<double>(row.between), static_cast<double>(row.again));
+  metrics.add(MetricId::reuse_first, row.first);
+  metrics.add(MetricId::reuse_again, row.again);
+  metrics.add_ratio(MetricId::reuse_mean, static_cast<double>(row.between), static_cast<double>(row.again));
 }
 
 } // namespace
@@ -120,14 +110,14 @@ void ReuseDistance::report(Metrics& launch, std::vector<InstructionRow>& rows) c
     total.add(rows_[i]);
     if (i < rows.size() && rows_[i].first + rows_[i].again != 0) add_metrics(rows[i].metrics, rows_[i]);
   }
-  launch.add_ratio("reuse_accesses_looked_at.pct", 100 * static_cast<double>(recorded_.kept),
+  launch.add_ratio(MetricId::reuse_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
   add_metrics(launch, total);
   for (std::size_t b = 0; b < kBuckets; ++b) {
     if (b != 0 && histogram_[b] == 0) continue;
     const std::uint64_t low = b == 0 ? 0 : std::uint64_t{1} << (b - 1), high = b == 0 ? 0 : 2 * low - 1;
-    launch.add("reuse_distance_" + std::to_string(low) + (high > low ? "_to_" + std::to_string(high) : ""),
-               histogram_[b]);
+    const std::string range = high > low ? std::to_string(low) + "_to_" + std::to_string(high) : std::to_string(low);
+    launch.add({MetricId::reuse_of_distance, range}, histogram_[b]);
   }
 }
 

@@ -1,12 +1,12 @@
-// Reuse distance: how many other 128-byte lines of global memory a block touches before it touches a line again.
-// A fully associative cache of n lines that throws out the least recently used one hits exactly the accesses whose
-// distance is below n: one histogram tells the hit rates of caches of every size.
+// Reuse distance: the number of distinct 128-byte lines of global memory that a block accesses between two accesses to
+// the same line. In a fully associative LRU cache of n lines, exactly the accesses with a distance below n hit: one
+// histogram gives the hit rates of caches of every size.
 //
 //   lines A B C A   ->   three that are new, and one of distance 2
 //
-// Each block is looked at alone, its warps in turns: the order of streams.hpp. Loads, stores and atomics count alike.
-// The distances are found with partial sums over the time of each line's last use (Bennett and Kruskal 1975; Almási,
-// Caşcaval and Padua 2002): here bits, counted 64 at a time, and their sums over pages.
+// Each block is considered alone, its warps in the order of streams.hpp. Loads, stores and atomics count equally.
+// The distances are computed with partial sums over the times of last uses (Bennett and Kruskal 1975; Almási, Caşcaval
+// and Padua 2002), which are stored as bits that are counted 64 at a time, with sums over pages.
 #pragma once
 
 #include "analyzers/key_index.hpp"
@@ -44,17 +44,17 @@ private:
 /// The distances of a sequence of lines, one after the other.
 class StackDistance {
 public:
-  /// The number of different lines since this one was last used; none where it is new.
+  /// The number of distinct lines since the last use of this line; none if it is new.
   std::optional<std::uint64_t> use(std::uint64_t line);
-  /// A new sequence.
+  /// Starts a new sequence.
   void clear();
 
 private:
   static constexpr std::size_t kWord = 64, kPage = 64 * kWord; ///< times
-  /// Last uses at times of [begin, end).
+  /// The number of last uses at times in [begin, end).
   [[nodiscard]] std::uint64_t between(std::size_t begin, std::size_t end) const;
 
-  std::vector<std::uint64_t> last_uses_; ///< a bit for each time: a line was used then, and not since
+  std::vector<std::uint64_t> last_uses_; ///< a bit for each time: whether it is the last use of a line
   std::vector<std::uint32_t> pages_;     ///< how many of them in each kPage times
   KeyIndex<std::uint64_t> lines_;
   std::vector<std::size_t> last_use_; ///< of each line

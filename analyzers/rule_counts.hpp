@@ -1,4 +1,4 @@
-// What rules make of the accesses of a launch, or of an instruction.
+// The costs under rules of the accesses of a launch, or of an instruction.
 //
 //   32 lanes load 4 bytes each, 8 bytes apart, under 1.2: counts.of(AccessKind::load).requests == 1, .sum.of(128) == 2
 #pragma once
@@ -16,7 +16,7 @@ constexpr std::size_t kAccessKinds = 4;
 
 /// Sums of transactions.
 struct TransactionSums : Counted<std::uint64_t> {
-  /// An access that came so many times; `sizes`: of the rule.
+  /// Adds an access that occurred `times` times; `sizes`: the number of sizes of the rule.
   void add(const Transactions& one, std::uint64_t times, std::size_t sizes) {
     smallest = one.smallest;
     for (std::size_t i = 0; i < sizes; ++i) count[i] += one.count[i] * times;
@@ -43,18 +43,18 @@ struct PassSums {
   void add(const PassSums& other, std::uint64_t times = 1);
   [[nodiscard]] std::uint64_t conflicts() const { return passes - fewest; }
   [[nodiscard]] std::uint64_t worst_conflicts() const { return worst - fewest; }
-  /// With those of constants and parameters.
+  /// Includes the passes of constants and parameters.
   [[nodiscard]] std::uint64_t serialized() const { return conflicts() + besides; }
 };
 
-/// Accesses of shared memory of one kind; of constants and parameters as well, where the rule serves them.
+/// Accesses of shared memory of one kind, and of constants and parameters if the rule serves them.
 struct PassCount {
   std::uint64_t requests = 0; ///< of shared memory
   PassSums sum;
   void merge(const PassCount& other);
 };
 
-/// Under one rule of each memory, by exec::AccessKind; empty where there was no access.
+/// Counts under one rule per memory, by exec::AccessKind; empty if there was no access.
 struct RuleCounts {
   std::vector<TransactionCount> transactions;
   std::vector<PassCount> passes;

@@ -7,25 +7,8 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"smsp__inst_executed_op_shared_ld.sum", "requests", "warp loads of shared memory"},
-    {"smsp__inst_executed_op_shared_st.sum", "requests", "warp stores to shared memory"},
-    {"smsp__inst_executed_op_shared_atom.sum", "requests", "warp atomics on shared memory"},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "passes", "passes of loads over the banks"},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "passes", "passes of stores over the banks"},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "passes", "passes of atomics over the banks"},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "passes", "beyond the fewest that loads need", 0},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "passes", "beyond the fewest that stores need", 0},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", "passes", "beyond the fewest that atomics need", 0},
-    {"warp_serialize", "passes",
-     "extra passes over shared and constant memory, compute capability 1.x; where the rule leaves a choice, the best",
-     0},
-    {"warp_serialize_worst", "passes", "the same, where the rule leaves a choice, the worst", 0},
-    {"shared_passes_ideal", "passes", "the fewest over the banks of shared memory, compute capability 1.x"},
-};
-
 constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
-                                "passes over the banks of shared memory, conflicts, and their degrees", kMetrics};
+                                "passes over the banks of shared memory, bank conflicts and their degrees"};
 
 /// Constant memory serves one address of a request at a time (guide 2.0, section 5.1.2.3).
 std::uint64_t constant_extra_passes(const exec::Access& access, const rules::Banks& rule) {
@@ -48,7 +31,7 @@ std::uint64_t constant_extra_passes(const exec::Access& access, const rules::Ban
 SharedBanks::Shard::Shard(std::size_t rows, const CountedRules& rules)
     : rules_(rules), low_(rules.shared_period() - 1), sites_(rows) {}
 
-/// Of an access to shared memory, and what constants and parameters cost besides.
+/// Costs of an access to shared memory, and additional costs of constants and parameters.
 void SharedBanks::Shard::find_cost(const exec::Access& access, Site& site) const {
   const std::vector<FastBanks>& rules = rules_.banks();
   site.repeat.ways = 0;
@@ -139,18 +122,15 @@ void SharedBanks::absorb(exec::Shard& shard) {
 
 namespace {
 
-constexpr std::string_view kNames[SharedBanks::kOperations] = {"ld", "st", "atom"};
-
 void add_operation(Metrics& metrics, std::size_t which, std::uint64_t requests, const PassSums& cost) {
-  const std::string name(kNames[which]);
-  metrics.add("smsp__inst_executed_op_shared_" + name + ".sum", requests);
-  metrics.add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + name + ".sum", cost.passes);
-  metrics.add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + name + ".sum", cost.conflicts());
+  metrics.add(by_operation(MetricId::shared_requests_ld, which), requests);
+  metrics.add(by_operation(MetricId::shared_passes_ld, which), cost.passes);
+  metrics.add(by_operation(MetricId::shared_conflicts_ld, which), cost.conflicts());
 }
 
 void add_serialized(Metrics& metrics, const PassSums& old) {
-  metrics.add("warp_serialize", old.serialized());
-  metrics.add("warp_serialize_worst", old.worst_conflicts() + old.besides_worst);
+  metrics.add(MetricId::warp_serialize, old.serialized());
+  metrics.add(MetricId::warp_serialize_worst, old.worst_conflicts() + old.besides_worst);
 }
 
 } // namespace
@@ -173,7 +153,7 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
     Metrics own;
     if (row.requests) {
       add_operation(own, operation(row.kind), row.requests, row.under[CountedRules::kBanks]);
-      own.add("shared_passes_ideal", of_old.fewest);
+      own.add(MetricId::shared_passes_ideal, of_old.fewest);
       shown.pattern = row.site.pattern();
       shown.stride = row.site.stride();
       shown.lane_bytes = row.lane_bytes;
@@ -183,9 +163,9 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
   }
   for (std::size_t which = 0; which < kOperations; ++which) add_operation(launch, which, requests[which], costs[which]);
   add_serialized(launch, old);
-  launch.add("shared_passes_ideal", old.fewest);
+  launch.add(MetricId::shared_passes_ideal, old.fewest);
   for (std::size_t ways = 1; ways < kDegrees; ++ways)
-    if (degrees_[ways]) launch.add("shared_access_" + std::to_string(ways) + "_way", degrees_[ways]);
+    if (degrees_[ways]) launch.add({MetricId::shared_accesses_of_degree, ways}, degrees_[ways]);
 }
 
 template <class See> void SharedBanks::for_each(const rules::Banks& rule, See&& see) const {
@@ -209,26 +189,23 @@ SharedBanks::Counts SharedBanks::counts(const rules::Banks& rule, std::vector<In
 
 namespace {
 
-constexpr std::string_view kKinds[kAccessKinds] = {"ld", "st", "atom", "red"}; // by exec::AccessKind
-
 /// `all`: also the counts of loads and stores that do not occur.
 void add_rule(Metrics& metrics, const rules::BankRule& rule, const SharedBanks::Counts& counts, bool all) {
-  const std::string prefix = "rule." + rule.name + ".";
+  const std::string& name = rule.name;
   PassSums sum;
   for (std::size_t kind = 0; kind < counts.size(); ++kind) {
     const auto& [requests, passes] = counts[kind];
     sum.add(passes);
     if (requests == 0 && !(all && kind < 2)) continue;
-    const std::string start = prefix + std::string(kKinds[kind]);
-    metrics.add(start + "_requests", requests);
-    metrics.add(start + "_passes", passes.passes);
-    metrics.add(start + "_conflicts", passes.conflicts());
+    metrics.add({MetricId::rule_requests, name, kOperationNames[kind]}, requests);
+    metrics.add({MetricId::rule_operation_passes, name, kOperationNames[kind]}, passes.passes);
+    metrics.add({MetricId::rule_operation_conflicts, name, kOperationNames[kind]}, passes.conflicts());
   }
-  metrics.add(prefix + "passes", sum.passes);
-  metrics.add(prefix + "conflicts", sum.conflicts());
+  metrics.add({MetricId::rule_passes, name}, sum.passes);
+  metrics.add({MetricId::rule_conflicts, name}, sum.conflicts());
   if (rule.broadcast == rules::Banks::Broadcast::one_word)
-    metrics.add(prefix + "conflicts_worst", sum.worst_conflicts());
-  if (rule.constants) metrics.add(prefix + "constant_passes", sum.besides);
+    metrics.add({MetricId::rule_conflicts_worst, name}, sum.worst_conflicts());
+  if (rule.constants) metrics.add({MetricId::rule_constant_passes, name}, sum.besides);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-// Passes over the banks of shared memory, under all rules that a launch is counted by. Two of them define counters of
-// profilers: wavefronts and conflicts as Nsight Compute has them (compute capability 5.0 and later), and warp_serialize
-// as on compute capability 1.x.
+// Passes over the banks of shared memory under all rules of a launch. Two of these rules define counters of profilers:
+// wavefronts and conflicts of Nsight Compute (compute capability 5.0 and later), and warp_serialize of compute
+// capability 1.x.
 //
 //   32 lanes load 4 bytes each, 8 bytes apart: smsp__inst_executed_op_shared_ld += 1, wavefronts += 2, conflicts += 1,
 //   warp_serialize += 2 (each half-warp conflicts 2-way)
@@ -71,7 +71,7 @@ public:
       return;
     const std::size_t instruction = std::min<std::size_t>(access.instruction, sites_.size() / kOperations - 1);
     Site& site = sites_[instruction * kOperations + operation(access.kind)];
-    // Moving an access by whole banks moves its conflicts along: under most rules only the place inside a bank matters.
+    // Moving an access by whole banks keeps its conflicts: under most rules only the position inside a bank matters.
     const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] & low_;
     const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
     if (site.repeat.key == key && site.repeat.space == access.space && site.repeat.count &&
@@ -105,7 +105,7 @@ private:
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 
   const CountedRules& rules_;
-  std::uint64_t low_;       ///< the bits of an address that decide its cost
+  std::uint64_t low_;       ///< the bits of an address that determine its cost
   std::vector<Site> sites_; ///< with that for instructions out of range
   std::vector<Row> merged_;
   Degrees degrees_{};

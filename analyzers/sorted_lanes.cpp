@@ -47,7 +47,7 @@ template <int Distance> [[gnu::always_inline]] inline Row exchanged(Row v) {
                                  5 ^ Distance, 6 ^ Distance, 7 ^ Distance);
 }
 
-/// Each key against the one so many columns on: the smaller one goes to the lower column.
+/// Compares each key with the one `Distance` columns on: the smaller one goes to the lower column.
 template <int Distance> [[gnu::always_inline]] inline void order_columns(Rows& m) {
 #pragma GCC unroll 4
   for (Row& row : m.row) {
@@ -66,7 +66,7 @@ template <int Columns> [[gnu::always_inline]] inline void order_mirrored(Rows& m
     m.row[r] = columns<Columns>(m.row[r] < other[r] ? m.row[r] : other[r], m.row[r] < other[r] ? other[r] : m.row[r]);
 }
 
-/// What is left to do inside each column.
+/// The remaining steps inside each column.
 [[gnu::always_inline]] inline void order_within_columns(Rows& m) {
   order(m.row[0], m.row[2]);
   order(m.row[1], m.row[3]);
@@ -74,7 +74,7 @@ template <int Columns> [[gnu::always_inline]] inline void order_mirrored(Rows& m
   order(m.row[2], m.row[3]);
 }
 
-/// 8 consecutive lanes in each pair of columns; in which order does not matter.
+/// 8 consecutive lanes in each pair of columns, in any order.
 [[gnu::always_inline]] inline Rows by_quarters(const LaneKeys& keys) {
   Row quarter[4];
 #pragma GCC unroll 4
@@ -168,7 +168,7 @@ template <int Digits> [[gnu::always_inline]] inline std::uint8_t largest(const B
   return static_cast<std::uint8_t>(result);
 }
 
-/// Of each group, how many of the counted lanes are in its fullest cell.
+/// For each group, the number of counted lanes in its fullest cell.
 [[gnu::always_inline]] inline std::array<std::uint8_t, 4> fullest(const Rows& m, Group group, exec::Mask counted,
                                                                   std::uint32_t shift, std::uint32_t last) {
   const Bits place = {0, 4, 8, 12, 16, 20, 24, 28};

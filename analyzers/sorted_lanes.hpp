@@ -1,5 +1,5 @@
-// The 32 lanes of a warp, sorted by a key: what lies side by side then, and where something new begins, is read off bit
-// masks. Irregular accesses are counted this way, without a branch that depends on the addresses.
+// The 32 lanes of a warp, sorted by a key. Bit masks show where a new value or block begins in the sorted order. This
+// counts irregular accesses without branches that depend on the addresses.
 //
 //   keys of 32 lanes: 12, 8, 8, 132, …
 //   SortedLanes lanes(keys);
@@ -17,9 +17,9 @@ namespace warplens::analyzers {
 
 using LaneKeys = std::array<std::int32_t, exec::kWarpSize>;
 
-/// The distances of the active lanes from `base`. Inactive lanes get the distance of an active one, of their
-/// quarter-warp if it has one, else of their half: that adds no distinct key to any group. `mask` is not 0. False: some
-/// active lane is 2 GiB or more away, and the keys mean nothing.
+/// Computes the distances of the active lanes from `base`. Inactive lanes get the distance of an active lane of their
+/// quarter-warp, or else of their half, so that they add no distinct key to any group. `mask` must not be 0. Returns
+/// false if an active lane is 2 GiB or more away; the keys are then undefined.
 bool distances(const std::uint64_t* addresses, exec::Mask mask, std::uint64_t base, LaneKeys& keys);
 
 /// Lanes that are sorted together: 8, 16 or all.
@@ -28,17 +28,17 @@ enum class Group : std::uint8_t { quarter, half, warp };
 /// The lanes of each group, ascending, one group after the other.
 class SortedLanes {
 public:
-  SortedLanes() {} // unsorted: nothing may be asked
+  SortedLanes() {} // unsorted: call sort() before any query
   explicit SortedLanes(const LaneKeys& keys) { sort(keys); }
   void sort(const LaneKeys& keys);
 
-  /// For each of `bits`, where something new begins. Bit i: the i-th of the sorted lanes is the first of its group, or
-  /// differs from the one before in one of those bits; with the low ones left out, a new block of keys begins. Bits
-  /// that are not in `active` stay 0.
+  /// For each of `bits`, the positions where a new value begins. Bit i: the i-th of the sorted lanes is the first of
+  /// its group, or differs from the previous one in one of these bits; without the low bits, this is the begin of a new
+  /// block of keys. Bits that are not in `active` stay 0.
   using Starts = std::array<exec::Mask, 4>;
   void starts(Group group, const std::int32_t (&bits)[4], exec::Mask active, Starts& result) const;
-  /// Each key has a cell, `key >> shift & last`, with `last` at most 31. How many of the `counted` ones (by their place
-  /// in the order, as starts() has them) are in the fullest cell of each group, by its first quarter-warp.
+  /// Each key has a cell, `key >> shift & last`, with `last` at most 31. Returns how many of the `counted` keys
+  /// (by sorted position, as in starts()) are in the fullest cell of each group, by its first quarter-warp.
   [[nodiscard]] std::array<std::uint8_t, 4> fullest_cells(Group group, exec::Mask counted, std::uint32_t shift,
                                                           std::uint32_t last) const;
   [[nodiscard]] LaneKeys keys(Group group) const;
@@ -50,7 +50,7 @@ private:
   Matrix sorted_[3]; ///< by Group
 };
 
-/// The same, of addresses of all lanes in any order, each counted.
+/// The same for unsorted addresses of all lanes; counts every lane.
 std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, Group group, std::uint32_t shift,
                                           std::uint32_t last);
 

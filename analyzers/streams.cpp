@@ -10,7 +10,7 @@ namespace warplens::analyzers {
 
 namespace {
 
-// A header, in a word of its own before the lines.
+// A header, in a separate word before the lines.
 LineUse header(const exec::Access& access, std::size_t lines) {
   return {std::uint64_t{access.instruction} << 32 | std::uint64_t{access.space == isa::Space::local} << 24 |
           static_cast<std::uint64_t>(access.kind) << 16 | lines};
@@ -21,7 +21,7 @@ constexpr std::uint64_t kFirstLocalLine = std::uint64_t{1} << 57;
 constexpr std::size_t kFirstWords = 16;
 constexpr std::uint64_t kLine = 128, kSector = 32, kSectorsOfLine = kLine / kSector;
 
-/// Bytes of which no sector between the first and the last is left out.
+/// A byte range that touches every sector from the first to the last.
 struct Run {
   std::uint64_t first, last;
   [[nodiscard]] std::uint64_t first_line() const { return first / kLine; }
@@ -33,7 +33,7 @@ struct Run {
   }
 };
 
-/// The one that an access is, if that is plain to see.
+/// The byte range of an access, if it is easy to determine.
 std::optional<Run> run_of(const exec::Access& access) {
   if (access.shape == exec::Shape::irregular || access.stride < 0 || access.stride > static_cast<std::int64_t>(kSector))
     return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Run> run_of(const exec::Access& access) {
   return Run{low, high + access.lane_bytes - 1};
 }
 
-/// The two that the halves of a warp are, one behind the other, in lines of their own: rows of a tile.
+/// The byte ranges of the two halves of a warp, if they are in ascending order and in separate lines: rows of a tile.
 std::optional<std::pair<Run, Run>> runs_of_halves(const exec::Access& access) {
   if (access.mask != ~exec::Mask{0}) return std::nullopt;
   const std::uint64_t* const a = access.addresses;
@@ -58,7 +58,7 @@ std::optional<std::pair<Run, Run>> runs_of_halves(const exec::Access& access) {
   return std::pair(low, high);
 }
 
-/// What is kept of a launch at most.
+/// The maximum that is recorded of a launch.
 struct Room {
   std::uint64_t warps;
   std::size_t words;
@@ -98,7 +98,7 @@ bool Streams::Shard::begin_cta(std::uint64_t cta) {
   return true;
 }
 
-/// Null where it is not kept, or has had its share.
+/// Null if the warp is not recorded, or if its space is used up.
 Streams::Warp* Streams::Shard::warp_of(const exec::WarpId& id) {
   if (id.warp >= warps_) return nullptr;
   if (last_ == nullptr || last_number_ != id.cta) {
@@ -156,14 +156,14 @@ void Streams::absorb(Shard& shard) {
   local_lines_ = std::max(local_lines_, shard.local_lines_);
 }
 
-/// How far the accesses of a warp have been looked at.
+/// The read position in the accesses of a warp.
 struct Streams::Cursor {
   const Warp* warp;
   StreamPlace place;
-  std::optional<std::uint64_t> local_place; ///< the first line of the warp's local memory; none: it is left out
+  std::optional<std::uint64_t> local_place; ///< the first line of the warp's local memory; none: skip local memory
   std::size_t next = 0;
 
-  /// `moved` has room for the lines of local memory where they lie.
+  /// `moved`: a buffer for the lines of local memory at their final addresses.
   bool step(const Visit& visit, std::vector<LineUse>& moved) {
     std::uint64_t head = 0;
     std::span<const LineUse> lines;
@@ -206,7 +206,7 @@ std::vector<std::uint64_t> Streams::ctas_of(std::uint64_t wave, std::uint32_t mu
 void Streams::rounds(std::vector<Cursor> cursors, const Visit& visit) const {
   std::vector<LineUse> moved;
   while (!cursors.empty()) {
-    // Those that are through leave; the others keep their order.
+    // Finished warps are removed; the others keep their order.
     const auto gone = std::remove_if(cursors.begin(), cursors.end(), [&](Cursor& c) { return !c.step(visit, moved); });
     cursors.erase(gone, cursors.end());
   }

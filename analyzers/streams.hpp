@@ -1,20 +1,20 @@
-// The accesses to global memory of the warps of a launch, and to local memory where the board has caches, kept, so that
-// analyzers which depend on order can look at them in one that does not depend on which worker ran what when.
+// Records the accesses of a launch's warps to global memory, and to local memory if the board has caches. Analyzers
+// that depend on the order read them in an order that does not depend on the workers of the emulator.
 //
-// Order: blocks are dealt out as a GPU begins: block i goes to multiprocessor i % multiprocessors until each has its
-// resident blocks; those are a wave. A wave is over before the next one begins. In a wave, round r is the r-th access
-// of every warp: multiprocessor by multiprocessor, on each its blocks by number, in each its warps by number. Warps
-// that have fewer accesses drop out. Barriers are not looked at: warps that access equally often stay in step anyway.
+// Order: block i goes to multiprocessor i % multiprocessors until each has its resident blocks, as a GPU starts them;
+// these blocks form a wave. A wave ends before the next one begins. In a wave, round r is the r-th access of every
+// warp: ordered by multiprocessor, then by block, then by warp. Warps with fewer accesses drop out. Barriers are
+// ignored: warps with equally many accesses stay in step anyway.
 //
 //   2 multiprocessors, 1 resident block of 2 warps: round 0 is block 0 warp 0, block 0 warp 1, block 1 warp 0, block 1
 //   warp 1; round 1 again; when all are done blocks 2 and 3 follow
 //
-// Local memory lies where a GPU keeps it: each warp that a multiprocessor can hold has a place of its own, behind all
-// of global memory, in which word i of its 32 lanes is line i; all places are as large as the largest that a warp was
-// seen to use. The next wave finds the places of the one before.
+// Local memory is placed as on a GPU: each resident warp has its own area behind global memory, in which word i of its
+// 32 lanes is line i. All areas have the size of the largest area that a warp uses. The next wave reuses the areas of
+// the previous one.
 //
-// Memory is bounded: of large launches only the first waves are kept, and of each warp only its first accesses, so that
-// all together take at most kWords words of 8 bytes. What share that is, recorded() says.
+// Memory is bounded: for large launches, only the first waves and the first accesses of each warp are recorded, in at
+// most kWords words of 8 bytes. recorded() returns the recorded share.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -34,7 +34,7 @@ struct StreamAccess {
   std::span<const LineUse> lines; ///< each once, in the order of the lanes
 };
 
-/// Who made it, and when.
+/// The origin and the time of an access.
 struct StreamPlace {
   std::uint64_t round = 0;
   std::uint32_t multiprocessor = 0;
@@ -47,10 +47,10 @@ public:
   static constexpr std::size_t kWords = std::size_t{1} << 22; ///< 32 MB
   static constexpr std::uint64_t kWarps = std::uint64_t{1} << 15;
 
-  /// What is kept, from much to little.
+  /// The recorded part of a launch, from large to small.
   enum class Part : std::uint8_t {
     first_waves, ///< as many as memory allows
-    glance,      ///< a sixth of the warps; where a wave has more, the blocks of every second multiprocessor, or third
+    glance,      ///< a sixth of the warps; if a wave has more, the blocks of every second or third multiprocessor, …
     one_multiprocessor ///< of the first wave, the blocks on multiprocessor 0
   };
   Streams(const exec::LaunchShape& shape, const Board& board, Part part = Part::first_waves);
@@ -63,9 +63,9 @@ public:
   using Visit = std::function<void(const StreamPlace&, const StreamAccess&)>;
   /// All accesses of a wave, to global and local memory, in the order above.
   void each_of_wave(std::uint64_t wave, const Visit& visit) const;
-  /// Those of one block to global memory: its warps in turns.
+  /// The accesses of one block to global memory, round by round.
   void each_of_cta(std::uint64_t cta, const Visit& visit) const;
-  /// Those of a warp to global memory, in program order.
+  /// The accesses of a warp to global memory, in program order.
   void each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const;
   /// The blocks of a wave that are on a multiprocessor, ascending.
   [[nodiscard]] std::vector<std::uint64_t> ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const;

@@ -8,21 +8,9 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr MetricInfo kMetrics[] = {
-    {"l1tex__t_requests_pipe_tex_mem_texture.sum", "requests", "warp fetches of textures"},
-    {"l1tex__t_sectors_pipe_tex_mem_texture.sum", "sectors", "32-byte sectors of the nearest texels"},
-    {"l1tex__t_requests_pipe_tex_mem_surface_op_ld.sum", "requests", "warp loads of surfaces"},
-    {"l1tex__t_sectors_pipe_tex_mem_surface_op_ld.sum", "sectors", "sectors of their texels"},
-    {"l1tex__t_requests_pipe_tex_mem_surface_op_st.sum", "requests", "warp stores to surfaces"},
-    {"l1tex__t_sectors_pipe_tex_mem_surface_op_st.sum", "sectors", "sectors of their texels"},
-    {"l1tex__t_requests_pipe_tex_mem_surface_op_red.sum", "requests", "warp reductions on surfaces"},
-    {"l1tex__t_sectors_pipe_tex_mem_surface_op_red.sum", "sectors", "sectors of their texels"},
-};
+constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", "requests and texel sectors"};
 
-constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", "requests and sectors of texels",
-                                kMetrics};
-
-constexpr std::string_view kOperations[] = {"texture", "surface_op_ld", "surface_op_st", "surface_op_red"};
+constexpr std::size_t kOperations = 4; // fetches, loads, stores, reductions
 
 std::size_t operation_of(isa::InstructionClass which) {
   switch (which) {
@@ -34,9 +22,8 @@ std::size_t operation_of(isa::InstructionClass which) {
 }
 
 void add_metrics(Metrics& metrics, std::size_t operation, const TextureMemory::Row& row) {
-  const std::string end = "_pipe_tex_mem_" + std::string(kOperations[operation]) + ".sum";
-  metrics.add("l1tex__t_requests" + end, row.requests);
-  metrics.add("l1tex__t_sectors" + end, row.sectors);
+  metrics.add(by_operation(MetricId::texture_requests, operation), row.requests);
+  metrics.add(by_operation(MetricId::texture_sectors, operation), row.sectors);
 }
 
 } // namespace
@@ -61,7 +48,7 @@ void TextureMemory::absorb(exec::Shard& shard) {
 }
 
 void TextureMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  std::array<Row, std::size(kOperations)> totals{};
+  std::array<Row, kOperations> totals{};
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].requests == 0) continue;
     const bool known = i < function_.instructions.size();

@@ -1,5 +1,5 @@
-// Texture and surface memory: requests of warps, and the 32-byte sectors of the texels that they name. Texels lie row
-// after row here; devices tile them, so sectors are those of a texture in plain memory.
+// Texture and surface memory: requests of warps, and the 32-byte sectors of the texels that they access. Texels are
+// stored row by row here; devices tile them, so the sectors are those of a texture in linear memory.
 //
 //   32 lanes fetch neighbouring texels of 4 bytes: l1tex__t_requests_pipe_tex_mem_texture.sum += 1, sectors += 4
 #pragma once

@@ -1,4 +1,4 @@
-/* Warplens as a C library: emulate PTX kernels on the CPU, and read what a GPU would have made of them.
+/* Warplens as a C library: emulate PTX kernels on the CPU, and read how a GPU would execute them.
  *
  *   warplens_context* context;
  *   warplens_module* module;
@@ -15,12 +15,12 @@
  *   warplens_launch(module, "scale", &options, arguments, sizes, 2, &report);
  *   puts(warplens_report_json(report));
  *
- * Threads: every function may be called from any thread. A handle must not be destroyed while another thread uses it;
- * launches that touch the same memory are ordered by the caller.
- * Errors: functions that can fail return a warplens_status; warplens_last_error() then has the text, one message or
- * more, each as "file:line:col: error: message" with the source line and a hint. No function prints; none ends the
- * process. Sizes are in bytes, grids in blocks, blocks in threads. Null handles and null pointers are refused as
- * invalid, but destroy functions take null. */
+ * Threads: you can call every function from any thread. Do not destroy a handle while another thread uses it. The
+ * caller must order launches that access the same memory.
+ * Errors: functions that can fail return a warplens_status. warplens_last_error() then returns one or more messages,
+ * each as "file:line:col: error: message" with the source line and a hint. No function prints or ends the process.
+ * Sizes are in bytes, grids in blocks, blocks in threads. Null handles and null pointers are refused as invalid, but
+ * destroy functions accept null. */
 #ifndef WARPLENS_H
 #define WARPLENS_H
 
@@ -40,41 +40,42 @@ extern "C" {
 typedef enum warplens_status {
   WARPLENS_OK = 0,
   WARPLENS_TRAPPED = 1, /* the kernel stopped: out of bounds, misaligned, trap, step limit, … */
-  WARPLENS_INVALID = 2, /* bad PTX, a launch that the device refuses, arguments that do not fit */
-  WARPLENS_INTERNAL = 3 /* a fault of the library, or no memory left */
+  WARPLENS_INVALID = 2, /* bad PTX, a launch that the device does not allow, arguments that do not match */
+  WARPLENS_INTERNAL = 3 /* an error in the library, or out of memory */
 } warplens_status;
 
 typedef struct warplens_context warplens_context; /* device memory */
-typedef struct warplens_module warplens_module;   /* PTX, parsed and checked, its variables in memory */
-typedef struct warplens_report warplens_report;   /* what a launch found out */
+typedef struct warplens_module warplens_module;   /* parsed and checked PTX with its variables in memory */
+typedef struct warplens_report warplens_report;   /* the results of a launch */
 
-/* "0.1.0"; lives forever. */
+/* "0.1.0"; valid for the lifetime of the process. */
 WARPLENS_API const char* warplens_version(void);
-/* What the last function of this thread that failed has to say; empty at first. Valid until the next failure. */
+/* The messages of the last function that failed in this thread; empty at first. Valid until the next failure. */
 WARPLENS_API const char* warplens_last_error(void);
 
 /* A context owns its allocations; modules and reports keep it alive. */
 WARPLENS_API warplens_status warplens_context_create(warplens_context** context);
 WARPLENS_API void warplens_context_destroy(warplens_context* context);
 
-/* `size` zeroed bytes at a multiple of 256, which reports call `name` (may be null). An address is a host address too:
- * it may be read and written directly. */
+/* Allocates `size` zeroed bytes, aligned to 256 bytes. Reports use `name` (may be null) for them. The address is also a
+ * host address: you can read and write it directly. */
 WARPLENS_API warplens_status warplens_memory_allocate(warplens_context* context, uint64_t size, const char* name,
                                                       uint64_t* address);
 WARPLENS_API warplens_status warplens_memory_free(warplens_context* context, uint64_t address);
-/* Copies `size` bytes to or from an allocation. Invalid: a range that is not inside one. */
+/* Copies `size` bytes to or from an allocation. Invalid: the range is not inside one allocation. */
 WARPLENS_API warplens_status warplens_memory_write(warplens_context* context, uint64_t address, const void* from,
                                                    uint64_t size);
 WARPLENS_API warplens_status warplens_memory_read(warplens_context* context, uint64_t address, void* to, uint64_t size);
 
-/* `ptx` is text, ended by a zero byte; `file` is the name that messages give it (may be null). */
+/* `ptx` is zero-terminated text; messages use `file` as its name (may be null). */
 WARPLENS_API warplens_status warplens_module_load(warplens_context* context, const char* ptx, const char* file,
                                                   warplens_module** module);
 WARPLENS_API void warplens_module_destroy(warplens_module* module);
-/* The kernels, in the order of the text. Names live as long as the module; null: no such index. */
+/* The kernels, in the order of the text. Names are valid as long as the module; null: no such index. */
 WARPLENS_API size_t warplens_module_kernel_count(const warplens_module* module);
 WARPLENS_API const char* warplens_module_kernel_name(const warplens_module* module, size_t index);
-/* Parameters of a kernel, and the size of each in bytes. Invalid: no such kernel; size: no such index. */
+/* The number of parameters of a kernel, and the size of each in bytes. Invalid: no such kernel; for the size, no such
+ * index. */
 WARPLENS_API warplens_status warplens_kernel_parameter_count(const warplens_module* module, const char* kernel,
                                                              size_t* count);
 WARPLENS_API warplens_status warplens_kernel_parameter_size(const warplens_module* module, const char* kernel,
@@ -85,45 +86,49 @@ WARPLENS_API warplens_status warplens_module_variable(const warplens_module* mod
 
 typedef struct warplens_launch_options {
   size_t struct_size;    /* sizeof(warplens_launch_options): later versions may append members */
-  uint64_t grid[3];      /* blocks: x, y, z */
-  uint64_t block[3];     /* threads: x, y, z */
-  uint64_t shared_bytes; /* dynamic shared memory of a block */
+  uint64_t grid[3];      /* in blocks: x, y, z */
+  uint64_t block[3];     /* in threads: x, y, z */
+  uint64_t shared_bytes; /* dynamic shared memory per block */
   const char* device;    /* built-in name or device file; null: C1060 for targets before sm_20, else H200 */
-  uint32_t registers;    /* per thread, for the occupancy; 0: .maxnreg, or an estimate */
-  uint32_t workers;      /* threads of the emulator; 0: as many as the machine has */
-  uint64_t max_steps;    /* warp instructions after which the kernel is stopped; 0: 2^40 */
-  int analyze;           /* 0: only run; else count, predict and find problems */
-  int host_pointers;     /* 1: addresses outside the context's memory are the caller's business, not traps. A kernel
-                          * that waits for ever is then no deadlock either: the host may write what it waits for */
-  int cooperative;       /* 1: all blocks run at the same time, and may wait for each other */
-  uint64_t cluster[3];   /* blocks of a cluster; zeros: as .reqnctapercluster says, or none */
-  int past_ends;         /* 1: an access past an allocation passes, as on a GPU, where its page of 2 MiB has another
-                          * allocation or the rest of one; 0: it traps */
+  uint32_t registers;    /* per thread, for the occupancy; 0: from .maxnreg, or estimated */
+  uint32_t workers;      /* threads of the emulator; 0: one per processor that the process may use */
+  uint64_t max_steps;    /* number of warp instructions after which the kernel is stopped; 0: 2^40 */
+  int analyze;           /* 0: only run; otherwise count, predict and find problems */
+  int host_pointers;     /* 1: addresses outside the context's memory are the caller's responsibility and do not
+                          * trap. A kernel that waits forever is then not reported as a deadlock either, because the
+                          * host may write the value that it waits for */
+  int cooperative;       /* 1: all blocks run at the same time and may wait for each other */
+  uint64_t cluster[3];   /* blocks per cluster; zeros: from .reqnctapercluster, or no clusters */
+  int past_ends;         /* 1: as on a GPU, an access past the end of an allocation passes if its 2 MiB page contains
+                          * another allocation or the rest of one; 0: it traps */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
-  {                                                                                                                    \
-    sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0}, 0                     \
-  }
+  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0}, 0 }
 
-/* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; they must be as wide as the
- * parameter. `report` may be null. After WARPLENS_TRAPPED there is a report too, which says why. */
+/* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; sizes[i] must equal the size
+ * of the parameter. `report` may be null. WARPLENS_TRAPPED also returns a report, which contains the reason. */
 WARPLENS_API warplens_status warplens_launch(warplens_module* module, const char* kernel,
                                              const warplens_launch_options* options, const void* const* arguments,
                                              const size_t* sizes, size_t count, warplens_report** report);
 
-/* The report as JSON (docs/json-schema.json); lives as long as the report. */
+/* The report as JSON (docs/json-schema.json); valid as long as the report. */
 WARPLENS_API const char* warplens_report_json(const warplens_report* report);
-/* What the kernel printed with printf(), in the order of its blocks; lives as long as the report. */
+/* What the kernel printed with printf(), in the order of its blocks; valid as long as the report. */
 WARPLENS_API const char* warplens_report_printed(const warplens_report* report);
-/* The value of a metric of the whole launch, by name. Invalid: there is none of that name. */
+/* The value of a metric of the whole launch, by name. Invalid: no such metric. */
 WARPLENS_API warplens_status warplens_report_metric(const warplens_report* report, const char* name, double* value);
+/* A metric that reports can have: its name, its unit and its definition, as in docs/metrics.md. The strings are valid
+ * until the library is unloaded. A name with {} stands for several metrics: a name or a number replaces the {}.
+ * Invalid: `index`, which counts from 0, is past the last metric. */
+WARPLENS_API warplens_status warplens_metric(size_t index, const char** name, const char** unit,
+                                             const char** definition);
 WARPLENS_API void warplens_report_destroy(warplens_report* report);
 
-/* For programs written against gpuocelot: runs the first kernel of `source` (PTX, ended by a zero byte) and waits.
- * args[i] is not a pointer to argument i but its value, as wide as the parameter: the low bytes of the pointer-sized
- * args[i]. Addresses are host pointers. The block comes before the grid. Modules are kept by content. There is no way
- * to return an error: it is printed to stderr. Accesses past the end of a module's variable pass as on a GPU, with a
+/* For programs written against gpuocelot: runs the first kernel of `source` (zero-terminated PTX) and waits for it.
+ * args[i] is not a pointer to argument i but its value: the low bytes of args[i], as many as the parameter has.
+ * Addresses are host pointers. The block comes before the grid. Modules are cached by content. The function cannot
+ * return an error: it prints errors to stderr. Accesses past the end of a module's variable pass as on a GPU, with a
  * warning for each place, unless the environment variable WARPLENS_STRICT is 1. */
 WARPLENS_API void ptx_run(const char* source, int n_args, void** args, int block_x, int block_y, int block_z,
                           int grid_x, int grid_y, int grid_z, int shared_bytes);

@@ -1,5 +1,5 @@
-// Nanoseconds per warp access, with every analyzer on. Regular accesses should cost no more than the emulator's event;
-// irregular ones are looked at lane by lane.
+// Measures nanoseconds per warp access with all analyzers. Regular accesses should cost no more than the emulator's
+// event; irregular accesses are analysed lane by lane.
 
 #include "analyzers/analyzers.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace warplens;
 
-/// `pattern`: 1024 accesses, used round and round.
+/// 1024 accesses, used in a cycle.
 struct Accesses {
   std::vector<std::array<std::uint64_t, exec::kWarpSize>> addresses;
   exec::Access event{.shape = exec::Shape::irregular, .lane_bytes = 4, .mask = 0xffffffffu};

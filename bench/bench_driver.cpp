@@ -1,5 +1,5 @@
-// What a launch costs beyond its kernel, through libcuda.so.1: an empty kernel, launched in a row and waited for at the
-// end, or waited for each time; a copy of 4 bytes.
+// Measures the overhead of calls to libcuda.so.1: launches of an empty kernel with one synchronisation at the end, or
+// with one after each launch, and copies of 4 bytes.
 #include "runtime/abi/driver.hpp"
 
 #include <benchmark/benchmark.h>
@@ -13,7 +13,7 @@ constexpr const char* kEmpty = R"(
 .visible .entry empty(.param .u64 a, .param .u32 b) { ret; }
 )";
 
-/// The primary context current, `allocations` pieces of memory, and the kernel.
+/// Makes the primary context current, makes `allocations` allocations, and returns the kernel.
 CUfunction prepare(long allocations) {
   cuInit(0);
   CUcontext context = nullptr;

@@ -1,10 +1,10 @@
-// What it costs to load PTX, by processor time: statements a second for each pass over texts of growing size, and
-// microseconds for each KB of what ptx_run does the first time that it is given a text.
+// Measures the processor time for loading PTX: statements per second of each pass over texts of increasing size, and
+// microseconds per KB of the first ptx_run of a text.
 //
 //   build/bin/bench_load            all
-//   build/bin/bench_load 100000     texts up to 100 000 statements only
+//   build/bin/bench_load 100000     only texts of up to 100 000 statements
 //
-// The texts are the samples' kernels as nvcc compiled them, over and over, each time under other names.
+// The texts repeat the samples' kernels as nvcc compiled them, with different names each time.
 #include "api/warplens.h"
 #include "emulator/exec/decode/decode.hpp"
 #include "emulator/ir/check.hpp"
@@ -47,12 +47,12 @@ constexpr const char* kHeader = ".version 9.0\n.target sm_90\n.address_size 64\n
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
 
-/// A sample without its header, and the names that it gives kernels and variables of the module.
+/// A sample without its header, and the names of its kernels and module variables.
 struct Sample {
   std::string text;
   std::set<std::string, std::less<>> names;
 
-  /// Every name, and what begins with one (k_param_0), with `suffix`.
+  /// The text with `suffix` added to every name, also inside words that begin with a name (k_param_0).
   [[nodiscard]] std::string renamed(const std::string& suffix) const {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
@@ -72,7 +72,7 @@ struct Sample {
   }
 };
 
-// A file number is declared once in a module: passes() declares those of all samples.
+// A module may declare a file number only once: passes() declares those of all samples.
 std::string without_files(const std::string& text) {
   std::istringstream lines(text);
   std::string result;
@@ -108,7 +108,7 @@ void passes(const std::vector<Sample>& list, std::size_t statements) {
   constexpr int kFiles = 32;
   for (int i = 1; i <= kFiles; ++i) text += fmt::format(".file {} \"{}.cu\"\n", i, i);
   for (std::size_t copy = 0, made = 0; made < statements; ++copy)
-    for (std::size_t i = 0; i < list.size(); ++i) { // two samples may have kernels of one name
+    for (std::size_t i = 0; i < list.size(); ++i) { // two samples may have kernels with the same name
       const std::string one = list[i].renamed(fmt::format("_{}_{}", i, copy));
       made += static_cast<std::size_t>(std::count(one.begin(), one.end(), ';'));
       text += one;
@@ -130,7 +130,7 @@ void passes(const std::vector<Sample>& list, std::size_t statements) {
              used.ru_maxrss / 1024);
 }
 
-/// A kernel such as machine-learning compilers write: loads, arithmetic, stores, all in a line.
+/// A kernel like those of machine-learning compilers: straight-line loads, arithmetic and stores.
 std::string small_kernel(int number, std::size_t bytes) {
   std::string text = fmt::format(".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry E_{}(\n", number);
   const std::size_t registers = bytes / 50;
@@ -151,8 +151,8 @@ void first_runs() {
   void* arguments[] = {out, in};
   const auto run = [&](const std::string& text) { ptx_run(text.c_str(), 2, arguments, 32, 1, 1, 1, 1, 1, 0); };
   const std::string first = small_kernel(0, 4096);
-  fmt::print("the first text of the process, 4 KB: {:.0f} µs\n", seconds_of([&] { run(first); }) * 1e6);
-  fmt::print("{:>10} {:>12} {:>12} {:>16}\n", "KB", "µs", "µs a KB", "again, µs");
+  fmt::print("first text of the process, 4 KB: {:.0f} µs\n", seconds_of([&] { run(first); }) * 1e6);
+  fmt::print("{:>10} {:>12} {:>12} {:>16}\n", "KB", "µs", "µs per KB", "again, µs");
   int number = 1;
   for (const std::size_t kilobytes : {1, 2, 5, 10, 20}) {
     constexpr int kTexts = 40;
@@ -174,7 +174,7 @@ int main(int count, char** arguments) {
   first_runs();
   const std::vector<Sample> list = samples();
   fmt::print("{:>10} {:>8} {:>12} {:>12} {:>12} {:>10}\n", "statements", "MB", "parsed/s", "checked/s", "decoded/s",
-             "MiB so far");
+             "peak MiB");
   for (std::size_t n : {10'000, 50'000, 200'000, 820'000})
     if (n <= most) passes(list, n);
 }

@@ -1,8 +1,8 @@
-// The speed of mma, mma.sp and wmma.mma: nanoseconds for a warp, and how many times as long they take as the fma.f32
-// that would do the same multiplications and additions, 32 at once. The forms are those that hardware was asked,
-// tests/data/hardware/matrix.jsonl; operands are ordinary numbers of their types. Both are kernels of one warp that
-// repeat what is measured; they run in turns, and the best of several rounds counts. docs/performance.md has the
-// numbers.
+// Measures mma, mma.sp and wmma.mma: nanoseconds for a warp, and the time relative to the fma.f32 that would do the
+// same multiplications and additions, 32 at once. The forms are those that were measured on hardware
+// (tests/data/hardware/matrix.jsonl); operands are ordinary numbers of their types. Both are kernels of one warp that
+// repeat the instruction; they run alternately, and the best of several rounds counts. docs/performance.md has the
+// results.
 //
 //   build/bin/bench_matrices [NAME]      only forms that contain NAME
 #include "api/warplens.h"
@@ -22,9 +22,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kUnrolled = 8, kRounds = 15;
-constexpr int kLoops = 300, kLoopsOfFma = 3000; ///< long enough that the call of the kernel does not count
+constexpr int kLoops = 300, kLoopsOfFma = 3000; ///< long enough that the kernel's call is negligible
 
-// Random bits r become ordinary numbers: (r & random) | fixed, exponents within a factor of eight or so below 1.
+// Converts random bits r to ordinary numbers, (r & random) | fixed, with exponents from about 1/8 to 1.
 struct Bits {
   unsigned random, fixed;
 };

@@ -1,11 +1,11 @@
-// The speed of each instruction that is computed lane by lane: nanoseconds of its handler for a full warp, called again
-// and again on the same rows, the best of several rounds. Operands are ordinary values (no NaN, no subnormal, divisors
-// of all sizes, small shifts). The slowest come first. docs/performance.md says which are slow, and why.
+// Measures each instruction that is computed lane by lane: nanoseconds of its handler for a full warp, called
+// repeatedly on the same rows, best of several rounds. Operands are ordinary values (no NaN, no subnormal, divisors of
+// all sizes, small shifts). The slowest come first. docs/performance.md lists the slow ones and the reasons.
 //
 //   build/bin/bench_opcodes [--slower-than NS] [--level x86-64-v3] [--one-lane] [NAME]   only spellings that contain
 //   NAME
 //
-// With --one-lane a single lane is active, as in a block of one thread.
+// With --one-lane, only one lane is active, as in a block of one thread.
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/state/warp.hpp"
 
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
   const auto level =
       std::find_if(levels.begin(), levels.end(), [&](const exec::Level& one) { return one.name == level_name; });
   if (level == levels.end()) {
-    fmt::print(stderr, "no level {} in this build, or this processor lacks it\n", level_name);
+    fmt::print(stderr, "level {} is not in this build, or this processor does not support it\n", level_name);
     return 2;
   }
   std::vector<Timed> list = measure(*level, active, only);

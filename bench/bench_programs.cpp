@@ -1,5 +1,5 @@
-// Programs of the kinds that people run, unwatched, one worker thread: bench/kernels/programs.cu. Nanoseconds of the
-// processor for a warp instruction, or for a block where blocks are all there is; the best of several rounds.
+// Measures typical programs (bench/kernels/programs.cu) without analyzers, with one worker thread: nanoseconds of
+// processor time per warp instruction and per block, best of several rounds.
 //
 //   build/bin/bench_programs [--rounds N] [NAME]      only the kernels whose name contains NAME
 #include "api/launch/launch.hpp"
@@ -69,7 +69,7 @@ const std::vector<Case>& cases() {
   return list;
 }
 
-// The value, or the end of the program with the reason.
+// Returns the value, or prints the error and exits.
 template <class T> T need(Expected<T> expected) {
   if (expected) return std::move(*expected);
   fmt::print(stderr, "{}", render(expected.error(), ""));
@@ -98,8 +98,8 @@ api::LaunchRequest request_of(const Case& c, const std::shared_ptr<api::Module>&
   request.grid = c.grid;
   request.block = c.block;
   request.device = need(api::load_device("h200"));
-  request.workers = 1;
-  request.analyze = false;
+  request.options.workers = 1;
+  request.options.analyze = false;
   for (const Argument& a : c.arguments) {
     if (a.kind == Argument::integer) {
       const auto value = static_cast<std::int32_t>(a.value);
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
     else
       only = argument;
   }
-  fmt::print("{:<28}{:>10}{:>12}{:>10}{:>10}\n", "kernel", "ms", "warp instr.", "ns each", "ns/block");
+  fmt::print("{:<28}{:>10}{:>12}{:>10}{:>10}\n", "kernel", "ms", "warp instr.", "ns/instr.", "ns/block");
   for (const Case& c : cases())
     if (std::string(c.kernel).find(only) != std::string::npos) measure(c, rounds);
 }

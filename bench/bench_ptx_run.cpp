@@ -1,5 +1,5 @@
-// What ptx_run costs beside the kernel: an empty kernel on one block, in a short text and in long ones; the same text
-// at the same address, and at two addresses in turns.
+// Measures the overhead of ptx_run: an empty kernel on one block, in short and long texts; the same text at the same
+// address, and at two addresses alternately.
 //
 //   build/bin/bench_ptx_run
 #include "api/warplens.h"
@@ -24,7 +24,7 @@ void same_address(benchmark::State& state) {
 }
 BENCHMARK(same_address)->Arg(0)->Arg(10'000)->Arg(100'000)->Arg(1'000'000);
 
-/// A kernel of many instructions that ends before them.
+/// A kernel that exits before its many instructions.
 void long_kernel(benchmark::State& state) {
   std::string text =
       ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { .reg .u32 %r<100>; .reg .pred %p;\n"
@@ -38,7 +38,7 @@ void long_kernel(benchmark::State& state) {
 }
 BENCHMARK(long_kernel)->Arg(100)->Arg(1000)->Arg(5000);
 
-/// The first bytes differ, as they do when a program has several modules.
+/// The first bytes differ, as in a program with several modules.
 void two_modules_at_one_address(benchmark::State& state) {
   std::string text = "//a\n" + empty_kernel(state.range(0));
   for (auto _ : state) {

@@ -1,6 +1,6 @@
-// The speed of texture fetches: nanoseconds of processor time for one lane of a full warp, whole, in a kernel that does
-// little else. By geometry, filter, format and addressing; unwatched, and watched by the analyzers that always run.
-// docs/performance.md has the numbers.
+// Measures texture fetches: nanoseconds of processor time for one lane of a full warp, in a kernel that does little
+// else, by geometry, filter, format and addressing; without analyzers, and with the analyzers that always run.
+// docs/performance.md has the results.
 //
 //   build/bin/bench_textures [NAME]      only cases whose names contain NAME
 #include "analyzers/analyzers.hpp"
@@ -143,8 +143,8 @@ std::vector<Case> cases() {
   };
 }
 
-// Neighbouring lanes fetch neighbouring places, from all over the texture in turns. Normalised coordinates go from 0 to
-// 2; levels of lanes are much the same.
+// Neighbouring lanes fetch neighbouring texels; successive fetches cover the whole texture. Normalised coordinates are
+// from 0 to 2; all lanes use similar levels.
 std::string kernel(const Case& c) {
   const bool unit = c.sampler.normalized || c.image.cube;
   const auto number = [](float x) { return fmt::format("0f{:08x}", std::bit_cast<std::uint32_t>(x)); };
@@ -199,7 +199,7 @@ void fill(const exec::Image& image, std::uint64_t address) {
   }
 }
 
-/// The first parameter is the texture; what is called `out` gets room for so many floats.
+/// The first parameter is the texture; `out` has room for this many floats.
 struct Kernel {
   std::string text, name;
   exec::LaunchShape shape{};
@@ -213,7 +213,7 @@ public:
   struct Times {
     double unwatched = 0, watched = 0;
   };
-  /// Nanoseconds for a lane, without what the kernel does besides.
+  /// Nanoseconds for a lane, without the other work of the kernel.
   Times time(const Case& c) {
     Case nothing = c;
     nothing.statement.clear();
@@ -293,7 +293,7 @@ private:
   std::unique_ptr<exec::Arena> arena_ = std::move(*exec::Arena::reserve());
 };
 
-// Of bench/kernels/textures.cu.
+// The kernels of bench/kernels/textures.cu.
 void time_whole_kernels(Bench& bench, const std::string& only) {
   std::ifstream in(WARPLENS_SOURCE_DIR "/bench/kernels/textures.ptx");
   std::stringstream text;
@@ -315,7 +315,7 @@ void time_whole_kernels(Bench& bench, const std::string& only) {
     k.shape.grid[0] = k.shape.grid[1] = kSize / 16;
     k.shape.block[0] = k.shape.block[1] = 16;
     const Bench::Times t = bench.time(k, l.texture);
-    fmt::print("{:9.2f} {:9.2f}  ms for the kernel {}\n", t.unwatched, t.watched, l.kernel);
+    fmt::print("{:9.2f} {:9.2f}  ms, kernel {}\n", t.unwatched, t.watched, l.kernel);
   }
 }
 
@@ -324,7 +324,7 @@ void time_whole_kernels(Bench& bench, const std::string& only) {
 int main(int argc, char** argv) {
   const std::string only = argc > 1 ? argv[1] : "";
   Bench bench;
-  fmt::print("{:>9} {:>9}  ns for a lane of 32 at {}\n", "unwatched", "watched", exec::levels().front().name);
+  fmt::print("{:>9} {:>9}  ns per lane of a full warp at {}\n", "unwatched", "watched", exec::levels().front().name);
   for (const Case& c : cases()) {
     if (c.name.find(only) == std::string::npos) continue;
     const Bench::Times t = bench.time(c);

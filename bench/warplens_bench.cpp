@@ -1,8 +1,8 @@
-// The speed of the emulator, in one process: ten kernels unwatched, watched by the analyzers that always run, by all
-// that can be named, traced without analyzers, and analysed again from the trace; and the parser with the checker. Each
-// figure is the best of several rounds, in turns, one worker thread (a trace is compressed and written by another).
-// Seconds are of the processor, so that they mean something on a machine that has other work; where two threads share
-// the work, with traces, they are of the clock.
+// Measures the emulator in one process: ten kernels without analyzers ("unwatched"), with the analyzers that always run
+// ("watched"), with all analyzers, traced without analyzers, and analysed again from the trace; and the parser with the
+// checker. Each figure is the best of several alternating rounds with one worker thread (another thread compresses and
+// writes the trace). Times are processor times, so that other load on the machine matters less; with traces, where two
+// threads share the work, they are wall-clock times.
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
 #include "api/trace/trace.hpp"
@@ -108,7 +108,7 @@ std::string text_of(const std::string& kernel) {
   return text.str();
 }
 
-// The value, or the end of the program with the reason.
+// Returns the value, or prints the error and exits.
 template <class T> T need(Expected<T> expected) {
   if (expected) return std::move(*expected);
   fmt::print(stderr, "{}", render(expected.error(), ""));
@@ -144,7 +144,7 @@ std::string trace_file() {
 double seconds_traced(api::LaunchRequest request) {
   const double start = clock_seconds();
   const auto writer = need(api::TraceWriter::create(trace_file(), {}));
-  request.recorder = writer.get();
+  request.options.recorder = writer.get();
   seconds_of(request);
   if (const Expected<void> closed = writer->close(); !closed) fmt::print(stderr, "{}", render(closed.error(), ""));
   return clock_seconds() - start;
@@ -163,7 +163,7 @@ Speed measure(const Case& c) {
   request.grid = c.grid;
   request.block = c.block;
   request.device = need(api::load_device("h200"));
-  request.workers = 1;
+  request.options.workers = 1;
   std::vector<std::shared_ptr<api::Buffer>> buffers;
   for (const Argument& a : c.arguments) {
     if (a.kind == Argument::integer) {
@@ -185,14 +185,14 @@ Speed measure(const Case& c) {
   constexpr int kRounds = 7;
   Speed best{1e9, 1e9, 1e9, 1e9, 1e9, 0};
   for (int round = 0; round < kRounds; ++round) {
-    request.analyze = false;
+    request.options.analyze = false;
     best.quiet = std::min(best.quiet, seconds_of(request));
-    request.analyze = true;
+    request.options.analyze = true;
     best.watched = std::min(best.watched, seconds_of(request));
-    request.analyzers = {"all"};
+    request.options.analyzers = {"all"};
     best.all = std::min(best.all, seconds_of(request));
-    request.analyzers.clear();
-    request.analyze = false;
+    request.options.analyzers.clear();
+    request.options.analyze = false;
     best.traced = std::min(best.traced, seconds_traced(request));
     best.replayed = std::min(best.replayed, seconds_replayed());
   }
@@ -201,7 +201,7 @@ Speed measure(const Case& c) {
   return best;
 }
 
-/// What is printed of a kernel, but for its first and last columns.
+/// The columns of a kernel, except the first and the last.
 struct Ratios {
   double speed, watched, all, traced, replayed;
   Ratios(const Case& c, const Speed& s)
@@ -221,10 +221,10 @@ struct Ratios {
 };
 
 void bench_kernels(const std::string& only) {
-  fmt::print("G thread-instructions/s, one thread; slow-downs against unwatched; replayed against watched\n"
+  fmt::print("G thread-instructions/s, one thread; slowdown relative to unwatched; replayed relative to watched\n"
              "{:<16}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
              "kernel", "unwatched", "watched", "by all", "traced", "replayed", "trace MB");
-  std::vector<Ratios> all, seven; // the first seven are those that other programs were measured with
+  std::vector<Ratios> all, seven; // the first seven were also measured with other programs
   for (std::size_t i = 0; i < cases().size(); ++i) {
     const Case& c = cases()[i];
     if (std::string(c.name).find(only) == std::string::npos) continue;
@@ -238,7 +238,7 @@ void bench_kernels(const std::string& only) {
   if (all.size() > 1) Ratios(all).print("geometric mean"), fmt::print("\n");
 }
 
-// The kernels above under other names, again and again, to about three megabytes.
+// The kernels above, repeated under other names up to about three megabytes.
 std::string large_module() {
   std::string text = ".version 9.0\n.target sm_75\n.address_size 64\n";
   for (int copy = 0; text.size() < 3'000'000; ++copy)

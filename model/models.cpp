@@ -24,11 +24,11 @@ Diagnostics no_parameters(const Device& device, const Model& model) {
     if (model.knows(d)) able.push_back(d.id);
   Diagnostics errors;
   errors.error({}, fmt::format("device '{}' has no parameters for model {}", device.name, model.id),
-               fmt::format("devices that have: {}", fmt::join(able, ", ")));
+               fmt::format("devices with these parameters: {}", fmt::join(able, ", ")));
   return errors;
 }
 
-// The limits of a device that was made by hand may be missing.
+// A device that was not loaded from a file may have no limits.
 void check_launch(const KernelStatistics& s, const Device& device, Diagnostics& errors) {
   if (!s.threads_per_block || device.limits.warps == 0) return;
   if (*s.threads_per_block > device.limits.threads_per_block)
@@ -39,45 +39,43 @@ void check_launch(const KernelStatistics& s, const Device& device, Diagnostics& 
     errors.error({},
                  fmt::format("{} resident blocks of {} warps: a multiprocessor of '{}' holds at most {} warps",
                              *s.resident_blocks, warps_per_block(s), device.name, device.limits.warps),
-                 "warplens occupancy says how many blocks fit");
+                 "warplens occupancy computes how many blocks fit");
   if (*s.resident_blocks > device.limits.blocks)
     errors.error({}, fmt::format("{} resident blocks: a multiprocessor of '{}' holds at most {}", *s.resident_blocks,
                                  device.name, device.limits.blocks));
 }
 
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> list;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = std::min(text.find(' ', at), text.size());
+    if (end != at) list.push_back(text.substr(at, end - at));
+  }
+  return list;
+}
+
 } // namespace
 
 const std::vector<Model>& models() {
-  static constexpr auto any = [](const Device&) { return true; };
-  // Never destroyed: a program may ask while it ends.
+  // Never destroyed, so that it can still be used while the program ends.
   static const std::vector<Model>& list = *new std::vector<Model>{
-      {kHongKim, "memory and computation warp parallelism, from coalesced and uncoalesced requests",
-       "S. Hong, H. Kim, An Analytical Model for a GPU Architecture, ISCA 2009", kSaysTime,
-       [](const Device& device) { return device.hong_kim && device.issue_cycles; }, hong_kim},
-      {kDasgupta, "the same, from transactions by size, with merging, vector requests and slow instructions",
-       "A. Dasgupta, CUDA Performance Analyzer, Georgia Institute of Technology 2011", kSaysTime,
-       [](const Device& device) { return device.dasgupta && device.issue_cycles; }, dasgupta},
-      {kSim, "computation, memory and their overlap, with caches, parallelism of instructions and serialisation",
-       "J. Sim, A. Dasgupta, H. Kim, R. Vuduc, A Performance Analysis Framework for GPGPU Applications, PPoPP 2012",
-       kSaysTime, [](const Device& device) { return device.sim && device.latency.arithmetic && device.latency.memory; },
-       sim},
-      {kAmaris, "cycles of a thread times threads, over all cores", "M. Amaris et al., a bulk-synchronous model, 2015",
-       kSaysTimeOnceCalibrated, any, amaris},
-      {kKaranKumar, "the same with occupancy",
-       "Karan Kumar G, Analytical Model for Kernel Performance Prediction, New York University 2023",
-       kSaysTimeOnceCalibrated, any, karan_kumar},
-      {kBounds, "bandwidth of memory, and of the units that load and store",
-       "E. Darve, CME 213, Stanford University 2019", kSaysBound, any, bounds},
-      {kVolkov, "latency bound by occupancy, and throughput of memory, arithmetic and issue",
-       "V. Volkov, Understanding Latency Hiding on GPUs, University of California at Berkeley 2016", kSaysTime,
-       [](const Device& device) { return device.latency.arithmetic && device.latency.memory; }, volkov},
-      {kRoofline, "peak arithmetic and peak bandwidth",
-       "S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 2009", kSaysBound, any, roofline},
-      {kThroughputLatency, "what each unit needs, and what a warp waits for, joined; fitted to measured launches",
-       "of this program; see docs/models.md", kSaysTime,
-       [](const Device& device) { return device.throughput_latency.has_value(); }, throughput_latency},
+#define MODEL(constant, id, function, says, has_parameters, title, source, needs)                                      \
+  {constant, title,       source, says, []([[maybe_unused]] const Device& device) -> bool { return has_parameters; },                         \
+   function, words(needs)},
+#include "model/models.def"
   };
   return list;
+}
+
+bool Model::requires_field(std::string_view name) const {
+  return std::find(needs.begin(), needs.end(), name) != needs.end();
+}
+
+std::vector<std::string_view> models_requiring(std::string_view field) {
+  std::vector<std::string_view> ids;
+  for (const Model& model : models())
+    if (model.requires_field(field)) ids.push_back(model.id);
+  return ids;
 }
 
 const Model* find_model(std::string_view id) {

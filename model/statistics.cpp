@@ -18,7 +18,7 @@ template <IssueClass Class> Field& of_class(KernelStatistics& statistics) {
   return statistics.by_class[static_cast<std::size_t>(Class)];
 }
 
-constexpr double kLargest = 1e15; ///< no launch counts further; products of a few such numbers stay finite
+constexpr double kLargest = 1e15; ///< larger than any real count; products of a few such numbers stay finite
 
 double value_of(const Field& field) { return field.value_or(0); }
 
@@ -55,7 +55,7 @@ public:
 
 private:
   void positive(std::string_view name, const Field& value) {
-    if (value && *value == 0) errors_.error({}, fmt::format("'{}' is 0: expected more", name));
+    if (value && *value == 0) errors_.error({}, fmt::format("'{}' is 0: expected a positive number", name));
   }
   void at_least_one(std::string_view name, const Field& value) {
     if (value && *value < 1) errors_.error({}, fmt::format("'{}' is {}: expected at least 1", name, *value));
@@ -66,7 +66,7 @@ private:
   // Averages that were divided separately may differ in the last digits.
   void part(std::string_view name, double value, std::string_view whole_name, const Field& whole) {
     if (whole && value > *whole * (1 + 1e-9))
-      errors_.error({}, fmt::format("{} is {}, more than {}, {}", name, value, whole_name, *whole));
+      errors_.error({}, fmt::format("{} is {}, more than {} ({})", name, value, whole_name, *whole));
   }
 
   void parts() {
@@ -106,9 +106,8 @@ private:
 std::string models_without(const StatisticField& field) {
   std::string names;
   for (const Model& model : models())
-    if (std::find(field.needed_by.begin(), field.needed_by.end(), model.id) == field.needed_by.end())
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", model.id);
-  return names.empty() ? "every model needs it" : "models that do without it: " + names;
+    if (!model.requires_field(field.name)) names += fmt::format("{}{}", names.empty() ? "" : ", ", model.id);
+  return names.empty() ? "every model needs it" : "models that do not need it: " + names;
 }
 
 } // namespace
@@ -138,77 +137,66 @@ const std::vector<StatisticField>& statistic_fields() {
   using C = IssueClass;
   static constexpr std::string_view kPerWarp = "per warp";
   static constexpr std::string_view kRatio = "0 to 1";
-  using Ids = std::vector<std::string_view>;
-  static const Ids every{kHongKim, kDasgupta, kSim,      kAmaris,           kKaranKumar,
-                         kBounds,  kVolkov,   kRoofline, kThroughputLatency},
-      none;
-  static const Ids resident{kHongKim, kDasgupta, kSim, kKaranKumar, kVolkov, kThroughputLatency};
-  static const Ids hong_kim{kHongKim}, by_kind{kThroughputLatency}, weighted{kAmaris, kKaranKumar};
-  static const Ids requests{kDasgupta, kSim, kAmaris, kKaranKumar, kBounds, kVolkov, kThroughputLatency};
-  static const Ids sizes{kDasgupta, kSim, kBounds, kVolkov, kRoofline, kThroughputLatency};
-  // Never destroyed: a program may ask while it ends.
+  // Never destroyed, so that it can still be used while the program ends.
   static const std::vector<StatisticField>& fields = *new std::vector<StatisticField>{
-      {"threads_per_block", "threads", "threads of a block", every, member<&S::threads_per_block>},
-      {"blocks", "blocks", "blocks of the grid", every, member<&S::blocks>},
-      {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", resident, member<&S::resident_blocks>},
-      {"instructions", kPerWarp, "warp instructions of all kinds", every, member<&S::instructions>},
-      {"global_requests", kPerWarp, "instructions on device memory", requests, member<&S::global_requests>},
-      {"coalesced_requests", kPerWarp, "coalesced requests", hong_kim, member<&S::coalesced_requests>},
-      {"uncoalesced_requests", kPerWarp, "uncoalesced requests", hong_kim, member<&S::uncoalesced_requests>},
-      {"uncoalesced_transactions", "per request", "transactions of an uncoalesced request", none,
+      {"threads_per_block", "threads", "threads of a block", member<&S::threads_per_block>},
+      {"blocks", "blocks", "blocks of the grid", member<&S::blocks>},
+      {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", member<&S::resident_blocks>},
+      {"instructions", kPerWarp, "warp instructions of all kinds", member<&S::instructions>},
+      {"global_requests", kPerWarp, "requests to device memory", member<&S::global_requests>},
+      {"coalesced_requests", kPerWarp, "coalesced requests", member<&S::coalesced_requests>},
+      {"uncoalesced_requests", kPerWarp, "uncoalesced requests", member<&S::uncoalesced_requests>},
+      {"uncoalesced_transactions", "per request", "transactions of an uncoalesced request",
        member<&S::uncoalesced_transactions>},
-      {"bytes_per_request", "bytes", "bytes that a request asks for", hong_kim, member<&S::bytes_per_request>},
-      {"transactions_32", kPerWarp, "32-byte transactions", sizes, member<&S::transactions_32>},
-      {"transactions_64", kPerWarp, "64-byte transactions", sizes, member<&S::transactions_64>},
-      {"transactions_128", kPerWarp, "128-byte transactions", sizes, member<&S::transactions_128>},
-      {"vector_transactions_32", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_32>},
-      {"vector_transactions_64", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_64>},
-      {"vector_transactions_128", kPerWarp, "of them, of vector requests", none, member<&S::vector_transactions_128>},
-      {"load_transactions", kPerWarp, "transactions of loads, of all sizes", by_kind, member<&S::load_transactions>},
-      {"store_transactions", kPerWarp, "transactions of stores, of all sizes", by_kind, member<&S::store_transactions>},
-      {"atomic_transactions", kPerWarp, "transactions of atomics, again for lanes that collide", none,
+      {"bytes_per_request", "bytes", "bytes that the lanes access", member<&S::bytes_per_request>},
+      {"transactions_32", kPerWarp, "32-byte transactions", member<&S::transactions_32>},
+      {"transactions_64", kPerWarp, "64-byte transactions", member<&S::transactions_64>},
+      {"transactions_128", kPerWarp, "128-byte transactions", member<&S::transactions_128>},
+      {"vector_transactions_32", kPerWarp, "those of vector requests", member<&S::vector_transactions_32>},
+      {"vector_transactions_64", kPerWarp, "those of vector requests", member<&S::vector_transactions_64>},
+      {"vector_transactions_128", kPerWarp, "those of vector requests", member<&S::vector_transactions_128>},
+      {"load_transactions", kPerWarp, "load transactions of all sizes", member<&S::load_transactions>},
+      {"store_transactions", kPerWarp, "store transactions of all sizes", member<&S::store_transactions>},
+      {"atomic_transactions", kPerWarp, "atomic transactions, repeated for colliding lanes",
        member<&S::atomic_transactions>},
-      {"argument_bytes", "bytes", "of the allocations that arguments point into, of the launch", none,
+      {"argument_bytes", "bytes", "size of the allocations that the launch arguments point into",
        member<&S::argument_bytes>},
-      {"duplicate_loads", "requests", "requests in flight that fetch the same data", none, member<&S::duplicate_loads>},
-      {"load_waits", kPerWarp, "waits for loads", none, member<&S::load_waits>},
-      {"independent_loads", "requests", "requests that a warp has in flight", none, member<&S::independent_loads>},
-      {"ideal_duplicate_loads", "warps", "warps of a block that fetch the same data", none,
+      {"duplicate_loads", "requests", "requests in flight that fetch the same data", member<&S::duplicate_loads>},
+      {"load_waits", kPerWarp, "waits for loads", member<&S::load_waits>},
+      {"independent_loads", "requests", "requests that a warp has in flight", member<&S::independent_loads>},
+      {"ideal_duplicate_loads", "warps", "warps of a block that fetch the same data",
        member<&S::ideal_duplicate_loads>},
-      {"independent_instructions", "per request", "instructions between a request and the use of its data", none,
+      {"independent_instructions", "per request", "instructions between a request and the use of its data",
        member<&S::independent_instructions>},
-      {"l1_hit_ratio", kRatio, "transactions of loads that hit the first cache", none, member<&S::l1_hit_ratio>},
-      {"l2_hit_ratio", kRatio, "transactions of loads that miss the first cache and hit the second", none,
+      {"l1_hit_ratio", kRatio, "load transactions that hit the L1 cache", member<&S::l1_hit_ratio>},
+      {"l2_hit_ratio", kRatio, "of the load transactions that miss the L1 cache, those that hit the L2 cache",
        member<&S::l2_hit_ratio>},
-      {"l1_wavefronts", kPerWarp, "passes over the first cache and shared memory", by_kind, member<&S::l1_wavefronts>},
-      {"synchronizations", kPerWarp, "barriers", none, member<&S::synchronizations>},
-      {"bank_conflict_passes", kPerWarp, "half-warp passes over the banks beyond the first", none,
+      {"l1_wavefronts", kPerWarp, "passes over the L1 cache and shared memory", member<&S::l1_wavefronts>},
+      {"synchronizations", kPerWarp, "barriers", member<&S::synchronizations>},
+      {"bank_conflict_passes", kPerWarp, "half-warp passes over the banks beyond the first",
        member<&S::bank_conflict_passes>},
-      {"shared_requests", kPerWarp, "instructions on shared memory", none, member<&S::shared_requests>},
-      {"issue_chain", kPerWarp, "cycles that a warp alone takes to issue its instructions", none,
-       member<&S::issue_chain>},
-      {"lanes_per_instruction", "lanes", "lanes that take part in an instruction", none,
-       member<&S::lanes_per_instruction>},
-      {"integer_divisions", kPerWarp, "integer divisions and remainders", none, member<&S::integer_divisions>},
-      {"instruction_parallelism", "instructions", "independent instructions of a warp in a row", none,
+      {"shared_requests", kPerWarp, "requests to shared memory", member<&S::shared_requests>},
+      {"issue_chain", kPerWarp, "cycles that a single warp takes to issue its instructions", member<&S::issue_chain>},
+      {"lanes_per_instruction", "lanes", "lanes that take part in an instruction", member<&S::lanes_per_instruction>},
+      {"integer_divisions", kPerWarp, "integer divisions and remainders", member<&S::integer_divisions>},
+      {"instruction_parallelism", "instructions", "consecutive independent instructions of a warp",
        member<&S::instruction_parallelism>},
-      {"floating_point_instructions", kPerWarp, "floating-point instructions", none,
-       member<&S::floating_point_instructions>},
-      {"flops", kPerWarp, "floating-point operations of all lanes", none, member<&S::flops>},
-      {"registers_per_thread", "registers", "registers of a thread", none, member<&S::registers_per_thread>},
-      {"shared_bytes_per_block", "bytes", "shared memory of a block", none, member<&S::shared_bytes_per_block>},
-      {"thread_cycles", "cycles", "weighted computation of a thread", none, member<&S::thread_cycles>},
-      {"adjusting_weight", "factor", "weight fitted from measured runs", weighted, member<&S::adjusting_weight>},
-      {"reciprocal", kPerWarp, "reciprocals", none, of_class<C::reciprocal>},
-      {"reciprocal_square_root", kPerWarp, "reciprocal square roots", none, of_class<C::reciprocal_square_root>},
-      {"square_root", kPerWarp, "square roots", none, of_class<C::square_root>},
-      {"divide", kPerWarp, "floating-point divisions", none, of_class<C::divide>},
-      {"fast_divide", kPerWarp, "approximate floating-point divisions", none, of_class<C::fast_divide>},
-      {"logarithm", kPerWarp, "logarithms", none, of_class<C::logarithm>},
-      {"exponential", kPerWarp, "exponentials", none, of_class<C::exponential>},
-      {"sine_cosine", kPerWarp, "sines and cosines", none, of_class<C::sine_cosine>},
-      {"integer_multiply", kPerWarp, "32-bit integer multiplications", none, of_class<C::integer_multiply>},
-      {"double_precision", kPerWarp, "double-precision arithmetic", none, of_class<C::double_precision>},
+      {"floating_point_instructions", kPerWarp, "floating-point instructions", member<&S::floating_point_instructions>},
+      {"flops", kPerWarp, "floating-point operations of all lanes", member<&S::flops>},
+      {"registers_per_thread", "registers", "registers of a thread", member<&S::registers_per_thread>},
+      {"shared_bytes_per_block", "bytes", "shared memory of a block", member<&S::shared_bytes_per_block>},
+      {"thread_cycles", "cycles", "weighted computation of a thread", member<&S::thread_cycles>},
+      {"adjusting_weight", "factor", "weight fitted from measured runs", member<&S::adjusting_weight>},
+      {"reciprocal", kPerWarp, "reciprocals", of_class<C::reciprocal>},
+      {"reciprocal_square_root", kPerWarp, "reciprocal square roots", of_class<C::reciprocal_square_root>},
+      {"square_root", kPerWarp, "square roots", of_class<C::square_root>},
+      {"divide", kPerWarp, "floating-point divisions", of_class<C::divide>},
+      {"fast_divide", kPerWarp, "approximate floating-point divisions", of_class<C::fast_divide>},
+      {"logarithm", kPerWarp, "logarithms", of_class<C::logarithm>},
+      {"exponential", kPerWarp, "exponentials", of_class<C::exponential>},
+      {"sine_cosine", kPerWarp, "sines and cosines", of_class<C::sine_cosine>},
+      {"integer_multiply", kPerWarp, "32-bit integer multiplications", of_class<C::integer_multiply>},
+      {"double_precision", kPerWarp, "double-precision arithmetic", of_class<C::double_precision>},
   };
   return fields;
 }
@@ -222,11 +210,11 @@ double transaction_bytes(const KernelStatistics& s) {
 
 Diagnostics check_statistics(const KernelStatistics& statistics, std::string_view model_id) {
   Diagnostics errors;
+  const Model* const model = find_model(model_id);
   KernelStatistics copy = statistics; // the table gives access to mutable statistics only
   for (const StatisticField& field : statistic_fields()) {
     const std::optional<double> value = field.get(copy);
-    const bool needed = std::find(field.needed_by.begin(), field.needed_by.end(), model_id) != field.needed_by.end();
-    if (!value && needed)
+    if (!value && model != nullptr && model->requires_field(field.name))
       errors.error(
           {},
           fmt::format("missing '{}' ({}, {}), which model {} needs", field.name, field.meaning, field.unit, model_id),

@@ -1,9 +1,9 @@
-// warplens analyze: the reports of a trace, without running anything.
+// warplens analyze: reports from a trace, without emulation.
 #include "api/report/json_report.hpp"
 #include "api/report/report_text.hpp"
 #include "api/trace/trace.hpp"
-#include "tools/analysis_options.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
@@ -24,8 +24,8 @@ namespace po = boost::program_options;
 
 constexpr std::string_view kHelp = R"(usage: warplens analyze TRACE.h5 [OPTION…]
 
-Analyses the launches of a trace that 'warplens run … --trace TRACE.h5' wrote: the same report, without running anything,
-or that of another device.
+Analyses the launches of a trace that 'warplens run … --trace TRACE.h5' wrote, without emulating them again.
+The report is the same as that of the run, or one for another device.
 
 )";
 
@@ -35,22 +35,21 @@ Examples:
   warplens analyze t.h5 --device c1060
   warplens analyze t.h5 --rule 1.2 --rule my_rule.toml
   warplens analyze t.h5 --json report.json
-Exit status: 0 fine; 1 the kernel trapped when it was traced; 2 bad usage or input.
+Exit status: 0 success; 1 the kernel trapped when it was traced; 2 bad usage or input.
 )";
 
 po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("launch", po::value<std::size_t>()->value_name("N"), "only this launch, from 0");
-  add("device", po::value<std::string>()->value_name("NAME|FILE"), "another GPU to imitate");
+  add("launch", po::value<std::size_t>()->value_name("N"), "only launch N; the first is 0");
+  add("device", po::value<std::string>()->value_name("NAME|FILE"), "analyse for another GPU");
   add_analysis_options(options);
-  add("registers", po::value<std::uint32_t>()->value_name("N"), "registers of a thread, for the occupancy");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "write the report as JSON; '-' is the standard output, and then nothing else is");
-  add("counters", "show every counter by its profiler's name");
+      "write the report as JSON; '-' writes it to standard output instead of the text report");
+  add("counters", "show every counter under its profiler name");
   add("time", "show how long the analysis took");
   add_limit_options(options);
-  add("help,h", "this text");
+  add("help,h", "show this help");
   return options;
 }
 
@@ -71,21 +70,16 @@ Reports analyze_all(const std::string& file, const po::variables_map& values) {
   api::ReplayOptions options;
   if (values.count("device") != 0)
     options.device = value_or_throw(api::load_device(values["device"].as<std::string>()));
-  if (values.count("registers") != 0) options.registers = values["registers"].as<std::uint32_t>();
-  AnalysisChoice choice = value_or_throw(analysis_choice(values));
-  options.rules = std::move(choice.rules);
-  options.analyzers = std::move(choice.analyzers);
-  options.first_level = choice.first_level;
-  options.per_block = choice.per_block;
+  options.launch = value_or_throw(launch_options(values));
   api::Trace trace = value_or_throw(api::Trace::open(file));
   const std::size_t count = trace.launches().size();
-  if (count == 0) throw UsageError{fmt::format("the trace '{}' holds no launch", file), ""};
+  if (count == 0) throw UsageError{fmt::format("the trace '{}' contains no launches", file), ""};
   std::size_t first = 0, last = count;
   if (values.count("launch") != 0) {
     first = values["launch"].as<std::size_t>();
     last = first + 1;
     if (first >= count)
-      throw UsageError{fmt::format("--launch {}: the trace holds {}, counted from 0", first, count), ""};
+      throw UsageError{fmt::format("--launch {}: the trace contains {} launches, counted from 0", first, count), ""};
   }
   Reports reports{options.device ? *options.device : trace.launches()[first].request.device, {}, {}};
   for (std::size_t i = first; i < last; ++i) {
@@ -110,7 +104,7 @@ int show(const Reports& reports, const po::variables_map& values) {
     if (r.trap) print(*r.trap, reports.texts);
     trapped = trapped || r.trap;
     if (only_json) continue;
-    write(r.printed); // by a trace, not by a kernel that runs here
+    write(r.printed); // from a trace file, not from a kernel that ran here
     if (r.trap) continue;
     write((first ? "" : "\n\n") + text_report(r, style));
     if (values.count("counters") != 0) write(counters(r, style));

@@ -19,11 +19,12 @@ using Strings = std::vector<std::string>;
 
 constexpr std::string_view kHelp = R"(usage: warplens calibrate RUNS.csv --device D [--model NAME] [options]
 
-Fits a model to measured run times. RUNS.csv has a row for each run: fields of the statistics (warplens predict --fields)
-and the column 'milliseconds'; or it is a CSV of the CUDA Visual Profiler, whose 'gputime' is the time.
+Fits a model to measured run times. RUNS.csv has a row for each run, with fields of the statistics (warplens predict
+--fields) and the column 'milliseconds'. It can also be a CSV file of the CUDA Visual Profiler, where 'gputime' is the
+time.
 
   dasgupta              (default) tunes the device in the order of the thesis: clock, latency, delays of 32, 64 and 128
-                        bytes, delay of vector requests. Each run tunes what its transactions make it depend on.
+                        bytes, delay of vector requests. The transactions of a run determine what it tunes.
   amaris, karan-kumar   fits the weight of one kernel.
 
 )";
@@ -38,10 +39,10 @@ po::options_description visible_options() {
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"), "the device that the runs were measured on");
   add("model", po::value<std::string>()->value_name("NAME")->default_value("dasgupta"), "the model to fit");
-  add("output", po::value<std::string>()->value_name("FILE"), "write the tuned device; - for the terminal");
+  add("output", po::value<std::string>()->value_name("FILE"), "write the tuned device; '-' is standard output");
   add("fit", po::value<std::string>()->value_name("first|mean|squares")->default_value("mean"),
-      "the weight meets the first run; or predicted / measured is 1 on average; or the squared differences are least");
-  add("help,h", "this text");
+      "the weight is exact for the first run, makes predicted / measured 1 on average, or minimises squared errors");
+  add("help,h", "show this help");
   return options;
 }
 
@@ -84,11 +85,10 @@ int weigh_kernel(std::string_view id, const model::Device& device, std::span<con
     table.row({runs[i].name, fmt::format("{:.5g}", runs[i].milliseconds), fmt::format("{:.5g}", fitted->predicted[i]),
                fmt::format("{:.4f}", fitted->predicted[i] / runs[i].milliseconds)});
   const model::ErrorMetrics& e = fitted->errors;
-  write(
-      fmt::format("{}\n{}adjusting_weight {:.8g}{}\nmean absolute error {:.4g} ms, root of the mean square {:.4g} ms, "
-                  "mean deviation {:.3g} %\n",
-                  table.text(style.dim, style.reset), style.bold, fitted->weight, style.reset, e.mean_absolute,
-                  e.root_mean_square, 100 * e.mean_relative));
+  write(fmt::format("{}\n{}adjusting_weight {:.8g}{}\nmean absolute error {:.4g} ms, root mean square error {:.4g} ms, "
+                    "mean deviation {:.3g} %\n",
+                    table.text(style.dim, style.reset), style.bold, fitted->weight, style.reset, e.mean_absolute,
+                    e.root_mean_square, 100 * e.mean_relative));
   return kFine;
 }
 
@@ -112,7 +112,7 @@ int calibrate(const Strings& arguments) {
   const std::string& id = values["model"].as<std::string>();
   const std::string output = values.count("output") != 0 ? values["output"].as<std::string>() : "";
   if (id == model::kDasgupta) return tune_device(*device, *runs, output);
-  if (!output.empty()) throw UsageError{"--output writes a device, which only dasgupta tunes", ""};
+  if (!output.empty()) throw UsageError{"--output needs --model dasgupta: the other models do not tune the device", ""};
   return weigh_kernel(id, *device, *runs, values["fit"].as<std::string>());
 }
 

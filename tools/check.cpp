@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::string_view kHelp = R"(usage: warplens check FILE… [OPTION…]
 
-Parses and checks PTX files, CUDA source, what cuobjdump -ptx writes, and the PTX in executables, object files and fat
-binaries as the H200 would take it. For each: its kernels with parameters, registers (estimated from the live registers, unless .maxnreg says), shared
-and local memory; every instruction that cannot be emulated, with its line, and the kernels that it keeps from running.
+Parses and checks PTX files, CUDA source, the output of cuobjdump -ptx, and the PTX in executables, object files and fat
+binaries that is selected for the H200. For each file, shows the kernels with their parameters, registers (.maxnreg, or
+an estimate from the live registers), shared and local memory. Also shows every instruction that cannot be emulated,
+with its line and the kernels that cannot run because of it.
 
 )";
 
@@ -41,7 +42,7 @@ std::string parameters(const ir::Function& f) {
   return list;
 }
 
-/// Errors of a kernel that no other kernel has shown yet: an instruction blocks one kernel, but the message once.
+/// Shows only errors that no earlier kernel has shown, so that each message appears once.
 void show_new(const Diagnostics& errors, std::set<std::pair<std::uint32_t, std::string>>& seen) {
   Diagnostics fresh;
   for (const Diagnostic& d : errors.list()) {
@@ -54,7 +55,7 @@ void show_new(const Diagnostics& errors, std::set<std::pair<std::uint32_t, std::
   print(fresh);
 }
 
-/// Unsupported instructions in functions that are no kernels block nothing by themselves, but are said too.
+/// Unsupported instructions in functions other than kernels block nothing by themselves: show them as warnings.
 void show_functions(const api::Module& module) {
   Diagnostics others;
   for (const ir::Unsupported& u : module.unsupported()) {
@@ -88,10 +89,10 @@ bool check_module(const std::shared_ptr<api::Context>& context, const std::strin
         fmt::format("{}({}){}", k.function->name, parameters(*k.function), blocked ? ": cannot be launched" : ""),
         "  "));
     write(fmt::format(
-        "    {} instructions, {} registers a thread ({})", k.function->instructions.size(), k.resources.registers,
+        "    {} instructions, {} registers per thread ({})", k.function->instructions.size(), k.resources.registers,
         k.resources.registers_from == api::Resources::RegisterSource::estimated ? "estimated" : ".maxnreg"));
     if (!blocked)
-      write(fmt::format(", {} bytes of shared memory a block, {} bytes of local memory a thread",
+      write(fmt::format(", {} bytes of shared memory per block, {} bytes of local memory per thread",
                         k.resources.static_shared_bytes, k.resources.local_bytes));
     write("\n");
     show_new(k.blocked_by, seen);
@@ -102,7 +103,7 @@ bool check_module(const std::shared_ptr<api::Context>& context, const std::strin
 }
 
 bool check_file(const std::shared_ptr<api::Context>& context, const std::string& file) {
-  constexpr model::ComputeCapability kH200{9, 0}; // of several architectures, that of the device that is the default
+  constexpr model::ComputeCapability kH200{9, 0}; // the default device, for files with several architectures
   const Expected<CodeOfFile> code = read_code(file, kH200);
   if (!code) {
     print(code.error());
@@ -118,7 +119,7 @@ bool check_file(const std::shared_ptr<api::Context>& context, const std::string&
 int check(const std::vector<std::string>& arguments) {
   boost::program_options::options_description visible("Options");
   add_limit_options(visible);
-  visible.add_options()("help,h", "this text");
+  visible.add_options()("help,h", "show this help");
   const CommandLine line = parse_command_line(arguments, visible);
   if (line.values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   if (line.inputs.empty()) throw UsageError{"no input file", "warplens check FILE.ptx…"};

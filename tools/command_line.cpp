@@ -15,7 +15,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// What cannot be written is said before the work is done, not after it; and no output takes the place of an input.
+/// Rejects outputs that cannot be written before the work starts, and outputs that would overwrite an input.
 void check_outputs(const CommandLine& line) {
   if (line.values.count("help") != 0) return;
   for (const auto& option : line.options) {
@@ -26,7 +26,7 @@ void check_outputs(const CommandLine& line) {
       std::error_code ignored;
       for (const std::string& input : line.inputs)
         if (std::filesystem::equivalent(file, input, ignored))
-          throw UsageError{fmt::format("--{} {} would replace the input", option.string_key, file), ""};
+          throw UsageError{fmt::format("--{} {} would overwrite the input", option.string_key, file), ""};
     }
   }
 }
@@ -45,7 +45,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments, const 
           .positional(positional)
           .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
           .run();
-  for (const auto& option : parsed.options) { // the library would wrap a negative number around
+  for (const auto& option : parsed.options) { // Boost would wrap a negative number
     const bool count = std::find(counts.begin(), counts.end(), option.string_key) != counts.end();
     if (count && !option.value.empty() && option.value.front().starts_with('-'))
       throw UsageError{fmt::format("--{}: expected a number, got '{}'", option.string_key, option.value.front()), ""};

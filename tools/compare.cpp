@@ -1,4 +1,4 @@
-// warplens compare: reports side by side.
+// warplens compare: compares reports.
 #include "api/files/input_file.hpp"
 #include "api/report/table.hpp"
 #include "api/sweep/json_compare.hpp"
@@ -27,12 +27,13 @@ using api::ReportFile;
 constexpr std::string_view kHelp = R"(usage: warplens compare A.json B.json [C.json…] [OPTION…]
        warplens compare SWEEP.json --signs [OPTION…]
 
-Compares reports of 'warplens run --json' or 'warplens sweep --json': the first with each of the others. Launches belong
-together by kernel and settings, or else by order. For each: the predicted time, which counts explain its change (the
-model asked again with those of the other launch), the metrics and lines that changed, findings that came and went.
+Compares reports of 'warplens run --json' or 'warplens sweep --json': the first report with each of the others. Launches
+are matched by kernel and settings, or by order if no names match. For each pair of launches, the output shows the
+predicted times, the counts that explain the change (the model is evaluated again with counts of the other launch), the
+metrics and lines that changed, and the findings that appeared or disappeared.
 
-With --signs or --measured, the sign plot instead: every launch of all reports against every other, 1 where it is faster,
--1 where it is slower, 0 where there is no difference; as predicted and as measured.
+With --signs or --measured, the output is a sign plot instead. It compares every launch of all reports with every other:
+1 if it is faster, -1 if it is slower, 0 if there is no difference, as predicted and as measured.
 
 )";
 constexpr std::string_view kExamples = R"(
@@ -41,47 +42,34 @@ Examples:
   warplens compare gtx280.json gtx480.json --all --csv changes.csv
   warplens compare before.json after1.json after2.json --plot times.svg
   warplens compare sweep.json --measured measured.csv --plot signs.svg
-The CSV of --measured has a column 'milliseconds', and others that say of what: kernel, device, file, or settings of a
-sweep such as block.
-Exit status: 0 fine; 2 bad usage or input.
+The CSV of --measured has a column 'milliseconds' and columns that identify the launch: kernel, device, file, or sweep
+settings such as block.
+Exit status: 0 success; 2 bad usage or input.
 )";
 
 po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("all", "every metric and line that changed, not the most telling alone");
-  add("signs", "the sign plot of what is predicted");
-  add("measured", po::value<std::string>()->value_name("FILE.csv"), "the sign plot, with measured times beside it");
+  add("all", "show every changed metric and line, not only the most important ones");
+  add("signs", "show the sign plot of the predicted times");
+  add("measured", po::value<std::string>()->value_name("FILE.csv"),
+      "show the sign plot of the predicted and the measured times");
   add("parity", po::value<double>()->value_name("PERCENT")->default_value(10),
-      "so much is no difference in the sign plot");
-  add("json", po::value<std::string>()->value_name("FILE"), "write the comparison; - for the standard output, alone");
-  add("csv", po::value<std::string>()->value_name("FILE"), "write every metric that changed; likewise");
+      "smaller differences count as 0 in the sign plot");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write the comparison as JSON; '-' writes it to standard output instead of the text");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write every changed metric as CSV; '-' writes it to standard output instead of the text");
   add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
-      "draw the predicted times, or the sign plot; needs gnuplot");
-  add("help,h", "this text");
+      "plot the predicted times, or the sign plot; needs gnuplot");
+  add("help,h", "show this help");
   return options;
 }
 
-/// What tells most, in this order; --all shows the others, too.
-constexpr std::pair<std::string_view, std::string_view> kTelling[] = {
-    {"smsp__inst_executed.sum", "warp instructions"},
-    {"memory_l2_theoretical_sectors_global", "sectors of global memory"},
-    {"memory_l2_theoretical_sectors_global_ideal", "ideal sectors"},
-    {"transactions", "transactions"},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "bank conflicts, loads"},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "bank conflicts, stores"},
-    {"warp_serialize", "bank conflicts of half-warps (1.x)"},
-    {"divergent_branch", "divergent branches"},
-    {"smsp__thread_inst_executed_per_inst_executed.ratio", "lanes of an instruction"},
-    {"inst_executed_barrier", "barriers"},
-    {"occupancy", "occupancy"},
-    {"launch__registers_per_thread", "registers of a thread"},
-    {"warps_launched", "warps"}};
-
-std::string_view telling(std::string_view metric) {
-  for (const auto& [name, words] : kTelling)
-    if (name == metric) return words;
-  return "";
+/// The label of an important metric, or empty; --all also shows metrics without a label.
+std::string_view label_of(std::string_view metric) {
+  const analyzers::MetricInfo* known = analyzers::find_metric(metric);
+  return known != nullptr ? known->label : "";
 }
 
 std::string number(const std::optional<double>& value) {
@@ -121,19 +109,19 @@ std::string times(const LaunchComparison& c, const Style& style) {
                               : "the same",
                   style.reset);
   text += a.model == b.model ? fmt::format("    by {}", a.model)
-                             : fmt::format("    by {} and {}: not the same model", a.model, b.model);
+                             : fmt::format("    by {} and {}: different models", a.model, b.model);
   text += a.bound == b.bound ? fmt::format("; bound by {}\n", a.bound)
                              : fmt::format("; bound by {} -> {}\n", a.bound, b.bound);
   for (const api::Factor& f : c.factors) text += fmt::format("    {:+.4g} ms: {}\n", f.milliseconds, f.what);
   if (!c.factors.empty() && std::abs(c.unexplained) > 0.01 * *a.milliseconds)
-    text += fmt::format("    {:+.4g} ms: these acting together\n", c.unexplained);
+    text += fmt::format("    {:+.4g} ms: combined effect of these changes\n", c.unexplained);
   return text;
 }
 
 std::string metrics_text(const std::vector<Change>& changes, bool all, const Style& style) {
   api::Table table({{"metric"}, {"before", api::Table::right}, {"after", api::Table::right}, {"", api::Table::right}});
   for (const Change& change : changes) {
-    const std::string_view words = telling(change.name);
+    const std::string_view words = label_of(change.name);
     if (all || !words.empty())
       table.row({all ? change.name : std::string(words), number(change.before), number(change.after), ratio(change)});
   }
@@ -151,7 +139,7 @@ std::string lines_text(const LaunchComparison& c, bool all, const Style& style) 
   std::size_t shown = 0;
   for (const auto& line : c.lines)
     for (const Change& change : line.metrics) {
-      const std::string_view words = telling(change.name);
+      const std::string_view words = label_of(change.name);
       if (!all && (words.empty() || words == "ideal sectors" || ++shown > kMost)) continue;
       table.row({line.where, line.text, all ? change.name : std::string(words), number(change.before),
                  number(change.after), ratio(change)});
@@ -161,7 +149,7 @@ std::string lines_text(const LaunchComparison& c, bool all, const Style& style) 
 
 std::string findings_text(const LaunchComparison& c) {
   std::string text;
-  for (const auto& f : c.vanished) text += api::wrapped(fmt::format("no more: {} ({})", f.message, f.where), "  ");
+  for (const auto& f : c.vanished) text += api::wrapped(fmt::format("resolved: {} ({})", f.message, f.where), "  ");
   for (const auto& f : c.appeared) text += api::wrapped(fmt::format("new: {} ({})", f.message, f.where), "  ");
   return text;
 }
@@ -170,7 +158,7 @@ std::string comparison_text(const LaunchComparison& c, bool all, const Style& st
   std::string text = heading(c, style);
   if (c.before == nullptr || c.after == nullptr) return text;
   text += times(c, style);
-  if (c.metrics.empty()) text += "  every metric is the same\n";
+  if (c.metrics.empty()) text += "  all metrics are the same\n";
   return text + metrics_text(c.metrics, all, style) + lines_text(c, all, style) + findings_text(c);
 }
 
@@ -202,7 +190,7 @@ std::string comparison_csv(const ReportFile& before, std::span<const ReportFile>
   return text;
 }
 
-/// Predicted times: a place for each launch of the first report, a line for each report.
+/// Predicted times: a position for each launch of the first report, a line for each report.
 Plot times_plot(std::span<const ReportFile> reports, std::span<const std::vector<LaunchComparison>> comparisons) {
   Plot plot{"", "kernel", "predicted time, ms", {}, {{reports[0].name, {}}}, false};
   for (const api::ReportedLaunch& launch : reports[0].launches) {
@@ -232,7 +220,7 @@ std::string option(const po::variables_map& values, const char* name) {
 
 void show_signs(std::span<const ReportFile> reports, const po::variables_map& values) {
   for (const char* name : {"json", "csv"})
-    if (values.count(name) != 0) throw UsageError{fmt::format("--{} is not for the sign plot", name), ""};
+    if (values.count(name) != 0) throw UsageError{fmt::format("--{} cannot be used with the sign plot", name), ""};
   const SignPlot plot = sign_plot(versions_of(reports, option(values, "measured")), values["parity"].as<double>());
   if (plot.versions.size() < 2) throw UsageError{"the sign plot needs two launches with a predicted time", ""};
   if (const std::string file = option(values, "plot"); !file.empty()) draw(sign_plot_matrix(plot), file);
@@ -240,7 +228,7 @@ void show_signs(std::span<const ReportFile> reports, const po::variables_map& va
 }
 
 void show_changes(std::span<const ReportFile> reports, const po::variables_map& values) {
-  if (reports.size() < 2) throw UsageError{"one report alone", "warplens compare A.json B.json"};
+  if (reports.size() < 2) throw UsageError{"only one report given", "warplens compare A.json B.json"};
   const std::span<const ReportFile> others = reports.subspan(1);
   std::vector<std::vector<LaunchComparison>> comparisons;
   for (const ReportFile& other : others) comparisons.push_back(api::compare_reports(reports[0], other));
@@ -266,7 +254,7 @@ int compare(const Strings& arguments) {
   if (line.inputs.empty()) throw UsageError{"no report", "warplens compare A.json B.json"};
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
-    throw UsageError{"--parity: expected a percentage", ""};
+    throw UsageError{"--parity: expected a percentage >= 0", ""};
   try {
     std::vector<ReportFile> reports;
     for (const std::string& name : line.inputs) reports.push_back(read_one(name));

@@ -46,7 +46,7 @@ private:
 
 std::string text_of(const fs::path& file) { return api::read_file(file).value_or(""); }
 
-/// Runs a program; `log` receives all that it prints. True: it said that all is well.
+/// Runs a program; `log` receives its output. True: its exit status is 0.
 bool succeeds(const Strings& command, const fs::path& log) {
   const pid_t child = fork();
   if (child == 0) {
@@ -63,7 +63,7 @@ bool succeeds(const Strings& command, const fs::path& log) {
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// In the PATH, or where CUDA is usually installed.
+/// Searches PATH and the folders where CUDA is usually installed.
 std::optional<fs::path> find_compiler(const std::string& name) {
   Strings folders;
   std::istringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
@@ -76,8 +76,8 @@ std::optional<fs::path> find_compiler(const std::string& name) {
   return std::nullopt;
 }
 
-/// The architecture that `list`, what the compiler prints of those that it knows, has for a device: "sm_75" or
-/// "compute_75" a line.
+/// The architecture to use for a device. `list`: the architectures that the compiler supports, "sm_75" or "compute_75"
+/// on each line.
 unsigned choose_architecture(const std::string& list, model::ComputeCapability device) {
   const auto wanted = static_cast<unsigned>(device.major * 10 + device.minor);
   unsigned best = 0, oldest = 0;
@@ -90,7 +90,7 @@ unsigned choose_architecture(const std::string& list, model::ComputeCapability d
   return best != 0 ? best : oldest;
 }
 
-/// One run of a compiler. Error: what it printed.
+/// Runs a compiler. Error: its output.
 Expected<std::string> compile(const fs::path& compiler, const Strings& listing, const fs::path& source,
                               model::ComputeCapability device, const fs::path& folder,
                               const std::function<Strings(unsigned)>& options) {
@@ -103,7 +103,7 @@ Expected<std::string> compile(const fs::path& compiler, const Strings& listing, 
   command.push_back(source.string());
   if (succeeds(command, log)) return text_of(log);
   return failure(fmt::format("cannot compile '{}': {}", source.string(), text_of(log)),
-                 fmt::format("the command was: {}", fmt::join(command, " ")));
+                 fmt::format("command: {}", fmt::join(command, " ")));
 }
 
 const Strings kNvccListing{"--list-gpu-arch"};
@@ -133,8 +133,8 @@ Expected<std::string> compile_to_ptx(const fs::path& source, model::ComputeCapab
                                     ptx};
                    });
   else
-    return failure(fmt::format("'{}' is CUDA source, and neither nvcc nor clang++ is installed", source.string()),
-                   "compile it where one is: nvcc -ptx -lineinfo");
+    return failure(fmt::format("'{}' is CUDA source, but neither nvcc nor clang++ is installed", source.string()),
+                   "compile it on a machine with nvcc: nvcc -ptx -lineinfo");
   if (!done) return done;
   return text_of(ptx);
 }
@@ -143,8 +143,8 @@ Expected<int> compile_program(const fs::path& source, model::ComputeCapability d
   if (!fs::is_regular_file(source)) return failure(fmt::format("cannot read '{}'", source.string()));
   const std::optional<fs::path> nvcc = find_compiler("nvcc");
   if (!nvcc)
-    return failure(fmt::format("'{}' is CUDA source, and nvcc is not installed", source.string()),
-                   "compile it where it is: nvcc -cudart shared -gencode arch=compute_90,code=compute_90");
+    return failure(fmt::format("'{}' is CUDA source, but nvcc is not installed", source.string()),
+                   "compile it on a machine with nvcc: nvcc -cudart shared -gencode arch=compute_90,code=compute_90");
   const TemporaryFolder folder;
   const std::string program = (folder.path() / "program").string();
   const Expected<std::string> done =

@@ -1,4 +1,4 @@
-// warplens convert: Accel-Sim's traces into ours and back.
+// warplens convert: converts Accel-Sim traces to Warplens traces and back.
 #include "api/trace/accelsim.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
@@ -18,8 +18,9 @@ namespace po = boost::program_options;
 constexpr std::string_view kHelp = R"(usage: warplens convert kernelslist.g|kernel-N.traceg OUT.h5 [--device D]
        warplens convert TRACE.h5 FOLDER
 
-Reads traces of Accel-Sim, of hardware, so that 'analyze' and 'inspect' can take them: each machine instruction is
-written down as a PTX instruction that stands for it. Or writes ours as Accel-Sim's, a file for each launch.
+Converts Accel-Sim traces, which are recorded on hardware, so that 'analyze' and 'inspect' can read them. Each machine
+instruction becomes a PTX instruction that represents it. Also converts a Warplens trace to Accel-Sim's format, with one
+file for each launch.
 
 )";
 
@@ -28,15 +29,16 @@ Examples:
   warplens convert traces/kernelslist.g t.h5 --device h200
   warplens analyze t.h5
   warplens convert t.h5 for_accelsim
-Exit status: 0 fine; 2 bad usage or input.
+Exit status: 0 success; 2 bad usage or input.
 )";
 
 po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("device", po::value<std::string>()->value_name("NAME|FILE"), "the GPU that the trace is of, for the analysis");
+  add("device", po::value<std::string>()->value_name("NAME|FILE"),
+      "the GPU on which the trace was recorded, for the analysis");
   add_limit_options(options);
-  add("help,h", "this text");
+  add("help,h", "show this help");
   return options;
 }
 
@@ -56,15 +58,15 @@ int import(const std::string& from, const std::string& to, const std::string& de
     progress.now(file.string());
     Expected<api::LaunchRequest> request = import.read(file, device);
     if (!request) return print(request.error()), kBadInput;
-    if (writer == nullptr) { // what is no trace leaves no file behind
+    if (writer == nullptr) { // an invalid trace leaves no file behind
       std::error_code ignored;
       const bool is_file = std::filesystem::is_regular_file(device_name, ignored);
       auto made = api::TraceWriter::create(to, {}, is_file ? std::filesystem::path(device_name) : "");
       if (!made) return print(made.error()), kBadInput;
       writer = std::move(*made);
     }
-    request->recorder = writer.get();
-    request->analyze = false;
+    request->options.recorder = writer.get();
+    request->options.analyze = false;
     const Expected<api::LaunchReport> report = api::launch(*request);
     if (!report) return print(report.error()), kBadInput;
   }
@@ -84,7 +86,7 @@ int convert(const std::vector<std::string>& arguments) {
   if (!from.ends_with(".h5"))
     return import(from, to, command.values.count("device") != 0 ? command.values["device"].as<std::string>() : "");
   if (command.values.count("device") != 0)
-    throw UsageError{"--device is for traces of Accel-Sim: others know theirs", ""};
+    throw UsageError{"--device is only for Accel-Sim traces: Warplens traces contain the device", ""};
   const Expected<api::Trace> trace = api::Trace::open(from);
   if (!trace) return print(trace.error()), kBadInput;
   if (const Expected<void> written = api::write_accelsim(*trace, to); !written)

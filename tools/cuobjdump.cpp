@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kHead = "Fatbin ";
 constexpr std::string_view kPtx = "Fatbin ptx code:";
 
-/// Where the next head begins: at the start of a line.
+/// The position of the next header, at the start of a line.
 std::size_t next_head(std::string_view text, std::size_t from) {
   for (std::size_t at = text.find(kHead, from); at != std::string_view::npos; at = text.find(kHead, at + 1))
     if (at == 0 || text[at - 1] == '\n') return at;

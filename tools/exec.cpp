@@ -1,4 +1,4 @@
-// warplens exec: a CUDA program with our libraries in the place of NVIDIA's.
+// warplens exec: runs a CUDA program with our libraries in place of NVIDIA's.
 #include "api/launch/launch.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/kernel_name.hpp"
@@ -33,9 +33,9 @@ using Strings = std::vector<std::string>;
 constexpr std::string_view kHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [ARGUMENT…]
        warplens exec [OPTION…] [--] FILE.cu [-- ARGUMENT…]
 
-Runs a CUDA program without a GPU: libcudart and libcuda are Warplens's, and kernels are emulated. The program has to
-contain PTX (nvcc -gencode arch=compute_90,code=compute_90). A .cu file is compiled first, where nvcc is installed.
-With --analyze or --json the launches are analysed as by 'warplens run'; otherwise they are only run.
+Runs a CUDA program without a GPU: Warplens replaces libcudart and libcuda, and emulates the kernels. The program must
+contain PTX (nvcc -gencode arch=compute_90,code=compute_90). A .cu file is compiled first, which requires nvcc.
+With --analyze or --json, Warplens analyses the launches as 'warplens run' does; otherwise, it only runs them.
 
 )";
 
@@ -52,23 +52,23 @@ po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the GPU to imitate: see 'warplens list devices', or a device file; without it, the H200");
+      "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the H200");
   add("analyze", "analyse the launches; the reports go to stderr when the program ends");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "analyse the launches, and write the report as JSON; processes that the program starts write FILE.PROCESS");
+      "analyse the launches and write the report as JSON; processes that the program starts write FILE.PROCESS");
   add("kernel-name", po::value<std::string>()->value_name("REGEX"),
-      "analyse only kernels whose name, mangled or not, contains a match");
-  add("launch-skip", po::value<std::string>()->value_name("N"), "leave the first N of them out");
-  add("launch-count", po::value<std::string>()->value_name("N"), "analyse N of them");
+      "analyse only kernels whose mangled or demangled name contains a match");
+  add("launch-skip", po::value<std::string>()->value_name("N"), "skip the first N of these launches");
+  add("launch-count", po::value<std::string>()->value_name("N"), "analyse only N of these launches");
   add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
   add_limit_options(options);
-  add("strict", "accesses past the end of an allocation are faults; without it they pass as far as a GPU lets them, "
-                "with a warning");
-  add("help,h", "this text");
+  add("strict", "treat accesses past the end of an allocation as faults; by default, those that a GPU lets pass only "
+                "cause a warning");
+  add("help,h", "show this help");
   return options;
 }
 
-/// Our options, and the program with its arguments: what follows "--", or the first word that is no option's.
+/// Our options, and the program with its arguments: what follows "--", or the first word that is not an option.
 struct ProgramLine {
   Strings options, program;
 };
@@ -91,7 +91,7 @@ ProgramLine split(const Strings& arguments) {
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
-/// A number that the libraries will read; checked here, where the user can be told.
+/// Sets a number for the libraries. Checks it here, where an error can be shown to the user.
 void set_number(const po::variables_map& values, const char* option, const char* variable) {
   if (values.count(option) == 0) return;
   const std::string text = values[option].as<std::string>();
@@ -105,7 +105,7 @@ void check_expression(const std::string& text) {
     throw UsageError{fmt::format("--kernel-name: {}", pattern.error().list().front().message), ""};
 }
 
-/// The libraries hold them, in each process that uses CUDA; the time runs from now on for all.
+/// The libraries enforce the limits in each process that uses CUDA; the time starts now for all of them.
 void pass_limits(const po::variables_map& values) {
   const api::RunLimits limits = limits_of(values);
   set_number(values, "max-steps", environment::kMaxSteps);
@@ -114,7 +114,7 @@ void pass_limits(const po::variables_map& values) {
   if (limits.bytes) set(environment::kMaxMemory, std::to_string(*limits.bytes));
 }
 
-/// What the libraries are told. The device is checked here: later there is only an error code for the program.
+/// Passes the options to the libraries. Checks the device here: later, the program would only see an error code.
 void set_environment(const po::variables_map& values) {
   for (const char* name :
        {environment::kAnalyze, environment::kJson, environment::kKernelName, environment::kLaunchSkip,
@@ -146,13 +146,13 @@ void set_environment(const po::variables_map& values) {
   set(environment::kProcess, std::to_string(getpid()));
 }
 
-/// The folder of the drop-in libraries: beside this program's, as built or as installed.
+/// The folder of the drop-in libraries, relative to this program's folder: as built or as installed.
 fs::path library_folder() {
   const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   for (const char* folder : {"lib/cuda", "lib/warplens/cuda"})
     if (fs::exists(prefix / folder / "libcuda.so.1")) return prefix / folder;
   throw UsageError{
-      fmt::format("libcuda.so.1 of Warplens is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda", prefix.string()),
+      fmt::format("Warplens's libcuda.so.1 is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda", prefix.string()),
       "build everything: ./dev build"};
 }
 
@@ -161,15 +161,15 @@ void prepend(const char* variable, const std::string& value) {
   set(variable, old == nullptr || *old == '\0' ? value : value + ":" + old);
 }
 
-/// The dynamic linker takes our libraries before all others. The static runtime, which nvcc links by default, is
-/// replaced by a library of its own, which has NVRTC answer with PTX, too: see runtime/static_runtime.
+/// Makes the dynamic linker load our libraries before all others. A separate library replaces the static runtime, which
+/// nvcc links by default, and makes NVRTC return PTX: see runtime/static_runtime.
 void put_libraries_first(const fs::path& folder) {
   prepend("LD_LIBRARY_PATH", folder.string());
   const fs::path replaces_static = folder / "libwarplens_static.so";
   if (fs::exists(replaces_static)) prepend("LD_PRELOAD", replaces_static.string());
 }
 
-/// As the shell finds it. UsageError: there is no such file, or it is no program.
+/// Finds a program as the shell does. UsageError: there is no such file, or it is not executable.
 fs::path find_program(const std::string& name) {
   const bool has_folder = name.find('/') != name.npos;
   std::istringstream path(has_folder ? "" : std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
@@ -187,7 +187,7 @@ fs::path find_program(const std::string& name) {
   return found;
 }
 
-/// A program that is linked statically as a whole loads no libraries: nothing could take the place of CUDA's.
+/// A fully static program loads no libraries, so CUDA's libraries cannot be replaced.
 void refuse_static(const fs::path& program) {
   std::ifstream in(program, std::ios::binary);
   Elf64_Ehdr header{};
@@ -197,15 +197,15 @@ void refuse_static(const fs::path& program) {
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment{};
     in.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
-    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return; // the kernel will say what is wrong
+    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return; // execv will report the error
     is_dynamic = is_dynamic || segment.p_type == PT_INTERP;
   }
   if (!is_dynamic)
-    throw UsageError{fmt::format("'{}' is linked statically: no library of it can be replaced", program.string()),
+    throw UsageError{fmt::format("'{}' is linked statically: its libraries cannot be replaced", program.string()),
                      "link it without -static"};
 }
 
-/// `words` as the kernel takes them; they live as long as `words` do.
+/// `words` in the form for exec; the pointers are valid as long as `words`.
 std::vector<char*> pointers(Strings& words) {
   std::vector<char*> list;
   for (std::string& word : words) list.push_back(word.data());
@@ -217,7 +217,7 @@ std::vector<char*> pointers(Strings& words) {
   throw UsageError{fmt::format("cannot start '{}': {}", name, std::strerror(errno)), ""};
 }
 
-/// In the place of this process.
+/// Replaces this process by the program.
 [[noreturn]] void start(Strings program) {
   const fs::path file = find_program(program.front());
   refuse_static(file);
@@ -225,7 +225,7 @@ std::vector<char*> pointers(Strings& words) {
   cannot_start(file.string());
 }
 
-/// The same of an open file. `program`: the source that it was compiled from, perhaps "--", the program's arguments.
+/// The same for an open file. `program`: the source that it was compiled from, an optional "--", the arguments.
 [[noreturn]] void start_file(int file, Strings program) {
   const std::string source = program.front();
   program.front() = fs::path(source).stem().string();
@@ -265,7 +265,7 @@ int execute(const Strings& arguments) {
     print(program.error());
     return kBadInput;
   }
-  put_libraries_first(libraries); // not before: the compiler has no need of them
+  put_libraries_first(libraries); // only now: the compiler does not need them
   start_file(*program, std::move(line.program));
 }
 

@@ -1,4 +1,4 @@
-// warplens inspect: the events of a trace, and what each access became.
+// warplens inspect: shows the events of a trace, and the transactions of each access.
 #include "api/trace/trace_inspect.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
@@ -21,9 +21,11 @@ using api::SeenEvent;
 
 constexpr std::string_view kHelp = R"(usage: warplens inspect TRACE.h5 [OPTION…]
 
-Shows the accesses, branches and barriers of a trace: which lanes, which addresses, and the transactions or passes over
-the banks that each access became. Below an access stand its 32 lanes: of global memory a letter for the transaction
-that serves the lane, of shared memory its bank (0 to 9, a to v), and a dot for a lane that takes no part.
+Shows the accesses, branches and barriers of a trace: the lanes, the addresses, and the transactions or passes over the
+banks that each access causes. The line below an access has one character for each of its 32 lanes:
+  global memory: a letter for the transaction that serves the lane
+  shared memory: the bank of the lane (0 to 9, a to v)
+  inactive lane: a dot
 
 )";
 
@@ -32,25 +34,25 @@ Examples:
   warplens inspect t.h5 --blocks 0 --warps 0
   warplens inspect t.h5 --launch 1 --lines 20-30 --rule 1.2
   warplens inspect t.h5 --format csv --limit 0 > accesses.csv
-Exit status: 0 fine; 2 bad usage or input.
+Exit status: 0 success; 2 bad usage or input.
 )";
 
 po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("launch", po::value<std::size_t>()->value_name("N")->default_value(0), "which launch, from 0");
+  add("launch", po::value<std::size_t>()->value_name("N")->default_value(0), "show launch N; the first is 0");
   add("lines", po::value<std::string>()->value_name("L[,L-L…]"), "only these lines of the PTX");
-  add("blocks", po::value<std::string>()->value_name("FIRST[-LAST]"), "only these blocks, numbered x fastest");
+  add("blocks", po::value<std::string>()->value_name("FIRST[-LAST]"),
+      "only these blocks, by linear index (x varies fastest)");
   add("warps", po::value<std::string>()->value_name("FIRST[-LAST]"), "only these warps of each block");
-  add("accesses-only", "no branches, no barriers");
+  add("accesses-only", "omit branches and barriers");
   add("rule", po::value<std::vector<std::string>>()->value_name("NAME|FILE"),
-      "by this rule instead of that of the launch's device: see 'warplens list rules'; one for global memory, one for "
-      "shared memory");
+      "use this rule instead of the device's: see 'warplens list rules'; one for global memory, one for shared memory");
   add("format", po::value<std::string>()->value_name("text|jsonl|csv")->default_value("text"),
-      "for people, one JSON object a line, or a table");
-  add("limit", po::value<std::uint64_t>()->value_name("N")->default_value(200), "stop after N events; 0: never");
+      "readable text, one JSON object per line, or a CSV table");
+  add("limit", po::value<std::uint64_t>()->value_name("N")->default_value(200), "stop after N events; 0: no limit");
   add_limit_options(options);
-  add("help,h", "this text");
+  add("help,h", "show this help");
   return options;
 }
 
@@ -112,7 +114,7 @@ std::string text_of(const SeenEvent& e, const rules::BankRule& banks) {
   if (e.kind == EventKind::barrier)
     return first + fmt::format("    lanes {:08x} arrive at barrier {}\n", e.barrier.active, e.barrier.number);
   const exec::Access& a = e.access;
-  std::string text = first + fmt::format("    {} {}, {} bytes a lane, lanes {:08x}: {}\n", isa::name(a.space),
+  std::string text = first + fmt::format("    {} {}, {} bytes per lane, lanes {:08x}: {}\n", isa::name(a.space),
                                          api::name(a.kind), a.lane_bytes, a.mask, addresses_text(a));
   if (a.space == isa::Space::global) text += fmt::format("    {}  {}\n", drawing(e, banks), transactions_text(e));
   if (e.passes)
@@ -127,7 +129,7 @@ std::string text_of(const SeenEvent& e, const rules::BankRule& banks) {
 constexpr std::string_view kCsvHead = "launch,block,warp,line,event,space,lane_bytes,mask,taken,first_address,stride,"
                                       "transactions,bytes_moved,passes,ways,barrier,source\n";
 
-// What a file is called may hold anything: quoted as RFC 4180 has it.
+// File names may contain any character: quoted as in RFC 4180.
 std::string csv_text(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
   std::string result = "\"";
@@ -206,8 +208,9 @@ int show(const std::string& file, const po::variables_map& values) {
     return true;
   });
   if (!seen) return print(seen.error()), kBadInput;
-  if (format == "text" && shown == 0) write("no such events\n");
-  if (format == "text" && more) write(fmt::format("… and more: --limit {} shows twice as many, 0 all\n", 2 * limit));
+  if (format == "text" && shown == 0) write("no matching events\n");
+  if (format == "text" && more)
+    write(fmt::format("… more events follow: --limit {} shows twice as many, --limit 0 shows all\n", 2 * limit));
   return kFine;
 }
 

@@ -20,7 +20,7 @@ std::uint64_t number_of(const po::variables_map& values, const char* option,
   return *number;
 }
 
-/// Results that were to be written are not; what is already in its place stays.
+/// Pending results are not written; existing files stay as they are.
 [[noreturn]] void end_process(const std::string& why) {
   Diagnostics errors;
   errors.error({}, "warplens: " + why);
@@ -32,9 +32,9 @@ std::uint64_t number_of(const po::variables_map& values, const char* option,
 
 void add_limit_options(po::options_description& options) {
   auto add = options.add_options();
-  add("time-limit", po::value<std::string>()->value_name("SECONDS"), "stop after so long; without it, never");
+  add("time-limit", po::value<std::string>()->value_name("SECONDS"), "stop after this time; the default is no limit");
   add("max-memory", po::value<std::string>()->value_name("SIZE"),
-      "stop beyond so much memory: 512M, 16G; without it, never");
+      "stop when memory use exceeds SIZE, such as 512M or 16G; the default is no limit");
 }
 
 api::RunLimits limits_of(const po::variables_map& values) {

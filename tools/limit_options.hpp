@@ -1,4 +1,4 @@
-// --time-limit and --max-memory: what a command may take.
+// --time-limit and --max-memory: the limits of a command.
 //
 //   add_limit_options(options);  …  const LimitGuard guard(values);
 #pragma once
@@ -14,8 +14,8 @@ void add_limit_options(boost::program_options::options_description& options);
 /// Errors: UsageError.
 api::RunLimits limits_of(const boost::program_options::variables_map& values);
 
-/// Holds the limits while it lives: launches stop when the time is over; what else goes on then, or takes too much
-/// memory, ends the process with a message and kFound.
+/// Enforces the limits during its lifetime: launches stop when the time is over. If other work continues after that, or
+/// uses too much memory, the process ends with a message and kFound.
 class LimitGuard {
 public:
   explicit LimitGuard(const boost::program_options::variables_map& values) : LimitGuard(limits_of(values)) {}

@@ -1,4 +1,4 @@
-// warplens list: what there is to choose from.
+// warplens list: lists devices, rules, analyzers, metrics, models and instructions.
 #include "api/launch/launch.hpp"
 #include "api/report/catalogue.hpp"
 #include "api/report/table.hpp"
@@ -14,16 +14,17 @@ namespace warplens::tools {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: warplens list devices|rules|analyzers|models|instructions
+constexpr std::string_view kHelp = R"(usage: warplens list devices|rules|analyzers|metrics|models|instructions
        warplens list rules --explain [NAME|FILE…]
 
-  devices        GPUs that --device knows
+  devices        GPUs for --device
   rules          how requests of a warp become transactions, and how banks serve shared memory;
-                 --explain: what each says and where that was read, of those named or of all, and what may stand in a
-                 rule file; of a file of your own too
-  analyzers      what is counted, with the name, unit and ideal value of each counter
+                 --explain describes the given rules or rule files with their sources; without names, it describes
+                 all rules and the keys of rule files
+  analyzers      the analyzers, with the metrics that each counts
+  metrics        the metrics of reports and sweeps: unit, ideal value, name in nvprof, definition and formula
   models         analytical models that predict the run time
-  instructions   the PTX instructions that can be emulated: {a,b} is a choice, […] may be left out
+  instructions   the supported PTX instructions; {a,b} is a choice, […] is optional
 
 Examples:
   warplens list devices
@@ -58,17 +59,17 @@ void devices() {
   std::string any;
   for (const model::Model& m : model::models())
     if (for_any(m)) any += fmt::format("{}{}", any.empty() ? "" : ", ", m.id);
-  write(fmt::format("On any device: {}\n", any));
+  write(fmt::format("Models for all devices: {}\n", any));
 }
 
 void rules() {
-  api::Table t({{"rule"}, {"of"}, {"what it says"}});
+  api::Table t({{"rule"}, {"kind"}, {"description"}});
   for (const auto& r : rules::coalescing_rules()) t.row({r.name, "transactions", r.title});
   for (const auto& r : rules::bank_rules()) t.row({r.name, "banks", r.title});
   show(t);
 }
 
-/// The built-in devices that obey a rule.
+/// The built-in devices that use a rule.
 template <class Named> std::string obeyed_by(Named&& named) {
   std::string list;
   for (const model::Device& d : model::built_in_devices())
@@ -84,7 +85,7 @@ template <class R> void explain_rule(const R& rule, std::string_view of, const s
   write("\n");
 }
 
-/// What may stand in a rule file.
+/// The keys of rule files.
 void language() {
   std::string_view table;
   for (const rules::Key& key : rules::keys()) {
@@ -114,17 +115,27 @@ int explain_rules(std::vector<std::string> names) {
   return kFine;
 }
 
+std::string number(std::optional<double> value) { return value ? fmt::format("{:g}", *value) : ""; }
+
 void list_analyzers() {
   for (const analyzers::AnalyzerInfo* a : analyzers::analyzers()) {
     write(fmt::format("{}{}{}: {}{}\n", style().bold, a->id, style().reset, a->description,
                       a->cost == analyzers::Cost::by_name ? "; only with --analyzers" : ""));
-    api::Table t({{"counter"}, {"unit"}, {"ideal", api::Table::right}, {"meaning"}});
-    for (const analyzers::MetricInfo& m : a->metrics)
-      t.row({std::string(m.name), std::string(m.unit), m.ideal ? fmt::format("{:g}", *m.ideal) : "",
-             std::string(m.description)});
+    api::Table t({{"metric"}, {"unit"}, {"ideal", api::Table::right}, {"definition"}});
+    for (const analyzers::MetricInfo& m : analyzers::metrics_of(a->id))
+      t.row({std::string(m.name), std::string(m.unit), number(m.ideal), std::string(m.definition)});
     show(t);
     write("\n");
   }
+}
+
+void metrics() {
+  api::Table t({{"metric"}, {"unit"}, {"ideal", api::Table::right}, {"analyzer"}, {"nvprof"}, {"definition"}});
+  for (const analyzers::MetricInfo& m : analyzers::metric_infos())
+    t.row({std::string(m.name), std::string(m.unit), number(m.ideal), std::string(m.analyzer), std::string(m.nvprof),
+           m.formula.empty() ? std::string(m.definition) : fmt::format("{}: {}", m.definition, m.formula)});
+  show(t);
+  write("{} stands for a rule, an operation, a class or a number.\n");
 }
 
 void models() {
@@ -136,7 +147,7 @@ void models() {
 void instructions() {
   api::Table t({{"opcode"}, {"since PTX", api::Table::right}, {"target"}, {"followed by"}});
   for (const isa::Entry& e : isa::table()) {
-    // What the table marks for the decoder is of no interest here.
+    // '~' is a mark for the decoder.
     std::string pattern(e.pattern_text);
     std::erase(pattern, '~');
     t.row({std::string(e.opcode), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10), isa::spelled(e.targets),
@@ -149,11 +160,8 @@ struct Topic {
   std::string_view name;
   void (*show)();
 };
-constexpr Topic kTopics[] = {{"devices", devices},
-                             {"rules", rules},
-                             {"analyzers", list_analyzers},
-                             {"models", models},
-                             {"instructions", instructions}};
+constexpr Topic kTopics[] = {{"devices", devices}, {"rules", rules},   {"analyzers", list_analyzers},
+                             {"metrics", metrics}, {"models", models}, {"instructions", instructions}};
 
 } // namespace
 
@@ -163,11 +171,11 @@ int list(const std::vector<std::string>& arguments) {
     return explain_rules({arguments.begin() + 2, arguments.end()});
   std::vector<std::string_view> names;
   for (const Topic& topic : kTopics) names.push_back(topic.name);
-  if (arguments.size() != 1) throw UsageError{"list what?", fmt::format("one of {}", fmt::join(names, ", "))};
+  if (arguments.size() != 1) throw UsageError{"missing topic", fmt::format("one of {}", fmt::join(names, ", "))};
   for (const Topic& topic : kTopics)
     if (topic.name == arguments[0]) return topic.show(), kFine;
   const std::string near = closest(arguments[0], names);
-  throw UsageError{fmt::format("nothing to list under '{}'", arguments[0]),
+  throw UsageError{fmt::format("unknown topic '{}'", arguments[0]),
                    near.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean '{}'?", near)};
 }

@@ -1,4 +1,4 @@
-// warplens: the command line. Subcommands are in files of their own.
+// warplens: the command line. Each subcommand has its own file.
 #include "api/session/environment.hpp"
 #include "api/session/limits.hpp"
 #include "tools/output.hpp"
@@ -20,26 +20,26 @@ using namespace warplens::tools;
 
 constexpr std::string_view kHelp = R"(usage: warplens COMMAND …
 
-Emulates NVIDIA PTX kernels on the CPU and says what a GPU would have made of them.
+Emulates NVIDIA PTX kernels on the CPU and reports how a GPU would execute them.
 
   run LAUNCH.toml | FILE.ptx …   emulate a kernel, analyse it, predict its run time
-  exec PROGRAM …                 run a CUDA program, its kernels emulated
-  analyze TRACE.h5 …             analyse again what 'run --trace' has kept
-  inspect TRACE.h5 …             its accesses, and the transactions that each became
-  convert IN OUT                 Accel-Sim traces into ours, ours into Accel-Sim's
+  exec PROGRAM …                 run a CUDA program and emulate its kernels
+  analyze TRACE.h5 …             analyse a trace that 'run --trace' recorded
+  inspect TRACE.h5 …             show the accesses of a trace and their transactions
+  convert IN OUT                 convert Accel-Sim traces to Warplens traces, or back
   check FILE.ptx …               parse and check; list kernels and unsupported instructions
-  sweep LAUNCH.toml …            one launch under many configurations: blocks, devices, sizes, …
-  compare A.json B.json …        reports side by side: what changed, and why
+  sweep LAUNCH.toml …            run one launch under many configurations: blocks, devices, sizes, …
+  compare A.json B.json …        compare reports side by side: what changed, and why
   predict PROFILE …              predict run times from a report or a profiler's table
   calibrate RUNS.csv …           fit a model to measured run times
-  occupancy …                    blocks and warps that fit on a multiprocessor
-  list WHAT                      devices, rules, analyzers, models or instructions
+  occupancy …                    show how many blocks and warps fit on a multiprocessor
+  list WHAT                      list devices, rules, analyzers, models or instructions
 
-  --limit NAME=NUMBER COMMAND …  raise a limit on what input may ask for; errors name it (docs/limits.md)
-  COMMAND --help                 options and examples
-  --version                      the version
+  --limit NAME=NUMBER COMMAND …  raise a limit for input; error messages name it (docs/limits.md)
+  COMMAND --help                 show the options and examples
+  --version                      show the version
 
-Exit status: 0 fine; 1 the kernel trapped or a check found something; 2 bad usage or input; 3 internal error.
+Exit status: 0 success; 1 the kernel trapped or a check found something; 2 bad usage or input; 3 internal error.
 
 Examples:
   warplens run samples/vector_add/launch.toml
@@ -60,7 +60,7 @@ void take_limits(const std::string& text, std::string_view from) {
     throw UsageError{fmt::format("{}: {}", from, wrong), ""};
 }
 
-/// Before the command; programs that `exec` starts get them by the environment.
+/// The arguments without leading --limit options; programs that `exec` starts get these from the environment.
 std::vector<std::string> without_limits(std::vector<std::string> arguments) {
   const char* const given = std::getenv(api::environment::kLimits);
   std::string all = given != nullptr ? given : "";
@@ -76,7 +76,7 @@ std::vector<std::string> without_limits(std::vector<std::string> arguments) {
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw UsageError{"no command", "warplens --help lists them"};
+  if (arguments.empty()) throw UsageError{"no command", "warplens --help lists the commands"};
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") return write(kHelp), kFine;
   if (first == "--version") return write(fmt::format("warplens {}\n", api::version())), kFine;
@@ -100,7 +100,7 @@ void complain(const std::string& message, std::string hint) {
 } // namespace
 
 int main(int count, char** values) {
-  std::signal(SIGXFSZ, SIG_IGN); // of a file that may not grow (ulimit -f): the write says so
+  std::signal(SIGXFSZ, SIG_IGN); // file size limit (ulimit -f): the write reports the error
   try {
     return dispatch(without_limits({values + std::min(count, 1), values + count}));
   } catch (const UsageError& e) {
@@ -109,7 +109,7 @@ int main(int count, char** values) {
   } catch (const boost::program_options::error& e) {
     complain(e.what(), "--help shows the options");
     return kBadInput;
-  } catch (const std::bad_alloc&) { // what a file asks for is checked against limits; a small machine has less
+  } catch (const std::bad_alloc&) { // input is checked against limits, but a small machine may have less
     complain("out of memory", "");
     return kBadInput;
   } catch (const std::exception& e) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those of nvcc -rdc=true are the parts of one module.
+/// The containers from nvcc -rdc=true are parts of one module.
 Expected<CodeOfFile> code_of_executable(std::span<const std::byte> bytes, model::ComputeCapability device) {
   const auto containers = fatbin::containers_in(bytes);
   if (!containers) return failure(containers.error());
@@ -74,8 +74,8 @@ Expected<CodeOfFile> read_code(const fs::path& file, model::ComputeCapability de
   }
   if (std::optional<std::vector<std::string>> listed = listed_modules(text)) {
     if (listed->empty())
-      return failure(fmt::format("'{}' is output of cuobjdump and has no PTX, only machine code", file.string()),
-                     "list all code with cuobjdump -ptx -all, or give the executable to warplens");
+      return failure(fmt::format("'{}' is cuobjdump output without PTX: it lists only machine code", file.string()),
+                     "run cuobjdump -ptx -all, or pass the executable to warplens");
     CodeOfFile code;
     for (std::string& module : *listed) code.modules.push_back({{std::move(module), file.string()}});
     return code;
@@ -90,7 +90,7 @@ Expected<std::vector<api::Source>> read_module(const fs::path& file, model::Comp
   Expected<CodeOfFile> code = read_code(file, device);
   if (!code) return failure(code.error());
   if (code->modules.size() != 1)
-    return failure(fmt::format("'{}' has {} modules: one is wanted", file.string(), code->modules.size()),
+    return failure(fmt::format("'{}' has {} modules: expected one", file.string(), code->modules.size()),
                    "run the program: warplens exec --analyze");
   Diagnostics notes;
   for (const std::string& note : code->notes) notes.warning({}, note);

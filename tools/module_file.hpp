@@ -1,4 +1,4 @@
-// The files that modules come from: PTX text, fat binaries, executables and object files that contain one, CUDA source.
+// Reads modules from files: PTX text, fat binaries, executables and object files that contain one, CUDA source.
 //
 //   Expected<CodeOfFile> code = read_code("app", {9, 0});     code->modules[0][0].text == ".version 9.0 …"
 #pragma once
@@ -12,7 +12,7 @@
 namespace warplens::tools {
 
 struct CodeOfFile {
-  /// PTX for each module; several sources of one are to be linked.
+  /// The PTX of each module; several sources of one module must be linked.
   std::vector<std::vector<api::Source>> modules;
   std::vector<std::string> notes; ///< for the user
 };
@@ -21,7 +21,7 @@ struct CodeOfFile {
 /// cannot be compiled.
 Expected<CodeOfFile> read_code(const std::filesystem::path& file, model::ComputeCapability device);
 
-/// Of a file that has one module. Error also: it has several.
+/// The same for a file with one module. Error also: it has several.
 Expected<std::vector<api::Source>> read_module(const std::filesystem::path& file, model::ComputeCapability device);
 
 } // namespace warplens::tools

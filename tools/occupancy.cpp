@@ -1,4 +1,4 @@
-// warplens occupancy: what fits on a multiprocessor.
+// warplens occupancy: how many blocks and warps fit on a multiprocessor.
 #include "api/launch/launch.hpp"
 #include "api/report/table.hpp"
 #include "tools/command_line.hpp"
@@ -19,7 +19,7 @@ namespace po = boost::program_options;
 
 constexpr std::string_view kHelp = R"(usage: warplens occupancy --device D | --cc X.Y  --block N [--regs R] [--smem S]
 
-How many blocks and warps of a launch are resident on one multiprocessor, and what keeps it from being more.
+Shows how many blocks and warps of a launch are resident on one multiprocessor, and which resource limits them.
 
 )";
 constexpr std::string_view kExamples = R"(
@@ -63,14 +63,14 @@ std::string text(const model::OccupancyQuery& query, const model::OccupancyLimit
   };
   using enum model::OccupancyLimiter;
   api::Table t({{"resource"},
-                {"a block takes", api::Table::right},
-                {"a multiprocessor has", api::Table::right},
+                {"per block", api::Table::right},
+                {"per multiprocessor", api::Table::right},
                 {"blocks that fit", api::Table::right},
                 {""}});
   t.row({"warps of 32 threads", fmt::format("{}", needed), fmt::format("{}", limits.warps),
          fmt::format("{}", o.limit_warps), bound(warps)});
   t.row({"block slots", "1", fmt::format("{}", limits.blocks), fmt::format("{}", o.limit_blocks), bound(blocks)});
-  t.row({"registers", query.registers == 0 ? "not given" : fmt::format("{} a thread", query.registers),
+  t.row({"registers", query.registers == 0 ? "not given" : fmt::format("{} per thread", query.registers),
          fmt::format("{}", limits.registers), fmt::format("{}", o.limit_registers), bound(registers)});
   t.row({"shared memory, bytes", fmt::format("{}", query.shared_bytes), fmt::format("{}", limits.shared_bytes),
          fmt::format("{}", o.limit_shared), bound(shared)});
@@ -87,14 +87,14 @@ int occupancy(const std::vector<std::string>& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "a device: see 'warplens list devices', or a device file");
-  add("cc", po::value<std::string>()->value_name("X.Y"), "a compute capability instead");
-  add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "threads of a block");
+      "the device: a name from 'warplens list devices' or a device file");
+  add("cc", po::value<std::string>()->value_name("X.Y"), "a compute capability instead of a device");
+  add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "block size in threads");
   add("regs", po::value<std::int64_t>()->value_name("N")->default_value(0),
-      "registers of a thread; 0: they limit nothing");
+      "registers per thread; 0: registers are no limit");
   add("smem", po::value<std::int64_t>()->value_name("N")->default_value(0),
-      "shared memory of a block, static and dynamic, bytes; on 1.x with arguments and 16 bytes more");
-  add("help,h", "this text");
+      "static and dynamic shared memory per block, in bytes; on 1.x, add the arguments and 16 bytes");
+  add("help,h", "show this help");
   po::variables_map values;
   po::store(po::command_line_parser(arguments)
                 .options(options)

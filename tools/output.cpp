@@ -27,7 +27,7 @@ Style style_for(int file_descriptor) {
 
 namespace {
 
-/// The texts of files that diagnostics point into, each read once.
+/// The texts of the files that diagnostics refer to; reads each file once.
 class Sources {
 public:
   std::string_view get(const std::string& file) {
@@ -123,7 +123,7 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
     if (stop == end || (*stop != ',' && *stop != 'x')) break;
     at = stop + 1;
   }
-  throw UsageError{fmt::format("{} wants one to three numbers such as 16,16: got '{}'", option, text), ""};
+  throw UsageError{fmt::format("{}: expected one to three numbers such as 16,16, got '{}'", option, text), ""};
 }
 
 } // namespace warplens::tools

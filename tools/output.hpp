@@ -1,4 +1,4 @@
-// What all subcommands share: exit statuses, colour, and how diagnostics are shown.
+// Shared by all subcommands: exit statuses, colours and the output of diagnostics.
 #pragma once
 
 #include "api/report/style.hpp"
@@ -16,14 +16,14 @@ constexpr int kFound = 1;    ///< the kernel trapped, or a check found something
 constexpr int kBadInput = 2; ///< bad usage or input
 constexpr int kInternal = 3;
 
-/// Bad usage: shown as an error, ends with kBadInput. Thrown by the subcommands, caught in main.
+/// Bad usage: the subcommands throw it; main shows it as an error and returns kBadInput.
 struct UsageError {
   std::string message;
   std::string hint;
 };
 
 using api::Style;
-/// Without colours where the output is no terminal or NO_COLOR is set (https://no-color.org).
+/// No colours if the output is not a terminal or NO_COLOR is set (https://no-color.org).
 Style style_for(int file_descriptor);
 
 bool is_terminal(int file_descriptor);
@@ -32,17 +32,17 @@ bool is_terminal(int file_descriptor);
 void print(const Diagnostics& diagnostics);
 /// One diagnostic, such as a trap.
 void print(const Diagnostic& diagnostic);
-/// The same with the texts of these files, and of no others: what a trace calls a file may be any file.
+/// The same, but quotes only these texts: a file name in a trace may name any file.
 void print(const Diagnostic& diagnostic, const std::map<std::string, std::string>& texts);
 
-/// Writes text for people to stdout, where names and strings of input cannot pass for escape sequences (see
-/// emulator/base/printable.hpp). A closed pipe or a full disk is a UsageError.
+/// Writes human-readable text to stdout; names and strings from the input cannot act as escape sequences (see
+/// emulator/base/printable.hpp). UsageError: a closed pipe or a full disk.
 void write(std::string_view text);
-/// Writes what programs read (JSON, CSV, what a kernel prints) to stdout as it is, unless that is a terminal.
+/// Writes machine-readable data (JSON, CSV, a kernel's output) to stdout, unchanged unless stdout is a terminal.
 void write_data(std::string_view data);
-/// Writes a file whole (see api/files/output_file.hpp), or stdout for "-".
+/// Writes a complete file (see api/files/output_file.hpp); "-" is stdout.
 void write_file(const std::string& file, std::string_view text);
-/// UsageError where write_file() could not write the file: asked before a long run. Empty and "-" are fine.
+/// UsageError: write_file() could not write the file. For use before a long run. Accepts "" and "-".
 void check_writable(const std::string& file);
 
 /// "128" or "16,16,2": up to three extents. `option` is for the message.

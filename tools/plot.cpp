@@ -18,7 +18,7 @@ namespace {
 
 bool is_svg(const std::string& file) { return file.ends_with(".svg"); }
 
-/// In single quotes gnuplot expands nothing, neither escapes nor `commands`.
+/// In single quotes, gnuplot expands neither escapes nor `commands`.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? "''" : std::string(1, static_cast<unsigned char>(c) < ' ' ? ' ' : c);
@@ -26,7 +26,7 @@ std::string quoted(const std::string& text) {
 }
 
 std::string head(const std::string& title, bool svg, int width, int height) {
-  // Without enhanced text, _ and ^ in names are what they are.
+  // noenhanced: _ and ^ in names are ordinary characters.
   return fmt::format("set terminal {} size {},{} {} noenhanced font '{}'\n"
                      "set encoding utf8\n"
                      "set title {}\n",
@@ -64,7 +64,7 @@ std::string content(std::FILE* file) {
   return text;
 }
 
-/// What gnuplot makes of the script: it comes in and goes out by plain files, so no name becomes a command.
+/// gnuplot's output for the script. Input and output are plain files, so no name becomes a command.
 std::string run_gnuplot(const std::string& script) {
   const File in = temporary(), out = temporary(), complaints = temporary();
   std::fwrite(script.data(), 1, script.size(), in.get());
@@ -82,7 +82,7 @@ std::string run_gnuplot(const std::string& script) {
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-    throw UsageError{"plots are drawn by gnuplot, which is not installed", "on Debian: apt-get install gnuplot-nox"};
+    throw UsageError{"plots require gnuplot, which is not installed", "on Debian: apt-get install gnuplot-nox"};
   std::string picture = content(out.get());
   if (status != 0 || picture.empty())
     throw UsageError{fmt::format("gnuplot could not draw the plot: {}", content(complaints.get())), ""};
@@ -105,7 +105,7 @@ void draw(const Plot& plot, const std::string& file) { draw_any(plot, file); }
 void draw(const Matrix& matrix, const std::string& file) { draw_any(matrix, file); }
 
 std::string script_of(const Plot& plot, bool svg) {
-  // Okabe and Ito's colours, which people with any colour vision tell apart; dashes and points for those who print
+  // Okabe and Ito's colours, which people with any colour vision can distinguish; dashes and points for printing
   // without colours.
   constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
   const bool beside = plot.lines.size() > 1;

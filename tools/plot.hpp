@@ -10,19 +10,19 @@
 
 namespace warplens::tools {
 
-/// Lines over places on the x axis that have names, at equal distances.
+/// Lines over named, equally spaced positions on the x axis.
 struct Plot {
   struct Line {
     std::string name;
     std::vector<std::optional<double>> values; ///< for each place; empty: a gap
   };
-  std::string title, x_title, y_title; ///< titles of axes with their units
+  std::string title, x_title, y_title; ///< axis titles include the units
   std::vector<std::string> places;
   std::vector<Line> lines;
   bool logarithmic = false; ///< y axis; no value may be 0 or less then
 };
 
-/// A matrix of squares with a colour and a text each.
+/// A matrix of squares, each with a colour and a text.
 struct Matrix {
   std::string title;
   std::vector<std::string> rows, columns; ///< rows from the top
@@ -31,14 +31,14 @@ struct Matrix {
   std::string legend; ///< what the colours mean
 };
 
-/// The name ends with .svg or .png. UsageError: it does not.
+/// UsageError: the name does not end with .svg or .png.
 void check_plot_name(const std::string& file);
 
-/// UsageError: another ending; gnuplot is not installed; the file cannot be written.
+/// UsageError: the name ends otherwise; gnuplot is not installed; the file cannot be written.
 void draw(const Plot& plot, const std::string& file);
 void draw(const Matrix& matrix, const std::string& file);
 
-/// What gnuplot is given: the names in it can do nothing but be shown.
+/// The script for gnuplot. Names in it are only displayed: they cannot act as commands.
 std::string script_of(const Plot& plot, bool svg);
 std::string script_of(const Matrix& matrix, bool svg);
 

@@ -1,4 +1,4 @@
-// warplens predict: the models alone.
+// warplens predict: run-time predictions without emulation.
 #include "api/predict/predict.hpp"
 #include "api/launch/launch.hpp"
 #include "api/report/prediction_text.hpp"
@@ -22,10 +22,11 @@ using Strings = std::vector<std::string>;
 
 constexpr std::string_view kHelp = R"(usage: warplens predict PROFILE --device D [options]
 
-Predicts run times from what is known of a launch, and says what bounds it and what would gain. PROFILE is
-  a JSON report of 'warplens run --json',
-  a CSV of the CUDA Visual Profiler (compute capability 1.x), or
-  a CSV whose titles are fields of the statistics: --fields lists them.
+Predicts the run time of launches from their statistics, and shows what limits them and what would improve them.
+PROFILE is one of:
+  a JSON report of 'warplens run --json'
+  a CSV file of the CUDA Visual Profiler (compute capability 1.x)
+  a CSV file whose column titles are fields of the statistics; --fields lists the fields
 
 )";
 constexpr std::string_view kExamples = R"(
@@ -39,23 +40,24 @@ po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "a device: see 'warplens list devices', or a device file");
+      "the device: a name from 'warplens list devices' or a device file");
   add("model", po::value<Strings>()->value_name("NAME"), "only this model; may be repeated");
-  add("set", po::value<Strings>()->value_name("FIELD=VALUE"), "a field of the statistics, whatever the profile says");
-  add("terms", "every intermediate result");
+  add("set", po::value<Strings>()->value_name("FIELD=VALUE"),
+      "set a field of the statistics, instead of the profile's value");
+  add("terms", "show every intermediate result");
   add("fields", "list the fields of the statistics and the models that need them");
-  add("json", po::value<std::string>()->value_name("FILE"), "write the predictions; - for the terminal");
+  add("json", po::value<std::string>()->value_name("FILE"), "write the predictions as JSON; '-' is standard output");
   add("repetitions", po::value<std::string>()->value_name("fractional|whole")->default_value("fractional"),
-      "rounds of blocks as they come, or rounded up");
+      "rounds of blocks: fractional, or rounded up to whole rounds");
   add("barriers", po::value<std::string>()->value_name("all|block"),
       "warps that wait at a barrier: all that MWP allows, or those of a block");
   add("special-functions", po::value<std::string>()->value_name("in-line|beside")->default_value("in-line"),
-      "dasgupta: roots, sines and the like instead of other instructions, or beside them");
-  add("help,h", "this text");
+      "dasgupta: special functions (roots, sines, …) delay the other instructions, or run in parallel with them");
+  add("help,h", "show this help");
   return options;
 }
 
-/// One of two words. UsageError: another one.
+/// Whether the option is `second`. UsageError: it is neither word.
 bool second_of(const po::variables_map& values, const char* option, std::string_view first, std::string_view second) {
   const auto& given = values[option].as<std::string>();
   if (given != first && given != second)
@@ -99,16 +101,16 @@ int list_fields() {
   api::Table table({{"field"}, {"unit"}, {"meaning"}, {"needed by"}});
   for (const model::StatisticField& field : model::statistic_fields())
     table.row({std::string(field.name), std::string(field.unit), std::string(field.meaning),
-               fmt::format("{}", fmt::join(field.needed_by, ", "))});
+               fmt::format("{}", fmt::join(model::models_requiring(field.name), ", "))});
   write(table.text(style.dim, style.reset));
   return kFine;
 }
 
 std::string patterns_text(const model::Patterns& p) {
-  api::Table table({{"pattern alone"}, {"slower by", api::Table::right}, {""}});
-  const auto factor = [](double f) { return f > 1 ? fmt::format("{:.3g} times", f) : std::string("not"); };
-  table.row({"branching", factor(p.branching), "lanes that sit out"});
-  table.row({"global memory", factor(p.global_access), "bytes moved that nobody asked for"});
+  api::Table table({{"pattern alone"}, {"slowdown", api::Table::right}, {""}});
+  const auto factor = [](double f) { return f > 1 ? fmt::format("{:.3g} times", f) : std::string("none"); };
+  table.row({"branching", factor(p.branching), "inactive lanes"});
+  table.row({"global memory", factor(p.global_access), "bytes moved but not requested"});
   table.row({"bank conflicts", factor(p.bank_conflicts), "passes over the banks beyond the first"});
   table.row({"block size", factor(p.partitioning), "lanes of warps without a thread"});
   return table.text();
@@ -123,7 +125,7 @@ void show(const api::PredictedLaunch& p, const model::Device& device, bool terms
   for (const model::Prediction& prediction : p.predictions) {
     text += "\n" + prediction_text(prediction, style, terms);
     if (p.launch.milliseconds)
-      text += fmt::format("    {:+.1f} % of the measured time\n",
+      text += fmt::format("    {:+.1f} % relative to the measured time\n",
                           100 * (prediction.milliseconds / *p.launch.milliseconds - 1));
   }
   if (p.patterns) text += "\n" + patterns_text(*p.patterns);

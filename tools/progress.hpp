@@ -1,6 +1,6 @@
-// A line on the terminal for what takes longer than two seconds.
+// A progress line on the terminal for work that takes longer than two seconds.
 //
-//   Progress progress;                      // silent where stderr is no terminal
+//   Progress progress;                      // silent if stderr is not a terminal
 //   progress.now("launch 2 of 4: transpose_2d");
 #pragma once
 
@@ -17,7 +17,7 @@ public:
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// What is going on from now on.
+  /// Sets the description of the current work.
   void now(std::string what);
 
 private:

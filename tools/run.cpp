@@ -1,8 +1,8 @@
-// warplens run: emulate, analyse, predict.
+// warplens run: emulates, analyses, predicts.
 #include "api/report/json_report.hpp"
 #include "api/report/report_text.hpp"
-#include "tools/analysis_options.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
@@ -28,15 +28,16 @@ using Strings = std::vector<std::string>;
 constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
        warplens run FILE… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
-Emulates the launches of a launch file (of a folder: its launch.toml), or one kernel of a file: PTX, CUDA source (.cu,
-where nvcc or clang++ is installed), a fat binary, an executable with one; several files are linked; then shows memory
-transactions, bank conflicts, divergence, occupancy, predicted run time, and what to improve.
+Emulates the launches of a launch file, or one kernel of FILE. Then shows memory transactions, bank conflicts,
+divergence, occupancy, the predicted run time, and what to improve. FOLDER stands for the launch.toml in it. FILE is
+PTX, CUDA source (.cu, requires nvcc or clang++), a fat binary, or an executable that contains one. Several files are
+linked.
 
 Arguments (--arg), one for each parameter, in order:
   TYPE=VALUE                    a number: s32=5, f32=1.5, u64=0x100
-  NAME:TYPE[COUNT]=INITIAL      a new buffer: x:f32[1024]=iota. INITIAL is one of zeros (also when left out), fill:V,
-                                iota or iota:START,STEP, random or random:LOW,HIGH,SEED, file:PATH.npy
-  buffer=NAME                   a buffer that is there already
+  NAME:TYPE[COUNT]=INITIAL      a new buffer: x:f32[1024]=iota. INITIAL is one of zeros (the default), fill:V, iota or
+                                iota:START,STEP, random or random:LOW,HIGH,SEED, file:PATH.npy
+  buffer=NAME                   an existing buffer
   Types: u8 to u64, s8 to s64, b8 to b64, f16, f32, f64.
 
 )";
@@ -50,47 +51,39 @@ Examples:
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
   warplens run samples/transpose --device h200 --analyzers caches,reuse_distance
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
-Exit status: 0 fine; 1 the kernel trapped, or a result is not what the launch file expects; 2 bad usage or input.
+Exit status: 0 success; 1 the kernel trapped, or a result differs from the launch file's 'expect'; 2 bad usage or input.
 )";
 
 po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("kernel", po::value<std::string>()->value_name("NAME"), "the kernel to launch");
-  add("grid", po::value<std::string>()->value_name("X[,Y[,Z]]"), "blocks of the grid");
-  add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "threads of a block");
-  add("cluster", po::value<std::string>()->value_name("X[,Y[,Z]]"), "blocks of a cluster");
-  add("shared", po::value<std::uint64_t>()->value_name("N"), "dynamic shared memory of a block, bytes");
-  add("cooperative", "all blocks run at the same time: what cudaLaunchCooperativeKernel launches");
+  add("grid", po::value<std::string>()->value_name("X[,Y[,Z]]"), "grid size in blocks");
+  add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "block size in threads");
+  add("cluster", po::value<std::string>()->value_name("X[,Y[,Z]]"), "cluster size in blocks");
+  add("shared", po::value<std::uint64_t>()->value_name("N"), "dynamic shared memory per block, in bytes");
+  add("cooperative", "launch as cudaLaunchCooperativeKernel does: all blocks run at the same time");
   add("arg", po::value<Strings>()->value_name("ARG"),
-      "an argument, see above; with a launch file, all --arg together replace its arguments");
+      "an argument, see above; with a launch file, the --arg options replace all of its arguments");
   add("set", po::value<Strings>()->value_name("KEY=VALUE"),
       "replace a value of the launch file: grid=20, buffer.x.count=64, launch.1.kernel=k");
   add("output-dir", po::value<std::string>()->value_name("FOLDER"),
-      "where 'save' of a launch file writes, instead of the launch file's folder");
-  add("allow-paths", "let 'save' write anywhere: absolute paths, '..', through links");
+      "the folder for 'save' of a launch file; the default is the launch file's folder");
+  add("allow-paths", "let 'save' write anywhere: absolute paths, '..', links");
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the GPU to imitate: see 'warplens list devices', or a device file; without it, the C1060 for targets before "
-      "sm_20, else the H200");
+      "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the C1060 for targets "
+      "before sm_20, else the H200");
   add_analysis_options(options);
-  add("registers", po::value<std::uint32_t>()->value_name("N"),
-      "registers of a thread, for the occupancy; else .maxnreg or an estimate");
   add("json", po::value<std::string>()->value_name("FILE"),
-      "write the report as JSON; '-' is the standard output, and then nothing else is");
+      "write the report as JSON; '-' writes it to standard output instead of the text report");
   add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
-      "show the first elements of a buffer after the last launch (16)");
-  add("counters", "show every counter by its profiler's name");
-  add("no-analyze", "only run, as fast as can be");
-  add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
-      "stop a launch after N warp instructions; 0: never");
-  add("threads", po::value<unsigned>()->value_name("N")->default_value(0),
-      "threads of the emulator; 0: as many as the machine has");
-  add("level", po::value<std::string>()->value_name("NAME"),
-      "x86-64-v2, x86-64-v3 or x86-64-v4 instead of the best that this machine has");
+      "show the first COUNT elements of a buffer after the last launch; the default is 16");
+  add("counters", "show every counter under its profiler name");
+  add_emulation_options(options);
   add_limit_options(options);
   add_trace_options(options);
   add("time", "show how long the emulation took");
-  add("help,h", "this text");
+  add("help,h", "show this help");
   return options;
 }
 
@@ -105,7 +98,7 @@ api::Extent extent(const std::string& text, std::string_view option) {
   return e;
 }
 
-/// Whatever the command line says about a launch.
+/// Applies the launch options of the command line.
 void override_launch(const po::variables_map& values, api::LaunchPlan& launch) {
   if (const auto v = get<std::string>(values, "kernel")) launch.kernel = *v;
   if (const auto v = get<std::string>(values, "block")) launch.block = extent(*v, "--block");
@@ -116,14 +109,14 @@ void override_launch(const po::variables_map& values, api::LaunchPlan& launch) {
   if (values.count("cooperative") != 0) launch.cooperative = true;
 }
 
-/// Where `save` may write. The folder of --output-dir is made.
+/// Where `save` may write. Creates the folder of --output-dir.
 api::SavePolicy save_policy(const po::variables_map& values) {
   api::SavePolicy policy{get<std::string>(values, "output-dir").value_or(""), values.count("allow-paths") != 0};
   if (policy.folder.empty()) return policy;
   std::error_code error;
   std::filesystem::create_directories(policy.folder, error);
   if (error)
-    throw UsageError{fmt::format("--output-dir: cannot make '{}': {}", policy.folder.string(), error.message()), ""};
+    throw UsageError{fmt::format("--output-dir: cannot create '{}': {}", policy.folder.string(), error.message()), ""};
   return policy;
 }
 
@@ -135,8 +128,9 @@ Expected<api::Plan> plan_from_file(const std::string& file, const po::variables_
   if (!plan) return plan;
   for (const char* option : {"kernel", "grid", "block", "cluster", "shared", "cooperative", "arg"})
     if (values.count(option) != 0 && plan->launches.size() != 1)
-      throw UsageError{fmt::format("--{} cannot say which of the {} launches it means", option, plan->launches.size()),
-                       "use --set launch.0.grid=… and so on"};
+      throw UsageError{
+          fmt::format("--{} needs a launch file with one launch, this one has {}", option, plan->launches.size()),
+          "use --set, such as --set launch.0.grid=…"};
   if (plan->launches.size() == 1) override_launch(values, plan->launches.front());
   if (values.count("arg") != 0) {
     CommandLineArguments arguments = parse_arguments(values["arg"].as<Strings>());
@@ -151,7 +145,7 @@ api::Plan plan_from_options(const Strings& files, const po::variables_map& value
     if (values.count(option) == 0)
       throw UsageError{fmt::format("--{} is missing", option),
                        "warplens run FILE.ptx --kernel K --grid X --block X --arg …"};
-  if (values.count("set") != 0) throw UsageError{"--set changes launch files, but this is a PTX file", ""};
+  if (values.count("set") != 0) throw UsageError{"--set changes launch files, but the input is not a launch file", ""};
   api::Plan plan;
   api::LaunchPlan launch;
   launch.module = files.front();
@@ -181,7 +175,7 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
       std::any_of(inputs.begin(), inputs.end(), [](const std::string& file) { return file.ends_with(".toml"); });
   if (inputs.empty() || (has_launch_file && inputs.size() != 1))
     throw UsageError{inputs.empty() ? "no input file"
-                                    : fmt::format("a launch file stands alone, got {} files", inputs.size()),
+                                    : fmt::format("a launch file must be the only input, got {} files", inputs.size()),
                      "warplens run LAUNCH.toml, or warplens run FILE.ptx --kernel …"};
   Expected<api::Plan> plan =
       has_launch_file ? plan_from_file(inputs.front(), values) : plan_from_options(inputs, values);
@@ -190,8 +184,8 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
   return plan;
 }
 
-/// Of the device that the plan names: what decides which PTX of a fat binary is taken, or for what CUDA source is
-/// compiled. Where the module chooses the device, it is to choose the newest.
+/// The capability of the plan's device: it selects the PTX of a fat binary, and the target for compiling CUDA source.
+/// If the module determines the device, the newest one is selected.
 Expected<model::ComputeCapability> capability_for(const api::Plan& plan) {
   const Expected<model::Device> device = api::load_device(plan.device.empty() ? "h200" : plan.device);
   if (!device) return failure(device.error());
@@ -217,12 +211,12 @@ std::string buffer_text(const api::PlanReport& report, const std::string& reques
 }
 
 void show_time(const api::LaunchReport& r) {
-  const std::uint64_t counted = r.profile.integer("smsp__thread_inst_executed.sum");
-  // Unwatched, only warp instructions are counted.
+  const std::uint64_t counted = r.profile.integer(analyzers::MetricId::thread_instructions);
+  // Without analysis, only warp instructions are counted.
   const double lanes = counted != 0 ? static_cast<double>(counted) : 32.0 * static_cast<double>(r.steps);
   std::fputs(fmt::format("{}: emulated in {:.3f} s, {:.3f} G thread-instructions/s{}\n", r.kernel, r.seconds,
                          r.seconds > 0 ? lanes / r.seconds * 1e-9 : 0,
-                         counted != 0 ? "" : " (about: counted at branches, with 32 lanes a warp)")
+                         counted != 0 ? "" : " (approximate: counted at branches, 32 lanes per warp)")
                  .c_str(),
              stderr);
 }
@@ -254,15 +248,14 @@ void show(const api::PlanReport& report, const po::variables_map& values) {
   }
 }
 
-/// The mismatches and the trap, on stderr.
+/// Prints the trap and the mismatches on stderr.
 int conclude(const api::PlanReport& report) {
   if (report.trapped()) print(*report.launches.back().trap);
   for (const api::Mismatch& m : report.mismatches) {
     Diagnostics errors;
-    errors.error(
-        {},
-        fmt::format("buffer '{}' is not as expected in {}: {} of {} elements differ; first [{}]: expected {}, got {}",
-                    m.buffer, m.expected_file, m.differing, m.count, m.first, m.expected, m.got));
+    errors.error({},
+                 fmt::format("buffer '{}' does not match {}: {} of {} elements differ; first [{}]: expected {}, got {}",
+                             m.buffer, m.expected_file, m.differing, m.count, m.first, m.expected, m.got));
     print(errors);
   }
   return report.trapped() || !report.mismatches.empty() ? kFound : kFine;
@@ -281,9 +274,9 @@ int run(const Strings& arguments) {
     print(plan.error());
     return kBadInput;
   }
-  Expected<AnalysisChoice> choice = analysis_choice(values);
-  if (!choice) {
-    print(choice.error());
+  Expected<api::LaunchOptions> launch = launch_options(values);
+  if (!launch) {
+    print(launch.error());
     return kBadInput;
   }
   const Expected<model::ComputeCapability> capability = capability_for(*plan);
@@ -295,25 +288,12 @@ int run(const Strings& arguments) {
   Expected<api::PlanReport> report = [&] {
     Progress progress;
     api::PlanOptions options;
-    options.analyze = values.count("no-analyze") == 0;
-    options.rules = std::move(choice->rules);
-    options.analyzers = std::move(choice->analyzers);
-    options.first_level = choice->first_level;
-    options.per_block = choice->per_block;
-    if (!options.analyze && !options.rules.empty()) throw UsageError{"--rule counts nothing with --no-analyze", ""};
-    if (!options.analyze && options.per_block) throw UsageError{"--per-block counts nothing with --no-analyze", ""};
-    if (!options.analyze && !options.analyzers.empty())
-      throw UsageError{"--analyzers and --no-analyze exclude each other", ""};
-    options.workers = values["threads"].as<unsigned>();
-    if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
-    options.max_steps = values["max-steps"].as<std::uint64_t>();
-    options.registers = get<std::uint32_t>(values, "registers");
-    options.level = get<std::string>(values, "level").value_or("");
-    options.recorder = trace.get();
+    options.launch = std::move(*launch);
+    options.launch.recorder = trace.get();
     progress.now("loading");
     options.read_module = [&](const std::filesystem::path& file) { return read_module(file, *capability); };
-    options.before_launch = [&](std::size_t i, const api::LaunchPlan& launch) {
-      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), launch.kernel));
+    options.before_launch = [&](std::size_t i, const api::LaunchPlan& next) {
+      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), next.kernel));
     };
     return api::run_plan(*plan, options);
   }();

@@ -48,7 +48,7 @@ Initial initial(std::string_view form, api::Type type, std::string_view text) {
   if (word == "file") {
     result.kind = Initial::Kind::file;
     result.file = rest;
-    if (rest.empty()) fail(text, "'file:' wants a path");
+    if (rest.empty()) fail(text, "'file:' needs a path");
     return result;
   }
   const std::vector<Number> n = numbers(rest, text);
@@ -70,7 +70,7 @@ Initial initial(std::string_view form, api::Type type, std::string_view text) {
     result.kind = Initial::Kind::random;
     if (!n.empty()) result.first = n[0], result.second = n[1];
     if (n.size() == 3) {
-      if (n[2].index() != 0) fail(text, "the seed is no integer");
+      if (n[2].index() != 0) fail(text, "the seed must be an integer");
       result.seed = static_cast<std::uint64_t>(std::get<std::int64_t>(n[2]));
     }
   } else {
@@ -80,7 +80,7 @@ Initial initial(std::string_view form, api::Type type, std::string_view text) {
   return result;
 }
 
-// NAME:TYPE[COUNT]=INITIAL; the last part may be missing, and with a file the count.
+// NAME:TYPE[COUNT]=INITIAL; INITIAL is optional, and with a file also COUNT.
 api::BufferPlan buffer(std::string_view text) {
   api::BufferPlan b;
   const std::size_t colon = text.find(':');
@@ -92,13 +92,14 @@ api::BufferPlan buffer(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), value);
     if (error != std::errc{} || std::string_view(end, count.data() + count.size()) != "]")
-      fail(text, "the number of elements cannot be read");
+      fail(text, "invalid number of elements");
     b.count = value;
     type = type.substr(0, bracket);
   }
   b.type = value_or_fail(api::value_type_named(type), text);
   if (equals != text.size()) b.initial = initial(text.substr(equals + 1), b.type, text);
-  if (!b.count && b.initial.kind != Initial::Kind::file) fail(text, "how many elements? x:f32[1024]");
+  if (!b.count && b.initial.kind != Initial::Kind::file)
+    fail(text, "expected the number of elements, such as x:f32[1024]");
   if (b.name.empty()) fail(text, "the buffer has no name");
   return b;
 }
@@ -112,7 +113,7 @@ CommandLineArguments parse_arguments(const std::vector<std::string>& texts) {
     const std::string_view key = std::string_view(text).substr(0, equals);
     if (key.find(':') != key.npos) {
       api::BufferPlan b = buffer(text);
-      // A name given again gets a number: buf, buf2, buf3.
+      // A repeated name gets a number: buf, buf2, buf3.
       const std::string name = b.name;
       for (int n = 2;
            std::any_of(result.buffers.begin(), result.buffers.end(), [&](const auto& o) { return o.name == b.name; });
@@ -122,7 +123,7 @@ CommandLineArguments parse_arguments(const std::vector<std::string>& texts) {
       result.buffers.push_back(std::move(b));
       continue;
     }
-    if (equals == text.npos) fail(text, "there is no '='");
+    if (equals == text.npos) fail(text, "expected '='");
     const std::string value = text.substr(equals + 1);
     if (key == "buffer") {
       result.arguments.push_back({value, {}});

@@ -1,4 +1,4 @@
-// What the command line says about a launch.
+// The arguments of a launch on the command line.
 //
 //   --arg s32=5  --arg x:f32[1024]=iota  --arg y:f32[1024]=zeros  --arg buffer=x
 #pragma once
@@ -16,7 +16,7 @@ struct CommandLineArguments {
   std::vector<api::BufferPlan> buffers;
 };
 
-/// Reads all --arg texts, in order. UsageError: one that cannot be read.
+/// Parses all --arg texts, in order. UsageError: one is invalid.
 CommandLineArguments parse_arguments(const std::vector<std::string>& texts);
 
 /// "key=value" of --set. UsageError: no '='.

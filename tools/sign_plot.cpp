@@ -15,7 +15,7 @@ namespace warplens::tools {
 
 namespace {
 
-/// What a launch has by a name: that of a column, or a part of the launch's own name.
+/// The properties of a launch, by the names of CSV columns; they also form the launch's own name.
 using Traits = std::map<std::string, std::string>;
 
 Traits traits_of(const api::ReportFile& file, const api::ReportedLaunch& launch) {
@@ -77,12 +77,12 @@ void add_measured(std::vector<Version>& versions, const std::vector<Traits>& tra
       used = used || fits;
     }
     if (!used)
-      throw UsageError{where + ": no launch of the reports fits this row",
+      throw UsageError{where + ": no launch of the reports matches this row",
                        "columns: kernel, device, file, the settings of a sweep, milliseconds"};
   }
 }
 
-/// Of a against b: 1 where it is faster.
+/// Compares a with b: 1 if a is faster.
 int sign(double a, double b, double parity) {
   return b > a * (1 + parity / 100) ? 1 : a > b * (1 + parity / 100) ? -1 : 0;
 }
@@ -145,14 +145,14 @@ std::string sign_plot_text(const SignPlot& plot) {
   std::string text = table.text();
   if (!plot.measured.empty())
     text += fmt::format(
-        "  {} of {} pairs as measured ({:.0f} %); p!m: predicted p, measured m\n", plot.agree, plot.pairs,
+        "  {} of {} pairs match the measurement ({:.0f} %); p!m: predicted p, measured m\n", plot.agree, plot.pairs,
         plot.pairs == 0 ? 100.0 : 100.0 * static_cast<double>(plot.agree) / static_cast<double>(plot.pairs));
   return text;
 }
 
 Matrix sign_plot_matrix(const SignPlot& plot) {
   Matrix matrix;
-  matrix.title = "Row against column: 1 faster, 0 equal, -1 slower";
+  matrix.title = "Row compared with column: 1 faster, 0 equal, -1 slower";
   matrix.legend = plot.measured.empty()
                       ? "colour and number: predicted (blue faster, white equal, orange slower)"
                       : "colour: predicted (blue faster, white equal, orange slower); number: measured";

@@ -1,8 +1,8 @@
-// The sign plot of Dasgupta (CUDA Performance Analyzer, 2011, section 5.2.3): every version of a kernel against every
-// other, 1 where it is over 10 % faster, -1 where it is over 10 % slower, 0 between; as predicted and as measured.
+// The sign plot of Dasgupta (CUDA Performance Analyzer, 2011, section 5.2.3): compares every version of a kernel with
+// every other: 1 if it is over 10 % faster, -1 if it is over 10 % slower, else 0; both predicted and measured.
 //
 //   SignPlot plot = sign_plot(versions, 10);
-//   plot.predicted[row][column] != plot.measured[row][column]   // the prediction is off for this pair
+//   plot.predicted[row][column] != plot.measured[row][column]   // the prediction is wrong for this pair
 #pragma once
 
 #include "api/sweep/compare.hpp"
@@ -16,22 +16,22 @@ struct Version {
   std::optional<double> measured; ///< likewise
 };
 
-/// Names the launches by what tells them apart, and gives each the time of the first row of the CSV that fits: whose
-/// cells, but for 'milliseconds', are the launch's kernel, device, file or settings of the column's name. Launches
-/// without a prediction are left out. UsageError: the CSV cannot be read, has no such column, a time that is none, or
-/// a row that fits no launch. `measured`: a CSV file; empty: none.
+/// Names the launches by the traits that differ, and gives each the time of the first matching row of the CSV. A row
+/// matches if all cells except 'milliseconds' equal the launch's kernel, device, file or setting of the column's name.
+/// Skips launches without a prediction. UsageError: the CSV cannot be read, has no such column, an invalid time, or a
+/// row that matches no launch. `measured`: a CSV file; empty: none.
 std::vector<Version> versions_of(std::span<const api::ReportFile> reports, const std::string& measured);
 
 struct SignPlot {
   std::vector<Version> versions;
-  std::vector<std::vector<int>> predicted, measured; ///< [row][column]: row against column; measured may be empty
-  std::size_t pairs = 0, agree = 0;                  ///< of versions that were measured
+  std::vector<std::vector<int>> predicted, measured; ///< [row][column]: row compared with column; measured may be empty
+  std::size_t pairs = 0, agree = 0;                  ///< of measured versions
 };
-/// `parity`: percent that are no difference.
+/// `parity`: differences up to this percentage count as equal.
 SignPlot sign_plot(std::vector<Version> versions, double parity);
 
 std::string sign_plot_text(const SignPlot& plot);
-/// Colours say what is predicted, numbers what was measured, as in the thesis.
+/// Colours show the predictions, numbers the measurements, as in the thesis.
 Matrix sign_plot_matrix(const SignPlot& plot);
 
 } // namespace warplens::tools

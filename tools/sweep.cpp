@@ -1,4 +1,4 @@
-// warplens sweep: one launch under many configurations.
+// warplens sweep: runs one launch under many configurations.
 #include "api/plan/launch_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
@@ -34,13 +34,13 @@ using api::SweepRow;
 
 constexpr std::string_view kHelp = R"(usage: warplens sweep LAUNCH.toml | FOLDER … [OPTION…]
 
-Runs a launch under every combination of the values given: blocks, devices, rules, sizes, …; shows one table, and
-recommends a configuration. A folder stands for every launch file in it, or, without any, for the launch.toml of every
-folder in it. Configurations that differ in device, rule, first level or registers only are emulated once.
+Runs a launch under every combination of the given values (blocks, devices, rules, sizes, …), shows one table, and
+recommends a configuration. A folder stands for every launch file in it or, if there is none, for the launch.toml of
+every folder in it. Configurations that differ only in device, rule, first-level cache or registers are emulated once.
 
-A LIST is values with commas between them, and ranges: 64,128   64..1024*2   32..256+32   1..8
-Where the block varies, the threads of the grid stay as they are in the launch file, in each dimension, and the grid
-follows; --total says other threads, --grid other blocks, and --grid fixed keeps those of the file.
+A LIST consists of values and ranges, separated by commas: 64,128   64..1024*2   32..256+32   1..8
+If the block varies, the grid changes so that its threads stay as in the launch file, in each dimension. --total sets
+other threads, --grid sets other blocks, and --grid fixed keeps the blocks of the launch file.
 
 )";
 
@@ -51,25 +51,25 @@ Examples:
   warplens sweep samples/fmm_ulist/launch.toml --kernel 'cuda*' --block 64,128 --grid fixed --resume fmm.jsonl
   warplens sweep l.toml --set arg.0.s32=1024..65536*2 --with buffer.x.count=1024..65536*2 --with total=1024..65536*2
   warplens sweep l.toml --block 64,128 --with shared=1024,2048 --by transactions --json sweep.json
-Exit status: 0 fine; 1 a configuration has no result, the table says why; 2 bad usage or input.
+Exit status: 0 success; 1 a configuration has no result (the table shows why); 2 bad usage or input.
 )";
 
-/// Options whose values a configuration has as a setting of that name.
+/// Options whose values become settings of the same name.
 struct AxisOption {
   const char* name;
   const char* value;
   const char* help;
 };
 constexpr AxisOption kAxes[] = {
-    {"block", "LIST", "threads of a block: 64, 16x16, 8x8x4; all:256 is every shape of 256 threads in two dimensions"},
-    {"grid", "LIST|fixed", "blocks of the grid, likewise; fixed: as in the launch file, whatever the block"},
-    {"total", "LIST", "threads of the grid: 65536, 1024x768; the grid is as many blocks as they need"},
-    {"shared", "LIST", "dynamic shared memory of a block, bytes"},
-    {"registers", "LIST", "registers of a thread, for the occupancy"},
-    {"device", "LIST", "GPUs to imitate: names of 'warplens list devices', or device files"},
+    {"block", "LIST", "block size in threads: 64, 16x16, 8x8x4; all:256 is every two-dimensional shape of 256 threads"},
+    {"grid", "LIST|fixed", "grid size in blocks, in the same form; fixed: as in the launch file for every block size"},
+    {"total", "LIST", "threads of the grid: 65536, 1024x768; the grid gets as many blocks as they need"},
+    {"shared", "LIST", "dynamic shared memory per block, in bytes"},
+    {"registers", "LIST", "registers per thread, for the occupancy"},
+    {"device", "LIST", "GPUs to emulate: names from 'warplens list devices' or device files"},
     {"rule", "LIST",
-     "rules of global or shared memory instead of the device's: names of 'warplens list rules', or files"},
-    {"l1", "LIST", "first-level cache for loads of global memory: off, on, enlarged"},
+     "rules for global or shared memory instead of the device's: names from 'warplens list rules' or files"},
+    {"l1", "LIST", "first-level cache for global loads: off, on, enlarged"},
 };
 
 po::options_description visible_options() {
@@ -77,35 +77,38 @@ po::options_description visible_options() {
   auto add = options.add_options();
   for (const AxisOption& axis : kAxes) add(axis.name, po::value<Strings>()->value_name(axis.value), axis.help);
   add("set", po::value<Strings>()->value_name("KEY=LIST"),
-      "values of the launch file, as in run: buffer.x.count=64..1024*2, arg.1.f32=1,2");
+      "values of the launch file, as for 'warplens run': buffer.x.count=64..1024*2, arg.1.f32=1,2");
   add("with", po::value<Strings>()->value_name("KEY=LIST"),
-      "varies together with the option before it, value by value; KEY is that of --set or the name of an option above");
+      "vary together with the option before it, value by value; KEY is as for --set, or the name of an option above");
   add("index", po::value<std::string>()->value_name("LIST|all"),
-      "which launch of a file with several, from 0; else the last. Those before it run, too, unwatched");
-  add("kernel", po::value<std::string>()->value_name("LIST"), "kernels of the module; * and ? stand for any letters");
+      "the launch of a file with several; the first is 0, the default is the last. Earlier ones run without analysis");
+  add("kernel", po::value<std::string>()->value_name("LIST"), "kernels of the module; * and ? are wildcards");
   add("model", po::value<std::string>()->value_name("NAME")->default_value(""),
-      "the model whose time counts; else the one most fit for the device");
+      "the model that predicts the time; the default is the most suitable one for the device");
   add("by", po::value<std::string>()->value_name("METRIC")->default_value("milliseconds"),
-      "the metric that decides what is best: transactions, occupancy, sim.milliseconds, or any of the JSON report");
+      "rank by this metric: transactions, occupancy, sim.milliseconds, or any metric of the JSON report");
   add("largest", "the largest value is the best");
-  add("ties", po::value<double>()->value_name("PERCENT")->default_value(5), "so near to the best is as good");
+  add("ties", po::value<double>()->value_name("PERCENT")->default_value(5),
+      "values this close to the best are as good");
   add("analyzers", po::value<std::string>()->value_name("NAME[,NAME…]")->default_value(""),
-      "count more: see 'warplens list analyzers'");
+      "run further analyzers: see 'warplens list analyzers'");
   add("metrics", po::value<std::string>()->value_name("NAME[,NAME…]|all")->default_value(""),
-      "columns of the CSV and of the table besides the usual ones");
-  add("csv", po::value<std::string>()->value_name("FILE"), "write the table; - for the standard output, alone");
-  add("json", po::value<std::string>()->value_name("FILE"), "write all rows with all metrics; likewise");
+      "additional columns of the CSV and of the table");
+  add("csv", po::value<std::string>()->value_name("FILE"),
+      "write the table as CSV; '-' writes it to standard output instead of the text");
+  add("json", po::value<std::string>()->value_name("FILE"),
+      "write all rows with all metrics as JSON; '-' as for --csv");
   add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
-      "draw the ranking metric over the setting given last of those that vary; needs gnuplot");
-  add("x", po::value<std::string>()->value_name("NAME"), "the setting on the plot's x axis instead");
+      "draw the ranking metric over the block if it varies, else over the last varying setting; requires gnuplot");
+  add("x", po::value<std::string>()->value_name("NAME"), "the setting for the plot's x axis");
   add("resume", po::value<std::string>()->value_name("FILE"),
-      "keep each row there as soon as it is known, and do not run again what is there");
+      "save each row in FILE as soon as it is complete, and skip configurations that FILE already contains");
   add("jobs", po::value<unsigned>()->value_name("N")->default_value(0),
-      "processes at work; 0: as many as the machine has cores");
+      "number of processes; 0: as many as the machine has cores");
   add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
-      "stop a launch after N warp instructions; 0: never");
+      "stop a launch after N warp instructions; 0: no limit");
   add_limit_options(options);
-  add("help,h", "this text");
+  add("help,h", "show this help");
   return options;
 }
 
@@ -116,7 +119,7 @@ Strings words(const std::string& list) {
   return result;
 }
 
-/// "KEY=LIST" as an axis. Shapes where the key is one of those.
+/// "KEY=LIST" as an axis; a list of shapes if the key takes shapes.
 Axis parse_axis(const std::string& name, const std::string& list, const std::string& option) {
   const bool shapes = name == "block" || name == "total" || (name == "grid" && list != "fixed");
   Axis axis{{name}, {}};
@@ -135,7 +138,7 @@ void add_beside(Axis& axis, const Axis& other, const std::string& text) {
   if (axis.values.size() != other.values.size())
     throw UsageError{fmt::format("--with {}: {} values, but {} has {}", text, other.values.size(), axis.names.front(),
                                  axis.values.size()),
-                     "it varies together with the option before it"};
+                     "both need the same number of values"};
   axis.names.push_back(other.names.front());
   for (std::size_t i = 0; i < axis.values.size(); ++i) axis.values[i].push_back(other.values[i].front());
 }
@@ -155,7 +158,7 @@ std::vector<Axis> axes_of(const std::vector<po::option>& options) {
       if (option.string_key == "set")
         axes.push_back(std::move(axis));
       else if (axes.empty())
-        throw UsageError{fmt::format("--with {}: there is no option before it to vary with", text), ""};
+        throw UsageError{fmt::format("--with {}: there is no option before it to vary together with", text), ""};
       else
         add_beside(axes.back(), axis, text);
     }
@@ -164,7 +167,7 @@ std::vector<Axis> axes_of(const std::vector<po::option>& options) {
   for (const Axis& axis : axes)
     for (const std::string& name : axis.names)
       if (!names.insert(name).second)
-        throw UsageError{fmt::format("'{}' is given twice", name), "one list holds all values"};
+        throw UsageError{fmt::format("'{}' is given twice", name), "put all values into one list"};
   return axes;
 }
 
@@ -173,7 +176,7 @@ template <class T> T value_or_throw(Expected<T> expected) {
   return std::move(*expected);
 }
 
-/// Launch files: those named, and those of the folders named, in the order of their names.
+/// The given launch files, and those in the given folders, sorted by name.
 Strings launch_files(const Strings& inputs) {
   Strings files;
   for (const std::string& input : inputs) {
@@ -196,7 +199,7 @@ Strings launch_files(const Strings& inputs) {
   return files;
 }
 
-/// Kernels of the module of a launch that the patterns fit, in the order of the text.
+/// The kernels of a launch's module that match the patterns, in source order.
 Strings kernels_of(const api::LaunchPlan& launch, const std::string& list) {
   const auto sources = value_or_throw(read_module(launch.module, api::load_device("h200")->capability));
   auto context = value_or_throw(api::Context::create());
@@ -208,12 +211,12 @@ Strings kernels_of(const api::LaunchPlan& launch, const std::string& list) {
       if (const std::string name(kernel->name); fnmatch(pattern.c_str(), name.c_str(), 0) == 0) names.push_back(name);
     if (names.size() == before)
       throw UsageError{fmt::format("--kernel {}: '{}' has no such kernel", pattern, launch.module.string()),
-                       "warplens check lists them"};
+                       "warplens check lists the kernels"};
   }
   return names;
 }
 
-/// Everything that is to be run, in the order of the table.
+/// All configurations to run, in the order of the table.
 std::vector<Settings> configurations(const po::variables_map& values, const std::vector<Axis>& axes) {
   std::vector<Settings> all;
   for (const std::string& file : launch_files(values["input"].as<Strings>())) {
@@ -241,7 +244,7 @@ std::vector<Settings> configurations(const po::variables_map& values, const std:
   return all;
 }
 
-/// What is wrong with every configuration is bad input, not a table of failures: unknown devices, rules, keys.
+/// Rejects unknown devices, rules and keys as bad input, before they become a table of failures.
 void check(const std::vector<Settings>& all) {
   std::set<std::pair<std::string, std::string>> seen;
   for (const Settings& settings : all)
@@ -258,7 +261,7 @@ void check(const std::vector<Settings>& all) {
     }
 }
 
-/// Runs what the table lacks, and fills it; rows come in any order.
+/// Runs the configurations without a row and adds their rows, which arrive in any order.
 void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRow>>& rows,
              const api::SweepOptions& options, const api::RunLimits& limits, unsigned jobs, SweepFile* file) {
   std::vector<std::size_t> open;
@@ -269,9 +272,9 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
   if (groups.empty()) return;
   const auto count = static_cast<unsigned>(std::min<std::size_t>(jobs, groups.size()));
   api::SweepOptions each = options;
-  each.workers = std::max(1u, jobs / count);
+  each.launch.workers = std::max(1u, jobs / count);
   Workers workers(count, [&](std::size_t job) {
-    static const LimitGuard guard(limits); // of this process; its time began with the sweep
+    static const LimitGuard guard(limits); // per process; the time started with the sweep
     std::vector<Settings> group;
     for (const std::size_t i : groups[job]) group.push_back(missing[i]);
     std::string lines;
@@ -290,7 +293,7 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
         if (file != nullptr && row.failure.find(exec::kOutOfTime) == row.failure.npos) file->append(row);
       } else {
         row.settings = missing[i];
-        row.failure = result ? "no row came back" : result.error().list().front().message;
+        row.failure = result ? "the process returned no row" : result.error().list().front().message;
       }
       rows[open[i]] = std::move(row);
     }
@@ -315,7 +318,7 @@ Strings csv_metrics(std::span<const SweepRow> rows, const Strings& asked, const 
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const SweepRow& row : rows)
-    for (const analyzers::Metric& m : row.metrics)
+    for (const analyzers::NamedValue& m : row.metrics)
       if (m.name.ends_with(".milliseconds")) add(m.name);
   add(by);
   for (const std::string& name : asked) add(name);
@@ -329,9 +332,10 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
   const auto has = [&](const std::string& name) {
     return std::any_of(rows.begin(), rows.end(), [&](const SweepRow& r) { return r.number(name).has_value(); });
   };
+  const std::string near = analyzers::did_you_mean_metric(ranking.metric);
   if (any && !has(ranking.metric))
     throw UsageError{fmt::format("--by {}: no row has this metric", ranking.metric),
-                     "--metrics all --csv - shows their names"};
+                     near.empty() ? "--metrics all --csv - shows the names" : near};
   const std::vector<Recommendation> recommended = recommend(rows, ranking);
   bool quiet = false;
   const auto write_to = [&](const char* option, const auto& text) {
@@ -356,7 +360,7 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
   return std::all_of(rows.begin(), rows.end(), [](const SweepRow& r) { return r.failure.empty(); }) ? kFine : kFound;
 }
 
-/// Those asked for; where the first level varies, also what finds out what it is good for.
+/// The requested analyzers; also `caches` if the first-level cache varies.
 Strings analyzers_of(const po::variables_map& values, const std::vector<Settings>& all) {
   Strings names = words(values["analyzers"].as<std::string>());
   const bool caches =
@@ -375,8 +379,8 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
   if (values.count("plot") != 0) check_plot_name(values["plot"].as<std::string>());
   api::SweepOptions options;
   options.model = values["model"].as<std::string>();
-  options.analyzers = analyzers_of(values, all);
-  options.max_steps = values["max-steps"].as<std::uint64_t>();
+  options.launch.analyzers = analyzers_of(values, all);
+  options.launch.max_steps = values["max-steps"].as<std::uint64_t>();
   options.read_module = read_module;
   if (!options.model.empty() && model::find_model(options.model) == nullptr)
     throw UsageError{fmt::format("--model {}: there is no such model", options.model), "warplens list models"};
@@ -386,8 +390,8 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
     file = std::make_unique<SweepFile>(
         values["resume"].as<std::string>(),
         identity_of(all, {{"model", options.model},
-                          {"analyzers", fmt::format("{}", fmt::join(options.analyzers, ","))},
-                          {"max-steps", fmt::format("{}", options.max_steps)}}));
+                          {"analyzers", fmt::format("{}", fmt::join(options.launch.analyzers, ","))},
+                          {"max-steps", fmt::format("{}", options.launch.max_steps)}}));
     for (std::size_t i = 0; i < all.size(); ++i)
       if (const SweepRow* row = file->find(all[i])) rows[i] = *row;
   }

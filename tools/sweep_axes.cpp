@@ -25,7 +25,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   throw UsageError{fmt::format("{} {}: {}", option, text, why), "lists: 64,128; ranges: 64..1024*2, 32..256+32"};
 }
 
-/// At commas outside of brackets and quotation marks.
+/// Splits at commas outside of brackets and quotation marks.
 std::vector<std::string> split(std::string_view list) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -41,7 +41,7 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-/// Appends the numbers of a range; false: the text is none.
+/// Appends the numbers of a range; false: the text is not a range.
 bool append_range(std::string_view text, std::string_view option, std::vector<std::string>& values) {
   const std::size_t dots = text.find("..");
   if (dots == text.npos || text.starts_with('"') || text.starts_with('[')) return false;
@@ -50,7 +50,7 @@ bool append_range(std::string_view text, std::string_view option, std::vector<st
   const std::size_t sign = std::min(rest.find_first_of("+*"), rest.size());
   const auto last = number(rest.substr(0, sign));
   const auto step = sign == rest.size() ? std::optional<std::uint64_t>(1) : number(rest.substr(sign + 1));
-  if (!first || !last || !step) fail(option, text, "the range cannot be read: expected whole numbers");
+  if (!first || !last || !step) fail(option, text, "invalid range: expected whole numbers");
   const bool product = sign != rest.size() && rest[sign] == '*';
   if (*first > *last) fail(option, text, "the range is empty");
   if (product ? *step < 2 || *first == 0 : *step == 0) fail(option, text, "the range never ends");
@@ -85,8 +85,7 @@ std::vector<std::string> parse_shapes(std::string_view list, std::string_view op
     if (part.starts_with(kAll)) {
       for (const std::string& threads : parse_values(std::string_view(part).substr(kAll.size()), option)) {
         const auto count = number(threads);
-        if (!count || *count == 0 || *count > 4096)
-          fail(option, part, "expected the threads of a block, such as all:256");
+        if (!count || *count == 0 || *count > 4096) fail(option, part, "expected a number of threads, such as all:256");
         append_shapes_of(*count, shapes);
       }
       continue;

@@ -1,4 +1,4 @@
-// What a sweep goes over: lists and ranges of values, as people write them on the command line.
+// The values of a sweep: lists and ranges, as written on the command line.
 //
 //   parse_values("64,128..512*2", "--block")  ->  64 128 256 512
 //   parse_shapes("32,all:64", "--block")      ->  32 64x1 32x2 16x4 8x8 4x16 2x32 1x64
@@ -12,22 +12,22 @@
 
 namespace warplens::tools {
 
-/// Names that take their values together: values[i] has one for each name.
+/// Names whose values vary together: values[i] has one value for each name.
 struct Axis {
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> values;
 };
 
-/// Values with commas between them; commas in brackets and quotation marks belong to a value. A..B, A..B+STEP and
-/// A..B*FACTOR are whole numbers from A to B. UsageError: no value, an empty range, one that never ends or has more
-/// than 100 000 numbers. `option` is for messages.
+/// Comma-separated values; commas in brackets and quotation marks belong to a value. A..B, A..B+STEP and A..B*FACTOR
+/// are ranges of whole numbers. UsageError: an empty value, an empty or endless range, or one with more than 100 000
+/// numbers. `option` is for messages.
 std::vector<std::string> parse_values(std::string_view list, std::string_view option);
 
-/// The same for shapes: numbers, 16x16, 8x8x4, and all:N for each shape of two dimensions with N threads.
-/// UsageError also: an extent of 0, or what is no shape.
+/// The same for shapes: numbers, 16x16, 8x8x4, and all:N for each two-dimensional shape with N threads.
+/// UsageError also: an extent of 0, or an invalid shape.
 std::vector<std::string> parse_shapes(std::string_view list, std::string_view option);
 
-/// Every combination of the values, the last axis fastest, each after `first`. UsageError: more than 1 000 000.
+/// Every combination of the values, each appended to `first`; the last axis varies fastest. UsageError: over 1 000 000.
 std::vector<api::Settings> combinations(const api::Settings& first, const std::vector<Axis>& axes);
 
 } // namespace warplens::tools

@@ -17,7 +17,7 @@ namespace warplens::tools {
 
 namespace {
 
-/// Nothing where it is no regular file.
+/// Nullopt if it is not a regular file.
 std::optional<std::string> content(const std::string& name) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(name, ignored)) return std::nullopt;
@@ -37,9 +37,9 @@ std::string hash(std::string_view text) {
 SweepFile::SweepFile(std::string name, const api::SweepIdentity& identity) : name_(std::move(name)) {
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) fail(std::strerror(errno));
-  if (flock(file_, LOCK_EX | LOCK_NB) != 0) fail("another sweep is at it");
+  if (flock(file_, LOCK_EX | LOCK_NB) != 0) fail("another sweep is using it");
   const std::optional<std::string> text = content(name_);
-  if (!text) fail("not a file");
+  if (!text) fail("not a regular file");
   if (!text->empty()) {
     read(*text, identity);
     return;
@@ -61,11 +61,11 @@ void SweepFile::read(const std::string& text, const api::SweepIdentity& identity
   if (there->inputs != identity.inputs) {
     for (const auto& [file, content_hash] : identity.inputs)
       if (const auto found = there->inputs.find(file); found != there->inputs.end() && found->second != content_hash)
-        fail(fmt::format("a table of another sweep: '{}' has changed since", file));
-    fail(fmt::format("a table of another sweep: that of {}",
+        fail(fmt::format("belongs to another sweep: '{}' has changed since", file));
+    fail(fmt::format("belongs to another sweep: that of {}",
                      there->inputs.empty() ? "nothing" : there->inputs.begin()->first));
   }
-  if (there->options != identity.options) fail("a table of another sweep: it has other options");
+  if (there->options != identity.options) fail("belongs to another sweep: its options differ");
   std::size_t good = end_of_header + 1;
   while (good < text.size()) {
     const std::size_t end = text.find('\n', good);

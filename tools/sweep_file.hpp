@@ -1,7 +1,7 @@
-// The table that a sweep can be resumed from: a header, then a line for each row, written as soon as it is known. A
-// sweep that is killed leaves whole rows; a line that was cut off is not taken.
+// The table from which a sweep can resume: a header, then a line for each row, written as soon as the row is complete.
+// A killed sweep leaves complete rows; a truncated last line is ignored.
 //
-//   SweepFile file("sweep.jsonl", identity);        // reads what is there
+//   SweepFile file("sweep.jsonl", identity);        // reads existing rows
 //   if (const api::SweepRow* row = file.find(settings)) …
 //   file.append(row);
 #pragma once
@@ -15,14 +15,14 @@ namespace warplens::tools {
 
 class SweepFile {
 public:
-  /// Reads the file, or makes one. UsageError: it cannot be read or written; it is not such a table, or one of other
-  /// inputs, options or version; another sweep is at it.
+  /// Reads the file, or creates it. UsageError: it cannot be read or written; it is not such a table; its inputs,
+  /// options or version differ; another sweep is using it.
   SweepFile(std::string name, const api::SweepIdentity& identity);
   ~SweepFile();
   SweepFile(const SweepFile&) = delete;
   SweepFile& operator=(const SweepFile&) = delete;
 
-  /// Null: not there yet.
+  /// Null: there is no such row yet.
   [[nodiscard]] const api::SweepRow* find(const api::Settings& settings) const;
   /// UsageError: it cannot be written.
   void append(const api::SweepRow& row);
@@ -36,7 +36,7 @@ private:
   std::map<api::Settings, api::SweepRow> rows_;
 };
 
-/// What the rows of these configurations rest on: their launch files, modules, devices and rules.
+/// The inputs of these configurations: their launch files, modules, devices and rules.
 api::SweepIdentity identity_of(const std::vector<api::Settings>& configurations,
                                std::map<std::string, std::string> options);
 

@@ -15,12 +15,12 @@ using api::SweepRow;
 std::string axis_title(const std::string& name) {
   if (name == "block") return "block, threads";
   if (name == "total") return "threads of the grid";
-  if (name == "shared") return "dynamic shared memory of a block, bytes";
-  if (name == "registers") return "registers of a thread";
+  if (name == "shared") return "dynamic shared memory per block, bytes";
+  if (name == "registers") return "registers per thread";
   return name;
 }
 
-/// What all rows have in common of kernel and device.
+/// The kernel and the device, each if all rows have the same.
 std::string title(std::span<const SweepRow> rows) {
   const auto same = [&](std::string SweepRow::*member) {
     return std::all_of(rows.begin(), rows.end(), [&](const SweepRow& row) { return row.*member == rows[0].*member; });

@@ -26,9 +26,9 @@ std::string shape(const api::Extent& e) {
   return e[1] != 1 ? fmt::format("{}x{}", e[0], e[1]) : fmt::format("{}", e[0]);
 }
 
-/// Four digits, for people.
+/// Rounded to four digits.
 std::string shown(std::optional<double> value) { return value ? fmt::format("{:.4g}", *value) : ""; }
-/// Whole numbers as they are.
+/// Whole numbers without rounding.
 std::string shown_count(std::optional<double> value) {
   if (!value) return "";
   return *value < 1e15 && *value == static_cast<double>(static_cast<std::int64_t>(*value))
@@ -44,7 +44,7 @@ std::string csv_cell(const std::string& text) {
 }
 
 std::string csv_value(const SweepRow& row, const std::string& name) {
-  for (const analyzers::Metric& m : row.metrics)
+  for (const analyzers::NamedValue& m : row.metrics)
     if (m.name == name) return std::visit([](auto value) { return fmt::format("{}", value); }, m.value);
   return "";
 }
@@ -53,7 +53,7 @@ std::vector<std::string> metric_names(std::span<const SweepRow> rows) {
   std::vector<std::string> names;
   std::set<std::string> seen;
   for (const SweepRow& row : rows)
-    for (const analyzers::Metric& m : row.metrics)
+    for (const analyzers::NamedValue& m : row.metrics)
       if (seen.insert(m.name).second) names.push_back(m.name);
   return names;
 }
@@ -65,12 +65,12 @@ std::string describe(const SweepRow& row, const std::vector<std::string>& names)
   return api::text_of(chosen);
 }
 
-/// Why a row takes the time that it takes.
+/// The reasons for the time of a row.
 std::string reasons(const SweepRow& row) {
   std::vector<std::string> parts;
   if (!row.bound.empty())
     parts.push_back(row.mwp_bound.empty() ? fmt::format("bound by {}", row.bound)
-                                          : fmt::format("bound by {} (warps that wait for it are limited by {})",
+                                          : fmt::format("bound by {} (concurrent memory requests limited by {})",
                                                         row.bound, row.mwp_bound));
   if (const auto occupancy = row.number("occupancy"))
     parts.push_back(
@@ -79,12 +79,12 @@ std::string reasons(const SweepRow& row) {
   if (const auto transactions = row.number("transactions"))
     parts.push_back(fmt::format("{} transactions", shown_count(transactions)));
   if (const auto conflicts = row.number("bank_conflict_passes"); conflicts && *conflicts > 0)
-    parts.push_back(fmt::format("{} passes of bank conflicts", shown_count(conflicts)));
+    parts.push_back(fmt::format("{} bank conflict passes", shown_count(conflicts)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Those that are equal to the best but for a thousandth come in the order of resident warps, which hide what the model
-/// does not know of, then in that of the table.
+/// Orders rows within a thousandth of the best by resident warps, which hide latencies that the model does not know,
+/// then by their order in the table.
 void put_most_occupied_first(std::vector<const SweepRow*>& sorted, const Ranking& ranking) {
   const double best = *sorted.front()->number(ranking.metric);
   const auto end = std::find_if_not(sorted.begin(), sorted.end(), [&](const SweepRow* row) {
@@ -156,7 +156,7 @@ std::string sweep_csv(std::span<const SweepRow> rows, const std::vector<std::str
   std::vector<std::string> names = metrics;
   if (std::find(names.begin(), names.end(), "all") != names.end()) names = metric_names(rows);
   std::vector<std::string> line = settings;
-  // What was run, where a setting of that name says what was asked for.
+  // What was actually run; settings of these names show what was requested.
   for (const char* title : {"run.kernel", "run.device", "run.grid", "run.block", "failure", "model", "bound"})
     line.emplace_back(title);
   line.insert(line.end(), names.begin(), names.end());
@@ -247,7 +247,7 @@ std::string recommendation_text(const std::vector<Recommendation>& all, const Ra
       text += api::wrapped(fmt::format("within {} %: {}", ranking.ties, fmt::join(near, "; ")), "    ");
     }
     if (r.as_good.size() + 1 < r.count && best != 0)
-      text += api::wrapped(fmt::format("worst: {}, {} {} ({:.2f} times that): {}", describe(*r.worst, names),
+      text += api::wrapped(fmt::format("worst: {}, {} {} ({:.2f} times the best): {}", describe(*r.worst, names),
                                        shown(worst), unit, worst / best, reasons(*r.worst)),
                            "    ");
   }

@@ -24,9 +24,10 @@ bool read(std::string_view text, std::uint64_t& value) {
 void add_trace_options(po::options_description& options) {
   auto add = options.add_options();
   add("trace", po::value<std::string>()->value_name("FILE.h5"),
-      "keep every access, branch and barrier of every warp in a file: see 'warplens analyze' and 'warplens inspect'");
+      "record every access, branch and barrier of every warp in a file for 'warplens analyze' and 'warplens inspect'");
   add("trace-kernel", po::value<std::string>()->value_name("NAME"), "only launches of this kernel");
-  add("trace-blocks", po::value<std::string>()->value_name("FIRST[-LAST]"), "only these blocks, numbered x fastest");
+  add("trace-blocks", po::value<std::string>()->value_name("FIRST[-LAST]"),
+      "only these blocks, by linear index (x varies fastest)");
   add("trace-every", po::value<std::uint64_t>()->value_name("N"), "only one block in N");
   add("trace-lines", po::value<std::string>()->value_name("L[,L-L…]"), "only these lines of the PTX");
 }
@@ -64,7 +65,7 @@ std::vector<std::uint32_t> parse_lines(const std::string& text, std::string_view
     const std::size_t comma = std::min(text.find(',', at), text.size());
     const auto [first, last] = parse_range(text.substr(at, comma - at), option);
     if (last > kMost || last - first + lines.size() > kMost)
-      throw UsageError{fmt::format("{}: no file has that many lines", option), ""};
+      throw UsageError{fmt::format("{}: too many lines", option), ""};
     for (std::uint64_t line = first; line <= last; ++line) lines.push_back(static_cast<std::uint32_t>(line));
     at = comma + 1;
   }

@@ -1,4 +1,4 @@
-// What a trace is to keep: --trace FILE.h5 and the options that narrow it.
+// --trace FILE.h5, and the options that restrict what the trace records.
 #pragma once
 
 #include "api/launch/launch.hpp"
@@ -9,11 +9,11 @@ namespace warplens::tools {
 
 void add_trace_options(boost::program_options::options_description& options);
 
-/// Null where no trace is asked for. `device`: as the user named it, perhaps a file.
+/// Null without --trace. `device`: as the user named it, perhaps a file.
 std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map& values,
                                                   const std::string& device);
 
-/// The arguments of a command about so many files. Throws UsageError and what Boost throws.
+/// The arguments of a command that takes a fixed number of files. Throws UsageError and what Boost throws.
 struct TraceCommand {
   boost::program_options::variables_map values;
   std::vector<std::string> files; ///< empty with --help

@@ -1,4 +1,4 @@
-// Takes the place of the commands and options about traces where the build leaves traces out (-DWARPLENS_TRACES=OFF).
+// Replaces the trace commands and options in builds without traces (-DWARPLENS_TRACES=OFF).
 #include "tools/output.hpp"
 #include "tools/trace_options.hpp"
 
@@ -9,7 +9,7 @@ namespace warplens::tools {
 namespace {
 [[noreturn]] int no_traces(std::string_view command) {
   throw UsageError{fmt::format("this build of warplens has no command '{}'", command),
-                   "traces were left out: configure with -DWARPLENS_TRACES=ON"};
+                   "it was built without traces: configure with -DWARPLENS_TRACES=ON"};
 }
 } // namespace
 

@@ -18,7 +18,7 @@ namespace warplens::tools {
 
 namespace {
 
-/// False: the other end is gone.
+/// False: the other end is closed.
 bool send(int to, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const char*>(bytes);
   while (size != 0) {
@@ -43,7 +43,7 @@ bool receive(int from, void* bytes, std::size_t size) {
   return true;
 }
 
-/// A text, after its length.
+/// Sends the length, then the text.
 bool send(int to, const std::string& text) {
   const std::uint64_t size = text.size();
   return send(to, &size, sizeof size) && send(to, text.data(), text.size());
@@ -60,14 +60,14 @@ std::optional<std::string> receive(int from) {
 } // namespace
 
 Workers::Workers(unsigned count, Job job) : job_(std::move(job)), workers_(count) {
-  std::signal(SIGPIPE, SIG_IGN); // of a worker that died; seen when its result is missing
+  std::signal(SIGPIPE, SIG_IGN); // from a worker that died; detected when its result is missing
   for (Worker& worker : workers_) start(worker);
 }
 
 Workers::~Workers() {
   int ignored = 0;
   for (Worker& worker : workers_) {
-    if (worker.busy) kill(worker.process, SIGKILL); // nobody waits for its result any more
+    if (worker.busy) kill(worker.process, SIGKILL); // its result is no longer needed
     stop(worker, ignored);
   }
 }
@@ -76,10 +76,10 @@ void Workers::start(Worker& worker) {
   int jobs[2], results[2];
   if (pipe(jobs) != 0 || pipe(results) != 0) throw UsageError{"cannot start a process: too many open files", ""};
   const pid_t process = fork();
-  if (process < 0) throw UsageError{"cannot start a process", "fewer may do: --jobs"};
+  if (process < 0) throw UsageError{"cannot start a process", "use --jobs to start fewer processes"};
   if (process == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever ends the sweep ends its workers
-    // What leads to the others, too, or they would not see that the sweep has ended.
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // the workers end with the sweep
+    // Also closes the pipes to the others: they would not notice otherwise that the sweep has ended.
     for (const Worker& other : workers_)
       if (other.process > 0) close(other.jobs), close(other.results);
     close(jobs[1]);
@@ -104,7 +104,7 @@ void Workers::work(int jobs, int results) const {
   std::uint64_t job = 0;
   while (receive(jobs, &job, sizeof job))
     if (!send(results, job_(job))) break;
-  _exit(0); // without what this process would do at its end: it is not this process's
+  _exit(0); // without the exit handlers, which belong to the parent
 }
 
 void Workers::run(std::size_t count, const Done& done) {
@@ -114,7 +114,7 @@ void Workers::run(std::size_t count, const Done& done) {
     if (!worker.busy) return;
     worker.job = next++;
     const std::uint64_t job = worker.job;
-    static_cast<void>(send(worker.jobs, &job, sizeof job)); // where that fails, so does the answer
+    static_cast<void>(send(worker.jobs, &job, sizeof job)); // if this fails, so does the result
   };
   for (Worker& worker : workers_) hand_out(worker);
   while (open != 0) {
@@ -133,7 +133,7 @@ void Workers::run(std::size_t count, const Done& done) {
         stop(worker, status);
         start(worker);
         hand_out(worker);
-        done(job, failure(WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}{}", WTERMSIG(status),
+        done(job, failure(WIFSIGNALED(status) ? fmt::format("its process was killed by signal {}{}", WTERMSIG(status),
                                                             WTERMSIG(status) == SIGKILL ? ": out of memory?" : "")
                                               : fmt::format("its process ended with status {}", WEXITSTATUS(status))));
       }

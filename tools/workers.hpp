@@ -1,6 +1,5 @@
-// Jobs in processes of their own, several at a time. Processes rather than threads: device memory lies at the same
-// addresses in each, so results do not depend on who shares the machine; and a job that the system ends takes nothing
-// else with it.
+// Runs jobs in separate processes, several at a time. Processes have two advantages over threads: device memory has the
+// same addresses in each, so results do not depend on other jobs; and if the system kills a job, the others continue.
 //
 //   Workers workers(4, [](std::size_t job) { return fmt::format("{}\n", job * job); });
 //   workers.run(10, [](std::size_t job, Expected<std::string> result) { … });
@@ -21,15 +20,15 @@ public:
   using Job = std::function<std::string(std::size_t)>;
   using Done = std::function<void(std::size_t, Expected<std::string>)>;
 
-  /// Starts the processes: copies of this one as it is now, so before it has threads. `job` runs in them.
-  /// Throws UsageError where the system has no room for them.
+  /// Starts the processes as forks of this one: call it before this process has threads. `job` runs in them.
+  /// Throws UsageError if the system cannot start them.
   Workers(unsigned count, Job job);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// Jobs 0 to count - 1, handed out in this order; `done` is called here for each as it ends. The error of a result:
-  /// its process died. Throws what `done` throws.
+  /// Runs jobs 0 to count - 1, started in this order, and calls `done` in this process as each one ends. A result is an
+  /// error if the job's process died. Throws what `done` throws.
   void run(std::size_t count, const Done& done);
 
 private:

@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// Decimal, with a sign or not, or hexadecimal after 0x (or always, where `base` is 16).
+/// Decimal with an optional sign, or hexadecimal after 0x (or always, if `base` is 16).
 template <class T> bool read(std::string_view word, T& value, int base = 10) {
   if (word.starts_with("0x") || word.starts_with("0X")) word.remove_prefix(2), base = 16;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
@@ -51,7 +51,7 @@ Diagnostics AccelSimReader::wrong(std::string what) const {
 
 Expected<AccelSimReader> AccelSimReader::open(const std::filesystem::path& path) {
   std::error_code ignored;
-  std::ifstream in; // opening a pipe would wait for somebody to write to it
+  std::ifstream in; // opening a pipe would wait for a writer
   if (std::filesystem::is_regular_file(path, ignored)) in.open(path, std::ios::binary);
   if (!in.is_open()) return failure(fmt::format("cannot read '{}'", path.string()));
   if (path.extension() == ".xz")
@@ -61,7 +61,7 @@ Expected<AccelSimReader> AccelSimReader::open(const std::filesystem::path& path)
   return reader;
 }
 
-// False: a value that cannot be. Lines that are not known are of no interest.
+// Returns false for an invalid value. Ignores unknown lines.
 bool AccelSimReader::header_line(std::string_view line) {
   const std::size_t equals = line.find('=');
   if (equals == line.npos) return true;
@@ -91,34 +91,35 @@ Expected<void> AccelSimReader::read_header() {
     any = true;
     if (!header_line(line)) {
       ++line_number_;
-      return failure(wrong(fmt::format("a header line that cannot be: '{}'", line.substr(0, 80))));
+      return failure(wrong(fmt::format("invalid header line: '{}'", line.substr(0, 80))));
     }
   }
   const AccelSimHeader& h = header_;
   if (!any || h.kernel.empty())
-    return failure(fmt::format("'{}' is no Accel-Sim trace: it does not begin with '-kernel name = …'", name_),
-                   "kernel-1.traceg, or kernelslist.g, which names several");
+    return failure(fmt::format("'{}' is not an Accel-Sim trace: it does not begin with '-kernel name = …'", name_),
+                   "expected kernel-1.traceg, for example, or kernelslist.g, which lists several traces");
   for (int i = 0; i < 3; ++i)
     if (h.grid[i] == 0 || h.block[i] == 0) return failure(wrong("the grid or the block is empty"));
   const std::uint64_t threads = std::uint64_t{h.block[0]} * h.block[1] * h.block[2];
-  if (threads > (1u << 20)) return failure(wrong(fmt::format("a block of {} threads", threads)));
+  if (threads > (1u << 20)) return failure(wrong(fmt::format("the block has {} threads, which is too many", threads)));
   return {};
 }
 
 bool AccelSimReader::next_line() {
-  constexpr std::size_t kMost = 1 << 16; // 32 addresses and their like take less than a kilobyte
+  constexpr std::size_t kMost = 1 << 16; // a line with 32 addresses takes less than a kilobyte
   line_.resize(kMost);
   in_.getline(line_.data(), kMost);
   const auto got = static_cast<std::size_t>(in_.gcount());
-  const bool whole = in_.good();               // a newline was found, and counted
-  if (!whole && got + 1 >= kMost) in_.clear(); // the rest is another line, which no parser takes for one
+  const bool whole = in_.good();               // a newline was found and is part of the count
+  if (!whole && got + 1 >= kMost) in_.clear(); // the rest becomes another line, which is a syntax error
   line_.resize(got - (whole && got > 0 ? 1 : 0));
   return whole || got > 0;
 }
 
 Expected<void> AccelSimReader::end_warp() {
   const std::uint64_t left = std::exchange(announced_, std::nullopt).value_or(0);
-  if (left != 0) return failure(wrong(fmt::format("warp {} lacks {} of its instructions", instruction_.warp, left)));
+  if (left != 0)
+    return failure(wrong(fmt::format("warp {} is missing {} of its instructions", instruction_.warp, left)));
   return {};
 }
 
@@ -139,9 +140,9 @@ Expected<AccelSimReader::Item> AccelSimReader::next() {
       if (!read_three(trimmed(line.substr(std::min(line.find('=') + 1, line.size()))), at))
         return failure(wrong("expected 'thread block = x,y,z'"));
       for (int i = 0; i < 3; ++i)
-        if (at[i] >= header_.grid[i]) return failure(wrong("a thread block outside of the grid"));
+        if (at[i] >= header_.grid[i]) return failure(wrong("the thread block is outside the grid"));
       instruction_.cta = linear(at, header_.grid);
-      if (!seen_.insert(instruction_.cta).second) return failure(wrong("a thread block that was there before"));
+      if (!seen_.insert(instruction_.cta).second) return failure(wrong("the thread block occurs twice"));
       continue;
     }
     if (line.starts_with("warp")) {
@@ -156,15 +157,15 @@ Expected<AccelSimReader::Item> AccelSimReader::next() {
       continue;
     }
     if (announced_ && (*announced_)-- == 0)
-      return failure(wrong(fmt::format("warp {} has more instructions than it said", instruction_.warp)));
+      return failure(wrong(fmt::format("warp {} has more instructions than 'insts'", instruction_.warp)));
     pending_ = false;
     if (!parse_instruction())
       return failure(wrong(fmt::format("expected an instruction, got '{}'", line.substr(0, 80))));
     const std::uint64_t threads = std::uint64_t{header_.block[0]} * header_.block[1] * header_.block[2];
-    if (instruction_.warp >= (threads + 31) / 32) return failure(wrong("a warp outside of the block"));
+    if (instruction_.warp >= (threads + 31) / 32) return failure(wrong("the warp is outside the block"));
     return Item::instruction;
   }
-  if (grouped_) return failure(wrong("the file ends inside a thread block: it was cut off"));
+  if (grouped_) return failure(wrong("the file is truncated: it ends inside a thread block"));
   return Item::end;
 }
 
@@ -218,7 +219,7 @@ bool AccelSimReader::parse_addresses(std::vector<std::string_view>::const_iterat
     if (mode == 0) {
       if (!take(address, 16)) return false;
     } else if (mode == 2 && lane != first) {
-      std::int64_t difference = 0; // from the active lane before
+      std::int64_t difference = 0; // to the previous active lane
       if (!take(difference, 10)) return false;
       address += static_cast<std::uint64_t>(difference);
     }

@@ -1,5 +1,5 @@
-// Reads a kernel's trace in Accel-Sim's format (kernel-N.traceg, or the raw form before grouping), line by line: files
-// have tens of gigabytes.
+// Reads a kernel's trace in Accel-Sim's format (kernel-N.traceg, or the raw form before grouping), line by line,
+// because files can have tens of gigabytes.
 //
 //   -kernel name = _Z3addPf
 //   -grid dim = (2,1,1)
@@ -11,8 +11,8 @@
 //   0040 ffffffff 1 R2 LDG.E 1 R2 4 1 0x7f0000000000 4
 //
 // A line is: [source line] PC mask destinations … OPCODE sources … width [mode addresses]; the number of the source
-// line is there with `-enable lineinfo = 1`. Modes: 0, an address for each active lane; 1, base and stride; 2, base and
-// differences. The raw form begins each line with the block's x, y, z and the warp.
+// line is present with `-enable lineinfo = 1`. Modes: 0, an address for each active lane; 1, base and stride; 2, base
+// and differences. The raw form begins each line with the block's x, y, z and the warp.
 #pragma once
 
 #include "emulator/base/expected.hpp"
@@ -34,14 +34,14 @@ struct AccelSimHeader {
   std::uint64_t shared_bytes = 0;
   std::uint32_t registers = 0;
   std::uint32_t binary_version = 0;              ///< 70 for sm_70
-  std::uint64_t shared_base = 0, local_base = 0; ///< where generic addresses of these spaces begin; 0: not said
+  std::uint64_t shared_base = 0, local_base = 0; ///< where generic addresses of these spaces begin; 0: not given
   bool line_info = false;
 };
 
 struct AccelSimInstruction {
   std::uint64_t cta = 0; ///< linear
   std::uint32_t warp = 0;
-  std::uint32_t source_line = 0; ///< 0: not said
+  std::uint32_t source_line = 0; ///< 0: not given
   std::uint64_t pc = 0;
   exec::Mask mask = 0;
   std::string_view opcode; ///< with its suffixes
@@ -52,12 +52,12 @@ struct AccelSimInstruction {
 
 class AccelSimReader {
 public:
-  /// Reads the header. Errors: no such file, a compressed one, no trace.
+  /// Reads the header. Errors: no such file, a compressed file, not a trace.
   static Expected<AccelSimReader> open(const std::filesystem::path& path);
   [[nodiscard]] const AccelSimHeader& header() const { return header_; }
 
   enum class Item : std::uint8_t { instruction, end_of_cta, end };
-  /// The next thing; instruction() tells of it. Errors: a line that cannot be, a file that is cut off, with the line.
+  /// Reads the next item; instruction() returns it. Errors, with line numbers: an invalid line, a truncated file.
   Expected<Item> next();
   [[nodiscard]] const AccelSimInstruction& instruction() const { return instruction_; }
 

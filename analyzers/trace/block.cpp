@@ -47,7 +47,7 @@ std::optional<exec::HalfWarps> as_halves(const exec::Access& a) {
                          static_cast<std::int64_t>(a.addresses[16] - a.addresses[0])};
 }
 
-// All but where the lanes are.
+// All properties except the addresses of the lanes.
 PatternRow row_of(const exec::Access& a) {
   PatternRow p;
   p.instruction = a.instruction;
@@ -96,7 +96,7 @@ SegmentRow& BlockBuilder::segment_of(std::uint64_t cta) {
 void BlockBuilder::begin_cta(std::uint64_t cta) { begin_segment(cta, SegmentRow::kBegins); }
 void BlockBuilder::end_cta(std::uint64_t cta) { segment_of(cta).flags |= SegmentRow::kEnds; }
 
-// The pattern of the instruction's last event, mostly the next one's, too; or one that no event has.
+// The pattern of the instruction's last event, which is usually also that of the next one; or an invalid pattern.
 inline const PatternRow& BlockBuilder::last_of(std::uint32_t instruction) const {
   static constexpr PatternRow kNone;
   return instruction < last_.size() && last_[instruction] != kFree ? block_.patterns[last_[instruction]] : kNone;
@@ -138,7 +138,7 @@ void BlockBuilder::access(const exec::WarpId& of, const exec::Access& a) {
   scattered(of, a);
 }
 
-// Nothing is written before it is compared: a row of stores that is loaded as vectors at once would stall.
+// Compare before writing: vector loads of recently stored scalars would stall.
 void BlockBuilder::sequences(const exec::WarpId& of, const exec::Access& a, const exec::HalfWarps& lanes) {
   const PatternRow& last = last_of(a.instruction);
   if (last.mask == a.mask && last.origin == (lanes.base & ~kLow) && last.stride[0] == lanes.stride[0] &&
@@ -169,7 +169,7 @@ void BlockBuilder::scattered(const exec::WarpId& of, const exec::Access& a) {
   add(of, number_of(p), base);
 }
 
-// Those of the first active lane are none: it lies at the base.
+// The first active lane has no offset: its address is the base.
 void BlockBuilder::add_offsets(PatternRow& p, const std::int64_t* offsets) {
   const Mask others = p.mask & (p.mask - 1);
   p.lanes = Lanes::offsets;
@@ -217,20 +217,20 @@ std::string damage_of(const PatternRow& p, const Limits& limits) {
   if (p.event > EventKind::barrier) return "an event of unknown kind";
   const Allowed allowed = limits.allowed.empty() ? kAnything : limits.allowed[p.instruction];
   if ((allowed.events >> static_cast<unsigned>(p.event) & 1) == 0) return "an event that its instruction cannot make";
-  if (p.event == EventKind::branch) return (p.taken & ~p.mask) != 0 ? "a branch taken by lanes that are not there" : "";
+  if (p.event == EventKind::branch) return (p.taken & ~p.mask) != 0 ? "a branch taken by inactive lanes" : "";
   constexpr std::uint32_t kBarriers = 16;
-  if (p.event == EventKind::barrier) return p.taken >= kBarriers ? "a barrier that no block has" : "";
+  if (p.event == EventKind::barrier) return p.taken >= kBarriers ? "an invalid barrier number" : "";
   if (p.lanes > Lanes::wide || p.kind > static_cast<std::uint8_t>(exec::AccessKind::reduction) ||
       p.shape > static_cast<std::uint8_t>(exec::Shape::irregular) || p.lane_bytes == 0 ||
       p.lane_bytes > kMostLaneBytes || p.space > static_cast<std::uint8_t>(isa::Space::generic))
-    return "an access that cannot be";
+    return "an invalid access";
   if ((allowed.kinds >> p.kind & 1) == 0 || (allowed.spaces >> p.space & 1) == 0)
     return "an access that its instruction cannot make";
   const auto shape = static_cast<exec::Shape>(p.shape);
   if (shape == exec::Shape::irregular) return {};
   const bool fits = p.lanes == Lanes::sequence && (shape != exec::Shape::contiguous || p.stride[0] == p.lane_bytes) &&
                     (shape != exec::Shape::broadcast || p.stride[0] == 0);
-  return fits ? std::string() : "an access whose shape and stride do not fit";
+  return fits ? std::string() : "an access whose shape and stride do not match";
 }
 
 } // namespace
@@ -351,7 +351,7 @@ void Deliverer::release(const Held& held) {
   shard_.access(access);
 }
 
-// As exec::AccessWatch does: accesses that differ by a multiple of the alignment period count as one.
+// As in exec::AccessWatch, accesses that differ by a multiple of the alignment period are combined.
 void Deliverer::hold(const Event& event) {
   if (event.pattern->lanes >= Lanes::offsets) return release({event.pattern, event.offsets, event.base, 1});
   constexpr std::uint64_t kPhase = exec::kAlignmentPeriod - 1;

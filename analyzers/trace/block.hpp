@@ -1,10 +1,10 @@
-// A block of a trace in memory: built from events as they happen, and turned back into them.
+// A block of a trace in memory: built from events as they occur, and converted back to events.
 //
 //   BlockBuilder builder;
 //   builder.begin_cta(0);
 //   builder.access({0, 1}, access);
-//   Block block = builder.take();            // what a file keeps
-//   deliver(block, shard);                   // the shard is told what the builder was told
+//   Block block = builder.take();            // written to a file
+//   deliver(block, shard);                   // the shard receives the events of the builder
 #pragma once
 
 #include "analyzers/trace/layout.hpp"
@@ -33,10 +33,10 @@ public:
   void branch(const exec::WarpId& of, const exec::Branch& branch);
   void barrier(const exec::Barrier& barrier);
 
-  /// To be asked before each event: there may be no room for another one.
+  /// Call before each event: the block may have no space for another one.
   [[nodiscard]] bool full() const { return full_ || events_ >= kBlockEvents; }
   [[nodiscard]] bool empty() const { return block_.segments.empty(); }
-  /// The block, and begins another one.
+  /// Returns the block and begins a new one.
   Block take();
 
 private:
@@ -49,42 +49,43 @@ private:
   SegmentRow& segment_of(std::uint64_t cta);
   void add_offsets(PatternRow& pattern, const std::int64_t* offsets);
 
-  static constexpr std::size_t kSlots = std::size_t{1} << 17; // of a hash table that is never more than half full
+  static constexpr std::size_t kSlots = std::size_t{1} << 17; // of a hash table that is at most half full
   static constexpr std::uint16_t kFree = 0xffff;
   Block block_;
-  std::size_t events_ = 0;           ///< the columns have room for a whole block
-  bool full_ = false;                ///< one of the other tables
+  std::size_t events_ = 0;           ///< the columns have space for a whole block
+  bool full_ = false;                ///< one of the other tables is full
   std::vector<std::uint16_t> slots_; ///< numbers of patterns
-  std::vector<std::uint16_t> last_;  ///< of each instruction's last event: mostly the next one's, too
+  std::vector<std::uint16_t> last_;  ///< of each instruction's last event: usually also of its next one
 };
 
-/// What an instruction can make: a bit for each EventKind, exec::AccessKind and isa::Space.
+/// The events that an instruction can cause: a bit for each EventKind, exec::AccessKind and isa::Space.
 struct Allowed {
   std::uint8_t events = 0, kinds = 0;
   std::uint32_t spaces = 0;
-  bool whole_warps = false; ///< a bulk copy: the bytes of one thread, told as accesses of whole warps
+  bool whole_warps = false; ///< a bulk copy: accesses of one thread, recorded as accesses of whole warps
 };
 
-/// What the launch allows in a block.
+/// The limits of a launch for its blocks.
 struct Limits {
   std::uint64_t ctas = 0;
   std::uint32_t warps = 0;           ///< of a CTA
   std::uint32_t instructions = 0;    ///< of the kernel
   std::uint32_t threads = 0;         ///< of a CTA; 0: all lanes of all warps
-  std::vector<Allowed> allowed = {}; ///< by instruction; empty: all can make anything
+  std::vector<Allowed> allowed = {}; ///< by instruction; empty: no restrictions
 };
 
-/// Why the block cannot be one of such a launch; empty: it can. What a file says is not to be trusted before.
+/// The reason why the block is invalid for such a launch; empty if it is valid. Data of a file must be checked before
+/// use.
 std::string find_damage(const Block& block, const Limits& limits);
 
-/// An event as a block holds it.
+/// An event of a block.
 struct Event {
   exec::WarpId of{};
   const PatternRow* pattern = nullptr;
   std::uint64_t base = 0;                ///< of the access; of a barrier: Barrier::steps
   const std::int32_t* offsets = nullptr; ///< of an irregular access
 
-  /// The access, its addresses in `lanes`; only where the pattern is one.
+  /// The access, with its addresses in `lanes`; requires an access pattern.
   exec::Access access(std::uint64_t (&lanes)[exec::kWarpSize]) const;
   [[nodiscard]] exec::Branch branch() const;
   [[nodiscard]] exec::Barrier barrier() const;
@@ -99,8 +100,8 @@ std::vector<Place> places(const Block& block);
 /// Calls `see` for each event of a segment that begins at `place`.
 void visit(const Block& block, const SegmentRow& segment, Place place, const std::function<void(const Event&)>& see);
 
-/// Tells a shard of a block what the emulator would tell it: accesses that look alike together, and one by one where
-/// begin_cta() asked for that. Keeps which CTAs those are.
+/// Delivers the events of blocks to a shard as the emulator does: similar accesses together, or one by one if
+/// begin_cta() requested this. Remembers these CTAs.
 class Deliverer {
 public:
   explicit Deliverer(exec::Shard& shard);
@@ -118,7 +119,7 @@ private:
 
   exec::Shard& shard_;
   std::vector<Held> held_;
-  std::vector<std::uint64_t> each_; ///< CTAs that have begun and want every event
+  std::vector<std::uint64_t> each_; ///< active CTAs that need every event
 };
 
 } // namespace warplens::analyzers::trace

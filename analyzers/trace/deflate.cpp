@@ -10,11 +10,11 @@ namespace warplens::analyzers::trace {
 
 namespace {
 
-// Most pieces are so regular that searching longer finds nothing more.
+// Most pieces are so regular that a longer search gains nothing.
 constexpr std::uint32_t kLevel = 1;
 constexpr std::size_t kLevelBytes = ISAL_DEF_LVL1_DEFAULT;
 
-// Larger than a thread's stack should hold.
+// Too large for a thread's stack.
 struct Compressor {
   isal_zstream stream;
   std::uint8_t level[kLevelBytes];
@@ -27,7 +27,7 @@ std::uint8_t* bytes_of(std::span<const std::byte> bytes) { // the library does n
 // What does not shrink is stored in pieces of 64 KiB, each with five bytes in front; two and four are around all.
 std::size_t most_compressed(std::size_t size) { return size + 5 * (size / 65535 + 1) + 16; }
 
-// The number of bytes is known to the compiler, so that it vectorises: a third of the time of compressing.
+// The compiler knows the number of bytes and can vectorise: this saves a third of the compression time.
 template <std::size_t row_bytes> void shuffle(const std::byte* rows, std::size_t count, std::byte* out) {
   for (std::size_t b = 0; b < row_bytes; ++b)
     for (std::size_t i = 0; i < count; ++i) out[b * count + i] = rows[i * row_bytes + b];

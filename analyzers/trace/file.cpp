@@ -28,7 +28,7 @@ constexpr std::array<TableInfo, kTables> kInfo = {{
     {"ends", sizeof(EndRow), 64, false},
 }};
 
-/// An HDF5 handle and what closes it.
+/// An HDF5 handle and its close function.
 class Handle {
 public:
   Handle() = default;
@@ -53,7 +53,7 @@ private:
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-// In each thread the library would print its errors, and at exit it would close what a full disk has left open: see
+// Otherwise the library prints its errors in each thread, and closes files left open by a full disk at exit: see
 // File::~File().
 void prepare_library() {
   [[maybe_unused]] static const herr_t once = H5dont_atexit();
@@ -162,7 +162,7 @@ bool write_attribute(hid_t file, const char* name, std::string_view value) {
   return write_attribute(file, name, type.id(), value.data());
 }
 
-// The attribute `format`, or nothing.
+// The attribute `format`, or an empty string.
 std::string format_of(hid_t file) {
   const Handle attribute(H5Aopen(file, "format", H5P_DEFAULT), H5Aclose);
   if (!attribute) return {};
@@ -183,7 +183,7 @@ std::uint32_t version_of(hid_t file) {
   return H5Aread(attribute.id(), H5T_NATIVE_UINT32, &version) >= 0 ? version : 0;
 }
 
-// What the operating system said, where it was the cause.
+// The operating system's error message, if it reported an error.
 std::string reason() { return errno != 0 ? fmt::format(": {}", std::strerror(errno)) : std::string(); }
 
 } // namespace
@@ -200,8 +200,8 @@ struct File::Handles {
 
 File::File(std::string name, std::unique_ptr<Handles> handles) : name_(std::move(name)), handles_(std::move(handles)) {}
 
-// A file that could not be written is left as it is, as if this process had been killed: closing it would say that it
-// is whole, and it could not be opened again.
+// After a failed write the file is not closed, as if this process had been killed: closing it would mark it as
+// complete, and it could not be opened again.
 File::~File() {
   if (failed_) static_cast<void>(handles_.release());
 }
@@ -241,23 +241,23 @@ Expected<std::unique_ptr<File>> File::open(const std::filesystem::path& path) {
     return failure(fmt::format("cannot read the trace '{}'", path.string()));
   auto handles = std::make_unique<Handles>();
   handles->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-  if (!handles->file) { // the writer was killed, or is still at work
+  if (!handles->file) { // the writer was killed, or is still running
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    // The library waits twice as long before each further attempt at what is damaged; the default, 100, never ends.
+    // The library doubles the wait before each retry on damaged data; the default of 100 retries never ends.
     constexpr unsigned kAttempts = 10;
     H5Pset_metadata_read_attempts(access.id(), kAttempts);
     handles->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()), H5Fclose};
   }
   const auto no_trace = [&](std::string_view why) {
-    return failure(fmt::format("'{}' is not a trace, or damaged: {}", path.string(), why),
-                   "traces are written by: warplens run … --trace FILE.h5");
+    return failure(fmt::format("'{}' is not a trace, or is damaged: {}", path.string(), why),
+                   "to write a trace, use warplens run … --trace FILE.h5");
   };
   if (!handles->file) return no_trace("HDF5 cannot open it");
   const hid_t file = handles->file.id();
-  if (format_of(file) != kFormat) return no_trace("it has no attribute 'format' that says so");
+  if (format_of(file) != kFormat) return no_trace("it does not have the attribute 'format' of a trace");
   if (const std::uint32_t version = version_of(file); version != kVersion)
     return failure(fmt::format("'{}' is a trace of version {}, expected version {}", path.string(), version, kVersion),
-                   "write it again with this program, or read it with the one that wrote it");
+                   "record it again with this version, or read it with the version that wrote it");
   for (std::size_t i = 0; i < kTables; ++i) {
     const auto table = static_cast<Table>(i);
     const TableInfo& t = info(table);
@@ -272,7 +272,7 @@ Expected<std::unique_ptr<File>> File::open(const std::filesystem::path& path) {
                       H5Sget_simple_extent_dims(space.id(), &rows, nullptr) == 1 &&
                       H5Pget_layout(properties.id()) == H5D_CHUNKED && H5Pget_chunk(properties.id(), 1, &piece) == 1 &&
                       piece == t.piece_rows && H5Pget_nfilters(properties.id()) == (t.compressed ? 2 : 0);
-    if (!same) return no_trace(fmt::format("the table '{}' is not as expected", t.name));
+    if (!same) return no_trace(fmt::format("the table '{}' has an unexpected type or layout", t.name));
     handles->rows[i] = rows;
   }
   return std::unique_ptr<File>(new File(path.string(), std::move(handles)));
@@ -342,7 +342,7 @@ Expected<std::uint64_t> File::append_row(Table table, std::span<const std::byte>
   const std::uint64_t first = handles_->size(table);
   const hsize_t size = first + 1, at = first, one = 1;
   bool fine = true;
-  // What the row speaks of must be in the file before it.
+  // The data that the row refers to must be in the file first.
   for (std::size_t i = 0; i < kTables; ++i)
     if (info(static_cast<Table>(i)).compressed) fine = fine && H5Dflush(handles_->tables[i].id()) >= 0;
   fine = fine && H5Dset_extent(data, &size) >= 0;
@@ -361,7 +361,7 @@ Expected<void> File::close() {
   prepare_library();
   errno = 0;
   if (failed_) return failure(fail());
-  // What can fail, before the file is said to be whole.
+  // Operations that can fail come before the file is marked as complete.
   if (H5Fflush(handles_->file.id(), H5F_SCOPE_GLOBAL) < 0) return failure(fail());
   bool fine = true;
   for (Handle& table : handles_->tables) fine = table.close() && fine;
@@ -404,17 +404,17 @@ Expected<void> File::check(Table table, std::uint64_t first, std::uint64_t count
   if (!within(first, count, there))
     return failure(fmt::format("the trace '{}' is damaged: '{}' has {} rows, but {} from {} are needed", name_, t.name,
                                there, count, first));
-  // A table may say that it has rows without end: nobody has to write them. What is asked for is allocated at once.
-  constexpr std::uint64_t kOften = 1 << 20, kMostPerByte = 1032; // deflate makes no more of a byte
+  // A table can claim any number of rows, even if they were never written. The requested rows are allocated at once.
+  constexpr std::uint64_t kOften = 1 << 20, kMostPerByte = 1032; // deflate cannot expand a byte further
   const Checked bytes = Checked(count) * t.row_bytes;
   if (bytes.at_most(kOften)) return {};
   const std::lock_guard lock(mutex_);
   const Checked stored = std::uint64_t{H5Dget_storage_size(handles_->table(table))};
   if (bytes.at_most((stored * (t.compressed ? kMostPerByte : 1) + t.row_bytes * t.piece_rows).saturated())) return {};
-  return failure(fmt::format("the trace '{}' is damaged: the {} rows of '{}' are not in it", name_, count, t.name));
+  return failure(fmt::format("the trace '{}' is damaged: the {} rows of '{}' are missing", name_, count, t.name));
 }
 
-// Whole pieces go where they belong at once.
+// Whole pieces are decompressed directly into their destination.
 Expected<void> File::read(Table table, std::uint64_t first, std::span<std::byte> rows) {
   const TableInfo& t = info(table);
   const std::uint64_t piece_bytes = std::uint64_t{t.row_bytes} * t.piece_rows;

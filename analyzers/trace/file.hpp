@@ -1,13 +1,13 @@
-// The file behind a trace: tables of rows that only grow. file.cpp is the only one that sees HDF5.
+// The file of a trace: append-only tables of rows. Only file.cpp includes HDF5.
 //
 //   auto file = *File::create("t.h5");
-//   std::uint64_t first = *file->append(Table::base, bytes);   // whole pieces, compressed by the caller's thread
-//   file->append_row(Table::blocks, row);                      // and from here on a reader finds them
+//   std::uint64_t first = *file->append(Table::base, bytes);   // whole pieces, compressed in the caller's thread
+//   file->append_row(Table::blocks, row);                      // from now on, readers find them
 //
-// A file whose writer was killed holds all rows up to the last that was committed: HDF5's single-writer mode writes its
-// own index in an order that leaves it whole at any time.
+// If the writer is killed, the file has all rows up to the last committed one: HDF5's single-writer mode writes its
+// index in an order that keeps it consistent at any time.
 //
-// One File may be used from several threads.
+// Several threads can use one File.
 #pragma once
 
 #include "analyzers/trace/layout.hpp"
@@ -26,31 +26,32 @@ using Bytes = std::vector<std::byte>;
 
 class File {
 public:
-  /// Replaces a file of that name. Error: it cannot be made.
+  /// Replaces an existing file. Error: the file cannot be created.
   static Expected<std::unique_ptr<File>> create(const std::filesystem::path& path, std::string_view creator);
-  /// To read. Errors: not there, no HDF5, no trace, another version, tables missing or of other types.
+  /// Opens a file for reading. Errors: no such file, not HDF5, not a trace, another version, missing or wrong tables.
   static Expected<std::unique_ptr<File>> open(const std::filesystem::path& path);
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// Rows of a compressed table; the last piece is filled up with zeros. Returns where they begin. Error: the disk is
-  /// full, and the like; the file can be read up to there.
+  /// Appends rows to a compressed table and pads the last piece with zeros. Returns the index of the first row. Error:
+  /// the disk is full, or a similar failure; the earlier rows stay readable.
   Expected<std::uint64_t> append(Table table, std::span<const std::byte> rows);
-  /// The same for several tables, with nobody else's rows between: tables that are as long as each other stay so.
+  /// The same for several tables at once, without rows of other threads in between: tables of equal length stay equal.
   struct Rows {
     Table table{};
     std::span<const std::byte> bytes;
   };
   Expected<std::vector<std::uint64_t>> append(std::span<const Rows> tables);
-  /// One row of a table that is not compressed; from now on it is in the file, whatever happens to this process.
+  /// Appends one row to an uncompressed table. When this returns, the row is in the file, even if this process is
+  /// killed.
   Expected<std::uint64_t> append_row(Table table, std::span<const std::byte> row);
-  /// To be called at the end: what is not written until then is lost. Error: see append().
+  /// Must be called at the end: data not written by then is lost. Error: see append().
   Expected<void> close();
 
-  /// Rows that there are.
+  /// The number of rows.
   Expected<std::uint64_t> rows(Table table);
-  /// Errors: there are not so many; a piece is damaged.
+  /// Errors: the table has fewer rows; a piece is damaged.
   template <class Row> Expected<std::vector<Row>> read(Table table, std::uint64_t first, std::uint64_t count) {
     if (const Expected<void> there = check(table, first, count); !there) return failure(there.error());
     std::vector<Row> rows(count);
@@ -73,7 +74,7 @@ private:
   std::string name_;
   std::unique_ptr<Handles> handles_;
   std::mutex mutex_;
-  bool failed_ = false; ///< a write has
+  bool failed_ = false; ///< whether a write has failed
 };
 
 } // namespace warplens::analyzers::trace

@@ -1,8 +1,8 @@
-// What a trace file holds: tables that only grow, all launches in the same ones. docs/trace-format.md says it for those
+// The layout of a trace file: append-only tables that all launches share. docs/trace-format.md describes it for users
 // who read the file with other programs; the two must agree.
 //
-// Events come in blocks of up to kBlockEvents, each on its own: it begins with a dictionary of patterns (all that an
-// event is but for its address), and each event is a pattern, a warp, and the low half of an address.
+// Events are stored in independent blocks of up to kBlockEvents. A block begins with a dictionary of patterns (all
+// properties of an event except its address); each event is a pattern, a warp, and the low half of an address.
 //
 //   a warp loads 32 consecutive floats:  pattern 3 = {instruction 12, global, load, stride 4, mask ~0}, warp 1,
 //   base 0x1080                          that is 7 bytes before compression
@@ -18,23 +18,23 @@ namespace warplens::analyzers::trace {
 constexpr std::string_view kFormat = "warplens trace";
 constexpr std::uint32_t kVersion = 1;
 
-/// Events of a block; it ends earlier when its CTA's worker ends, or when one of the others is reached.
+/// The maximum number of events of a block; it ends earlier if its worker ends, or at one of the following limits.
 constexpr std::uint32_t kBlockEvents = 1u << 16;
 constexpr std::uint32_t kBlockOffsets = 1u << 20;
 constexpr std::uint32_t kBlockPatterns = 0xffff;
-/// Warps of a CTA that the column `warp` can tell apart.
+/// The maximum number of warps of a CTA in the column `warp`.
 constexpr std::uint32_t kMostWarps = 256;
 
 enum class EventKind : std::uint8_t { access, branch, barrier };
 
 enum class Lanes : std::uint8_t {
   sequence, ///< lane i at base + i * stride[0]
-  halves,   ///< lanes 0 to 15 so, lanes 16 to 31 at base + half + (i - 16) * stride[1]
+  halves,   ///< lanes 0 to 15 likewise, lanes 16 to 31 at base + half + (i - 16) * stride[1]
   offsets,  ///< the first active lane at base, each further one at base + the next value of `offsets`
-  wide      ///< the same with two values for each: low half, high half
+  wide      ///< the same with two values per lane: low half, high half
 };
 
-/// All of an event but the warp and the low half of the base.
+/// All properties of an event except the warp and the low half of the base.
 struct PatternRow {
   std::uint64_t origin = 0;      ///< high half of the base; the low one is 0
   std::int64_t stride[2]{};      ///< bytes
@@ -53,16 +53,16 @@ struct PatternRow {
 };
 static_assert(sizeof(PatternRow) == 56);
 
-/// A run of events of one CTA, in their order.
+/// Consecutive events of one CTA, in order.
 struct SegmentRow {
   static constexpr std::uint32_t kBegins = 1, kEnds = 2;
   std::uint64_t cta = 0;
   std::uint32_t events = 0;
-  std::uint32_t flags = 0; ///< kBegins: the CTA's first; kEnds: its last, all its warps have exited
+  std::uint32_t flags = 0; ///< kBegins: first segment of the CTA; kEnds: last segment, all warps have exited
 };
 static_assert(sizeof(SegmentRow) == 16);
 
-/// Where a block lies. Written after the block: what has no row here is not there.
+/// The position of a block. Written after the block: data without a row here does not exist.
 struct BlockRow {
   std::uint64_t first_event = 0, first_offset = 0, first_pattern = 0, first_segment = 0;
   std::uint32_t events = 0, offsets = 0, patterns = 0, segments = 0;
@@ -76,7 +76,8 @@ struct LaunchRow {
   std::uint64_t text = 0, text_size = 0;
 };
 
-/// The end of a launch: another piece of JSON, and how often each instruction ran. Missing where the run was killed.
+/// The end of a launch: another piece of JSON, and the execution count of each instruction. Missing if the run was
+/// killed.
 struct EndRow {
   std::uint64_t text = 0, text_size = 0;
   std::uint64_t first_count = 0, counts = 0;
@@ -100,12 +101,12 @@ enum class Table : std::uint8_t {
 };
 constexpr std::size_t kTables = 11;
 
-/// Rows are added to a table in whole pieces; a piece is an HDF5 chunk, compressed by itself.
+/// Rows are added to a table in whole pieces; a piece is a separately compressed HDF5 chunk.
 struct TableInfo {
   std::string_view name;
   std::uint32_t row_bytes;
   std::uint32_t piece_rows;
-  bool compressed; ///< shuffled and deflated; the others grow row by row
+  bool compressed; ///< shuffled and deflated; other tables grow row by row
 };
 
 const TableInfo& info(Table table);

@@ -50,7 +50,7 @@ Expected<void> Reader::read_index() {
     launches_.push_back({std::move(*description), {}, {}, {}});
   }
   for (const BlockRow& row : *blocks) {
-    if (row.launch >= launches_.size()) return damaged("events of a launch that is not there");
+    if (row.launch >= launches_.size()) return damaged("events of a missing launch");
     // An access adds up to 62 offsets to a block that is not yet full.
     if (row.events > kBlockEvents || row.offsets > kBlockOffsets + 2 * exec::kWarpSize ||
         row.patterns > kBlockPatterns || row.segments > kBlockEvents + 1)
@@ -58,7 +58,7 @@ Expected<void> Reader::read_index() {
     launches_[row.launch].blocks.push_back(row);
   }
   for (const EndRow& row : *ends) {
-    if (row.launch >= launches_.size()) return damaged("the end of a launch that is not there");
+    if (row.launch >= launches_.size()) return damaged("the end of a missing launch");
     Launch& launch = launches_[row.launch];
     if (launch.conclusion) return damaged("a launch that ends twice");
     Expected<std::string> conclusion = text(row.text, row.text_size);
@@ -104,7 +104,7 @@ Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& 
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(watcher.make_shard());
   Deliverer deliverer(*shards.front());
-  // Blocks are read ahead while the shard is told of one.
+  // Blocks are read ahead while the shard processes one.
   const std::size_t ahead = std::max(1u, std::thread::hardware_concurrency());
   std::deque<std::future<Expected<Block>>> blocks;
   for (std::size_t next = 0; next < launch.blocks.size() || !blocks.empty();) {

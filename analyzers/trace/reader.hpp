@@ -1,4 +1,4 @@
-// Reads a trace, and replays it: the shards are told what the emulator told the recorder.
+// Reads and replays a trace: the shards receive the events that the emulator sent to the recorder.
 //
 //   auto reader = *Reader::open("t.h5");
 //   reader.launches()[0].description
@@ -11,21 +11,21 @@
 namespace warplens::analyzers::trace {
 
 struct Launch {
-  std::string description;               ///< as it was given to Recorder::begin()
-  std::optional<std::string> conclusion; ///< as it was given to Recorder::end(); missing: the run was cut off
+  std::string description;               ///< as passed to Recorder::begin()
+  std::optional<std::string> conclusion; ///< as passed to Recorder::end(); missing if the run was interrupted
   std::vector<exec::InstructionCount> counts;
   std::vector<BlockRow> blocks;
 };
 
 class Reader {
 public:
-  /// Errors: see File::open(); an index that contradicts itself.
+  /// Errors: see File::open(); an inconsistent index.
   static Expected<Reader> open(const std::filesystem::path& path);
   [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }
-  /// Error: the block is damaged, or not one of a launch with such limits.
+  /// Error: the block is damaged, or invalid for a launch with these limits.
   Expected<Block> read(const BlockRow& block, const Limits& limits) const;
-  /// Only whose events there are. Error: the block is damaged.
+  /// Reads only the segments of the block. Error: the block is damaged.
   Expected<std::vector<SegmentRow>> segments(const BlockRow& block) const;
 
 private:
@@ -37,8 +37,8 @@ private:
   std::vector<Launch> launches_;
 };
 
-/// Tells `watcher` of a whole launch, through one shard, and finishes it. Memory: a few blocks.
-/// Error: see Reader::read(); the watcher is not finished then.
+/// Replays a whole launch to `watcher` through one shard, and finishes it. Needs memory for a few blocks.
+/// Error: see Reader::read(); the watcher is then not finished.
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher);
 
 } // namespace warplens::analyzers::trace

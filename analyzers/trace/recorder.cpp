@@ -54,7 +54,7 @@ private:
   [[nodiscard]] bool selected(std::uint64_t cta) const { return recorder_.selection_.takes(cta) && !recorder_.failed_; }
   bool takes(std::uint64_t cta, std::uint32_t instruction) {
     const std::vector<bool>& kept = recorder_.selection_.instructions;
-    if (cta != last_cta_) { // the division of Selection::takes() once for the events of a warp's turn
+    if (cta != last_cta_) { // only one division in Selection::takes() for consecutive events of a CTA
       last_cta_ = cta;
       last_selected_ = selected(cta);
     }
@@ -82,8 +82,8 @@ Recorder::~Recorder() = default;
 Expected<std::unique_ptr<Recorder>> Recorder::begin(File& file, std::string_view description,
                                                     const exec::LaunchShape& shape, Selection selection) {
   if (shape.warps() > kMostWarps)
-    return failure(
-        fmt::format("blocks of {} warps cannot be traced: a trace tells {} apart", shape.warps(), kMostWarps));
+    return failure(fmt::format("blocks of {} warps cannot be traced: a trace supports {} warps per block",
+                               shape.warps(), kMostWarps));
   const Expected<std::uint64_t> text = file.append(Table::text, bytes_of(description));
   if (!text) return failure(text.error());
   const Expected<std::uint64_t> row = file.append_row(Table::launches, bytes_of(LaunchRow{*text, description.size()}));

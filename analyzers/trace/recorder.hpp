@@ -4,9 +4,9 @@
 //   launch(…, recorder.get());
 //   recorder->end(conclusion);            // Expected<void>: whether everything is in the file
 //
-// Each worker fills a block of its own; another thread compresses and writes it while the worker fills the next. So
-// memory is bounded by two blocks a worker, and which worker ran a CTA changes where in the file its events are, not
-// what they are.
+// Each worker fills its own block; another thread compresses and writes it while the worker fills the next one. Memory
+// is therefore bounded by two blocks per worker. The worker that runs a CTA determines only the position of its events
+// in the file.
 #pragma once
 
 #include "analyzers/trace/block.hpp"
@@ -16,10 +16,10 @@
 
 namespace warplens::analyzers::trace {
 
-/// Which events are kept.
+/// The events to record.
 struct Selection {
-  std::uint64_t first_cta = 0, last_cta = ~std::uint64_t{0}; ///< linear, both included
-  std::uint64_t every = 1;                                   ///< of these, each so-manyth
+  std::uint64_t first_cta = 0, last_cta = ~std::uint64_t{0}; ///< linear, inclusive
+  std::uint64_t every = 1;                                   ///< record every n-th of these
   std::vector<bool> instructions;                            ///< by index; empty: all
   [[nodiscard]] bool takes(std::uint64_t cta) const {
     return cta >= first_cta && cta <= last_cta && (cta - first_cta) % every == 0;
@@ -28,8 +28,8 @@ struct Selection {
 
 class Recorder final : public exec::Watcher {
 public:
-  /// `description`: what a reader needs to know of the launch; any text, here JSON. Errors: a CTA with more warps than
-  /// a trace can tell apart; see File::append().
+  /// `description`: the information about the launch that readers need; any text, here JSON. Errors: a CTA has more
+  /// than kMostWarps warps; see File::append().
   static Expected<std::unique_ptr<Recorder>> begin(File& file, std::string_view description,
                                                    const exec::LaunchShape& shape, Selection selection);
   ~Recorder() override;
@@ -38,7 +38,7 @@ public:
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override;
 
-  /// Says that the launch is complete. Error: the first one of all that was written.
+  /// Marks the launch as complete. Error: the first error of all writes.
   Expected<void> end(std::string_view conclusion);
 
   [[nodiscard]] std::uint64_t events() const { return events_; }

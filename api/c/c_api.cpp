@@ -19,7 +19,7 @@ struct warplens_context {
 struct warplens_module {
   std::shared_ptr<api::Module> module;
   std::string text;               ///< for the source lines of messages
-  std::vector<std::string> names; ///< of the kernels, ended by zero bytes
+  std::vector<std::string> names; ///< of the kernels, zero-terminated
 };
 
 struct warplens_report {
@@ -39,7 +39,7 @@ warplens_status fail(const Diagnostics& errors, std::string_view text = {}) {
   return fail(WARPLENS_INVALID, render(errors, text));
 }
 
-/// No exception crosses the border to C.
+/// Keeps exceptions inside the library.
 template <class Body> warplens_status guarded(Body&& body) {
   try {
     return body();
@@ -51,9 +51,9 @@ template <class Body> warplens_status guarded(Body&& body) {
 }
 
 template <class... Pointers> bool any_null(const Pointers*... pointers) { return ((pointers == nullptr) || ...); }
-warplens_status null_pointer() { return fail(WARPLENS_INVALID, "error: a pointer is null that must not be"); }
+warplens_status null_pointer() { return fail(WARPLENS_INVALID, "error: a required pointer is null"); }
 
-/// The host address of a range, or null where it is not inside one allocation.
+/// The host address of a range, or null if it is not inside one allocation.
 void* range(warplens_context& context, std::uint64_t address, std::uint64_t size) {
   const std::lock_guard lock(context.mutex);
   auto after = context.buffers.upper_bound(address);
@@ -77,10 +77,10 @@ Expected<api::LaunchRequest> request_of(const warplens_module& module, const cha
   for (std::size_t i = 0; i < 3; ++i) r.grid[i] = o.grid[i], r.block[i] = o.block[i];
   r.dynamic_shared_bytes = o.shared_bytes;
   r.device = std::move(*device);
-  r.analyze = o.analyze != 0;
-  r.workers = o.workers;
-  if (o.max_steps != 0) r.max_steps = o.max_steps;
-  if (o.registers != 0) r.registers = o.registers;
+  r.options.analyze = o.analyze != 0;
+  r.options.workers = o.workers;
+  if (o.max_steps != 0) r.options.max_steps = o.max_steps;
+  if (o.registers != 0) r.options.registers = o.registers;
   r.host_pointers = o.host_pointers != 0;
   r.cooperative = o.cooperative != 0;
   r.past_ends = o.past_ends != 0;
@@ -132,7 +132,7 @@ warplens_status warplens_memory_free(warplens_context* context, uint64_t address
   return guarded([&] {
     const std::lock_guard lock(context->mutex);
     if (context->buffers.erase(address) == 0)
-      return fail(WARPLENS_INVALID, "error: the address is not the begin of an allocation");
+      return fail(WARPLENS_INVALID, "error: the address is not the start of an allocation");
     return WARPLENS_OK;
   });
 }
@@ -216,7 +216,7 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
                                 const void* const* arguments, const size_t* sizes, size_t count,
                                 warplens_report** report) {
   if (any_null(module, kernel, options) || (count != 0 && any_null(arguments, sizes))) return null_pointer();
-  if (options->struct_size < offsetof(warplens_launch_options, cooperative)) // what the first version had
+  if (options->struct_size < offsetof(warplens_launch_options, cooperative)) // the size in the first version
     return fail(WARPLENS_INVALID, "error: struct_size is too small");
   return guarded([&] {
     warplens_launch_options known = WARPLENS_LAUNCH_OPTIONS_INIT;
@@ -258,8 +258,23 @@ warplens_status warplens_report_metric(const warplens_report* report, const char
   if (any_null(report, name, value)) return null_pointer();
   return guarded([&] {
     const analyzers::Metric* const metric = report->report.profile.metrics.find(name);
-    if (metric == nullptr) return fail(WARPLENS_INVALID, std::string("error: no metric '") + name + "'");
+    if (metric == nullptr) {
+      const std::string near = analyzers::did_you_mean_metric(name);
+      return fail(WARPLENS_INVALID, std::string("error: no metric '") + name + "'" + (near.empty() ? "" : "; " + near));
+    }
     *value = metric->number();
+    return WARPLENS_OK;
+  });
+}
+
+warplens_status warplens_metric(size_t index, const char** name, const char** unit, const char** definition) {
+  if (any_null(name, unit, definition)) return null_pointer();
+  return guarded([&] {
+    const auto all = analyzers::metric_infos();
+    if (index >= all.size()) return fail(WARPLENS_INVALID, "error: no metric has this index");
+    *name = all[index].name.data(); // literals, which end with a zero
+    *unit = all[index].unit.data();
+    *definition = all[index].definition.data();
     return WARPLENS_OK;
   });
 }

@@ -1,4 +1,4 @@
-// The entry point of programs written against gpuocelot: see warplens.h.
+// The entry point for programs written against gpuocelot: see warplens.h.
 #include "api/warplens.h"
 
 #include "api/launch/launch.hpp"
@@ -18,14 +18,14 @@ using namespace warplens;
 
 namespace {
 
-/// A text that was run, and what became of it. Lives for ever: threads may still run kernels when the process ends.
+/// A text that was run, and its loaded module. Never destroyed: threads may still run kernels when the process ends.
 class Cached {
 public:
   explicit Cached(std::string text) : text_(std::move(text)) {}
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  /// The first kernel, ready to be given a grid and arguments; loaded once. A failure is tried again with the next
-  /// call: memory may have become free.
+  /// The first kernel, ready for a grid and arguments; loaded once. After a failure the next call tries again, because
+  /// memory may have become free.
   Expected<const api::LaunchRequest*> request() {
     if (const api::LaunchRequest* const known = ready_.load(std::memory_order_acquire)) return known;
     const std::lock_guard lock(mutex_);
@@ -76,20 +76,20 @@ Diagnostics Cached::load() {
   if (!device) return device.error();
   const auto program = (*module)->program(*kernels.front(), false, "");
   if (!program) return program.error();
-  // Nobody but a cooperative launch sets this register: it tells where the grid's barrier lies.
+  // Only cooperative launches set this register, which locates the grid's barrier.
   request_.cooperative = std::any_of((*program)->specials.begin(), (*program)->specials.end(),
                                      [](const auto& row) { return row.special == isa::Special::envreg2; });
   request_.kernel = {std::move(*module), kernels.front()};
   request_.device = *device;
-  request_.analyze = false;
-  request_.max_steps = 0;
+  request_.options.analyze = false;
+  request_.options.max_steps = 0;
   request_.host_pointers = true;
   request_.past_ends = !api::strict_by_environment();
   return errors;
 }
 
-/// All texts that were run, by content. A call compares its text, once through, with the one that was last run from
-/// the same address; the text there may have changed. Only when it differs is a hash taken of it.
+/// All texts that were run, by content. A call compares its text with the one that was last run from the same
+/// address, because the text there may have changed. Only a different text is hashed.
 class Cache {
 public:
   static Cache& instance() {
@@ -120,14 +120,14 @@ private:
   std::unordered_map<std::string_view, std::unique_ptr<Cached>> all_;
 };
 
-/// The value itself lies in the pointer.
+/// The pointer contains the value itself.
 Expected<std::vector<api::Argument>> arguments_of(const ir::Function& kernel, int n_args, void** args) {
   std::vector<api::Argument> list;
   list.reserve(static_cast<std::size_t>(std::max(n_args, 0)));
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(n_args, 0)); ++i) {
     const std::size_t size = i < kernel.params.size() ? kernel.params[i].size : sizeof args[i];
     if (size > sizeof args[i])
-      return failure(fmt::format("parameter {} of kernel '{}' has {} bytes: ptx_run passes {} at most", i, kernel.name,
+      return failure(fmt::format("parameter {} of kernel '{}' has {} bytes: ptx_run passes at most {}", i, kernel.name,
                                  size, sizeof args[i]));
     std::byte value[sizeof args[i]];
     std::memcpy(value, &args[i], sizeof value);
@@ -144,11 +144,11 @@ Expected<api::LaunchReport> run(Cached& cached, int n_args, void** args, const i
   Expected<std::vector<api::Argument>> arguments = arguments_of(*request.kernel.function, n_args, args);
   if (!arguments) return failure(arguments.error());
   for (std::size_t i = 0; i < 3; ++i) {
-    if (block[i] < 0 || grid[i] < 0) return failure("a negative extent of the grid or block");
+    if (block[i] < 0 || grid[i] < 0) return failure("the grid or the block has a negative extent");
     request.block[i] = static_cast<std::uint64_t>(block[i]);
     request.grid[i] = static_cast<std::uint64_t>(grid[i]);
   }
-  if (shared_bytes < 0) return failure("a negative size of shared memory");
+  if (shared_bytes < 0) return failure("the size of shared memory is negative");
   request.dynamic_shared_bytes = static_cast<std::uint64_t>(shared_bytes);
   request.arguments = std::move(*arguments);
   return api::launch(request);
@@ -165,7 +165,7 @@ void tell_overruns(const api::LaunchReport& report, std::string_view source) {
 extern "C" void ptx_run(const char* source, int n_args, void** args, int block_x, int block_y, int block_z, int grid_x,
                         int grid_y, int grid_z, int shared_bytes) {
   try {
-    if (source == nullptr || (n_args > 0 && args == nullptr)) return print("error: a null pointer\n");
+    if (source == nullptr || (n_args > 0 && args == nullptr)) return print("error: null pointer\n");
     Cached& cached = Cache::instance().get(source);
     Expected<api::LaunchReport> report =
         run(cached, n_args, args, {block_x, block_y, block_z}, {grid_x, grid_y, grid_z}, shared_bytes);

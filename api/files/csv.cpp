@@ -12,7 +12,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
 }
 
-/// Cells of one line; false where a quotation mark is not closed.
+/// Cells of one line; false if a quotation mark is not closed.
 bool split(std::string_view line, std::vector<std::string>& cells) {
   std::string cell;
   bool quoted = false, was_quoted = false;
@@ -60,7 +60,7 @@ Expected<CsvTable> parse_csv(std::string_view text, std::string_view file) {
     }
     CsvRow row{number, {}};
     if (!split(line, row.cells)) {
-      errors.error({number, 1}, "a quotation mark that is not closed in this line");
+      errors.error({number, 1}, "unclosed quotation mark in this line");
     } else if (table.titles.cells.empty()) {
       table.titles = std::move(row);
     } else if (row.cells.size() > table.titles.cells.size()) {
@@ -70,7 +70,7 @@ Expected<CsvTable> parse_csv(std::string_view text, std::string_view file) {
       table.rows.push_back(std::move(row));
     }
   }
-  if (table.titles.cells.empty() && !errors.has_errors()) errors.error({1, 1}, "no line of titles");
+  if (table.titles.cells.empty() && !errors.has_errors()) errors.error({1, 1}, "missing line of column titles");
   errors.in_file(file);
   if (errors.has_errors()) return failure(std::move(errors));
   return table;

@@ -1,4 +1,4 @@
-// Comma-separated values with a line of titles, as spreadsheets and profilers write them (RFC 4180).
+// Comma-separated values with a line of column titles, as written by spreadsheets and profilers (RFC 4180).
 //
 //   Expected<CsvTable> t = parse_csv("a,b\n1,\"x, y\"\n", "t.csv");   t->rows[0].cells[1] == "x, y"
 #pragma once
@@ -13,18 +13,18 @@ namespace warplens::api {
 
 struct CsvRow {
   std::uint32_t line = 0;         ///< in the file, from 1
-  std::vector<std::string> cells; ///< without the blanks around them; a row may be shorter than the titles
+  std::vector<std::string> cells; ///< without surrounding blanks; a row may have fewer cells than titles
 };
 
 struct CsvTable {
   std::string file;
   CsvRow titles;
   std::vector<CsvRow> rows;
-  std::vector<std::string> comments; ///< lines that begin with '#', without it
+  std::vector<std::string> comments; ///< lines that begin with '#', without the '#'
 };
 
-/// Empty lines are passed over. Errors, with file and line: no titles; a row with more cells than titles; a quotation
-/// mark that is not closed.
+/// Skips empty lines. Errors, with file and line: no titles; a row with more cells than titles; an unclosed quotation
+/// mark.
 Expected<CsvTable> parse_csv(std::string_view text, std::string_view file);
 
 } // namespace warplens::api

@@ -29,12 +29,12 @@ private:
   int number_;
 };
 
-/// A name for what the process was given, not for something in the file system.
+/// Whether the name refers to a file that the process inherited, not to one in the file system.
 bool is_inherited(const std::string& name) {
   return name == "/dev/stdin" || name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/");
 }
 
-/// Why it is not read; empty: it is.
+/// Why the file is refused; empty: it is accepted.
 std::string_view refusal(const struct stat& info, int file, const std::string& name) {
   if (S_ISREG(info.st_mode)) return {};
   if (S_ISDIR(info.st_mode)) return "a folder, not a file";
@@ -43,7 +43,7 @@ std::string_view refusal(const struct stat& info, int file, const std::string& n
   return "a device, not a file";
 }
 
-/// The next bytes; waits for them where a pipe has none yet. Negative: errno says why.
+/// The next bytes; waits for them if a pipe has none yet. Negative: an error, see errno.
 ssize_t read_some(int file, char* to, std::size_t size) {
   for (;;) {
     const ssize_t got = ::read(file, to, size);
@@ -58,7 +58,7 @@ ssize_t read_some(int file, char* to, std::size_t size) {
 Expected<std::string> read_file(const std::filesystem::path& file, const Limit& limit) {
   const std::string name = file.string();
   const auto refused = [&](std::string_view why) { return failure(fmt::format("cannot read '{}': {}", name, why)); };
-  // Opening a pipe would wait for somebody to write to it.
+  // Opening a pipe would wait for a writer.
   const Descriptor in(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (in.get() < 0 || fstat(in.get(), &info) != 0) return refused(std::strerror(errno));
@@ -68,7 +68,7 @@ Expected<std::string> read_file(const std::filesystem::path& file, const Limit& 
   };
   const auto announced = static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
   if (!limit.admits(announced)) return too_large(announced);
-  std::string text(announced + 1, '\0'); // one more: the end is seen at once
+  std::string text(announced + 1, '\0'); // one more, to detect the end at once
   std::size_t size = 0;
   for (;;) {
     const ssize_t got = read_some(in.get(), text.data() + size, text.size() - size);

@@ -1,4 +1,4 @@
-// Reading a file whole. What is named may be anything: a folder, a device without end, a pipe that nobody writes to.
+// Reads a whole file. The name may refer to anything: a folder, an endless device, a pipe without a writer.
 //
 //   Expected<std::string> text = read_file("k.ptx");     // "cannot read 'k.ptx': a device, not a file"
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace warplens::api {
 
-/// A regular file, or a pipe that this process was given: /dev/stdin, /dev/fd/N. Errors: no such file, something else,
-/// more bytes than the limit admits.
+/// Reads a regular file, or a pipe that this process inherited: /dev/stdin, /dev/fd/N. Errors: no such file, another
+/// type of file, more bytes than the limit allows.
 Expected<std::string> read_file(const std::filesystem::path& file, const Limit& limit = limits::kInputBytes);
 
 } // namespace warplens::api

@@ -31,7 +31,7 @@ bool fits(std::string_view text, Type type) {
          text.substr(2) == std::to_string(isa::bytes(type));
 }
 
-// The value behind 'key': in the header, which is the text of a Python dictionary.
+// The value of 'key': in the header, which is the text of a Python dictionary.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};
@@ -42,7 +42,7 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   return rest.substr(0, rest.find_first_of(",}"));
 }
 
-// The number of elements of "(4, 5)"; empty where it is no shape.
+// The number of elements of "(4, 5)"; empty if it is not a shape.
 std::optional<std::uint64_t> elements(std::string_view shape) {
   if (!shape.starts_with('(') || !shape.ends_with(')')) return std::nullopt;
   shape = shape.substr(1, shape.size() - 2);
@@ -68,10 +68,10 @@ Expected<Array> decode_npy(std::string_view content, Type type, std::string_view
   const std::size_t version = byte(6);
   if (version != 1 && version != 2) return bad(fmt::format("version {} of the .npy format: expected 1 or 2", version));
   const std::size_t begin = version == 1 ? 10 : 12;
-  if (content.size() < begin) return bad("the header is cut short");
+  if (content.size() < begin) return bad("the header is truncated");
   const std::size_t length =
       version == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  if (content.size() - begin < length) return bad("the header is cut short");
+  if (content.size() - begin < length) return bad("the header is truncated");
   const std::string_view header = content.substr(begin, length);
 
   const std::string_view descr = value_of(header, "descr");
@@ -79,10 +79,10 @@ Expected<Array> decode_npy(std::string_view content, Type type, std::string_view
   if (value_of(header, "fortran_order") != "False") return bad("expected C order ('fortran_order': False)");
   const std::optional<std::uint64_t> count = elements(value_of(header, "shape"));
   const std::string_view data = content.substr(begin + length);
-  if (!count) return bad("its shape cannot be read");
+  if (!count) return bad("the shape is invalid");
   const auto width = static_cast<std::uint64_t>(isa::bytes(type));
   if (*count != data.size() / width || data.size() % width != 0)
-    return bad(fmt::format("its shape has {} elements of {} bytes, but {} bytes follow the header", *count, width,
+    return bad(fmt::format("the shape has {} elements of {} bytes, but {} bytes follow the header", *count, width,
                            data.size()));
   Array array{*count, std::vector<std::byte>(data.size())};
   if (!data.empty()) std::memcpy(array.bytes.data(), data.data(), data.size());

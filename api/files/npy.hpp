@@ -11,14 +11,14 @@
 namespace warplens::api {
 
 struct Array {
-  std::uint64_t count = 0;      ///< elements, over all dimensions
+  std::uint64_t count = 0;      ///< elements in all dimensions
   std::vector<std::byte> bytes; ///< count * size of the type, last dimension fastest
 };
 
 /// Reads an array whose elements fit `type`: same kind and width; a b type takes any kind of its width. Errors: no such
-/// file, not an .npy file, cut short, Fortran order, big endian, another element type.
+/// file, not an .npy file, truncated, Fortran order, big endian, another element type.
 Expected<Array> read_npy(const std::filesystem::path& file, Type type);
-/// The same from bytes already read; `name` is for messages.
+/// The same for bytes in memory; messages use `name`.
 Expected<Array> decode_npy(std::string_view content, Type type, std::string_view name);
 
 /// Writes a flat array. b types become unsigned ones. Error: the file cannot be written.

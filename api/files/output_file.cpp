@@ -23,9 +23,9 @@ Diagnostics refused(const fs::path& file, std::string_view why, std::string hint
   return errors;
 }
 
-/// What the name stands for when its links are followed: of a link to nothing, the file that would be made.
+/// The file that the name refers to after following links; for a dangling link, the file that would be created.
 fs::path followed(fs::path file) {
-  constexpr int kMostLinks = 40; // as the kernel allows
+  constexpr int kMostLinks = 40; // the limit of Linux
   std::error_code error;
   for (int i = 0; i < kMostLinks && fs::is_symlink(file, error); ++i) {
     const fs::path to = fs::read_symlink(file, error);
@@ -35,12 +35,12 @@ fs::path followed(fs::path file) {
   return file;
 }
 
-/// A new file beside `target`; empty: errno says why there is none.
+/// Creates a file in the folder of `target`; empty: an error, see errno.
 fs::path make_beside(const fs::path& target) {
-  constexpr int kAttempts = 1000; // as many unfinished files of killed processes of this number
+  constexpr int kAttempts = 1000; // for unfinished files of killed processes with the same id
   for (int i = 0; i < kAttempts; ++i) {
     const std::string number = i == 0 ? fmt::format("{}", getpid()) : fmt::format("{}-{}", getpid(), i);
-    constexpr std::size_t kMostOfName = 200; // with what follows, any file system takes it
+    constexpr std::size_t kMostOfName = 200; // with the suffix, short enough for any file system
     fs::path name =
         target.parent_path() / fmt::format("{}.{}.part", target.filename().string().substr(0, kMostOfName), number);
     const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -61,11 +61,11 @@ Expected<PendingFile> PendingFile::create(const fs::path& file) {
   result.target_ = followed(file);
   struct stat info {};
   if (stat(result.target_.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return failure(refused(file, "a folder has that name"));
-    if (!S_ISREG(info.st_mode)) return failure(refused(file, "not a regular file", "'-' is the standard output"));
+    if (S_ISDIR(info.st_mode)) return failure(refused(file, "a folder with that name exists"));
+    if (!S_ISREG(info.st_mode)) return failure(refused(file, "not a regular file", "use '-' for the standard output"));
     if (access(result.target_.c_str(), W_OK) != 0) return failure(refused(file, std::strerror(errno)));
   }
-  if (result.target_.filename().empty()) return failure(refused(file, "not the name of a file"));
+  if (result.target_.filename().empty()) return failure(refused(file, "not a file name"));
   result.temporary_ = make_beside(result.target_);
   if (result.temporary_.empty()) return failure(refused(file, std::strerror(errno)));
   return result;

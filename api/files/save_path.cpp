@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A file that `save` cannot have written: a module, a program, a letter.
+/// Whether the file is not an array, so that `save` cannot have written it.
 bool is_something_else(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
@@ -28,8 +28,8 @@ Expected<fs::path> save_path(const fs::path& launch_folder, const std::string& n
   const fs::path& base = policy.folder.empty() ? launch_folder : policy.folder;
   if (policy.anywhere) return base / relative;
   const auto refused = [&](std::string_view why) {
-    return failure(fmt::format("'save' is '{}', {}: a launch file writes inside one folder only", name, why),
-                   "--output-dir FOLDER chooses the folder, --allow-paths allows any path");
+    return failure(fmt::format("'save' is '{}', {}: a launch file may write only inside one folder", name, why),
+                   "use --output-dir FOLDER to choose the folder, or --allow-paths to allow any path");
   };
   if (relative.is_absolute()) return refused("an absolute path");
   if (std::find(relative.begin(), relative.end(), "..") != relative.end()) return refused("which leaves the folder");
@@ -37,9 +37,9 @@ Expected<fs::path> save_path(const fs::path& launch_folder, const std::string& n
   for (const fs::path& part : relative) {
     place /= part;
     std::error_code ignored;
-    if (fs::is_symlink(place, ignored)) return refused(fmt::format("and '{}' is a link", place.string()));
+    if (fs::is_symlink(place, ignored)) return refused(fmt::format("and '{}' is a symbolic link", place.string()));
   }
-  if (is_something_else(place)) return refused("where there is a file that is no array");
+  if (is_something_else(place)) return refused("an existing file that is not an array");
   return place;
 }
 

@@ -1,5 +1,5 @@
-// Where a launch file may write. A launch file is input, perhaps somebody else's: `save` stays in one folder unless the
-// user says otherwise.
+// Where a launch file may write. A launch file may come from an untrusted source: `save` stays in one folder unless the
+// user allows other paths.
 //
 //   save_path("samples/x", "out.npy", {})       ->  "samples/x/out.npy"
 //   save_path("samples/x", "../out.npy", {})    ->  error, which names --output-dir and --allow-paths
@@ -13,12 +13,12 @@
 namespace warplens::api {
 
 struct SavePolicy {
-  std::filesystem::path folder; ///< files go there; empty: the folder of the launch file
-  bool anywhere = false;        ///< absolute paths, "..", and links are followed, and any file is replaced
+  std::filesystem::path folder; ///< of the saved files; empty: the folder of the launch file
+  bool anywhere = false;        ///< allow absolute paths, ".." and links, and replace any file
 };
 
-/// The file that `name` in a launch file in `launch_folder` means. Errors, unless the policy allows them: an absolute
-/// path, "..", a link on the way, a file there that is no array.
+/// The file that `name` refers to in a launch file in `launch_folder`. Errors, unless the policy allows them: an
+/// absolute path, "..", a symbolic link in the path, an existing file that is not an array.
 Expected<std::filesystem::path> save_path(const std::filesystem::path& launch_folder, const std::string& name,
                                           const SavePolicy& policy);
 

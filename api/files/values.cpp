@@ -24,7 +24,7 @@ template <class T> T load(const std::byte* from) {
 
 void store(std::byte* to, std::uint64_t bits, std::size_t bytes) { std::memcpy(to, &bits, bytes); }
 
-// IEEE 754 binary16, to nearest even: scaled so that one unit in the last place is 1.
+// IEEE 754 binary16, rounded to nearest even: scaled so that one unit in the last place is 1.
 std::uint16_t to_half(double value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
@@ -35,7 +35,7 @@ std::uint16_t to_half(double value) {
   std::frexp(magnitude, &exponent);
   exponent = std::max(exponent - 11, -24); // of the last place
   const auto last_places = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -exponent)));
-  // The leading one, and a carry out of the fraction, run into the exponent field, as they should.
+  // The leading one and a carry out of the fraction go into the exponent field, as intended.
   return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 24) << 10) + last_places));
 }
 
@@ -113,7 +113,7 @@ Expected<std::vector<std::byte>> encode(Type type, const Number& number) {
     return failure(fmt::format("{} does not fit into {}: expected an integer from {} to {}",
                                std::visit([](auto v) { return fmt::format("{:#}", v); }, number), isa::name(type), low,
                                high),
-                   type == Type::u64 ? "larger ones are given by their bits: b64=0xffffffffffffffff" : "");
+                   type == Type::u64 ? "write larger values as bits: b64=0xffffffffffffffff" : "");
   store(bytes.data(), static_cast<std::uint64_t>(*integer), bytes.size());
   return bytes;
 }
@@ -127,7 +127,7 @@ Expected<Number> parse_number(std::string_view text) {
   const char* const end = digits.data() + digits.size();
   const auto whole = std::from_chars(digits.data(), end, integer, hexadecimal ? 16 : 10);
   if (whole.ec == std::errc{} && whole.ptr == end) {
-    // 0xffffffffffffffff and its like mean their bits; larger decimal numbers are read as floating-point ones.
+    // Numbers such as 0xffffffffffffffff are bit patterns; larger decimal numbers are read as floating-point numbers.
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (hexadecimal || integer <= kMost + (negative ? 1 : 0))
       return Number{static_cast<std::int64_t>(negative ? 0 - integer : integer)};

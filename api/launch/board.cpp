@@ -18,7 +18,7 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
   g.sector_bytes = static_cast<std::uint32_t>(level.sector_bytes);
   const std::uint64_t set = std::uint64_t{g.line_bytes} * static_cast<std::uint64_t>(level.ways);
   const std::uint64_t sets = std::max<std::uint64_t>(static_cast<std::uint64_t>(level.bytes) / set, 1);
-  // What shared memory takes is ways; what enlarges a cache, sets.
+  // Shared memory takes ways of the cache; a larger cache has more sets.
   const bool shrinks = bytes < static_cast<std::uint64_t>(level.bytes);
   const std::uint64_t ways =
       shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1) : static_cast<std::uint64_t>(level.ways);

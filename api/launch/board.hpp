@@ -1,4 +1,4 @@
-// What of a device the analyzers need: its caches and partitions, and how many blocks of a launch it holds.
+// The properties of a device that the analyzers need: caches, partitions, and the number of resident blocks.
 #pragma once
 
 #include "analyzers/board.hpp"
@@ -6,14 +6,14 @@
 
 namespace warplens::api {
 
-/// `resident` blocks on a multiprocessor, each with so many bytes of shared memory. A first level that shares its
-/// memory with them has the rest; one that is asked for but that the device does not have stays away. Local memory
-/// uses it whether global memory does or not.
+/// `resident` blocks per multiprocessor, each with `shared_bytes` of shared memory. A first-level cache that shares its
+/// memory with the blocks gets the rest. A requested first-level cache that the device does not have is ignored. Local
+/// memory uses the first-level cache even if global memory does not.
 analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
                           std::uint64_t shared_bytes);
 
-/// The device with the first level used for global memory or not. Where that decides how large transactions are
-/// (compute capability 2.x to 5.x), the rule follows: lines of 128 bytes through it, segments of 32 past it.
+/// The device with or without the first-level cache for global memory. Where the cache determines the transaction size
+/// (compute capability 2.x to 5.x), the rule changes too: 128-byte lines with the cache, 32-byte segments without.
 model::Device with_first_level(model::Device device, FirstLevel first_level);
 
 } // namespace warplens::api

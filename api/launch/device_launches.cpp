@@ -11,13 +11,13 @@ namespace {
 
 Extent extent(const std::array<std::uint32_t, 3>& e) { return {e[0], e[1], e[2]}; }
 
-// What the host does for kernels counts as so many warp instructions, of which it does as many in that time.
+// An operation of the host counts as this many warp instructions, which take about the same time.
 constexpr std::uint64_t kStepsOfLaunch = 100'000, kBytesOfStep = 32;
 
-// Reports of launches stay in memory until the last one has ended. Where steps have a limit these have one, too.
+// Reports stay in memory until the last launch has ended. Their number is limited if steps are limited.
 constexpr std::size_t kMostReports = 4096;
 
-/// As the launch of its parent, but for what the kernel said.
+/// The parent's launch, with the changes that the kernel requested.
 LaunchRequest request_of(const LaunchRequest& parent, const exec::DeviceLaunch& launch) {
   LaunchRequest child = parent;
   child.kernel.function = &parent.kernel.module->ir().functions[launch.kernel];
@@ -26,9 +26,9 @@ LaunchRequest request_of(const LaunchRequest& parent, const exec::DeviceLaunch& 
   child.cluster.reset();
   child.dynamic_shared_bytes = launch.shared_bytes;
   child.cooperative = false;
-  child.registers.reset();
+  child.options.registers.reset();
   child.launched_by = parent.kernel.function->name;
-  if (parent.analyze_child) child.analyze = parent.analyze_child(*child.kernel.function);
+  if (parent.analyze_child) child.options.analyze = parent.analyze_child(*child.kernel.function);
   child.arguments.clear();
   const std::vector<std::uint32_t> offsets = exec::parameter_layout(*child.kernel.function);
   for (std::size_t i = 0; i < child.kernel.function->params.size(); ++i)
@@ -37,21 +37,21 @@ LaunchRequest request_of(const LaunchRequest& parent, const exec::DeviceLaunch& 
   return child;
 }
 
-using Parent = std::shared_ptr<const LaunchRequest>; ///< a grid that has ended, as it was launched
+using Parent = std::shared_ptr<const LaunchRequest>; ///< the launch of a grid that has ended
 
 class Family {
 public:
   Family(std::span<const TargetDevice> targets, LaunchReports& reports)
       : targets_(targets.begin(), targets.end()), reports_(reports) {
-    for (TargetDevice& target : targets_) target.registers.reset(); // they are the parent's
+    for (TargetDevice& target : targets_) target.registers.reset(); // they belong to the parent
     for (const Expected<LaunchReport>& report : reports)
       if (report) steps_ = report->steps;
   }
 
-  /// All that one grid asked for.
+  /// All operations that one grid requested.
   void run(const Parent& parent, const exec::DeviceRuntime& asked) {
     run_in_order(parent, asked);
-    // A grid of the tail stream is complete, with what is in its own tail stream, before the next one begins.
+    // A grid of the tail stream completes, including its own tail stream, before the next grid begins.
     std::deque<std::pair<Parent, exec::DeviceOperation>> tail;
     for (const exec::DeviceOperation& operation : asked.tail) tail.emplace_back(parent, operation);
     while (!tail.empty() && !stopped_) {
@@ -75,7 +75,7 @@ private:
     }
   }
 
-  /// One operation; of a launch, the grid alone, and then the launch itself is the result.
+  /// Runs one operation. For a launch, runs only the grid and returns the launch.
   Parent perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
     if (const auto* const launch = std::get_if<exec::DeviceLaunch>(&operation))
       return this->launch(parent, *launch, its);
@@ -90,19 +90,19 @@ private:
     return nullptr;
   }
 
-  /// As the targets see it that have refused nothing yet.
+  /// Runs the launch for the targets that have not refused any launch.
   Parent launch(const Parent& parent, const exec::DeviceLaunch& launch, exec::DeviceRuntime& its) {
     steps_ += kStepsOfLaunch;
     LaunchRequest made = request_of(*parent, launch);
     made.steps_before = steps_;
-    if (made.analyze && made.max_steps != 0 && ++analysed_ > kMostReports) return too_many(*parent);
+    if (made.options.analyze && made.options.max_steps != 0 && ++analysed_ > kMostReports) return too_many(*parent);
     const auto request = std::make_shared<const LaunchRequest>(std::move(made));
     std::vector<TargetDevice> targets;
     std::vector<Expected<LaunchReport>*> theirs;
     for (std::size_t i = 0; i < reports_.size(); ++i)
       if (reports_[i]) targets.push_back(targets_[i]), theirs.push_back(&reports_[i]);
     LaunchReports children = launch_grid(*request, targets, its);
-    stopped_ = true; // where all refuse it, or it stops
+    stopped_ = true; // if all targets refuse it, or it stops
     std::uint64_t steps = 0;
     for (std::size_t i = 0; i < children.size(); ++i) {
       Expected<LaunchReport>& child = children[i];
@@ -122,9 +122,9 @@ private:
     stopped_ = true;
     Diagnostics why;
     why.error({},
-              fmt::format("kernel '{}' launches a kernel after {} others: no more are analysed",
+              fmt::format("kernel '{}' launches a kernel after {} analysed launches: this is the limit",
                           by.kernel.function->name, kMostReports),
-              "--max-steps 0 lifts this limit, too");
+              "--max-steps 0 also removes this limit");
     for (Expected<LaunchReport>& report : reports_)
       if (report) report = failure(why);
     return nullptr;
@@ -141,7 +141,7 @@ private:
 
   bool stopped_ = false;
   std::size_t analysed_ = 0;
-  std::uint64_t steps_ = 0; ///< of all so far
+  std::uint64_t steps_ = 0; ///< of all launches so far
   std::vector<TargetDevice> targets_;
   LaunchReports& reports_;
 };

@@ -1,21 +1,21 @@
-// What kernels ask of the device runtime (emulator/exec/state/device_runtime.hpp), done after the grid that asked has
-// ended: copies, fills, and launches with all that those ask for. A grid is complete when all that it launched is; what
-// is in cudaStreamTailLaunch comes after that.
+// The operations that kernels request from the device runtime (emulator/exec/state/device_runtime.hpp): copies, fills
+// and launches. They run after the requesting grid has ended. A grid is complete when all its launches are complete;
+// operations in cudaStreamTailLaunch run after that.
 #pragma once
 
 #include "api/launch/launch.hpp"
 
 namespace warplens::api {
 
-/// A report for each target, or why it refuses the launch.
+/// For each target a report, or the reason why it refuses the launch.
 using LaunchReports = std::vector<Expected<LaunchReport>>;
 
-/// One grid alone, as the targets see it; what it asks for is left in `runtime`. Errors: as launch().
+/// Runs one grid for the targets; its requested operations remain in `runtime`. Errors: as launch().
 LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDevice> targets,
                           exec::DeviceRuntime& runtime);
 
-/// Does what the grid of `request` asked for; what each of the targets makes of it becomes children of its report. One
-/// that refuses a launch has an error from then on. After a launch that stops nothing else is done.
+/// Runs the operations that the grid of `request` requested. The launches become children of each target's report. A
+/// target that refuses a launch gets an error instead of its report. After a launch that traps nothing else runs.
 void run_device_operations(const LaunchRequest& request, std::span<const TargetDevice> targets,
                            const exec::DeviceRuntime& runtime, LaunchReports& reports);
 

@@ -1,4 +1,4 @@
-// What is known of a kernel before it runs: for `warplens check`.
+// What is known about a kernel before it runs, for `warplens check`.
 //
 //   for (const KernelSummary& k : summarise(*module)) … k.function->name, k.resources.registers, k.blocked_by
 #pragma once
@@ -9,8 +9,8 @@ namespace warplens::api {
 
 struct KernelSummary {
   const ir::Function* function = nullptr;
-  Resources resources;    ///< shared and local memory are 0 where the kernel cannot be launched
-  Diagnostics blocked_by; ///< why it cannot be launched; empty: it can
+  Resources resources;    ///< shared and local memory are 0 if the kernel cannot be launched
+  Diagnostics blocked_by; ///< why the kernel cannot be launched; empty: it can
 };
 
 /// Every kernel of the module, in the order of the text.

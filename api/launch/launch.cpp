@@ -46,7 +46,7 @@ Argument Argument::raw(std::span<const std::byte> bytes) {
 
 namespace {
 
-/// Without registers: an estimate of those takes longer than decoding the kernel.
+/// Without registers, because their estimate takes longer than decoding the kernel.
 Resources memory_of(const exec::Program& program) {
   Resources r;
   r.static_shared_bytes = program.shared_bytes;
@@ -100,7 +100,7 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
   return buffer;
 }
 
-/// Bytes of the allocations that some argument points into, whatever the argument is declared as.
+/// Bytes of the allocations that arguments point into, regardless of the arguments' declared types.
 std::uint64_t argument_bytes(const exec::Launch& launch) {
   std::set<std::uint64_t> seen;
   std::uint64_t bytes = 0;
@@ -123,7 +123,7 @@ public:
   Conclusions(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::uint32_t param_bytes)
       : report_(report), module_(module), kernel_(kernel), param_bytes_(param_bytes) {}
 
-  /// Needs no profile: analyzers want to know how many blocks are resident.
+  /// Needs no profile; the analyzers need the number of resident blocks.
   void find_occupancy() {
     const model::OccupancyLimits& limits = report_.device.limits;
     const Resources& r = report_.resources;
@@ -131,8 +131,8 @@ public:
     if (r.registers_from == Resources::RegisterSource::estimated && registers > limits.registers_per_thread) {
       registers = limits.registers_per_thread;
       report_.remarks.push_back(
-          fmt::format("more registers are alive than a thread of compute capability {} may have: a "
-                      "compiler would keep some in local memory",
+          fmt::format("more registers are live than a thread of compute capability {} can have: a "
+                      "compiler would spill some to local memory",
                       to_string(limits.capability)));
     }
     model::OccupancyQuery query;
@@ -164,22 +164,23 @@ private:
   }
 
   void add_metrics() {
+    using analyzers::MetricId;
     analyzers::Metrics& metrics = report_.profile.metrics;
     const Resources& r = report_.resources;
-    metrics.add("launch__registers_per_thread", r.registers);
-    metrics.add("regperthread", r.registers);
-    metrics.add("registers_live", ir::register_pressure(module_, kernel_));
-    metrics.add("stasmemperblock", r.static_shared_bytes);
-    metrics.add("dynsmemperblock", r.dynamic_shared_bytes);
+    metrics.add(MetricId::registers, r.registers);
+    metrics.add(MetricId::registers_1x, r.registers);
+    metrics.add(MetricId::registers_live, ir::register_pressure(module_, kernel_));
+    metrics.add(MetricId::static_shared, r.static_shared_bytes);
+    metrics.add(MetricId::dynamic_shared, r.dynamic_shared_bytes);
     if (!report_.occupancy) return;
     const model::Occupancy& o = *report_.occupancy;
     const auto count = [](int n) { return static_cast<std::uint64_t>(n); };
-    metrics.add("launch__occupancy_limit_registers", count(o.limit_registers));
-    metrics.add("launch__occupancy_limit_shared_mem", count(o.limit_shared));
-    metrics.add("launch__occupancy_limit_warps", count(o.limit_warps));
-    metrics.add("launch__occupancy_limit_blocks", count(o.limit_blocks));
-    metrics.add_ratio("sm__maximum_warps_per_active_cycle_pct", 100 * o.ratio, 1);
-    metrics.add_ratio("occupancy", o.ratio, 1);
+    metrics.add(MetricId::limit_registers, count(o.limit_registers));
+    metrics.add(MetricId::limit_shared, count(o.limit_shared));
+    metrics.add(MetricId::limit_warps, count(o.limit_warps));
+    metrics.add(MetricId::limit_blocks, count(o.limit_blocks));
+    metrics.add_ratio(MetricId::maximum_warps, 100 * o.ratio, 1);
+    metrics.add_ratio(MetricId::occupancy, o.ratio, 1);
   }
 
   void predict() {
@@ -194,7 +195,7 @@ private:
     s.argument_bytes = argument_bytes;
     bool known = false;
     for (const model::Model& m : model::models()) {
-      // What needs a measured run of the kernel cannot predict one that was only emulated.
+      // Skip models that need a measured run of the kernel: this one was only emulated.
       if (!m.knows(report_.device) || m.says == model::kSaysTimeOnceCalibrated) continue;
       known |= m.says == model::kSaysTime;
       Expected<model::Prediction> p = model::predict(m.id, s, report_.device, {});
@@ -204,8 +205,8 @@ private:
         report_.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
     }
     if (!known)
-      report_.remarks.push_back(
-          fmt::format("only lower bounds of the run time: no model has parameters for {}", report_.device.name));
+      report_.remarks.push_back(fmt::format(
+          "the models give only lower bounds of the run time: none has parameters for {}", report_.device.name));
   }
 
   LaunchReport& report_;
@@ -225,8 +226,8 @@ exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context
 
 analyzers::DeviceRules rules_of(const model::Device& device) { return {device.coalescing_rule, device.bank_rule}; }
 
-/// Counters are named after rules. Error: one that was asked for has the name of one of the device's, and says
-/// something else.
+/// Counters are named after rules. Error: a requested rule has the name of one of the device's rules, but differs
+/// from it.
 Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceRules& device) {
   const auto differs = [](const auto& one, const auto& own) { return one.name == own.name && !one.says_the_same(own); };
   for (const rules::CoalescingRule& one : asked.coalescing)
@@ -236,12 +237,12 @@ Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceR
   return {};
 }
 
-/// A launch as one of the targets has it: the request with that device, and the report that grows out of it.
+/// A launch on one of the targets: the request with that device, and its report.
 struct TargetLaunch {
   LaunchRequest request;
   LaunchReport report;
   std::unique_ptr<Conclusions> conclusions;
-  analyzers::Analysis* analysis = nullptr; ///< that counts for it; null: nothing is counted
+  analyzers::Analysis* analysis = nullptr; ///< counts for this target; null: nothing is counted
 
   void take(const exec::LaunchResult& result, double seconds, const exec::Launch& launch) {
     report.seconds = seconds;
@@ -263,18 +264,18 @@ struct TargetLaunch {
   }
 };
 
-/// The launch on a target. Errors: the device does not allow it.
+/// Prepares the launch on a target. Errors: the device does not allow it.
 Expected<std::unique_ptr<TargetLaunch>> launch_on(const LaunchRequest& request, const TargetDevice& target,
                                                   const exec::Program& program) {
   auto result = std::make_unique<TargetLaunch>();
   LaunchRequest& r = result->request = request;
   r.device = with_first_level(target.device, target.first_level);
-  r.first_level = target.first_level;
-  if (target.registers) r.registers = target.registers;
+  r.options.first_level = target.first_level;
+  if (target.registers) r.options.registers = target.registers;
   if (Diagnostics errors = validate(r, program); errors.has_errors()) return failure(std::move(errors));
-  if (r.first_level != FirstLevel::device && !r.device.l1)
-    return failure(fmt::format("{} has no first-level cache that is known of", r.device.name));
-  if (Expected<void> apart = check_names(r.rules, rules_of(r.device)); !apart) return failure(apart.error());
+  if (r.options.first_level != FirstLevel::device && !r.device.l1)
+    return failure(fmt::format("{} has no known first-level cache", r.device.name));
+  if (Expected<void> apart = check_names(r.options.rules, rules_of(r.device)); !apart) return failure(apart.error());
   Module& module = *r.kernel.module;
   LaunchReport& report = result->report;
   report.kernel = r.kernel.function->name;
@@ -284,30 +285,30 @@ Expected<std::unique_ptr<TargetLaunch>> launch_on(const LaunchRequest& request, 
   report.block = r.block;
   report.cluster = cluster_of(r).value_or(Extent{1, 1, 1});
   report.device = r.device;
-  report.rules = r.rules;
-  report.resources = r.analyze ? resources(module, program, r.registers, address_bits(r.device)) : memory_of(program);
+  report.rules = r.options.rules;
+  report.resources =
+      r.options.analyze ? resources(module, program, r.options.registers, address_bits(r.device)) : memory_of(program);
   report.resources.dynamic_shared_bytes = r.dynamic_shared_bytes;
-  // With the functions that the kernel calls.
+  // Includes the functions that the kernel calls.
   result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes);
-  if (r.analyze) result->conclusions->find_occupancy();
+  if (r.options.analyze) result->conclusions->find_occupancy();
   return result;
 }
 
 using Analyses = std::vector<std::unique_ptr<analyzers::Analysis>>;
 
-/// What is to watch the launch for those who see it: one for all whose boards are alike, for analyzers see no more of a
-/// device than that.
+/// The watchers of the launch: one for all targets with equal boards, because analyzers use nothing else of a device.
 Analyses analyses_of(const LaunchRequest& request, std::span<TargetLaunch* const> all, const exec::Program& program,
                      const exec::LaunchShape& shape) {
   Analyses result;
-  if (!request.analyze) return result;
+  if (!request.options.analyze) return result;
   std::vector<analyzers::DeviceRules> devices;
   for (const TargetLaunch* one : all) devices.push_back(rules_of(one->report.device));
   std::vector<analyzers::Board> boards; // of `result`
   for (TargetLaunch* one : all) {
     const Resources& r = one->report.resources;
     const int resident = one->report.occupancy ? one->report.occupancy->blocks : 1;
-    const analyzers::Board board = board_of(one->report.device, one->request.first_level, resident,
+    const analyzers::Board board = board_of(one->report.device, one->request.options.first_level, resident,
                                             r.static_shared_bytes + r.dynamic_shared_bytes);
     const auto known = std::find(boards.begin(), boards.end(), board);
     const auto at = static_cast<std::size_t>(known - boards.begin());
@@ -315,19 +316,18 @@ Analyses analyses_of(const LaunchRequest& request, std::span<TargetLaunch* const
       boards.push_back(board);
       result.push_back(
           std::make_unique<analyzers::Analysis>(request.kernel.module->ir(), *program.function, shape,
-                                                analyzers::AnalysisOptions{.rules = request.rules,
+                                                analyzers::AnalysisOptions{.rules = request.options.rules,
                                                                            .devices = devices,
-                                                                           .named = request.analyzers,
+                                                                           .named = request.options.analyzers,
                                                                            .board = board,
-                                                                           .per_block = request.per_block}));
+                                                                           .per_block = request.options.per_block}));
     }
     one->analysis = result[at].get();
   }
   return result;
 }
 
-/// What the emulator is given, but for the memory that it may use. `workspace` is that of a cooperative launch, or
-/// null.
+/// The emulator's launch without the memory that it may use. `workspace`: of a cooperative launch, or null.
 exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec::Program> program,
                        const Buffer* workspace) {
   Context& context = *request.kernel.module->context();
@@ -338,16 +338,16 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.params = parameters(request, *program);
   if (program->uses_heap) launch.heap = context.heap();
   launch.program = std::move(program);
-  // The emulator knows of others only where addresses are the caller's business; here there are no such addresses.
+  // The emulator considers other writers only with host pointers; the arena below leaves no such addresses.
   launch.host_pointers = request.host_pointers || request.others_write;
   launch.past_ends = request.past_ends;
   launch.arena = {exec::AddressRange{0, ~std::uint64_t{0}}, exec::AddressRange{}};
   if (request.host_pointers) launch.arena = context.arena().ranges();
   launch.machine = {static_cast<std::uint32_t>(request.device.multiprocessors),
                     static_cast<std::uint32_t>(request.device.limits.warps)};
-  launch.max_steps = request.max_steps;
+  launch.max_steps = request.options.max_steps;
   launch.steps_before = request.steps_before;
-  launch.workers = request.workers;
+  launch.workers = request.options.workers;
   return launch;
 }
 
@@ -359,10 +359,11 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
   };
   Module& module = *request.kernel.module;
-  const Expected<std::shared_ptr<const exec::Program>> program =
-      module.program(*request.kernel.function, request.analyze || request.recorder != nullptr, request.level);
+  const Expected<std::shared_ptr<const exec::Program>> program = module.program(
+      *request.kernel.function, request.options.analyze || request.options.recorder != nullptr, request.options.level);
   if (!program) return all(program.error());
-  if (const Diagnostics errors = analyzers::check_names(request.analyzers); errors.has_errors()) return all(errors);
+  if (const Diagnostics errors = analyzers::check_names(request.options.analyzers); errors.has_errors())
+    return all(errors);
 
   std::vector<Expected<std::unique_ptr<TargetLaunch>>> views;
   std::vector<TargetLaunch*> valid;
@@ -385,16 +386,16 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     workspace = std::move(*made);
   }
   exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get());
-  Context::View memory = module.context()->borrow_view(); // the heap is in it by now
+  Context::View memory = module.context()->borrow_view(); // it already contains the heap
   launch.allocations = std::move(memory.allocations);
   launch.textures = std::move(memory.textures);
   launch.device_runtime = &runtime;
-  if (request.analyze || request.recorder != nullptr)
+  if (request.options.analyze || request.options.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
       for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
   const Analyses analyses = analyses_of(request, valid, **program, launch.shape);
   Expected<exec::Watcher*> recording = nullptr;
-  if (request.recorder != nullptr) recording = request.recorder->begin(valid.front()->request, launch);
+  if (request.options.recorder != nullptr) recording = request.options.recorder->begin(valid.front()->request, launch);
   if (!recording) return all(recording.error());
   launch.watcher = *recording;
   std::deque<TwoWatchers> pairs;
@@ -407,7 +408,8 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (TargetLaunch* one : valid) one->take(*result, seconds, launch);
   if (*recording != nullptr)
-    if (const Expected<void> kept = request.recorder->end(valid.front()->report); !kept) return all(kept.error());
+    if (const Expected<void> kept = request.options.recorder->end(valid.front()->report); !kept)
+      return all(kept.error());
   memory.allocations = std::move(launch.allocations);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
@@ -433,7 +435,7 @@ std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::sp
 }
 
 Expected<LaunchReport> launch(const LaunchRequest& request) {
-  const TargetDevice target{request.device, request.first_level, request.registers};
+  const TargetDevice target{request.device, request.options.first_level, request.options.registers};
   return std::move(launch(request, {&target, 1}).front());
 }
 

@@ -1,4 +1,4 @@
-// Rules and devices, by name or from files.
+// Loads rules and devices by name or from files.
 #include "api/files/input_file.hpp"
 #include "api/launch/launch.hpp"
 
@@ -29,8 +29,9 @@ Expected<rules::Rule> load_rule(const std::string& name_or_file, const fs::path&
   // Counters are named after rules.
   const std::string& name = label(*rule).name;
   if (rules::find_rule(name))
-    return failure(fmt::format("the rule of '{}' is called '{}', as a built-in one is", file.string(), name),
-                   "give it a name of its own");
+    return failure(
+        fmt::format("the rule in '{}' is named '{}', which is the name of a built-in rule", file.string(), name),
+        "give it a different name");
   std::error_code ignored;
   std::visit([&](rules::Label& own) { own.file = fs::absolute(file, ignored).lexically_normal().string(); }, *rule);
   return rule;

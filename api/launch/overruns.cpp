@@ -21,7 +21,7 @@ std::vector<std::string> Overruns::fresh(const LaunchReport& report, std::string
     const Diagnostic& w = o.warning;
     if (!told_.insert(fmt::format("{} {}:{}:{}", report.kernel, w.file, w.where.line, w.where.column)).second) continue;
     Diagnostics one;
-    one.warning(w.where, w.message, fmt::format("--strict, or {}=1, makes it a fault", environment::kStrict));
+    one.warning(w.where, w.message, fmt::format("use --strict or {}=1 to make this a fault", environment::kStrict));
     one.in_file(w.file);
     list.push_back(render(one, source));
   }
@@ -31,7 +31,7 @@ std::vector<std::string> Overruns::fresh(const LaunchReport& report, std::string
 std::string Overruns::summary() const {
   const std::lock_guard lock(mutex_);
   if (count_ == 0) return {};
-  return fmt::format("{} access{} of {} instruction{} went past the end of an allocation, as a GPU lets them", count_,
+  return fmt::format("{} access{} of {} instruction{} went past the end of an allocation, as a GPU allows", count_,
                      count_ == 1 ? "" : "es", told_.size(), told_.size() == 1 ? "" : "s");
 }
 

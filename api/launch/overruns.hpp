@@ -1,8 +1,7 @@
-// What programs are told of their accesses past the ends of allocations: a warning for each place, once in a process,
-// and a count when it ends.
+// Warnings for accesses past the end of an allocation: one per place and process, and a summary when the process ends.
 //
 //   for (const std::string& text : Overruns::instance().fresh(report, source)) …print it…
-//   Overruns::instance().summary()   // "24 accesses of 2 instructions went past …"; empty: none did
+//   Overruns::instance().summary()   // "24 accesses of 2 instructions went past …"; empty: no such access
 #pragma once
 
 #include "api/launch/launch.hpp"
@@ -20,7 +19,7 @@ namespace warplens::api {
 class Overruns {
 public:
   static Overruns& instance();
-  /// Warnings of places that have not been told of yet, rendered; `source` is the text of the module, for the line.
+  /// The rendered warnings of places that have not been reported yet. `source` is the text of the module.
   std::vector<std::string> fresh(const LaunchReport& report, std::string_view source);
   [[nodiscard]] std::string summary() const;
 
@@ -30,7 +29,7 @@ private:
   std::uint64_t count_ = 0;
 };
 
-/// Whether the environment says that such accesses are faults.
+/// Whether the environment makes such accesses faults.
 bool strict_by_environment();
 
 } // namespace warplens::api

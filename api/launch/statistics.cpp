@@ -3,8 +3,6 @@
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/instruction_mix.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -14,11 +12,10 @@ namespace {
 
 using Class = model::IssueClass;
 using analyzers::InstructionRow;
+using analyzers::MetricId;
 using Order = rules::Coalescing::Order;
 
-double metric(const InstructionRow& row, std::string_view name) {
-  return static_cast<double>(row.metrics.integer(name));
-}
+double metric(const InstructionRow& row, MetricId id) { return static_cast<double>(row.metrics.integer(id)); }
 /// The sizes that models know: 32, 64 and 128 bytes. A larger transaction is several of 128, a smaller one is of 32; of
 /// a segment that moves in sectors, these.
 void add_transactions(double (&by_size)[3], const analyzers::TransactionSums& sum) {
@@ -71,9 +68,9 @@ public:
     const ir::Instruction& instruction = kernel_.instructions[row.instruction];
     const isa::InstructionClass which = instruction.instruction_class;
     if (const auto c = class_of(which); c && !multiplies_by_power_of_two(kernel_, instruction))
-      totals.by_class[static_cast<std::size_t>(*c)] += metric(row, "smsp__inst_executed.sum");
+      totals.by_class[static_cast<std::size_t>(*c)] += metric(row, MetricId::warp_instructions);
     if (which == isa::InstructionClass::integer_divide)
-      totals.integer_divisions += metric(row, "smsp__inst_executed.sum");
+      totals.integer_divisions += metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
     local(row);
@@ -84,8 +81,8 @@ public:
 private:
   void floating_point(const InstructionRow& row, int operations) {
     if (operations == 0) return;
-    totals.floating_point += metric(row, "smsp__inst_executed.sum");
-    totals.flops += operations * metric(row, "smsp__thread_inst_executed_pred_on.sum");
+    totals.floating_point += metric(row, MetricId::warp_instructions);
+    totals.flops += operations * metric(row, MetricId::thread_instructions_on);
   }
 
   void global(const InstructionRow& row, bool vector) {
@@ -95,7 +92,7 @@ private:
     double transactions[3]{};
     // A lane on its own moves a sector, whatever its transaction has of bytes: lanes side by side share it.
     if (rule_.order == Order::kth_word)
-      transactions[0] = metric(row, "memory_l2_theoretical_sectors_global");
+      transactions[0] = metric(row, MetricId::global_sectors);
     else
       add_transactions(transactions, own.sum);
     const bool atomics = own.requests != row.counts.of_global(exec::AccessKind::load).requests +
@@ -108,7 +105,7 @@ private:
     const double all = transactions[0] + transactions[1] + transactions[2];
     by_kind(row, requests, all);
     totals.requests += requests;
-    totals.bytes += metric(row, "smsp__thread_inst_executed_pred_on.sum") * row.lane_bytes;
+    totals.bytes += metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
     if (rule_.order == Order::kth_word)
       split_by_lanes(row, own.sum, requests);
     else
@@ -117,16 +114,15 @@ private:
 
   // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
   void by_kind(const InstructionRow& row, double requests, double transactions) {
-    if (metric(row, "gld_request") > 0)
+    if (metric(row, MetricId::gld_request) > 0)
       totals.loads += transactions;
-    else if (metric(row, "gst_request") > 0)
+    else if (metric(row, MetricId::gst_request) > 0)
       totals.stores += transactions;
     else
-      totals.atomics += metric(row, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum") +
-                        metric(row, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum");
+      totals.atomics += metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red);
     constexpr double kLinesOfPass = 4;
-    totals.wavefronts += std::max({requests * row.lane_bytes / 4.0, metric(row, "global_bank_passes"),
-                                   metric(row, "global_lines_128b") / kLinesOfPass});
+    totals.wavefronts += std::max({requests * row.lane_bytes / 4.0, metric(row, MetricId::global_bank_passes),
+                                   metric(row, MetricId::global_lines) / kLinesOfPass});
   }
 
   void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests) {
@@ -148,15 +144,15 @@ private:
   // Interleaved by lanes: a variable of 32 lanes is four sectors, an element of each lane's array up to 32; where a
   // request is a half-warp, each moves 64 bytes.
   void local(const InstructionRow& row) {
-    double loads = metric(row, "local_load"), stores = metric(row, "local_store");
+    double loads = metric(row, MetricId::local_load), stores = metric(row, MetricId::local_store);
     const double requests = loads + stores;
     totals.requests += requests;
     totals.coalesced += requests;
     totals.bytes += 128 * requests;
     totals.wavefronts += requests;
     const std::uint32_t parts = rule_.word(4).requests.count(); // of a warp's variable
-    loads = parts == 1 ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum") : parts * loads;
-    stores = parts == 1 ? metric(row, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum") : parts * stores;
+    loads = parts == 1 ? metric(row, MetricId::local_sectors_ld) : parts * loads;
+    stores = parts == 1 ? metric(row, MetricId::local_sectors_st) : parts * stores;
     totals.by_size[parts == 2 ? 1 : 0] += loads + stores;
     totals.loads += loads;
     totals.stores += stores;
@@ -171,20 +167,20 @@ std::optional<double> duplicates_of_scalar_loads(const analyzers::Profile& profi
   double requested = 0, different = 0;
   for (const InstructionRow& row : profile.instructions) {
     if (analyzers::elements_of(kernel.instructions[row.instruction]) > 1) continue;
-    requested += metric(row, "load_sectors_requested");
-    different += metric(row, "load_sectors_different_on_multiprocessor");
+    requested += metric(row, MetricId::duplicates_requested);
+    different += metric(row, MetricId::duplicates_on_multiprocessor);
   }
   return different > 0 ? std::optional(requested / different) : std::nullopt;
 }
 
 // Of the first level in every report of a device that has one, of a part of the launch; of both if asked for by name.
 void add_hit_ratios(model::KernelStatistics& s, const analyzers::Profile& profile) {
-  const auto ratio = [&](std::string_view name) -> std::optional<double> {
-    const analyzers::Metric* m = profile.metrics.find(name);
+  const auto ratio = [&](MetricId id) -> std::optional<double> {
+    const analyzers::Metric* m = profile.metrics.find(id);
     return m != nullptr ? std::optional(m->number() / 100) : std::nullopt;
   };
-  s.l1_hit_ratio = ratio("l1tex__t_sector_hit_rate.pct");
-  s.l2_hit_ratio = ratio("lts__t_sector_op_read_hit_rate.pct");
+  s.l1_hit_ratio = ratio(MetricId::l1_hit_rate);
+  s.l2_hit_ratio = ratio(MetricId::l2_hit_rate);
 }
 
 // Passes beyond the fewest, of constants as well where the rule serves them.
@@ -205,14 +201,14 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   Counting counting(kernel, device);
   for (const InstructionRow& row : profile.instructions) counting.add(row);
   const Totals& t = counting.totals;
-  const double warps = std::max(1.0, static_cast<double>(profile.integer("warps_launched")));
-  const auto launch = [&](std::string_view name) { return static_cast<double>(profile.integer(name)); };
+  const double warps = std::max(1.0, static_cast<double>(profile.integer(MetricId::warps_launched)));
+  const auto launch = [&](const analyzers::MetricKey& key) { return static_cast<double>(profile.integer(key)); };
 
   model::KernelStatistics s;
   s.threads_per_block = static_cast<double>(threads_per_block);
-  s.blocks = launch("cta_launched");
+  s.blocks = launch(MetricId::blocks_launched);
   if (resident_blocks) s.resident_blocks = *resident_blocks;
-  s.instructions = launch("smsp__inst_executed.sum") / warps;
+  s.instructions = launch(MetricId::warp_instructions) / warps;
   s.global_requests = t.requests / warps;
   s.coalesced_requests = t.coalesced / warps;
   s.uncoalesced_requests = t.uncoalesced / warps;
@@ -232,21 +228,22 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
   const bool queue = device.dasgupta && device.dasgupta->merge_queue;
   (queue ? s.ideal_duplicate_loads : s.duplicate_loads) = duplicates_of_scalar_loads(profile, kernel);
-  if (const analyzers::Metric* m = profile.metrics.find("independent_loads")) s.independent_loads = m->number();
+  if (const analyzers::Metric* m = profile.metrics.find(MetricId::independent_loads)) s.independent_loads = m->number();
   // The order in which the model that takes it was fitted.
-  if (const analyzers::Metric* m = profile.metrics.find("load_waits_in_order_per_warp")) s.load_waits = m->number();
-  if (const analyzers::Metric* m = profile.metrics.find("issue_chain_cycles_per_warp")) s.issue_chain = m->number();
-  s.synchronizations = launch("inst_executed_barrier") / warps;
+  if (const analyzers::Metric* m = profile.metrics.find(MetricId::load_waits_in_order)) s.load_waits = m->number();
+  if (const analyzers::Metric* m = profile.metrics.find(MetricId::issue_chain)) s.issue_chain = m->number();
+  s.synchronizations =
+      launch({MetricId::instructions_of_class, isa::info(isa::InstructionClass::barrier).name}) / warps;
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
   double shared = 0, passes = t.wavefronts;
-  for (const char* operation : {"ld", "st", "atom"}) {
-    shared += launch(fmt::format("smsp__inst_executed_op_shared_{}.sum", operation));
-    passes += launch(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", operation));
+  for (const auto kind : {exec::AccessKind::load, exec::AccessKind::store, exec::AccessKind::atomic}) {
+    shared += launch(by_operation(MetricId::shared_requests_ld, kind));
+    passes += launch(by_operation(MetricId::shared_passes_ld, kind));
   }
   s.shared_requests = shared / warps;
   s.l1_wavefronts = passes / warps;
-  if (const double executed = launch("smsp__inst_executed.sum"); executed > 0)
-    s.lanes_per_instruction = std::max(1.0, launch("smsp__thread_inst_executed.sum") / executed);
+  if (const double executed = launch(MetricId::warp_instructions); executed > 0)
+    s.lanes_per_instruction = std::max(1.0, launch(MetricId::thread_instructions) / executed);
   s.floating_point_instructions = t.floating_point / warps;
   s.flops = t.flops / warps;
   for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;

@@ -1,4 +1,4 @@
-// The analyzers and the recorder of a trace, watching the same launch. Either may be missing.
+// Passes the events of a launch to both the analyzers and the trace recorder. Either may be missing.
 //
 //   TwoWatchers both(analysis, recorder);
 //   launch.watcher = both.needed();
@@ -13,7 +13,7 @@ namespace warplens::api {
 class TwoWatchers final : public exec::Watcher {
 public:
   TwoWatchers(exec::Watcher* first, exec::Watcher* second) : first_(first), second_(second) {}
-  /// Itself, or the only one that there is; null: none.
+  /// Itself, or the only existing watcher; null: there is none.
   exec::Watcher* needed() { return first_ == nullptr ? second_ : second_ == nullptr ? first_ : this; }
 
   std::unique_ptr<exec::Shard> make_shard() override {
@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  /// One of the two, and the CTAs of which it wants every event.
+  /// One of the two watchers, and the CTAs for which it wants every event.
   struct Listener {
     std::unique_ptr<exec::Shard> shard;
     std::vector<std::uint64_t> each{};

@@ -8,7 +8,7 @@ namespace warplens::api {
 
 namespace {
 
-constexpr std::uint64_t kMostOfCluster = 16; // 8 on every device of capability 9.0 or later; 16 where it is allowed
+constexpr std::uint64_t kMostOfCluster = 16; // 8 on every device of capability 9.0 or later; 16 if allowed
 
 std::optional<Extent> required_cluster(const ir::Function& function) {
   const auto& c = function.bounds.required_cluster;
@@ -68,12 +68,12 @@ private:
       return std::uint64_t{std::max(extent[0], 1u)} * std::max(extent[1], 1u) * std::max(extent[2], 1u);
     };
     if (bounds.max_threads[0] != 0 && threads > bound(bounds.max_threads))
-      error("the block has {} threads: kernel '{}' was compiled for {} at most (.maxntid)", threads, function_.name,
+      error("the block has {} threads: kernel '{}' was compiled for at most {} (.maxntid)", threads, function_.name,
             bound(bounds.max_threads));
     const auto& required = bounds.required_threads;
     if (required[0] != 0 &&
         (b[0] != required[0] || b[1] != std::max(required[1], 1u) || b[2] != std::max(required[2], 1u)))
-      error("the block is {}: kernel '{}' was compiled for {} x {} x {} exactly (.reqntid)", show(b), function_.name,
+      error("the block is {}: kernel '{}' was compiled for exactly {} x {} x {} (.reqntid)", show(b), function_.name,
             required[0], std::max(required[1], 1u), std::max(required[2], 1u));
   }
 
@@ -83,28 +83,28 @@ private:
     const std::optional<Extent> cluster = cluster_of(request_);
     if (!cluster) {
       if (bounds.explicit_cluster)
-        error("kernel '{}' is launched with clusters only (.explicitcluster): say how many blocks a cluster has",
+        error("kernel '{}' requires clusters (.explicitcluster): specify the number of blocks per cluster",
               function_.name);
       return;
     }
     const Extent& c = *cluster;
-    if (limits_.capability.major < 9) error("{} has no clusters", device());
+    if (limits_.capability.major < 9) error("{} does not support clusters", device());
     const std::size_t before = errors_.error_count();
     extents("cluster", c, {kMostOfCluster, kMostOfCluster, kMostOfCluster});
     if (errors_.error_count() != before) return;
     const std::uint64_t blocks = c[0] * c[1] * c[2];
     if (blocks > kMostOfCluster)
-      error("the cluster has {} blocks ({}): {} is the most that a device has", blocks, show(c), kMostOfCluster);
+      error("the cluster has {} blocks ({}): no device allows more than {}", blocks, show(c), kMostOfCluster);
     if (bounds.max_cluster_rank != 0 && blocks > bounds.max_cluster_rank)
-      error("the cluster has {} blocks: kernel '{}' was compiled for {} at most (.maxclusterrank)", blocks,
+      error("the cluster has {} blocks: kernel '{}' was compiled for at most {} (.maxclusterrank)", blocks,
             function_.name, bounds.max_cluster_rank);
     if (const std::optional<Extent> required = required_cluster(function_); required && *required != c)
-      error("the cluster is {}: kernel '{}' was compiled for {} exactly (.reqnctapercluster)", show(c), function_.name,
+      error("the cluster is {}: kernel '{}' was compiled for exactly {} (.reqnctapercluster)", show(c), function_.name,
             show(*required));
     const Extent grid = blocks_of(request_);
     for (std::size_t i = 0; i < 3; ++i)
       if (grid[i] % c[i] != 0)
-        error("the grid is {}: clusters of {} do not divide it in {}", show(grid), show(c), "xyz"[i]);
+        error("the grid is {}: it is not a multiple of the cluster ({}) in {}", show(grid), show(c), "xyz"[i]);
   }
 
   void shared_memory() {
@@ -123,8 +123,8 @@ private:
 
   void registers() {
     const auto allowed = static_cast<std::uint32_t>(limits_.registers_per_thread);
-    if (request_.registers && (*request_.registers == 0 || *request_.registers > allowed))
-      error("{} registers a thread: {} allows 1 to {}", *request_.registers, device(), allowed);
+    if (request_.options.registers && (*request_.options.registers == 0 || *request_.options.registers > allowed))
+      error("{} registers per thread: {} allows 1 to {}", *request_.options.registers, device(), allowed);
   }
 
   void arguments() {

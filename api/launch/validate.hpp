@@ -1,16 +1,16 @@
-// Holds a launch against the kernel's parameters and the device's limits, before anything runs.
+// Checks a launch against the kernel's parameters and the device's limits, before anything runs.
 #pragma once
 
 #include "api/launch/launch.hpp"
 
 namespace warplens::api {
 
-/// Blocks of a cluster: as asked for, or as the kernel says (.reqnctapercluster); none without either.
+/// Blocks per cluster: as requested, or from .reqnctapercluster; none without either.
 std::optional<Extent> cluster_of(const LaunchRequest& request);
-/// Blocks of the grid: those asked for, or of so many clusters where the kernel says .blocksareclusters.
+/// Blocks of the grid: as requested, or of that many clusters if the kernel has .blocksareclusters.
 Extent blocks_of(const LaunchRequest& request);
 
-/// Everything that is wrong with the request.
+/// All errors of the request.
 Diagnostics validate(const LaunchRequest& request, const exec::Program& program);
 
 } // namespace warplens::api

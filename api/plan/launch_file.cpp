@@ -81,7 +81,7 @@ private:
     for (const auto& [key, node] : table) {
       if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
       const std::string near = closest(key.str(), keys);
-      // Keys of overrides have no place of their own.
+      // Keys of overrides have no source position.
       error(key.source().path ? key.source() : node.source(), fmt::format("unknown key '{}'", key.str()),
             near.empty() ? fmt::format("keys: {}", fmt::join(keys, ", ")) : fmt::format("did you mean '{}'?", near));
     }
@@ -102,7 +102,7 @@ private:
     if (name.empty() && node.is_string()) error(node.source(), "'save' is empty");
     if (name.empty()) return std::nullopt;
     SavePolicy policy = saves_;
-    const std::string from = origin_of(node.source()).file; // of an override that is no TOML: none
+    const std::string from = origin_of(node.source()).file; // empty for an override that is not TOML
     policy.anywhere |= from.empty() || from.starts_with(kOverride);
     const Expected<std::filesystem::path> file = save_path(folder_, name, policy);
     if (file) return *file;
@@ -178,30 +178,30 @@ private:
     plan_.launches.push_back(std::move(l));
   }
 
-  // Blocks, or the threads of all of them; a [[launch]] table that says either does not take the other from the top.
+  // Blocks, or threads of the grid; a [[launch]] table that gives one of them does not inherit the other.
   void grid(const toml::table& table, const toml::table& root, LaunchPlan& l) {
     const bool own = table.contains("grid") || table.contains("total");
     const toml::table& from = own ? table : root;
     const toml::node *blocks = from.get("grid"), *threads = from.get("total");
     if (blocks == nullptr && threads == nullptr) return error(table.source(), "missing key 'grid'");
     if (blocks != nullptr && threads != nullptr)
-      return error(threads->source(), "'total' and 'grid' say the same thing: expected one of them");
+      return error(threads->source(), "'total' and 'grid' are both given: expected one of them");
     if (blocks != nullptr)
       l.grid = extent(*blocks, "grid");
     else
       l.total = extent(*threads, "total");
   }
 
-  // Of a thread: at least one, at most what any device gives.
+  // Per thread: at least one, at most the maximum of all devices.
   std::uint32_t registers(const toml::node& node) {
     constexpr std::uint64_t kMost = 255;
     const std::uint64_t value = natural(node, "registers");
     if (node.is_integer() && (value < 1 || value > kMost))
-      error(node.source(), fmt::format("'registers' is {}: expected 1 to {}, for a thread", value, kMost));
+      error(node.source(), fmt::format("'registers' is {}: expected 1 to {} per thread", value, kMost));
     return static_cast<std::uint32_t>(std::min(value, kMost));
   }
 
-  // One PTX file, or several that are linked.
+  // One PTX file, or several files to link.
   void modules(const toml::node& node, LaunchPlan& l) {
     const toml::array* list = node.as_array();
     if (list == nullptr) {
@@ -246,7 +246,7 @@ private:
     }
   }
 
-  // A number that fits the type.
+  // A number that the type can represent.
   Number checked(Type type, const toml::node& node, std::string_view key) {
     const Number value = number(node, key);
     if (!node.is_number()) return value;
@@ -254,7 +254,7 @@ private:
     return value;
   }
 
-  // The tables [kind.x], and what became of them.
+  // Reads the tables [kind.x].
   template <class Plans, class Each>
   void tables(const toml::table& root, std::string_view kind, Plans& plans, Each&& each) {
     const toml::node* node = root.get(kind);
@@ -268,7 +268,7 @@ private:
       else
         each(std::string(key.str()), *content);
     }
-    // TOML tables are unordered; memory is handed out in the order of the text.
+    // TOML tables are unordered; buffers are allocated in the order of the text.
     std::stable_sort(plans.begin(), plans.end(), [](const auto& a, const auto& b) {
       return a.origin.file == b.origin.file && a.origin.where.line < b.origin.where.line;
     });
@@ -335,7 +335,7 @@ private:
     b.initial.second = checked(b.type, *list->get(1), key);
   }
 
-  // [texture.x]: how a buffer is looked at, and sampled. [sampler.x] has the latter alone.
+  // [texture.x] describes the view of a buffer and its sampling; [sampler.x] only the sampling.
   void texture(std::string_view kind, std::string name, const toml::table& table) {
     const bool image = kind == "texture";
     if (image)
@@ -425,7 +425,7 @@ private:
     }
   }
 
-  // True where the second of two words is given.
+  // True if the value is the second of two words.
   bool chosen(const toml::table& table, std::string_view key, std::string_view first, std::string_view second) {
     const toml::node* const node = table.get(key);
     if (node == nullptr) return false;

@@ -10,7 +10,7 @@ namespace warplens::api {
 
 namespace {
 
-// The node that an override's path names, less its last part; null: there is none.
+// The node that an override's path refers to, without the last part; null: there is none.
 toml::node* parent_of(toml::table& root, std::string_view& path) {
   toml::node* node = &root;
   for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
@@ -40,10 +40,12 @@ Expected<void> apply_override(toml::table& root, const Override& change) {
   if (!value) value = toml::table{{"value", change.value}}; // a string without quotes
   std::string_view last = change.path;
   toml::node* parent = parent_of(root, last);
-  const auto no_such = [&] { return failure(fmt::format("{}: there is nothing at '{}'", name, change.path)); };
+  const auto no_such = [&] {
+    return failure(fmt::format("{}: '{}' does not exist in the launch file", name, change.path));
+  };
   if (parent == nullptr || last.empty()) return no_such();
   if (toml::table* table = parent->as_table()) {
-    // Moved, not copied: copies forget where they were read.
+    // Moved, not copied: copies lose their source positions.
     value->get("value")->visit([&](auto& node) { table->insert_or_assign(last, std::move(node)); });
     return {};
   }

@@ -1,4 +1,4 @@
-// Overrides of the keys of a launch file, in its TOML before it is read as a plan.
+// Applies overrides to the TOML of a launch file before it is read as a plan.
 //
 //   apply_override(root, {"buffer.x.count", "64"});     // --set buffer.x.count=64
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace warplens::api {
 
-/// What the "file" of a value that an override gave begins with.
+/// Prefix of the "file" of a value that comes from an override.
 constexpr std::string_view kOverride = "--set ";
 
-/// Error: the path leads nowhere, or the value is nested too deep.
+/// Error: the path does not exist, or the value is nested too deeply.
 Expected<void> apply_override(toml::table& root, const Override& change);
 
 } // namespace warplens::api

@@ -15,7 +15,7 @@ namespace warplens::api {
 
 namespace {
 
-/// Diagnostics without a place get that of the part of the plan they are about.
+/// Gives diagnostics without a place the place of their part of the plan.
 Diagnostics placed(Diagnostics errors, const Origin& origin) {
   if (origin.file.empty()) return errors;
   Diagnostics result;
@@ -69,9 +69,9 @@ private:
     fail(one, origin);
   }
 
-  // Everything that can fail before the first launch, so that nothing runs in vain. False: see errors_.
+  // Does everything that can fail before the first launch, so that no launch runs in vain. False: see errors_.
   bool prepare() {
-    if (plan_.launches.empty()) fail("there is nothing to launch", {});
+    if (plan_.launches.empty()) fail("the plan contains no launch", {});
     Expected<std::shared_ptr<Context>> context = Context::create();
     if (!context) errors_.append(context.error());
     if (errors_.has_errors()) return false;
@@ -122,7 +122,7 @@ private:
     return device.has_value();
   }
 
-  /// Everything that the plan reads.
+  /// All files that the plan reads.
   [[nodiscard]] std::vector<std::filesystem::path> inputs() const {
     std::vector<std::filesystem::path> files{plan_.device};
     for (const LaunchPlan& l : plan_.launches) {
@@ -136,7 +136,7 @@ private:
     return files;
   }
 
-  // Before anything runs: results go where they can be written, and to no file that is read.
+  // Checks before the run that results can be written and overwrite no input file.
   void check_saves() {
     const std::vector<std::filesystem::path> read = inputs();
     std::vector<std::filesystem::path> saved;
@@ -148,9 +148,11 @@ private:
                std::filesystem::equivalent(other, *b.save, ignored);
       };
       if (std::any_of(read.begin(), read.end(), is_save))
-        fail(fmt::format("buffer '{}' would be saved over '{}', which is read", b.name, b.save->string()), b.origin);
+        fail(fmt::format("saving buffer '{}' would overwrite '{}', which is an input file", b.name, b.save->string()),
+             b.origin);
       else if (std::any_of(saved.begin(), saved.end(), is_save))
-        fail(fmt::format("buffer '{}' would be saved over another one, in '{}'", b.name, b.save->string()), b.origin);
+        fail(fmt::format("saving buffer '{}' would overwrite another buffer, in '{}'", b.name, b.save->string()),
+             b.origin);
       else if (const Expected<void> possible = check_output(*b.save); !possible)
         fail(possible.error(), b.origin);
       saved.push_back(*b.save);
@@ -205,16 +207,9 @@ private:
     r.dynamic_shared_bytes = *shared.value();
     r.cooperative = l.cooperative;
     r.device = report_.device;
-    r.analyze = options_.analyze && (!options_.only || options_.only == requests_.size());
-    r.rules = options_.rules;
-    r.per_block = options_.per_block;
-    r.analyzers = options_.analyzers;
-    r.first_level = options_.first_level;
-    r.workers = options_.workers;
-    r.max_steps = options_.max_steps;
-    r.registers = options_.registers ? options_.registers : l.registers;
-    r.level = options_.level;
-    r.recorder = options_.recorder;
+    r.options = options_.launch;
+    r.options.analyze = r.options.analyze && (!options_.only || options_.only == requests_.size());
+    if (!r.options.registers) r.options.registers = l.registers;
     for (const ArgumentPlan& a : l.arguments) argument(a, r);
     requests_.push_back(std::move(r));
   }
@@ -231,7 +226,7 @@ private:
       r.arguments.push_back(Argument::buffer(*b));
   }
 
-  // Null, and an error, where there is none.
+  // Null, with an error, if there is none.
   std::shared_ptr<Buffer> buffer_named(const std::string& name, const Origin& origin) {
     std::vector<std::string_view> names;
     for (const auto& b : report_.contents) {
@@ -249,7 +244,7 @@ private:
     return {kind, t.name, false, t.image, t.sampler};
   }
 
-  // Makes the texture, and binds the variables of the modules that have its name.
+  // Creates the texture, and binds the modules' variables of the same name.
   void bind(const TexturePlan& t) {
     exec::BoundTexture description = described(t);
     std::shared_ptr<Buffer> memory;

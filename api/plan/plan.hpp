@@ -1,5 +1,5 @@
-// A plan: buffers and the launches that run on them, in order. It comes from a launch file (api/plan/launch_file.hpp)
-// or from a command line, and runs the same way.
+// A plan: buffers, and the launches that run on them in order. It comes from a launch file (api/plan/launch_file.hpp)
+// or from a command line.
 //
 //   Plan plan = *read_launch_file("samples/transpose/launch.toml", {});
 //   Expected<PlanReport> report = run_plan(plan, {});
@@ -29,14 +29,14 @@ struct Initial {
 struct BufferPlan {
   std::string name;
   Type type = Type::f32;
-  std::optional<std::uint64_t> count; ///< elements; without it, as many as the file has
+  std::optional<std::uint64_t> count; ///< elements; without it, the number in the file
   Initial initial;
   std::optional<std::filesystem::path> save, expect; ///< .npy
-  double tolerance = 0;                              ///< of `expect`: the largest absolute difference
+  double tolerance = 0;                              ///< of `expect`: largest allowed absolute difference
   Origin origin;
 };
 
-/// A texture or surface that views a buffer, or a sampler; image and sampler but for the address.
+/// A texture or surface that views a buffer, or a sampler; image and sampler without the address.
 struct TexturePlan {
   std::string name;
   std::string buffer;       ///< empty: a sampler
@@ -65,47 +65,38 @@ struct LaunchPlan {
   std::string kernel;
   Extent grid{1, 1, 1}, block{1, 1, 1};
   std::optional<Extent> cluster;          ///< blocks
-  std::optional<Extent> total;            ///< threads of the grid, where the file says that instead of `grid`
+  std::optional<Extent> total;            ///< threads of the grid, if the file has this instead of `grid`
   std::uint64_t shared = 0;               ///< dynamic bytes
-  std::uint64_t shared_per_thread = 0;    ///< further dynamic bytes for each thread of the block
-  std::optional<std::uint32_t> registers; ///< of a thread, where the file says so
+  std::uint64_t shared_per_thread = 0;    ///< additional dynamic bytes per thread of the block
+  std::optional<std::uint32_t> registers; ///< per thread, if the file gives them
   bool cooperative = false;               ///< see LaunchRequest
   std::vector<ArgumentPlan> arguments;
   Origin origin;
 };
 
-/// As many blocks as so many threads need, in each dimension. An empty block needs as many as there are threads.
+/// The number of blocks needed for the threads, in each dimension. For an empty block, the number of threads.
 Extent blocks_for(const Extent& total, const Extent& block);
 
 struct Plan {
-  std::string device; ///< name or file; empty: chosen by the module
+  std::string device; ///< name or file; empty: depends on the module
   std::vector<BufferPlan> buffers;
-  std::vector<TexturePlan> textures; ///< those that have the name of a module's variable are bound to it
+  std::vector<TexturePlan> textures; ///< bound to the module's variable of the same name, if any
   std::vector<LaunchPlan> launches;
 };
 
 struct PlanOptions {
-  bool analyze = true;
-  rules::RuleSet rules;               ///< counted in addition to what every report has
-  bool per_block = false;             ///< see LaunchRequest
-  std::vector<std::string> analyzers; ///< see LaunchRequest
-  FirstLevel first_level = FirstLevel::device;
-  unsigned workers = 0; ///< 0: as many as the machine has
-  std::uint64_t max_steps = kDefaultMaxSteps;
-  std::optional<std::uint32_t> registers; ///< of all launches, whatever the plan says
-  std::string level;
-  LaunchRecorder* recorder = nullptr; ///< of every launch
-  /// Only this launch is analysed, once for each of the targets; those before it only run, those after it do not.
+  LaunchOptions launch; ///< of every launch; `registers` overrides the plan
+  /// Analyses only this launch, for each of the targets. Earlier launches only run; later launches do not run.
   std::optional<std::size_t> only;
-  /// Its targets, given the device of the plan.
+  /// Returns the targets of `only` for the device of the plan.
   std::function<std::vector<TargetDevice>(const model::Device&)> targets;
-  /// Reads the file of a module, where it may be other than PTX text.
+  /// Reads the file of a module that may not be PTX text.
   std::function<Expected<std::vector<Source>>(const std::filesystem::path&)> read_module;
-  /// Called before each launch, with its number from 0.
+  /// Called before each launch with its number, from 0.
   std::function<void(std::size_t, const LaunchPlan&)> before_launch;
 };
 
-/// A buffer that is not what it was expected to be.
+/// A buffer that differs from its expected content.
 struct Mismatch {
   std::string buffer;
   std::string expected_file;
@@ -116,8 +107,8 @@ struct Mismatch {
 
 struct PlanReport {
   model::Device device;
-  std::vector<LaunchReport> launches; ///< up to the first that trapped; of those before `only`, if that is given
-  std::vector<Expected<LaunchReport>> targets; ///< what `only` is on each of the targets
+  std::vector<LaunchReport> launches;          ///< up to the first that trapped; if `only` is given, those before it
+  std::vector<Expected<LaunchReport>> targets; ///< the report of `only` for each of the targets
   std::vector<Mismatch> mismatches;
   std::vector<BufferPlan> buffers;               ///< as in the plan
   std::vector<std::shared_ptr<Buffer>> contents; ///< by index into `buffers`, after the last launch
@@ -126,8 +117,8 @@ struct PlanReport {
   [[nodiscard]] bool trapped() const { return !launches.empty() && launches.back().trap; }
 };
 
-/// Loads the modules, fills the buffers, runs the launches, then saves and compares. Errors: whatever cannot be read,
-/// and refused launches. A trap ends the run: nothing is saved or compared then.
+/// Loads the modules, fills the buffers, runs the launches, then saves and compares. Errors: unreadable or
+/// unwritable files, and refused launches. A trap ends the run: then nothing is saved or compared.
 Expected<PlanReport> run_plan(const Plan& plan, const PlanOptions& options);
 
 } // namespace warplens::api

@@ -12,7 +12,7 @@
 namespace warplens::api {
 namespace {
 
-// Registers and shared memory decide how many blocks fit, unless the file says it.
+// Computes the resident blocks from registers and shared memory, unless the file gives them.
 Expected<void> add_residency(CollectedLaunch& launch, const model::Device& device) {
   model::KernelStatistics& s = launch.statistics;
   if (s.resident_blocks || !s.threads_per_block || !s.registers_per_thread) return {};
@@ -59,7 +59,8 @@ Expected<std::vector<CollectedLaunch>> collect_fields(std::string_view csv, std:
     if (std::find(known.begin(), known.end(), title) != known.end()) continue;
     const std::string near = closest(title, known);
     errors.error({table->titles.line, 1}, fmt::format("unknown column '{}'", title),
-                 near.empty() ? "warplens predict --fields lists them" : fmt::format("did you mean '{}'?", near));
+                 near.empty() ? "use warplens predict --fields to list the columns"
+                              : fmt::format("did you mean '{}'?", near));
   }
   std::vector<CollectedLaunch> launches;
   for (const CsvRow& row : table->rows) {

@@ -1,5 +1,5 @@
-// Where the models' input comes from: the emulator's report, a profiler's table, or a table made by hand. Three
-// collectors, one kind of result, so that every model predicts from each.
+// Collects the models' input from the emulator's report, a profiler's table, or a table made by hand. All three
+// collectors have the same result, so that every model can use each of them.
 //
 //   Expected<std::vector<CollectedLaunch>> launches = collect("profile.csv", device);
 //   predict("dasgupta", launches->front().statistics, device)
@@ -20,25 +20,25 @@ namespace warplens::api {
 struct CollectedLaunch {
   std::string kernel;
   model::KernelStatistics statistics;
-  std::optional<double> milliseconds; ///< where somebody measured it
-  std::vector<std::string> remarks;   ///< what was taken for granted
+  std::optional<double> milliseconds; ///< measured, if known
+  std::vector<std::string> remarks;   ///< the assumptions made
 };
 
-/// Reads a file for a device. What it is shows in its content: `{` begins a JSON report of `warplens run --json`; a CSV
-/// whose titles have `method` is of the CUDA Visual Profiler; in any other CSV the titles are fields of
-/// model::KernelStatistics, `kernel` and `milliseconds`. Blocks on a multiprocessor are computed for the device where
-/// registers and shared memory are known. Errors: no such file; nothing in it; not of these forms; counted by the rules
-/// of another device; a launch that does not fit on the device.
+/// Reads a file for a device. The content determines the format: `{` begins a JSON report of `warplens run --json`; a
+/// CSV with a column `method` comes from the CUDA Visual Profiler; in any other CSV the titles are fields of
+/// model::KernelStatistics, `kernel` and `milliseconds`. Resident blocks are computed for the device if registers and
+/// shared memory are known. Errors: no such file; an empty file; another format; counted under the rules of another
+/// device; a launch that does not fit on the device.
 Expected<std::vector<CollectedLaunch>> collect(const std::filesystem::path& file, const model::Device& device);
-/// The same from a text; `name` is for messages.
+/// The same for text; messages use `name`.
 Expected<std::vector<CollectedLaunch>> collect_text(std::string_view text, std::string_view name,
                                                     const model::Device& device);
 
-/// The three of them; collect() chooses.
+/// The three collectors, from which collect() chooses.
 Expected<std::vector<CollectedLaunch>> collect_report(std::string_view json, std::string_view name,
                                                       const model::Device& device);
-/// Counters are of one multiprocessor (instructions, requests) or of one cluster of them (transactions, blocks): Table
-/// 1 of Dasgupta divides them by the warps that ran there. Copies are passed over. Compute capability 1.x only.
+/// Counters cover one multiprocessor (instructions, requests) or one cluster of multiprocessors (transactions, blocks):
+/// Table 1 of Dasgupta divides them by the warps that ran there. Skips copies. Compute capability 1.x only.
 Expected<std::vector<CollectedLaunch>> collect_visual_profiler(std::string_view csv, std::string_view name,
                                                                const model::Device& device);
 Expected<std::vector<CollectedLaunch>> collect_fields(std::string_view csv, std::string_view name);

@@ -31,8 +31,8 @@ Expected<std::vector<model::MeasuredRun>> measured_runs(std::span<const Collecte
   std::vector<model::MeasuredRun> runs;
   for (const CollectedLaunch& launch : launches) {
     if (!launch.milliseconds)
-      return failure(fmt::format("no time for '{}'", launch.kernel),
-                     "a column 'milliseconds', or 'gputime' of the CUDA Visual Profiler");
+      return failure(fmt::format("no measured time for '{}'", launch.kernel),
+                     "add a column 'milliseconds', or 'gputime' of the CUDA Visual Profiler");
     runs.push_back({launch.kernel, launch.statistics, *launch.milliseconds});
   }
   return runs;

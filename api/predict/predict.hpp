@@ -1,4 +1,4 @@
-// The models alone: what `warplens predict` and `warplens calibrate` do.
+// Runs the models without an emulation, for `warplens predict` and `warplens calibrate`.
 //
 //   PredictedLaunch p = predict_launch(collected, device, {});
 //   p.predictions[0].milliseconds, p.patterns.global_access, p.remarks …
@@ -17,19 +17,19 @@ struct PredictedLaunch {
   CollectedLaunch launch;
   std::vector<model::Prediction> predictions;
   std::optional<model::Patterns> patterns;
-  std::vector<std::string> remarks; ///< why a model says nothing
+  std::vector<std::string> remarks; ///< why a model gives no prediction
 };
 
-/// By every model that has parameters for the device, or by those named; one that lacks a field is a remark. Error: a
-/// model that is named and does not exist or cannot predict.
+/// Predicts with every model that has parameters for the device, or with the named models. A model that lacks a field
+/// adds a remark. Error: a named model does not exist or cannot predict.
 Expected<PredictedLaunch> predict_launch(const CollectedLaunch& launch, const model::Device& device,
                                          const model::ModelOptions& options = {},
                                          std::span<const std::string> models = {});
 
-/// As JSON: device, and for each launch the kernel, the statistics, and predictions as in the report of a run.
+/// As JSON: the device, and for each launch the kernel, the statistics, and the predictions as in a report of a run.
 std::string json_predictions(const model::Device& device, std::span<const PredictedLaunch> launches);
 
-/// The launches that somebody measured. Error: a launch without a time.
+/// The launches with their measured times. Error: a launch without a measured time.
 Expected<std::vector<model::MeasuredRun>> measured_runs(std::span<const CollectedLaunch> launches);
 
 } // namespace warplens::api

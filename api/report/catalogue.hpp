@@ -1,4 +1,4 @@
-// What there is to choose from: devices, rules, analyzers, models, instructions. For `warplens list` and its like.
+// Everything that `warplens list` and similar tools show: devices, rules, analyzers, models, instructions.
 //
 //   for (const model::Device& d : model::built_in_devices()) … d.id, d.name
 //   for (const isa::Entry& e : isa::table()) … e.opcode, e.pattern_text

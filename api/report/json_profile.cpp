@@ -1,4 +1,4 @@
-// Reads back what json_report.cpp wrote, as far as the models need it.
+// Reads the parts of a JSON report (json_report.cpp) that the models need.
 #include "api/predict/collector.hpp"
 
 #include <fmt/format.h>
@@ -13,19 +13,19 @@ std::string text_of(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
 }
 
-// Transactions were counted by the rule of the report's device; only a device of the same rule can use them.
+// Transactions were counted under the rule of the report's device; only devices with the same rule can use them.
 Expected<void> check_device(const Json& report, const model::Device& device) {
   const std::string id = text_of(report.value("device", Json::object()), "id");
   if (id == device.id) return {};
   const Expected<model::Device> counted_for = model::find_device(id);
   if (!counted_for)
-    return failure(fmt::format("the report is for device '{}', which is not built in: it cannot be told whether its "
-                               "counts are those of '{}'",
+    return failure(fmt::format("the report is for device '{}', which is not built in, so its counts may not apply to "
+                               "'{}'",
                                id, device.id));
   if (!counted_for->coalescing_rule.says_the_same(device.coalescing_rule))
-    return failure(fmt::format("the report was counted for '{}', by rule {}; '{}' has rule {}", id,
+    return failure(fmt::format("the report was counted for '{}' under rule {}, but '{}' has rule {}", id,
                                counted_for->coalescing_rule.name, device.id, device.coalescing_rule.name),
-                   fmt::format("warplens run … --device {} --json counts anew", device.id));
+                   fmt::format("create a new report with warplens run … --device {} --json", device.id));
   return {};
 }
 
@@ -35,18 +35,18 @@ Expected<CollectedLaunch> launch_of(const Json& json, const model::Device& devic
   const Json fields = json.is_object() ? json.value("statistics", Json()) : Json();
   if (!fields.is_object() || fields.empty())
     return failure(fmt::format("launch of '{}' has no statistics", launch.kernel),
-                   "a kernel that trapped has none; nor have reports of older versions");
+                   "reports of older versions and of kernels that trapped have no statistics");
   for (const auto& [name, value] : fields.items()) {
     const auto& known = model::statistic_fields();
     const auto field = std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.name == name; });
     if (field == known.end() || !value.is_number())
-      return failure(fmt::format("launch of '{}': '{}' is no number of the statistics", launch.kernel, name));
+      return failure(fmt::format("launch of '{}': '{}' is unknown or not a number", launch.kernel, name));
     field->get(launch.statistics) = value.get<double>();
   }
   if (!same_device) {
     launch.statistics.resident_blocks.reset(); // computed anew
     launch.remarks.push_back(
-        fmt::format("bank conflicts are those of the report's device, not counted for '{}'", device.name));
+        fmt::format("bank conflicts were counted for the report's device, not for '{}'", device.name));
   }
   return launch;
 }
@@ -60,7 +60,7 @@ Expected<std::vector<CollectedLaunch>> collect_report(std::string_view text, std
     errors.in_file(name);
     return failure(std::move(errors));
   };
-  if (report.is_discarded()) return failure(fmt::format("'{}' is not JSON, or cut short", name));
+  if (report.is_discarded()) return failure(fmt::format("'{}' is not valid JSON, or is truncated", name));
   if (!report.is_object() || !report.contains("launches") || !report["launches"].is_array() ||
       report["launches"].empty() || !report.value("device", Json()).is_object())
     return failure(fmt::format("'{}' is not a report of warplens run --json, or has no launches", name));

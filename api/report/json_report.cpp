@@ -1,4 +1,4 @@
-// Writes JSON reports. With json_profile.cpp, json_compare.cpp and sweep_json.cpp the only file of api/ that sees
+// Writes JSON reports. Only this file, json_profile.cpp, json_compare.cpp and sweep_json.cpp of api/ include
 // nlohmann-json.
 #include "api/report/json_report.hpp"
 
@@ -15,9 +15,9 @@ using Json = nlohmann::ordered_json;
 
 void add(Json& object, const analyzers::Metric& metric) {
   if (const auto* count = std::get_if<std::uint64_t>(&metric.value))
-    object[metric.name] = *count;
+    object[std::string(metric.name())] = *count;
   else
-    object[metric.name] = std::get<double>(metric.value);
+    object[std::string(metric.name())] = std::get<double>(metric.value);
 }
 
 Json metrics_of(const std::vector<analyzers::Metric>& metrics) {
@@ -103,7 +103,7 @@ Json finding_of(const analyzers::Finding& f) {
           {"values", metrics_of(f.values)}};
 }
 
-/// A kernel that stopped has nothing to report but why.
+/// A kernel that trapped only reports the reason.
 Json finding_of(const Diagnostic& trap) {
   return {{"rule", "Trap"},
           {"severity", word(trap.severity)},
@@ -121,8 +121,8 @@ Json blocks_of(const analyzers::BlockTable& table, const Extent& grid) {
   Json list = Json::array();
   for (const analyzers::BlockTable::Row& row : table.rows) {
     Json block = {{"block", {row.cta % grid[0], row.cta / grid[0] % grid[1], row.cta / grid[0] / grid[1]}}};
-    for (std::size_t i = 0; i < table.names.size(); ++i)
-      if (row.at(i) != 0) block[table.names[i]] = row.at(i);
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      if (row.at(i) != 0) block[std::string(table.columns[i].name())] = row.at(i);
     list.push_back(std::move(block));
   }
   return list;
@@ -171,7 +171,7 @@ Json launch_of(const PredictedLaunch& predicted) {
 }
 
 std::string text_of(const Json& report) {
-  // PTX may hold bytes that are no UTF-8; JSON may not.
+  // PTX may contain bytes that are not valid UTF-8; JSON must not.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// The report as JSON, schema in docs/json-schema.json. The same launches give the same text, byte for byte: no times,
-// no number of threads, no paths but those the user gave.
+// The report as JSON, schema in docs/json-schema.json. The same launches give the same text, byte for byte: it has no
+// emulation times, no number of threads, and no paths except those that the user specified.
 //
 //   { "warplens": "0.1.0", "device": { "name": "Tesla C1060", … }, "launches": [ { "kernel": "saxpy", … } ] }
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace warplens::api {
 
-/// Indented by two spaces, ends with a newline.
+/// JSON indented by two spaces that ends with a newline.
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches);
 
 } // namespace warplens::api

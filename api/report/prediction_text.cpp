@@ -10,17 +10,18 @@ std::string prediction_text(const model::Prediction& p, const Style& s, bool ter
   std::string out = fmt::format("  {}{}{}: {:.4g} ms, {:.4g} shader cycles, bound by {}\n", s.bold, p.model, s.reset,
                                 p.milliseconds, p.cycles, p.bound);
   if (!p.mwp_bound.empty() && p.cwp == 0) {
-    out += "    no memory requests: the time is that of the instructions alone\n";
+    out += "    no memory requests: the prediction is the time of the instructions alone\n";
   } else if (!p.mwp_bound.empty()) {
-    out += fmt::format("    MWP {:.3g}: warps of a multiprocessor that can wait for memory at a time (limited by {})\n",
-                       p.mwp, p.mwp_bound);
     out += fmt::format(
-        "    CWP {:.3g}: warps that can compute while one waits, plus one; above MWP, memory is the bottleneck\n",
+        "    MWP {:.3g}: warps of a multiprocessor that can access memory at the same time (limited by {})\n", p.mwp,
+        p.mwp_bound);
+    out += fmt::format(
+        "    CWP {:.3g}: warps that can compute while one waits, plus one; if above MWP, memory is the bottleneck\n",
         p.cwp);
   }
   for (const model::Benefit& benefit : p.benefits)
     if (benefit.milliseconds > 0.001 * p.milliseconds)
-      out += fmt::format("    to gain: {:.3g} ms ({:.0f} %) with ideal {}\n", benefit.milliseconds,
+      out += fmt::format("    potential saving: {:.3g} ms ({:.0f} %) with ideal {}\n", benefit.milliseconds,
                          100 * benefit.milliseconds / p.milliseconds, benefit.of);
   for (const std::string& remark : p.remarks) out += wrapped(remark, "    - ");
   if (!terms) return out;

@@ -1,8 +1,8 @@
-// A prediction as text for people: the time, what bounds it, what would gain, and what was taken for granted.
+// A prediction as text: the time, the bottleneck, potential savings, and assumptions.
 //
 //   dasgupta: 0.01012 ms, 13280 shader cycles, bound by memory
-//     MWP 8.66: warps of a multiprocessor that can wait for memory at a time (limited by departure)
-//     to gain: 0.0021 ms with ideal occupancy
+//     MWP 8.66: warps of a multiprocessor that can access memory at the same time (limited by departure)
+//     potential saving: 0.0021 ms (21 %) with ideal occupancy
 #pragma once
 
 #include "api/predict/predict.hpp"
@@ -12,7 +12,7 @@
 
 namespace warplens::api {
 
-/// `terms`: every intermediate result too.
+/// `terms`: also write every intermediate result.
 std::string prediction_text(const model::Prediction& prediction, const Style& style, bool terms = false);
 
 } // namespace warplens::api

@@ -1,4 +1,4 @@
-// The parts of the text report about loads in flight, barriers, and what is only counted when asked for by name.
+// The parts of the text report about loads in flight, barriers, and the analyzers that run only on request.
 #pragma once
 
 #include "api/launch/launch.hpp"
@@ -6,7 +6,7 @@
 
 namespace warplens::api {
 
-/// Sections for what the profile has; empty where it has none of it.
+/// Sections for the metrics that the profile has; empty if it has none of them.
 std::string order_sections(const analyzers::Metrics& metrics, const Style& style);
 
 } // namespace warplens::api

@@ -8,23 +8,19 @@ namespace warplens::api {
 
 namespace {
 
+using analyzers::MetricId;
 using analyzers::Metrics;
 
 struct Kind {
-  std::string_view title, suffix;
+  std::string_view title;
+  MetricId requests, sectors;
 };
-constexpr Kind kLocal[] = {{"loads", "lsu_mem_local_op_ld"}, {"stores", "lsu_mem_local_op_st"}};
-constexpr Kind kTexture[] = {{"textures", "tex_mem_texture"},
-                             {"loads of surfaces", "tex_mem_surface_op_ld"},
-                             {"stores to surfaces", "tex_mem_surface_op_st"},
-                             {"reductions on surfaces", "tex_mem_surface_op_red"}};
-
-std::uint64_t requests(const Metrics& m, const Kind& kind) {
-  return m.integer(fmt::format("l1tex__t_requests_pipe_{}.sum", kind.suffix));
-}
-std::uint64_t sectors(const Metrics& m, const Kind& kind) {
-  return m.integer(fmt::format("l1tex__t_sectors_pipe_{}.sum", kind.suffix));
-}
+constexpr Kind kLocal[] = {{"loads", MetricId::local_requests_ld, MetricId::local_sectors_ld},
+                           {"stores", MetricId::local_requests_st, MetricId::local_sectors_st}};
+constexpr Kind kTexture[] = {{"textures", MetricId::texture_requests, MetricId::texture_sectors},
+                             {"surface loads", MetricId::surface_requests_ld, MetricId::surface_sectors_ld},
+                             {"surface stores", MetricId::surface_requests_st, MetricId::surface_sectors_st},
+                             {"surface reductions", MetricId::surface_requests_red, MetricId::surface_sectors_red}};
 
 class Sections {
 public:
@@ -32,12 +28,12 @@ public:
       : m_(report.profile.metrics), s_(style), banks_(report.device.bank_rule) {}
 
   std::string write() {
-    if (table("Local memory",
-              "what a thread keeps outside of its registers; the same variable of 32 lanes lies side by side", kLocal))
-      out_ += fmt::format("  ideal: {} sectors, the fewest that hold what the lanes use\n",
-                          m_.integer("memory_l2_theoretical_sectors_local_ideal"));
+    if (table("Local memory", "data of a thread outside its registers; the same variable of 32 lanes is contiguous",
+              kLocal))
+      out_ += fmt::format("  ideal: {} sectors, the fewest that hold the accessed data\n",
+                          m_.integer(MetricId::local_sectors_ideal));
     constants();
-    table("Textures and surfaces", "sectors of the nearest texels, as if texels lay row after row", kTexture);
+    table("Textures and surfaces", "sectors of the nearest texels, as if texels were stored row by row", kTexture);
     return std::move(out_);
   }
 
@@ -49,9 +45,9 @@ private:
   template <std::size_t N> bool table(std::string_view title, std::string_view explanation, const Kind (&kinds)[N]) {
     Table t({{""}, {"requests", Table::right}, {"sectors", Table::right}, {"sectors/request", Table::right}});
     for (const Kind& kind : kinds)
-      if (const std::uint64_t n = requests(m_, kind))
-        t.row({std::string(kind.title), fmt::format("{}", n), fmt::format("{}", sectors(m_, kind)),
-               fmt::format("{:.4g}", static_cast<double>(sectors(m_, kind)) / static_cast<double>(n))});
+      if (const std::uint64_t n = m_.integer(kind.requests))
+        t.row({std::string(kind.title), fmt::format("{}", n), fmt::format("{}", m_.integer(kind.sectors)),
+               fmt::format("{:.4g}", static_cast<double>(m_.integer(kind.sectors)) / static_cast<double>(n))});
     if (t.empty()) return false;
     section(title, explanation);
     out_ += t.text(s_.dim, s_.reset);
@@ -59,17 +55,17 @@ private:
   }
 
   void constants() {
-    const std::uint64_t n = m_.integer("idc__requests.sum");
+    const std::uint64_t n = m_.integer(MetricId::constant_requests);
     if (n == 0) return;
     const std::string request = banks_.constants ? to_string(banks_.word(4).requests) : "warp";
-    section("Constant memory", fmt::format("a pass serves all lanes of a {} that ask for one address; parameters at "
-                                           "computed addresses, too",
+    section("Constant memory", fmt::format("a pass serves all lanes of a {} that read the same address; includes "
+                                           "parameters at computed addresses",
                                            request));
     if (banks_.constants)
       out_ += fmt::format("  {} requests; further passes are counted under warp_serialize\n", n);
     else
-      out_ += fmt::format("  {} requests, {} passes, {} of them beyond one a request\n", n,
-                          m_.integer("constant_passes"), m_.integer("constant_passes_excessive"));
+      out_ += fmt::format("  {} requests, {} passes, {} of them beyond one per request\n", n,
+                          m_.integer(MetricId::constant_passes), m_.integer(MetricId::constant_passes_excessive));
   }
 
   const Metrics& m_;
@@ -80,7 +76,7 @@ private:
 
 std::uint64_t texture_sectors(const Metrics& m) {
   std::uint64_t sum = 0;
-  for (const Kind& kind : kTexture) sum += sectors(m, kind);
+  for (const Kind& kind : kTexture) sum += m.integer(kind.sectors);
   return sum;
 }
 
@@ -89,17 +85,16 @@ std::uint64_t texture_sectors(const Metrics& m) {
 std::string space_sections(const LaunchReport& report, const Style& style) { return Sections(report, style).write(); }
 
 std::uint64_t space_cost(const Metrics& instruction) {
-  return instruction.integer("memory_l2_theoretical_sectors_local") + texture_sectors(instruction) +
-         instruction.integer("constant_passes_excessive");
+  return instruction.integer(MetricId::local_sectors) + texture_sectors(instruction) +
+         instruction.integer(MetricId::constant_passes_excessive);
 }
 
 std::string space_cost_text(const Metrics& instruction) {
-  if (const std::uint64_t n = instruction.integer("memory_l2_theoretical_sectors_local"))
-    return fmt::format("{} sectors of local memory (ideal {})", n,
-                       instruction.integer("memory_l2_theoretical_sectors_local_ideal"));
+  if (const std::uint64_t n = instruction.integer(MetricId::local_sectors))
+    return fmt::format("{} sectors of local memory (ideal {})", n, instruction.integer(MetricId::local_sectors_ideal));
   if (const std::uint64_t n = texture_sectors(instruction)) return fmt::format("{} sectors of texels", n);
-  return fmt::format("{} passes for {} requests", instruction.integer("constant_passes"),
-                     instruction.integer("idc__requests.sum"));
+  return fmt::format("{} passes for {} requests", instruction.integer(MetricId::constant_passes),
+                     instruction.integer(MetricId::constant_requests));
 }
 
 } // namespace warplens::api

@@ -1,6 +1,6 @@
 // The parts of the text report about local, constant and texture memory.
 //
-//   Local memory: what a thread keeps outside of its registers; …
+//   Local memory: data of a thread outside its registers; …
 //            requests  sectors  sectors/request
 //     loads        32      636             19.9
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace warplens::api {
 
-/// Sections for what the launch accessed; empty where it accessed none of them.
+/// Sections for the memories that the launch accessed; empty if it accessed none of them.
 std::string space_sections(const api::LaunchReport& report, const Style& style);
 
-/// What an instruction costs in these spaces, to be compared with sectors of global memory; 0: nothing, or it accesses
-/// others. Constants cost the passes beyond one a request.
+/// The cost of an instruction in these spaces, comparable with sectors of global memory; 0 if it accesses none of them.
+/// Constants cost the passes beyond one per request.
 std::uint64_t space_cost(const analyzers::Metrics& instruction);
 
 /// "636 sectors of local memory (ideal 96)".

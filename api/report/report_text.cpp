@@ -15,6 +15,8 @@ namespace warplens::api {
 namespace {
 
 using analyzers::InstructionRow;
+using analyzers::MetricId;
+using analyzers::MetricKey;
 using analyzers::Metrics;
 
 std::string count(std::uint64_t n) { return fmt::format("{}", n); }
@@ -30,7 +32,7 @@ std::string plural(std::uint64_t n, std::string_view thing) {
   return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
 }
 
-/// " (20 x 4)"; nothing where there is one dimension only.
+/// " (20 x 4)"; empty for a single dimension.
 std::string shape(const api::Extent& e) {
   if (e[2] > 1) return fmt::format(" ({} x {} x {})", e[0], e[1], e[2]);
   return e[1] > 1 ? fmt::format(" ({} x {})", e[0], e[1]) : "";
@@ -68,13 +70,13 @@ private:
     out_ += fmt::format("\n{}{}{}{}{}{}\n", s_.bold, title, s_.reset, s_.dim,
                         explanation.empty() ? "" : fmt::format(": {}", explanation), s_.reset);
   }
-  /// A row for each kind of access, with so many numbers.
+  /// A table with a row per kind of access and these columns of numbers.
   static Table numbers(std::initializer_list<std::string_view> titles) {
     std::vector<Table::Column> columns = {{""}};
     for (const std::string_view title : titles) columns.push_back({std::string(title), Table::right});
     return Table(std::move(columns));
   }
-  /// Of the transactions that a rule may make: 32, 64 and 128 bytes at least.
+  /// Transaction sizes to show for a rule: 32, 64 and 128 bytes, and any others that it can make.
   static std::vector<std::uint32_t> sizes(const rules::Coalescing& rule) {
     std::vector<std::uint32_t> list;
     for (std::uint32_t n = std::min(32u, rule.smallest); n <= std::max(128u, rule.largest()); n *= 2) list.push_back(n);
@@ -87,7 +89,7 @@ private:
     if (ideal) columns.insert(columns.end(), {{"ideal", Table::right}, {"useful", Table::right}});
     return Table(std::move(columns));
   }
-  /// Requests and what became of them, `of(bytes)` being the transactions of a size.
+  /// The requests and their transactions; `of(bytes)` returns the transactions of a size.
   template <class Of>
   static std::vector<std::string> size_row(std::string_view kind, const rules::Coalescing& rule, std::uint64_t requests,
                                            std::uint64_t moved, Of&& of) {
@@ -102,11 +104,8 @@ private:
     return cells;
   }
   void table(const Table& t) { out_ += t.text(s_.dim, s_.reset); }
-  std::uint64_t metric(std::string_view name) const { return m_.integer(name); }
-  double number(std::string_view name) const {
-    const analyzers::Metric* m = m_.find(name);
-    return m == nullptr ? 0 : m->number();
-  }
+  std::uint64_t metric(const MetricKey& key) const { return m_.integer(key); }
+  double number(MetricId id) const { return m_.number(id); }
 
   void head() {
     const std::uint64_t blocks = r_.grid[0] * r_.grid[1] * r_.grid[2],
@@ -116,20 +115,20 @@ private:
          to_string(r_.device.capability), r_.launched_by.empty() ? "" : ", launched by " + r_.launched_by);
     const std::uint64_t cluster = r_.cluster[0] * r_.cluster[1] * r_.cluster[2];
     const std::string clusters = cluster > 1 ? fmt::format(" in clusters of {}{}", cluster, shape(r_.cluster)) : "";
-    line("  {}: {}{}{} of {}{}, {}; a warp is 32 threads that run in step", base_name(r_.file), plural(blocks, "block"),
-         shape(r_.grid), clusters, plural(threads, "thread"), shape(r_.block), plural(warps, "warp"));
+    line("  {}: {}{}{} of {}{}, {}; a warp is 32 threads that run in lockstep", base_name(r_.file),
+         plural(blocks, "block"), shape(r_.grid), clusters, plural(threads, "thread"), shape(r_.block),
+         plural(warps, "warp"));
   }
 
   void instructions() {
-    const std::uint64_t all = metric("smsp__inst_executed.sum");
-    section("Instructions", "PTX instructions that a warp executed count once, however many of its lanes took part");
-    line("  {} warp instructions, {} per warp", all, ratio(static_cast<double>(all), number("warps_launched")));
-    line("  {:.4g} of 32 lanes (threads of a warp) do something in an average instruction",
-         number("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"));
+    const std::uint64_t all = metric(MetricId::warp_instructions);
+    section("Instructions",
+            "each PTX instruction that a warp executes counts once, regardless of its number of active lanes");
+    line("  {} warp instructions, {} per warp", all, ratio(static_cast<double>(all), number(MetricId::warps_launched)));
+    line("  {:.4g} of 32 lanes (threads of a warp) execute an average instruction", number(MetricId::lanes_on));
     std::vector<std::pair<std::uint64_t, std::string>> classes;
-    constexpr std::string_view prefix = "inst_executed_";
-    for (const analyzers::Metric& m : m_.list())
-      if (m.name.starts_with(prefix)) classes.emplace_back(m_.integer(m.name), m.name.substr(prefix.size()));
+    for (const isa::ClassInfo& c : isa::kInstructionClasses)
+      if (const std::uint64_t n = metric({MetricId::instructions_of_class, c.name})) classes.emplace_back(n, c.name);
     std::stable_sort(classes.begin(), classes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string mix;
     for (auto& [n, name] : classes) {
@@ -142,27 +141,28 @@ private:
 
   struct Kind {
     exec::AccessKind kind;
-    std::string_view title, suffix;
+    std::string_view title;
     [[nodiscard]] bool atomic() const { return analyzers::is_atomic(kind); }
+    [[nodiscard]] std::string_view name() const { return analyzers::kOperationNames[static_cast<std::size_t>(kind)]; }
   };
-  static constexpr Kind kKinds[] = {{exec::AccessKind::load, "loads", "ld"},
-                                    {exec::AccessKind::store, "stores", "st"},
-                                    {exec::AccessKind::atomic, "atomics", "atom"},
-                                    {exec::AccessKind::reduction, "reductions", "red"}};
+  static constexpr Kind kKinds[] = {{exec::AccessKind::load, "loads"},
+                                    {exec::AccessKind::store, "stores"},
+                                    {exec::AccessKind::atomic, "atomics"},
+                                    {exec::AccessKind::reduction, "reductions"}};
 
-  // Sums over the instructions of one kind: only they tell ideal sectors of loads from those of stores.
-  std::uint64_t by_kind(const Kind& kind, std::string_view name) const {
-    const std::string requests = fmt::format("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", kind.suffix);
+  // Sums over the instructions of one kind: only rows distinguish ideal sectors of loads and stores.
+  std::uint64_t by_kind(const Kind& kind, MetricId id) const {
     std::uint64_t sum = 0;
     for (const InstructionRow& row : r_.profile.instructions)
-      if (row.metrics.find(requests) != nullptr) sum += row.metrics.integer(name);
+      if (row.metrics.find(by_operation(MetricId::global_requests_ld, kind.kind)) != nullptr)
+        sum += row.metrics.integer(id);
     return sum;
   }
 
   void global_memory() {
     std::uint64_t requests[4], total = 0;
     for (int k = 0; k < 4; ++k)
-      total += requests[k] = metric(fmt::format("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", kKinds[k].suffix));
+      total += requests[k] = metric(by_operation(MetricId::global_requests_ld, kKinds[k].kind));
     if (total == 0) {
       section("Global memory", "not accessed");
       return;
@@ -175,13 +175,13 @@ private:
     else
       sectors(requests);
     if (!rule.describes_atomics() && requests[2] + requests[3] != 0)
-      line("  and {} by atomics, which this rule does not describe", plural(requests[2] + requests[3], "request"));
+      line("  plus {} by atomics, which this rule does not describe", plural(requests[2] + requests[3], "request"));
   }
 
   void in_order(const rules::CoalescingRule& rule) {
     section("Global memory",
-            fmt::format("a request is one instruction of a warp; each {} makes one transaction if its lanes\n"
-                        "  access consecutive words in order, and one for every lane (uncoalesced) if they do not",
+            fmt::format("a request is one warp instruction; each {} makes one transaction if its lanes\n"
+                        "  access consecutive words in order, otherwise one per lane (uncoalesced)",
                         to_string(rule.word(4).requests)));
     Table t = numbers({"requests", "coalesced transactions", "uncoalesced transactions"});
     for (const Kind& kind : kKinds) {
@@ -197,14 +197,14 @@ private:
     std::string all; // sizes
     for (std::uint32_t n = rule.smallest; n <= rule.largest(); n *= 2)
       all += fmt::format("{}{}", all.empty() ? "" : 2 * n > rule.largest() ? "\n  and " : ", ", n);
-    section("Global memory", fmt::format("a request is one instruction of a warp; each {} makes as few transactions of "
+    section("Global memory", fmt::format("a request is one warp instruction; each {} makes as few transactions of "
                                          "{} bytes as its addresses allow",
                                          to_string(rule.word(4).requests), all));
     Table t = size_table(rule, true);
     for (const Kind& kind : kKinds) {
       const analyzers::TransactionCount own = r_.profile.counts.of_global(kind.kind);
       if (own.requests == 0 || (kind.atomic() && !rule.describes_atomics())) continue;
-      const std::uint64_t ideal = 32 * by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
+      const std::uint64_t ideal = 32 * by_kind(kind, MetricId::global_sectors_ideal);
       std::vector<std::string> cells = size_row(kind.title, rule, own.requests, own.sum.bytes(),
                                                 [&](std::uint32_t bytes) { return own.sum.of(bytes); });
       cells.push_back(count(ideal));
@@ -212,21 +212,22 @@ private:
       t.row(std::move(cells));
     }
     table(t);
-    line("  ideal: the fewest bytes, in pieces of 32, that hold what the lanes use; useful: ideal / moved");
+    line("  ideal: the fewest bytes, in units of 32, that hold the accessed data; useful: ideal / moved");
   }
 
   void sectors(const std::uint64_t (&requests)[4]) {
-    section("Global memory", "a request is one instruction of a warp; it touches sectors of 32 bytes, ideally few");
+    section("Global memory",
+            "a request is one warp instruction; it accesses sectors of 32 bytes, ideally as few as possible");
     Table t = numbers({"requests", "sectors", "ideal sectors", "sectors/request", "ideal", "useful"});
     for (int k = 0; k < 4; ++k) sector_row(t, kKinds[k], requests[k]);
     table(t);
-    line("  ideal: the fewest sectors that hold what the lanes use; useful: ideal / sectors");
+    line("  ideal: the fewest sectors that hold the accessed data; useful: ideal / sectors");
   }
 
   void sector_row(Table& t, const Kind& kind, std::uint64_t requests) const {
     if (requests == 0) return;
-    const std::uint64_t sectors = metric(fmt::format("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", kind.suffix));
-    const std::uint64_t ideal = by_kind(kind, "memory_l2_theoretical_sectors_global_ideal");
+    const std::uint64_t sectors = metric(by_operation(MetricId::global_sectors_ld, kind.kind));
+    const std::uint64_t ideal = by_kind(kind, MetricId::global_sectors_ideal);
     const auto r = static_cast<double>(requests);
     t.row({std::string(kind.title), count(requests), count(sectors), count(ideal),
            ratio(static_cast<double>(sectors), r), ratio(static_cast<double>(ideal), r),
@@ -234,15 +235,13 @@ private:
   }
 
   void shared_memory() {
-    constexpr std::string_view kinds[][2] = {{"loads", "ld"}, {"stores", "st"}, {"atomics", "atom"}};
-    Table t = numbers({"requests", "passes", "of them conflicts", "passes/request"});
-    for (const auto& [title, suffix] : kinds) {
-      const std::uint64_t requests = metric(fmt::format("smsp__inst_executed_op_shared_{}.sum", suffix));
+    Table t = numbers({"requests", "passes", "conflict passes", "passes/request"});
+    for (const Kind& kind : std::span(kKinds).first(3)) { // reductions count as atomics here
+      const std::uint64_t requests = metric(by_operation(MetricId::shared_requests_ld, kind.kind));
       if (requests == 0) continue;
-      const std::uint64_t passes = metric(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", suffix));
-      const std::uint64_t conflicts =
-          metric(fmt::format("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", suffix));
-      t.row({std::string(title), count(requests), count(passes), count(conflicts),
+      const std::uint64_t passes = metric(by_operation(MetricId::shared_passes_ld, kind.kind));
+      const std::uint64_t conflicts = metric(by_operation(MetricId::shared_conflicts_ld, kind.kind));
+      t.row({std::string(kind.title), count(requests), count(passes), count(conflicts),
              ratio(static_cast<double>(passes), static_cast<double>(requests))});
     }
     const rules::BankRule& rule = r_.device.bank_rule;
@@ -250,95 +249,99 @@ private:
     if (t.empty() && !(rule.constants && serialized != 0)) return;
     const std::string request = to_string(rule.word(4).requests);
     if (rule.constants) {
-      section("Shared memory", fmt::format("{} banks serve a {}; lanes that want different words of one bank wait for "
-                                           "each other",
-                                           rule.banks, request));
-      line("  {} extra passes because of conflicts (warp_serialize)", serialized);
+      section("Shared memory",
+              fmt::format("{} banks serve a {}; lanes that access different words of the same bank need "
+                          "further passes",
+                          rule.banks, request));
+      line("  {} additional passes due to bank conflicts (warp_serialize)", serialized);
     } else if (analyzers::are_usual_banks(rule)) {
-      section("Shared memory", "32 banks of 4 bytes; lanes that want different words of one bank take another pass");
+      section("Shared memory",
+              "32 banks of 4 bytes; lanes that access different words of the same bank need further passes");
       table(t);
     } else {
       section("Shared memory",
-              fmt::format("{} banks of {} bytes serve a {}; lanes that wait for a bank take another pass", rule.banks,
+              fmt::format("{} banks of {} bytes serve a {}; lanes with a bank conflict need further passes", rule.banks,
                           rule.bank_bytes, request));
       passes(rule);
     }
   }
 
-  // Where the tables above speak of sectors and of the usual banks, and the device's rule says more.
+  // If the tables above show sectors and the usual banks, but the device's own rule counts differently.
   void rule_of_device() {
     const auto asked_for = [](const auto& rules, std::string_view name) {
       return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.name == name; });
     };
     const rules::CoalescingRule& global = r_.device.coalescing_rule;
     const rules::BankRule& banks = r_.device.bank_rule;
-    if (global.unit == rules::Coalescing::Unit::sectors && metric(fmt::format("rule.{}.transactions", global.name)) &&
+    if (global.unit == rules::Coalescing::Unit::sectors && metric({MetricId::rule_transactions, global.name}) &&
         !asked_for(r_.rules.coalescing, global.name))
       own_rule(global);
-    if (analyzers::are_usual_banks(banks) && metric(fmt::format("rule.{}.passes", banks.name)) &&
+    if (analyzers::are_usual_banks(banks) && metric({MetricId::rule_passes, banks.name}) &&
         !asked_for(r_.rules.banks, banks.name))
       own_rule(banks);
   }
 
-  // Under a rule that was asked for with --rule, or that of the device.
+  // Under a rule requested with --rule, or the rule of the device.
   void own_rule(const rules::CoalescingRule& rule) {
     section(fmt::format("Global memory under rule {}", rule.name), rule.title);
-    const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
     Table t = size_table(rule, false);
     for (const Kind& kind : kKinds) {
-      const std::uint64_t requests = of(fmt::format("{}_requests", kind.suffix));
+      const std::uint64_t requests = metric({MetricId::rule_requests, rule.name, kind.name()});
       if (requests == 0) continue;
       std::uint64_t moved = 0;
-      const auto of_size = [&](std::uint32_t bytes) { return of(fmt::format("{}_{}b", kind.suffix, bytes)); };
+      const auto of_size = [&](std::uint32_t bytes) {
+        return metric({MetricId::rule_transactions_of_size, rule.name, kind.name(), bytes});
+      };
       for (const std::uint32_t n : sizes(rule)) moved += n * of_size(n);
       t.row(size_row(kind.title, rule, requests, moved, of_size));
     }
     if (t.empty()) return line("  not accessed");
     table(t);
-    line("  the lanes ask for {} bytes, {} of what is moved", of("bytes_asked"),
-         percent(static_cast<double>(of("bytes_asked")), static_cast<double>(of("bytes_moved"))));
+    const std::uint64_t asked = metric({MetricId::rule_bytes_asked, rule.name});
+    const std::uint64_t moved = metric({MetricId::rule_bytes_moved, rule.name});
+    line("  the lanes request {} bytes, {} of the bytes moved", asked,
+         percent(static_cast<double>(asked), static_cast<double>(moved)));
   }
   void own_rule(const rules::BankRule& rule) {
     section(fmt::format("Shared memory under rule {}", rule.name), rule.title);
     passes(rule);
   }
   void passes(const rules::BankRule& rule) {
-    const auto of = [&](std::string_view name) { return metric(fmt::format("rule.{}.{}", rule.name, name)); };
-    Table t = numbers({"requests", "passes", "of them conflicts"});
+    Table t = numbers({"requests", "passes", "conflict passes"});
     for (const Kind& kind : kKinds) {
-      const auto by = [&](std::string_view name) { return of(fmt::format("{}_{}", kind.suffix, name)); };
-      if (by("requests") == 0) continue;
-      t.row({std::string(kind.title), count(by("requests")), count(by("passes")), count(by("conflicts"))});
+      const auto by = [&](MetricId family) { return metric({family, rule.name, kind.name()}); };
+      if (by(MetricId::rule_requests) == 0) continue;
+      t.row({std::string(kind.title), count(by(MetricId::rule_requests)), count(by(MetricId::rule_operation_passes)),
+             count(by(MetricId::rule_operation_conflicts))});
     }
     if (t.empty()) return line("  not accessed");
     table(t);
     if (rule.broadcast == rules::Banks::Broadcast::one_word)
-      line("  with the best choice of the word to broadcast; with the worst, {} conflicts", of("conflicts_worst"));
+      line("  for the best choice of the broadcast word; {} conflict passes for the worst choice",
+           metric({MetricId::rule_conflicts_worst, rule.name}));
   }
 
   void divergence() {
-    const std::uint64_t branches = metric("branch"), divergent = metric("divergent_branch");
+    const std::uint64_t branches = metric(MetricId::branch), divergent = metric(MetricId::divergent_branch);
     if (branches == 0) return;
-    section("Branches",
-            "a branch diverges when the lanes of a warp go both ways; the sides then run one after the other");
+    section(
+        "Branches",
+        "a branch diverges if the lanes of a warp take both paths; the warp then executes one path after the other");
     line("  {} executed by warps, {} of them divergent ({})", branches, divergent,
          percent(static_cast<double>(divergent), static_cast<double>(branches)));
   }
 
-  // How the counters are spread over the blocks, those of memory and divergence.
+  // The distribution of the memory and divergence counters over the blocks.
   void blocks() {
     const analyzers::BlockTable& table = r_.profile.blocks;
     if (table.rows.empty()) return;
-    section("Blocks", "counters of a block: the least, the average, the most, and the first block that has the most");
-    Table t({{"counter"}, {"least", Table::right}, {"average", Table::right}, {"most", Table::right}, {"in block"}});
-    for (const std::string_view name :
-         {"memory_l2_theoretical_sectors_global", "derived__memory_l2_theoretical_sectors_global_excessive",
-          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-          "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "memory_l2_theoretical_sectors_local",
-          "constant_passes", "branch", "divergent_branch"})
-      if (const auto at = std::find(table.names.begin(), table.names.end(), name); at != table.names.end())
-        spread(t, table, static_cast<std::size_t>(at - table.names.begin()));
+    section("Blocks", "counters per block: minimum, average, maximum, and the first block with the maximum");
+    Table t({{"counter"}, {"minimum", Table::right}, {"average", Table::right}, {"maximum", Table::right}, {"block"}});
+    for (const MetricId id : {MetricId::global_sectors, MetricId::global_sectors_excessive, MetricId::shared_passes_ld,
+                              MetricId::shared_passes_st, MetricId::shared_passes_atom, MetricId::local_sectors,
+                              MetricId::constant_passes, MetricId::branch, MetricId::divergent_branch})
+      if (const auto at = std::find(table.columns.begin(), table.columns.end(), id); at != table.columns.end())
+        spread(t, table, static_cast<std::size_t>(at - table.columns.begin()));
     this->table(t);
   }
   void spread(Table& t, const analyzers::BlockTable& table, std::size_t column) const {
@@ -350,11 +353,12 @@ private:
     for (const auto& row : table.rows) sum += static_cast<double>(row.at(column));
     const std::uint64_t x = most->cta % r_.grid[0], y = most->cta / r_.grid[0] % r_.grid[1],
                         z = most->cta / r_.grid[0] / r_.grid[1];
-    t.row({table.names[column], count(least->at(column)), ratio(sum, static_cast<double>(table.rows.size())),
-           count(most->at(column)), fmt::format("({},{},{})", x, y, z)});
+    t.row({std::string(table.columns[column].name()), count(least->at(column)),
+           ratio(sum, static_cast<double>(table.rows.size())), count(most->at(column)),
+           fmt::format("({},{},{})", x, y, z)});
   }
 
-  // The instructions that matter: those that access memory or diverge, the costliest first.
+  // The instructions that access memory or diverge, most expensive first.
   void lines() {
     struct Hot {
       const InstructionRow* row;
@@ -362,24 +366,24 @@ private:
     };
     std::vector<Hot> hot;
     for (const InstructionRow& row : r_.profile.instructions) {
-      const double cost = static_cast<double>(units(row) + 8 * row.metrics.integer("divergent_branch"));
+      const double cost = static_cast<double>(units(row) + 8 * row.metrics.integer(MetricId::divergent_branch));
       if (cost > 0) hot.push_back({&row, cost});
     }
     if (hot.empty()) return;
     std::stable_sort(hot.begin(), hot.end(), [](const Hot& a, const Hot& b) { return a.cost > b.cost; });
     constexpr std::size_t kShown = 10;
-    section("Where",
-            fmt::format("the {} instructions that cost most in memory and branches", std::min(hot.size(), kShown)));
+    section("Where", fmt::format("the {} instructions with the highest cost in memory accesses and branches",
+                                 std::min(hot.size(), kShown)));
     Table t({{"CUDA line"},
              {"PTX line", Table::right},
              {"instruction"},
-             {"by warps", Table::right},
+             {"executed", Table::right},
              {"cost"},
-             {"lanes access"}});
+             {"access pattern"}});
     for (const Hot& h : std::span(hot).first(std::min(hot.size(), kShown))) {
       const InstructionRow& row = *h.row;
       t.row({row.source_line == 0 ? "" : fmt::format("{}:{}", base_name(row.source_file), row.source_line),
-             count(row.line), cut(row.ptx, 34), count(row.metrics.integer("smsp__inst_executed.sum")), cost(row),
+             count(row.line), cut(row.ptx, 34), count(row.metrics.integer(MetricId::warp_instructions)), cost(row),
              row.pattern});
     }
     table(t);
@@ -387,52 +391,50 @@ private:
 
   static std::uint64_t all_passes(const Metrics& m) {
     std::uint64_t sum = 0;
-    for (const std::string_view kind : {"ld", "st", "atom"})
-      sum += m.integer(fmt::format("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", kind));
+    for (const MetricId id : {MetricId::shared_passes_ld, MetricId::shared_passes_st, MetricId::shared_passes_atom})
+      sum += m.integer(id);
     return sum;
   }
   static std::uint64_t units(const InstructionRow& row) {
-    return row.metrics.integer("memory_l2_theoretical_sectors_global") + all_passes(row.metrics) +
-           space_cost(row.metrics);
+    return row.metrics.integer(MetricId::global_sectors) + all_passes(row.metrics) + space_cost(row.metrics);
   }
   std::string cost(const InstructionRow& row) const {
     const Metrics& m = row.metrics;
-    if (const std::uint64_t sectors = m.integer("memory_l2_theoretical_sectors_global")) {
+    if (const std::uint64_t sectors = m.integer(MetricId::global_sectors)) {
       const rules::CoalescingRule& rule = r_.device.coalescing_rule;
       const std::uint64_t n = row.counts.described(rule).sum.total();
       if (rule.unit != rules::Coalescing::Unit::sectors && n != 0) return fmt::format("{} transactions", n);
-      return fmt::format("{} sectors (ideal {})", sectors, m.integer("memory_l2_theoretical_sectors_global_ideal"));
+      return fmt::format("{} sectors (ideal {})", sectors, m.integer(MetricId::global_sectors_ideal));
     }
     if (const std::uint64_t n = all_passes(m)) return fmt::format("{} passes over the banks", n);
     if (space_cost(m) != 0) return space_cost_text(m);
-    return fmt::format("{} of {} diverge", m.integer("divergent_branch"), m.integer("branch"));
+    return fmt::format("{} of {} diverge", m.integer(MetricId::divergent_branch), m.integer(MetricId::branch));
   }
 
   void occupancy() {
     const api::Resources& res = r_.resources;
     constexpr std::string_view from[] = {"as given", "from .maxnreg", "estimated from the PTX"};
-    section("Occupancy",
-            "warps that are resident on a multiprocessor, of the most there can be; more hide more latency");
+    section("Occupancy", "resident warps of a multiprocessor relative to the maximum; more warps hide more latency");
     if (r_.occupancy) {
       std::string bound;
       for (const model::OccupancyLimiter l : r_.occupancy->bound_by)
         bound += fmt::format("{}{}", bound.empty() ? "" : ", ", to_string(l));
-      line("  {:.0f} %: {}, {} on a multiprocessor; limited by {}", 100 * r_.occupancy->ratio,
+      line("  {:.0f} %: {}, {} per multiprocessor; limited by {}", 100 * r_.occupancy->ratio,
            plural(static_cast<std::uint64_t>(r_.occupancy->blocks), "block"),
            plural(static_cast<std::uint64_t>(r_.occupancy->warps), "warp"), bound);
     }
-    line("  a thread takes {} registers ({}), a block {} bytes of shared memory", res.registers,
+    line("  {} registers per thread ({}), {} bytes of shared memory per block", res.registers,
          from[static_cast<int>(res.registers_from)], res.static_shared_bytes + res.dynamic_shared_bytes);
   }
 
   void predictions() {
-    section("Predicted run time", r_.predictions.empty() ? "" : "by analytical models, each after its paper");
+    section("Predicted run time", r_.predictions.empty() ? "" : "by analytical models from the literature");
     for (const model::Prediction& p : r_.predictions) out_ += prediction_text(p, s_);
     for (const std::string& remark : r_.remarks) out_ += wrapped(remark, "  ");
   }
 
   void findings() {
-    section("Findings", r_.findings.empty() ? "none" : "what costs most, by kind");
+    section("Findings", r_.findings.empty() ? "none" : "by kind, largest potential saving first");
     constexpr std::size_t kShown = 20;
     for (std::size_t i = 0; i < std::min(r_.findings.size(), kShown); ++i) {
       const analyzers::Finding& f = r_.findings[i];
@@ -444,9 +446,9 @@ private:
       line("  {}. {}{}{}: {}{}", i + 1, severe ? s_.yellow : s_.dim, severe ? "warning" : "note", s_.reset, f.rule,
            place);
       out_ += wrapped(f.message, "     ");
-      if (f.excess > 0) line("     to gain: {:.10g} {}", f.excess, f.unit);
-      // One piece of advice for a row of findings of one kind.
-      if (i == 0 || r_.findings[i - 1].advice != f.advice) out_ += wrapped("do: " + f.advice, "     ");
+      if (f.excess > 0) line("     potential saving: {:.10g} {}", f.excess, f.unit);
+      // Consecutive findings with the same advice show it once.
+      if (i == 0 || r_.findings[i - 1].advice != f.advice) out_ += wrapped("advice: " + f.advice, "     ");
     }
     if (r_.findings.size() > kShown) line("  … and {} more: see --json", r_.findings.size() - kShown);
   }
@@ -464,14 +466,11 @@ std::string text_report(const api::LaunchReport& report, const Style& style) { r
 std::string counters(const api::LaunchReport& report, const Style& style) {
   Table table({{"counter"}, {"value", Table::right}, {"unit"}, {"ideal", Table::right}});
   for (const analyzers::Metric& m : report.profile.metrics.list()) {
-    const analyzers::MetricInfo* known = nullptr;
-    for (const analyzers::AnalyzerInfo* a : analyzers::analyzers())
-      for (const analyzers::MetricInfo& info : a->metrics)
-        if (info.name == m.name) known = &info;
-    table.row({m.name, fmt::format("{:.10g}", m.number()), known != nullptr ? std::string(known->unit) : "",
-               known != nullptr && known->ideal ? fmt::format("{:g}", *known->ideal) : ""});
+    const analyzers::MetricInfo& known = info(m.key.id);
+    table.row({std::string(m.name()), fmt::format("{:.10g}", m.number()), std::string(known.unit),
+               known.ideal ? fmt::format("{:g}", *known.ideal) : ""});
   }
-  return fmt::format("\n{}Counters{}: by the names of Nsight Compute and the CUDA Visual Profiler; `warplens list "
+  return fmt::format("\n{}Counters{}: with the names of Nsight Compute and the CUDA Visual Profiler; `warplens list "
                      "analyzers` explains them\n",
                      style.bold, style.reset) +
          table.text(style.dim, style.reset);

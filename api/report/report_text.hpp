@@ -1,7 +1,7 @@
 // The report for people.
 //
 //   transpose_1d on NVIDIA H200 (compute capability 9.0)
-//     80 blocks of 256 threads: 640 warps; a warp is 32 threads that run in step
+//     80 blocks of 256 threads: 640 warps; a warp is 32 threads that run in lockstep
 //   …
 //   Findings
 //     1. warning: UncoalescedGlobalAccess, transpose.cu:8 (PTX line 34)
@@ -13,10 +13,10 @@
 
 namespace warplens::api {
 
-/// Everything about one launch that was analysed, or the little there is to say about one that was not.
+/// The full report of an analysed launch; only the heading of a launch that was not analysed.
 std::string text_report(const api::LaunchReport& report, const Style& style);
 
-/// All counters of a launch by their profilers' names, with unit, ideal value and meaning.
+/// All counters of a launch with the names that profilers use, their units and ideal values.
 std::string counters(const api::LaunchReport& report, const Style& style);
 
 } // namespace warplens::api

@@ -1,4 +1,4 @@
-// How text for people is set off: escape sequences of a terminal, or nothing.
+// Text styles: escape sequences of a terminal, or empty strings.
 //
 //   fmt::format("{}{}{}", style.bold, kernel, style.reset)
 #pragma once
@@ -14,10 +14,10 @@ struct Style {
   std::string_view bold, dim, red, yellow, green, reset;
 };
 
-/// What terminals understand.
+/// Escape sequences for terminals.
 constexpr Style kColours{"\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m", "\033[0m"};
 
-/// Text for people, which holds what input says: nothing but our own colours reaches the terminal as a sequence.
+/// Makes text that contains input safe to print: no escape sequences except our own colours reach the terminal.
 inline std::string printable(std::string_view text, const Style& style) {
   const std::string_view colours[] = {style.bold, style.dim, style.red, style.yellow, style.green, style.reset};
   return warplens::printable(text, colours);

@@ -1,4 +1,4 @@
-// Tables of text: columns as wide as their widest cell.
+// Text tables whose columns are as wide as their widest cells.
 //
 //   Table table({{"", Table::left}, {"requests", Table::right}});
 //   table.row({"loads", "1252"});
@@ -19,11 +19,11 @@ public:
     Align align = left;
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// As many cells as there are columns.
+  /// Adds a row; `cells` has one cell per column.
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Each line is indented by two spaces and ends with a newline; two spaces between columns. `before_title` and
-  /// `after_title` go around the line of titles.
+  /// Indents each line by two spaces, ends it with a newline and separates columns by two spaces. `before_title` and
+  /// `after_title` enclose the line of titles.
   [[nodiscard]] std::string text(std::string_view before_title = {}, std::string_view after_title = {}) const;
 
 private:
@@ -31,10 +31,10 @@ private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Columns that the text takes on a terminal: UTF-8 sequences count as one.
+/// Columns of the text on a terminal; each UTF-8 sequence counts as one.
 std::size_t width(std::string_view text);
 
-/// `text` in lines of at most `columns`, each after `indent`, broken at spaces.
+/// `text` wrapped at spaces into lines of at most `columns`, each starting with `indent`.
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t columns = 100);
 
 } // namespace warplens::api

@@ -1,5 +1,5 @@
 // The tables of the CUDA Visual Profiler for compute capability 1.x, with the conversions of Table 1 of A. Dasgupta,
-// CUDA Performance Analyzer, 2011. Which counters are of a multiprocessor and which of a cluster (TPC): CUPTI User's
+// CUDA Performance Analyzer, 2011. For the counters per multiprocessor and per cluster (TPC), see the CUPTI User's
 // Guide, events of compute capability 1.x.
 #include "api/files/csv.hpp"
 #include "api/predict/collector.hpp"
@@ -21,7 +21,7 @@ std::string normalized(std::string_view title) {
   return name;
 }
 
-/// A row by its titles.
+/// A row whose cells are found by column title.
 class Row {
 public:
   Row(const CsvTable& table, const CsvRow& row, Diagnostics& errors) : line_(row.line), errors_(errors) {
@@ -38,7 +38,7 @@ public:
     double value = 0;
     const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error == std::errc{} && stop == cell.data() + cell.size() && value >= 0 && std::isfinite(value)) return value;
-    errors_.error({line_, 1}, fmt::format("'{}' is '{}': expected a number from 0", title, cell));
+    errors_.error({line_, 1}, fmt::format("'{}' is '{}': expected a number >= 0", title, cell));
     return std::nullopt;
   }
   double needed(const std::string& title, std::string_view why) {
@@ -46,7 +46,7 @@ public:
     const std::optional<double> value = number(title);
     if (!there)
       errors_.error({line_, 1}, fmt::format("no '{}' for '{}': {}", title, text("method"), why),
-                    "add it to the options of the profiler");
+                    "add it to the profiler's options");
     return value.value_or(1);
   }
   std::optional<double> sum(const std::string& a, const std::string& b) {
@@ -62,33 +62,34 @@ private:
   Diagnostics& errors_;
 };
 
-/// Warps that ran where the counters count: Table 1's "total warps per SM" and "total warps per TPC".
+/// Warps on the multiprocessor and cluster that the counters cover: Table 1's "total warps per SM" and "total warps per
+/// TPC".
 struct Warps {
   double per_block = 1, multiprocessor = 1, cluster = 1;
 };
 
 Warps warps_of(Row& row, CollectedLaunch& launch, const model::Device& device) {
   model::KernelStatistics& s = launch.statistics;
-  constexpr std::string_view kShape = "the shape of the launch says how many warps there are";
+  constexpr std::string_view kShape = "the launch shape is needed to compute the number of warps";
   s.threads_per_block = row.needed("threadblocksizex", kShape) * row.number("threadblocksizey").value_or(1) *
                         row.number("threadblocksizez").value_or(1);
   s.blocks = row.needed("gridsizex", kShape) * row.number("gridsizey").value_or(1);
   if (*s.threads_per_block == 0 || *s.blocks == 0) {
-    row.error(fmt::format("an empty launch of '{}'", launch.kernel));
+    row.error(fmt::format("the launch of '{}' is empty", launch.kernel));
     return {};
   }
   Warps warps;
   warps.per_block = model::warps_per_block(s);
   const double share = *s.blocks / device.multiprocessors;
   const double clusters = *device.multiprocessors_per_tpc;
-  // The profiler may say how many blocks ran on the parts that it watched; otherwise each had its share.
+  // The profiler may report the number of blocks on the observed parts; otherwise an even distribution is assumed.
   const std::optional<double> on_sm = row.number("sm_cta_launched"), on_tpc = row.number("cta_launched");
   warps.multiprocessor = warps.per_block * (on_sm ? *on_sm : on_tpc ? *on_tpc / clusters : share);
   warps.cluster = warps.per_block * (on_tpc ? *on_tpc : on_sm ? *on_sm * clusters : share * clusters);
   if (!on_sm && !on_tpc)
-    launch.remarks.push_back("every multiprocessor ran its share of the blocks: the table has no 'sm_cta_launched'");
+    launch.remarks.push_back("assuming an even distribution of blocks: the table has no 'sm_cta_launched'");
   if (warps.multiprocessor == 0 || warps.cluster == 0)
-    row.error(fmt::format("no block of '{}' ran on the multiprocessor that the profiler watched", launch.kernel));
+    row.error(fmt::format("no block of '{}' ran on the observed multiprocessor", launch.kernel));
   return warps;
 }
 
@@ -103,13 +104,14 @@ void add_requests(Row& row, CollectedLaunch& launch, const Warps& warps, const m
   s.transactions_32 = per(row.sum("gld_32b", "gst_32b"), warps.cluster);
   s.transactions_64 = per(row.sum("gld_64b", "gst_64b"), warps.cluster);
   s.transactions_128 = per(row.sum("gld_128b", "gst_128b"), warps.cluster);
-  // 1.0 and 1.1 count transactions of coalesced requests, two each, and of uncoalesced ones, one for each lane.
+  // 1.0 and 1.1 count two transactions per coalesced request, and one per lane of an uncoalesced request.
   if (const auto coherent = per(row.sum("gld_coherent", "gst_coherent"), warps.cluster)) {
     s.coalesced_requests = *coherent / 2;
     s.uncoalesced_requests =
         per(row.sum("gld_incoherent", "gst_incoherent"), warps.cluster).value_or(0) / model::kWarpSize;
     s.bytes_per_request = 4 * model::kWarpSize;
-    launch.remarks.push_back("requests of 32 lanes and 4 bytes: the profiler of 1.0 and 1.1 counts transactions only");
+    launch.remarks.push_back("assuming requests of 32 lanes and 4 bytes: the profiler counts only transactions on "
+                             "compute capability 1.0 and 1.1");
     if (!s.global_requests) s.global_requests = *s.coalesced_requests + *s.uncoalesced_requests;
   }
   if (device.coalescing_rule.order == rules::Coalescing::Order::any && !s.global_requests)
@@ -122,7 +124,7 @@ void add_resources(Row& row, CollectedLaunch& launch, const Warps& warps, const 
   s.shared_bytes_per_block = row.sum("stasmemperblock", "dynsmemperblock");
   const std::optional<double> occupancy = row.number("occupancy");
   if (!occupancy) return;
-  // What the profiler says is what was: registers and shared memory need not be known.
+  // The measured occupancy makes registers and shared memory unnecessary.
   s.resident_blocks = std::max(1.0, std::round(*occupancy * device.limits.warps / warps.per_block));
 }
 
@@ -131,10 +133,10 @@ void add_resources(Row& row, CollectedLaunch& launch, const Warps& warps, const 
 Expected<std::vector<CollectedLaunch>> collect_visual_profiler(std::string_view csv, std::string_view name,
                                                                const model::Device& device) {
   if (!device.multiprocessors_per_tpc)
-    return failure(fmt::format("device '{}' has no 'multiprocessors_per_tpc', by which the profiler's counters are "
-                               "converted",
+    return failure(fmt::format("device '{}' has no 'multiprocessors_per_tpc', which is needed to convert the "
+                               "profiler's counters",
                                device.name),
-                   "the CUDA Visual Profiler's counters are those of compute capability 1.x, such as c1060");
+                   "these counters are from compute capability 1.x; choose such a device, for example c1060");
   const Expected<CsvTable> table = parse_csv(csv, name);
   if (!table) return failure(table.error());
   Diagnostics errors;
@@ -151,7 +153,7 @@ Expected<std::vector<CollectedLaunch>> collect_visual_profiler(std::string_view 
     add_resources(row, launch, warps, device);
     if (const std::optional<double> microseconds = row.number("gputime")) launch.milliseconds = *microseconds / 1000;
   }
-  if (launches.empty() && !errors.has_errors()) errors.error({1, 1}, "no kernel in the table, only copies");
+  if (launches.empty() && !errors.has_errors()) errors.error({1, 1}, "the table has no kernels, only copies");
   errors.in_file(name);
   if (errors.has_errors()) return failure(std::move(errors));
   return launches;

@@ -1,10 +1,10 @@
-// How `warplens exec` tells the drop-in libraries what it was asked for: variables of the environment, which the
-// program's children inherit.
+// Environment variables that pass the options of `warplens exec` to the drop-in libraries. Child processes inherit
+// them.
 #pragma once
 
 namespace warplens::api::environment {
 
-constexpr const char* kDevice = "WARPLENS_DEVICE";            ///< the GPU to imitate: a name, or a device file
+constexpr const char* kDevice = "WARPLENS_DEVICE";            ///< the GPU to emulate: a name or a device file
 constexpr const char* kAnalyze = "WARPLENS_ANALYZE";          ///< set: reports as text, to stderr at exit
 constexpr const char* kJson = "WARPLENS_JSON";                ///< whole path of the JSON report
 constexpr const char* kKernelName = "WARPLENS_KERNEL_NAME";   ///< regular expression
@@ -12,11 +12,11 @@ constexpr const char* kLaunchSkip = "WARPLENS_LAUNCH_SKIP";   ///< a number
 constexpr const char* kLaunchCount = "WARPLENS_LAUNCH_COUNT"; ///< a number
 constexpr const char* kStrict = "WARPLENS_STRICT";            ///< 1: accesses past the end of an allocation are faults
 constexpr const char* kLimits = "WARPLENS_LIMITS";            ///< "NAME=NUMBER,…": emulator/base/limits.hpp
-/// The process that writes the JSON report by its name; all others append their number to it.
+/// The process that writes the JSON report under its exact name; all others append their process id to the name.
 constexpr const char* kProcess = "WARPLENS_PROCESS";
 
 constexpr const char* kTimeLimit = "WARPLENS_TIME_LIMIT"; ///< milliseconds …
-constexpr const char* kTimeBegin = "WARPLENS_TIME_BEGIN"; ///< … from this time of the steady clock, for all processes
+constexpr const char* kTimeBegin = "WARPLENS_TIME_BEGIN"; ///< … from this time of the steady clock, in all processes
 constexpr const char* kMaxMemory = "WARPLENS_MAX_MEMORY"; ///< bytes, of each process
 constexpr const char* kMaxSteps = "WARPLENS_MAX_STEPS";   ///< warp instructions of a launch
 

@@ -11,7 +11,7 @@ namespace warplens::api {
 
 namespace {
 
-/// Where the list of parameters, which ends the text, begins.
+/// The position of the parameter list, which is at the end of the text.
 std::size_t parameters_of(std::string_view signature) {
   int open = 0;
   for (std::size_t at = signature.size(); at-- > 0;) {
@@ -31,7 +31,7 @@ std::string source_name(std::string_view name) {
   if (status != 0) return std::string(name);
   std::string_view signature = text.get();
   signature = signature.substr(0, parameters_of(signature));
-  constexpr std::string_view kVoid = "void "; // templates are mangled with their return type; a kernel has no other
+  constexpr std::string_view kVoid = "void "; // templates are mangled with their return type, which is void for kernels
   if (signature.starts_with(kVoid)) signature.remove_prefix(kVoid.size());
   return std::string(signature);
 }
@@ -44,7 +44,7 @@ Expected<NamePattern> NamePattern::create(const std::string& expression) {
     pattern.expression_ = expression;
     return pattern;
   } catch (const std::regex_error& e) {
-    return failure(fmt::format("'{}' is no regular expression: {}", expression, e.what()));
+    return failure(fmt::format("'{}' is not a regular expression: {}", expression, e.what()));
   }
 }
 

@@ -1,4 +1,4 @@
-// The names of kernels as CUDA source has them. Compilers mangle them (Itanium C++ ABI, chapter 5.1).
+// The names of kernels in the CUDA source, from mangled names (Itanium C++ ABI, chapter 5.1).
 //
 //   source_name("_Z5scaleIfEvPT_i")  ->  "scale<float>"
 //   source_name("scale")             ->  "scale"          extern "C"
@@ -12,15 +12,14 @@
 
 namespace warplens::api {
 
-/// Without parameters and return type; a name that is not mangled as it is.
+/// The name without parameters and return type. A name that is not mangled remains unchanged.
 std::string source_name(std::string_view name);
 
-/// What --kernel-name is given: a regular expression that is looked for in names as they are mangled and as in the
-/// source.
+/// The argument of --kernel-name: a regular expression that matches a part of the mangled name or of the source name.
 class NamePattern {
 public:
-  /// Longer expressions are refused, and no more than so many characters of a name are looked at: the library matches
-  /// by recursion, a step for each character.
+  /// Longer expressions are refused, and only this many characters of a name are matched, because the library recurses
+  /// for each character.
   static constexpr std::size_t kLongest = 1000;
 
   static Expected<NamePattern> create(const std::string& expression);

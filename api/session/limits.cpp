@@ -8,7 +8,7 @@ namespace warplens::api {
 
 namespace {
 
-/// The number at the begin of the text, which is removed; negative where there is none.
+/// Removes and returns the number at the beginning of the text; negative if there is none.
 double take_number(std::string_view& text) {
   double value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);

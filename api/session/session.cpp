@@ -54,7 +54,7 @@ void Context::withdraw(std::uint64_t begin) {
 
 Context::View Context::borrow_view() {
   const std::lock_guard lock(mutex_);
-  // Read before the state: what changes meanwhile makes the view old, not wrong.
+  // Read before the state, so that a change in the meantime only makes the view outdated.
   const std::uint64_t version = version_.load(std::memory_order_acquire);
   while (!spare_views_.empty()) {
     View view = std::move(spare_views_.back());
@@ -120,7 +120,7 @@ Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context,
 }
 
 Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context, std::span<const Source> sources) {
-  if (sources.empty()) return failure("a module without a text");
+  if (sources.empty()) return failure("the module has no text");
   std::vector<ir::Module> parsed;
   Diagnostics errors;
   ir::Checked checked;
@@ -156,7 +156,7 @@ bool is_opaque(const ir::Variable& v) {
   return isa::info(v.type).kind == isa::Class::opaque || v.space == isa::Space::texture;
 }
 
-// The state that the initialiser of a .samplerref gives (manual, 5.3).
+// The state in the initialiser of a .samplerref (manual, 5.3).
 exec::BoundTexture declared_sampler(const ir::Variable& variable) {
   exec::BoundTexture result;
   result.kind = exec::BoundTexture::Kind::sampler;
@@ -176,7 +176,7 @@ exec::BoundTexture declared_sampler(const ir::Variable& variable) {
   return result;
 }
 
-// The initial value of a variable. `address_of(variable, symbol)` where it has the address of something.
+// The initial value of a variable. `address_of(variable, symbol)` resolves addresses in it.
 template <class AddressOf>
 void store_initial(const ir::Variable& variable, const Buffer& buffer, AddressOf address_of) {
   const std::span<std::byte> bytes = buffer.bytes();
@@ -204,25 +204,25 @@ Diagnostics Module::allocate_variables() {
       else
         errors.error(v.where, memory.error().list().front().message);
       if (v.linkage == ir::Linkage::external && !is_opaque(v))
-        warnings_.warning(v.where, fmt::format("'{}' is external and defined nowhere: it starts as zeros", v.name));
+        warnings_.warning(v.where, fmt::format("'{}' is external but not defined: it is initialised to zero", v.name));
     }
     addresses_.push_back(buffer ? buffer->address() : 0);
     if (buffer) variables_by_name_.try_emplace(buffer->name(), buffer.get());
     variables_.push_back(std::move(buffer));
   }
   if (errors.has_errors()) return errors;
-  // All addresses are known now: initialisers may name later variables.
+  // All addresses are known now; initialisers may refer to later variables.
   std::unordered_map<std::string_view, const Buffer*> by_name;
   for (const auto& buffer : variables_)
     if (buffer) by_name.emplace(buffer->name(), buffer.get());
   const ir::FunctionIndex functions(module_);
-  // Address of what an initialiser names, 0 where that has none.
+  // Address of a symbol in an initialiser, 0 if it has none.
   const auto address_of = [&](const ir::Variable& variable, std::string_view symbol) -> std::uint64_t {
     if (const auto named = by_name.find(symbol); named != by_name.end()) return named->second->address();
     if (const std::uint32_t function = functions.named(symbol); function != ir::kNone)
       return exec::function_address(functions.definition_of(function), module_.address_size);
-    warnings_.warning(variable.where, fmt::format("the initialiser of '{}' takes the address of '{}', which has none "
-                                                  "here: 0 is stored",
+    warnings_.warning(variable.where, fmt::format("the initialiser of '{}' takes the address of '{}', which has no "
+                                                  "address here: 0 is stored",
                                                   variable.name, symbol));
     return 0;
   };
@@ -302,7 +302,8 @@ Expected<const exec::Level*> find_level(std::string_view name) {
     if (level.name == name) return &level;
     names.push_back(level.name);
   }
-  return failure(fmt::format("no level '{}' on this machine", name), fmt::format("levels: {}", fmt::join(names, ", ")));
+  return failure(fmt::format("this machine has no level '{}'", name),
+                 fmt::format("levels: {}", fmt::join(names, ", ")));
 }
 
 } // namespace

@@ -9,7 +9,7 @@ namespace warplens::api {
 
 namespace {
 
-// Why there is no such texture; empty where there is. Limits: CUDA C++ Programming Guide, "Compute Capabilities".
+// Why the texture is invalid; empty: it is valid. Limits: CUDA C++ Programming Guide, "Compute Capabilities".
 std::string refusal(const exec::Image& image) {
   constexpr std::uint32_t kMostWide = 1u << 27, kMost = 131072, kMostDeep = 16384, kMostLayers = 2048,
                           kMostSamples = 16;
@@ -18,7 +18,7 @@ std::string refusal(const exec::Image& image) {
       image.layers > kMostLayers)
     return fmt::format("is too large: {} x {} x {}, {} layers", image.width, image.height, image.depth, image.layers);
   if (image.cube && (image.dimensions != 2 || image.width != image.height))
-    return "is a cube whose faces are no squares";
+    return "is a cube, but its faces are not square";
   if (image.layered && image.dimensions == 3) return "is layered and has three dimensions";
   if (image.channels != 1 && image.channels != 2 && image.channels != 4)
     return fmt::format("has {} channels: expected 1, 2 or 4", image.channels);
@@ -27,7 +27,8 @@ std::string refusal(const exec::Image& image) {
   const std::uint32_t longest = std::max({image.width, image.height, image.depth});
   if (image.levels == 0 || image.levels > static_cast<std::uint32_t>(std::bit_width(longest)) ||
       image.levels > exec::kMaxLevels)
-    return fmt::format("has {} levels: {} texels have 1 to {}", image.levels, longest, std::bit_width(longest));
+    return fmt::format("has {} levels: an extent of {} texels allows 1 to {}", image.levels, longest,
+                       std::bit_width(longest));
   if (image.pitch != 0 && image.pitch < std::uint64_t{image.width} * image.texel_bytes())
     return fmt::format("has rows of {} bytes, which do not fit into a pitch of {}",
                        std::uint64_t{image.width} * image.texel_bytes(), image.pitch);

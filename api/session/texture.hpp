@@ -1,4 +1,4 @@
-// Textures, surfaces and samplers of a context: descriptions of memory with a handle, as kernels take them.
+// Textures, surfaces and samplers of a context: descriptions of memory with a handle for kernels.
 //
 //   exec::BoundTexture t{.kind = exec::BoundTexture::Kind::texture, .name = "t"};
 //   t.image.width = 8; t.image.height = 6; t.sampler.linear = true;
@@ -12,7 +12,7 @@ namespace warplens::api {
 
 class Texture {
 public:
-  /// `memory` holds the texels; a sampler has none. Errors: extents or levels that no texture has; too little memory.
+  /// `memory` contains the texels; it is null for a sampler. Errors: invalid extents or levels; `memory` is too small.
   static Expected<std::shared_ptr<Texture>> create(std::shared_ptr<Context> context, exec::BoundTexture description,
                                                    std::shared_ptr<Buffer> memory);
   ~Texture();

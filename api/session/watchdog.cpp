@@ -15,10 +15,10 @@ namespace warplens::api {
 
 namespace {
 
-/// For reports of what was found; a run that keeps to its limit in launches needs far less.
+/// Grace period for writing reports; runs whose launches stop at the limit need far less.
 constexpr std::uint64_t kGrace = 2000;
-/// Between two looks at the memory: a page fault takes longer than a microsecond for 4 KiB, so no more than about
-/// 100 MiB are added meanwhile.
+/// Interval of memory checks: a page fault takes longer than a microsecond for 4 KiB, so at most about 100 MiB are
+/// added in between.
 constexpr std::uint64_t kLook = 20;
 
 } // namespace
@@ -50,7 +50,7 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-/// True: nobody is to be watched any more.
+/// True: watching has ended.
 bool Watchdog::wait(std::uint64_t milliseconds) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [this] { return end_; });

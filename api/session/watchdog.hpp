@@ -1,9 +1,9 @@
-// Stops a run that takes too long or too much: --time-limit and --max-memory.
+// Stops a run that takes too much time or memory: --time-limit and --max-memory.
 //
 //   Watchdog watchdog({.milliseconds = 5000}, [](const std::string& why) { … _exit(1); });
 //
-// When the time is over, launches stop as at a trap (emulator/exec/grid/time_limit.hpp), so that what has been found is
-// still reported. Whatever else goes on is ended a grace period later; too much memory ends it at once.
+// When the time limit is reached, launches stop as at a trap (emulator/exec/grid/time_limit.hpp), so that the results
+// so far are reported. After a grace period the process ends. The memory limit ends the process at once.
 #pragma once
 
 #include "emulator/exec/grid/time_limit.hpp"
@@ -20,17 +20,17 @@ namespace warplens::api {
 
 struct RunLimits {
   std::optional<std::uint64_t> milliseconds;
-  std::optional<std::uint64_t> bytes; ///< of memory that is resident
-  /// Milliseconds of the steady clock at which the time began to run; 0: now. Processes that share a limit share it.
+  std::optional<std::uint64_t> bytes; ///< of resident memory
+  /// Start of the time limit in milliseconds of the steady clock; 0: now. The same for processes that share a limit.
   std::uint64_t begin = 0;
 };
 
-/// Milliseconds of the steady clock, which all processes of a machine share.
+/// Milliseconds of the steady clock, which is the same in all processes of a machine.
 std::uint64_t steady_milliseconds();
 
 class Watchdog {
 public:
-  /// Ends the process; called by a thread of its own, with what to tell the user.
+  /// Ends the process; called in a separate thread, with the message for the user.
   using End = std::function<void(const std::string& why)>;
   Watchdog(const RunLimits& limits, End end);
   ~Watchdog();
@@ -49,7 +49,7 @@ private:
   std::thread thread_;
 };
 
-/// Bytes of this process that are resident.
+/// Resident bytes of this process.
 std::uint64_t resident_bytes();
 
 } // namespace warplens::api

@@ -11,26 +11,26 @@ namespace warplens::api {
 
 namespace {
 
-/// Fields of the statistics that say the same thing.
+/// Fields of the statistics that describe the same aspect.
 struct Group {
   std::string_view what;
-  std::vector<std::string_view> fields; ///< empty: all that no other group has
+  std::vector<std::string_view> fields; ///< empty: all fields that are in no other group
 };
 const std::vector<Group>& groups() {
   static const std::vector<Group> list = {
-      {"memory transactions of a warp",
+      {"memory transactions per warp",
        {"global_requests", "coalesced_requests", "uncoalesced_requests", "uncoalesced_transactions",
         "bytes_per_request", "transactions_32", "transactions_64", "transactions_128", "vector_transactions_32",
         "vector_transactions_64", "vector_transactions_128", "load_transactions", "store_transactions",
         "atomic_transactions", "l1_wavefronts"}},
       {"cache hits", {"l1_hit_ratio", "l2_hit_ratio"}},
       {"loads in flight", {"duplicate_loads", "load_waits", "independent_loads", "ideal_duplicate_loads"}},
-      {"bank conflicts of a warp", {"bank_conflict_passes", "shared_requests"}},
-      {"barriers of a warp", {"synchronizations"}},
+      {"bank conflicts per warp", {"bank_conflict_passes", "shared_requests"}},
+      {"barriers per warp", {"synchronizations"}},
       {"number of blocks", {"blocks"}},
-      {"size of blocks and occupancy",
+      {"block size and occupancy",
        {"threads_per_block", "resident_blocks", "registers_per_thread", "shared_bytes_per_block"}},
-      {"instructions of a warp", {}}};
+      {"instructions per warp", {}}};
   return list;
 }
 
@@ -44,7 +44,7 @@ std::optional<double> time_of(const std::string& model, const model::KernelStati
   return p ? std::optional(p->milliseconds) : std::nullopt;
 }
 
-/// Each group of `after` put into `before`, alone.
+/// Replaces each group of `before`, one at a time, with that of `after`.
 void explain(LaunchComparison& c) {
   const ReportedLaunch &before = *c.before, &after = *c.after;
   if (!before.milliseconds || !after.milliseconds || before.model != after.model) return;
@@ -69,25 +69,26 @@ void explain(LaunchComparison& c) {
   c.unexplained = *after.milliseconds - *before.milliseconds - explained;
 }
 
-const analyzers::Metric* find(const std::vector<analyzers::Metric>& list, std::string_view name) {
-  for (const analyzers::Metric& m : list)
+const analyzers::NamedValue* find(const std::vector<analyzers::NamedValue>& list, std::string_view name) {
+  for (const analyzers::NamedValue& m : list)
     if (m.name == name) return &m;
   return nullptr;
 }
 
-std::vector<Change> changes(const std::vector<analyzers::Metric>& before, const std::vector<analyzers::Metric>& after) {
+std::vector<Change> changes(const std::vector<analyzers::NamedValue>& before,
+                            const std::vector<analyzers::NamedValue>& after) {
   std::vector<Change> list;
-  for (const analyzers::Metric& m : before) {
-    const analyzers::Metric* other = find(after, m.name);
+  for (const analyzers::NamedValue& m : before) {
+    const analyzers::NamedValue* other = find(after, m.name);
     if (other == nullptr || other->number() != m.number())
       list.push_back({m.name, m.number(), other != nullptr ? std::optional(other->number()) : std::nullopt});
   }
-  for (const analyzers::Metric& m : after)
+  for (const analyzers::NamedValue& m : after)
     if (find(before, m.name) == nullptr) list.push_back({m.name, std::nullopt, m.number()});
   return list;
 }
 
-/// Lines of one place; without a place in CUDA source, of the same instructions.
+/// Compares lines with the same place.
 void compare_lines(LaunchComparison& c) {
   for (const ReportedLaunch::Line& line : c.before->lines) {
     const auto& others = c.after->lines;
@@ -113,7 +114,7 @@ void compare_findings(LaunchComparison& c) {
 } // namespace
 
 std::optional<double> ReportedLaunch::number(std::string_view metric) const {
-  const analyzers::Metric* m = find(metrics, metric);
+  const analyzers::NamedValue* m = find(metrics, metric);
   return m == nullptr ? std::nullopt : std::optional(m->number());
 }
 

@@ -1,29 +1,28 @@
-// Two or more reports side by side: what changed from the first to each of the others, and which counts explain the
-// change of the predicted time.
+// Compares a report with one or more others: the changes, and which counts explain the change of the predicted time.
 //
 //   Expected<ReportFile> a = read_report(text_a, "a.json"), b = read_report(text_b, "b.json");
 //   Expected<std::vector<LaunchComparison>> changes = compare_reports(*a, *b);
-//   changes[0].factors[0]  ->  { "memory transactions of a warp", -0.8 ms }
+//   changes[0].factors[0]  ->  { "memory transactions per warp", -0.8 ms }
 #pragma once
 
 #include "api/sweep/sweep.hpp"
 
 namespace warplens::api {
 
-/// A launch of a report of `run --json`, or a row of one of `sweep --json`.
+/// A launch of a report of `run --json`, or a row of a report of `sweep --json`.
 struct ReportedLaunch {
   std::string kernel;
   Settings settings; ///< of a row of a sweep
   std::string device_name, device_id;
-  std::string model, bound;           ///< of the prediction that speaks for it; empty: none
+  std::string model, bound;           ///< of the launch's ranking prediction; empty: none
   std::optional<double> milliseconds; ///< predicted
-  std::vector<analyzers::Metric> metrics;
+  std::vector<analyzers::NamedValue> metrics;
   model::KernelStatistics statistics;
   struct Line {
     std::string where, text; ///< "saxpy.cu:5" or "line 17" of the PTX; the instructions there
-    std::vector<analyzers::Metric> metrics;
+    std::vector<analyzers::NamedValue> metrics;
   };
-  std::vector<Line> lines; ///< those of one place together
+  std::vector<Line> lines; ///< one for each place
   struct Finding {
     std::string rule, where, message;
     bool operator==(const Finding& o) const { return rule == o.rule && where == o.where; }
@@ -35,41 +34,41 @@ struct ReportedLaunch {
 
 struct ReportFile {
   std::string name;
-  std::vector<ReportedLaunch> launches; ///< without the rows of a sweep that have no result
+  std::vector<ReportedLaunch> launches; ///< without sweep rows that have no result
 };
 
-/// Errors: not JSON, not one of the two kinds of report, another version, nothing in it.
+/// Errors: not JSON, not one of the two kinds of report, another version, no launch or row with a result.
 Expected<ReportFile> read_report(std::string_view text, std::string_view name);
 
 /// Of a metric, a line or a time.
 struct Change {
   std::string name;
-  std::optional<double> before, after; ///< empty: only the other has it
+  std::optional<double> before, after; ///< empty: only in the other report
   /// after / before; empty: one is missing or 0.
   [[nodiscard]] std::optional<double> ratio() const;
 };
 
-/// What part of the change of the time a group of counts explains: the model asked again with those of the other
-/// launch. Parts do not add up where groups act together; the rest says so.
+/// The part of the time change that a group of counts explains: the model's prediction with the group's counts from the
+/// other launch. Groups that act together do not add up; the remainder is in LaunchComparison::unexplained.
 struct Factor {
   std::string what;
   double milliseconds = 0;
 };
 
 struct LaunchComparison {
-  const ReportedLaunch *before = nullptr, *after = nullptr; ///< null: only the other report has it
-  std::vector<Change> metrics;                              ///< those that changed, in the order of the report
-  std::vector<Factor> factors;                              ///< largest first; empty: nothing to explain it by
-  double unexplained = 0;                                   ///< milliseconds of the change that are in no factor
+  const ReportedLaunch *before = nullptr, *after = nullptr; ///< null: only in the other report
+  std::vector<Change> metrics;                              ///< changed metrics, in the order of the report
+  std::vector<Factor> factors;                              ///< largest first; empty: no explanation is possible
+  double unexplained = 0;                                   ///< milliseconds of the change that no factor explains
   struct Line {
     std::string where, text;
     std::vector<Change> metrics;
   };
-  std::vector<Line> lines; ///< those with a change
+  std::vector<Line> lines; ///< lines with a change
   std::vector<ReportedLaunch::Finding> appeared, vanished;
 };
 
-/// Launches belong together by kernel and settings, or else, where both have as many, by order.
+/// Matches launches by kernel and settings, or otherwise by order if both reports have the same number.
 std::vector<LaunchComparison> compare_reports(const ReportFile& before, const ReportFile& after);
 
 } // namespace warplens::api

@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<analyzers::Metric> metrics_of(const Json& object) {
-  std::vector<analyzers::Metric> list;
+std::vector<analyzers::NamedValue> metrics_of(const Json& object) {
+  std::vector<analyzers::NamedValue> list;
   for (const auto& [name, value] : object.items())
     if (value.is_number_unsigned())
       list.push_back({name, value.get<std::uint64_t>()});
@@ -37,7 +37,7 @@ std::string place_of(const Json& source, std::uint64_t line) {
   return source.is_string() ? source.get<std::string>() : fmt::format("line {}", line);
 }
 
-/// Counts of the instructions of one place, added up; ratios cannot be.
+/// Adds up the counts of the instructions of one place; ratios cannot be added.
 void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction) {
   const std::string where = place_of(instruction.at("source"), instruction.at("line").get<std::uint64_t>());
   const std::string text = instruction.at("ptx").get<std::string>();
@@ -46,7 +46,7 @@ void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction)
   for (const auto& [name, value] : instruction.items()) {
     if (!value.is_number_unsigned() || name == "line" || name == "lane_bytes") continue;
     const auto known = std::find_if(line->metrics.begin(), line->metrics.end(),
-                                    [&, &key = name](const analyzers::Metric& m) { return m.name == key; });
+                                    [&, &key = name](const analyzers::NamedValue& m) { return m.name == key; });
     if (known == line->metrics.end())
       line->metrics.push_back({name, value.get<std::uint64_t>()});
     else
@@ -139,16 +139,17 @@ Json json_of(const LaunchComparison& c) {
 Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
   ReportFile file{std::string(name), {}};
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return failure(fmt::format("'{}' is not JSON, or cut short", name));
+  if (json.is_discarded()) return failure(fmt::format("'{}' is not valid JSON, or is truncated", name));
   const auto none = [&](std::string_view why) {
-    return failure(fmt::format("'{}' is no report of warplens run --json or sweep --json: {}", name, why));
+    return failure(fmt::format("'{}' is not a report of warplens run --json or sweep --json: {}", name, why));
   };
   try {
     if (!json.is_object() || (!json.contains("launches") && !json.contains("sweep")))
-      return none("it has neither launches nor rows of a sweep");
+      return none("it has neither launches nor sweep rows");
     if (json.at("warplens") != version())
-      return failure(fmt::format("'{}' is of warplens {}, this is {}", name, json.at("warplens").dump(), version()),
-                     "make it again with this version");
+      return failure(
+          fmt::format("'{}' was written by warplens {}, but this is {}", name, json.at("warplens").dump(), version()),
+          "create the report again with this version");
     if (json.contains("sweep")) {
       for (const Json& row : json.at("sweep"))
         if (row.at("failure").is_null()) file.launches.push_back(row_of(row));
@@ -158,7 +159,7 @@ Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
   } catch (const Json::exception& e) {
     return none(e.what());
   }
-  if (file.launches.empty()) return none("nothing has a result");
+  if (file.launches.empty()) return none("no launch or sweep row has a result");
   return file;
 }
 

@@ -7,7 +7,7 @@
 
 namespace warplens::api {
 
-/// `comparisons[i]` is that of `before` with `others[i]`. Ends with a newline.
+/// `comparisons[i]` compares `before` with `others[i]`. The text ends with a newline.
 std::string json_comparison(const ReportFile& before, std::span<const ReportFile> others,
                             std::span<const std::vector<LaunchComparison>> comparisons);
 

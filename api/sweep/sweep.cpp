@@ -32,7 +32,7 @@ Expected<std::uint64_t> natural(std::string_view name, std::string_view text) {
   return failure(fmt::format("{} '{}': expected a whole number", name, text));
 }
 
-/// Throws Diagnostics, which the two functions below turn into values again: every setting may be wrong.
+/// Throws Diagnostics, because every setting may be wrong. The callers convert them back to values.
 template <class T> T value_or_throw(Expected<T> expected) {
   if (!expected) throw std::move(expected.error());
   return std::move(*expected);
@@ -68,7 +68,7 @@ FirstLevel first_level(const std::string& word) {
   refuse(fmt::format("l1 '{}': expected off, on or enlarged", word));
 }
 
-/// The GPU of a configuration, with the rule that replaces one of its own.
+/// The GPU of a configuration, with the rule that replaces one of the device's rules.
 TargetDevice target_of(const Settings& settings, const model::Device& device_of_plan) {
   TargetDevice target{device_of_plan, FirstLevel::device, {}};
   if (const auto* device = setting(settings, "device")) target.device = value_or_throw(load_device(*device));
@@ -84,7 +84,7 @@ TargetDevice target_of(const Settings& settings, const model::Device& device_of_
   return target;
 }
 
-/// On one line: rows are lines.
+/// On one line, because each row is a line.
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char c : text) {
@@ -105,7 +105,7 @@ std::string message_of(const Diagnostics& errors) {
   return one_line(text);
 }
 
-/// What a row says of a launch.
+/// Fills in a row from the report of its launch.
 void fill(SweepRow& row, const LaunchReport& report, std::string_view model) {
   row.kernel = report.kernel;
   row.device = report.device.name;
@@ -116,16 +116,19 @@ void fill(SweepRow& row, const LaunchReport& report, std::string_view model) {
     row.failure = one_line(report.trap->message);
     return;
   }
+  using analyzers::MetricId;
   const model::KernelStatistics& s = report.statistics;
   row.statistics = s;
-  const double warps = std::max(1.0, static_cast<double>(report.profile.integer("warps_launched")));
-  const auto add = [&](std::string name, double value) { row.metrics.push_back({std::move(name), value}); };
+  const double warps = std::max(1.0, static_cast<double>(report.profile.integer(MetricId::warps_launched)));
+  const auto add = [&](const analyzers::MetricKey& key, double value) {
+    row.metrics.push_back({std::string(key.name()), value});
+  };
   if (const model::Prediction* p = ranking_prediction(report.predictions, model)) {
     row.model = p->model;
     row.bound = p->bound;
     row.mwp_bound = p->mwp_bound;
-    add("milliseconds", p->milliseconds);
-    add("cycles", p->cycles);
+    add(MetricId::milliseconds, p->milliseconds);
+    add(MetricId::cycles, p->cycles);
   } else if (!model.empty()) {
     row.failure = fmt::format("no prediction by {} for {}", model, report.device.name);
   }
@@ -133,16 +136,16 @@ void fill(SweepRow& row, const LaunchReport& report, std::string_view model) {
     std::vector<std::string_view> bounds;
     for (const model::OccupancyLimiter l : report.occupancy->bound_by) bounds.push_back(to_string(l));
     row.occupancy_bound = fmt::format("{}", fmt::join(bounds, ", "));
-    add("resident_warps", report.occupancy->warps);
-    add("resident_blocks", report.occupancy->blocks);
+    add(MetricId::resident_warps, report.occupancy->warps);
+    add(MetricId::resident_blocks, report.occupancy->blocks);
   }
   const double transactions = *s.transactions_32 + *s.transactions_64 + *s.transactions_128;
-  add("transactions", transactions * warps);
-  if (*s.global_requests > 0) add("transactions_per_request", transactions / *s.global_requests);
-  add("bank_conflict_passes", *s.bank_conflict_passes * warps);
-  for (const model::Prediction& p : report.predictions) add(p.model + ".milliseconds", p.milliseconds);
-  const std::vector<analyzers::Metric>& counters = report.profile.metrics.list();
-  row.metrics.insert(row.metrics.end(), counters.begin(), counters.end());
+  add(MetricId::transactions, transactions * warps);
+  if (*s.global_requests > 0) add(MetricId::transactions_per_request, transactions / *s.global_requests);
+  add(MetricId::bank_conflict_passes, *s.bank_conflict_passes * warps);
+  for (const model::Prediction& p : report.predictions) add({MetricId::model_milliseconds, p.model}, p.milliseconds);
+  for (const analyzers::Metric& m : report.profile.metrics.list())
+    row.metrics.push_back({std::string(m.name()), m.value});
 }
 
 void run(std::span<const Settings> configurations, const SweepOptions& options, std::vector<SweepRow>& rows) {
@@ -150,9 +153,7 @@ void run(std::span<const Settings> configurations, const SweepOptions& options, 
   if (const auto* device = setting(configurations.front(), "device")) sweep.plan.device = *device;
   PlanOptions o;
   o.only = sweep.launch;
-  o.analyzers = options.analyzers;
-  o.workers = options.workers;
-  o.max_steps = options.max_steps;
+  o.launch = options.launch;
   const model::Device device = value_or_throw(load_device(sweep.plan.device.empty() ? "h200" : sweep.plan.device));
   if (options.read_module)
     o.read_module = [&](const std::filesystem::path& file) { return options.read_module(file, device.capability); };
@@ -197,7 +198,7 @@ std::string text_of(const Settings& settings) {
 }
 
 std::optional<double> SweepRow::number(std::string_view name) const {
-  for (const analyzers::Metric& m : metrics)
+  for (const analyzers::NamedValue& m : metrics)
     if (m.name == name) return m.number();
   return std::nullopt;
 }
@@ -213,7 +214,7 @@ Expected<Extent> parse_shape(std::string_view text) {
     if (x == rest.size()) return e;
     rest.remove_prefix(x + 1);
   }
-  return failure(fmt::format("'{}' is no shape: expected up to three extents, such as 64 or 16x16", text));
+  return failure(fmt::format("'{}' is not a shape: expected up to three extents, such as 64 or 16x16", text));
 }
 
 Expected<SweepPlan> sweep_plan(const Settings& settings) {
@@ -231,7 +232,8 @@ Expected<SweepPlan> sweep_plan(const Settings& settings) {
   try {
     if (const auto* index = setting(settings, "index")) result.launch = value_or_throw(natural("index", *index));
     if (result.launch >= count)
-      return failure(fmt::format("'{}' has {} launches, counted from 0: there is no {}", *file, count, result.launch));
+      return failure(
+          fmt::format("'{}' has {} launches, counted from 0: launch {} does not exist", *file, count, result.launch));
     apply(settings, result.plan.launches[result.launch]);
   } catch (Diagnostics& errors) {
     return failure(std::move(errors));
@@ -244,7 +246,7 @@ std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings>
   const auto reads_device = [&](const std::filesystem::path& module) {
     const auto [entry, is_new] = device_matters.try_emplace(module.string(), true);
     if (!is_new || module.extension() != ".ptx") return entry->second;
-    const std::string text = read_file(module).value_or(std::string()); // its run says what is wrong with it
+    const std::string text = read_file(module).value_or(std::string()); // the run reports read errors
     entry->second =
         text.find("%smid") != text.npos || text.find("%nsmid") != text.npos || text.find("%nwarpid") != text.npos;
     return entry->second;

@@ -1,4 +1,4 @@
-// Rows of a sweep as JSON, there and back: the state of a sweep that can go on later, and its result.
+// Writes and reads rows of a sweep as JSON: the state of a sweep that can be resumed, and its result.
 #include "api/sweep/sweep_json.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ Json json_of(const Settings& settings) {
 
 Json json_of(const SweepRow& row) {
   Json metrics = Json::object();
-  for (const analyzers::Metric& m : row.metrics) std::visit([&](auto value) { metrics[m.name] = value; }, m.value);
+  for (const analyzers::NamedValue& m : row.metrics) std::visit([&](auto value) { metrics[m.name] = value; }, m.value);
   Json statistics = Json::object();
   model::KernelStatistics s = row.statistics;
   for (const model::StatisticField& field : model::statistic_fields())
@@ -40,12 +40,12 @@ Json json_of(const SweepRow& row) {
           {"statistics", std::move(statistics)}};
 }
 
-// PTX may hold bytes that are no UTF-8; JSON may not.
+// PTX may contain bytes that are not UTF-8; JSON may not.
 std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Throws nlohmann's exceptions where something is missing or of another kind.
+// Throws nlohmann's exceptions if something is missing or has another type.
 SweepRow row_of(const Json& json) {
   SweepRow row{};
   for (const auto& [key, value] : json.at("settings").items()) row.settings.emplace_back(key, value.get<std::string>());
@@ -79,7 +79,7 @@ Expected<SweepRow> parse_sweep_line(std::string_view line) {
   try {
     return row_of(Json::parse(line));
   } catch (const Json::exception& e) {
-    return failure(fmt::format("no row of a sweep: {}", e.what()));
+    return failure(fmt::format("not a sweep row: {}", e.what()));
   }
 }
 
@@ -91,12 +91,12 @@ Expected<SweepIdentity> parse_sweep_header(std::string_view line) {
   try {
     const Json json = Json::parse(line);
     if (json.at("warplens") != version())
-      return failure(
-          fmt::format("it is of warplens {}, this is {}", json.at("warplens").get<std::string>(), version()));
+      return failure(fmt::format("it was written by warplens {}, but this is {}",
+                                 json.at("warplens").get<std::string>(), version()));
     return SweepIdentity{json.at("sweep").get<std::map<std::string, std::string>>(),
                          json.at("options").get<std::map<std::string, std::string>>()};
   } catch (const Json::exception&) {
-    return failure("it does not begin with the header of one");
+    return failure("it does not begin with the header of a sweep table");
   }
 }
 

@@ -23,7 +23,7 @@ using exec::Mask;
 // The windows of generic addresses are 16 MiB long.
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 24;
 
-/// What a file says of a machine instruction: its place in the stand-in, and what it does.
+/// A machine instruction of a file: its place in the generated PTX, and its operation.
 struct Known {
   std::uint32_t instruction = 0;
   StandIn stand_in;
@@ -32,7 +32,7 @@ struct Known {
 };
 using Instructions = std::map<std::uint64_t, Known>; ///< by PC
 
-/// How the addresses lie to each other, as the emulator classifies them.
+/// The pattern of the addresses, as the emulator classifies them.
 void classify(exec::Access& access) {
   const int first = std::countr_zero(access.mask);
   const Mask others = access.mask & (access.mask - 1);
@@ -53,7 +53,7 @@ void classify(exec::Access& access) {
                                                : exec::Shape::strided;
 }
 
-/// Reads the file the second time, and tells the watcher.
+/// Reads the file a second time and passes the events to the watcher.
 class AccelSimEvents final : public EventSource {
 public:
   AccelSimEvents(std::filesystem::path file, Instructions known) : file_(std::move(file)), known_(std::move(known)) {}
@@ -105,7 +105,7 @@ private:
     count.lanes_on += lanes;
     if (known.stand_in.barrier) shard_->barrier({known.instruction, i.mask, 0, {i.cta, i.warp}, 0});
     if (known.stand_in.space == isa::Space::none || !i.addressed) return;
-    // The lanes of a generic access may lie in different spaces.
+    // The lanes of a generic access may access different spaces.
     Mask in[3]{};
     std::uint64_t addresses[kWarpSize]{};
     constexpr isa::Space spaces[] = {isa::Space::global, isa::Space::shared, isa::Space::local};
@@ -129,7 +129,7 @@ private:
     }
   }
 
-  // Which of the windows; the offset in it goes to `offset`.
+  // The window of the address; sets `offset` to the offset in it.
   [[nodiscard]] std::size_t space_of(isa::Space space, std::uint64_t address, std::uint64_t& offset) const {
     offset = address;
     if (space != isa::Space::generic) return 0;
@@ -177,7 +177,7 @@ Expected<std::vector<std::filesystem::path>> kernels_of(const std::filesystem::p
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
     if (line.starts_with("kernel")) files.push_back(list_or_kernel.parent_path() / line);
   }
-  if (files.empty()) return failure(fmt::format("'{}' names no kernel", list_or_kernel.string()));
+  if (files.empty()) return failure(fmt::format("'{}' lists no kernels", list_or_kernel.string()));
   return files;
 }
 
@@ -187,7 +187,7 @@ Expected<LaunchRequest> AccelSimImport::read(const std::filesystem::path& kernel
   if (!reader) return failure(reader.error());
   const AccelSimHeader header = reader->header();
   Instructions instructions;
-  std::uint64_t ctas = 0; // those that end, as all do once they are grouped
+  std::uint64_t ctas = 0; // CTAs that end, as all do once they are grouped
   for (;;) {
     const Expected<AccelSimReader::Item> item = reader->next();
     if (!item) return failure(item.error());
@@ -199,13 +199,13 @@ Expected<LaunchRequest> AccelSimImport::read(const std::filesystem::path& kernel
     if (known) {
       instructions[i.pc] = {0, std::move(*known), i.width, i.source_line};
     } else if (std::string opcode(i.opcode.substr(0, i.opcode.find('.'))); unknown_.insert(opcode).second) {
-      warnings_.warning({}, fmt::format("instructions {} are left out: the opcode is not known", opcode));
+      warnings_.warning({}, fmt::format("instructions {} are ignored: the opcode is unknown", opcode));
       warnings_.in_file(kernel_file.string());
     }
   }
   if (const std::uint64_t all = std::uint64_t{header.grid[0]} * header.grid[1] * header.grid[2];
       ctas != 0 && ctas < all) {
-    warnings_.warning({}, fmt::format("{} of the {} thread blocks are in the trace", ctas, all));
+    warnings_.warning({}, fmt::format("the trace contains {} of the {} thread blocks", ctas, all));
     warnings_.in_file(kernel_file.string());
   }
   std::uint32_t number = 0;
@@ -223,7 +223,7 @@ Expected<LaunchRequest> AccelSimImport::read(const std::filesystem::path& kernel
   request.kernel = std::move(*kernel);
   for (std::size_t i = 0; i < 3; ++i) request.grid[i] = header.grid[i], request.block[i] = header.block[i];
   request.dynamic_shared_bytes = header.shared_bytes;
-  if (header.registers != 0) request.registers = header.registers;
+  if (header.registers != 0) request.options.registers = header.registers;
   Expected<model::Device> chosen = device ? *device : default_device((*module)->ir());
   if (!chosen) return failure(chosen.error());
   request.device = std::move(*chosen);

@@ -1,13 +1,13 @@
-// Accel-Sim's traces, in and out. What is read becomes a launch like any other: the machine instructions of the kernel
-// are written down as PTX that stands for them, one for one, and the events take the emulator's place.
+// Reads and writes Accel-Sim traces. An imported trace becomes an ordinary launch: each machine instruction of the
+// kernel is represented by one PTX instruction, and the events of the trace take the place of the emulator.
 //
 //   AccelSimImport import;
 //   for (const auto& file : *kernels_of("kernelslist.g")) {
 //     Expected<LaunchRequest> request = import.read(file);
-//     request->recorder = trace_writer;                      // or analyze
+//     request->options.recorder = trace_writer;                      // or analyze
 //     launch(*request);
 //   }
-//   import.warnings();                                       // opcodes that are not known
+//   import.warnings();                                       // unknown opcodes
 #pragma once
 
 #include "analyzers/trace/accelsim_text.hpp"
@@ -18,15 +18,15 @@
 
 namespace warplens::api {
 
-/// The kernel files that a list names, in order, or the file itself where it is one. Error: it cannot be read.
+/// The kernel files in a list, in order, or the file itself if it is a kernel file. Error: it cannot be read.
 Expected<std::vector<std::filesystem::path>> kernels_of(const std::filesystem::path& list_or_kernel);
 
 class AccelSimImport {
 public:
-  /// Reads the file once, for its instructions; the second time is when the request is launched. The import must
-  /// outlive that. Errors: no such file, no trace, a line that cannot be, an architecture that is not known.
+  /// Reads the instructions of the file. The launch of the request reads the file again, and the import must outlive
+  /// the launch. Errors: no such file, not a trace, an invalid line, an unknown architecture.
   Expected<LaunchRequest> read(const std::filesystem::path& kernel_file, const std::optional<model::Device>& device);
-  /// Opcodes that were left out, each once.
+  /// Ignored opcodes, each once.
   [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
 
 private:
@@ -36,8 +36,8 @@ private:
   Diagnostics warnings_;
 };
 
-/// Writes kernel-1.traceg, … and kernelslist.g into a folder, which is made. A trace holds accesses, branches and
-/// barriers; so do these files, and an EXIT for each warp: no arithmetic. One block is in memory at a time.
+/// Writes kernel-1.traceg, … and kernelslist.g into a folder, and creates the folder. Like the trace, the files contain
+/// accesses, branches and barriers, but no arithmetic; each warp ends with an EXIT. One block is in memory at a time.
 /// Errors: a file cannot be written; a damaged trace.
 Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& folder);
 

@@ -35,7 +35,7 @@ struct OtherOpcode {
   std::string_view ptx;
 };
 
-// By functional unit; what is computed does not matter.
+// By functional unit; the operation itself does not matter.
 constexpr OtherOpcode kOther[] = {
     {" FADD FADD32I FMNMX FSEL FSET FSWZADD FRND FCHK ", "add.f32 %f1, %f2, %f3;"},
     {" FMUL FMUL32I ", "mul.f32 %f1, %f2, %f3;"},

@@ -14,10 +14,10 @@ namespace {
 
 using analyzers::trace::EventKind;
 
-// Where the header says that generic addresses of these spaces begin; the accesses themselves have offsets.
+// The base addresses of these spaces in the header; the accesses themselves have offsets.
 constexpr std::uint64_t kSharedBase = 0x00007fe000000000, kLocalBase = 0x00007fe002000000;
 
-// "LDG.E.64", "STS", "ATOMS.ADD"; empty: there is none for such an access.
+// "LDG.E.64", "STS", "ATOMS.ADD"; empty: no opcode for this access.
 std::string opcode_of(const exec::Access& a) {
   std::string_view space;
   switch (a.space) {
@@ -43,7 +43,7 @@ std::string opcode_of(const exec::Access& a) {
   return {};
 }
 
-// Mode 1 where the lanes follow each other without a gap, as its readers expect; else mode 0.
+// Mode 1 if the active lanes are contiguous, as its readers expect; otherwise mode 0.
 std::string addresses_of(const exec::Access& a) {
   const int first = std::countr_zero(a.mask);
   const std::uint64_t run = std::uint64_t{a.mask >> first} + 1;
@@ -55,7 +55,7 @@ std::string addresses_of(const exec::Access& a) {
   return text;
 }
 
-/// What the machine would execute; empty: nothing.
+/// The machine's opcode; empty: none.
 std::string opcode_of(const SeenEvent& e) {
   if (e.kind == EventKind::branch) return "BRA";
   if (e.kind == EventKind::barrier) return "BAR.SYNC";
@@ -86,7 +86,7 @@ public:
                     "-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num "
                     "[reg_srcs] mem_width [adrrescompress?] [mem_addresses]\n",
                     r.kernel.function->name, number, grid_[0], grid_[1], grid_[2], r.block[0], r.block[1], r.block[2],
-                    view.static_shared_bytes() + r.dynamic_shared_bytes, r.registers.value_or(32),
+                    view.static_shared_bytes() + r.dynamic_shared_bytes, r.options.registers.value_or(32),
                     r.kernel.module->ir().sm, kSharedBase, kLocalBase));
   }
 
@@ -111,8 +111,8 @@ private:
     std::uint64_t lines = 0;
   };
 
-  /// A PC has one opcode. Where an instruction of PTX stands for several, as asynchronous copies and generic addresses
-  /// do, the further ones lie between it and the next instruction.
+  /// A PC has one opcode. If a PTX instruction has several opcodes, as asynchronous copies and generic addresses do,
+  /// the additional PCs are between it and the next instruction.
   std::uint64_t pc_of(std::uint32_t instruction, const std::string& opcode) {
     std::vector<std::string>& known = opcodes_[instruction];
     const auto found = std::find(known.begin(), known.end(), opcode);
@@ -139,7 +139,7 @@ private:
   Extent grid_;
   std::uint64_t threads_; // of a block
   std::uint64_t exit_pc_;
-  std::vector<std::vector<std::string>> opcodes_; // of each instruction of PTX, in the order in which they were seen
+  std::vector<std::vector<std::string>> opcodes_; // of each PTX instruction, in the order of occurrence
   std::vector<Warp> warps_;
   std::uint64_t cta_ = 0;
   bool any_ = false;
@@ -150,7 +150,7 @@ private:
 namespace {
 
 Expected<void> write_files(const Trace& trace, const std::filesystem::path& folder) {
-  std::vector<OutputFile> files; // all get their names when all are whole
+  std::vector<OutputFile> files; // renamed only when all are complete
   std::string list;
   for (std::size_t i = 0; i < trace.launches().size(); ++i) {
     const std::string name = fmt::format("kernel-{}.traceg", i + 1);
@@ -178,9 +178,9 @@ Expected<void> write_files(const Trace& trace, const std::filesystem::path& fold
 Expected<void> write_accelsim(const Trace& trace, const std::filesystem::path& folder) {
   std::error_code error;
   const bool is_new = std::filesystem::create_directories(folder, error);
-  if (error) return failure(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+  if (error) return failure(fmt::format("cannot create the folder '{}': {}", folder.string(), error.message()));
   Expected<void> written = write_files(trace, folder);
-  if (!written && is_new) std::filesystem::remove(folder, error); // where it is empty
+  if (!written && is_new) std::filesystem::remove(folder, error); // only if it is empty
   return written;
 }
 

@@ -34,8 +34,7 @@ Expected<std::vector<bool>> TraceWriter::kept_instructions(const exec::Program& 
   for (const ir::Instruction& i : program.function->instructions)
     kept.push_back(std::find(filter_.lines.begin(), filter_.lines.end(), i.where.line) != filter_.lines.end());
   if (std::find(kept.begin(), kept.end(), true) == kept.end())
-    return failure(fmt::format("none of the lines that are to be traced has an instruction of kernel '{}'",
-                               program.function->name));
+    return failure(fmt::format("none of the lines to trace has an instruction of kernel '{}'", program.function->name));
   return kept;
 }
 
@@ -123,13 +122,10 @@ std::string kept(const TraceFilter& f) {
 Expected<LaunchReport> Trace::analyze(std::size_t index, const ReplayOptions& options) {
   const TracedLaunch& traced = launches_[index];
   LaunchRequest request = traced.request;
-  request.analyze = !traced.trap;
+  request.options = options.launch;
+  request.options.analyze = !traced.trap;
+  if (!request.options.registers) request.options.registers = traced.request.options.registers;
   if (options.device) request.device = *options.device;
-  if (options.registers) request.registers = options.registers;
-  request.rules = options.rules;
-  request.analyzers = options.analyzers;
-  request.first_level = options.first_level;
-  request.per_block = options.per_block;
   Replay events(*reader_, reader_->launches()[index], traced);
   request.events = &events;
   Expected<LaunchReport> report = launch(request);
@@ -137,11 +133,11 @@ Expected<LaunchReport> Trace::analyze(std::size_t index, const ReplayOptions& op
   report->trap = traced.trap;
   if (traced.trap) return report;
   if (const std::string only = kept(traced.filter); !only.empty())
-    report->remarks.push_back(fmt::format("the trace holds only {}: what is counted from accesses is of these", only));
+    report->remarks.push_back(fmt::format("the trace contains only {}: counts of accesses cover only these", only));
   if (!traced.complete)
     report->remarks.push_back(
-        "the run that wrote the trace was cut off: the counts are of its beginning, and how often "
-        "each instruction ran is not known");
+        "the run that wrote the trace was interrupted: the counts cover only its beginning, and it is "
+        "unknown how often each instruction ran");
   return report;
 }
 

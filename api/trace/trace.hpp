@@ -1,7 +1,7 @@
-// Traces: what every warp did in a launch, in a file, to be analysed again without running anything.
+// Traces: files with the events of every warp in a launch, for later analyses without an emulation.
 //
 //   auto writer = *TraceWriter::create("t.h5", {});
-//   launch({…, .recorder = writer.get()});
+//   launch({…, .options = {.recorder = writer.get()}});
 //   writer->close();
 //
 //   Trace trace = *Trace::open("t.h5");
@@ -21,15 +21,15 @@ namespace warplens::api {
 struct TraceFilter {
   std::string kernel; ///< empty: all
   std::uint64_t first_block = 0, last_block = ~std::uint64_t{0};
-  std::uint64_t every = 1;          ///< each so-manyth of these blocks
+  std::uint64_t every = 1;          ///< every nth of these blocks
   std::vector<std::uint32_t> lines; ///< of the PTX; empty: all
 };
 
 class TraceWriter final : public LaunchRecorder {
 public:
-  /// The file appears under its name with close(); until then it is beside (see api/files/output_file.hpp), where it
-  /// stays if this process is killed or the disk is full: it can be read up to there. `device_file`: where the device
-  /// of the launches was read from, if it is not a built-in one. Errors: the file cannot be written.
+  /// The file has a temporary name (see api/files/output_file.hpp) until close(). If this process is killed or the
+  /// disk is full, the temporary file remains and is readable up to that point. `device_file`: the file of the
+  /// launches' device, if it is not a built-in device. Errors: the file cannot be written.
   static Expected<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path, TraceFilter filter,
                                                        const std::filesystem::path& device_file = {});
   Expected<exec::Watcher*> begin(const LaunchRequest& request, const exec::Launch& launch) override;
@@ -48,32 +48,28 @@ private:
   TraceFilter filter_;
   std::string device_text_;
   std::unique_ptr<analyzers::trace::Recorder> recorder_;
-  std::vector<std::weak_ptr<Module>> modules_; ///< by launch: a module's text is written once
+  std::vector<std::weak_ptr<Module>> modules_; ///< by launch, so that a module's text is written once
 };
 
-/// What analyze() may be told.
+/// Options of analyze().
 struct ReplayOptions {
-  std::optional<model::Device> device;    ///< instead of that of the launch
-  std::optional<std::uint32_t> registers; ///< instead of what the launch was told
-  rules::RuleSet rules;                   ///< these four as in a LaunchRequest
-  std::vector<std::string> analyzers;
-  FirstLevel first_level = FirstLevel::device;
-  bool per_block = false;
+  std::optional<model::Device> device; ///< replaces the launch's device
+  LaunchOptions launch;                ///< `registers` replaces that of the launch
 };
 
-/// A launch of a trace, as it can be launched again.
+/// A launch of a trace, which can be launched again.
 struct TracedLaunch {
   LaunchRequest request;
   TraceFilter filter;
-  bool complete = false; ///< false: the run was cut off, and how often instructions ran is not known
+  bool complete = false; ///< false: the run was interrupted; execution counts are unknown
   std::string printed;   ///< by printf() in the kernel
   std::optional<Diagnostic> trap;
-  std::shared_ptr<Buffer> pointed_to; ///< by an argument: as large as what the launch's pointed to
+  std::shared_ptr<Buffer> pointed_to; ///< by an argument; as large as the original memory
 };
 
 class Trace {
 public:
-  /// Errors: no trace, a damaged one, one of another version; the PTX in it cannot be loaded. See also
+  /// Errors: not a trace, damaged, of another version; the PTX in it cannot be loaded. See also
   /// api/trace/trace_validation.hpp.
   static Expected<Trace> open(const std::filesystem::path& path);
 

@@ -15,12 +15,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Thrown, as the library throws, where a description cannot be that of a launch.
+/// Thrown, like the library's exceptions, if a description is not valid for a launch.
 struct Wrong {
   std::string what;
 };
 
-// PTX and what a kernel prints may hold bytes that are no UTF-8: such a text is a list of its bytes.
+// PTX and printed text may contain bytes that are not UTF-8: such text is stored as a list of its bytes.
 Json text_of(const std::string& text) {
   try {
     static_cast<void>(Json(text).dump());
@@ -32,7 +32,7 @@ Json text_of(const std::string& text) {
   }
 }
 
-/// What the library would make of a negative number, or of one that is too large, is another number.
+/// The library would silently convert numbers that are negative or too large.
 template <class T> T natural(const Json& json, std::string_view what) {
   const bool fits = json.is_number_unsigned() && json.get<std::uint64_t>() <= std::numeric_limits<T>::max();
   if (!fits) throw Wrong{fmt::format("'{}' is not a number from 0 to {}", what, std::numeric_limits<T>::max())};
@@ -41,7 +41,7 @@ template <class T> T natural(const Json& json, std::string_view what) {
 
 std::string text_from(const Json& json) {
   if (json.is_string()) return json.get<std::string>();
-  if (!json.is_array()) throw Wrong{"a text that is none"};
+  if (!json.is_array()) throw Wrong{"a text is neither a string nor a list of bytes"};
   std::string text;
   for (const Json& byte : json) text += static_cast<char>(natural<unsigned char>(byte, "a byte of a text"));
   return text;
@@ -73,7 +73,7 @@ std::vector<Source> sources_from(const Json& json) {
   return sources;
 }
 
-/// The files of the rules that the device file names, as it stood where the run was.
+/// The rule files that the device file refers to, as they were at the time of the run.
 Json rule_files_of(const model::Device& device) {
   Json files = Json::array();
   const auto add = [&](const rules::Label& rule) {
@@ -88,7 +88,7 @@ Json rule_files_of(const model::Device& device) {
   return files;
 }
 
-/// A built-in rule, or the file of which `name`, relative to wherever the device file was, is the end.
+/// A built-in rule, or the stored file whose path ends with `name`, which is relative to the device file.
 Expected<rules::Rule> rule_from(const Json& files, const std::string& name) {
   Expected<rules::Rule> built_in = rules::find_rule(name);
   std::string end = std::filesystem::path(name).lexically_normal().string();
@@ -158,10 +158,10 @@ private:
     if (!json.at("cluster").is_null()) r.cluster = extent(json["cluster"], "cluster");
     r.dynamic_shared_bytes = natural<std::uint64_t>(json.at("dynamic_shared_bytes"), "dynamic_shared_bytes");
     r.cooperative = json.at("cooperative").get<bool>();
-    if (!json.at("registers").is_null()) r.registers = natural<std::uint32_t>(json["registers"], "registers");
-    r.launched_by = json.value("launched_by", std::string()); // older traces do not say
+    if (!json.at("registers").is_null()) r.options.registers = natural<std::uint32_t>(json["registers"], "registers");
+    r.launched_by = json.value("launched_by", std::string()); // missing in older traces
     r.device = std::move(*device);
-    // Nobody reads what the arguments hold: they have the right size, and point to as much memory as they did.
+    // The values of the arguments are not used: only their size and the size of the memory they point to matter.
     Checked bytes;
     for (const auto& p : r.kernel.function->params) bytes += p.size;
     if (const Limit& limit = limits::kParameterBytes; !limit.admits(bytes))
@@ -172,7 +172,7 @@ private:
     if (!launch.conclusion) return result;
     const Json conclusion = Json::parse(*launch.conclusion);
     conclude(conclusion, result);
-    const auto pointed_to = conclusion.find("argument_bytes"); // older traces do not say
+    const auto pointed_to = conclusion.find("argument_bytes"); // missing in older traces
     const auto size = pointed_to == conclusion.end() ? 0 : natural<std::uint64_t>(*pointed_to, "argument_bytes");
     if (size > 0)
       if (const Expected<void> done = point_to(size, result); !done) return failure(done.error());
@@ -228,7 +228,7 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
                {"cluster", request.cluster ? Json(*request.cluster) : Json()},
                {"dynamic_shared_bytes", request.dynamic_shared_bytes},
                {"cooperative", request.cooperative},
-               {"registers", request.registers ? Json(*request.registers) : Json()},
+               {"registers", request.options.registers ? Json(*request.options.registers) : Json()},
                {"launched_by", request.launched_by},
                {"device", request.device.id},
                {"filter", filter_of(filter)}};

@@ -18,14 +18,14 @@ namespace trace = analyzers::trace;
 
 namespace {
 
-// A run of events of one CTA, and where in the file it is.
+// A sequence of events of one CTA, and its position in the file.
 struct Piece {
   std::uint64_t cta = 0;
   std::size_t block = 0;
   std::uint32_t segment = 0;
 };
 
-/// The last few blocks that were read: CTAs that workers ran at the same time lie in as many blocks.
+/// A cache of recently read blocks: CTAs that ran at the same time on several workers are in different blocks.
 class Blocks {
 public:
   struct Loaded {
@@ -55,7 +55,7 @@ private:
   std::deque<Loaded> loaded_;
 };
 
-/// One for each address that the lanes of a request ask for.
+/// One for each address that the lanes of a request access.
 std::uint32_t constant_passes(const exec::Access& a, const rules::Requests& requests) {
   std::uint32_t passes = 0;
   requests.for_each([&](exec::Mask lanes) {
@@ -69,11 +69,11 @@ std::uint32_t constant_passes(const exec::Access& a, const rules::Requests& requ
 
 Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, const rules::RuleSet& rules) {
   if (launch >= trace.launches().size())
-    return failure(
-        fmt::format("the trace holds {} launches, counted from 0: there is no {}", trace.launches().size(), launch));
+    return failure(fmt::format("the trace contains {} launches, counted from 0: launch {} does not exist",
+                               trace.launches().size(), launch));
   const LaunchRequest& request = trace.launches()[launch].request;
   Module& module = *request.kernel.module;
-  auto program = module.program(*request.kernel.function, true, request.level);
+  auto program = module.program(*request.kernel.function, true, request.options.level);
   if (!program) return failure(program.error());
   TraceView view;
   view.trace_ = &trace;
@@ -92,7 +92,7 @@ Expected<TraceView> TraceView::open(const Trace& trace, std::size_t launch, cons
   return view;
 }
 
-// Fills in what the event is; its addresses stay with the caller.
+// Fills in the event; the caller keeps its addresses.
 void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
   const ir::Function& function = *program_->function;
   const ir::Instruction& instruction = function.instructions[event.pattern->instruction];
@@ -141,7 +141,7 @@ Expected<void> TraceView::visit(const TraceQuery& query, const std::function<boo
         pieces.push_back({row.cta, b, s});
     }
   }
-  // The blocks of one worker are in its order, and a CTA has one worker.
+  // The blocks of one worker are in order, and each CTA has one worker.
   std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& x, const Piece& y) { return x.cta < y.cta; });
   Blocks blocks(reader, launch, limits_);
   SeenEvent seen;

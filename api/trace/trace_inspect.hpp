@@ -1,4 +1,4 @@
-// Looks into a trace: the events of chosen lines, blocks and warps, and what each access became.
+// Shows the events of selected lines, blocks and warps of a trace, and the transactions of each access.
 //
 //   Expected<TraceView> view = TraceView::open(trace, 0, rules);
 //   view->visit({.first_block = 3, .last_block = 3}, [](const SeenEvent& e) { … return true; });
@@ -19,7 +19,7 @@ struct TraceQuery {
   bool branches = true, barriers = true;
 };
 
-/// An event with all that is known of it. Valid during the call that shows it.
+/// An event with all its details. Valid during the call that shows it.
 struct SeenEvent {
   std::size_t launch = 0;
   exec::WarpId of;
@@ -41,11 +41,11 @@ struct SeenEvent {
 
 class TraceView {
 public:
-  /// The first rule of each kind is used; where there is none, that of the launch's device. Errors: no such launch;
-  /// instructions of the kernel that cannot be run.
+  /// Uses the first rule of each kind, or else the rule of the launch's device. Errors: no such launch; unsupported
+  /// instructions in the kernel.
   static Expected<TraceView> open(const Trace& trace, std::size_t launch, const rules::RuleSet& rules);
-  /// Calls `show` for each event that the query names, in the order of the blocks and, within one, in the order in
-  /// which they happened, until it returns false. Error: a damaged trace.
+  /// Calls `show` for each event that matches the query, until it returns false. The events are in the order of the
+  /// blocks and, within a block, in the order of execution. Error: a damaged trace.
   Expected<void> visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const;
 
   [[nodiscard]] std::size_t instructions() const { return ptx_.size(); } ///< of the kernel
@@ -69,7 +69,7 @@ private:
 /// "load", "store", "atomic" or "reduction".
 std::string_view name(exec::AccessKind kind);
 
-/// The event as a line of JSON, ends with a newline: docs/trace-format.md, "inspect".
+/// The event as a line of JSON that ends with a newline: docs/trace-format.md, "inspect".
 std::string json_line(const SeenEvent& event);
 
 } // namespace warplens::api

@@ -26,7 +26,7 @@ bool overlap(std::vector<Range> ranges) {
   return false;
 }
 
-/// Why two blocks cannot both be there; empty: they can.
+/// Why two blocks exclude each other; empty: they do not.
 std::string_view damage_of_rows(const std::vector<trace::Launch>& launches) {
   std::vector<Range> events, offsets, patterns, segments;
   for (const trace::Launch& launch : launches)
@@ -53,17 +53,17 @@ std::string damage_of_counts(const std::vector<exec::InstructionCount>& counts, 
   return lanes.valid() ? std::string() : "the sum of its counts is more than 2^64";
 }
 
-/// The segments of a launch, those of a CTA in their order.
+/// The segments of a launch; those of each CTA are in order.
 class Segments {
 public:
-  /// Errors: they cannot be read; they are not as many events as the block has.
+  /// Errors: the segments cannot be read; their event count differs from the block's.
   Expected<void> read(const trace::Reader& reader, const trace::Launch& launch) {
     for (const trace::BlockRow& block : launch.blocks) {
       const Expected<std::vector<trace::SegmentRow>> rows = reader.segments(block);
       if (!rows) return failure(rows.error());
       std::uint64_t events = 0;
       for (const trace::SegmentRow& row : *rows) events += row.events; // 32 bits each
-      if (events != block.events) return failure("a block has other events than its segments");
+      if (events != block.events) return failure("the events of a block do not match its segments");
       all_.insert(all_.end(), rows->begin(), rows->end());
     }
     std::stable_sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a.cta < b.cta; });
@@ -94,7 +94,7 @@ template <class Enum> constexpr std::uint8_t bit(Enum value) {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(value));
 }
 
-/// By its spelling. Of instructions that move data otherwise than ld, st, atom and red any access is believed.
+/// Derived from the opcode. Data movement other than ld, st, atom and red may make any access.
 trace::Allowed allowed(std::string_view opcode) {
   using exec::AccessKind;
   using isa::Space;
@@ -121,7 +121,7 @@ trace::Allowed allowed(std::string_view opcode) {
 
 Expected<void> validate_launch(const trace::Reader& reader, const trace::Launch& launch, const TracedLaunch& traced) {
   const LaunchRequest& request = traced.request;
-  const auto program = request.kernel.module->program(*request.kernel.function, true, request.level);
+  const auto program = request.kernel.module->program(*request.kernel.function, true, request.options.level);
   if (!program) return failure(program.error());
   if (Diagnostics errors = validate(request, **program); errors.has_errors()) return failure(std::move(errors));
   if (std::string damage = damage_of_counts(launch.counts, (*program)->function->instructions.size()); !damage.empty())

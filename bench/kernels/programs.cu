@@ -1,8 +1,8 @@
-// What programs spend their time with, one kernel each, for bench_programs:
+// Kernels that are typical of programs, for bench_programs:
 //   nvcc -arch=sm_75 -ptx programs.cu
 extern "C" {
 
-// A row of a matrix by each thread: loads that are as far apart as the rows.
+// Each thread processes a row of a matrix: neighbouring loads are a row apart.
 __global__ void matrix_vector(const float* a, const float* x, float* y, int n) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
@@ -10,7 +10,7 @@ __global__ void matrix_vector(const float* a, const float* x, float* y, int n) {
   y[row] = sum;
 }
 
-// A sparse matrix of 16 elements a row, a row by each thread.
+// A sparse matrix with 16 elements a row; each thread processes a row.
 __global__ void sparse_matrix_vector(const float* values, const unsigned* columns, const float* x, float* y, int n) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
@@ -101,7 +101,7 @@ __global__ void mandelbrot_double(unsigned* counts, int width, int most) {
   counts[py * width + px] = count;
 }
 
-// Bytes in local memory: a table is cleared and then walked by what it holds.
+// Bytes in local memory: a table is cleared and then traversed by its own contents.
 __global__ void state_machine(const unsigned* seeds, unsigned* out, int steps) {
   unsigned char table[32768];
   for (int i = 0; i < 32768; ++i) table[i] = 0;
@@ -113,7 +113,7 @@ __global__ void state_machine(const unsigned* seeds, unsigned* out, int steps) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = state;
 }
 
-// One level of a breadth-first search over a graph of eight neighbours each.
+// One level of a breadth-first search over a graph with eight neighbours per node.
 __global__ void search_level(const unsigned* neighbours, unsigned* levels, int n, int level) {
   const int node = blockIdx.x * blockDim.x + threadIdx.x;
   if (node % 3 != level % 3) return;
@@ -123,7 +123,7 @@ __global__ void search_level(const unsigned* neighbours, unsigned* levels, int n
   }
 }
 
-// A block factors a matrix of its own, 64 by 64.
+// Each block factors its own 64 x 64 matrix.
 __global__ void lu_decomposition(double* matrices) {
   double* const a = matrices + (size_t)blockIdx.x * 64 * 64;
   for (int k = 0; k < 63; ++k) {
@@ -202,7 +202,7 @@ __global__ void convolution(const float* in, float* out, int width, int height) 
   out[y * width + x] = sum / 256;
 }
 
-// As compilers of machine learning emit it: a block is one thread.
+// Blocks of one thread, as machine-learning compilers emit them.
 __global__ void one_thread_matrix_product(const float* a, const float* b, float* c, int n) {
   const int row = blockIdx.y, column = 4 * blockIdx.x;
   float sum[4] = {0, 0, 0, 0};
@@ -213,7 +213,7 @@ __global__ void one_thread_matrix_product(const float* a, const float* b, float*
   for (int i = 0; i < 4; ++i) c[row * n + column + i] = sum[i];
 }
 
-// Arithmetic alone, of 32 and 64 bits.
+// Only arithmetic, with 32 and 64 bits.
 __global__ void one_thread_arithmetic(float* out, int n) {
   float x = out[blockIdx.x], y = 1.5f;
   double z = x;
@@ -228,17 +228,17 @@ __global__ void one_thread_arithmetic(float* out, int n) {
   out[blockIdx.x] = x + y + (float)z + (float)u;
 }
 
-// Loads alone, each of the address that the one before gave.
+// Only loads; each loads the address of the next.
 __global__ void one_thread_loads(const unsigned* links, unsigned* out, int n) {
   unsigned at = blockIdx.x;
   for (int i = 0; i < n; ++i) at = links[at & 16383];
   out[blockIdx.x] = at;
 }
 
-// Next to nothing: what it costs to begin a block.
+// Almost no work: measures the cost of starting a block.
 __global__ void one_thread_block(const float* in, float* out) { out[blockIdx.x] = in[blockIdx.x] * 2; }
 
-// A single lane of each warp works.
+// Only one lane of each warp works.
 __global__ void one_lane(const float* in, float* out, int n) {
   if ((threadIdx.x & 31) != 5) return;
   float sum = 0;

@@ -1,4 +1,4 @@
-// Stores to scattered places. Launch: grid (count/256), block (256); count is a power of two.
+// Stores to scattered addresses. Launch: grid (count/256), block (256); count is a power of two.
 extern "C" __global__ void scatter(int* out, int count)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, at = i * 2654435761u;

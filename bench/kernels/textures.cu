@@ -1,5 +1,5 @@
-// What programs do with textures: an image turned (linear filter, normalised coordinates that wrap), a volume that rays
-// march through, and a bicubic filter of four linear fetches. Launch: grid (size/16, size/16), block (16, 16).
+// Typical uses of textures: an image rotation (linear filter, normalised coordinates that wrap), ray marching through a
+// volume, and a bicubic filter of four linear fetches. Launch: grid (size/16, size/16), block (16, 16).
 extern "C" __global__ void rotate(cudaTextureObject_t image, float* out, int size, float c)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,4 +1,4 @@
-// Hand-made warp accesses for the tests, classified as the emulator classifies them.
+// Hand-written warp accesses for the tests, classified as in the emulator.
 //
 //   WarpAccess a(0xffffffff, 4, [](int lane) { return 128 + 8 * lane; });
 //   shard.access(a.event(exec::AccessKind::load, isa::Space::global));

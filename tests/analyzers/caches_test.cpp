@@ -1,4 +1,4 @@
-// Caches: hits and misses that can be worked out by hand.
+// Caches: hits and misses, computed by hand.
 #include "analyzers/caches.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 

@@ -17,7 +17,7 @@ Board board(std::uint32_t partitions, std::uint32_t multiprocessors = 30) {
   return {.multiprocessors = multiprocessors, .partitions = Partitions{partitions, 256}};
 }
 
-/// Of one access of each block, at pitch * block.
+/// For one access of each block, at pitch * block.
 double ratio(const Board& on, std::uint64_t pitch, std::uint64_t stride = 4) {
   PartitionCamping camping(1, kBlocks, on);
   WarpStreams warps(camping, 3);
@@ -37,7 +37,7 @@ TEST(PartitionCamping, RowsOfAMatrixOfA10Series) {
 }
 
 TEST(PartitionCamping, OtherBoards) {
-  // 2048 is no multiple of 6 x 256, 1536 is.
+  // 2048 is not a multiple of 6 x 256, 1536 is.
   EXPECT_DOUBLE_EQ(ratio(board(6), 1536), 6);
   EXPECT_DOUBLE_EQ(ratio(board(6), 2048), 2); // 2048 mod 1536 = 512: three of the six
   EXPECT_DOUBLE_EQ(ratio(board(2), 512), 2);  // 128 floats on the 8500 GT

@@ -1,5 +1,5 @@
-// The engines that count quickly agree with those that do word for word what the guides say, on random accesses of
-// every sort. So many for each rule: WARPLENS_RANDOM_ACCESSES, 30 000 without it.
+// The fast engines agree with the engines that follow the guides literally, on random accesses of every kind. The
+// environment variable WARPLENS_RANDOM_ACCESSES sets the number of accesses per rule; the default is 30 000.
 #include "analyzers/fast_banks.hpp"
 #include "analyzers/fast_coalescing.hpp"
 #include "tests/analyzers/accesses.hpp"

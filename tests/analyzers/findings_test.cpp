@@ -76,7 +76,7 @@ TEST_F(Findings, HalfWarpsThatAreNotAligned) {
   const auto findings = finish({}, kGt200);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].message, "4-byte loads move 128 bytes per request in 1 transactions (ideal 64 bytes): accesses "
-                                 "do not start at a multiple of 64 bytes, or few lanes are active");
+                                 "are not aligned to 64 bytes, or few lanes are active");
 }
 
 TEST_F(Findings, OneTransactionForEachThread) {
@@ -87,8 +87,8 @@ TEST_F(Findings, OneTransactionForEachThread) {
   const auto findings = finish({}, kG80);
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].message,
-            "4-byte loads are uncoalesced: one transaction for each thread, 32 per request (ideal 2): accesses do not "
-            "start at a multiple of 64 bytes, or few lanes are active");
+            "4-byte loads are uncoalesced: one transaction for each thread, 32 per request (ideal 2): accesses are "
+            "not aligned to 64 bytes, or few lanes are active");
   EXPECT_EQ(findings[0].excess, 300);
   EXPECT_EQ(findings[0].unit, "transactions");
   EXPECT_EQ(findings[1].message, "4-byte stores are partly uncoalesced: one transaction for each thread of some "
@@ -127,7 +127,7 @@ TEST_F(Findings, BankConflictsOfHalfWarps) {
   shard().access(column.event(AccessKind::load, Space::shared, 2));
   const auto findings = finish({}, kGt200);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].message, "4-byte loads of shared memory take 32 passes over the 16 banks, half-warp by "
+  EXPECT_EQ(findings[0].message, "4-byte shared memory loads take 32 passes over the 16 banks, half-warp by "
                                  "half-warp (ideal 2): neighbouring threads are 128 bytes apart");
   EXPECT_EQ(findings[0].excess, 30);
 }
@@ -166,7 +166,7 @@ TEST_F(Findings, BankConflicts) {
   const auto findings = finish();
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].rule, "SharedMemoryConflicts");
-  EXPECT_EQ(findings[0].message, "4-byte loads of shared memory take 32 passes over the banks (ideal 1): neighbouring "
+  EXPECT_EQ(findings[0].message, "4-byte shared memory loads take 32 passes over the banks (ideal 1): neighbouring "
                                  "threads are 128 bytes apart");
   EXPECT_EQ(findings[0].excess, 31);
   EXPECT_EQ(findings[1].lines, std::vector<std::uint32_t>{31});
@@ -178,9 +178,9 @@ TEST_F(Findings, Divergence) {
   const auto findings = finish({{10, 160, 100}});
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].rule, "ThreadDivergence");
-  EXPECT_EQ(findings[0].message, "10 of 32 lanes do something in an average instruction");
+  EXPECT_EQ(findings[0].message, "10 of 32 lanes execute an average instruction");
   EXPECT_EQ(findings[0].excess, 220);
-  EXPECT_EQ(findings[1].message, "75 % of the warps that run this branch go both ways, one after the other");
+  EXPECT_EQ(findings[1].message, "75 % of the warps that run this branch take both paths, one after the other");
   EXPECT_EQ(findings[1].lines, std::vector<std::uint32_t>{33});
 }
 

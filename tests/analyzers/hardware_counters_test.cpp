@@ -1,5 +1,5 @@
-// Feeds the accesses of the measured kernels, written down by hand from their CUDA source, to all analyzers, and
-// compares with what the profiler counted on compute capability 9.0.
+// Feeds the accesses of the measured kernels, hand-written from their CUDA source, to all analyzers, and compares the
+// results with the profiler's counters on compute capability 9.0.
 
 #include "analyzers/analyzers.hpp"
 #include "tests/analyzers/accesses.hpp"

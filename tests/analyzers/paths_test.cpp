@@ -1,5 +1,5 @@
-// Analyzers of whole kernels: independent loads, imbalance at barriers, arithmetic; and that all analyzers say the same
-// whoever runs which block.
+// Analyzers of whole kernels: independent loads, imbalance at barriers, arithmetic; and that the results of all
+// analyzers do not depend on which worker runs which block.
 #include "analyzers/analyzers.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 #include "tests/exec/kernel_test.hpp"
@@ -256,7 +256,7 @@ TEST(Arithmetic, IntensityOfASum) {
 std::string text(const Profile& profile) {
   std::string result;
   const auto add = [&](const Metrics& metrics) {
-    for (const Metric& m : metrics.list()) result += m.name + "=" + std::to_string(m.number()) + "\n";
+    for (const Metric& m : metrics.list()) result += std::string(m.name()) + "=" + std::to_string(m.number()) + "\n";
   };
   add(profile.metrics);
   for (const InstructionRow& row : profile.instructions) {

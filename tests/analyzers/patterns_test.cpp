@@ -1,4 +1,4 @@
-// How the lanes of an access lie to each other, by hand.
+// Access patterns of the lanes of a warp, computed by hand.
 #include "analyzers/analyzer.hpp"
 #include "tests/analyzers/accesses.hpp"
 

@@ -1,4 +1,4 @@
-// Reuse distances and duplicate loads, by hand.
+// Reuse distances and duplicate loads, computed by hand.
 #include "analyzers/duplicate_loads.hpp"
 #include "analyzers/reuse_distance.hpp"
 #include "tests/analyzers/warp_streams.hpp"

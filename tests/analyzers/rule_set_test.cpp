@@ -1,4 +1,4 @@
-// Rules that a user names: how they are read, explained, and counted under.
+// Rules that a user selects: reading, explanation and counting.
 #include "analyzers/analyzers.hpp"
 #include "rules/rule_set.hpp"
 #include "tests/analyzers/accesses.hpp"
@@ -53,19 +53,19 @@ TEST(RuleSet, SaysWhatIsWrongAndWhere) {
             std::string::npos);
   // Nothing is said of keys that the other kind of rule may have.
   EXPECT_EQ(with("\"coalescing\"", "\"coalesce\"").find("unknown key"), std::string::npos);
-  EXPECT_NE(with("full-warp", "full warp").find("bad.toml:2:8: error: 'name' must be a text of letters"),
+  EXPECT_NE(with("full-warp", "full warp").find("bad.toml:2:8: error: 'name' must be a string of letters"),
             std::string::npos);
   EXPECT_NE(
       with("lanes = 32", "lanes = 33").find("bad.toml:9:9: error: 'lanes' must be a power of two from 1 to 32, got 33"),
       std::string::npos);
   EXPECT_NE(with("segment = 64", "segment = -64").find("got -64"), std::string::npos);
-  EXPECT_NE(with("segment = 64", "segment = 64.5").find("got a number with a fraction"), std::string::npos);
+  EXPECT_NE(with("segment = 64", "segment = 64.5").find("got a floating-point number"), std::string::npos);
   EXPECT_NE(
       with("shrink = true", "shrink = 1").find("bad.toml:5:10: error: expected true or false for 'shrink', got 1"),
       std::string::npos);
-  EXPECT_NE(with("title = \"whole warps\"", "title = []").find("expected a text for 'title', got an empty list"),
+  EXPECT_NE(with("title = \"whole warps\"", "title = []").find("expected a string for 'title', got an empty list"),
             std::string::npos);
-  EXPECT_NE(with("\"any\"", "\"kth_word\"").find("shrink and equal_addresses go with order = \"any\" only"),
+  EXPECT_NE(with("\"any\"", "\"kth_word\"").find("shrink and equal_addresses require order = \"any\""),
             std::string::npos);
   EXPECT_NE(with("smallest", "smalest").find("bad.toml:6:1: error: unknown key 'smalest'"), std::string::npos);
   EXPECT_NE(with("[[word]]", "[word]").find("expected [[word]] tables, got a table"), std::string::npos);
@@ -98,17 +98,17 @@ TEST(RuleSet, EveryBuiltInRuleIsFoundExplainedAndHasASource) {
 TEST(RuleSet, ExplainsInSentences) {
   EXPECT_EQ(explain(std::get<CoalescingRule>(parsed(kFullWarp))),
             (std::vector<std::string>{
-                "4-byte words: a request is a warp; segments have 64 bytes",
-                "a request makes one transaction for each segment that its lanes touch, in any order",
-                "a transaction of which only one half is used is halved, down to 32 bytes",
+                "4-byte words: one request per warp; segments of 64 bytes",
+                "a request causes one transaction for each segment that its lanes access, in any order",
+                "a transaction is halved while only one half of it is used, down to 32 bytes",
             }));
   const auto old = explain(*find_coalescing_rule("1.0"));
   ASSERT_EQ(old.size(), 5u);
-  EXPECT_EQ(old[2], "16-byte words: a request is a half-warp (lanes 0 to 15, 16 to 31); 2 transactions of 128 bytes if "
-                    "lane k asks for word k of an aligned segment");
+  EXPECT_EQ(old[2], "16-byte words: one request per half-warp (lanes 0 to 15, 16 to 31); 2 transactions of 128 bytes "
+                    "if lane k accesses word k of an aligned segment");
   const auto banks = explain(*find_bank_rule("3.x-32"));
   EXPECT_NE(std::find(banks.begin(), banks.end(),
-                      "a pass serves, in each bank, all lanes that ask for words of one aligned block of 256 bytes"),
+                      "in each bank, a pass serves all lanes that access words of one aligned block of 256 bytes"),
             banks.end());
 }
 

@@ -1,4 +1,4 @@
-// An instruction as check() leaves it, without a module; any text will do where its class does not matter.
+// An instruction as after check(), without a module. Any text is valid where the instruction class does not matter.
 //
 //   function.instructions.push_back(spelled("add.f32"));
 #pragma once

@@ -1,4 +1,4 @@
-// The order of streams, and that they take no more memory than they may.
+// The order of streams, and their memory limit.
 #include "analyzers/analyzers.hpp"
 #include "analyzers/local_memory.hpp"
 #include "analyzers/streams.hpp"
@@ -20,7 +20,7 @@ TEST(Streams, RoundsOverMultiprocessorsBlocksAndWarps) {
   const Board board{.multiprocessors = 2, .resident_ctas = 2};
   Streams streams({.grid = {5, 1, 1}, .block = {64, 1, 1}}, board);
   const auto shard = streams.make_shard();
-  // As the emulator would: a warp at a time. The line says who asks and when: block, warp, how often.
+  // As in the emulator: one warp at a time. The line address encodes block, warp and the number of the access.
   for (std::uint64_t cta = 5; cta-- > 0;) {
     ASSERT_TRUE(shard->begin_cta(cta));
     for (std::uint32_t warp = 0; warp < 2; ++warp)

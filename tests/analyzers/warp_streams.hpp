@@ -1,6 +1,6 @@
-// Hand-made accesses of many warps, one by one, for the analyzers that depend on order.
+// Hand-written accesses of many warps, one by one, for the analyzers that depend on order.
 //
-//   WarpStreams warps(analyzer, shape);            // as many shards as there are blocks, dealt out in turns
+//   WarpStreams warps(analyzer, shape);            // shards get the blocks in round-robin order
 //   warps.load(0, 3, 4096);                        // block 0, warp 3: 128 bytes from 4096 on
 //   const Metrics metrics = warps.finish();
 #pragma once
@@ -46,7 +46,7 @@ public:
     analyzer_.report(metrics, rows);
     return metrics;
   }
-  std::vector<analyzers::InstructionRow> rows; ///< of instructions, after finish()
+  std::vector<analyzers::InstructionRow> rows; ///< per instruction, after finish()
 
 private:
   analyzers::StreamAnalyzer& analyzer_;

@@ -1,4 +1,4 @@
-// The PTX that stands for machine instructions: of every opcode that is known, PTX that can be loaded.
+// The PTX that replaces machine instructions: for every known opcode, the PTX can be loaded.
 #include "api/session/session.hpp"
 #include "api/trace/accelsim_opcodes.hpp"
 

@@ -1,5 +1,5 @@
-// Blocks that wait for each other, or draw numbers: the report is the same with any number of threads, and they do not
-// take each other's processors.
+// Blocks that wait for each other, or take ticket numbers: the report is the same with any number of threads, and
+// waiting blocks do not starve the others.
 #include "api/launch/launch.hpp"
 #include "api/report/json_report.hpp"
 
@@ -11,8 +11,8 @@
 namespace warplens::api {
 namespace {
 
-// %rd1: 64 words of zeros; %rd2: a word for each block, then two for each. %r1: the thread, %r2: the block, %r3: their
-// number. Blocks work as long as their number says; only the first thread of a block gets past the beginning.
+// %rd1: 64 words of zeros; %rd2: one word per block, then two per block. %r1: thread index, %r2: block index, %r3:
+// number of blocks. The amount of work depends on the block index; only the first thread of a block runs the body.
 std::string kernel_of(const std::string& body) {
   return R"(.version 7.0
 .target sm_70
@@ -30,7 +30,7 @@ std::string kernel_of(const std::string& body) {
          "\nEND: bar.sync 0; ret;\n}\n";
 }
 
-// A few thousand rounds, by block and `salt`.
+// Up to 2000 rounds, depending on the block.
 std::string work(const std::string& label) {
   return "mul.lo.u32 %r20, %r2, 977; rem.u32 %r20, %r20, 1900; add.u32 %r20, %r20, 100;\n" + label +
          ": sub.u32 %r20, %r20, 1; setp.ne.u32 %p8, %r20, 0; @%p8 bra " + label + ";\n";
@@ -106,8 +106,8 @@ protected:
     request.block = {64, 1, 1};
     request.arguments = {Argument::buffer(*x), Argument::buffer(*y)};
     request.device = *load_device("h200");
-    request.workers = workers;
-    request.per_block = true;
+    request.options.workers = workers;
+    request.options.per_block = true;
     const std::clock_t start = std::clock();
     const auto report = launch(request);
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -166,13 +166,13 @@ L:
   request.kernel = *(*module)->kernel("k");
   request.grid = {40, 1, 1};
   request.device = *load_device("h200");
-  request.analyze = false;
+  request.options.analyze = false;
   std::string expected;
   for (int block = 0; block < 32; ++block)
     for (int i = 0; i < 16; ++i)
       expected += std::string(65536 - std::to_string(block).size(), ' ') + std::to_string(block);
   for (const unsigned workers : {1u, 7u}) {
-    request.workers = workers;
+    request.options.workers = workers;
     const auto report = launch(request);
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->printed == expected) << workers << " threads, " << report->printed.size() << " characters";

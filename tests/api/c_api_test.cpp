@@ -1,4 +1,4 @@
-// The shared library, loaded as its users load it.
+// The shared library, loaded as users load it.
 #include "api/warplens.h"
 #include "tests/api/kernels.hpp"
 
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,7 +29,7 @@ private:
   void* handle_;
 };
 
-// Never closed: threads of the library live as long as the process.
+// Never closed: the library's threads live as long as the process.
 const Library& library() {
   static const Library instance;
   return instance;
@@ -87,6 +88,15 @@ TEST(CApi, RunsAKernelAndReports) {
   EXPECT_EQ(API(warplens_report_metric)(report, "gld_request", &requests), WARPLENS_OK);
   EXPECT_EQ(requests, 4);
   EXPECT_EQ(API(warplens_report_metric)(report, "nothing", &requests), WARPLENS_INVALID);
+  EXPECT_EQ(API(warplens_report_metric)(report, "gld_requests", &requests), WARPLENS_INVALID);
+  EXPECT_STREQ(API(warplens_last_error)(), "error: no metric 'gld_requests'; did you mean 'gld_request'?");
+  const char *name = nullptr, *unit = nullptr, *definition = nullptr;
+  std::set<std::string> units;
+  std::size_t metrics = 0;
+  for (; API(warplens_metric)(metrics, &name, &unit, &definition) == WARPLENS_OK; ++metrics)
+    if (std::string(name) == "gld_request") units.insert(unit);
+  EXPECT_EQ(units, (std::set<std::string>{"requests"}));
+  EXPECT_GT(metrics, 100u);
   EXPECT_NE(std::string(API(warplens_report_json)(report)).find("\"kernel\": \"scale\""), std::string::npos);
   EXPECT_STREQ(API(warplens_report_printed)(report), "");
   API(warplens_report_destroy)(report);

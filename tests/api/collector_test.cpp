@@ -1,4 +1,4 @@
-// Three collectors, one kind of result.
+// The three collectors return the same kind of result.
 #include "api/files/csv.hpp"
 #include "api/plan/launch_file.hpp"
 #include "api/predict/collector.hpp"
@@ -30,12 +30,12 @@ TEST(Csv, QuotedCellsCommentsAndShortRows) {
 }
 
 TEST(Csv, BadTablesAreErrorsWithALine) {
-  EXPECT_EQ(first_error(parse_csv("", "t.csv")), "no line of titles");
+  EXPECT_EQ(first_error(parse_csv("", "t.csv")), "missing line of column titles");
   const auto wide = parse_csv("a,b\n1,2\n1,2,3\n", "t.csv");
   ASSERT_FALSE(wide);
   EXPECT_EQ(wide.error().list().front().where.line, 3u);
   EXPECT_EQ(wide.error().list().front().file, "t.csv");
-  EXPECT_EQ(first_error(parse_csv("a,b\n1,\"2\n", "t.csv")), "a quotation mark that is not closed in this line");
+  EXPECT_EQ(first_error(parse_csv("a,b\n1,\"2\n", "t.csv")), "unclosed quotation mark in this line");
 }
 
 // ---- fields by hand
@@ -121,17 +121,18 @@ TEST(Collector, VisualProfilerOfTheFirstDevices) {
 TEST(Collector, BadProfilerTablesAreErrors) {
   const model::Device c1060 = device("c1060");
   EXPECT_EQ(first_error(collect_text("method,gputime\nmemcpyHtoD,1\n", "p.csv", c1060)),
-            "no kernel in the table, only copies");
+            "the table has no kernels, only copies");
   EXPECT_EQ(first_error(collect_text("method,gputime\nk,1\n", "p.csv", c1060)),
-            "no 'threadblocksizex' for 'k': the shape of the launch says how many warps there are");
+            "no 'threadblocksizex' for 'k': the launch shape is needed to compute the number of warps");
   EXPECT_EQ(first_error(collect_text("method,gridsizeX,threadblocksizeX\nk,0,64\n", "p.csv", c1060)),
-            "an empty launch of 'k'");
+            "the launch of 'k' is empty");
   EXPECT_EQ(first_error(collect_text("method,gridsizeX,threadblocksizeX,instructions\nk,1,64,lots\n", "p.csv", c1060)),
-            "'instructions' is 'lots': expected a number from 0");
+            "'instructions' is 'lots': expected a number >= 0");
   EXPECT_EQ(first_error(collect_text("method,gridsizeX,threadblocksizeX,sm_cta_launched\nk,1,64,0\n", "p.csv", c1060)),
-            "no block of 'k' ran on the multiprocessor that the profiler watched");
-  EXPECT_EQ(first_error(collect_text(kProfile, "p.csv", device("h200"))),
-            "device 'NVIDIA H200' has no 'multiprocessors_per_tpc', by which the profiler's counters are converted");
+            "no block of 'k' ran on the observed multiprocessor");
+  EXPECT_EQ(
+      first_error(collect_text(kProfile, "p.csv", device("h200"))),
+      "device 'NVIDIA H200' has no 'multiprocessors_per_tpc', which is needed to convert the profiler's counters");
 }
 
 // ---- the emulator's report
@@ -163,14 +164,14 @@ TEST(Collector, TheReportPredictsWhatTheRunPredicted) {
   EXPECT_TRUE(predict_launch(other->at(1), device("gtx280"), {}, std::vector<std::string>{"hong-kim"}));
   // Another rule: it cannot.
   EXPECT_EQ(first_error(collect_text(json, "r.json", device("h200"))),
-            "the report was counted for 'c1060', by rule 1.2; 'h200' has rule 6.0");
+            "the report was counted for 'c1060' under rule 1.2, but 'h200' has rule 6.0");
   const std::string predictions = json_predictions(device("c1060"), std::vector{*p});
   EXPECT_NE(predictions.find("\"measured_milliseconds\": null"), std::string::npos);
 }
 
 TEST(Collector, BadReportsAreErrors) {
   const model::Device d = device("c1060");
-  EXPECT_EQ(first_error(collect_text("{\"launches\": [", "r.json", d)), "'r.json' is not JSON, or cut short");
+  EXPECT_EQ(first_error(collect_text("{\"launches\": [", "r.json", d)), "'r.json' is not valid JSON, or is truncated");
   EXPECT_EQ(first_error(collect_text("{}", "r.json", d)),
             "'r.json' is not a report of warplens run --json, or has no launches");
   EXPECT_EQ(first_error(collect_text("{\"device\": 5, \"launches\": [1]}", "r.json", d)),
@@ -180,10 +181,9 @@ TEST(Collector, BadReportsAreErrors) {
   EXPECT_EQ(
       first_error(collect_text(
           R"({"device": {"id": "c1060"}, "launches": [{"kernel": "k", "statistics": {"blocks": "x"}}]})", "r.json", d)),
-      "launch of 'k': 'blocks' is no number of the statistics");
+      "launch of 'k': 'blocks' is unknown or not a number");
   EXPECT_EQ(first_error(collect_text(R"({"device": {"id": "mine"}, "launches": [{"kernel": "k"}]})", "r.json", d)),
-            "the report is for device 'mine', which is not built in: it cannot be told whether its counts are those of "
-            "'c1060'");
+            "the report is for device 'mine', which is not built in, so its counts may not apply to 'c1060'");
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Reading, writing and the limits on both.
+// Reading and writing files, and the limits for both.
 #include "api/files/input_file.hpp"
 #include "api/files/output_file.hpp"
 #include "api/files/save_path.hpp"
@@ -30,7 +30,7 @@ std::size_t entries(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
 }
 
-/// A limit that is another one while this lives.
+/// Changes a limit for the lifetime of the object.
 class Limited {
 public:
   Limited(Limit& limit, std::uint64_t most) : limit_(limit), before_(limit.most()) { limit.set(most); }
@@ -126,7 +126,7 @@ TEST(OutputFile, OnlyRegularFilesAreReplaced) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const fs::path& name : {fs::path("/dev/null"), pipe})
     EXPECT_NE(error_of(write_whole(name, "x")).find("not a regular file"), std::string::npos) << name;
-  EXPECT_NE(error_of(write_whole(folder.path(), "x")).find("a folder has that name"), std::string::npos);
+  EXPECT_NE(error_of(write_whole(folder.path(), "x")).find("a folder with that name exists"), std::string::npos);
   EXPECT_NE(error_of(check_output(folder.path() / "none/out")).find("No such file"), std::string::npos);
   EXPECT_TRUE(fs::is_fifo(pipe));
   EXPECT_EQ(entries(folder.path()), 1u);
@@ -205,7 +205,7 @@ TEST(Saving, NeverReplacesWhatIsRead) {
   EXPECT_TRUE(fs::exists(out));
   for (const std::string& name : {module, (folder.path() / "./x/../k.ptx").string()}) {
     const std::string error = error_of(run_plan(saving(folder, name), {}));
-    EXPECT_NE(error.find("which is read"), error.npos) << error;
+    EXPECT_NE(error.find("which is an input file"), error.npos) << error;
   }
   EXPECT_EQ(read_text(module), testing::kScale);
   EXPECT_NE(error_of(run_plan(saving(folder, "/nowhere/o.npy"), {})).find("cannot write"), std::string::npos);

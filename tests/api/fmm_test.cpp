@@ -1,6 +1,6 @@
-// The eight base variants of Dasgupta's fast multipole kernels at 64 threads a block fall in the order of the thesis,
-// and are bound by what it says. Counted on an octree of 8 leaves, so that it is quick, and predicted for 585 blocks:
-// what a warp does differs by its number of neighbours only. docs/fmm.md has the numbers at full size.
+// The eight base variants of Dasgupta's fast multipole kernels at 64 threads per block have the order of the thesis and
+// the bounds that it names. For speed, they are counted on an octree of 8 leaves and predicted for 585 blocks: the work
+// of a warp depends only on its number of neighbours. docs/fmm.md has the results at full size.
 #include "api/plan/launch_file.hpp"
 #include "model/dasgupta.hpp"
 #include "model/prediction.hpp"
@@ -37,7 +37,7 @@ TEST(FastMultipole, BaseVariantsRankAsInTheThesis) {
                              "cuda_vecpack_shmem"})
     p.emplace(kernel, predicted(kernel));
   const auto time = [&](const char* kernel) { return p.at(kernel).milliseconds; };
-  // Figure 17: 66.2, 66.1, 65.0, 62.9, 50.0, 44.3, 36.0 and 32.7 ms. The first two are one in PTX.
+  // Figure 17: 66.2, 66.1, 65.0, 62.9, 50.0, 44.3, 36.0 and 32.7 ms. The first two have the same PTX.
   EXPECT_EQ(time("cuda_tight"), time("cuda"));
   EXPECT_LT(time("cuda_rsqrt"), time("cuda_tight"));
   EXPECT_LT(time("cuda_pref"), time("cuda_rsqrt"));

@@ -1,4 +1,4 @@
-// Kernels that call: several files linked, what they print, the heap of the device.
+// Kernels with function calls: linking several files, printf output, the device heap.
 #include "api/launch/launch.hpp"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ protected:
     r.block = {threads, 1, 1};
     r.arguments = arguments;
     r.device = *load_device("h200");
-    r.workers = workers;
-    r.analyze = analyze_;
+    r.options.workers = workers;
+    r.options.analyze = analyze_;
     const auto report = launch(r);
     EXPECT_TRUE(report) << render(report.error(), "");
     return report ? *report : LaunchReport{};
@@ -93,7 +93,7 @@ TEST_F(FunctionsTest, FilesAreLinked) {
 TEST_F(FunctionsTest, WithoutTheOtherFileTheKernelIsRefused) {
   const auto module = load({source("a.ptx", kCaller)});
   ASSERT_EQ(module->unsupported().size(), 1u);
-  EXPECT_EQ(module->unsupported()[0].why.message, "'twice' is declared, but defined nowhere");
+  EXPECT_EQ(module->unsupported()[0].why.message, "'twice' is declared but not defined");
   EXPECT_FALSE(module->program(*module->kernel("k")->function, false, ""));
 }
 

@@ -102,7 +102,7 @@ TEST(LaunchFile, ThreadsOfTheGridInsteadOfBlocks) {
   EXPECT_FALSE(parse(kTotal, {{"block", "0"}})->launches.empty()); // refused when it is launched
   const Expected<Plan> both = parse(kTotal, {{"grid", "4"}});
   ASSERT_FALSE(both);
-  EXPECT_EQ(both.error().list()[0].message, "'total' and 'grid' say the same thing: expected one of them");
+  EXPECT_EQ(both.error().list()[0].message, "'total' and 'grid' are both given: expected one of them");
 }
 
 TEST(LaunchFile, OverridesThatNameNothing) {

@@ -102,7 +102,7 @@ TEST_F(LaunchTest, ChildrenAreJudgedForAllTargets) {
 TEST_F(LaunchTest, WatchedAndUnwatchedComputeTheSame) {
   const auto x = iota(128), y = iota(128);
   LaunchRequest quiet = request(*y, 100);
-  quiet.analyze = false;
+  quiet.options.analyze = false;
   ASSERT_TRUE(launch(request(*x, 100)));
   const auto report = launch(quiet);
   ASSERT_TRUE(report);
@@ -172,7 +172,7 @@ TEST_F(LaunchTest, ReportsDoNotDependOnWorkers) {
   std::vector<std::string> texts;
   for (const unsigned workers : {1u, 2u, 3u}) {
     LaunchRequest r = request(*x, 100);
-    r.workers = workers;
+    r.options.workers = workers;
     const auto report = launch(r);
     ASSERT_TRUE(report);
     texts.push_back(json_report(report->device, {&*report, 1}));
@@ -185,7 +185,7 @@ TEST_F(LaunchTest, RegistersGivenDirectedAndEstimated) {
   const auto x = iota(128);
   LaunchRequest r = request(*x, 100);
   EXPECT_EQ(launch(r)->resources.registers_from, Resources::RegisterSource::estimated);
-  r.registers = 40;
+  r.options.registers = 40;
   EXPECT_EQ(launch(r)->profile.integer("launch__registers_per_thread"), 40u);
   std::string text(kScale);
   text.replace(text.find(") {"), 3, ") .maxnreg 24 {");

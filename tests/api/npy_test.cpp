@@ -59,7 +59,7 @@ TEST(Npy, BadFiles) {
            {"", "not a .npy file"},
            {"PK\3\4 something else", "not a .npy file"},
            {good.substr(0, 9), "not a .npy file"},
-           {good.substr(0, 20), "cut short"},
+           {good.substr(0, 20), "truncated"},
            {good.substr(0, good.size() - 1), "7 bytes follow"},
            {good + "x", "9 bytes follow"},
            {npy(kHeader, kData, 3), "version 3"},

@@ -1,5 +1,5 @@
-// The transaction counts that models are told, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17):
-// a warp makes 800 transactions of one size, and the model's time is known.
+// The transaction counts that models receive, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17): a
+// warp makes 800 transactions of one size, and the model's time is known.
 #include "api/launch/statistics.hpp"
 #include "api/plan/launch_file.hpp"
 
@@ -10,6 +10,8 @@
 
 namespace warplens::api {
 namespace {
+
+using analyzers::MetricId;
 
 struct Case {
   const char* kernel;
@@ -35,23 +37,23 @@ TEST(Microbenchmark, GivesTheTimesOfTheThesis) {
     const auto dasgupta = std::find_if(launch.predictions.begin(), launch.predictions.end(),
                                        [](const model::Prediction& p) { return p.model == "dasgupta"; });
     ASSERT_NE(dasgupta, launch.predictions.end());
-    // The PTX stands for the thesis' machine code, which has a few more instructions.
+    // The PTX replaces the thesis' machine code, which has a few more instructions.
     EXPECT_NEAR(dasgupta->milliseconds, table[i].milliseconds, 0.003 * table[i].milliseconds);
   }
 }
 
 TEST(Statistics, RulesOfTheDeviceDecide) {
   analyzers::Profile profile;
-  profile.metrics.add("warps_launched", std::uint64_t{2});
-  profile.metrics.add("cta_launched", std::uint64_t{1});
-  profile.metrics.add("smsp__inst_executed.sum", std::uint64_t{20});
+  profile.metrics.add(MetricId::warps_launched, std::uint64_t{2});
+  profile.metrics.add(MetricId::blocks_launched, std::uint64_t{1});
+  profile.metrics.add(MetricId::warp_instructions, std::uint64_t{20});
   analyzers::InstructionRow row;
   row.lane_bytes = 4;
-  row.metrics.add("smsp__inst_executed.sum", std::uint64_t{10});
-  row.metrics.add("smsp__thread_inst_executed_pred_on.sum", std::uint64_t{320});
-  row.metrics.add("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", std::uint64_t{10});
-  row.metrics.add("memory_l2_theoretical_sectors_global", std::uint64_t{80});
-  row.metrics.add("gld_request", std::uint64_t{10});
+  row.metrics.add(MetricId::warp_instructions, std::uint64_t{10});
+  row.metrics.add(MetricId::thread_instructions_on, std::uint64_t{320});
+  row.metrics.add(MetricId::global_requests_ld, std::uint64_t{10});
+  row.metrics.add(MetricId::global_sectors, std::uint64_t{80});
+  row.metrics.add(MetricId::gld_request, std::uint64_t{10});
   profile.instructions.push_back(row);
   ir::Function kernel;
   kernel.instructions.emplace_back().opcode = "ld.global.f32";
@@ -80,16 +82,14 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
 // Four loads of a variable and two stores of elements, each lane another one: transactions of loads and of stores.
 TEST(Statistics, LocalMemoryIsLoadedAndStored) {
   analyzers::Profile profile;
-  profile.metrics.add("warps_launched", std::uint64_t{2});
+  profile.metrics.add(MetricId::warps_launched, std::uint64_t{2});
   ir::Function kernel;
-  for (const auto& [opcode, name, requests, sectors] :
-       {std::tuple("ld.local.u32", "local_load", 4u, 16u), std::tuple("st.local.u32", "local_store", 2u, 64u)}) {
+  for (const auto& [opcode, name, requests, sectors] : {std::tuple("ld.local.u32", MetricId::local_load, 4u, 16u),
+                                                        std::tuple("st.local.u32", MetricId::local_store, 2u, 64u)}) {
     analyzers::InstructionRow row;
     row.instruction = static_cast<std::uint32_t>(kernel.instructions.size());
     row.metrics.add(name, std::uint64_t{requests});
-    const bool load = requests == 4;
-    row.metrics.add(std::string("l1tex__t_sectors_pipe_lsu_mem_local_op_") + (load ? "ld.sum" : "st.sum"),
-                    std::uint64_t{sectors});
+    row.metrics.add(requests == 4 ? MetricId::local_sectors_ld : MetricId::local_sectors_st, std::uint64_t{sectors});
     profile.instructions.push_back(row);
     kernel.instructions.emplace_back().opcode = opcode;
   }
@@ -130,13 +130,13 @@ TEST(Statistics, ShiftsAreNoMultiplications) {
     kernel.operand_pool.push_back({.kind = ir::OperandKind::integer, .value = factor});
   }
   analyzers::Profile profile;
-  profile.metrics.add("warps_launched", std::uint64_t{1});
-  profile.metrics.add("cta_launched", std::uint64_t{1});
-  profile.metrics.add("smsp__inst_executed.sum", std::uint64_t{20});
+  profile.metrics.add(MetricId::warps_launched, std::uint64_t{1});
+  profile.metrics.add(MetricId::blocks_launched, std::uint64_t{1});
+  profile.metrics.add(MetricId::warp_instructions, std::uint64_t{20});
   for (std::uint32_t instruction : {0u, 1u}) {
     analyzers::InstructionRow row;
     row.instruction = instruction;
-    row.metrics.add("smsp__inst_executed.sum", std::uint64_t{10});
+    row.metrics.add(MetricId::warp_instructions, std::uint64_t{10});
     profile.instructions.push_back(row);
   }
   const model::KernelStatistics s = statistics(profile, kernel, *load_device("c1060"), 64, 8);
@@ -148,12 +148,12 @@ TEST(Statistics, DuplicateLoadsAreIdealOnesWhereTheQueueIsKnown) {
   ir::Function kernel;
   kernel.instructions.emplace_back().opcode = "ld.global.f32";
   analyzers::Profile profile;
-  profile.metrics.add("warps_launched", std::uint64_t{2});
-  profile.metrics.add("cta_launched", std::uint64_t{1});
-  profile.metrics.add("smsp__inst_executed.sum", std::uint64_t{20});
+  profile.metrics.add(MetricId::warps_launched, std::uint64_t{2});
+  profile.metrics.add(MetricId::blocks_launched, std::uint64_t{1});
+  profile.metrics.add(MetricId::warp_instructions, std::uint64_t{20});
   analyzers::InstructionRow row;
-  row.metrics.add("load_sectors_requested", std::uint64_t{20});
-  row.metrics.add("load_sectors_different_on_multiprocessor", std::uint64_t{10});
+  row.metrics.add(MetricId::duplicates_requested, std::uint64_t{20});
+  row.metrics.add(MetricId::duplicates_on_multiprocessor, std::uint64_t{10});
   profile.instructions.push_back(row);
   const auto on = [&](const char* device) { return statistics(profile, kernel, *load_device(device), 64, 8); };
   EXPECT_EQ(on("c1060").ideal_duplicate_loads, 2);
@@ -171,7 +171,7 @@ TEST(Registers, OfALaunchFile) {
   EXPECT_EQ(registers({}).registers, 40u);
   EXPECT_EQ(registers({}).registers_from, Resources::RegisterSource::given);
   PlanOptions options;
-  options.registers = 24;
+  options.launch.registers = 24;
   EXPECT_EQ(registers(options).registers, 24u);
 }
 

@@ -32,7 +32,7 @@ std::string launch_in(const Folder& folder, const std::string& ptx) {
   std::exit(static_cast<int>(default_jobs()));
 }
 
-// As batch systems leave it to a program; in a process of its own, as it is asked once.
+// As batch systems restrict it; in a separate process, because the value is read only once.
 TEST(SweepDeathTest, HasAsManyJobsAsThisProcessMayUseProcessors) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(end_with_jobs_on_one_processor(), ::testing::ExitedWithCode(1), "");

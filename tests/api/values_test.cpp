@@ -37,7 +37,7 @@ TEST(Values, Encode) {
     EXPECT_FALSE(encode(type, number)) << isa::name(type);
 }
 
-// Every finite half-precision number is a double, and comes back.
+// Every finite half-precision number converts to double and back exactly.
 TEST(Values, HalfPrecisionRoundTrip) {
   for (std::uint32_t half = 0; half < 0x10000; ++half) {
     const auto stored = static_cast<std::uint16_t>(half);

@@ -1,6 +1,6 @@
-# The instruction of docs/extending/instruction.md and the analyzer of docs/extending/analyzer.md, in programs built from
-# this tree with the pages' edits and no others: each block that is called added/PATH is what the page says to add to
-# PATH. A header takes it at the end of its namespace, a list before what it undefines, another file at its end.
+# Builds programs from this tree with exactly the edits that docs/extending/instruction.md and docs/extending/analyzer.md
+# describe. A block named added/PATH is added to PATH: in a header at the end of the namespace, in a list before the
+# #undef lines, in other files at the end.
 set(edited ${CMAKE_CURRENT_BINARY_DIR}/edited)
 file(GLOB_RECURSE blocks RELATIVE ${examples}/added ${examples}/added/*)
 foreach(path IN LISTS blocks)
@@ -27,8 +27,8 @@ foreach(path IN LISTS blocks)
   endif()
 endforeach()
 
-# What reads the table is compiled again, for the level that every processor has; the rest is that of the libraries, of
-# which the linker takes no object whose functions it has already.
+# Code that reads the table is compiled again, for the level that every processor has. The rest comes from the libraries;
+# the linker takes no object from them whose functions are already defined.
 list(GET WARPLENS_LEVELS -1 level)
 get_property(tables GLOBAL PROPERTY WARPLENS_LANE_TABLES)
 list(TRANSFORM tables REPLACE "(.+)" "TABLE(fill_\\1)" OUTPUT_VARIABLE each_table)
@@ -48,18 +48,38 @@ foreach(part table rows levels)
   target_include_directories(edited_${part} BEFORE PRIVATE ${edited})
   target_link_libraries(edited_${part} PRIVATE warplens_ir)
 endforeach()
-# The #include of the page is given on the command line.
+# The page's #include is passed on the command line.
 set(analyzer ${examples}/analyzers/line_requests)
-add_library(edited_analyzers OBJECT ${PROJECT_SOURCE_DIR}/analyzers/analyzers.cpp ${analyzer}.cpp)
+add_library(edited_analyzers OBJECT ${PROJECT_SOURCE_DIR}/analyzers/analyzers.cpp
+  ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp ${analyzer}.cpp)
 target_include_directories(edited_analyzers BEFORE PRIVATE ${edited} ${examples})
 target_link_libraries(edited_analyzers PRIVATE warplens_analyzers)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/analyzers/analyzers.cpp PROPERTIES
   COMPILE_OPTIONS "-include;${analyzer}.hpp"
   OBJECT_DEPENDS "${edited}/analyzers/analyzers.def")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp ${analyzer}.cpp PROPERTIES
+  OBJECT_DEPENDS "${edited}/analyzers/metrics.def")
 
-# The command line and the writer of docs/instructions.md, with that table.
+# Tests of the page's analyzer.
+set(tests ${examples}/tests/analyzers/line_requests_test.cpp)
+warplens_test(docs_analyzer_tests
+  SOURCES analyzer_example_test.cpp ${tests} ${analyzer}.cpp ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp
+  LIBRARIES emulated warplens_api)
+target_include_directories(docs_analyzer_tests BEFORE PRIVATE ${edited} ${examples})
+set_source_files_properties(${tests} PROPERTIES OBJECT_DEPENDS "${edited}/analyzers/metrics.def")
+
+set(model ${examples}/model/bandwidth)
+add_library(edited_models OBJECT ${PROJECT_SOURCE_DIR}/model/models.cpp ${model}.cpp)
+target_include_directories(edited_models BEFORE PRIVATE ${edited} ${examples})
+target_link_libraries(edited_models PRIVATE warplens_model)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/model/models.cpp PROPERTIES
+  COMPILE_OPTIONS "-include;${model}.hpp"
+  OBJECT_DEPENDS "${edited}/model/models.def")
+
+# The command line and the generator of docs/instructions.md, with the edited table.
 add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:warplens_tools>
-  $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels> $<TARGET_OBJECTS:edited_analyzers>)
+  $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels> $<TARGET_OBJECTS:edited_analyzers>
+  $<TARGET_OBJECTS:edited_models>)
 target_link_libraries(warplens_edited PRIVATE warplens_api_trace warplens_fatbin Boost::program_options)
 add_executable(write_edited_instructions $<TARGET_OBJECTS:write_instructions> $<TARGET_OBJECTS:edited_table>)
 target_link_libraries(write_edited_instructions PRIVATE warplens_isa)

@@ -1,5 +1,5 @@
-// The instruction and the analyzer of docs/extending/, in programs that were built with the pages' edits and no others
-// (added.cmake).
+// The instruction, the analyzer and the model of docs/extending/, in programs that are built with exactly the pages'
+// edits (added.cmake).
 #include "tests/tools/program.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace warplens::testing {
 namespace {
 
-// d[lane] = the distance of lane and 10, saturated to s32, of 32 lanes.
+// d[lane] = the distance between lane and 10, saturated to s32, for 32 lanes.
 constexpr std::string_view kKernel = R"(.version 8.0
 .target sm_90
 .address_size 64
@@ -82,6 +82,21 @@ TEST(AddedAnalyzer, IsListedAndReports) {
                                 "--block", "32", "--arg", "d:u32[32]", "--counters"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("global_line_requests"), o.out.npos) << o.out;
+  const Output metrics = run_program({"list", "metrics"});
+  EXPECT_NE(metrics.out.find("global_lines / global_line_requests"), metrics.out.npos) << metrics.out;
+}
+
+// So is the model of docs/extending/model.md.
+TEST(AddedModel, IsListedAndPredicts) {
+  const Output list = run_program({"list", "models"});
+  EXPECT_NE(list.out.find("bandwidth: all transactions at the peak bandwidth"), list.out.npos) << list.out;
+  const Folder folder;
+  const Output o = run_program({"run", folder.write("distances.ptx", kKernel), "--kernel", "distances", "--grid", "1",
+                                "--block", "32", "--arg", "d:u32[32]", "--json", "-"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("\"model\": \"bandwidth\""), o.out.npos) << o.out;
+  const Output fields = run_program({"predict", "--fields"});
+  EXPECT_NE(fields.out.find("throughput-latency, bandwidth"), fields.out.npos) << fields.out;
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// The analyzer of docs/extending/analyzer.md, watching a kernel that runs.
+// The analyzer of docs/extending/analyzer.md, with a running kernel.
 #include "analyzers/line_requests.hpp" // from the page
 #include "tests/hardware/emulated.hpp"
 

@@ -1,8 +1,8 @@
-# Takes the examples out of the documentation, so that tests can compile, load and run them.
+# Extracts the examples from the documentation, so that tests can compile, load and run them.
 #
 #   ```toml file=devices/gtx260.toml        becomes  ${folder}/devices/gtx260.toml
 #
-# Blocks of the same file are joined, in the order of the text.
+# Blocks for the same file are concatenated in text order.
 function(warplens_extract_examples folder)
   file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
   set(names "")
@@ -21,7 +21,7 @@ function(warplens_extract_examples folder)
       string(SUBSTRING "${text}" ${start} -1 text)
       string(FIND "${text}" "\n```" end)
       if(end EQUAL -1)
-        message(FATAL_ERROR "${page}: the block of ${name} has no end")
+        message(FATAL_ERROR "${page}: the block of ${name} is not terminated")
       endif()
       string(SUBSTRING "${text}" 0 ${end} block)
       string(SUBSTRING "${text}" ${end} -1 text)
@@ -40,7 +40,7 @@ function(warplens_extract_examples folder)
     if(EXISTS ${folder}/${name})
       file(READ ${folder}/${name} old)
     endif()
-    if(NOT "${old}" STREQUAL "${content_of_${name}}") # an unchanged file is not compiled again
+    if(NOT "${old}" STREQUAL "${content_of_${name}}") # avoids recompiling unchanged files
       file(WRITE ${folder}/${name} "${content_of_${name}}")
     endif()
   endforeach()

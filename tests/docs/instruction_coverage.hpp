@@ -1,4 +1,4 @@
-// docs/instructions.md, made from the instruction table.
+// Generates docs/instructions.md from the instruction table.
 #pragma once
 
 #include <string>

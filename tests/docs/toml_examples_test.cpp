@@ -1,4 +1,4 @@
-// Every TOML block of the pages goes through the loader that a user's file goes through.
+// The loader for user files can read every TOML block of the pages.
 #include "api/plan/launch_file.hpp"
 #include "model/models.hpp"
 #include "rules/keys.hpp"

@@ -1,5 +1,5 @@
-// Sizes and offsets in PTX that wrap, or ask for more than there is: errors that name the limit, or a run; never memory
-// that belongs to somebody else.
+// Sizes and offsets in PTX that wrap around or are too large: an error names the limit, or the kernel runs, but it
+// never accesses memory outside its own.
 #include "api/launch/launch.hpp"
 #include "emulator/base/limits.hpp"
 #include "emulator/exec/state/texture.hpp"
@@ -16,7 +16,7 @@ std::string kernel(const std::string& declarations, const std::string& body, con
          ")\n{\n" + body + "\nret;\n}\n";
 }
 
-// What keeps the kernel from running: where it is loaded, or decoded.
+// The error that prevents the kernel from running, from loading or decoding.
 std::string error_of(const std::string& text) {
   auto module = api::Module::load(*api::Context::create(), text, "test.ptx");
   if (!module) return render(module.error(), {});
@@ -32,7 +32,7 @@ void expect_limit(const std::string& text, const std::string& name) {
   EXPECT_EQ(error.find("internal"), std::string::npos) << error;
 }
 
-/// Sets a limit while it lives.
+/// Sets a limit for the lifetime of the object.
 class Limited {
 public:
   Limited(Limit& limit, std::uint64_t most) : limit_(limit), before_(limit.most()) { limit.set(most); }
@@ -167,7 +167,7 @@ api::LaunchReport run(const std::string& text, bool past_ends) {
   api::LaunchRequest request;
   request.kernel = *module->kernel("k");
   request.device = *api::load_device("h200");
-  request.analyze = false;
+  request.options.analyze = false;
   request.past_ends = past_ends;
   return *api::launch(request);
 }

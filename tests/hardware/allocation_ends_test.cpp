@@ -1,4 +1,4 @@
-// What an H200 let pass around allocations (tests/data/hardware/allocation_ends.jsonl): whatever we let pass did there.
+// Accesses around allocations (tests/data/hardware/allocation_ends.jsonl): those that we permit succeeded on an H200.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace warplens::tests {
 namespace {
 
-// An allocation as the driver API makes it (runtime/driver/machine/memory.cpp), at the place in its page that it had.
+// An allocation as from the driver API (runtime/driver/machine/memory.cpp), at the same offset in its page.
 exec::Allocation allocation_of(const nlohmann::json& line) {
   const std::string kind = line["kind"];
   const std::uint64_t size = line["size"], rounded = (size + 15) / 16 * 16, block = line["block"];

@@ -1,5 +1,5 @@
-// The launches whose times an H200 was asked (tests/data/hardware/times_asked.jsonl), and what the models are given of
-// them.
+// The launches that were timed on an H200 (tests/data/hardware/times_asked.jsonl), and the statistics that the models
+// receive for them.
 //
 //   std::vector<AskedLaunch> asked = asked_launches();
 //   asked[0].kernel, asked[0].milliseconds, asked[0].held_out
@@ -16,37 +16,37 @@
 namespace warplens::tests {
 
 struct AskedLaunch {
-  std::size_t number = 0; ///< of its line in times_asked.jsonl, from 0
+  std::size_t number = 0; ///< index of the line in times_asked.jsonl
   std::string line;       ///< that line
   std::string module, kernel, label;
   double milliseconds = 0;                          ///< measured
-  double machine_instructions = 0;                  ///< measured, of warps
+  double machine_instructions = 0;                  ///< measured warp instructions
   bool held_out = false;                            ///< not used for fitting
-  std::optional<model::KernelStatistics> counted{}; ///< as committed in times_counted.jsonl, if it was
+  std::optional<model::KernelStatistics> counted{}; ///< from times_counted.jsonl, if present
 };
 
-/// All of them, in order; throws where a file cannot be read or does not fit the others.
+/// All launches, in order; throws if a file cannot be read or does not match the others.
 std::vector<AskedLaunch> asked_launches();
-/// Those that are counted and held out, or not.
+/// The counted launches that are, or are not, held out.
 std::vector<AskedLaunch> part(const std::vector<AskedLaunch>& launches, bool held_out);
 
-/// Kernels are held out by name, decided before anything was fitted: their SHA-1 as a number, modulo 5, is 0 or 1.
+/// A kernel is held out if the SHA-1 of its name, modulo 5, is 0 or 1. This was fixed before any fitting.
 bool held_out(std::string_view kernel);
 
-/// Emulates a launch on the H200 as `warplens run` does. Error: whatever keeps it from being launched, and traps.
+/// Emulates a launch on the H200 as `warplens run` does. Errors: failures to launch, and traps.
 Expected<model::KernelStatistics> emulate(const AskedLaunch& asked);
 
-/// A line of times_counted.jsonl; numbers to six digits.
+/// A line of times_counted.jsonl; numbers have six digits.
 std::string line_of(const AskedLaunch& asked, const model::KernelStatistics& statistics);
 
-/// What model throughput-latency says of the launch on the H200, in milliseconds, from `counted`; throws where it says
-/// nothing.
+/// The time of the launch on the H200 that model throughput-latency predicts from `counted`, in milliseconds; throws if
+/// there is no prediction.
 double predicted_milliseconds(const AskedLaunch& asked);
 
-/// How far predictions are off.
+/// The accuracy of the predictions.
 struct Accuracy {
   std::size_t launches = 0, kernels = 0;
-  double mean_error = 0; ///< absolute difference over measured time
+  double mean_error = 0; ///< of absolute difference / measured time
   double spearman = 0;   ///< rank correlation of predicted and measured times
 };
 Accuracy accuracy(const std::vector<AskedLaunch>& launches);

@@ -1,4 +1,4 @@
-// atom and red, against tests/data/hardware/atomics.jsonl, which ask/atomics.py there recorded from an H200.
+// atom and red, compared with tests/data/hardware/atomics.jsonl, which ask/atomics.py recorded on an H200.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::vector<std::uint32_t> words_of(const std::string& text) {
 
 bool is_nan32(std::uint32_t w) { return (w & 0x7fffffff) > 0x7f800000; }
 
-// Equal, or both NaN where the payload is open: f32 and f64 addition.
+// Equal, or both NaN where the payload is unspecified: f32 and f64 addition.
 bool same(const std::string& op, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {

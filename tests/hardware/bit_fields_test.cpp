@@ -1,5 +1,5 @@
-// bfe and bfi with any position and length, against tests/data/hardware/bit_fields.jsonl: ask/bit_fields.py there
-// recorded it from an H200, and says what its lines are.
+// bfe and bfi with any position and length, compared with tests/data/hardware/bit_fields.jsonl. ask/bit_fields.py
+// recorded the file on an H200 and describes its format.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>

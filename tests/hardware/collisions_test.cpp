@@ -1,5 +1,5 @@
-// Lanes that write one address, against tests/data/hardware/collisions.jsonl: ask/collisions.py there recorded it from
-// an H200, and says what its lines are.
+// Lanes that write the same address, compared with tests/data/hardware/collisions.jsonl. ask/collisions.py recorded the
+// file on an H200 and describes its format.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Conversions to and from narrow formats, packing, halves of a word and logic with a predicate, against
-// tests/data/hardware/conversions.jsonl, which ask/conversions.py there recorded from an H200.
+// Conversions to and from narrow formats, packing, halves of a word and logic with a predicate,
+// compared with tests/data/hardware/conversions.jsonl, which ask/conversions.py recorded on an H200.
 #include "tests/exec/kernel_test.hpp"
 
 #include <nlohmann/json.hpp>

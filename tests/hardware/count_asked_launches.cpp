@@ -1,5 +1,5 @@
-// Adds to tests/data/hardware/times_counted.jsonl what it lacks, short launches first: ninja -C build
-// count-asked-launches. All of them take an hour on two cores; whoever stops it goes on later.
+// Adds the missing lines to tests/data/hardware/times_counted.jsonl, short launches first: ninja -C build
+// count-asked-launches. All launches take an hour on two cores; you can interrupt the program and continue later.
 #include "tests/hardware/asked_launches.hpp"
 
 #include <algorithm>

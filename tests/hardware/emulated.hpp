@@ -1,4 +1,4 @@
-// A PTX file loaded into the emulator, with buffers and launches: what the tests against hardware need, no more.
+// A PTX file loaded into the emulator, with buffers and launches, for the tests against hardware.
 #pragma once
 
 #include "emulator/exec/decode/decode.hpp"
@@ -11,12 +11,12 @@
 
 namespace warplens::tests {
 
-/// The text of a file under tests/data; throws where it cannot be read.
+/// The text of a file under tests/data; throws if it cannot be read.
 std::string data_file(const std::string& name);
 
 class Emulated {
 public:
-  /// Parses and checks; throws with the diagnostics where that fails.
+  /// Parses and checks; throws the diagnostics on failure.
   Emulated(const std::string& ptx, const std::string& name);
 
   std::uint64_t buffer(const std::vector<std::uint32_t>& words);
@@ -39,9 +39,9 @@ public:
     bool past_ends = false;
     exec::Textures textures;
   };
-  /// What stopped the kernel, as text; empty where nothing did.
+  /// Runs a kernel; returns the reason why it stopped, or an empty string on success.
   std::string run(const Request& request);
-  /// Of the last run: "COUNT MESSAGE" for each instruction that went past the end of an allocation.
+  /// For the last run: "COUNT MESSAGE" for each instruction that accessed memory past the end of an allocation.
   [[nodiscard]] const std::vector<std::string>& overruns() const { return overruns_; }
   exec::Arena& arena() { return *arena_; }
 

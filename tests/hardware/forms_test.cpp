@@ -1,5 +1,5 @@
-// Every instruction form of tests/data/hardware/forms.jsonl, run as its kernel in forms.ptx, at every level, against
-// what an H200 answered. README.md there says how the files are to be read.
+// Every instruction form of tests/data/hardware/forms.jsonl, run as its kernel in forms.ptx, at every level,
+// compared with the results of an H200. README.md there describes the files.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Bit-field and shift instructions with immediate operands, against tests/data/hardware/immediates.jsonl, which
-// ask/immediates.py there recorded from an H200.
+// Bit-field and shift instructions with immediate operands, compared with tests/data/hardware/immediates.jsonl,
+// which ask/immediates.py recorded on an H200.
 #include "tests/exec/kernel_test.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Local memory in the first level of caches: what an H100 counted of the launches of tests/data/hardware/local.jsonl.
+// Local memory in the L1 cache: compared with the counters of an H100 in tests/data/hardware/local.jsonl.
 #include "analyzers/analyzers.hpp"
 #include "tests/hardware/emulated.hpp"
 
@@ -15,7 +15,7 @@ using nlohmann::json;
 const std::string kLocal = "l1tex__t_sectors_pipe_lsu_mem_local_op_";
 constexpr std::uint32_t kArray = 1 << 20; // words
 
-/// Of model/devices/h100.toml, with as many blocks as it holds.
+/// The board of model/devices/h100.toml, with the maximum number of resident blocks.
 analyzers::Board h100(std::uint32_t threads) {
   using Store = analyzers::CacheGeometry::Store;
   return {.multiprocessors = 132,

@@ -1,5 +1,5 @@
-// Matrix instructions against tests/data/hardware/matrix.jsonl and fragments.jsonl, which ask/matrix.py and
-// ask/fragments.py there recorded from an H200.
+// Matrix instructions, compared with tests/data/hardware/matrix.jsonl and fragments.jsonl, which ask/matrix.py and
+// ask/fragments.py recorded on an H200.
 #include "analyzers/analyzers.hpp"
 #include "tests/hardware/emulated.hpp"
 

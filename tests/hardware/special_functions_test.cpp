@@ -1,6 +1,6 @@
-// The approximations, bit for bit: every line of tests/data/hardware/special_functions.txt, at every level. A line is
-// an instruction, its inputs, and a hash for each 65536 results of an H200. Inputs and hashes are made as in
-// ask/special_functions.py, which says what they are.
+// The approximations, bit for bit: every line of tests/data/hardware/special_functions.txt, at every level. Each
+// line has an instruction, its inputs, and a hash for each 65536 results of an H200. ask/special_functions.py describes
+// and generates inputs and hashes.
 #include "emulator/exec/decode/levels.hpp"
 #include "tests/hardware/emulated.hpp"
 

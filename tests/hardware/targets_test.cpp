@@ -1,5 +1,5 @@
-// Which targets have which instructions: the checker against the assembler's answers in
-// tests/data/hardware/targets.txt, which ask/targets.py there wrote.
+// The targets of each instruction: compares the checker with the ptxas results in tests/data/hardware/targets.txt,
+// which ask/targets.py recorded.
 #include "tests/hardware/emulated.hpp"
 
 #include "emulator/ir/check.hpp"
@@ -26,7 +26,7 @@ bool accepted(const std::string& statement, const std::string& target) {
   return !checked.errors.has_errors() && checked.unsupported.empty();
 }
 
-// cvt.rs to e2m1x4 is not here on purpose: see docs/limits.md.
+// cvt.rs to e2m1x4 is intentionally missing: see docs/limits.md.
 TEST(Targets, AsTheAssembler) {
   std::istringstream file(data_file("hardware/targets.txt"));
   std::string line;

@@ -1,5 +1,5 @@
-// The questions of tests/data/hardware/textures.txt, asked of the emulator: ask/textures.py there says what the lines
-// are.
+// Runs the test cases of tests/data/hardware/textures.txt in the emulator; ask/textures.py there describes the format
+// of the lines.
 #pragma once
 
 #include "emulator/exec/state/texture.hpp"
@@ -21,15 +21,15 @@ public:
   [[nodiscard]] const std::vector<nlohmann::json>& list() const { return questions_; }
 
   struct Answer {
-    std::string error; ///< why the emulator has none
+    std::string error; ///< why the emulator has no answer
     std::map<std::string, Words> out;
     std::string after; ///< the texels, in hexadecimal
   };
   [[nodiscard]] Answer ask(const nlohmann::json& question) const;
 
-  /// "= 1f =" and its like.
+  /// Parses words as in "= 1f =".
   static Words words(const std::string& text);
-  /// A set's words of one input register, %a0 to %a11, by thread.
+  /// The words of a set for each input register, %a0 to %a11, by thread.
   [[nodiscard]] const std::map<std::string, Words>& inputs(const std::string& set) const { return sets_.at(set); }
 
 private:

@@ -1,4 +1,4 @@
-// Textures and surfaces, against tests/data/hardware/textures.txt, which ask/textures.py there recorded from an H200.
+// Textures and surfaces, compared with tests/data/hardware/textures.txt, which ask/textures.py recorded on an H200.
 #include "tests/hardware/textures.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using nlohmann::json;
 
 float as_float(std::uint32_t word) { return std::bit_cast<float>(word); }
 
-/// What is not exact yet: how far answers may be off, and of how many threads.
+/// Results that are not exact yet: the maximum error, and the number of affected threads.
 struct Slack {
   double difference = 0, share = 0;
 };
@@ -28,14 +28,14 @@ Slack slack(const json& question) {
   if (format == "s8" && linear) return {1.01 / 32767, 0.3};
   // The table of colours is a few steps off the curve.
   if (group == "srgb") return {1.0 / 1024, 0.05};
-  // Where gradients span an area, the hardware estimates its longer axis otherwise.
+  // Where gradients span an area, the hardware estimates its longer axis differently.
   if (group == "gradient") return sampler["mip"] == "linear" ? Slack{0.5, 0.65} : Slack{1, 0.35};
   // Sums over levels lose a few more digits; those of three dimensions have other weights.
   if (group == "trilinear") return kind == "3d" && linear ? Slack{1000, 0.2} : Slack{1e-6, 0.01};
   return {};
 }
 
-/// Questions that have another answer on purpose, or are open.
+/// Cases that differ on purpose, or that are unresolved.
 bool differs(const json& question) {
   const std::string group = question["group"], kind = question["texture"]["kind"], statement = question["do"];
   if (group == "other geometry") return true;                     // is a trap here

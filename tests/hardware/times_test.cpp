@@ -1,4 +1,4 @@
-// Model throughput-latency against what an H200 took: launches of kernels that it was not fitted to.
+// Model throughput-latency compared with times on an H200, for launches of kernels that were not used for fitting.
 #include "tests/hardware/times_plot.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Times, HeldOutLaunchesArePredicted) {
   EXPECT_GE(a.spearman, 0.991);
 }
 
-// What the launches were counted to be, so that the file cannot fall behind: those that take the emulator no time.
+// Recounts the launches that the emulator runs quickly, so that the file stays up to date.
 TEST(Times, CountsAreThoseOfTheEmulator) {
   int compared = 0;
   for (const AskedLaunch& one : asked()) {

@@ -1,5 +1,5 @@
-// Every video instruction of tests/data/hardware/video.jsonl, at every level, against what an H200 answered. How the
-// file came about, and which thread had which inputs: tests/data/hardware/ask/video.py.
+// Every video instruction of tests/data/hardware/video.jsonl, at every level, compared with the results of an H200.
+// tests/data/hardware/ask/video.py recorded the file and defines the inputs of each thread.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>

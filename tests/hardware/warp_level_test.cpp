@@ -1,5 +1,5 @@
-// Instructions across a warp and special registers, against tests/data/hardware/warp_level.jsonl, which
-// ask/warp_level.py there recorded from an H200.
+// Warp-level instructions and special registers, compared with tests/data/hardware/warp_level.jsonl, which
+// ask/warp_level.py recorded on an H200.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Answer {
   std::string words, predicates; ///< as in the file
 };
 
-// Runs one form; the reason where that is not possible.
+// Runs one form; returns the reason if that is not possible.
 std::string run_form(const std::string& kernel, const nlohmann::json& form, Answer& answer) {
   std::string text = filled_in(kernel, "NAME", "k");
   text = filled_in(text, "SHARED", form.value("shared", ""));

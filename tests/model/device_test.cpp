@@ -20,7 +20,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), with);
 }
 
-// Every number under `table` has a source of its own or shares that of a table around it.
+// Every number under `table` has its own source or shares that of an enclosing table.
 int numbers_without_source(const toml::table& table, const std::string& prefix, const Device& device, int& numbers) {
   int missing = 0;
   for (const auto& [key, node] : table) {
@@ -45,7 +45,8 @@ TEST(Devices, EveryBuiltInTextLoads) {
   ASSERT_GE(built_in_device_texts().size(), 20u);
   for (const DeviceText& t : built_in_device_texts()) {
     const auto device = load_device(t.text, t.file);
-    EXPECT_TRUE(device) << (device ? "" : render(device.error(), t.text));
+    ASSERT_TRUE(device) << render(device.error(), t.text);
+    EXPECT_EQ(t.file, device->id + ".toml") << "find_device() finds a device by the name of its file";
   }
   EXPECT_EQ(built_in_devices().size(), built_in_device_texts().size());
 }
@@ -171,7 +172,7 @@ TEST(DeviceFiles, MistakesAreDiagnostics) {
       {"division = 64", "# ", "error: missing key 'result_latency.division'"},
       {"division = 64", "divison = 64", "error: unknown key 'result_latency.divison'"},
       {"[sources]", "[sources]\nspeed = \"?\"",
-       "d.toml:13:1: error: a source for 'speed', which the file does not have"},
+       "d.toml:13:1: error: source given for 'speed', which is not in the file"},
       {"[sources]", "[sources]\nname = 3", "d.toml:13:8: error: the source of 'name' is an integer: expected a string"},
   };
   for (const Bad& b : bad) {
@@ -195,9 +196,9 @@ TEST(DeviceFiles, Caches) {
 
   const Bad bad[] = {
       {"line_bytes = 128", "line_bytes = 48", "'l1.line_bytes' is 48: expected 32, 64 or 128"},
-      {"sector_bytes = 32", "sector_bytes = 256", "'l1.sector_bytes' is 256: expected 32, 64 or 128, at most a line"},
+      {"sector_bytes = 32", "sector_bytes = 256", "'l1.sector_bytes' is 256: expected 32, 64 or 128, up to line_bytes"},
       {"ways = 512", "ways = 100000", "'l1.ways' is 100000: expected at most 1024"},
-      {"ways = 512", "ways = 500", "'l1.bytes' is 262144: expected a multiple of a set, 64000 bytes"},
+      {"ways = 512", "ways = 500", "'l1.bytes' is 262144: expected a multiple of the set size, 64000 bytes"},
       {"stores = \"update\"", "stores = \"forget\"", "'l1.stores' is 'forget': expected evict, update, keep or back"},
       {"local_stores = \"keep\"", "local_stores = \"forget\"",
        "'l1.local_stores' is 'forget': expected evict, update, keep, back or none"},

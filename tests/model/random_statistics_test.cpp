@@ -1,5 +1,5 @@
-// Whatever the profile, a model gives finite numbers or an error: random profiles, half of them absurd, for every model
-// on every device.
+// Every model returns finite numbers or an error for any profile: random profiles, half of them unrealistic, for every
+// model on every device.
 #include "model/models.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ public:
     KernelStatistics s;
     for (const StatisticField& field : statistic_fields())
       if (chance(0.8)) field.get(s) = number();
-    // Mostly a launch that can be, so that not all end at the first check.
+    // Mostly valid launches, so that not all fail the first check.
     if (chance(0.9)) {
       s.threads_per_block = std::floor(1 + uniform(512));
       s.blocks = std::floor(1 + std::pow(10, uniform(7)));
@@ -33,7 +33,7 @@ public:
       s.l1_wavefronts = requests * uniform(32);
       s.adjusting_weight = std::pow(10, uniform(12) - 6);
       for (const StatisticField& field : statistic_fields())
-        if (field.needed_by.empty() && field.unit == "per warp" && field.get(s))
+        if (models_requiring(field.name).empty() && field.unit == "per warp" && field.get(s))
           field.get(s) = chance(0.5) ? 0 : *s.instructions * uniform(0.09);
       for (auto* ratio : {&s.l1_hit_ratio, &s.l2_hit_ratio})
         if (*ratio) *ratio = chance(0.3) ? 1 : uniform(1);
@@ -71,7 +71,7 @@ TEST(RandomStatistics, AreFiniteOrErrors) {
         ++(p ? predicted : refused);
         if (!p) {
           EXPECT_FALSE(p.error().list().front().message.empty());
-          EXPECT_EQ(p.error().list().front().message.find("is not a number that can be"), std::string::npos)
+          EXPECT_EQ(p.error().list().front().message.find("is negative or not finite"), std::string::npos)
               << model.id << " on " << device.id << ": " << p.error().list().front().message;
           continue;
         }

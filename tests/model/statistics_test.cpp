@@ -74,7 +74,7 @@ TEST(Statistics, EachNeededFieldIsMissed) {
     for (const StatisticField& field : statistic_fields()) {
       KernelStatistics s = complete();
       field.get(s).reset();
-      const bool needs = std::find(field.needed_by.begin(), field.needed_by.end(), model.id) != field.needed_by.end();
+      const bool needs = model.requires_field(field.name);
       EXPECT_EQ(!predict(model.id, s, device), needs) << model.id << " " << field.name;
       needed += needs;
     }
@@ -90,7 +90,7 @@ TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
   EXPECT_EQ(p.error().list().front().message,
             "missing 'uncoalesced_requests' (uncoalesced requests, per warp), which model hong-kim needs");
   EXPECT_EQ(p.error().list().front().hint,
-            "models that do without it: dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline, "
+            "models that do not need it: dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline, "
             "throughput-latency");
   s = complete();
   s.blocks.reset();
@@ -132,10 +132,10 @@ TEST(Statistics, PartsAreNotLargerThanTheirWhole) {
   KernelStatistics s = complete();
   s.vector_transactions_64 = 21;
   EXPECT_EQ(first_error(predict(kDasgupta, s, device)),
-            "'vector_transactions_64' is 21, more than 'transactions_64', 20");
+            "'vector_transactions_64' is 21, more than 'transactions_64' (20)");
   s = complete();
   s.global_requests = 1001;
-  EXPECT_EQ(first_error(predict(kDasgupta, s, device)), "'global_requests' is 1001, more than 'instructions', 1000");
+  EXPECT_EQ(first_error(predict(kDasgupta, s, device)), "'global_requests' is 1001, more than 'instructions' (1000)");
   s = complete();
   s.by_class[0] = 600;
   s.by_class[1] = 600;
@@ -161,7 +161,7 @@ TEST(Statistics, RatiosBelowOneAreErrors) {
   }
   KernelStatistics s = complete();
   s.synchronizations = 1001;
-  EXPECT_EQ(first_error(predict(kHongKim, s, device)), "'synchronizations' is 1001, more than 'instructions', 1000");
+  EXPECT_EQ(first_error(predict(kHongKim, s, device)), "'synchronizations' is 1001, more than 'instructions' (1000)");
   s = complete();
   s.bytes_per_request = 0;
   EXPECT_EQ(first_error(predict(kHongKim, s, device)), "'bytes_per_request' is 0, but there are requests");
@@ -182,7 +182,7 @@ TEST(Models, DevicesWithoutParametersAreErrors) {
   const auto p = predict(kDasgupta, complete(), *find_device("H200"));
   ASSERT_FALSE(p);
   EXPECT_EQ(p.error().list().front().message, "device 'NVIDIA H200' has no parameters for model dasgupta");
-  EXPECT_EQ(p.error().list().front().hint, "devices that have: c1060, c2050, gtx480");
+  EXPECT_EQ(p.error().list().front().hint, "devices with these parameters: c1060, c2050, gtx480");
 }
 
 } // namespace

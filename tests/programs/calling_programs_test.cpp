@@ -1,5 +1,5 @@
-// Programs as nvcc compiles them, with functions that stay functions, against the same computation on the CPU. The PTX
-// is kept in the tree; after a change of a source make it anew with
+// Programs compiled by nvcc, with functions that are not inlined, compared with the same computation on the CPU. The
+// PTX is in the tree; after changing a source, regenerate it with
 //
 //   nvcc -std=c++17 -arch=compute_75 -ptx FILE.cu -o FILE.ptx          linked_*.cu: with -rdc=true
 #include "api/launch/launch.hpp"
@@ -54,7 +54,7 @@ protected:
     request.block = {threads, 1, 1};
     request.arguments = arguments;
     request.device = *load_device("h200");
-    request.analyze = GetParam();
+    request.options.analyze = GetParam();
     auto report = launch(request);
     EXPECT_TRUE(report) << render(report.error(), "");
     if (!report) return {};

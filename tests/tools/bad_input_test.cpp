@@ -1,4 +1,4 @@
-// Whatever a user gets wrong: a clear message on stderr, the right exit status, and never a crash.
+// User errors: a clear message on stderr, the right exit status, and never a crash.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"
 
@@ -9,7 +9,7 @@ constexpr std::string_view kPtx = api::testing::kScale;
 
 using Words = std::vector<std::string>;
 
-/// The arguments of a launch that works, then changes to it.
+/// The arguments of a valid launch, followed by changes to it.
 Words launch(const std::string& file, const Words& changed = {}) {
   Words words{"run", file};
   for (const auto& [option, value] :
@@ -60,7 +60,7 @@ TEST(GoodInput, WhatCuobjdumpWrites) {
     EXPECT_NE(o.out.find("add"), o.out.npos) << file << ": " << o.out;
     EXPECT_NE(o.out.find("_Z5scalePf"), o.out.npos) << file << ": " << o.out;
   }
-  expect_refused(run_program({"check", data + "machine_code_only.txt"}), {"machine_code_only.txt", "no PTX"});
+  expect_refused(run_program({"check", data + "machine_code_only.txt"}), {"machine_code_only.txt", "without PTX"});
 }
 
 TEST(GoodInput, ByteOrderMarksAndForeignComments) {
@@ -118,10 +118,10 @@ TEST(BadInput, WrongLaunches) {
       {{"--grid", "1,1,2", "--device", "c1060"}, {"allows 1 in z"}},
       {{"--grid", "1,65536"}, {"allows 65535 in y"}},
       {{"--shared", "1000000"}, {"1000000 bytes of dynamic shared memory"}},
-      {{"--cluster", "2", "--device", "c1060"}, {"has no clusters"}},
+      {{"--cluster", "2", "--device", "c1060"}, {"does not support clusters"}},
       {{"--cluster", "0"}, {"the cluster is 0 x 1 x 1"}},
       {{"--cluster", "17"}, {"the cluster is 17 x 1 x 1"}},
-      {{"--registers", "256"}, {"256 registers a thread"}},
+      {{"--registers", "256"}, {"256 registers per thread"}},
       {{"--grid", "four"}, {"--grid", "four"}},
       {{"--grid", "1,1,1,1"}, {"--grid"}},
       {{"--arg", "x:f32[128]"}, {"takes 3 arguments, got 1", ".u64 x, .f32 factor, .u32 count"}},
@@ -136,7 +136,7 @@ TEST(BadInput, WrongLaunches) {
       {{"--arg", "f32=abc"}, {"expected a number, got 'abc'"}},
       {{"--arg", "x:f32[128]=onions"}, {"unknown initial value 'onions'"}},
       {{"--arg", "x:f32[many]"}, {"number of elements"}},
-      {{"--arg", "x:f32"}, {"how many elements"}},
+      {{"--arg", "x:f32"}, {"expected the number of elements"}},
       {{"--arg", "x:f32[99999999999999999999]"}, {"number of elements"}},
       {{"--arg", "x:f32[999999999999999]", "--arg", "f32=2", "--arg", "u32=1"}, {"the limit buffer-bytes is"}},
       {{"--arg", "buffer=nowhere"}, {"no buffer 'nowhere'"}},
@@ -150,7 +150,7 @@ TEST(BadInput, WrongLaunches) {
       {{"--gird", "4"}, {"--gird"}},
       {{"--set", "grid=4"}, {"--set changes launch files"}},
       {{"another.ptx"}, {"cannot read 'another.ptx'"}},
-      {{"another.toml"}, {"a launch file stands alone, got 2 files"}},
+      {{"another.toml"}, {"a launch file must be the only input, got 2 files"}},
   };
   for (const auto& [words, parts] : table) {
     SCOPED_TRACE(::testing::PrintToString(words));
@@ -186,7 +186,7 @@ TEST(BadInput, Usage) {
   expect_refused(run_program({"occupancy", "--cc", "1.9", "--block", "256"}), {"1.9"});
   expect_refused(run_program({"occupancy", "--cc", "1.3", "--block", "0"}), {"threads per block is 0"});
   expect_refused(run_program({"occupancy", "--cc", "1.3", "--block", "18446744073709551615"}), {"block is too large"});
-  expect_refused(run_program({"list"}), {"list what?"});
+  expect_refused(run_program({"list"}), {"missing topic"});
   expect_refused(run_program({"list", "device"}), {"did you mean 'devices'?"});
 }
 
@@ -248,11 +248,11 @@ TEST(BadInput, WrongRules) {
   const std::vector<Replacement> table{
       {"banks = 32", "banks = 33", {"r.toml:4:9: error:", "'banks' must be a power of two, got 33", "^"}},
       {"lanes = 32", "lane = 32", {"r.toml:12:1: error:", "unknown key 'lane'", "did you mean 'lanes'?"}},
-      {"\"t\"", "7", {"r.toml:3:9: error:", "expected a text for 'title', got 7"}},
+      {"\"t\"", "7", {"r.toml:3:9: error:", "expected a string for 'title', got 7"}},
       {"row_bytes = 128", "row_bytes = 64", {"r.toml", "a row is smaller than all banks together"}},
       {"banks = 32", "banks = ", {"r.toml:4:"}},
       {"\"banks\"", "\"bank\"", {"r.toml:1:8: error:", "must be one of coalescing, banks"}},
-      {"\"mine\"", "\"2.x-l1\"", {"r.toml' is called '2.x-l1', as a built-in one is", "a name of its own"}},
+      {"\"mine\"", "\"2.x-l1\"", {"r.toml' is named '2.x-l1', which is", "built-in rule", "a different name"}},
   };
   for (const Replacement& r : table) {
     std::string text = good;
@@ -266,8 +266,8 @@ TEST(BadInput, WrongRules) {
   expect_refused(run_program(launch(ptx, {"--rule", "2.x-l3"})), {"did you mean '2.x-l"});
   expect_refused(run_program(launch(ptx, {"--rule", folder.path().string()})), {"there is no rule"});
   expect_refused(run_program(launch(ptx, {"--rule", file, "--rule", file})), {"two rules are named 'mine'"});
-  expect_refused(run_program(launch(ptx, {"--rule", "1.2", "--no-analyze"})), {"--rule counts nothing"});
-  expect_refused(run_program(launch(ptx, {"--per-block", "--no-analyze"})), {"--per-block counts nothing"});
+  expect_refused(run_program(launch(ptx, {"--rule", "1.2", "--no-analyze"})), {"--rule cannot be combined"});
+  expect_refused(run_program(launch(ptx, {"--per-block", "--no-analyze"})), {"--per-block cannot be combined"});
 }
 
 TEST(BadInput, WrongAnalyzersAndCaches) {
@@ -277,12 +277,12 @@ TEST(BadInput, WrongAnalyzersAndCaches) {
   EXPECT_EQ(good.status, 0) << good.err;
   for (const char* part : {"Loads in flight", "Caches", "Reuse distance"})
     EXPECT_NE(good.out.find(part), good.out.npos) << part;
-  expect_refused(run_program(launch(ptx, {"--analyzers", "caches,reuse"})), {"no analyzer is called 'reuse'"});
+  expect_refused(run_program(launch(ptx, {"--analyzers", "caches,reuse"})), {"unknown analyzer 'reuse'"});
   expect_refused(run_program(launch(ptx, {"--analyzers", "cache"})), {"did you mean 'caches'?"});
-  expect_refused(run_program(launch(ptx, {"--analyzers", ","})), {"no analyzer is called ''"});
-  expect_refused(run_program(launch(ptx, {"--analyzers", "all", "--no-analyze"})), {"exclude each other"});
+  expect_refused(run_program(launch(ptx, {"--analyzers", ","})), {"unknown analyzer ''"});
+  expect_refused(run_program(launch(ptx, {"--analyzers", "all", "--no-analyze"})), {"--analyzers cannot be combined"});
   expect_refused(run_program(launch(ptx, {"--l1", "half"})), {"--l1 half: expected off, on or enlarged"});
-  expect_refused(run_program(launch(ptx, {"--device", "c1060", "--l1", "on"})), {"no first-level cache"});
+  expect_refused(run_program(launch(ptx, {"--device", "c1060", "--l1", "on"})), {"no known first-level cache"});
 }
 
 TEST(BadInput, BufferTooSmallTraps) {

@@ -54,7 +54,7 @@ TEST(Commands, SampleReportNamesNumbersUnitsAndAdvice) {
   expect_parts(o.out, {"transpose_1d on NVIDIA H200 (compute capability 9.0)", "80 blocks of 256 threads, 640 warps",
                        "stores       640    20480           2560               32",
                        "UncoalescedGlobalAccess, transpose.cu:9", "neighbouring threads are 512 bytes apart",
-                       "SharedMemoryConflicts", "do: pad the rows", "out_padded: as expected"});
+                       "SharedMemoryConflicts", "advice: pad the rows", "out_padded: as expected"});
   EXPECT_EQ(o.out.find('\033'), o.out.npos) << "colour where there is no terminal";
   EXPECT_EQ(o.err, "") << "progress where there is no terminal";
 }
@@ -125,6 +125,35 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   EXPECT_EQ(keys(schema["$defs"]["finding"]["properties"]), keys(findings.at(0)));
 }
 
+/// The declaration of a metric in the schema, or null.
+Json declared(const Json& schema, const std::string& name) {
+  const Json& metrics = schema["$defs"]["metrics"];
+  if (metrics["properties"].contains(name)) return metrics["properties"][name];
+  for (const auto& [pattern, property] : metrics["patternProperties"].items())
+    if (std::regex_match(name, std::regex(pattern))) return property;
+  return nullptr;
+}
+
+TEST(Commands, JsonHasTheMetricsOfTheSchema) {
+  const Json schema = Json::parse(read_text(WARPLENS_SOURCE_DIR "/docs/json-schema.json"));
+  std::size_t seen = 0;
+  for (const char* sample : {"transpose/launch.toml", "partitioning/launch.toml", "texture_blur/launch.toml"})
+    for (const char* device : {"c1060", "8800gtx", "gtx480", "h200"}) {
+      const Output o = run_program({"run", kSamples + sample, "--device", device, "--analyzers", "all", "--rule", "1.0",
+                                    "--rule", "2.x-l1", "--rule", "1.x", "--json", "-"});
+      ASSERT_EQ(o.status, 0) << o.err;
+      const Json report = Json::parse(o.out);
+      for (const Json& launch : report["launches"])
+        for (const auto& [name, value] : launch["metrics"].items()) {
+          const Json property = declared(schema, name);
+          ASSERT_FALSE(property.is_null()) << name;
+          EXPECT_EQ(property["type"] == "integer", value.is_number_unsigned()) << name << " = " << value;
+          ++seen;
+        }
+    }
+  EXPECT_GT(seen, 1000u);
+}
+
 TEST(Commands, JsonDoesNotDependOnThreads) {
   for (const char* sample : {"transpose/launch.toml", "saxpy/launch.toml"}) {
     const Output one = run_program({"run", kSamples + sample, "--json", "-", "--threads", "1"});
@@ -150,8 +179,7 @@ TEST(Commands, TrapIsAFindingOfTheJsonReport) {
 TEST(Commands, ExpectationsThatFail) {
   const Output o = run_program({"run", kSamples + "saxpy/launch.toml", "--set", "arg.1.f32=3.0"});
   EXPECT_EQ(o.status, 1);
-  expect_parts(o.err,
-               {"buffer 'y' is not as expected", "20010 of 20011 elements differ; first [1]: expected 3, got 4"});
+  expect_parts(o.err, {"buffer 'y' does not match", "20010 of 20011 elements differ; first [1]: expected 3, got 4"});
 }
 
 TEST(Commands, OverridesAndSavedBuffers) {
@@ -164,7 +192,7 @@ TEST(Commands, OverridesAndSavedBuffers) {
   EXPECT_EQ(read_text(out), read_text(kSamples + "saxpy/y.npy"));
   const Output several = run_program({"run", kSamples + "transpose/launch.toml", "--grid", "1"});
   EXPECT_EQ(several.status, 2);
-  expect_parts(several.err, {"--grid cannot say which of the 4 launches"});
+  expect_parts(several.err, {"--grid needs a launch file with one launch, this one has 4"});
 }
 
 TEST(Commands, LevelsAgree) {
@@ -175,8 +203,8 @@ TEST(Commands, LevelsAgree) {
 TEST(Commands, Check) {
   const Output o = run_program({"check", kSamples + "transpose/transpose.ptx", kSamples + "saxpy/saxpy.ptx"});
   EXPECT_EQ(o.status, 0) << o.err;
-  expect_parts(o.out, {"transpose.ptx: PTX ", "4 kernels", "transpose_shared(", "4096 bytes of shared memory a block",
-                       "registers a thread (estimated)", "1 kernel"});
+  expect_parts(o.out, {"transpose.ptx: PTX ", "4 kernels", "transpose_shared(", "4096 bytes of shared memory per block",
+                       "registers per thread (estimated)", "1 kernel"});
 }
 
 TEST(Commands, CheckGoesOnAfterABadFile) {
@@ -190,7 +218,7 @@ TEST(Commands, Occupancy) {
   // NVIDIA's own example: 512 threads, 17 registers, compute capability 1.2.
   const Output o = run_program({"occupancy", "--cc", "1.2", "--block", "512", "--regs", "17"});
   EXPECT_EQ(o.status, 0) << o.err;
-  expect_parts(o.out, {"occupancy 50 %: 1 block and 16 of 32 warps", "17 a thread"});
+  expect_parts(o.out, {"occupancy 50 %: 1 block and 16 of 32 warps", "17 per thread"});
   EXPECT_TRUE(std::regex_search(o.out, std::regex("registers .* 1 +<- limit")));
 }
 
@@ -254,7 +282,7 @@ TEST(Commands, RulesAreExplained) {
   expect_parts(all.out, {"1.2 (transactions): compute capability 1.2 and 1.3", "devices: 9400m, c1060, gtx280",
                          "source: CUDA Programming Guide 2.0, section 5.1.2.1", "5.x+ (banks)"});
   const Output one = run_program({"list", "rules", "--explain", "2.x"});
-  expect_parts(one.out, {"a request is a quarter-warp (8 lanes), with 1 pass more"});
+  expect_parts(one.out, {"one request per quarter-warp (8 lanes), plus 1 extra pass"});
   EXPECT_EQ(one.out.find("1.2"), one.out.npos);
 }
 

@@ -1,4 +1,4 @@
-// warplens compare, as users run it.
+// Tests warplens compare as users run it.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"
 
@@ -59,7 +59,7 @@ TEST_F(Compare, SaysWhatChangedAndWhy) {
   const Output back = run_program({"compare", b, a});
   expect_contains(back.out, "times as fast");
   expect_contains(back.out, "ms: memory transactions");
-  expect_contains(back.out, "no more: ");
+  expect_contains(back.out, "resolved: ");
 }
 
 TEST_F(Compare, FactorsAndTheRestAreTheChange) {
@@ -71,14 +71,14 @@ TEST_F(Compare, FactorsAndTheRestAreTheChange) {
   for (const Json& f : launch["factors"]) sum += f["milliseconds"].get<double>(), names.push_back(f["what"]);
   const double change = launch["after"]["milliseconds"].get<double>() - launch["before"]["milliseconds"].get<double>();
   EXPECT_NEAR(sum, change, 1e-9);
-  EXPECT_NE(std::find(names.begin(), names.end(), "size of blocks and occupancy"), names.end());
+  EXPECT_NE(std::find(names.begin(), names.end(), "block size and occupancy"), names.end());
 }
 
 TEST_F(Compare, TheSame) {
   const std::string a = strided("a.json", 1, 128);
   const Output o = run_program({"compare", a, a});
   ASSERT_EQ(o.status, 0) << o.err;
-  expect_contains(o.out, "every metric is the same");
+  expect_contains(o.out, "all metrics are the same");
   expect_contains(o.out, ", the same");
 }
 
@@ -100,7 +100,7 @@ TEST_F(Compare, SweepsByTheirSettings) {
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "block 8");
   expect_contains(o.out, "block 128");
-  expect_contains(o.out, "every metric is the same");
+  expect_contains(o.out, "all metrics are the same");
 }
 
 TEST_F(Compare, TheSignPlot) {
@@ -113,7 +113,7 @@ TEST_F(Compare, TheSignPlot) {
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "-1!1");
   expect_contains(o.out, "1!-1");
-  expect_contains(o.out, " of 3 pairs as measured");
+  expect_contains(o.out, " of 3 pairs match the measurement");
   EXPECT_EQ(read_text(file("signs.png")).substr(1, 3), "PNG");
 }
 
@@ -130,18 +130,18 @@ TEST_F(Compare, BadInput) {
   const std::string later = folder_.write("later.json", text);
   const std::vector<std::pair<Words, std::string>> cases = {
       {{}, "no report"},
-      {{good}, "one report alone"},
+      {{good}, "only one report given"},
       {{good, file("missing.json")}, "cannot read"},
-      {{good, no_json}, "is not JSON"},
-      {{good, other}, "neither launches nor rows of a sweep"},
-      {{good, empty}, "nothing has a result"},
-      {{good, broken}, "is no report"},
-      {{good, later}, "is of warplens \"9."},
+      {{good, no_json}, "is not valid JSON"},
+      {{good, other}, "neither launches nor sweep rows"},
+      {{good, empty}, "no launch or sweep row has a result"},
+      {{good, broken}, "is not a report"},
+      {{good, later}, "was written by warplens \"9."},
       {{good, good, "--json", "/nowhere/x.json"}, "/nowhere/x.json"},
       {{good, good, "--plot", "x.bmp"}, ".svg or .png"},
       {{good, good, "--measured", csv}, "no column 'milliseconds'"},
       {{good, good, "--measured", word}, "w.csv:2: expected milliseconds, got 'fast'"},
-      {{good, good, "--measured", stranger}, "no launch of the reports fits"},
+      {{good, good, "--measured", stranger}, "no launch of the reports matches"},
       {{good, "--signs"}, "needs two launches"},
       {{good, good, "--parity", "-5"}, "percentage"}};
   for (const auto& [options, part] : cases) {

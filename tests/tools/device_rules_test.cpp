@@ -1,5 +1,5 @@
-// A device's rules come from files as well as from what is built in: the same rule under another name gives the same
-// report, on every device. And what is wrong with a device's rules is said before anything runs.
+// The rules of a device can be files or built in: the same rule under another name gives the same report, on every
+// device. Errors in a device's rules are reported before anything runs.
 #include "tests/tools/folder.hpp"
 #include "tests/tools/program.hpp"
 
@@ -32,7 +32,7 @@ std::map<std::string, std::string> rule_texts() {
   return texts;
 }
 
-/// The device file with its rules replaced by copies, which lie in the folder "rules" beside it.
+/// The device file with its rules replaced by copies, in the folder "rules" next to it.
 std::string with_copies(std::string device, const Folder& folder) {
   static const std::map<std::string, std::string> texts = rule_texts();
   for (const std::string key : {"coalescing_rule", "bank_rule", "rule_on", "rule_off"}) {
@@ -116,11 +116,11 @@ TEST(DeviceRules, AreCheckedWhenTheDeviceLoads) {
   EXPECT_NE(unknown.find("there is no rule '6.O'"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("did you mean '6.0'?"), std::string::npos) << unknown;
   EXPECT_NE(refusal("\"5.x+\"", "\"nonsense\"").find("there is no rule 'nonsense'"), std::string::npos);
-  EXPECT_NE(refusal("\"5.x+\"", "\"6.0\"").find("'6.0' is no rule of banks"), std::string::npos);
+  EXPECT_NE(refusal("\"5.x+\"", "\"6.0\"").find("'6.0' is not a rule for banks"), std::string::npos);
   (void)folder.write("bad.toml", "rule = \"banks\"\nname = \"bad\"\n");
   EXPECT_NE(refusal("\"5.x+\"", "\"bad.toml\"").find("the rule lacks the key 'title'"), std::string::npos);
   (void)folder.write("taken.toml", read_text(kSource / "rules/banks_2.x.toml"));
-  EXPECT_NE(refusal("\"5.x+\"", "\"taken.toml\"").find("as a built-in one is"), std::string::npos);
+  EXPECT_NE(refusal("\"5.x+\"", "\"taken.toml\"").find("the name of a built-in rule"), std::string::npos);
 }
 
 // Whole warps and segments of 64 bytes, on a device: its own counts are in the report, findings and models.

@@ -1,5 +1,5 @@
-// warplens exec, and what the other commands make of files that are no PTX text. The program is
-// runtime/programs/launches.cpp, which uses the driver API as any program would.
+// Tests warplens exec, and the other commands with files that are not PTX text. The program is
+// runtime/programs/launches.cpp, which uses the driver API.
 #include "tests/tools/program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -160,7 +160,7 @@ TEST(Exec, BadUsage) {
       {{"exec", "--", text}, "is not an executable"},
       {{"exec", "--", folder.path().string()}, "is not an executable"},
       {{"exec", "--launch-skip", "-1", "--", "true"}, "--launch-skip: expected a number, got '-1'"},
-      {{"exec", "--kernel-name", "(", "--", "true"}, "is no regular expression"},
+      {{"exec", "--kernel-name", "(", "--", "true"}, "is not a regular expression"},
       {{"exec", "--json", "/no/such/folder/r.json", "--", "true"}, "cannot write"},
       {{"exec", "--what", "--", "true"}, "--what"},
       {{"exec", folder.path().string() + "/none.cu"}, "cannot read"},

@@ -1,4 +1,4 @@
-// Files of a running test.
+// Temporary files for a test.
 //
 //   const Folder folder;
 //   const std::string file = folder.write("a.ptx", text);
@@ -21,7 +21,7 @@ inline std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A folder of the running test, removed with it.
+/// A temporary folder of the running test; the destructor removes it.
 class Folder {
 public:
   Folder() {
@@ -33,7 +33,7 @@ public:
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Writes a file in the folder; returns its whole path.
+  /// Writes a file in the folder; returns its full path.
   [[nodiscard]] std::string write(const std::string& name, std::string_view content) const {
     std::ofstream(path_ / name, std::ios::binary) << content;
     return (path_ / name).string();

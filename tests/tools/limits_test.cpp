@@ -1,4 +1,4 @@
-// What a run may take, what files may ask for, and where results go.
+// Limits of a run, limits for the contents of files, and the destinations of results.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"
 
@@ -178,8 +178,8 @@ TEST(Outputs, AreCheckedBeforeTheRun) {
   const std::string ptx = folder.write("k.ptx", kForever); // would never end
   expect_error(run_program(forever(ptx, {"--json", "/nowhere/r.json"})), 2, "cannot write '/nowhere/r.json'");
   expect_error(run_program(forever(ptx, {"--json", "/dev/null"})), 2, "not a regular file");
-  expect_error(run_program(forever(ptx, {"--json", ptx})), 2, "would replace the input");
-  expect_error(run_program(forever(ptx, {"--trace", ptx})), 2, "would replace the input");
+  expect_error(run_program(forever(ptx, {"--json", ptx})), 2, "would overwrite the input");
+  expect_error(run_program(forever(ptx, {"--trace", ptx})), 2, "would overwrite the input");
   expect_error(run_program({"exec", "--json", "/dev/null", "--", "true"}), 2, "not a regular file");
   EXPECT_EQ(read_text(ptx), kForever);
 }
@@ -226,9 +226,9 @@ TEST(Outputs, ALaunchFileWritesInItsFolder) {
     EXPECT_EQ(run_program({"run", launch(save), "--allow-paths"}).status, 0);
     EXPECT_TRUE(fs::remove(outside));
   }
-  expect_error(run_program({"run", launch("l.toml")}), 2, "a file that is no array");
-  expect_error(run_program({"run", launch("l.toml"), "--allow-paths"}), 2, "which is read");
-  expect_error(run_program({"run", launch("../k.ptx"), "--allow-paths"}), 2, "which is read");
+  expect_error(run_program({"run", launch("l.toml")}), 2, "file that is not an array");
+  expect_error(run_program({"run", launch("l.toml"), "--allow-paths"}), 2, "which is an input file");
+  expect_error(run_program({"run", launch("../k.ptx"), "--allow-paths"}), 2, "which is an input file");
   EXPECT_EQ(read_text(folder.path() / "k.ptx"), api::testing::kScale);
   const std::string results = (folder.path() / "results").string();
   EXPECT_EQ(run_program({"run", launch("o.npy"), "--output-dir", results}).status, 0);

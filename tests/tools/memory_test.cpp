@@ -1,4 +1,4 @@
-// The memory of programs that run unchanged: runtime/programs/places.cpp.
+// Device memory of unmodified programs: runtime/programs/places.cpp.
 #include "tests/tools/program.hpp"
 
 #include <fstream>
@@ -38,7 +38,7 @@ TEST(PastEnds, AreToldOnceAndCounted) {
   const Output o = run_program({"exec", "--", WARPLENS_PLACES, "past", "2"});
   EXPECT_EQ(o.status, 0);
   EXPECT_EQ(o.out, "10\n"); // past the end there are zeros
-  EXPECT_EQ(count_of(o.err, "warning: __global__ read of size 4 bytes outside of its allocation"), 1u) << o.err;
+  EXPECT_EQ(count_of(o.err, "warning: __global__ read of size 4 bytes outside its allocation"), 1u) << o.err;
   EXPECT_TRUE(has(o.err, "is 0 bytes after allocation 'device memory")) << o.err;
   EXPECT_TRUE(has(o.err, "in kernel past, by thread (3,0,0) in block (0,0,0)")) << o.err;
   EXPECT_TRUE(has(o.err, "--strict")) << o.err;

@@ -1,4 +1,4 @@
-// warplens predict and warplens calibrate, as users run them.
+// Tests warplens predict and warplens calibrate as users run them.
 #include "tests/tools/program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ constexpr std::string_view kTitles =
     "kernel,threads_per_block,blocks,resident_blocks,instructions,global_requests,transactions_32,transactions_64,"
     "transactions_128,vector_transactions_32,milliseconds\n";
 
-// The measured runs of Dasgupta's Tables 6 and 8 to 11.
+// The measurements in Dasgupta's Tables 6 and 8 to 11.
 const std::string kRuns = std::string(kTitles) + "none,512,120,2,4325,0,0,0,0,0,0.846\n"
                                                  "t32,256,120,4,7942,400,800,0,0,0,0.7243\n"
                                                  "t64,256,120,4,7942,400,0,800,0,0,0.7240\n"
@@ -33,7 +33,7 @@ TEST(Predict, FromAReport) {
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "hong-kim: ");
   expect_contains(o.out, "with ideal transactions");
-  expect_contains(o.out, "bytes moved that nobody asked for");
+  expect_contains(o.out, "bytes moved but not requested");
   expect_contains(o.out, "no prediction by amaris: missing 'adjusting_weight'");
   const Output json = run_program({"predict", profile, "--device", "gtx280", "--json", "-"});
   ASSERT_EQ(json.status, 0) << json.err;
@@ -53,7 +53,7 @@ TEST(Predict, FromATableWithTerms) {
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "t32 on Tesla C1060, measured 0.7243 ms");
   expect_contains(o.out, "dasgupta: 0.7223 ms");
-  expect_contains(o.out, "-0.3 % of the measured time");
+  expect_contains(o.out, "-0.3 % relative to the measured time");
   expect_contains(o.out, "mem_latency_final");
   EXPECT_EQ(o.out.find("volkov"), o.out.npos);
 }
@@ -82,13 +82,13 @@ TEST(Predict, BadUsageAndInput) {
       {{"predict", runs, "--device", "c1060", "--set", "block=1"}, "did you mean 'blocks'?"},
       {{"predict", runs, "--device", "c1060", "--barriers", "none"}, "--barriers: expected all or block"},
       {{"predict", few, "--device", "c1060", "--model", "dasgupta"}, "missing 'global_requests'"},
-      {{"predict", few, "--device", "c1060", "--model", "dasgupta"}, "models that do without it: hong-kim, roofline"},
+      {{"predict", few, "--device", "c1060", "--model", "dasgupta"}, "models that do not need it: hong-kim, roofline"},
       {{"predict", runs, "--device", "c1060", "--model", "dasgupta", "--set", "threads_per_block=1024"},
        "allows at most 512"},
-      {{"predict", folder.write("cut.json", "{\"launches\": ["), "--device", "c1060"}, "is not JSON"},
+      {{"predict", folder.write("cut.json", "{\"launches\": ["), "--device", "c1060"}, "is not valid JSON"},
       {{"predict", (folder.path() / "no.json").string(), "--device", "c1060"}, "cannot read"},
       {{"calibrate", runs, "--device", "h200"}, "has no [issue_cycles]"},
-      {{"calibrate", few, "--device", "c1060"}, "no time for 'row 1'"},
+      {{"calibrate", few, "--device", "c1060"}, "no measured time for 'row 1'"},
       {{"calibrate", runs, "--device", "c1060", "--model", "volkov"}, "has no weight to fit"},
       {{"calibrate", runs, "--device", "c1060", "--model", "amaris", "--fit", "best"},
        "--fit: expected first, mean or"}};

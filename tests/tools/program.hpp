@@ -1,4 +1,4 @@
-// Runs the warplens program and keeps what it prints.
+// Runs the warplens program and captures its output.
 //
 //   Output o = run_program({"check", "a.ptx"});   o.status == 2, o.err contains "a.ptx:3:1: error: …"
 #pragma once
@@ -16,7 +16,7 @@
 namespace warplens::testing {
 
 struct Output {
-  int status = -1; ///< of exit; 128 and more: ended by a signal
+  int status = -1; ///< exit status; 128 or more: terminated by a signal
   std::string out, err;
 };
 

@@ -1,4 +1,4 @@
-// Every sample runs, gives the results that it expects, and has a page that the list of samples names.
+// Every sample runs, gives the expected results, and has a page that the list of samples names.
 #include "tests/tools/program.hpp"
 
 #include <algorithm>

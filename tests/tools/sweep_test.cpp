@@ -1,4 +1,4 @@
-// warplens sweep, as users run it.
+// Tests warplens sweep as users run it.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"
 
@@ -284,7 +284,7 @@ TEST_F(Sweep, PlotsWithoutGnuplot) {
   const Output o = sweep({"--block", "32,64", "--plot", file("t.svg")});
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(o.status, 2);
-  expect_contains(o.err, "plots are drawn by gnuplot, which is not installed");
+  expect_contains(o.err, "plots require gnuplot, which is not installed");
 }
 
 // A thousand rounds of arithmetic for 38 million threads take longer than a second.
@@ -303,7 +303,7 @@ TEST(UBench, AProcessThatIsKilledIsARow) {
   const Json list = Json::parse(o.out)["sweep"];
   ASSERT_EQ(list.size(), 2u);
   EXPECT_TRUE(list[0]["failure"].is_null());
-  expect_contains(list[1]["failure"].get<std::string>(), "its process was ended by signal");
+  expect_contains(list[1]["failure"].get<std::string>(), "its process was killed by signal");
 }
 
 TEST_F(Sweep, NamesInAPlotDoNothing) {
@@ -339,20 +339,21 @@ TEST_F(Sweep, BadInput) {
       {{"--set", "arg.2.u32=1..99999999"}, "more than 100000 values"},
       {{"--block", "0"}, "every extent must be at least 1"},
       {{"--block", "32,16x0"}, "every extent must be at least 1"},
-      {{"--block", "sixteen"}, "no shape"},
-      {{"--block", "all:0"}, "threads of a block"},
+      {{"--block", "sixteen"}, "is not a shape"},
+      {{"--block", "all:0"}, "expected a number of threads"},
       {{"--rule", "nonsense"}, "there is no rule 'nonsense'"},
       {{"--l1", "half"}, "expected off, on or enlarged"},
       {{"--set", "buffer.y.count=4"}, "y"},
-      {{"--set", "arg.7.u32=4"}, "there is nothing at"},
+      {{"--set", "arg.7.u32=4"}, "does not exist in the launch file"},
       {{"--set", "nothing"}, "expected KEY=LIST"},
       {{"--with", "shared=4"}, "no option before it"},
       {{"--block", "32,64", "--with", "shared=4"}, "1 values, but block has 2"},
       {{"--block", "32", "--block", "64"}, "given twice"},
-      {{"--index", "1"}, "there is no 1"},
+      {{"--index", "1"}, "launch 1 does not exist"},
       {{"--kernel", "missing*"}, "no such kernel"},
       {{"--model", "oracle"}, "no such model"},
       {{"--by", "beauty"}, "no row has this metric"},
+      {{"--by", "milisecond"}, "did you mean 'milliseconds'?"},
       {{"--registers", "many"}, "expected a whole number"},
       {{"--jobs", "-1"}, "expected a number"},
       {{"--plot", "/nowhere/t.svg"}, "/nowhere/t.svg"},
@@ -375,9 +376,9 @@ TEST_F(Sweep, BadInput) {
 TEST_F(Sweep, TheTableOfAnotherSweep) {
   const std::string state = file("state.jsonl");
   ASSERT_EQ(sweep({"--block", "32", "--resume", state}).status, 0);
-  expect_contains(sweep({"--block", "32", "--resume", state, "--model", "sim"}).err, "it has other options");
+  expect_contains(sweep({"--block", "32", "--resume", state, "--model", "sim"}).err, "its options differ");
   const std::string other = write_launch("other.toml", "");
-  expect_contains(run_program({"sweep", other, "--block", "32", "--resume", state}).err, "a table of another sweep");
+  expect_contains(run_program({"sweep", other, "--block", "32", "--resume", state}).err, "belongs to another sweep");
   put("k.ptx", std::string(api::testing::kScale) + "\n// changed\n");
   const Output o = sweep({"--block", "32", "--resume", state});
   EXPECT_EQ(o.status, 2);
@@ -385,7 +386,7 @@ TEST_F(Sweep, TheTableOfAnotherSweep) {
   std::string text = read_text(state);
   text.replace(text.find("0."), 2, "9.");
   put("state.jsonl", text);
-  expect_contains(sweep({"--block", "32", "--resume", state}).err, "of warplens 9.");
+  expect_contains(sweep({"--block", "32", "--resume", state}).err, "by warplens 9.");
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// run --trace, analyze, inspect, convert: as a user calls them.
+// Tests run --trace, analyze, inspect and convert as users run them.
 #include "tests/tools/program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ Output need(const std::vector<std::string>& arguments) {
   return o;
 }
 
-/// A trace of the transposes, made once.
+/// A trace of the transposes, recorded once.
 const std::string& transposes() {
   static const Folder folder;
   static const std::string file = [] {
@@ -98,7 +98,7 @@ TEST(TraceCommands, TextIsTheSameToo) {
 TEST(TraceCommands, InspectShowsWhatAnAccessBecame) {
   const std::string text = need({"inspect", transposes(), "--blocks", "0", "--warps", "0", "--accesses-only"}).out;
   EXPECT_NE(text.find("transactions by rule 6.0, passes by rule 5.x+"), text.npos) << text;
-  EXPECT_NE(text.find("global store, 4 bytes a lane, lanes ffffffff: 0x50014100 + 512 * lane\n"
+  EXPECT_NE(text.find("global store, 4 bytes per lane, lanes ffffffff: 0x50014100 + 512 * lane\n"
                       "    ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef  32 of 32 bytes\n"),
             text.npos)
       << text;
@@ -223,7 +223,7 @@ TEST(TraceCommands, FiltersKeepWhatTheyName) {
     EXPECT_TRUE(block == 2 || block == 5 || block == 8) << block;
   }
   const std::string report = need({"analyze", trace}).out;
-  EXPECT_NE(report.find("the trace holds only blocks 2 to 9, one block in 3, lines 50"), report.npos) << report;
+  EXPECT_NE(report.find("the trace contains only blocks 2 to 9, one block in 3, lines 50"), report.npos) << report;
 }
 
 TEST(TraceCommands, BadUsageIsRefused) {
@@ -232,12 +232,12 @@ TEST(TraceCommands, BadUsageIsRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"analyze"}, "expected one trace, got 0"},
       {{"analyze", "/no/such.h5"}, "cannot read the trace '/no/such.h5'"},
-      {{"analyze", kTranspose}, "is not a trace, or damaged"},
+      {{"analyze", kTranspose}, "is not a trace, or is damaged"},
       {{"analyze", transposes(), "--launch", "99"}, "counted from 0"},
       {{"analyze", transposes(), "--device", "c9999"}, "c9999"},
       {{"analyze", transposes(), "--rule", "none"}, "there is no rule 'none'"},
-      {{"inspect", kTranspose}, "is not a trace, or damaged"},
-      {{"inspect", transposes(), "--launch", "99"}, "there is no 99"},
+      {{"inspect", kTranspose}, "is not a trace, or is damaged"},
+      {{"inspect", transposes(), "--launch", "99"}, "launch 99 does not exist"},
       {{"inspect", transposes(), "--blocks", "4-2"}, "--blocks: expected a number or a range"},
       {{"inspect", transposes(), "--lines", "a"}, "--lines: expected a number or a range"},
       {{"inspect", transposes(), "--format", "xml"}, "expected text, jsonl or csv"},
@@ -246,7 +246,7 @@ TEST(TraceCommands, BadUsageIsRefused) {
       {{"run", kTranspose, "--trace", trace, "--trace-lines", "1"}, "none of the lines"},
       {{"run", kTranspose, "--trace", "/no/such/folder/t.h5"}, "cannot write '/no/such/folder/t.h5'"},
       {{"convert", transposes()}, "expected two files, got 1"},
-      {{"convert", kTranspose, trace}, "is no Accel-Sim trace"},
+      {{"convert", kTranspose, trace}, "is not an Accel-Sim trace"},
   };
   for (const auto& [arguments, message] : table) {
     const Output o = run_program(arguments);
@@ -319,7 +319,7 @@ TEST(AccelSim, TracesAreRead) {
                     trace = (folder.path() / "t.h5").string();
   const Output converted = run_program({"convert", list, trace});
   ASSERT_EQ(converted.status, 0) << converted.err;
-  EXPECT_NE(converted.err.find("FROBNICATE are left out"), converted.err.npos) << converted.err;
+  EXPECT_NE(converted.err.find("FROBNICATE are ignored"), converted.err.npos) << converted.err;
   const auto events = lines_of_json(need({"inspect", trace, "--format", "jsonl"}).out);
   ASSERT_EQ(events.size(), 6u); // the lanes of LD go to two spaces
   EXPECT_EQ(events[0]["addresses"][31], 0x10000 + 31 * 4);
@@ -427,21 +427,21 @@ TEST(AccelSim, BadFilesAreRefused) {
     EXPECT_EQ(o.status, 2) << message << o.err;
     EXPECT_NE(o.err.find(message), o.err.npos) << "'" << message << "' is not in:\n" << o.err;
   };
-  refused("(2,1,1)", "(2,x,1)", "kernel-1.traceg:3:1: error: a header line that cannot be");
+  refused("(2,1,1)", "(2,x,1)", "kernel-1.traceg:3:1: error: invalid header line");
   refused("(64,1,1)", "(64,0,1)", "the grid or the block is empty");
-  refused("thread block = 1,0,0", "thread block = 2,0,0", "a thread block outside of the grid");
-  refused("thread block = 1,0,0", "thread block = 0,0,0", "a thread block that was there before");
-  refused("warp = 1", "warp = 2", "kernel-1.traceg:31:1: error: a warp outside of the block");
+  refused("thread block = 1,0,0", "thread block = 2,0,0", "the thread block is outside the grid");
+  refused("thread block = 1,0,0", "thread block = 0,0,0", "the thread block occurs twice");
+  refused("warp = 1", "warp = 2", "kernel-1.traceg:31:1: error: the warp is outside the block");
   refused("4 1 0x10000 4", "4 3 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
   refused("2 0x20000 8 8 1000", "2 0x20000 8 8", "kernel-1.traceg:24:1: error: expected an instruction");
   refused("STS 2 R4 R2", "STS 9 R4 R2", "expected an instruction");
   refused("4 1 0x10000 4", "65536 1 0x10000 4", "kernel-1.traceg:23:1: error: expected an instruction");
-  refused("insts = 6", "insts = 7", "kernel-1.traceg:29:1: error: warp 0 lacks 1 of its instructions");
-  refused("insts = 6", "insts = 5", "kernel-1.traceg:27:1: error: warp 0 has more instructions than it said");
+  refused("insts = 6", "insts = 7", "kernel-1.traceg:29:1: error: warp 0 is missing 1 of its instructions");
+  refused("insts = 6", "insts = 5", "kernel-1.traceg:27:1: error: warp 0 has more instructions than 'insts'");
   refused("insts = 6", "insts = six", "expected 'insts = number'");
-  refused("-kernel name = ", "+kernel name = ", "is no Accel-Sim trace");
+  refused("-kernel name = ", "+kernel name = ", "is not an Accel-Sim trace");
   for (const std::string_view where : {"warp = 1", "0050 ffffffff", "warp = 0\ninsts = 1\n", "#END_TB\n#BEGIN_TB"})
-    refused(kAccelSim.substr(kAccelSim.find(where)), "", "the file ends inside a thread block: it was cut off");
+    refused(kAccelSim.substr(kAccelSim.find(where)), "", "the file is truncated: it ends inside a thread block");
 }
 
 } // namespace

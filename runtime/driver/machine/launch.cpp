@@ -20,7 +20,7 @@ std::shared_ptr<Observer>& observer() {
 
 std::uint64_t product(const api::Extent& e) { return e[0] * e[1] * e[2]; }
 
-/// CUDA Driver API reference, CUresult: what a kernel that stopped leaves in its context.
+/// CUDA Driver API reference, CUresult: the fault that a stopped kernel leaves in its context.
 CUresult fault_of(exec::Trap::Kind kind) {
   using Kind = exec::Trap::Kind;
   switch (kind) {
@@ -98,7 +98,7 @@ void set_arguments(KernelLaunch& launch, void** parameters, void** extra) {
   const Function::Parameter& last = function.parameters().back();
   require(buffer != nullptr && size >= last.offset + last.size && size <= (last.offset + last.size + 15) / 16 * 16,
           CUDA_ERROR_INVALID_VALUE, [&] {
-            return fmt::format("kernel '{}' takes {} bytes of parameters, got {}", function.name(),
+            return fmt::format("kernel '{}' takes {} bytes of parameters, but got {}", function.name(),
                                last.offset + last.size, size);
           });
   std::memcpy(launch.parameters.data(), buffer, std::min(size, launch.parameters.size()));
@@ -114,12 +114,12 @@ void check_cluster(const KernelLaunch& launch) {
     throw Failure{CUDA_ERROR_INVALID_CLUSTER_SIZE, fmt::format("kernel '{}': {}", function.name(), text)};
   };
   const std::uint64_t most = function.attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) != 0 ? 16 : 8;
-  if (Machine::instance().device().capability.major < 9) refuse("the device has no clusters");
+  if (Machine::instance().device().capability.major < 9) refuse("the device does not support clusters");
   if (product(c) == 0 || product(c) > most)
     refuse(fmt::format("the cluster has {} blocks: 1 to {} are allowed", product(c), most));
   for (std::size_t i = 0; i < 3; ++i)
     if (launch.grid[i] % c[i] != 0)
-      refuse(fmt::format("clusters of {} blocks do not divide the grid of {} in {}", c[i], launch.grid[i], "xyz"[i]));
+      refuse(fmt::format("cluster size {} does not divide grid size {} in {}", c[i], launch.grid[i], "xyz"[i]));
 }
 
 /// All blocks must be resident together (CUDA C++ Programming Guide, "Grid Synchronization").
@@ -131,7 +131,7 @@ void check_cooperative(const KernelLaunch& launch) {
                     static_cast<std::uint64_t>(device.multiprocessors);
   if (product(launch.grid) > most)
     throw Failure{CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
-                  fmt::format("kernel '{}': {} blocks cannot be resident together: the device holds {}",
+                  fmt::format("kernel '{}': {} blocks cannot be resident together: the device holds at most {}",
                               launch.function->name(), product(launch.grid), most)};
 }
 
@@ -153,16 +153,16 @@ void check(const KernelLaunch& launch) {
   }
   const model::OccupancyLimits& limits = Machine::instance().device().limits;
   if (product(launch.block) > static_cast<std::uint64_t>(limits.threads_per_block))
-    refuse(CUDA_ERROR_INVALID_VALUE,
-           fmt::format("the block has {} threads: {} are allowed", product(launch.block), limits.threads_per_block));
+    refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("the block has {} threads: at most {} are allowed",
+                                                 product(launch.block), limits.threads_per_block));
   if (product(launch.block) > static_cast<std::uint64_t>(function.most_threads()))
     refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-           fmt::format("the block has {} threads: the kernel was compiled for {} at most", product(launch.block),
+           fmt::format("the block has {} threads: the kernel was compiled for at most {}", product(launch.block),
                        function.most_threads()));
   if (launch.shared_bytes > function.most_dynamic_shared())
     refuse(CUDA_ERROR_INVALID_VALUE,
-           fmt::format("{} bytes of dynamic shared memory: {} are allowed (more with "
-                       "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, as far as the device has them)",
+           fmt::format("the launch requests {} bytes of dynamic shared memory: at most {} are allowed (to raise "
+                       "this limit, set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
                        launch.shared_bytes, function.most_dynamic_shared()));
   check_cluster(launch);
   check_cooperative(launch);
@@ -171,10 +171,10 @@ void check(const KernelLaunch& launch) {
 void perform_launch(const KernelLaunch& launch, Context& context) {
   api::LaunchRequest request = request_of(launch);
   const std::shared_ptr<Observer> told = observer();
-  bool selected = told && told->selects(launch.function->name()); // of the kernel that was launched last
-  request.analyze = selected;
+  bool selected = told && told->selects(launch.function->name()); // for the kernel launched last
+  request.options.analyze = selected;
   request.analyze_child = [&](const ir::Function& kernel) { return selected = told && told->selects(kernel.name); };
-  // With one stream and no memory in common nobody can change what a kernel waits for: it would wait for ever.
+  // With one stream and no memory that the host can write, a kernel that waits for a change would wait forever.
   request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
   request.past_ends = !strict();
   Expected<api::LaunchReport> report = api::launch(request);

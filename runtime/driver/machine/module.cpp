@@ -13,20 +13,20 @@ namespace warplens::runtime {
 
 namespace {
 
-constexpr std::uint64_t kDefaultShared = 48 << 10; ///< bytes of a block, unless the program asks for more
+constexpr std::uint64_t kDefaultShared = 48 << 10; ///< bytes per block, unless the program requests more
 
-/// Of a module's variable.
+/// For a variable of a module.
 Allocation::Kind kind_of(const ir::Variable& v) {
   return v.managed ? Allocation::Kind::managed : Allocation::Kind::module;
 }
 
-/// 90 of `.target sm_90a` or `compute_90`; 0: there is none.
+/// 90 for `.target sm_90a` or `compute_90`; 0 if there is none.
 int target_of(std::string_view ptx) {
   const std::size_t directive = ptx.find(".target"), number = ptx.find('_', directive);
   return directive == ptx.npos || number == ptx.npos ? 0 : std::atoi(std::string(ptx.substr(number + 1, 4)).c_str());
 }
 
-/// The targets of kernels, each that of its own file: linked files may have several.
+/// The targets of kernels, each from its own file: linked files can have several.
 std::map<std::string, int, std::less<>> targets_of(std::span<const api::Source> sources) {
   std::map<std::string, int, std::less<>> targets;
   constexpr std::string_view kEntry = ".entry";
@@ -51,7 +51,7 @@ Function::Function(std::weak_ptr<Module> module, api::Kernel kernel, const model
     parameters_.push_back({offsets[i], kernel_.function->params[i].size});
     parameter_bytes_ = parameters_.back().offset + parameters_.back().size;
   }
-  settings_[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = -1; // 48 KiB, less what is static
+  settings_[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = -1; // 48 KiB minus static shared memory
   settings_[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = -1;
   settings_[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = 0;
   settings_[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT] = 0;
@@ -67,7 +67,7 @@ const api::Resources& Function::resources() const {
     resources_ = api::resources(*kernel_.module, **program, std::nullopt);
     resources_.registers =
         std::min(resources_.registers, static_cast<std::uint32_t>(device_.limits.registers_per_thread));
-    // What the kernel says itself comes first, and 24 are always left to it: tests/data/hardware/old_launches.txt.
+    // The kernel's own directives take precedence, and at least 24 remain: tests/data/hardware/old_launches.txt.
     constexpr unsigned kFewestRegisters = 24;
     const std::shared_ptr<Module> module = module_.lock();
     const ir::LaunchBounds& bounds = kernel_.function->bounds;
@@ -106,12 +106,12 @@ api::LaunchRequest Function::borrow_request() {
   api::LaunchRequest request;
   request.kernel = kernel_;
   request.device = device_;
-  request.max_steps = max_steps();
+  request.options.max_steps = max_steps();
   return request;
 }
 
 void Function::return_request(api::LaunchRequest request) {
-  constexpr std::size_t kMost = 4; // streams that launch it at the same time
+  constexpr std::size_t kMost = 4; // streams that launch it concurrently
   const std::lock_guard lock(spare_mutex_);
   if (spare_requests_.size() < kMost) spare_requests_.push_back(std::move(request));
 }
@@ -215,7 +215,7 @@ std::shared_ptr<Function> Module::function(const std::string& name) {
   if (const auto found = functions_.find(name); found != functions_.end()) return found->second;
   Expected<api::Kernel> kernel = module_->kernel(name);
   if (!kernel) return nullptr;
-  // The Function keeps the api::Module alive, and the api::Module's Kernel would keep itself.
+  // The Function keeps the api::Module alive; an api::Kernel stored in the api::Module would keep itself alive.
   auto function = std::make_shared<Function>(weak_from_this(), std::move(*kernel), machine_.device());
   functions_.emplace(name, function);
   machine_.functions.add(function);
@@ -249,7 +249,7 @@ std::shared_ptr<Kernel> Library::kernel(const std::string& name) {
 Library::~Library() {
   Machine& machine = Machine::instance();
   for (const auto& [name, kernel] : kernels_) machine.kernels.remove(Registry<Kernel, CUkernel>::handle(kernel.get()));
-  machine.modules.remove(Registry<Module, CUmodule>::handle(module_.get())); // where cuLibraryGetModule asked for it
+  machine.modules.remove(Registry<Module, CUmodule>::handle(module_.get())); // if cuLibraryGetModule requested it
 }
 
 std::shared_ptr<Function> find_function(Machine& machine, CUfunction handle) {

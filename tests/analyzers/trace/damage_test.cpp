@@ -1,5 +1,5 @@
-// Blocks with rows changed at random: refused, or analysed without a crash. Sums over the bytes of a file find most
-// damage before it comes to this; nothing finds what somebody wrote on purpose.
+// Blocks with randomly changed rows are rejected, or analysed without a crash. Checksums detect most damage to a file
+// earlier, but not files that were changed on purpose.
 #include "analyzers/analyzers.hpp"
 #include "analyzers/trace/block.hpp"
 #include "emulator/ir/parse.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using testing::MadeUp;
 
-/// A kernel with as many instructions as the made-up events speak of, of every kind that has events.
+/// A kernel with as many instructions as the synthetic events use, of every kind that has events.
 ir::Module module_of_all_kinds() {
   std::string text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
                      ".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n";

@@ -1,4 +1,4 @@
-// The compressed pieces of a trace: they come back, damage is seen, and HDF5 reads them by its own filters.
+// Compressed chunks of a trace: they round-trip, damage is detected, and HDF5's own filters can read them.
 #include "analyzers/trace/deflate.hpp"
 #include "analyzers/trace/file.hpp"
 #include "tests/tools/folder.hpp"
@@ -13,7 +13,7 @@
 namespace warplens::analyzers::trace {
 namespace {
 
-// From all alike (0) to noise (255).
+// From constant bytes (0) to noise (255).
 Bytes rows_of(std::size_t size, unsigned noise, std::mt19937_64& random) {
   Bytes rows(size);
   for (std::byte& b : rows) b = static_cast<std::byte>(random() % (noise + 1));

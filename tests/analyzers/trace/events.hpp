@@ -1,4 +1,4 @@
-// Made-up events for the tests of traces, and a watcher that writes down whatever it is told.
+// Synthetic events for the tests of traces, and a watcher that records all events.
 #pragma once
 
 #include "tests/analyzers/accesses.hpp"
@@ -16,10 +16,10 @@
 
 namespace warplens::testing {
 
-/// What an analyzer is told, as text: one by one in order, and together by their sums.
+/// The events that an analyzer receives, as text: individually in order, and as sums.
 struct Told {
   std::map<std::uint64_t, std::string> each;   ///< by CTA
-  std::map<std::string, std::uint64_t> counts; ///< accesses by all that decides their cost, branches
+  std::map<std::string, std::uint64_t> counts; ///< accesses by everything that determines their cost; branches
   std::vector<std::uint64_t> instructions;
   friend bool operator==(const Told&, const Told&) = default;
 };
@@ -51,7 +51,7 @@ private:
     explicit Shard(Witness& w) : witness(w) {}
     bool begin_cta(std::uint64_t cta) override {
       write(cta, "begin");
-      return cta % 3 != 2; // of the others only the sums
+      return cta % 3 != 2; // for the others, only the sums
     }
     void end_cta(std::uint64_t cta) override { write(cta, "end"); }
     void access(const exec::Access& a) override {
@@ -83,7 +83,7 @@ private:
   std::mutex mutex_;
 };
 
-/// A launch of made-up events: every shape, masks, several CTAs at a time.
+/// A launch of synthetic events: all shapes, different masks, several concurrent CTAs.
 class MadeUp {
 public:
   static constexpr std::uint32_t kInstructions = 40, kWarps = 7;
@@ -91,7 +91,7 @@ public:
 
   explicit MadeUp(unsigned seed) : random_(seed) {}
 
-  /// Tells a shard of the CTAs that `mine` names, three of them at a time.
+  /// Sends a shard the events of the CTAs in `mine`, three CTAs concurrently.
   template <class Mine> void tell(exec::Shard& shard, int events, Mine&& mine) {
     std::vector<std::pair<std::uint64_t, bool>> running;
     for (std::uint64_t next = 0; next < kCtas || !running.empty();) {
@@ -147,7 +147,7 @@ private:
   std::mt19937_64 random_;
 };
 
-/// The instruction counts that go with it.
+/// The instruction counts of the launch.
 inline std::vector<exec::InstructionCount> made_up_counts() {
   std::vector<exec::InstructionCount> counts(MadeUp::kInstructions);
   for (std::uint32_t i = 0; i < counts.size(); ++i) counts[i] = {i, 32 * i, 31 * i};

@@ -1,4 +1,4 @@
-// Traces: what is written comes back; what does not fit, is cut off or damaged is refused.
+// Traces: they round-trip; inconsistent, truncated and damaged traces are rejected.
 #include "analyzers/trace/reader.hpp"
 #include "analyzers/trace/recorder.hpp"
 #include "tests/analyzers/trace/events.hpp"
@@ -34,7 +34,7 @@ void need(const Expected<void>& expected) {
   if (!expected) throw std::runtime_error(render(expected.error(), ""));
 }
 
-// What the emulator does: a shard per worker, each with its share of the CTAs.
+// As in the emulator: one shard per worker, each with its share of the CTAs.
 void launch(exec::Watcher& watcher, int events, unsigned workers) {
   std::vector<std::unique_ptr<exec::Shard>> shards;
   for (unsigned w = 0; w < workers; ++w) {
@@ -254,8 +254,8 @@ TEST(BadTrace, WhatIsNoTraceIsRefused) {
   const Folder folder;
   EXPECT_NE(error_of("/no/such/file.h5").find("cannot read the trace"), std::string::npos);
   EXPECT_NE(error_of(folder.path().string()).find("cannot read the trace"), std::string::npos);
-  EXPECT_NE(error_of(folder.write("empty.h5", "")).find("is not a trace, or damaged"), std::string::npos);
-  EXPECT_NE(error_of(folder.write("text.h5", "kernel,1,2\n")).find("is not a trace, or damaged"), std::string::npos);
+  EXPECT_NE(error_of(folder.write("empty.h5", "")).find("is not a trace, or is damaged"), std::string::npos);
+  EXPECT_NE(error_of(folder.write("text.h5", "kernel,1,2\n")).find("is not a trace, or is damaged"), std::string::npos);
 }
 
 TEST(BadTrace, ATruncatedFileIsRefused) {

@@ -1,0 +1,81 @@
+#include "tools/launch_options.hpp"
+
+#include "tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace po = boost::program_options;
+using Strings = std::vector<std::string>;
+
+Strings analyzer_names(const po::variables_map& values) {
+  Strings names;
+  if (values.count("analyzers") == 0) return names;
+  std::istringstream list(values["analyzers"].as<std::string>());
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  if (names.empty()) throw UsageError{"--analyzers: expected names", ""};
+  return names;
+}
+
+api::FirstLevel first_level(const po::variables_map& values) {
+  if (values.count("l1") == 0) return api::FirstLevel::device;
+  const std::string word = values["l1"].as<std::string>();
+  if (word == "off") return api::FirstLevel::off;
+  if (word == "on") return api::FirstLevel::on;
+  if (word == "enlarged") return api::FirstLevel::enlarged;
+  throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", word), ""};
+}
+
+} // namespace
+
+void add_analysis_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("rule", po::value<Strings>()->value_name("NAME|FILE"),
+      "also count under this rule: a name from 'warplens list rules' or a rule file; may be repeated");
+  add("analyzers", po::value<std::string>()->value_name("NAME[,NAME…]"),
+      "run further analyzers, which takes longer: caches, reuse_distance, … or all; see 'warplens list analyzers'");
+  add("l1", po::value<std::string>()->value_name("off|on|enlarged"),
+      "whether global loads use the first-level cache; the default is the device's setting");
+  add("per-block", "also report the memory and branch counters of each block; takes several times as long");
+  add("registers", po::value<std::uint32_t>()->value_name("N"),
+      "registers per thread, for the occupancy; the default is .maxnreg or an estimate");
+}
+
+void add_emulation_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("no-analyze", "only run, as fast as possible");
+  add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
+      "stop a launch after N warp instructions; 0: no limit");
+  add("threads", po::value<unsigned>()->value_name("N")->default_value(0),
+      "number of emulator threads; 0: as many as the machine has");
+  add("level", po::value<std::string>()->value_name("NAME"),
+      "x86-64-v2, x86-64-v3 or x86-64-v4; the default is the best that this machine supports");
+}
+
+Expected<api::LaunchOptions> launch_options(const po::variables_map& values) {
+  api::LaunchOptions options;
+  options.analyze = values.count("no-analyze") == 0;
+  for (const char* of_analysis : {"rule", "per-block", "analyzers"})
+    if (!options.analyze && values.count(of_analysis) != 0)
+      throw UsageError{fmt::format("--{} cannot be combined with --no-analyze", of_analysis), ""};
+  Expected<rules::RuleSet> rules =
+      api::load_rules(values.count("rule") != 0 ? values["rule"].as<Strings>() : Strings{});
+  if (!rules) return failure(rules.error());
+  options.rules = std::move(*rules);
+  options.analyzers = analyzer_names(values);
+  options.first_level = first_level(values);
+  options.per_block = values.count("per-block") != 0;
+  if (values.count("registers") != 0) options.registers = values["registers"].as<std::uint32_t>();
+  if (values.count("threads") != 0) options.workers = values["threads"].as<unsigned>();
+  if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
+  if (values.count("max-steps") != 0) options.max_steps = values["max-steps"].as<std::uint64_t>();
+  if (values.count("level") != 0) options.level = values["level"].as<std::string>();
+  return options;
+}
+
+} // namespace warplens::tools

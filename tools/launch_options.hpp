@@ -1,0 +1,19 @@
+// The options that say how launches run and what is counted, as api::LaunchOptions has them. Commands that run, replay
+// or trace launches share them.
+#pragma once
+
+#include "api/launch/launch.hpp"
+
+#include <boost/program_options.hpp>
+
+namespace warplens::tools {
+
+/// --rule, --analyzers, --l1, --per-block, --registers: what to count in addition to the standard report.
+void add_analysis_options(boost::program_options::options_description& options);
+/// --no-analyze, --max-steps, --threads, --level: how to emulate.
+void add_emulation_options(boost::program_options::options_description& options);
+
+/// Those of the options that the command has. Error: an invalid rule. Throws UsageError.
+Expected<api::LaunchOptions> launch_options(const boost::program_options::variables_map& values);
+
+} // namespace warplens::tools
