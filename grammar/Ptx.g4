@@ -1,17 +1,17 @@
-// The shape of PTX, versions 1.0 to 9.x. There is one rule for every instruction: a word and operands; which words
-// exist is for the instruction table to say, which names exist for the builder.
+// The syntax of PTX, versions 1.0 to 9.x. One rule covers all instructions: a word and operands. The instruction table
+// defines which words exist; the builder knows which names exist.
 //
-// A module is not read by one rule. The reader takes it piece by piece, so that no tree of a whole module ever exists:
+// No rule reads a whole module. The reader parses it piece by piece, so a tree of a whole module never exists:
 //
-//   module       : item* ;                                     item, then what its head calls for:
-//   function     : item '{' body '}' | item ';'? ;                 without ';' where another item follows, as CUDA 2 wrote
+//   module       : item* ;                                     item, then the parts that its head requires:
+//   function     : item '{' body '}' | item ';'? ;                 without ';' if another item follows, as in CUDA 2
 //   body         : ( statement | '{' body '}' )* ;
-//   variables    : item declared (',' declared)* ';' ;         the same after a statement that is a declaration
+//   variables    : item declared (',' declared)* ';' ;         also after a statement that is a declaration
 //   declared     : declarator ('=' initializer)? ;
 //   initializer  : operand | '{' (initializer (',' initializer)*)? '}' | operand '=' operand ;
 //   section      : section '{' sectionLine* '}' ;
 //
-// Every decision is LL(1): the generated parser contains switch statements only, and the build checks that.
+// Every decision is LL(1): the generated parser contains only switch statements. The build checks this.
 grammar Ptx;
 
 options { superClass = ParserRuntime; contextSuperClass = PieceContext; }
@@ -50,7 +50,7 @@ functionDirective
   | PRAGMA strings+=STRING (',' strings+=STRING)* ';'
   ;
 
-// ---- what may stand at any scope -------------------------------------------------------------------------------------
+// ---- allowed at any scope --------------------------------------------------------------------------------------------
 
 common
   : FILE number=INTEGER string=STRING (',' stamp=INTEGER (',' INTEGER)?)?
@@ -65,7 +65,7 @@ locAttribute
   | WORD INTEGER?
   ;
 
-// The part of a declaration that its names share: .shared .align 16 .b8
+// The part of a declaration that all its names share: .shared .align 16 .b8
 declaration
   : space=SPACE ('[' bank=INTEGER ']')? attributes+=attribute*
   ;
@@ -122,7 +122,7 @@ instructionRest
   : suffixes+=(DOTTED | SPACE | LINKAGE | ALIGN)* (operands+=operand (',' operands+=operand)*)? ';'
   ;
 
-// An operand and a constant expression are one rule, flat: the builder knows precedence, and that p|q is a pair.
+// One flat rule for operands and constant expressions: the builder handles precedence and the pair p|q.
 operand
   : terms+=term (operators+=('+' | '-' | '*' | '/' | '%' | '<<' | '>>' | '<' | '>' | '<=' | '>=' | '==' | '!='
                      | '&' | '^' | '|' | '&&' | '||' | '?' | ':') terms+=term)*
@@ -182,7 +182,7 @@ fragment HEX  : [0-9a-fA-F] ;
 SPACES  : [ \t\r\n\f\u000B]+ -> skip ;
 COMMENT : ('//' ~[\n]* | '/*' .*? '*/') -> skip ;
 
-// What no PTX contains, so that the reader can say what it is.
+// Not valid in PTX: these tokens let the reader report specific errors.
 BAD_NUMBER   : [0-9] NAME* ;
 OPEN_COMMENT : '/*' ;
 OPEN_STRING  : '"' ~["\r\n]* ;

@@ -19,8 +19,8 @@ ThreadCycles thread_cycles(const KernelStatistics& s, Prediction& p) {
   const CacheHits hits = cache_hits(p, s);
   const double l1 = requests * hits.first(), l2 = requests * hits.second();
   if (!s.thread_cycles)
-    p.remarks.push_back("one cycle for every instruction that computes: 'thread_cycles' was not given");
-  if (!s.shared_requests) p.remarks.push_back("no shared memory: 'shared_requests' was not given");
+    p.remarks.push_back("'thread_cycles' was not given: one cycle is assumed for each non-memory instruction");
+  if (!s.shared_requests) p.remarks.push_back("'shared_requests' was not given: no use of shared memory is assumed");
   ThreadCycles cycles;
   cycles.computation = note(p, "Comp", s.thread_cycles.value_or(std::max(*s.instructions - requests - shared, 0.0)),
                             "cycles per thread");

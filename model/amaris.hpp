@@ -1,5 +1,5 @@
-// The bulk-synchronous model of Amaris et al.: the cycles of one thread, times the threads, spread over all cores, and
-// divided by a weight (lambda) that is fitted once for a kernel on a device.
+// The bulk-synchronous model of Amaris et al.: the cycles of one thread times the number of threads, divided by the
+// number of cores and by a weight (lambda) that is fitted once for a kernel on a device.
 //
 //   T = threads * (Comp + Comm_GM + Comm_SM) / (clock * cores * lambda)
 //
@@ -14,14 +14,14 @@
 
 namespace warplens::model {
 
-/// Cycles of one thread; equations (1) to (3) of Karan Kumar, who takes them over.
+/// Cycles of one thread; also equations (1) to (3) of Karan Kumar.
 struct ThreadCycles {
-  double computation = 0; ///< thread_cycles, or one cycle for every instruction that computes
-  double global = 0;      ///< requests to device memory: 500 cycles, 5 where they hit the first cache, 250 the second
+  double computation = 0; ///< thread_cycles, or one cycle for every non-memory instruction
+  double global = 0;      ///< requests to device memory: 500 cycles; 5 for L1 cache hits, 250 for L2 cache hits
   double shared = 0;      ///< requests to shared memory: 5 cycles
   [[nodiscard]] double all() const { return computation + global + shared; }
 };
-/// Notes the terms. Needs instructions and global_requests.
+/// Adds its terms to the prediction. Needs instructions and global_requests.
 ThreadCycles thread_cycles(const KernelStatistics& statistics, Prediction& prediction);
 
 /// `adjusting_weight` is lambda: see model/calibration.hpp. Errors: see check_inputs().

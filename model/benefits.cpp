@@ -14,8 +14,8 @@ bool occupancy(KernelStatistics& s, const Device& device) {
   return true;
 }
 
-// Loads and stores in proportion; what missed the first cache before does not miss oftener now. Of the passes over it
-// those stay that bring the bytes that are asked for.
+// Scales loads and stores in proportion. The number of L1 cache misses does not rise. Of the passes over the L1 cache,
+// only those remain that the requested bytes need.
 void by_kind(KernelStatistics& s, double share_of_bytes, double share_of_transactions) {
   if (s.load_transactions && *s.load_transactions > 0) {
     const double misses = std::min(1 - s.l1_hit_ratio.value_or(0), share_of_bytes);
@@ -29,8 +29,8 @@ void by_kind(KernelStatistics& s, double share_of_bytes, double share_of_transac
   s.l1_wavefronts = std::min(*s.l1_wavefronts, shared + needed);
 }
 
-// The bytes that the lanes ask for, in transactions of one size: of the size that fits the request where a rule has
-// several, else of the smallest that was counted: sectors of 32 bytes, or lines of 128.
+// Transfers the requested bytes in transactions of one size. If the rule has several sizes, this is the size that fits
+// the request, else the smallest size that was counted: sectors of 32 bytes, or lines of 128 bytes.
 bool transactions_of_sizes(KernelStatistics& s, const Device& device) {
   if (!s.global_requests || !s.bytes_per_request || *s.global_requests == 0 || *s.bytes_per_request == 0) return false;
   if (!s.transactions_32 || !s.transactions_64 || !s.transactions_128) return false;
@@ -66,11 +66,11 @@ bool bank_conflicts(KernelStatistics& s, const Device&) {
   return true;
 }
 
-// Lanes that sit out are filled by threads that other warps no longer have to run.
+// Inactive lanes are filled with threads of other warps, so that fewer instructions remain.
 bool divergence(KernelStatistics& s, const Device&) {
   if (!s.instructions || s.lanes_per_instruction.value_or(kWarpSize) == kWarpSize) return false;
   const double share = *s.lanes_per_instruction / kWarpSize;
-  // Memory requests and barriers stay: what is gained is computation.
+  // Memory requests and barriers remain; only computation is saved.
   const double kept =
       std::max(s.global_requests.value_or(0), s.coalesced_requests.value_or(0) + s.uncoalesced_requests.value_or(0)) +
       s.synchronizations.value_or(0) + s.shared_requests.value_or(0);
@@ -91,13 +91,13 @@ bool barriers(KernelStatistics& s, const Device&) {
 } // namespace
 
 const std::vector<Ideal>& ideals() {
-  // Never destroyed: a program may ask while it ends.
+  // Never destroyed, so that it can still be used while the program ends.
   static const std::vector<Ideal>& list = *new std::vector<Ideal>{
-      {"occupancy", "as many warps on a multiprocessor as it holds", occupancy},
-      {"transactions", "as few transactions as can carry the bytes that the lanes ask for", transactions},
+      {"occupancy", "the maximum number of resident warps on a multiprocessor", occupancy},
+      {"transactions", "the fewest transactions that can transfer the bytes that the lanes access", transactions},
       {"bank conflicts", "no pass over the shared-memory banks beyond the first", bank_conflicts},
-      {"divergence", "all lanes take part in every instruction that computes", divergence},
-      {"barriers", "nobody waits at a barrier", barriers},
+      {"divergence", "all lanes take part in every arithmetic instruction", divergence},
+      {"barriers", "no warp waits at a barrier", barriers},
   };
   return list;
 }

@@ -1,10 +1,10 @@
-// What a launch would gain if one thing about it were ideal: each thing is changed in the statistics, and the model
-// asked again. So every model explains itself in the same words, and the gains are in milliseconds.
+// The time that a launch would save if one of its properties were ideal. Each property is changed in the statistics,
+// and the model is evaluated again. All models thus report the same properties, and the savings are in milliseconds.
 //
-//   transactions   0.43 ms    as few transactions as could carry the bytes asked for
-//   occupancy      0.12 ms    as many warps on a multiprocessor as it holds
+//   transactions   0.43 ms    the fewest transactions that can transfer the requested bytes
+//   occupancy      0.12 ms    the maximum number of resident warps on a multiprocessor
 //
-// Gains do not add up: what one change removes, another can no longer gain.
+// Savings do not add up: time that one change saves cannot be saved again by another.
 #pragma once
 
 #include "model/models.hpp"
@@ -14,16 +14,16 @@
 
 namespace warplens::model {
 
-/// A thing that can be ideal.
+/// A property that can be ideal.
 struct Ideal {
   std::string_view of;      ///< "transactions"
   std::string_view meaning; ///< for people
-  /// Makes it so; false where the statistics do not say enough, or it is ideal already.
+  /// Makes the property ideal; false if the statistics do not suffice, or if it is ideal already.
   bool (*apply)(KernelStatistics&, const Device&);
 };
 const std::vector<Ideal>& ideals();
 
-/// Largest first, without those that change nothing. `prediction`: what the model says of `statistics` as they are.
+/// Largest first, without those that change nothing. `prediction`: the result of the model for unchanged `statistics`.
 std::vector<Benefit> potential_benefits(const Model& model, const Prediction& prediction,
                                         const KernelStatistics& statistics, const Device& device,
                                         const ModelOptions& options);

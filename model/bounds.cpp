@@ -31,13 +31,13 @@ Expected<Prediction> bounds(const KernelStatistics& statistics, const Device& de
                              "lanes per ns");
     units = note(p, "load_store_bound", lanes / rate * 1e-6, "ms");
   } else {
-    p.remarks.push_back("the device's load and store units are not known: the bound of memory alone");
+    p.remarks.push_back("the device's number of load/store units is not known: their bound is left out");
   }
   const double issue = device.throughput.issue.value_or(device.cores_per_multiprocessor / double{kWarpSize});
   const double active = std::min<double>(device.multiprocessors, *statistics.blocks);
   const double slots =
       note(p, "issue_bound", *statistics.instructions * warps / (active * issue * device.clock_ghz) * 1e-6, "ms");
-  p.remarks.push_back("a lower bound: latency is left out");
+  p.remarks.push_back("a lower bound: the model ignores latency");
   const double most = std::max({memory, units, slots});
   p.bound = memory == most ? "memory" : "compute";
   return finish(std::move(p), most * device.clock_ghz * 1e6, device.clock_ghz);

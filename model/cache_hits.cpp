@@ -16,7 +16,8 @@ double share_of_loads(const KernelStatistics& s) {
 
 CacheHits cache_hits(Prediction& p, const KernelStatistics& s) {
   if (!s.l1_hit_ratio && !s.l2_hit_ratio) return {};
-  if (!s.load_transactions) p.remarks.push_back("stores hit as loads do: 'load_transactions' was not given");
+  if (!s.load_transactions)
+    p.remarks.push_back("'load_transactions' was not given: stores are assumed to hit like loads");
   const double loads = note(p, "share_of_loads", share_of_loads(s), "");
   const double first_miss = 1 - s.l1_hit_ratio.value_or(0), second_miss = 1 - s.l2_hit_ratio.value_or(0);
   return {1 - loads * (1 - first_miss), 1 - loads * (1 - first_miss * second_miss)};

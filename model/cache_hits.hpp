@@ -1,8 +1,8 @@
-// Where the transactions of a launch find their data, for the models of devices with caches. Hit ratios are of loads.
-// A store does not hit as a load does: the first level passes it on, the second takes it and has to write it to device
-// memory in the end, so stores and atomics count as if all of them came there.
+// The memory level that serves the transactions of a launch, for models of devices with caches. Hit ratios refer to
+// loads. A store does not hit like a load: the L1 cache passes it on, and the L2 cache accepts it but must write it to
+// device memory in the end. Stores and atomics therefore count as if all of them reached device memory.
 //
-//   half the transactions are loads, of which 0.4 hit the first level and half of the others the second:
+//   half of the transactions are loads; 0.4 of these hit the L1 cache, and half of the others the L2 cache:
 //   first_miss == 0.8, memory == 0.65
 #pragma once
 
@@ -13,14 +13,14 @@ namespace warplens::model {
 
 /// Shares of all transactions.
 struct CacheHits {
-  double first_miss = 1; ///< not served by the first level
-  double memory = 1;     ///< that device memory has to serve
+  double first_miss = 1; ///< not served by the L1 cache
+  double memory = 1;     ///< served by device memory
   [[nodiscard]] double first() const { return 1 - first_miss; }
   [[nodiscard]] double second() const { return first_miss - memory; }
 };
 
-/// Nothing hits where the ratios are not given. Where `load_transactions` is not, all are taken to be loads, and the
-/// prediction says so.
+/// Without hit ratios, nothing hits. Without `load_transactions`, all transactions are assumed to be loads, and the
+/// prediction has a remark about it.
 CacheHits cache_hits(Prediction& prediction, const KernelStatistics& statistics);
 
 } // namespace warplens::model

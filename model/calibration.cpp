@@ -77,8 +77,8 @@ double largest_difference(const Device& device, const Runs& runs) {
   return largest;
 }
 
-// Where the deviation changes its sign between two values: bisection in the logarithm. Empty where it only jumps there,
-// as the cases of the model do.
+// The value between two others at which the deviation changes its sign: bisection in the logarithm. Empty if it only
+// jumps there, because the model distinguishes cases.
 std::optional<double> root_between(Device& device, double DasguptaParameters::*member, const Runs& runs, double low,
                                    double high) {
   double& value = (*device.dasgupta).*member;
@@ -97,8 +97,8 @@ std::optional<double> root_between(Device& device, double DasguptaParameters::*m
   return std::nullopt;
 }
 
-// The cases of the model make the time neither continuous nor monotone in a parameter: all values that explain the runs
-// are found on a grid, and the one nearest to the start is taken.
+// Because the model distinguishes cases, the time is neither continuous nor monotone in a parameter: a grid search
+// finds all values that explain the runs, and the one nearest to the start is used.
 Expected<TunedParameter> tune(Device& device, const Parameter& parameter, const Runs& runs) {
   double& value = (*device.dasgupta).*parameter.member;
   TunedParameter step{parameter.name, value, value, runs.size(), 0};
@@ -118,15 +118,15 @@ Expected<TunedParameter> tune(Device& device, const Parameter& parameter, const 
     before = *here;
   }
   if (!best)
-    return failure(fmt::format("no {} explains the times of {} run{}, such as '{}'", parameter.name, runs.size(),
-                               runs.size() == 1 ? "" : "s", runs.front()->name),
-                   "a launch that is bound by something else does not depend on it: see warplens predict");
+    return failure(fmt::format("no value of {} explains the times of {} run{}, such as '{}'", parameter.name,
+                               runs.size(), runs.size() == 1 ? "" : "s", runs.front()->name),
+                   "a launch that is bound by something else does not depend on this parameter: see warplens predict");
   step.after = value = std::exp(*best);
   step.largest_difference = largest_difference(device, runs);
   return step;
 }
 
-// One source for the whole table becomes one for each key, so that each can change.
+// Replaces a source for the whole table by one for each key, so that each can change.
 void split_source(Device& device) {
   const auto whole = device.sources.find("dasgupta");
   if (whole == device.sources.end()) return;
@@ -141,7 +141,8 @@ void start_somewhere(Device& device, std::vector<std::string>& remarks) {
   if (device.dasgupta) return;
   device.dasgupta = DasguptaParameters{device.clock_ghz, kAssumedLatency, kAssumedDelay, kAssumedDelay,
                                        kAssumedDelay,    kAssumedDelay,   std::nullopt};
-  remarks.push_back("the device had no [dasgupta]: what no run tunes is its clock, 450 cycles of latency, 37 of delay");
+  remarks.push_back(
+      "the device had no [dasgupta]: untuned parameters are its clock, a latency of 450 and delays of 37 cycles");
 }
 
 } // namespace

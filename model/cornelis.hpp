@@ -1,5 +1,5 @@
-// Anti-parallel patterns: what makes a data-parallel program slower than it could be, and by what factor. Cornelis
-// measured each pattern alone and modelled it by a line of arithmetic.
+// Anti-parallel patterns: the causes that slow down a data-parallel program, and their factors. Cornelis measured each
+// pattern separately and modelled it with a simple formula.
 //
 //   strided copy on GT200: 16 segments of 32 bytes instead of one of 64: access_slowdown(512, 64) == 8
 //
@@ -13,22 +13,22 @@
 
 namespace warplens::model {
 
-/// Chapter 4, global memory: a kernel that only moves data takes as much longer as more bytes are moved than needed.
+/// Chapter 4, global memory: the run time of a kernel that only moves data grows with moved / needed bytes.
 double access_slowdown(double bytes_moved, double bytes_needed);
 
 /// Chapter 4, shared memory: issue cycles of a loop body, with and without the passes that conflicts add. Cycles of one
 /// warp.
 double conflict_slowdown(double cycles_without, double cycles_of_conflicts);
 
-/// The patterns of a launch, as factors of what each alone slows down; 1 is ideal.
+/// The patterns of a launch, as the slowdown factor of each alone; 1 is ideal.
 struct Patterns {
   double branching = 1;      ///< lanes of the warps that run / lanes that take part
-  double global_access = 1;  ///< bytes moved / bytes asked for
+  double global_access = 1;  ///< bytes moved / bytes requested
   double bank_conflicts = 1; ///< issue cycles with conflicts / without
-  double partitioning = 1;   ///< threads that the warps have room for / threads
+  double partitioning = 1;   ///< threads that the warps can hold / threads
   double barriers = 0;       ///< per warp; their cost was measured, but not modelled
 };
-/// Errors: statistics that cannot be, or lack instructions or threads_per_block. What was not measured stays 1.
+/// Errors: invalid statistics; no instructions or threads_per_block. Patterns that were not measured stay 1.
 Expected<Patterns> antiparallel_patterns(const KernelStatistics& statistics, const Device& device);
 
 } // namespace warplens::model

@@ -25,17 +25,17 @@ struct Transactions {
   }
 };
 
-// Given, or from what the warps of a block share and how many of their requests meet in the memory controller.
+// Either given, or estimated from the data that warps of a block share and the requests that meet in the controller.
 double duplicates(Prediction& p, const KernelStatistics& s, const Device& device, const Residency& r) {
   if (s.duplicate_loads) return *s.duplicate_loads;
   if (!s.ideal_duplicate_loads || !device.dasgupta->merge_queue) {
     p.remarks.push_back(s.ideal_duplicate_loads
-                            ? "no merging: the merge queue of the device is not known"
-                            : "no merging: neither 'duplicate_loads' nor 'ideal_duplicate_loads' was given");
+                            ? "the merge queue of the device is not known: no merging is assumed"
+                            : "neither 'duplicate_loads' nor 'ideal_duplicate_loads' was given: no merging is assumed");
     return 1;
   }
   if (*s.ideal_duplicate_loads == 1) return 1; // nothing to merge
-  p.remarks.push_back("merging by occupancy and block size: a hypothesis, see the manual");
+  p.remarks.push_back("merging follows from occupancy and block size: a hypothesis, see docs/models.md");
   return note(p, "duplicate_loads",
               effective_duplicate_loads(*s.ideal_duplicate_loads, r.warps, *device.dasgupta->merge_queue), "requests");
 }
@@ -61,8 +61,8 @@ double average_delay(const Transactions& t, const DasguptaParameters& parameters
          t.all();
 }
 
-// Fermi and later have caches, of which the thesis knows nothing: what hits waits for the cache instead of the memory,
-// and departs without delay. As in Sim et al., equation (12).
+// Fermi and later have caches, which the thesis does not model. Requests that hit wait for the cache instead of memory
+// and depart without delay, as in Sim et al., equation (12).
 struct Caches {
   double hit_latency = 0;
   double miss_ratio = 1;
@@ -73,7 +73,8 @@ Caches caches(Prediction& p, const KernelStatistics& s, const Device& device) {
   const CacheHits hits = cache_hits(p, s);
   c.hit_latency = note(p, "hit_latency", *device.latency.l1 + hits.first_miss * *device.latency.l2, "cycles");
   c.miss_ratio = note(p, "miss_ratio", hits.memory, "");
-  if (!s.l1_hit_ratio && !s.l2_hit_ratio) p.remarks.push_back("no cache hits: the hit ratios were not given");
+  if (!s.l1_hit_ratio && !s.l2_hit_ratio)
+    p.remarks.push_back("the hit ratios were not given: no cache hits are assumed");
   return c;
 }
 
@@ -86,14 +87,14 @@ void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Devi
   const double bytes = note(p, "Data_per_request", c.miss_ratio * t.bytes() / work.requests, "bytes");
   const double per_request = note(p, "num_trans_per_request", t.all() / work.requests, "transactions per request");
   const double delay = note(p, "avg_dep_delay_per_tran", average_delay(t, parameters), "cycles");
-  // Strong merging can leave less than one transaction per request; what is left still takes the base latency.
+  // Strong merging can leave less than one transaction per request; the rest still takes the base latency.
   const double base = parameters.memory_latency + std::max(per_request - 1, 0.0) * delay;
   work.memory_latency = note(p, "mem_latency_final", c.hit_latency + c.miss_ratio * base, "cycles");
   work.departure_delay = note(p, "dep_delay_per_request", c.miss_ratio * per_request * delay, "cycles");
 
   MwpLimits limits;
   limits.warps = note(p, "Active_warps_for_MWP", r.warps * s.independent_loads.value_or(1) / t.merging, "warps");
-  limits.bandwidth = limits.departure = limits.warps; // what always hits departs at once
+  limits.bandwidth = limits.departure = limits.warps; // requests that always hit depart at once
   if (c.miss_ratio > 0) {
     const double per_warp =
         note(p, "bandwidth_requirements_per_warp", parameters.clock_ghz * bytes / work.memory_latency, "GB/s");
@@ -102,20 +103,21 @@ void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Devi
   }
   choose_mwp(p, limits, options);
 
-  // Computation that does not wait for an outstanding request (prefetching) hides as much of its latency; the bandwidth
-  // stays what it is.
+  // Computation that does not wait for an outstanding request (prefetching) hides that much of its latency; it does not
+  // change the bandwidth.
   const double beside = s.independent_instructions.value_or(0) * device.issue_cycles->basic;
   double waiting = work.memory_latency;
   if (beside > 0)
     waiting = note(p, "latency_not_hidden",
                    std::max(waiting - beside, waiting * std::min(p.mwp / limits.bandwidth, 1.0)), "cycles");
   work.memory_cycles = waiting * work.requests;
-  if (!s.independent_loads) p.remarks.push_back("one load in flight per warp: 'independent_loads' was not given");
+  if (!s.independent_loads)
+    p.remarks.push_back("'independent_loads' was not given: one load in flight per warp is assumed");
 }
 
-// Section 3.2.3: every instruction takes the basic cycles, except those of a slower class and conflicting accesses. The
-// thesis lets all of them take turns; the special-function units can also work beside the others (section 4.2.4 and
-// chapter 6), which then only lose the slots that issue to them.
+// Section 3.2.3: every instruction takes the basic cycles, except slower classes and accesses with conflicts. In the
+// thesis all instructions take turns. The special-function units can also work in parallel (section 4.2.4 and chapter
+// 6); the other units then lose only the issue slots of special functions.
 Expected<double> compute_cycles(const KernelStatistics& s, const Device& device, const ModelOptions& options) {
   const IssueCycles& issue = *device.issue_cycles;
   const bool beside = options.special_functions == ModelOptions::SpecialFunctions::beside;
@@ -125,7 +127,7 @@ Expected<double> compute_cycles(const KernelStatistics& s, const Device& device,
     const double count = s.by_class[i].value_or(0);
     if (count == 0) continue;
     if (!issue.by_class[i])
-      return failure(fmt::format("device '{}' has no issue cycles for class '{}', but the kernel has {} of it per warp",
+      return failure(fmt::format("device '{}' has no issue cycles for class '{}', but the kernel has {} per warp",
                                  device.name, to_string(static_cast<IssueClass>(i)), count));
     if (beside && runs_on_special_units(static_cast<IssueClass>(i)))
       special += count * *issue.by_class[i];
@@ -134,8 +136,8 @@ Expected<double> compute_cycles(const KernelStatistics& s, const Device& device,
   }
   if (const double passes = s.bank_conflict_passes.value_or(0); passes > 0) {
     if (!issue.bank_pass)
-      return failure(fmt::format("device '{}' has no issue cycles for bank conflicts, but the kernel has {} passes of "
-                                 "them per warp",
+      return failure(fmt::format("device '{}' has no issue cycles for bank conflicts, but the kernel has {} further "
+                                 "passes per warp",
                                  device.name, passes));
     cycles += passes * *issue.bank_pass;
   }
@@ -160,7 +162,7 @@ Expected<Prediction> dasgupta(const KernelStatistics& statistics, const Device& 
   const Expected<double> cycles = compute_cycles(statistics, device, options);
   if (!cycles) return failure(cycles.error());
   work.compute_cycles = *cycles;
-  // The thesis says that the relation of MWP and CWP decides, and has (24) alone of the three equations in print.
+  // In the thesis, the relation of MWP and CWP decides; of the three equations, it prints only (24).
   return overlap(std::move(prediction), work, r, statistics, device.dasgupta->clock_ghz,
                  options.synchronization.value_or(ModelOptions::Synchronization::block), LongComputation::equation_24);
 }

@@ -24,8 +24,8 @@ std::string type_name(const toml::node& node) {
   }
 }
 
-/// Reads the keys of one table into variables: a plain variable must be there, an optional one may be missing. Keys
-/// that nobody asked for are errors.
+/// Reads the keys of one table into variables. The key of a plain variable is required, that of an optional one is not.
+/// Keys that were not read are errors.
 class TableReader {
 public:
   TableReader(const toml::table& table, std::string name, Diagnostics& errors)
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  static constexpr double kLargest = 1e9; ///< no quantity of a device is larger in its unit
+  static constexpr double kLargest = 1e9; ///< no quantity of a device is larger, in its unit
 
   [[nodiscard]] std::string full(std::string_view key) const {
     return name_.empty() ? std::string(key) : fmt::format("{}.{}", name_, key);
@@ -147,8 +147,8 @@ DasguptaParameters read_dasgupta(const toml::table& table, Diagnostics& errors) 
   return parameters;
 }
 
-/// The rule that a key names; none where there is no such key, or an error was found. What is wrong inside of a rule
-/// file is told in that file.
+/// The rule that a key names; none if there is no such key, or after an error. Errors inside a rule file have locations
+/// in that file.
 template <class R>
 std::optional<R> read_rule(TableReader& reader, std::string_view key, bool needed, const rules::Finder& find,
                            Diagnostics& errors) {
@@ -169,7 +169,7 @@ std::optional<R> read_rule(TableReader& reader, std::string_view key, bool neede
     return std::nullopt;
   }
   if (R* own = std::get_if<R>(&*rule)) return std::move(*own);
-  errors.error(reader.where(key), fmt::format("'{}' is no rule of {}", name,
+  errors.error(reader.where(key), fmt::format("'{}' is not a rule for {}", name,
                                               std::is_same_v<R, rules::BankRule> ? "banks" : "transactions"));
   return std::nullopt;
 }
@@ -203,14 +203,14 @@ CacheLevel read_cache(const toml::table& table, const std::string& name, const r
   const auto is_length = [](int n) { return n == 32 || n == 64 || n == 128; };
   check("line_bytes", is_length(cache.line_bytes), cache.line_bytes, "32, 64 or 128");
   check("sector_bytes", is_length(cache.sector_bytes) && cache.sector_bytes <= cache.line_bytes, cache.sector_bytes,
-        "32, 64 or 128, at most a line");
+        "32, 64 or 128, up to line_bytes");
   check("ways", cache.ways <= 1024, cache.ways, "at most 1024");
   if (errors.has_errors()) return cache;
   const int set = cache.line_bytes * cache.ways;
-  check("bytes", cache.bytes % set == 0, cache.bytes, fmt::format("a multiple of a set, {} bytes", set));
+  check("bytes", cache.bytes % set == 0, cache.bytes, fmt::format("a multiple of the set size, {} bytes", set));
   if (cache.enlarged_bytes)
     check("enlarged_bytes", *cache.enlarged_bytes % set == 0, *cache.enlarged_bytes,
-          fmt::format("a multiple of a set, {} bytes", set));
+          fmt::format("a multiple of the set size, {} bytes", set));
   constexpr std::string_view kStores[] = {"evict", "update", "keep", "back"};
   const auto known = [&](const std::string& how) {
     return std::find(kStores, std::end(kStores), how) != std::end(kStores);
@@ -293,19 +293,19 @@ Throughputs read_throughput(const toml::table& table, Diagnostics& errors) {
   reader.read("sustained_memory_gb_s", throughput.sustained_memory_gb_s);
   reader.finish();
   if (throughput.load_store_use && *throughput.load_store_use > 1)
-    errors.error(reader.where("load_store_use"), "'throughput.load_store_use' is more than 1: expected a share");
+    errors.error(reader.where("load_store_use"), "'throughput.load_store_use' is more than 1: expected at most 1");
   return throughput;
 }
 
-// [sources] mirrors the file: each of its keys is a key of the file, or a table of it, with a string that says where
-// the value was read.
+// [sources] mirrors the file: each of its keys is a key or a table of the file; its string names the publication of the
+// value.
 void read_sources(const toml::table& sources, const toml::table& described, const std::string& prefix, Device& device,
                   Diagnostics& errors) {
   for (const auto& [key, node] : sources) {
     const std::string name = prefix + std::string(key.str());
     const toml::node* const target = described.get(key.str());
     if (!target) {
-      errors.error(location(key.source()), fmt::format("a source for '{}', which the file does not have", name));
+      errors.error(location(key.source()), fmt::format("source given for '{}', which is not in the file", name));
     } else if (const auto* const text = node.as_string()) {
       device.sources[name] = text->get();
     } else if (node.is_table() && target->is_table()) {
@@ -362,7 +362,7 @@ Device read_device(const toml::table& root, const rules::Finder& find, Diagnosti
     device.result_latency = read_result_latency(*table, errors);
   if (const toml::table* table = reader.table("throughput")) device.throughput = read_throughput(*table, errors);
   if ((device.hong_kim || device.dasgupta) && !device.issue_cycles)
-    errors.error({1, 1}, "missing table 'issue_cycles', which the parameters of a model need");
+    errors.error({1, 1}, "missing table 'issue_cycles', which [hong_kim] and [dasgupta] need");
   if (const toml::table* table = reader.table("sources")) read_sources(*table, root, "", device, errors);
   reader.finish();
   return device;

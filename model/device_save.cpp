@@ -97,7 +97,7 @@ std::string throughput_latency(const ThroughputLatencyParameters& parameters) {
   return table.text();
 }
 
-/// What a device file calls a rule.
+/// The name of a rule in a device file.
 const std::string& reference(const rules::Label& rule) { return rule.file.empty() ? rule.name : rule.file; }
 
 std::string cache(std::string name, const CacheLevel& level) {
@@ -134,7 +134,7 @@ std::string latency_and_throughput(const Device& device) {
   return latency.text() + results.text() + throughput.text();
 }
 
-/// "hong_kim" may have a source of its own, or each of its keys; dotted keys say both.
+/// Either "hong_kim" or each of its keys has a source; dotted keys can express both.
 std::string sources(const Device& device) {
   TableText table("sources");
   for (const auto& [key, source] : device.sources) table.add(key, quoted(source));

@@ -6,7 +6,7 @@
 namespace warplens::model {
 namespace {
 
-// Equations (6), (7) and (10) to (18): what the memory requests of a warp cost, and how many warps can wait at a time.
+// Equations (6), (7) and (10) to (18): cost of a warp's memory requests, and how many warps can wait at a time.
 void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
             const ModelOptions& options) {
   const HongKimParameters& parameters = *device.hong_kim;
@@ -16,7 +16,7 @@ void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Devi
       note(p, "Uncoal_per_mw", s.uncoalesced_transactions.value_or(parameters.uncoalesced_transactions),
            "transactions per request");
   if (!s.uncoalesced_transactions && uncoalesced > 0)
-    p.remarks.push_back("transactions of an uncoalesced request: the device's average, for none was given");
+    p.remarks.push_back("'uncoalesced_transactions' was not given: the device's average is used");
 
   const double weight_uncoalesced = note(p, "Weight_uncoal", uncoalesced / work.requests, "");
   const double weight_coalesced = note(p, "Weight_coal", coalesced / work.requests, "");

@@ -1,5 +1,5 @@
-// The model of Hong & Kim: how many warps can wait for memory at a time (MWP) and how many can compute meanwhile (CWP)
-// decide how much of the memory time hides behind computation.
+// The model of Hong & Kim: the number of warps that can wait for memory at a time (MWP) and that can compute meanwhile
+// (CWP) determine how much of the memory time computation hides.
 //
 //   tiled matrix multiplication of the paper's section 3.5: MWP 2.28, CWP 20, 50738 cycles
 //
@@ -14,8 +14,8 @@
 
 namespace warplens::model {
 
-/// Terms carry the paper's names, cycles are those of the shader clock. Needs device.hong_kim and device.issue_cycles,
-/// of which only `basic` is used: the model charges every instruction alike. Errors: see check_inputs().
+/// Terms have the paper's names; cycles are those of the shader clock. Needs device.hong_kim and device.issue_cycles,
+/// of which only `basic` is used: all instructions cost the same. Errors: see check_inputs().
 Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& device,
                               const ModelOptions& options = {});
 

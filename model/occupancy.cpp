@@ -61,7 +61,7 @@ std::int64_t register_unit(const OccupancyLimits& limits, std::int64_t registers
   return wide ? 2 * limits.register_unit : limits.register_unit;
 }
 
-// Blocks that the registers allow; 0 when not even one block gets its registers.
+// Blocks that the registers allow; 0 if there are not enough registers for one block.
 std::int64_t blocks_by_registers(const OccupancyLimits& limits, const OccupancyQuery& query, std::int64_t warps) {
   if (query.registers == 0) return limits.blocks;
   const OccupancyRule rule = effective_rule(query);
@@ -81,7 +81,7 @@ std::int64_t blocks_by_registers(const OccupancyLimits& limits, const OccupancyQ
   return warps_per_part * limits.subpartitions / warps;
 }
 
-// The spreadsheets add the system's share of shared memory for 8.0 only; the header for every later one too.
+// The spreadsheets add the shared memory that the system reserves for 8.0 only, the header also for later ones.
 std::int64_t reserved_bytes(const OccupancyLimits& limits, OccupancyRule rule) {
   const bool counted = rule == OccupancyRule::header || limits.capability == ComputeCapability{8, 0};
   return counted ? limits.shared_reserved_per_block : 0;
@@ -163,7 +163,7 @@ Expected<Occupancy> occupancy(const OccupancyQuery& query) {
   for (const auto& [limit, limiter] : all)
     if (limit == result.blocks) result.bound_by.push_back(limiter);
   if (result.blocks == 0)
-    return failure(fmt::format("no block fits on a multiprocessor of compute capability {}: too little {}",
+    return failure(fmt::format("no block fits on a multiprocessor of compute capability {}: not enough {}",
                                to_string(query.capability),
                                result.bound_by.front() == OccupancyLimiter::shared ? "shared memory" : "registers"),
                    "use fewer threads per block, fewer registers per thread or less shared memory");

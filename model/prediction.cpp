@@ -16,8 +16,8 @@ Expected<Prediction> finish(Prediction prediction, double cycles, double clock_g
   prediction.milliseconds = note(prediction, "time", cycles / (clock_ghz * 1e6), "ms");
   for (const Term& term : prediction.terms)
     if (!std::isfinite(term.value) || term.value < 0)
-      return failure(fmt::format("{} of model {} on '{}' is not a number that can be: the device or the statistics "
-                                 "are impossible",
+      return failure(fmt::format("{} of model {} on '{}' is negative or not finite: the device or the statistics are "
+                                 "invalid",
                                  term.name, prediction.model, prediction.device));
   return prediction;
 }

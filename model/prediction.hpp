@@ -1,4 +1,4 @@
-// What a model says of a kernel on a device, with every term that led to it, so that a report can explain itself.
+// The prediction of a model for a kernel on a device, with all intermediate terms for the report.
 //
 //   model hong-kim on GTX 280: 38428 cycles, 29.56 ms, MWP 2.28, CWP 20, bound by memory (warps depart too slowly)
 #pragma once
@@ -12,17 +12,17 @@
 
 namespace warplens::model {
 
-/// An intermediate result, under the name that the paper gives it.
+/// An intermediate result with its name in the paper.
 struct Term {
   std::string name; ///< "MWP_peak_BW"
   double value = 0;
   std::string unit; ///< "cycles", "warps", "GB/s", …; empty for a pure number
 };
 
-/// What the run would gain if one thing were ideal: the difference to the prediction with that thing changed.
+/// The time that a launch would save if one property were ideal: the difference to the prediction with that change.
 struct Benefit {
   std::string_view of;     ///< "transactions"
-  double milliseconds = 0; ///< less; negative where the model says that it would cost
+  double milliseconds = 0; ///< saved; negative if the model predicts a loss
 };
 
 struct Prediction {
@@ -32,14 +32,14 @@ struct Prediction {
   double milliseconds = 0; ///< the same as time
   double mwp = 0;          ///< memory warp parallelism: warps that can wait for memory at a time, per multiprocessor
   double cwp = 0;          ///< computation warp parallelism: warps that can compute during one warp's wait, plus one;
-                           ///< both are 0 in models that know neither, and cwp without memory requests
+                           ///< both are 0 in models without them, and cwp without memory requests
   std::string bound;       ///< "memory", "compute", or "latency" (too few warps to keep either busy)
-  std::string mwp_bound;   ///< what keeps MWP from growing: "departure", "bandwidth", "warps"; empty without MWP
+  std::string mwp_bound;   ///< what limits MWP: "departure", "bandwidth", "warps"; empty without MWP
   std::vector<Term> terms; ///< in the order in which they were computed
   std::vector<Benefit> benefits;    ///< largest first; see model/benefits.hpp
-  std::vector<std::string> remarks; ///< what was taken for granted, and where the model leaves its range
+  std::vector<std::string> remarks; ///< assumptions, and limits of the model that the launch exceeds
 
-  /// The value of a term by name; empty when the model has no such term.
+  /// The value of a term by name; empty if the model has no such term.
   [[nodiscard]] std::optional<double> term(std::string_view name) const {
     for (const Term& t : terms)
       if (t.name == name) return t.value;
@@ -47,12 +47,12 @@ struct Prediction {
   }
 };
 
-/// Readings of the papers where they leave a choice. The defaults are what reproduces their printed numbers.
+/// Interpretations of the papers where they are ambiguous. The defaults reproduce the printed numbers.
 struct ModelOptions {
-  enum class Repetitions { fractional, whole };    ///< #Rep as it comes, or rounded up to whole rounds of blocks
+  enum class Repetitions { fractional, whole };    ///< #Rep as computed, or rounded up to whole rounds of blocks
   enum class Synchronization { all_warps, block }; ///< MWP, or MIN(MWP, warps per block), warps wait at a barrier
-  enum class Rounding { none, two_digits };        ///< of MWP; the worked example of Hong & Kim goes on with 2.28
-  enum class SpecialFunctions { in_line, beside }; ///< dasgupta: the SFUs work instead of the SPs, or beside them
+  enum class Rounding { none, two_digits };        ///< of MWP; the example of Hong & Kim continues with 2.28
+  enum class SpecialFunctions { in_line, beside }; ///< dasgupta: SFUs in turn with the SPs, or in parallel
 
   Repetitions repetitions = Repetitions::fractional;
   std::optional<Synchronization> synchronization; ///< empty: all_warps for hong-kim, block for dasgupta
@@ -60,11 +60,11 @@ struct ModelOptions {
   SpecialFunctions special_functions = SpecialFunctions::in_line;
 };
 
-/// For the models: appends to the terms and returns the value, so that each equation reads as one line.
+/// For the models: appends a term and returns its value, so that each equation is one line.
 double note(Prediction& prediction, std::string name, double value, std::string unit);
 
-/// For the models: sets the time. Errors: a term that is negative or not finite, which only a device that was not made
-/// by load_device() can cause.
+/// For the models: sets the time. Errors: a term that is negative or not finite, which is possible only for a device
+/// that load_device() did not create.
 Expected<Prediction> finish(Prediction prediction, double cycles, double clock_ghz);
 
 } // namespace warplens::model

@@ -29,8 +29,8 @@ Expected<Prediction> roofline(const KernelStatistics& statistics, const Device& 
   const double arithmetic = note(p, "arithmetic_bound", work / peak * 1e-6, "ms");
   const double memory = note(p, "memory_bound", bytes / device.bandwidth_gb_s * 1e-6, "ms");
   p.bound = memory >= arithmetic ? "memory" : "compute";
-  if (!floating) p.remarks.push_back("the roof of warp instructions: no floating-point operations are known");
-  p.remarks.push_back("a lower bound: latency is left out");
+  if (!floating) p.remarks.push_back("no floating-point operations are known: the roof is that of warp instructions");
+  p.remarks.push_back("a lower bound: the model ignores latency");
   return finish(std::move(p), std::max(arithmetic, memory) * device.clock_ghz * 1e6, device.clock_ghz);
 }
 

@@ -1,5 +1,5 @@
-// The roofline: a kernel runs no faster than its arithmetic at the peak of the cores, nor than its bytes at the peak of
-// memory; which of the two binds is told by operations per byte.
+// The roofline: the peak throughput of the cores limits the arithmetic of a kernel, and the peak bandwidth limits its
+// memory traffic. The operations per byte decide which limit applies.
 //
 //   attainable = min(peak, intensity * bandwidth)
 //
@@ -14,8 +14,8 @@
 
 namespace warplens::model {
 
-/// The roof is that of floating-point operations (two for every core and cycle) where `flops` is given, otherwise that
-/// of warp instructions. Errors: see check_inputs().
+/// The roof counts floating-point operations (two for every core and cycle) if `flops` is given, otherwise warp
+/// instructions. Errors: see check_inputs().
 Expected<Prediction> roofline(const KernelStatistics& statistics, const Device& device,
                               const ModelOptions& options = {});
 

@@ -45,7 +45,8 @@ Memory memory_of(Prediction& p, const Work& w, const KernelStatistics& s, const 
            "cycles");
   const CacheHits hits = cache_hits(p, s);
   const double miss = note(p, "miss_ratio", hits.memory, "");
-  if (!s.l1_hit_ratio && !s.l2_hit_ratio) p.remarks.push_back("no cache hits: the hit ratios were not given");
+  if (!s.l1_hit_ratio && !s.l2_hit_ratio)
+    p.remarks.push_back("the hit ratios were not given: no cache hits are assumed");
   const double hit =
       note(p, "hit_lat", device.latency.l1.value_or(0) + hits.first_miss * device.latency.l2.value_or(0), "cycles");
   m.access_time = note(p, "AMAT", m.dram_latency * miss + hit, "cycles");
@@ -79,8 +80,8 @@ Parallelism parallelism_of(Prediction& p, const Work& w, const Memory& m, const 
   return result;
 }
 
-// Equations (6) to (10). For bank conflicts the sources have no equation: here each pass takes one more slot of the
-// multiprocessor. O_CFdiv is in W_parallel, for `instructions` counts both sides of a branch.
+// Equations (6) to (10). The sources have no equation for bank conflicts: here each pass takes one more slot of the
+// multiprocessor. O_CFdiv is part of W_parallel, because `instructions` counts both sides of a branch.
 double serialization(Prediction& p, const Work& w, const Memory& m, const Device& device, double warps) {
   const double sync = kGamma * m.dram_latency * w.requests / w.instructions;
   const double share = w.special / w.instructions - device.sim->sfu_width / device.sim->simd_width;
@@ -121,9 +122,9 @@ Expected<Prediction> sim(const KernelStatistics& statistics, const Device& devic
   if (statistics.floating_point_instructions)
     note(p, "B_fp", std::max(compute - w.floating_point * warps * latency / itilp - b_itilp - serial, 0.0), "cycles");
   note(p, "B_memlp", std::max(w.requests * warps / parallelism.memory_peak * m.access_time - compute, 0.0), "cycles");
-  p.remarks.push_back("B_itilp, B_serial, B_fp and B_memlp are recalled from the paper, not checked against it");
+  p.remarks.push_back("B_itilp, B_serial, B_fp and B_memlp are recalled from the paper and not checked against it");
 
-  // Many warps that no resource holds up wait for their own results.
+  // If no resource is exhausted, warps wait for their own results.
   const bool idle = itilp < itilp_max && parallelism.memory < parallelism.memory_peak;
   p.bound = memory >= compute ? (idle ? "latency" : "memory") : (idle ? "latency" : "compute");
   return finish(std::move(p), compute + memory - overlap, device.clock_ghz);

@@ -1,5 +1,5 @@
-// Where the numbers of a device were read: "clock_ghz", "hong_kim.memory_latency" or "hong_kim" -> a text. Devices are
-// copied with each launch, their sources are not: copies share them until one is changed.
+// The publications of the numbers of a device: "clock_ghz", "hong_kim.memory_latency" or "hong_kim" -> a text. Each
+// launch copies its device; the copies share the sources until one is changed.
 #pragma once
 
 #include <map>

@@ -19,7 +19,7 @@ double of_class(const KernelStatistics& s, IssueClass c) { return value_of(s.by_
 
 /// Per warp.
 struct Instructions {
-  double machine = 0; ///< what the compiler makes of those of PTX
+  double machine = 0; ///< that the compiler generates from PTX
   double special = 0; ///< on the special-function units
   double doubles = 0;
 };
@@ -38,7 +38,7 @@ Instructions instructions(const KernelStatistics& s, const ThroughputLatencyPara
 
 /// Of the launch.
 struct Traffic {
-  double read = 0, written = 0; ///< sectors that come to the second cache
+  double read = 0, written = 0; ///< sectors that reach the L2 cache
   double memory_read = 0;       ///< bytes
   double memory_written = 0;
 };
@@ -73,12 +73,12 @@ double time_of_warp(Prediction& p, const KernelStatistics& s, const ThroughputLa
 }
 
 void add_remarks(Prediction& p, const KernelStatistics& s) {
-  if (!s.l1_hit_ratio) p.remarks.push_back("no hits of the first cache are known: none are taken");
+  if (!s.l1_hit_ratio) p.remarks.push_back("'l1_hit_ratio' was not given: no L1 cache hits are assumed");
   if (!s.l2_hit_ratio && !s.argument_bytes)
-    p.remarks.push_back("neither l2_hit_ratio nor argument_bytes: all that misses the first cache comes from memory");
+    p.remarks.push_back("neither 'l2_hit_ratio' nor 'argument_bytes' was given: no L2 cache hits are assumed");
   if (value_of(s.atomic_transactions) > 0)
     p.remarks.push_back(
-        "atomics are taken to go to different addresses: where warps contend for few, they take longer");
+        "atomics are assumed to access different addresses: they take longer if warps contend for the same ones");
 }
 
 } // namespace
@@ -119,7 +119,7 @@ Expected<Prediction> throughput_latency(const KernelStatistics& statistics, cons
     note(p, bound.name, bound.cycles, "cycles");
     if (bound.cycles > most->cycles) most = &bound;
   }
-  // The largest is taken out, so that no power overflows.
+  // Dividing by the largest keeps the powers from overflowing.
   const double sum = std::accumulate(std::begin(bounds), std::end(bounds), 0.0, [&](double part, const Bound& bound) {
     return part + std::pow(bound.cycles / most->cycles, d.overlap);
   });

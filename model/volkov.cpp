@@ -13,7 +13,7 @@ struct Rates {
   double latency = 0, memory = 0, arithmetic = 0, issue = 0;
 };
 
-// Without memory instructions the formula counts the other instructions instead.
+// Without memory instructions, the formula counts the other instructions instead.
 Rates arithmetic_only(const Device& device, double warps, double ilp) {
   Rates r;
   r.arithmetic = device.cores_per_multiprocessor / double{kWarpSize};

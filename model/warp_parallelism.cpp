@@ -10,7 +10,7 @@ namespace {
 double others(double mwp) { return std::max(mwp - 1, 0.0); }
 
 // Equations (22) to (24): the cycles of one round of blocks, and what bounds them. The published pseudo-code tests
-// MWP and CWP for equality with N; both are minima with N, so >= says the same without comparing doubles for equality.
+// MWP and CWP for equality with N; both are minima with N, so >= is equivalent without comparing doubles for equality.
 double round_cycles(Prediction& p, const WarpWork& work, double n, LongComputation long_computation) {
   const bool any = work.requests > 0;
   // Comp_p is the computation between two requests: never more than all of it, even if only some warps have a request.
@@ -82,7 +82,7 @@ Expected<Prediction> overlap(Prediction p, const WarpWork& work, const Residency
   if (p.cwp < p.mwp && work.compute_cycles > work.memory_cycles && app < work.compute_cycles * r.warps * r.repetitions)
     p.remarks.push_back("faster than the multiprocessors can issue: equation (23) underestimates kernels that compute "
                         "longer than they wait (Comp_cycles > Mem_cycles)");
-  if (!statistics.synchronizations) p.remarks.push_back("no barriers: 'synchronizations' was not given");
+  if (!statistics.synchronizations) p.remarks.push_back("'synchronizations' was not given: no barriers are assumed");
 
   return finish(std::move(p), app + synch, clock_ghz);
 }

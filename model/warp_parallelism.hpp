@@ -1,5 +1,5 @@
-// What the models of Hong & Kim and of Dasgupta share: how much of the machine a launch occupies, and how memory and
-// computation of many warps overlap once MWP and CWP are known. Internal to model/.
+// Common parts of the models of Hong & Kim and of Dasgupta: how much of the device a launch occupies, and how memory
+// and computation of many warps overlap for given MWP and CWP. Internal to model/.
 //
 //   MWP 2.28, CWP 20, N 20: memory bound; the 4380 memory cycles of a warp are paid N/MWP = 8.8 times
 #pragma once
@@ -19,11 +19,11 @@ struct Residency {
   double repetitions = 0; ///< #Rep, at least 1
 };
 
-/// A grid too small to fill the device leaves multiprocessors idle or partly filled; the papers' "active" counts are
-/// those that then really run, so #Rep never falls below one round.
+/// A grid that is too small to fill the device leaves multiprocessors idle or partly filled. The papers' "active"
+/// counts then include only what actually runs, so #Rep is at least one round.
 Residency residency(const KernelStatistics& statistics, const Device& device, const ModelOptions& options);
 
-/// What equations (22) to (27) need; cycles of one warp.
+/// Inputs of equations (22) to (27); cycles of one warp.
 struct WarpWork {
   double instructions = 0;     ///< #Total_insts
   double requests = 0;         ///< #Mem_insts
@@ -41,11 +41,11 @@ struct MwpLimits {
   double warps = 0;     ///< N, or Active_warps_for_MWP
 };
 
-/// Equation (5): the smallest limit, and which it was.
+/// Equation (5): stores the smallest limit and its kind.
 void choose_mwp(Prediction& prediction, const MwpLimits& limits, const ModelOptions& options);
 
-/// What a launch with CWP < MWP takes that computes longer than it waits (Comp_cycles > Mem_cycles). The pseudo-code of
-/// Hong & Kim has (23), which can be less than the multiprocessors need to issue the instructions.
+/// The equation for a launch with CWP < MWP that computes longer than it waits (Comp_cycles > Mem_cycles). The
+/// pseudo-code of Hong & Kim uses (23), which can be less than the time to issue the instructions.
 enum class LongComputation { equation_23, equation_24 };
 
 /// Equations (8), (9) and (22) to (27). A kernel without memory requests has MWP = N and CWP = 0 (Dasgupta, 3.2.6.1).

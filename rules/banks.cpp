@@ -13,8 +13,8 @@ namespace warplens::rules {
 
 const Banks::Word& Banks::word(std::uint32_t bytes, Served served) const { return word_of(words, bytes, served); }
 
-// Moving an access by a bank's word turns the banks; by a row, where rows are longer, it moves no word to another row;
-// by all the bits that decide a bank, it turns nothing.
+// Moving an access by one bank word rotates the banks. If rows are longer than that, moving it by a row keeps together
+// the words of a row. With an XOR, moving it by all bits that select the bank changes no bank.
 std::uint64_t Banks::period() const {
   std::uint64_t bytes = row_bytes == banks * bank_bytes ? bank_bytes : row_bytes;
   if (index == Index::exclusive_or)
@@ -37,11 +37,11 @@ void check_banks(RuleTable& table, const Banks& rule) {
     table.wrong("banks", fmt::format("'banks' must be a prime number for index = \"prime\", got {}", rule.banks));
   if (!prime && !std::has_single_bit(rule.banks))
     table.wrong("banks", fmt::format("'banks' must be a power of two, got {}", rule.banks),
-                "a prime number goes with index = \"prime\"");
+                "a prime number of banks requires index = \"prime\"");
   const std::uint32_t all = rule.banks * rule.bank_bytes;
   if (rule.row_bytes < all) table.wrong("row_bytes", "a row is smaller than all banks together");
   if (rule.row_bytes > all && (!std::has_single_bit(rule.row_bytes) || prime))
-    table.wrong("row_bytes", "a row longer than all banks together must be a power of two, and index no \"prime\"");
+    table.wrong("row_bytes", "a row longer than all banks together must be a power of two, without index = \"prime\"");
 }
 
 } // namespace
@@ -54,7 +54,7 @@ Expected<BankRule> parse_bank_rule(std::string_view text, std::string_view file)
   rule.bank_bytes = table.number("bank_bytes");
   rule.index = static_cast<Banks::Index>(table.choice("index").value_or(0));
   const auto shift = table.given("xor_shift");
-  if (shift && rule.index != Banks::Index::exclusive_or) table.error("xor_shift goes with index = \"xor\" only");
+  if (shift && rule.index != Banks::Index::exclusive_or) table.error("xor_shift requires index = \"xor\"");
   rule.xor_shift = shift.value_or(std::max(1u, static_cast<std::uint32_t>(std::bit_width(rule.banks)) - 1));
   rule.row_bytes = table.given("row_bytes").value_or(rule.banks * rule.bank_bytes);
   rule.broadcast = static_cast<Banks::Broadcast>(table.choice("broadcast").value_or(0));
@@ -66,7 +66,7 @@ Expected<BankRule> parse_bank_rule(std::string_view text, std::string_view file)
   read_words(table, rule.words, [&](RuleTable& entry) {
     Banks::Word word{entry.number("bytes"), read_requests(entry), entry.number("extra")};
     if (rule.merge_equal_pairs && !word.requests.groups.empty())
-      entry.error("merge_equal_pairs goes with requests of consecutive lanes only");
+      entry.error("merge_equal_pairs requires requests of consecutive lanes");
     return word;
   });
   Diagnostics diagnostics = table.finish();

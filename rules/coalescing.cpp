@@ -38,22 +38,22 @@ WordClass read_word(RuleTable& entry, const Coalescing& rule) {
   word.alignment = entry.given("alignment").value_or(0);
   word.sector = entry.given("sector").value_or(0);
   if (word.segment < rule.smallest) entry.error("the segment is smaller than the smallest transaction");
-  if (word.alignment > word.segment) entry.error("a segment does not start at a multiple of less than its own size");
+  if (word.alignment > word.segment) entry.error("the alignment of a segment is larger than the segment");
   if (word.alignment && word.alignment < rule.smallest)
-    entry.error("a segment starts inside of the smallest transaction");
+    entry.error("the alignment of a segment is smaller than the smallest transaction");
   if (word.sector > word.segment || (word.sector && word.sector < rule.smallest))
-    entry.error("a sector is not between the smallest transaction and the segment");
-  if (word.sector && rule.shrink) entry.error("sector goes with shrink = false only");
+    entry.error("a sector must be as large as the smallest transaction or larger, and no larger than the segment");
+  if (word.sector && rule.shrink) entry.error("sector requires shrink = false");
   if (rule.order != Coalescing::Order::kth_word) return word;
-  if (word.sector) entry.error("sector goes with order = \"any\" only");
-  if (!word.requests.groups.empty()) entry.error("groups goes with order = \"any\" only");
+  if (word.sector) entry.error("sector requires order = \"any\"");
+  if (!word.requests.groups.empty()) entry.error("groups requires order = \"any\"");
   if (word.requests.lanes * word.bytes < word.segment) entry.error("the words of a request do not fill a segment");
   return word;
 }
 
 Coalescing::Unit read_unit(RuleTable& table, const Coalescing& rule) {
   const auto given = table.choice("unit");
-  if (given && rule.order == Coalescing::Order::kth_word) table.error("unit goes with order = \"any\" only");
+  if (given && rule.order == Coalescing::Order::kth_word) table.error("unit requires order = \"any\"");
   if (rule.order == Coalescing::Order::kth_word) return Coalescing::Unit::transactions;
   if (given) return static_cast<Coalescing::Unit>(*given);
   return rule.largest() == 32 && rule.smallest == 32 ? Coalescing::Unit::sectors : Coalescing::Unit::bytes;
@@ -72,7 +72,7 @@ Expected<CoalescingRule> parse_coalescing_rule(std::string_view text, std::strin
   rule.atomics = static_cast<Coalescing::Atomics>(table.choice("atomics").value_or(0));
   rule.split_vectors = table.flag("split_vectors");
   if (rule.order == Coalescing::Order::kth_word && (rule.shrink || rule.equal_addresses_wait))
-    table.error("shrink and equal_addresses go with order = \"any\" only");
+    table.error("shrink and equal_addresses require order = \"any\"");
   read_words(table, rule.words, [&](RuleTable& entry) { return read_word(entry, rule); });
   rule.unit = read_unit(table, rule);
   Diagnostics diagnostics = table.finish();

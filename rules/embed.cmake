@@ -1,4 +1,4 @@
-# Writes OUTPUT, a C++ file that holds the text of every file in FILES: see embedded_rules() in embedded.hpp.
+# Writes OUTPUT, a C++ file that contains the text of every file in FILES: see embedded_rules() in embedded.hpp.
 set(text "#include \"rules/embedded.hpp\"\n\nnamespace warplens::rules {\n\n")
 string(APPEND text "namespace {\nconstexpr EmbeddedRule kRules[] = {\n")
 foreach(file IN LISTS FILES)

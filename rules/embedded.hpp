@@ -16,7 +16,7 @@ struct EmbeddedRule {
 /// Every rule that is compiled in, by file name.
 std::span<const EmbeddedRule> embedded_rules();
 
-/// Those whose files begin so. Never destroyed: a program may ask while it ends.
+/// The rules whose file names start with `beginning`. Never destroyed, so that they can be used while the program ends.
 template <class Rule, class Parse> const std::vector<Rule>& embedded(std::string_view beginning, Parse&& parse) {
   auto& result = *new std::vector<Rule>;
   for (const EmbeddedRule& one : embedded_rules())

@@ -28,15 +28,15 @@ std::string requests_text(const Requests& requests) {
     std::string list;
     for (const std::uint32_t group : requests.groups)
       list += fmt::format("{}{}", list.empty() ? "" : "; ", lanes_text(group));
-    return fmt::format("the requests are those of lanes {}", list);
+    return fmt::format("one request for each group of lanes: {}", list);
   }
   std::string of;
   if (requests.lanes == 16) of = " (lanes 0 to 15, 16 to 31)";
   if (requests.lanes == 8) of = " (8 lanes)";
-  return fmt::format("a request is a {}{}", to_string(requests), of);
+  return fmt::format("one request per {}{}", to_string(requests), of);
 }
 
-/// A line for the sizes of words that are served alike; `how` says how.
+/// One line for all word sizes that are served alike; `how` describes the service.
 template <class Word, class How>
 void by_size(std::vector<std::string>& lines, const std::array<std::vector<Word>, kServed>& tables, How&& how) {
   constexpr std::string_view kOf[kServed] = {"", "stores, ", "atomics, ", "vector accesses, "};
@@ -53,15 +53,15 @@ void by_size(std::vector<std::string>& lines, const std::array<std::vector<Word>
 }
 
 std::string segments_text(const WordClass& word) {
-  std::string text = fmt::format("segments have {}", bytes(word.segment));
-  if (word.starts_at() != word.segment) text += fmt::format(" and start at multiples of {}", bytes(word.starts_at()));
-  if (word.sector) text += fmt::format("; of each, the sectors of {} that are touched are moved", bytes(word.sector));
+  std::string text = fmt::format("segments of {}", bytes(word.segment));
+  if (word.starts_at() != word.segment) text += fmt::format(" that start at multiples of {}", bytes(word.starts_at()));
+  if (word.sector) text += fmt::format("; only the accessed sectors of {} are transferred", bytes(word.sector));
   return text;
 }
 
 std::string in_order_text(const WordClass& word) {
   const std::uint32_t count = std::max(1u, word.requests.lanes * word.bytes / word.segment);
-  return fmt::format("{} of {} if lane k asks for word k of an aligned segment",
+  return fmt::format("{} of {} if lane k accesses word k of an aligned segment",
                      count == 1 ? "one transaction" : fmt::format("{} transactions", count), bytes(word.segment));
 }
 
@@ -74,50 +74,50 @@ std::vector<std::string> explain(const Coalescing& rule) {
     return fmt::format("{}; {}", requests_text(word.requests), ordered ? in_order_text(word) : segments_text(word));
   });
   if (ordered)
-    lines.push_back(fmt::format("otherwise, and for words of other sizes, each active lane makes a transaction of {}",
+    lines.push_back(fmt::format("otherwise, and for words of other sizes, each active lane causes a transaction of {}",
                                 bytes(rule.smallest)));
   else
-    lines.push_back("a request makes one transaction for each segment that its lanes touch, in any order");
+    lines.push_back("a request causes one transaction for each segment that its lanes access, in any order");
   if (rule.shrink)
     lines.push_back(
-        fmt::format("a transaction of which only one half is used is halved, down to {}", bytes(rule.smallest)));
-  if (rule.equal_addresses_wait) lines.push_back("lanes that ask for one address repeat its transaction");
+        fmt::format("a transaction is halved while only one half of it is used, down to {}", bytes(rule.smallest)));
+  if (rule.equal_addresses_wait) lines.push_back("lanes that access the same address repeat its transaction");
   if (rule.split_vectors) lines.push_back("the elements of a vector access are requested one after the other");
   if (rule.atomics == Coalescing::Atomics::in_turns)
-    lines.push_back("lanes of an atomic that ask for one address repeat its transaction");
-  if (!rule.describes_atomics()) lines.push_back("atomics are not described");
+    lines.push_back("lanes of an atomic that access the same address repeat its transaction");
+  if (!rule.describes_atomics()) lines.push_back("the rule does not describe atomics");
   return lines;
 }
 
 std::vector<std::string> explain(const Banks& rule) {
   std::vector<std::string> lines;
-  std::string order = "word after word";
+  std::string order = "consecutive words in consecutive banks";
   if (rule.index == Banks::Index::prime) order += ", modulo a prime number";
   if (rule.index == Banks::Index::exclusive_or)
-    order = fmt::format("by the number of the word xor its bits from {} on", rule.xor_shift);
+    order = fmt::format("selected by the word number XOR the word number shifted right by {}", rule.xor_shift);
   lines.push_back(fmt::format("{} banks of {}, {}", rule.banks, bytes(rule.bank_bytes), order));
   by_size(lines, rule.words, [&](const Banks::Word& word) {
     return requests_text(word.requests) +
-           (word.extra ? fmt::format(", with {} pass{} more", word.extra, word.extra == 1 ? "" : "es") : "");
+           (word.extra ? fmt::format(", plus {} extra pass{}", word.extra, word.extra == 1 ? "" : "es") : "");
   });
   if (rule.split_words) lines.push_back(fmt::format("wider words are requested {} at a time", bytes(rule.bank_bytes)));
   if (rule.broadcast == Banks::Broadcast::one_word)
     lines.push_back(
-        "a pass serves all lanes of one word, and one lane of each other bank; which word is not specified: "
+        "a pass serves all lanes that access one word, and one lane of each other bank; the word is not specified: "
         "the best and the worst choice are both counted");
   else if (rule.broadcast == Banks::Broadcast::none)
     lines.push_back("a pass serves one lane of each bank");
   else if (rule.row_bytes > rule.banks * rule.bank_bytes)
-    lines.push_back(fmt::format("a pass serves, in each bank, all lanes that ask for words of one aligned block of {}",
+    lines.push_back(fmt::format("in each bank, a pass serves all lanes that access words of one aligned block of {}",
                                 bytes(rule.row_bytes)));
   else
-    lines.push_back("a pass serves all lanes of one word of each bank");
+    lines.push_back("in each bank, a pass serves all lanes that access one word");
   if (rule.merge_equal_pairs)
-    lines.push_back("two neighbouring requests of a load are one where all active lanes i and i^1 have the same "
+    lines.push_back("two neighbouring requests of a load are merged if all active lanes i and i^1 have the same "
                     "address, or all active lanes i and i^2");
-  if (rule.atomics != Banks::Atomics::as_stores) lines.push_back("an atomic serves one lane of each bank in a pass");
+  if (rule.atomics != Banks::Atomics::as_stores) lines.push_back("a pass of an atomic serves one lane of each bank");
   if (rule.constants)
-    lines.push_back("constants and parameters pass through the same unit: each further address of a request is a pass");
+    lines.push_back("constants and parameters use the same unit: each further address of a request takes a pass");
   return lines;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using T = Key::Takes;
 
-/// Every rule has them, whatever memory it is for.
+/// Keys of both kinds of rule.
 constexpr Key kOfBoth[] = {
     {"",
      "rule",
@@ -20,28 +20,28 @@ constexpr Key kOfBoth[] = {
      0,
      0,
      {"coalescing", "banks"}},
-    {"", "name", "part of the names of counters; not that of a built-in rule", T::name},
-    {"", "title", "the rule in a few words", T::text},
-    {"", "source", "where the rule was read", T::text, "none"},
+    {"", "name", "part of the counter names; must differ from the names of built-in rules", T::name},
+    {"", "title", "a short description of the rule", T::text},
+    {"", "source", "the publication that the rule comes from", T::text, "none"},
 };
 
 constexpr Key kKeys[] = {
     {"coalescing",
      "order",
-     "any: a request makes a transaction for each segment that its lanes touch; kth_word: only if lane k asks for word "
-     "k of an aligned segment, else each lane makes its own",
+     "any: a request causes a transaction for each segment that its lanes access; kth_word: only if lane k accesses "
+     "word k of an aligned segment, else each lane causes its own",
      T::choice,
      "",
      0,
      0,
      {"any", "kth_word"}},
-    {"coalescing", "shrink", "whether a transaction of which only one half is used is halved, down to `smallest`",
+    {"coalescing", "shrink", "whether a transaction is halved while only one half of it is used, down to `smallest`",
      T::flag, "false"},
-    {"coalescing", "smallest", "bytes of the smallest transaction; of a lane's own one where order is kth_word",
-     T::power, "", 4, 4096},
+    {"coalescing", "smallest", "bytes of the smallest transaction; for kth_word, of a lane's own transaction", T::power,
+     "", 4, 4096},
     {"coalescing",
      "equal_addresses",
-     "joined: lanes that ask for one address share its transaction; in_turns: they repeat it, one after the other",
+     "joined: lanes that access the same address share its transaction; in_turns: they repeat it one after the other",
      T::choice,
      "joined",
      0,
@@ -49,8 +49,8 @@ constexpr Key kKeys[] = {
      {"joined", "in_turns"}},
     {"coalescing",
      "atomics",
-     "as_stores: atomics are served as stores are; in_turns: lanes that ask for one address repeat its transaction; "
-     "undescribed: the rule leaves them out, and so do models and findings",
+     "as_stores: atomics are served like stores; in_turns: lanes that access the same address repeat its transaction; "
+     "undescribed: the rule leaves atomics out, and so do models and findings",
      T::choice,
      "as_stores",
      0,
@@ -60,86 +60,82 @@ constexpr Key kKeys[] = {
      T::flag, "false"},
     {"coalescing",
      "unit",
-     "what the report and its findings count waste in: sectors of 32 bytes, or bytes; where order is kth_word, always "
+     "the unit in which the report and its findings count waste: sectors of 32 bytes, or bytes; for kth_word, always "
      "transactions",
      T::choice,
-     "sectors where all segments have 32 bytes, else bytes",
+     "sectors if all segments have 32 bytes, else bytes",
      0,
      0,
      {"sectors", "bytes"}},
     {"coalescing", "word",
-     "how words of one size are served, ascending by size; other sizes as the next smaller one, under kth_word never "
-     "together",
+     "how words of one size are served, ascending by size; other sizes like the next smaller one, for kth_word each "
+     "lane on its own",
      T::tables},
-    {"coalescing", "store", "the same for stores, where they differ", T::tables, "as `word`"},
-    {"coalescing", "atomic", "the same for atomics, where they differ", T::tables, "as `store`"},
-    {"coalescing", "vector", "the same for vector accesses, where they differ", T::tables, "as scalar ones"},
+    {"coalescing", "store", "the same for stores, if they differ", T::tables, "as `word`"},
+    {"coalescing", "atomic", "the same for atomics, if they differ", T::tables, "as `store`"},
+    {"coalescing", "vector", "the same for vector accesses, if they differ", T::tables, "as scalar accesses"},
 
-    {"coalescing.word", "bytes", "bytes that a lane asks for", T::power, "", 1, 32},
+    {"coalescing.word", "bytes", "bytes that a lane accesses", T::power, "", 1, 32},
     {"coalescing.word", "lanes", "consecutive lanes that make up one request", T::power, "32", 1, 32},
-    {"coalescing.word", "groups", "the lanes of each request, where they are not consecutive", T::groups, "by `lanes`"},
+    {"coalescing.word", "groups", "the lanes of each request, if they are not consecutive", T::groups, "by `lanes`"},
     {"coalescing.word", "segment", "bytes of a segment, and of a transaction before it shrinks", T::power, "", 4, 4096},
     {"coalescing.word", "alignment",
-     "bytes of which a segment starts at a multiple: the lowest address that waits is rounded down to one", T::power,
+     "alignment of a segment in bytes: the lowest unserved address is rounded down to a multiple of it", T::power,
      "the segment", 4, 4096},
-    {"coalescing.word", "sector", "bytes of the parts of a segment, of which a transaction moves only those touched",
+    {"coalescing.word", "sector", "bytes of a sector: a transaction transfers only the accessed sectors of a segment",
      T::power, "the segment", 4, 4096},
 
-    {"banks", "banks", "how many banks there are: a power of two, or a prime number where `index` is prime", T::count,
-     "", 1, 256},
+    {"banks", "banks", "number of banks: a power of two, or a prime number if `index` is prime", T::count, "", 1, 256},
     {"banks", "bank_bytes", "bytes of a bank's word", T::power, "", 1, 32},
     {"banks",
      "index",
-     "how the number of a word gives its bank: modulo the banks; xor: modulo the banks, after the bits from "
-     "`xor_shift` "
-     "on were xored to it; prime: modulo a prime number of banks",
+     "modulo: the bank is the word number modulo the banks; xor: likewise, after an XOR of the word number with itself "
+     "shifted right by `xor_shift`; prime: modulo a prime number of banks",
      T::choice,
      "modulo",
      0,
      0,
      {"modulo", "xor", "prime"}},
-    {"banks", "xor_shift", "the lowest bit of a word's number that is xored to its bank", T::count,
-     "the first above those of the bank", 1, 16},
-    {"banks", "row_bytes", "bytes of a row: a pass serves, in each bank, the words of one aligned block of this size",
+    {"banks", "xor_shift", "the lowest bit of the word number that the XOR applies to the bank number", T::count,
+     "the first bit above the bank number", 1, 16},
+    {"banks", "row_bytes", "bytes of a row: in each bank, a pass serves the words of one aligned block of this size",
      T::count, "all banks together", 1, 65536},
     {"banks",
      "broadcast",
-     "every_word: a pass serves all lanes of the row of each bank; one_word: all lanes of one word, and one lane of "
-     "each "
-     "other bank; none: one lane of each bank",
+     "every_word: in each bank, a pass serves all lanes that access one row; one_word: all lanes that access one word, "
+     "and one lane of each other bank; none: one lane of each bank",
      T::choice,
      "",
      0,
      0,
      {"every_word", "one_word", "none"}},
-    {"banks", "split_words", "whether words wider than a bank are requested a bank's word at a time", T::flag, ""},
+    {"banks", "split_words", "whether words wider than a bank are split into requests of one bank word", T::flag, ""},
     {"banks", "merge_equal_pairs",
-     "whether two neighbouring requests of a load are one where all active lanes i and i^1 have the same address, or "
+     "whether two neighbouring requests of a load are merged if all active lanes i and i^1 have the same address, or "
      "all i and i^2",
      T::flag, "false"},
     {"banks",
      "atomics",
-     "one_lane: an atomic serves one lane of each bank in a pass; own_unit: likewise, and models leave its conflicts "
-     "out; as_stores: as a store",
+     "one_lane: a pass of an atomic serves one lane of each bank; own_unit: likewise, but models leave its conflicts "
+     "out; as_stores: like a store",
      T::choice,
      "one_lane",
      0,
      0,
      {"one_lane", "own_unit", "as_stores"}},
     {"banks", "constants",
-     "whether constants and parameters pass through the same unit, and cost a pass for each further address of a "
-     "request",
-     T::flag, "false"},
-    {"banks", "word", "how words of one size are served, ascending by size; other sizes as the next smaller one",
+     "whether constants and parameters use the same unit, with one pass for each further address of a request", T::flag,
+     "false"},
+    {"banks", "word", "how words of one size are served, ascending by size; other sizes like the next smaller one",
      T::tables},
-    {"banks", "store", "the same for stores, where they differ", T::tables, "as `word`"},
-    {"banks", "atomic", "the same for atomics, where they differ", T::tables, "as `store`"},
-    {"banks", "vector", "the same for vector accesses, where they differ", T::tables, "as scalar ones"},
+    {"banks", "store", "the same for stores, if they differ", T::tables, "as `word`"},
+    {"banks", "atomic", "the same for atomics, if they differ", T::tables, "as `store`"},
+    {"banks", "vector", "the same for vector accesses, if they differ", T::tables, "as scalar accesses"},
 
-    {"banks.word", "bytes", "bytes that a lane asks for", T::power, "", 1, 16},
+    {"banks.word", "bytes", "bytes that a lane accesses", T::power, "", 1, 16},
     {"banks.word", "lanes", "consecutive lanes that make up one request", T::power, "32", 1, 32},
-    {"banks.word", "groups", "the lanes of each request, where they are not consecutive", T::groups, "by `lanes`"},
-    {"banks.word", "extra", "passes that each request takes besides", T::count, "0", 0, 32},
+    {"banks.word", "groups", "the lanes of each request, if they are not consecutive", T::groups, "by `lanes`"},
+    {"banks.word", "extra", "additional passes of each request", T::count, "0", 0, 32},
 };
 
 } // namespace
@@ -167,12 +163,12 @@ const Key* find_key(std::string_view table, std::string_view name) {
 
 std::string takes(const Key& key) {
   switch (key.takes) {
-  case T::text: return "a text";
-  case T::name: return "a text of letters, digits, '.', '_', '+' and '-'";
+  case T::text: return "a string";
+  case T::name: return "a string of letters, digits, '.', '_', '+' and '-'";
   case T::flag: return "true or false";
   case T::power: return fmt::format("a power of two from {} to {}", key.least, key.most);
   case T::count: return fmt::format("a whole number from {} to {}", key.least, key.most);
-  case T::groups: return "a list of texts, such as [\"0-7,16-23\", \"8-15,24-31\"]";
+  case T::groups: return "a list of strings, such as [\"0-7,16-23\", \"8-15,24-31\"]";
   case T::tables: return fmt::format("[[{}]] tables", key.name);
   case T::choice: break;
   }

@@ -1,5 +1,5 @@
-// The language of rule files: each key once, with what it takes and what it means. The reader, its errors, `warplens
-// list rules --explain` and docs/extending/rule.md say what stands here.
+// The language of rule files: each key with its values and its meaning. The reader, its errors, `warplens list rules
+// --explain` and docs/extending/rule.md use these declarations.
 //
 //   const Key* key = find_key("coalescing", "smallest");
 //   takes(*key) == "a power of two from 4 to 4096", key->meaning == "bytes of the smallest transaction; …"
@@ -19,14 +19,14 @@ struct Key {
   std::string_view name;
   std::string_view meaning;
   Takes takes = Takes::text;
-  std::string_view otherwise{};              ///< what holds where the key is left out; empty: it must be there
+  std::string_view otherwise{};              ///< default if the key is missing; empty: the key is required
   std::uint32_t least = 0, most = 0;         ///< of powers of two and counts
   std::array<std::string_view, 3> choices{}; ///< unused ones are empty
 };
 
 /// Every key, table by table.
 std::span<const Key> keys();
-/// Null: there is none.
+/// Null: no such key.
 const Key* find_key(std::string_view table, std::string_view name);
 /// "true or false", "one of any, kth_word", "a power of two from 1 to 32".
 std::string takes(const Key& key);

@@ -1,4 +1,4 @@
-// What a rule is called and where it came from. It decides nothing: two rules that differ in no more say the same.
+// The name and origin of a rule. They have no effect: two rules that differ only in their labels are equivalent.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@ namespace warplens::rules {
 struct Label {
   std::string name;
   std::string title;
-  std::string source; ///< where it was read; may be empty
+  std::string source; ///< publication; may be empty
   std::string text;   ///< its TOML
-  std::string file;   ///< that it was read from; empty: it is built in
+  std::string file;   ///< its path; empty: built in
 };
 
 } // namespace warplens::rules

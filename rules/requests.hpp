@@ -1,4 +1,4 @@
-// Which lanes of a warp make up one request.
+// The lanes of a warp that form one request.
 //
 //   {.lanes = 16}: lanes 0 to 15, lanes 16 to 31;  {.groups = {0x55555555, 0xaaaaaaaa}}: the even ones, the odd ones
 #pragma once
@@ -10,10 +10,10 @@
 namespace warplens::rules {
 
 struct Requests {
-  std::uint32_t lanes = 32;            ///< consecutive ones: a power of two
+  std::uint32_t lanes = 32;            ///< consecutive lanes: a power of two
   std::vector<std::uint32_t> groups{}; ///< a mask for each request; empty: consecutive lanes
 
-  /// For each request, the mask of its lanes.
+  /// Calls `see` with the lane mask of each request.
   template <class See> void for_each(See&& see) const {
     for (const std::uint32_t group : groups) see(group);
     if (!groups.empty()) return;
@@ -29,7 +29,8 @@ struct Requests {
 /// "warp", "half-warp", "quarter-warp", "group of 4 lanes", "group of lanes".
 std::string to_string(const Requests& requests);
 
-/// Whom a table of words is for. Atomics are served as stores, and all as loads, where a rule has no other table.
+/// The accesses that a table of words applies to. Atomics without a table are served like stores, and all accesses
+/// without a table like loads.
 enum class Served : std::uint8_t { load, store, atomic, vector };
 constexpr std::size_t kServed = 4;
 

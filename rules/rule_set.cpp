@@ -28,7 +28,7 @@ Expected<void> RuleSet::add(Rule rule) {
 Expected<Rule> parse_rule(std::string_view text, std::string_view file) {
   RuleTable table(text, file, "coalescing");
   const auto kind = table.choice("rule");
-  // What is wrong with `rule` itself decides nothing else: no other key can be judged then.
+  // The other keys depend on `rule`: if it is wrong, they cannot be checked.
   if (table.has_errors()) return failure(table.finish_early());
   if (kind == 0) return parse_coalescing_rule(text, file);
   return parse_bank_rule(text, file);
@@ -38,8 +38,8 @@ Expected<Rule> find_rule(const std::string& name) {
   if (const CoalescingRule* rule = find_coalescing_rule(name)) return *rule;
   if (const BankRule* rule = find_bank_rule(name)) return *rule;
   const std::string near = closest(name, rule_names());
-  return failure(fmt::format("there is no rule '{}', nor a file of that name", name),
-                 near.empty() ? "warplens list rules shows the built-in ones"
+  return failure(fmt::format("there is no rule '{}' and no file of that name", name),
+                 near.empty() ? "warplens list rules shows the built-in rules"
                               : fmt::format("did you mean '{}'?", near));
 }
 

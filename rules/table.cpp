@@ -15,14 +15,14 @@ namespace {
 
 SourceLocation place(const toml::node& node) { return {node.source().begin.line, node.source().begin.column}; }
 
-/// A value as it stands in the file, cut short; what kind of thing it is where it is no single value.
+/// A value as in the file, shortened; for anything but a single value, its kind.
 std::string shown(const toml::node& node) {
   if (const auto value = node.value_exact<std::int64_t>()) return std::to_string(*value);
   if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
   if (const auto value = node.value_exact<std::string>()) return "\"" + value->substr(0, 40) + "\"";
   if (const toml::array* array = node.as_array()) return array->empty() ? "an empty list" : "a list";
   if (node.is_table()) return "a table";
-  return node.is_floating_point() ? "a number with a fraction" : "a date or time";
+  return node.is_floating_point() ? "a floating-point number" : "a date or time";
 }
 
 bool fits_a_name(std::string_view text) {
@@ -33,7 +33,7 @@ bool fits_a_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }
 
-/// "0-7,16-23" as a mask of lanes; none: it is no such list.
+/// "0-7,16-23" as a mask of lanes; none: not a list of lanes.
 std::optional<std::uint32_t> lanes_of(std::string_view text) {
   std::uint32_t lanes = 0;
   const char* at = text.data();
@@ -70,7 +70,7 @@ struct RuleTable::State {
 
   struct Found {
     const Key& key;
-    const toml::node* node; // null: it is left out
+    const toml::node* node; // null: the key is missing
   };
   Found find(std::string_view key_name) {
     const Key& key = *find_key(name, key_name);
@@ -109,7 +109,7 @@ std::string RuleTable::text(std::string_view key) {
   std::optional<std::string> value = found.node->value_exact<std::string>();
   if (!value)
     state_->diagnostics->error(place(*found.node),
-                               fmt::format("expected a text for '{}', got {}", key, shown(*found.node)));
+                               fmt::format("expected a string for '{}', got {}", key, shown(*found.node)));
   else if (found.key.takes == Key::Takes::name && !fits_a_name(*value))
     state_->refuse(found);
   return value.value_or("");

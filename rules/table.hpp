@@ -1,4 +1,4 @@
-// Reads the TOML of a rule as keys.hpp declares it, and reports unknown keys and impossible values with their place.
+// Reads the TOML of a rule as keys.hpp declares it, and reports unknown keys and invalid values with their location.
 //
 //   RuleTable table(text, "mine.toml", "coalescing");
 //   std::uint32_t smallest = table.number("smallest");
@@ -17,7 +17,7 @@
 
 namespace warplens::rules {
 
-/// One table of a rule file. Only declared keys may be asked for. After an error, what holds otherwise, or the least.
+/// One table of a rule file. Only declared keys can be read. After an error, a key has its default or its least value.
 class RuleTable {
 public:
   /// `table`: its name in keys.hpp.
@@ -27,24 +27,24 @@ public:
 
   std::string text(std::string_view key);
   bool flag(std::string_view key);
-  /// Of a power of two or a count.
+  /// The value of a power of two or a count.
   std::uint32_t number(std::string_view key);
-  /// None: the key is left out.
+  /// None: the key is missing.
   std::optional<std::uint32_t> given(std::string_view key);
-  /// The position of the word among the choices; none: the key is left out, and what holds then is none of them.
+  /// The position of the word among the choices; none: the key is missing, and its default is none of them.
   std::optional<std::size_t> choice(std::string_view key);
-  /// The lanes of each request; empty where the key is left out.
+  /// The lanes of each request; empty if the key is missing.
   std::vector<std::uint32_t> groups(std::string_view key);
-  /// Empty where the key is left out and need not be there.
+  /// Empty if the key is missing and optional.
   std::vector<RuleTable> tables(std::string_view key);
 
   void error(std::string message, std::string hint = {});
-  /// Of a key, where it stands.
+  /// An error at the location of a key.
   void wrong(std::string_view key, std::string message, std::string hint = {});
   [[nodiscard]] bool has_errors() const;
-  /// Everything that was wrong, in the order of reading; with the keys that are not declared.
+  /// All errors in the order of reading, including undeclared keys.
   Diagnostics finish();
-  /// The same without them: when too little is known to say which keys there should be.
+  /// The same without undeclared keys: for use before the kind of rule is known.
   Diagnostics finish_early();
 
 private:

@@ -19,7 +19,7 @@ Requests read_requests(RuleTable& entry) {
   Requests requests;
   const auto lanes = entry.given("lanes");
   requests.groups = entry.groups("groups");
-  if (lanes && !requests.groups.empty()) entry.error("'lanes' and 'groups' both say which lanes make up a request");
+  if (lanes && !requests.groups.empty()) entry.error("'lanes' and 'groups' exclude each other: give only one of them");
   requests.lanes = lanes.value_or(requests.lanes);
   return requests;
 }

@@ -1,4 +1,4 @@
-// What both kinds of rule read alike: the label, the requests, and the tables of words.
+// Reads the parts that both kinds of rule share: the label, the requests, and the tables of words.
 #pragma once
 
 #include "rules/label.hpp"
@@ -13,7 +13,7 @@ namespace warplens::rules {
 
 template <class Word> using Words = std::array<std::vector<Word>, kServed>;
 
-/// The one for `bytes` in the table of those served: the largest that is not wider, or the first.
+/// The entry for `bytes` in the table for `served`: the largest that is not wider, or the first.
 template <class Word> const Word& word_of(const Words<Word>& words, std::uint32_t bytes, Served served) {
   auto table = static_cast<std::size_t>(served);
   if (served == Served::vector && words[table].empty()) table = 0;
@@ -24,7 +24,7 @@ template <class Word> const Word& word_of(const Words<Word>& words, std::uint32_
   return *found;
 }
 
-/// `read` makes a word of a table, and says what is wrong with it.
+/// `read` makes a word from a table and reports its errors.
 template <class Word, class Read> void read_words(RuleTable& table, Words<Word>& words, Read&& read) {
   constexpr std::string_view kNames[kServed] = {"word", "store", "atomic", "vector"};
   for (std::size_t of = 0; of < kServed; ++of) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the arrays that the samples' launch files expect, computed here without any GPU or emulator.
+"""Writes the expected results of the samples' launch files, computed without a GPU or the emulator.
 
     samples/expectations.py        # rewrites the *.npy files of all samples
 """
@@ -20,7 +20,7 @@ def write_npy(path, kind, values):
 
 
 def main():
-    n = 20011  # every sum below is a whole number under 2^24, hence exact in 32-bit floating point
+    n = 20011  # every sum below is an integer less than 2^24, hence exact in 32-bit floating point
     write_npy(FOLDER / "vector_add/c.npy", "f4", [i + 2 * i for i in range(n)])
     write_npy(FOLDER / "saxpy/y.npy", "f4", [2 * i + 1 for i in range(n)])
 
@@ -58,7 +58,7 @@ def main():
 
 
 def noise(count, below):
-    """Whole numbers from 0 to below - 1 without a visible pattern."""
+    """Pseudo-random integers from 0 to below - 1."""
     return [(i * 2654435761 % 2**32 >> 12) % below for i in range(count)]
 
 
@@ -95,7 +95,7 @@ def branching():
 
 
 def copies():
-    """Matrices of 48 x 48 copied by tiles of 16 x 16, and rows of 5000 elements."""
+    """Copies of 48 x 48 matrices in tiles of 16 x 16, and of arrays of 5000 elements."""
     width, tile, n = 48, 16, 5000
     turned = [row // tile * tile * width + column % tile * width + column // tile * tile + row % tile
               for row in range(width) for column in range(width)]
@@ -167,7 +167,7 @@ def blocks():
 
 
 def dependent_loads():
-    """What thread 0 of microbenchmark/variants.cu computes in 100 iterations; 0.01 is enough of a tolerance."""
+    """The result of thread 0 of microbenchmark/variants.cu after 100 iterations; a tolerance of 0.01 is sufficient."""
     def turned(a, b, times):
         for _ in range(times):
             a += b * 0.0625

@@ -1,5 +1,5 @@
-// Sizes and offsets that come from input: arithmetic that never wraps. A result that needs more than 64 bits, or would
-// be negative, is invalid, and so is everything computed from it; one test at the end says whether all went well.
+// Arithmetic that never wraps, for sizes and offsets from input. A result that needs more than 64 bits or is negative
+// is invalid, and so is everything computed from it. One test at the end detects any failure.
 //
 //   const Checked bytes = Checked(pitch) * height + offset;
 //   if (!bytes.at_most(buffer.size())) return failure("does not fit");
@@ -23,7 +23,7 @@ public:
   constexpr Checked(T value) : value_(static_cast<std::uint64_t>(value)), valid_(std::in_range<std::uint64_t>(value)) {}
 
   [[nodiscard]] constexpr bool valid() const { return valid_; }
-  /// Empty where invalid, or where T cannot hold it.
+  /// Empty if the number is invalid or T cannot hold it.
   template <std::integral T> [[nodiscard]] constexpr std::optional<T> as() const {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     if (!at_most(kMost)) return std::nullopt;
@@ -31,7 +31,7 @@ public:
   }
   [[nodiscard]] constexpr std::optional<std::uint64_t> value() const { return as<std::uint64_t>(); }
   [[nodiscard]] constexpr std::uint64_t value_or(std::uint64_t otherwise) const { return valid_ ? value_ : otherwise; }
-  /// The largest number where invalid: no limit admits it, and a message can still print it.
+  /// The largest number if invalid: it exceeds every limit, and a message can still print it.
   [[nodiscard]] constexpr std::uint64_t saturated() const { return value_or(~std::uint64_t{0}); }
   [[nodiscard]] constexpr bool at_most(std::uint64_t limit) const { return valid_ && value_ <= limit; }
 
@@ -54,7 +54,7 @@ public:
   constexpr Checked& operator-=(Checked b) { return *this = *this - b; }
   constexpr Checked& operator*=(Checked b) { return *this = *this * b; }
 
-  /// The next multiple of `alignment`, which need not be a power of two. 0 aligns to nothing.
+  /// The next multiple of `alignment`, which need not be a power of two. 0 means no alignment.
   [[nodiscard]] constexpr Checked aligned(std::uint64_t alignment) const {
     if (alignment <= 1 || value_ % alignment == 0) return *this;
     return *this + (alignment - value_ % alignment);
@@ -69,13 +69,13 @@ private:
   bool valid_ = true;
 };
 
-/// |value|, also of the least number, whose negative no signed type holds.
+/// |value|, also for the smallest number, whose negation does not fit in the signed type.
 constexpr std::uint64_t magnitude(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   return value < 0 ? 0 - bits : bits;
 }
 
-/// Whether [offset, offset + size) lies in [0, available).
+/// True if [offset, offset + size) lies in [0, available).
 constexpr bool within(std::uint64_t offset, std::uint64_t size, std::uint64_t available) {
   return offset <= available && size <= available - offset;
 }

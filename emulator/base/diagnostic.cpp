@@ -50,7 +50,7 @@ std::string_view line_of(std::string_view source, std::uint32_t line) {
   return source;
 }
 
-// The source line and a caret below the column. Long lines (467 955 characters have been seen) are cut to a window.
+// The source line and a caret below the column. Long lines (up to 467 955 characters in practice) are cut to a window.
 std::string excerpt(std::string_view source, SourceLocation where) {
   std::string_view text = line_of(source, where.line);
   if (text.empty() || where.column == 0) return {};
@@ -101,7 +101,7 @@ std::string closest(std::string_view word, const std::vector<std::string_view>& 
     const std::size_t difference =
         word.size() > candidate.size() ? word.size() - candidate.size() : candidate.size() - word.size();
     if (difference >= limit) continue;
-    // Edit distance in a band around the diagonal: what is outside of it is `limit` or more (Ukkonen 1985).
+    // Edit distance in a band around the diagonal: values outside it are `limit` or more (Ukkonen 1985).
     row.resize(candidate.size() + 1);
     for (std::size_t j = 0; j < row.size(); ++j) row[j] = std::min(j, limit);
     for (std::size_t i = 1; i <= word.size(); ++i) {

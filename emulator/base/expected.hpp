@@ -1,4 +1,4 @@
-// Errors are values: Expected<T> holds a T or the diagnostics that say why there is none.
+// Errors are values: Expected<T> holds a T, or the diagnostics that explain why there is none.
 //
 //   Expected<Module> m = parse(text, "a.ptx");
 //   if (!m) print(m.error());

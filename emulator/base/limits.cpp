@@ -12,7 +12,8 @@ std::string Limit::exceeded(std::string_view who, Checked number) const {
 }
 
 std::string Limit::hint() const {
-  return fmt::format("warplens --limit {}=NUMBER …, or WARPLENS_LIMITS in the environment, raises it", name_);
+  return fmt::format("to raise it, use warplens --limit {}=NUMBER … or the environment variable WARPLENS_LIMITS",
+                     name_);
 }
 
 std::span<Limit* const> limits::all() {
@@ -39,7 +40,7 @@ std::string set_one(std::string_view text) {
   if (limit == nullptr) {
     std::string known;
     for (const Limit* l : limits::all()) known += fmt::format("{}{}", known.empty() ? "" : ", ", l->name());
-    return fmt::format("there is no limit '{}'; there are {}", name, known);
+    return fmt::format("there is no limit '{}'; the limits are {}", name, known);
   }
   const std::string_view number = equals == text.npos ? std::string_view{} : text.substr(equals + 1);
   std::uint64_t value = 0;

@@ -1,6 +1,5 @@
-// How much of everything input may ask for. Each limit has a name, which the error that it causes states, and by which
-// `warplens --limit NAME=NUMBER COMMAND …` and the environment variable WARPLENS_LIMITS ("NAME=NUMBER,…") raise or
-// lower it.
+// Limits on the resources that input can request. Each limit has a name, which its error message states. To change a
+// limit, use `warplens --limit NAME=NUMBER COMMAND …` or the environment variable WARPLENS_LIMITS ("NAME=NUMBER,…").
 //
 //   if (!limits::kRegisterBytes.admits(bytes)) return failure(limits::kRegisterBytes.exceeded("kernel 'f'", bytes));
 //   // kernel 'f' needs 12884901888 bytes of registers for a warp: the limit register-bytes is 268435456
@@ -16,7 +15,7 @@
 
 namespace warplens {
 
-/// Read by all threads, set before anything is loaded.
+/// All threads read it. Set it before anything is loaded.
 class Limit {
 public:
   constexpr Limit(std::string_view name, std::string_view of, std::uint64_t most) : name_(name), of_(of), most_(most) {}
@@ -46,30 +45,30 @@ inline Limit kParameterBytes{"parameter-bytes", "bytes of parameters", 32764}; /
 inline Limit kSharedBytes{"shared-bytes", "bytes of shared memory for a block", std::uint64_t{1} << 30};
 inline Limit kLocalBytes{"local-bytes", "bytes of local memory for a thread", 16u << 20};
 
-inline Limit kBlockDepth{"block-depth", "blocks inside one another", 200};
-inline Limit kRegisterNameBytes{"register-name-bytes", "bytes of names of registers in one module", 256u << 20};
-/// Each table counted where it is branched or called through.
-inline Limit kTableTargets{"table-targets", "targets in the tables that it goes through", 1u << 20};
+inline Limit kBlockDepth{"block-depth", "levels of nested blocks", 200};
+inline Limit kRegisterNameBytes{"register-name-bytes", "bytes of register names in one module", 256u << 20};
+/// A table counts once for every instruction that branches or calls through it.
+inline Limit kTableTargets{"table-targets", "targets in the tables that it uses", 1u << 20};
 inline Limit kCallTargets{"call-targets", "targets of all calls that it reaches", 1u << 20};
-inline Limit kSavedRegisters{"saved-registers", "registers kept across calls that may come back", 1u << 24};
-/// Launches, copies and fills that one grid asks for.
+inline Limit kSavedRegisters{"saved-registers", "registers saved across calls that may be recursive", 1u << 24};
+/// Launches, copies and fills that one grid requests.
 inline Limit kDeviceOperations{"device-operations", "launches, copies and fills by one grid", 1u << 20};
 
 inline Limit kBufferBytes{"buffer-bytes", "bytes of buffers for its launches", std::uint64_t{4} << 30};
-inline Limit kInputBytes{"input-bytes", "bytes in a file that is read whole", std::uint64_t{2} << 30};
+inline Limit kInputBytes{"input-bytes", "bytes in an input file", std::uint64_t{2} << 30};
 inline Limit kSettingsBytes{"settings-bytes", "bytes in a launch, device or rule file", 16u << 20};
-/// A compressed piece may always become so large …
-inline Limit kExpandedBytes{"expanded-bytes", "bytes for what a compressed piece holds", 16u << 20};
-/// … and larger where it is no more than so many times as large as it was. Real PTX shrinks to a tenth or a thirtieth.
+/// A compressed piece may always expand to this size …
+inline Limit kExpandedBytes{"expanded-bytes", "bytes for the contents of a compressed piece", 16u << 20};
+/// … and beyond it to this multiple of its compressed size. Real PTX compresses by a factor of 10 to 30.
 inline Limit kExpansion{"expansion", "times its compressed size", 256};
 inline Limit kDescriptionBytes{"description-bytes", "bytes in the description of a traced launch", 64u << 20};
 
-/// All of them, for help and for documentation.
+/// All limits, for help and documentation.
 std::span<Limit* const> all();
 
 } // namespace limits
 
-/// "NAME=NUMBER,NAME=NUMBER": sets them. Returns what is wrong; empty: nothing.
+/// Sets limits from "NAME=NUMBER,NAME=NUMBER". Returns the error message; empty on success.
 std::string set_limits(std::string_view text);
 
 } // namespace warplens

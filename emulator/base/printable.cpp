@@ -36,8 +36,8 @@ bool is_control(std::uint32_t code) {
   return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
 }
 
-/// The embeddings, overrides, isolates and marks of Unicode's bidirectional algorithm (UAX #9), and its separators of
-/// lines and paragraphs.
+/// The embeddings, overrides, isolates and marks of Unicode's bidirectional algorithm (UAX #9), and its line and
+/// paragraph separators.
 bool misleads(std::uint32_t code) {
   return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069);

@@ -4,9 +4,9 @@ namespace warplens {
 
 namespace {
 
-/// The first line with more than 100 dots, and the place of the next dot in it; line 0 where there is none. toml++
-/// limits how deep values nest, but not how many parts a dotted key has: each part is a table in a table, and enough of
-/// them overflow the stack when the tables are destroyed. A key ends with its line, so no key has more parts than that.
+/// The first line with more than 100 dots, and the place of the next dot in it; line 0 if there is none. toml++ limits
+/// how deep values nest, but not how many parts a dotted key has. Each part is a table in a table, and too many of them
+/// overflow the stack when the tables are destroyed. A key ends with its line, so this limits the parts of a key.
 SourceLocation too_deep(std::string_view text) {
   constexpr int kMost = 100;
   SourceLocation place{1, 0};

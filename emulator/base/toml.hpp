@@ -1,4 +1,4 @@
-// How all TOML is parsed: launch files, device files, rule files, and values given on the command line.
+// Parses all TOML: launch files, device files, rule files, and values on the command line.
 //
 //   Diagnostics errors;
 //   std::optional<toml::table> root = parse_toml(text, "launch.toml", errors);
@@ -13,7 +13,7 @@
 
 namespace warplens {
 
-/// Nothing after an error, which has a place but no file. `file` is what the nodes' sources name.
+/// Empty after an error. The error has a place but no file. `file` is the name that the sources of the nodes give.
 std::optional<toml::table> parse_toml(std::string_view text, std::string_view file, Diagnostics& errors);
 
 } // namespace warplens

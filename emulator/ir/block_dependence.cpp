@@ -11,17 +11,17 @@ namespace {
 using isa::Family;
 using isa::Word;
 
-// From the target of a branch that goes back to one past the branch.
+// From the target of a backward branch to one past the branch.
 struct Loop {
   std::uint32_t first = 0, end = 0;
-  std::vector<std::uint32_t> accesses{}; ///< that may be what it waits by, and that are in no loop inside
+  std::vector<std::uint32_t> accesses{}; ///< accesses by which the loop may wait, outside inner loops
 };
 
 bool is_strong(const isa::Spelling& s) {
   return s.has(Word::w_volatile_) || s.has(Word::w_relaxed) || s.has(Word::w_acquire) || s.has(Word::w_mmio);
 }
 
-// May another block see or have written what it accesses?
+// Can another block see or have written the data that it accesses?
 bool is_shared_by_blocks(const isa::Spelling& s) {
   constexpr Word kOwn[] = {Word::w_const_,      Word::w_local,          Word::w_param,
                            Word::w_param_entry, Word::w_param_func,     Word::w_shared,
@@ -63,7 +63,7 @@ private:
               [](const Loop& a, const Loop& b) { return a.first != b.first ? a.first < b.first : a.end > b.end; });
   }
 
-  // kNone where the instruction is no branch to a label.
+  // kNone if the instruction is not a branch to a label.
   [[nodiscard]] std::uint32_t target_of(std::uint32_t i) const {
     const isa::Spelling* const s = spelling(i);
     if (s == nullptr || s->entry->family != Family::branch) return kNone;
@@ -99,11 +99,11 @@ private:
     });
   }
 
-  // Does it come to the same access again and again? A lock that is tried for is waited for; a word that is loaded, if
-  // it decides whether the loop goes on.
+  // Does the loop repeat the same access? An attempt to take a lock is a wait. A load is a wait if its result decides
+  // whether the loop continues.
   bool waits(const Loop& loop) {
     const std::uint64_t length = loop.end - loop.first;
-    if (kPasses * length > visits_) return true; // nobody writes such loops; who does has them run one by one
+    if (kPasses * length > visits_) return true; // does not occur in practice; such blocks run one by one
     visits_ -= kPasses * length;
     find_changing(loop);
     std::vector<bool> seen(function_.registers.size());
@@ -116,7 +116,7 @@ private:
     return polls && decides(loop, seen);
   }
 
-  // The registers that differ from round to round. Those that are computed anew of what stays the same do not.
+  // The registers whose values change between iterations. Registers recomputed from unchanged values do not change.
   void find_changing(const Loop& loop) {
     changing_.assign(function_.registers.size(), false);
     std::vector<bool> written_twice(function_.registers.size());
@@ -134,7 +134,7 @@ private:
     }
   }
 
-  // Whatever its guard says.
+  // Ignores the guard.
   bool is_invariant(std::uint32_t i) {
     const std::uint32_t guard = function_.instructions[i].guard;
     return std::none_of(effects()[i].reads.begin(), effects()[i].reads.end(),
@@ -165,7 +165,7 @@ private:
 
   const Module& module_;
   const Function& function_;
-  std::vector<Loop> loops_; ///< by their beginning, the longer first
+  std::vector<Loop> loops_; ///< sorted by their beginning, longer ones first
   std::vector<std::uint32_t> atomics_;
   bool loads_strongly_ = false;
   std::vector<Effect> effects_;

@@ -1,14 +1,14 @@
-// Whether what a block does may depend on how far other blocks of its launch have come. That is what makes counters of
-// such launches depend on the order of their blocks, and what makes blocks wait for each other:
+// Determines whether the behaviour of a block can depend on the progress of other blocks of its launch. If so, the
+// counters of the launch depend on the order of the blocks, or blocks wait for each other:
 //
 //   i = atomicAdd(&next, 1); out[i] = x;          order
 //   while (atomicCAS(&lock, 0, 1) != 0) {}        waiting
 //   while (*(volatile int*)&flag == 0) {}         waiting
-//   atomicAdd(&histogram[x], 1);                  none: nobody looks at the result
+//   atomicAdd(&histogram[x], 1);                  none: the result is not used
 //
-// Only what the memory model defines counts: strong accesses (PTX manual, 8.3) of more than the block or the cluster,
-// and, since old programs do so, loops that load the same word until it changes. A block that reads ordinarily what
-// another one writes in the same launch is a race, and is not found.
+// Two kinds of access count: strong accesses (PTX manual, 8.3) with a scope wider than the block or the cluster, as the
+// memory model defines, and, because old programs use them, loops that load the same word until it changes. A weak read
+// of data that another block writes in the same launch is a race and is not detected.
 #pragma once
 
 #include "emulator/ir/module.hpp"
@@ -17,11 +17,11 @@ namespace warplens::ir {
 
 enum class BlockDependence : std::uint8_t {
   none,
-  order,  ///< it uses what atomic operations on global memory return, or loads global memory strongly
+  order,  ///< it uses results of atomic operations on global memory, or has strong loads of global memory
   waiting ///< its blocks may wait for others
 };
 
-/// check() comes first. Of a linked kernel, with all that it calls.
+/// Requires check(). For a linked kernel, includes all functions that it calls.
 BlockDependence block_dependence(const Module& module, const Function& function);
 
 } // namespace warplens::ir

@@ -38,16 +38,16 @@ void Builder::version(Lexeme number) {
   const int version = major * 10 + minor;
   constexpr int kVersions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62,
                                63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88};
-  constexpr int kNewestAsked = 90; // later ones may exist
+  constexpr int kNewestAsked = 90; // later versions may exist
   if (version < kNewestAsked && std::find(std::begin(kVersions), std::end(kVersions), version) == std::end(kVersions))
     return error(number.where, fmt::format("there is no PTX ISA .version {}", number.text));
-  if (saw_version_) return error(number.where, "'.version' stands once, at the start of the file");
+  if (saw_version_) return error(number.where, "'.version' must appear once, at the start of the file");
   module_.version = version;
   saw_version_ = true;
 }
 
 namespace {
-/// The version of PTX, times ten, that a target came with ("90a"); 10 for one that we do not know.
+/// The PTX version, times ten, that introduced a target ("90a"); 10 for an unknown one.
 int first_version(std::string_view target) {
   struct Known {
     std::string_view target;
@@ -66,7 +66,7 @@ int first_version(std::string_view target) {
 }
 } // namespace
 
-/// The header comes first; it is said once where it does not.
+/// The header must come first; reports a missing header once.
 void Builder::end_header(SourceLocation where) {
   if (!saw_item_ && !saw_version_)
     error(where, "expected '.version' at the start of the file");
@@ -117,14 +117,14 @@ void Builder::target(const std::vector<Lexeme>& words) {
   }
   const auto& options = module_.target_options;
   if (std::count_if(options.begin(), options.end(), [](std::string_view o) { return o.starts_with("texmode_"); }) > 1)
-    error(words[0].where, "a target has one texture mode");
+    error(words[0].where, "a target can have only one texture mode");
   for (const Lexeme& word : words)
     if (word.text == "map_f64_to_f32" && module_.sm >= 13)
-      error(word.where, fmt::format("map_f64_to_f32 is for targets before sm_13, got {}", module_.target),
-            "they have double precision");
+      error(word.where, fmt::format("map_f64_to_f32 is allowed only for targets before sm_13, got {}", module_.target),
+            "sm_13 and later targets have double precision");
 }
 
-/// A directive that came with a version of PTX, times ten.
+/// Checks a directive that PTX version `ptx` (times ten) introduced.
 void Builder::requires_version(int ptx, Lexeme directive) {
   if (saw_version_ && module_.version < ptx)
     error(directive.where,
@@ -146,14 +146,14 @@ void Builder::address_size(Lexeme number) {
 void Builder::file(Lexeme number, std::string_view name) {
   const auto value = unsigned_of(number);
   if (!value) return;
-  if (in_body_) return error(number.where, "'.file' stands outside functions");
+  if (in_body_) return error(number.where, "'.file' is allowed only outside functions");
   if (!file_numbers_.insert(*value).second)
     return error(number.where, fmt::format("file {} is declared twice", *value));
   module_.files.push_back({*value, module_.intern(name)});
 }
 
 void Builder::location(const std::vector<Lexeme>& numbers) {
-  if (!in_body_) return error(numbers[0].where, "'.loc' stands in functions");
+  if (!in_body_) return error(numbers[0].where, "'.loc' is allowed only inside functions");
   const auto file = unsigned_of(numbers[0]);
   const auto line = unsigned_of(numbers[1]);
   if (file && line) source_ = {*file, *line};
@@ -161,7 +161,7 @@ void Builder::location(const std::vector<Lexeme>& numbers) {
 
 void Builder::pragma(const std::vector<std::string_view>& strings, SourceLocation where) {
   requires_version(20, {".pragma", where});
-  if (!in_body_) return; // at module scope a pragma is a hint to the optimising assembler only
+  if (!in_body_) return; // at module scope, a pragma is only a hint to the optimising assembler
   for (const std::string_view text : strings) function().pragmas.push_back(module_.intern(text));
 }
 
@@ -173,7 +173,7 @@ void Builder::alias(Lexeme name, Lexeme aliasee) {
   if (!target || target->kind != OperandKind::function) return undeclared("function", aliasee.text, aliasee.where);
   const Function& named = module_.functions[symbol->index];
   if (named.has_body) return error(name.where, fmt::format("'{}' has a body and cannot be an alias", name.text));
-  if (!named.alias_of.empty()) return error(name.where, fmt::format("'{}' is an alias already", name.text));
+  if (!named.alias_of.empty()) return error(name.where, fmt::format("'{}' is already an alias", name.text));
   if (module_.functions[target->index].is_entry)
     return error(aliasee.where, fmt::format("'{}' is a kernel and cannot have an alias", aliasee.text));
   module_.functions[symbol->index].alias_of = module_.functions[target->index].name;
@@ -195,7 +195,7 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
     int ptx;                 ///< version times ten that introduced it
     std::size_t least, most; ///< values
     std::uint32_t* first;
-    bool of_function = false; ///< or of kernels
+    bool of_function = false; ///< for functions; otherwise for kernels
     bool positive = false;
   };
   LaunchBounds& bounds = target.bounds;
@@ -224,10 +224,10 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
   requires_version(found->ptx, directive.name);
   if (found->of_function == target.is_entry)
     return error(directive.name.where,
-                 fmt::format("'{}' is for {}", name, found->of_function ? "functions" : "kernels"));
+                 fmt::format("'{}' is allowed only for {}", name, found->of_function ? "functions" : "kernels"));
   if (!found->of_function) needs_body_ = directive.name;
   if (name == ".maxnctapersm" && module_.version >= 21)
-    error(directive.name.where, "'.maxnctapersm' is for PTX ISA before .version 2.1", "write '.minnctapersm'");
+    error(directive.name.where, "'.maxnctapersm' is allowed only before PTX ISA .version 2.1", "use '.minnctapersm'");
   const std::size_t count = directive.values.size();
   if (count < found->least || count > found->most)
     return error(directive.name.where,
@@ -239,7 +239,7 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
     found->first[i] = i < count ? unsigned_of({directive.values[i], directive.name.where}).value_or(0) : 1;
   for (std::size_t i = 0; i < count; ++i)
     if (found->positive && found->first[i] == 0)
-      error(directive.name.where, fmt::format("'{}' takes numbers above 0", name));
+      error(directive.name.where, fmt::format("'{}' expects numbers greater than 0", name));
   if (target.no_return && name == ".noreturn") error(directive.name.where, "'.noreturn' is written twice");
   target.no_return |= name == ".noreturn";
   bounds.explicit_cluster |= name == ".explicitcluster";
@@ -308,7 +308,7 @@ void Builder::begin_function(const FunctionSyntax& head) {
   parameters_in_body_ = head.is_entry && head.params.empty() && module_.version < (head.has_parameter_list ? 14 : 20);
   Function& known = function();
   check_head(head, next, known.where.line == 0 ? nullptr : &known);
-  if (known.has_body) { // the body that may follow replaces nothing: begin_body() says so
+  if (known.has_body) { // a second body replaces nothing: begin_body() reports it
     if (known.is_entry != next.is_entry) error(head.name.where, fmt::format("'{}' is declared twice", next.name));
     return;
   }
@@ -320,8 +320,8 @@ void Builder::no_body() {
   if (function().has_body)
     error(function().where, fmt::format("'{}' is declared again after its body", function().name));
   if (!needs_body_.text.empty())
-    error(needs_body_.where,
-          fmt::format("'{}' is for a {} with its body", needs_body_.text, function().is_entry ? "kernel" : "function"));
+    error(needs_body_.where, fmt::format("'{}' is allowed only for a {} with a body", needs_body_.text,
+                                         function().is_entry ? "kernel" : "function"));
 }
 
 void Builder::begin_body(SourceLocation where) {
@@ -329,7 +329,7 @@ void Builder::begin_body(SourceLocation where) {
   if (function().has_body) {
     error(where, fmt::format("function '{}' is defined twice", function().name));
     function_ = static_cast<std::uint32_t>(module_.functions.size());
-    module_.functions.emplace_back(); // takes the second body, so that its errors are still found
+    module_.functions.emplace_back(); // holds the second body, so that its errors are still found
   }
   function().has_body = true;
   in_body_ = true;
@@ -337,7 +337,7 @@ void Builder::begin_body(SourceLocation where) {
   scopes_.clear();
   references_.clear();
   used_registers_.clear();
-  labels_ = {}; // clear() would go through the buckets of the largest function so far
+  labels_ = {}; // clear() would visit all buckets of the largest function so far
   scope_parents_.assign(1, kNone);
   open_scopes_.assign(1, 0);
   pending_label_ = {};
@@ -350,7 +350,7 @@ void Builder::enter_scope(SourceLocation where) {
   flush_label();
   if (open_scopes_.size() == most_scopes())
     static_cast<void>(admit(limits::kBlockDepth, open_scopes_.size() + 1, {function().name, where}));
-  const bool own = open_scopes_.size() < most_scopes(); // deeper ones are read for their errors only
+  const bool own = open_scopes_.size() < most_scopes(); // deeper ones are only parsed for errors
   if (own) scopes_.enter();
   if (own) scope_parents_.push_back(open_scopes_.back());
   open_scopes_.push_back(own ? static_cast<std::uint32_t>(scope_parents_.size() - 1) : open_scopes_.back());
@@ -436,7 +436,7 @@ void Builder::prototype(const FunctionSyntax& head, SourceLocation where) {
   table.no_return = directives.no_return;
 }
 
-/// Labels become known when the body ends; functions that are declared below it when the module ends.
+/// Labels are resolved when the body ends; functions that are declared below it, when the module ends.
 void Builder::resolve_references() {
   Function& current = function();
   for (std::uint32_t i = 0; i < current.operand_pool.size(); ++i) {
@@ -445,7 +445,7 @@ void Builder::resolve_references() {
     const Reference& reference = references_[operand.index];
     operand.index = label_of(reference.name, reference.scope);
     if (operand.index != kNone) continue;
-    if (const auto table = scopes_.find(reference.name)) { // named above its declaration
+    if (const auto table = scopes_.find(reference.name)) { // used before its declaration
       operand.kind = table->kind;
       operand.index = table->index;
       continue;
@@ -478,7 +478,7 @@ Expected<Module> Builder::finish(SourceLocation end) {
   check_late_names();
   if (!saw_item_) end_header(end);
   if (diagnostics_.has_errors()) {
-    // Names are resolved late, but people read from the top.
+    // Names are resolved late, but users read from the top.
     std::vector<Diagnostic> sorted = diagnostics_.list();
     std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
       return a.where.line != b.where.line ? a.where.line < b.where.line : a.where.column < b.where.column;

@@ -1,5 +1,5 @@
 // Builds an ir::Module from the pieces of text that the reader hands over: resolves names, folds constants, lays out
-// initialisers. Knows nothing of ANTLR.
+// initialisers. It does not depend on ANTLR.
 //
 //   Builder b("k.ptx"); b.version({"9.0", …}); … b.begin_function(head); b.begin_body(); b.instruction(i);
 //   b.end_body(); Expected<Module> m = b.finish(end_of_text);
@@ -24,7 +24,7 @@ class Builder {
 public:
   explicit Builder(std::string_view file);
 
-  Syntax syntax; ///< of the piece at hand; the Expressions below are in it
+  Syntax syntax; ///< of the current piece; holds the Expressions below
 
   // Directives of the module.
   void version(Lexeme number);
@@ -48,7 +48,7 @@ public:
   void prototype(const FunctionSyntax& head, SourceLocation where);
   void instruction(const InstructionSyntax& instruction);
 
-  // Variables, of the module or of the function whose body is open. `value`s follow `declare` where there is a '='.
+  // Variables, of the module or of the function whose body is open. `value`s follow `declare` if there is a '='.
   void declare(const DeclarationSyntax& head, const DeclaratorSyntax& name);
   void no_initializer();
   void begin_initializer(SourceLocation where);
@@ -58,7 +58,7 @@ public:
   void option(const Expression& name, const Expression& value); ///< of a samplerref: addr_mode_0 = wrap
   void end_initializer(SourceLocation where);
 
-  /// An error where the module's version of PTX, times ten, is older than what is written needs.
+  /// Reports an error if the module's PTX version (times ten) is older than `ptx`, which `what` requires.
   void requires_version(int ptx, Lexeme what);
   void error(SourceLocation where, std::string message, std::string hint = {});
   [[nodiscard]] bool has_too_many_errors() const { return diagnostics_.error_count() >= kMaxErrors; }
@@ -66,10 +66,10 @@ public:
 
 private:
   static constexpr std::size_t kMaxErrors = 1000;
-  /// False, and an error that names the limit, where `what` needs more.
+  /// Returns false and reports an error that names the limit if `what` exceeds it.
   bool admit(const Limit& limit, Checked number, Lexeme what);
   void check_parameter_bytes(SourceLocation where);
-  /// Blocks inside one another that have names of their own, the body being the first.
+  /// The number of nested blocks with their own names, including the body.
   static std::size_t most_scopes() { return std::max<std::uint64_t>(limits::kBlockDepth.most(), 1); }
 
   struct Reference { ///< an operand that is resolved when the function, or the module, ends
@@ -88,17 +88,17 @@ private:
       return std::hash<std::string_view>{}(n.name) + n.scope * std::size_t{0x9e3779b97f4a7c15};
     }
   };
-  struct LateReference { ///< to a function that is declared further down
+  struct LateReference { ///< to a function that is declared later
     std::uint32_t function, operand;
     std::string_view name;
     SourceLocation where;
   };
   struct Initializer {
-    Variable* variable = nullptr;       ///< null where its declaration was wrong
+    Variable* variable = nullptr;       ///< null if its declaration was wrong
     std::vector<std::uint64_t> extents; ///< with the vector's components last
     std::vector<std::uint64_t> starts;  ///< of the open braces, in elements
     std::uint64_t position = 0;         ///< in elements
-    std::uint64_t end = 0;              ///< of what was written, in elements
+    std::uint64_t end = 0;              ///< of the written values, in elements
     bool failed = false;
     bool of_register = false;
   };
@@ -163,23 +163,23 @@ private:
   std::vector<std::string_view> opcode_list_;
   bool saw_version_ = false, saw_target_ = false, saw_item_ = false;
   std::unordered_set<std::uint32_t> file_numbers_;
-  std::vector<Lexeme> call_targets_;    ///< names that must turn out to be functions
-  std::vector<Lexeme> initial_symbols_; ///< names that must turn out to be declared
+  std::vector<Lexeme> call_targets_;    ///< names that must resolve to functions
+  std::vector<Lexeme> initial_symbols_; ///< names that must be declared by the end
   std::uint64_t register_total_ = 0, register_names_ = 0, initial_total_ = 0;
   std::vector<Register> registers_; ///< at module scope
 
-  // Of the function at hand.
+  // Of the current function.
   std::uint32_t function_ = kNone;
   Lexeme needs_body_;   ///< a directive of its head that a declaration cannot have
   Lexeme forbids_body_; ///< … that only a declaration can have
   bool in_body_ = false;
   bool parameters_in_body_ = false; ///< PTX 1.0 to 1.3: `.entry f { .param .u32 a; … }`
   SourcePosition source_;
-  std::unordered_map<std::uint32_t, std::uint32_t> used_registers_; ///< of registers_: its number in the function
+  std::unordered_map<std::uint32_t, std::uint32_t> used_registers_; ///< from registers_ to its number in the function
   std::vector<Reference> references_;
   std::unordered_map<ScopedName, std::uint32_t, ScopedNameHash> labels_; ///< to Function::labels
   std::vector<std::uint32_t> scope_parents_, open_scopes_;
-  Lexeme pending_label_; ///< it may turn out to name a table
+  Lexeme pending_label_; ///< it may name a table
   std::string_view opcode_;
   bool is_call_ = false, is_branch_ = false;
   std::uint32_t instruction_line_ = 0;

@@ -1,4 +1,4 @@
-// Instructions: operands from what was written, names to what they mean.
+// Builds instructions: converts operands and resolves names.
 #include "emulator/ir/build.hpp"
 
 #include <fmt/format.h>
@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kLastWithoutBrackets = 11; // PTX
 constexpr std::size_t kMaxLabels = 4000;
-constexpr std::size_t kMaxHints = 50; // edit distances are slow; the first few errors are the ones that are read
+constexpr std::size_t kMaxHints = 50; // edit distances are slow, and users read only the first few errors
 
-/// What stands after the dot of an operand; component 0 where it is none. The digits of a selection are in `value`.
+/// Parses the text after the dot of an operand; component 0 if it is not one. The digits of a selection are in `value`.
 Operand component_named(std::string_view suffix) {
   constexpr std::string_view kNames = "xyzwrgba";
   Operand result;
@@ -26,7 +26,7 @@ Operand component_named(std::string_view suffix) {
   if (!bytes && suffix[0] != 'h') return result;
   const std::size_t digits = suffix.size() - 1;
   if (digits > (bytes ? 4u : 2u)) return result;
-  const bool some = bytes && (digits == 2 || digits == 3); // those of a destination
+  const bool some = bytes && (digits == 2 || digits == 3); // only in destinations
   for (std::size_t i = 2; some && i < suffix.size(); ++i)
     if (suffix[1] > '3' || suffix[i] >= suffix[i - 1]) return result;
   for (const char c : suffix.substr(1)) {
@@ -57,7 +57,7 @@ void Builder::undeclared(std::string_view what, std::string_view name, SourceLoc
     for (std::string& global : globals_.candidates(name)) names.push_back(std::move(global));
     const std::string near = closest(name, {names.begin(), names.end()});
     if (near == name)
-      hint = "a label is known between the braces that it stands in";
+      hint = "a label is visible only inside the braces that contain it";
     else if (!near.empty())
       hint = fmt::format("did you mean '{}'?", near);
   }
@@ -71,7 +71,7 @@ std::uint32_t Builder::append(std::span<const Operand> operands) {
   return first;
 }
 
-/// Interned; faster than asking the module, which knows all names.
+/// Interns an opcode; faster than the module, which holds all names.
 std::string_view Builder::opcode_named(std::string_view text) {
   const std::uint32_t known = opcodes_.find(text);
   if (known != kNone) return opcode_list_[known];
@@ -115,7 +115,7 @@ void Builder::instruction(const InstructionSyntax& written) {
   function().instructions.push_back(instruction);
 }
 
-/// PTX 1.0 and 1.1 allowed addresses without brackets: ld.global.u32 r, x+4; tex.1d.v4.f32.f32 {…}, t, x. Empty where
+/// PTX 1.0 and 1.1 allowed addresses without brackets: ld.global.u32 r, x+4; tex.1d.v4.f32.f32 {…}, t, x. Empty if
 /// there are none.
 std::vector<Expression> Builder::with_brackets(const InstructionSyntax& written) {
   const bool texture = opcode_.starts_with("tex.");
@@ -173,14 +173,14 @@ Operand Builder::operand(const Expression& expression) {
   } else if (first.kind == TermKind::word && first.text != "WARP_SZ") {
     result = name(first);
     if (terms[1].operation == Operation::subtract)
-      error(terms[1].where, "expected '+' after a name in an expression", "a negative offset is written name+-4");
+      error(terms[1].where, "expected '+' after a name in an expression", "write a negative offset as name+-4");
     ConstantError wrong;
     const auto offset = evaluate_offset(syntax, expression, wrong);
     if (!offset)
       error(wrong.where, wrong.message, wrong.hint);
     else if (result.kind == OperandKind::reg || result.kind == OperandKind::special)
-      error(terms[1].where, fmt::format("expected ',' or ';': '{}' is no constant", first.text),
-            "registers can be added in addresses only");
+      error(terms[1].where, fmt::format("expected ',' or ';': '{}' is not a constant", first.text),
+            "a register can be added only in an address");
     result.value = offset.value_or(0);
   } else {
     result = constant(expression);
@@ -195,7 +195,7 @@ Operand Builder::single(const Term& term) {
   case TermKind::brackets: return address(term);
   case TermKind::indexed: return indexed(term);
   case TermKind::braces:
-    if (syntax.children(term).empty()) error(term.where, "a vector has at least one element");
+    if (syntax.children(term).empty()) error(term.where, "a vector must have at least one element");
     return elements(OperandKind::vector, syntax.children(term));
   case TermKind::parentheses:
     if (is_call_) return elements(OperandKind::list, syntax.children(term));
@@ -239,7 +239,7 @@ Operand Builder::elements(OperandKind kind, std::span<const Expression> children
   return result;
 }
 
-/// A vector register or a special one of several components, named as a whole, is its components: %tid is
+/// A whole vector register, or a special register of several components, stands for its components: %tid is
 /// {%tid.x, %tid.y, %tid.z, %tid.w}.
 Operand Builder::whole(const Operand& named) {
   const bool special = named.kind == OperandKind::special;
@@ -272,7 +272,7 @@ Operand Builder::name(const Term& term) {
       component = named;
     else
       error(term.where, fmt::format("unknown component '.{}' of '{}'", word, text.substr(0, text.find('.'))),
-            "components are .x .y .z .w, of video instructions .b0 to .b3, .h0 and .h1");
+            "components are .x .y .z .w; operands of video instructions also have .b0 to .b3, .h0 and .h1");
   };
   if (const std::size_t dot = text.find('.'); dot != std::string_view::npos) {
     std::string_view rest = text.substr(dot);
@@ -290,7 +290,7 @@ Operand Builder::name(const Term& term) {
       (is_register && function().registers[result.index].type == Type::pred) ||
       (result.kind == OperandKind::special && isa::info(static_cast<isa::Special>(result.index)).type == Type::pred);
   if (component.component != 0 && (result.kind == OperandKind::variable || result.kind == OperandKind::function))
-    error(term.where, fmt::format("'{}' is no register and has no components", text));
+    error(term.where, fmt::format("'{}' is not a register and has no components", text));
   result.component = component.component;
   result.value = component.value;
   result.unified = unified;
@@ -351,7 +351,7 @@ Operand Builder::address(const Term& term) {
   Operand base = name(terms[0]);
   base.column = terms[0].where.line == instruction_line_ ? terms[0].where.column : 0;
   if (terms.size() > 1 && terms[1].operation != Operation::add) {
-    error(terms[1].where, "expected '+' or ']' after the base of an address", "a negative offset is written [base+-4]");
+    error(terms[1].where, "expected '+' or ']' after the base of an address", "write a negative offset as [base+-4]");
   } else if (terms.size() == 2 && terms[1].kind == TermKind::word && terms[1].text != "WARP_SZ") {
     Operand index = name(terms[1]);
     index.value = 1;
@@ -389,7 +389,7 @@ Operand Builder::indexed(const Term& term) {
   for (std::size_t i = 1; i < variable.extents.size(); ++i) element *= static_cast<std::int64_t>(variable.extents[i]);
   const Term& first = syntax.of(index)[0];
   ConstantError wrong;
-  // mov takes the address of the element; everything else, the element at that address.
+  // mov uses the address of the element; all other instructions use the element at that address.
   const bool by_value = opcode_.starts_with("mov") || opcode_.starts_with("cvta");
   const auto finished = [&](const Operand& operand) -> Operand {
     if (by_value) return operand;

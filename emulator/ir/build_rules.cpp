@@ -1,5 +1,5 @@
-// What is wrong with declarations although they can be read, and which version of PTX they need. Each rule is the
-// assembler's: tests/assembler asks it about thousands of modules.
+// Checks of declarations beyond their syntax, and the PTX versions that they require. Each rule matches the assembler:
+// tests/assembler compares the results for thousands of modules.
 #include "emulator/ir/build.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@ namespace warplens::ir {
 namespace {
 
 constexpr int kVectorBits = 128;      // the widest vector variable
-constexpr int kLastTextureSpace = 14; // PTX that has variables in .tex
-constexpr int kFirstFrames = 20;      // PTX whose functions hand over .param variables
+constexpr int kLastTextureSpace = 14; // PTX with variables in .tex
+constexpr int kFirstFrames = 20;      // PTX whose functions pass .param variables
 
 bool is_opaque(Type type) { return isa::info(type).kind == isa::Class::opaque; }
 
@@ -23,17 +23,17 @@ bool Builder::refuse(SourceLocation where, std::string message, std::string hint
   return true;
 }
 
-/// Types and vectors that no variable of the space can have. True where something was wrong.
+/// Checks for types and vectors that no variable of the space can have. Returns true after an error.
 bool Builder::wrong_type(const Variable& v) {
   const auto refused = [&](std::string why, std::string hint = {}) {
     return refuse(v.where, fmt::format("'{}' {}", v.name, why), std::move(hint));
   };
-  const bool scalar = v.extents.empty(); // the assembler does not look at the types of arrays
+  const bool scalar = v.extents.empty(); // the assembler does not check the types of arrays
   if (v.type == Type::b128 && scalar) requires_version(83, {".b128", v.where});
   if (v.type == Type::f16x2 && scalar && v.space != Space::reg && module_.sm < 53)
     return refused("is of type .f16x2, which requires .target sm_53 or higher");
   if (v.type == Type::pred && (v.space != Space::reg || v.vector > 1))
-    return refused("is a predicate: predicates are single registers");
+    return refused("is a predicate: a predicate must be a single register");
   if (v.vector > 1 && is_opaque(v.type)) return refused("cannot be a vector");
   if (v.vector > 1 && scalar && v.space == Space::param)
     return refused("cannot be a vector: parameters are scalars and arrays", "pass an array, such as .b8 x[16]");
@@ -42,39 +42,39 @@ bool Builder::wrong_type(const Variable& v) {
   return false;
 }
 
-/// A declaration at module scope or in a body.
+/// Checks a declaration at module scope or in a body.
 bool Builder::wrong_place(const Variable& v, const DeclarationSyntax& head) {
   const auto refused = [&](std::string why, std::string hint = {}) {
     return refuse(v.where, fmt::format("'{}' {}", v.name, why), std::move(hint));
   };
-  if (v.pointee != Space::none) return refused("is no parameter: '.ptr' says where parameters point");
+  if (v.pointee != Space::none) return refused("is not a parameter: '.ptr' is allowed only for parameters");
   if (in_body_ && !head.linkages.empty())
-    return refuse(head.linkages[0].where,
-                  fmt::format("'{}' is for declarations outside functions", head.linkages[0].text));
-  if (v.linkage == Linkage::common && v.space != Space::global) return refused(".common is for .global variables");
+    return refuse(head.linkages[0].where, fmt::format("'{}' is allowed only outside functions", head.linkages[0].text));
+  if (v.linkage == Linkage::common && v.space != Space::global)
+    return refused("is not in .global: .common is allowed only there");
   const bool opaque = is_opaque(v.type);
   if (opaque) requires_version(15, {isa::name(v.type), v.where});
   if (opaque && (in_body_ || v.space != Space::global))
-    return refused(fmt::format("is a .{}, which is declared .global and outside functions", isa::name(v.type)));
+    return refused(fmt::format("is a .{}, which must be declared .global and outside functions", isa::name(v.type)));
   if (v.type == Type::samplerref && !is_independent())
-    return refused("is a sampler, which unified mode has none of", "'.target texmode_independent' has samplers");
+    return refused("is a sampler, which unified mode does not have", "samplers require '.target texmode_independent'");
   if (v.space == Space::texture) {
-    if (in_body_) return refused("is in .tex, which is declared outside functions");
-    if (v.type != Type::u32 && v.type != Type::u64) return refused("is in .tex, where types are .u32 and .u64");
+    if (in_body_) return refused("is in .tex, which is allowed only outside functions");
+    if (v.type != Type::u32 && v.type != Type::u64) return refused("is in .tex, where the type must be .u32 or .u64");
     if (module_.version > kLastTextureSpace)
-      return refused("is in .tex, which ended with PTX ISA .version 1.4", "declare it .global .texref");
+      return refused("is in .tex, which PTX ISA allows up to .version 1.4", "declare it as .global .texref");
   }
   if (v.space == Space::local && !in_body_ && module_.version > 30)
-    return refused("is in .local, which is declared in functions from PTX ISA .version 3.1 on");
+    return refused("is in .local, which is allowed only in functions from PTX ISA .version 3.1 on");
   if (v.space == Space::param) {
-    if (!in_body_) return refused("is a parameter, which is declared by a function");
+    if (!in_body_) return refused("is a parameter, which only a function can declare");
     if (module_.version < kFirstFrames && !parameters_in_body_)
-      return refused("is a parameter: those are declared in a list before PTX ISA .version 2.0");
+      return refused("is a parameter: before PTX ISA .version 2.0, declare parameters in the function's list");
   }
   return false;
 }
 
-/// A parameter of a kernel or a function.
+/// Checks a parameter of a kernel or a function.
 void Builder::check_parameter(const Variable& v, bool of_entry) {
   const auto refused = [&](std::string_view why) { error(v.where, fmt::format("parameter '{}' {}", v.name, why)); };
   if (wrong_type(v)) return;
@@ -82,7 +82,7 @@ void Builder::check_parameter(const Variable& v, bool of_entry) {
   if (is_opaque(v.type)) requires_version(15, {isa::name(v.type), v.where});
   if (of_entry && v.space != Space::param) return refused("of a kernel must be in .param");
   if (!of_entry && v.space == Space::param && module_.version < kFirstFrames)
-    return refused("is in .param: functions have parameters in registers before PTX ISA .version 2.0");
+    return refused("is in .param: before PTX ISA .version 2.0, functions take parameters in registers");
   if (v.extents.size() > 1) return refused("has more than one dimension");
   if (of_entry && unsized) return refused("of a kernel needs a size");
   if (v.pointee != Space::none) requires_version(22, {".ptr", v.where});
@@ -96,7 +96,8 @@ void Builder::check_parameters(const std::vector<Variable>& list, bool of_entry)
   for (const Variable& v : list) {
     check_parameter(v, of_entry);
     if (&v != &list.back() && !v.extents.empty() && v.extents[0] == 0)
-      error(v.where, fmt::format("only the last parameter can be without a size, but '{}' is another", v.name));
+      error(v.where,
+            fmt::format("only the last parameter can be declared without a size, but '{}' is not the last", v.name));
   }
 }
 
@@ -119,13 +120,13 @@ void Builder::check_attributes(const std::vector<AttributeSyntax>& attributes, b
   }
 }
 
-/// The head of a kernel or function; `again` where it has been declared before.
+/// Checks the head of a kernel or function; `again` is an earlier declaration, if any.
 void Builder::check_head(const FunctionSyntax& head, const Function& next, const Function* again) {
   const auto refused = [&](std::string why) { error(head.name.where, fmt::format("'{}' {}", next.name, why)); };
   if (next.name == "_" || next.name.find('.') != std::string_view::npos)
     error(head.name.where,
           fmt::format("expected a name for the {} but found '{}'", head.is_entry ? "kernel" : "function", next.name));
-  if (next.linkage == Linkage::common) refused("is a function: .common is for .global variables");
+  if (next.linkage == Linkage::common) refused("is a function: .common is allowed only for .global variables");
   if (head.is_entry && !next.params.empty()) requires_version(14, {"a kernel's list of parameters", head.name.where});
   check_parameters(next.results, head.is_entry);
   check_parameters(next.params, head.is_entry);
@@ -136,12 +137,12 @@ void Builder::check_head(const FunctionSyntax& head, const Function& next, const
                         next.results.size(), again->params.size(), again->results.size()));
 }
 
-/// What a body cannot follow, and what only a body can have.
+/// Checks for directives and linkages that a body cannot have.
 void Builder::check_body(SourceLocation where) {
   if (!forbids_body_.text.empty())
-    error(forbids_body_.where, fmt::format("'{}' of a function stands in its body", forbids_body_.text));
+    error(forbids_body_.where, fmt::format("'{}' of a function must be inside its body", forbids_body_.text));
   if (function().linkage == Linkage::external)
-    error(where, fmt::format("'{}' is declared .extern: its body must be elsewhere", function().name));
+    error(where, fmt::format("'{}' is declared .extern and cannot have a body here", function().name));
 }
 
 /// A variable without initial values must have a size, unless another file defines it.
@@ -149,10 +150,10 @@ void Builder::check_size(const Variable& v) {
   if (v.linkage == Linkage::external || v.space == Space::reg) return;
   if (std::find(v.extents.begin(), v.extents.end(), 0u) != v.extents.end())
     error(v.where, fmt::format("array '{}' has no size", v.name),
-          v.space == Space::shared ? "dynamic shared memory is declared .extern" : "");
+          v.space == Space::shared ? "declare dynamic shared memory as .extern" : "");
 }
 
-/// What may be named above its declaration.
+/// Checks names that can be used before their declaration.
 void Builder::check_late_names() {
   for (const Lexeme& name : initial_symbols_)
     if (!globals_.find(name.text)) undeclared("name", name.text, name.where);

@@ -14,7 +14,7 @@ namespace warplens::ir {
 namespace {
 
 constexpr std::uint32_t kMaxRange = 1u << 16; // of variables
-constexpr int kLastWithoutStack = 30; // PTX whose functions have no frames: the module may have registers and .local
+constexpr int kLastWithoutStack = 30;         // PTX without frames: registers and .local are allowed at module scope
 
 Space space_named(std::string_view word) {
   constexpr Space kSpaces[] = {Space::reg,   Space::sreg,  Space::constant, Space::global,
@@ -50,7 +50,7 @@ Linkage Builder::linkage_of(const std::vector<Lexeme>& words) {
   return linkage;
 }
 
-/// Types, vector widths and `.ptr` in any order. False, and an error, where a word makes no sense.
+/// Types, vector widths and `.ptr` in any order. Reports an error and returns false if a word is invalid.
 bool Builder::words_of(const DeclarationSyntax& head, Variable& variable) {
   bool after_pointer = false;
   for (const Lexeme& word : head.words) {
@@ -92,11 +92,12 @@ bool Builder::admit(const Limit& limit, Checked number, Lexeme what) {
 
 bool Builder::extents_of(const DeclaratorSyntax& name, Variable& variable) {
   const std::uint64_t element = static_cast<std::uint64_t>(isa::info(variable.type).bits + 7) / 8 * variable.vector;
-  Checked size = element, row = element; // `row`: with extents that are left out, or are 0, taken as 1
+  Checked size = element, row = element; // `row`: omitted or zero extents count as 1
   for (const Expression& extent : name.extents) {
     std::uint64_t count = 0;
     if (extent.term_count > 1) {
-      error(syntax.of(extent)[1].where, fmt::format("expected ']': the size of '{}' is one number", name.name.text));
+      error(syntax.of(extent)[1].where,
+            fmt::format("expected ']': the size of '{}' must be a single number", name.name.text));
       return false;
     }
     if (extent.term_count != 0) {
@@ -109,7 +110,7 @@ bool Builder::extents_of(const DeclaratorSyntax& name, Variable& variable) {
       }
       count = static_cast<std::uint64_t>(value->bits);
     } else if (!variable.extents.empty()) {
-      error(name.name.where, fmt::format("only the first extent of '{}' may be left out", name.name.text));
+      error(name.name.where, fmt::format("only the first extent of '{}' can be omitted", name.name.text));
       return false;
     }
     variable.extents.push_back(count);
@@ -136,7 +137,7 @@ std::optional<Variable> Builder::variable_of(const DeclarationSyntax& head, cons
     return std::nullopt;
   }
   if (!name.count.empty() && !name.extents.empty()) {
-    error(name.count_where, "a range cannot be of arrays");
+    error(name.count_where, "a range cannot consist of arrays");
     return std::nullopt;
   }
   for (const AttributeSyntax& attribute : head.attributes) variable.managed |= attribute.name.text == ".managed";
@@ -178,7 +179,8 @@ void Builder::declare_registers(const Variable& variable, const DeclaratorSyntax
   const Checked names = Checked(register_names_) + Checked(count) * (prefix.size() + kMostDigits);
   if (!admit(limits::kRegisterNameBytes, names, name.name)) return;
   register_names_ = names.saturated();
-  const bool single = prefix.back() >= '0' && prefix.back() <= '9'; // %f1<3>: no telling prefix and number apart later
+  const bool single =
+      prefix.back() >= '0' && prefix.back() <= '9'; // %f1<3>: prefix and number could not be separated later
   bool fresh = single || count == 0 || scopes.declare_range(prefix, count, first);
   for (std::uint32_t i = 0; i < count; ++i) {
     registers.push_back({module_.numbered(prefix, i), variable.type, variable.vector});
@@ -187,7 +189,7 @@ void Builder::declare_registers(const Variable& variable, const DeclaratorSyntax
   if (!fresh) error(variable.where, fmt::format("a register of '{}<{}>' is declared twice", prefix, count));
 }
 
-/// What the module calls a .global or .const variable of a body: k$x, or k$x$7 where there is one already.
+/// The module's name of a .global or .const variable of a body: k$x, or k$x$7 if the name is already used.
 std::string_view Builder::name_of_static(std::string_view name) {
   std::string own = fmt::format("{}${}", function().name, name);
   for (std::size_t n = module_.variables.size(); globals_.find(own); ++n)
@@ -206,7 +208,7 @@ void Builder::declare_variable(Variable variable) {
                                               : function().variables;
   Scopes& scopes = in_body_ ? scopes_ : globals_;
   if (!in_body_) {
-    // A variable may be declared .extern as often as one likes, before or after its definition.
+    // A variable may be declared .extern any number of times, before or after its definition.
     const auto known = globals_.find(variable.name);
     if (known && known->kind == OperandKind::variable) {
       Variable& earlier = module_.variables[known->index];
@@ -256,7 +258,7 @@ void Builder::begin_initializer(SourceLocation where) {
   const bool of_register = initializer_.of_register;
   initializer_ = {};
   if (variable == nullptr) {
-    initializer_.failed = true; // said already, but for a register
+    initializer_.failed = true; // already reported, except for a register
     if (of_register) error(where, "expected ';' but found '=': only .global and .const variables can be initialised");
     return;
   }
@@ -270,7 +272,7 @@ void Builder::begin_initializer(SourceLocation where) {
   if (variable->vector > 1) initializer_.extents.push_back(variable->vector);
 }
 
-/// The number of elements of what a brace at `depth` holds one of.
+/// The number of elements in each item of a brace at `depth`.
 std::uint64_t Builder::elements_inside(std::size_t depth) const {
   std::uint64_t count = 1;
   for (std::size_t i = depth; i < initializer_.extents.size(); ++i) count *= initializer_.extents[i];
@@ -360,7 +362,7 @@ bool Builder::store(const Constant& constant, SourceLocation where) {
     requires_version(constant.masked ? 71 : 21, {"an address as initial value", where});
     initial_symbols_.push_back({symbol_named(constant.symbol), where});
     if (constant.masked ? bytes != 1 : bytes != 4 && bytes != 8) {
-      error(where, fmt::format("the address of '{}' does not fit a .{}", constant.symbol, isa::name(variable.type)));
+      error(where, fmt::format("the address of '{}' does not fit in a .{}", constant.symbol, isa::name(variable.type)));
       return false;
     }
     variable.relocations.push_back({.offset = offset,
@@ -379,7 +381,7 @@ bool Builder::store(const Constant& constant, SourceLocation where) {
     return false;
   }
   if (constant.is_real() && bytes < 4) {
-    error(where, fmt::format("a floating-point number does not fit a .{}", isa::name(variable.type)));
+    error(where, fmt::format("a floating-point number does not fit in a .{}", isa::name(variable.type)));
     return false;
   }
   if (constant.kind == Constant::Kind::real64 && bytes == 4)

@@ -7,11 +7,11 @@ namespace warplens::ir {
 FunctionIndex::FunctionIndex(const Module& module) : definitions_(module.functions.size(), kNone) {
   by_name_.reserve(module.functions.size());
   for (std::uint32_t f = 0; f < module.functions.size(); ++f) by_name_.emplace(module.functions[f].name, f);
-  std::vector<std::uint32_t> way; // of aliases of aliases
+  std::vector<std::uint32_t> way; // a chain of aliases
   for (std::uint32_t first = 0; first < definitions_.size(); ++first) {
     std::uint32_t f = first;
     for (way.clear(); definitions_[f] == kNone;) {
-      definitions_[f] = f; // the end of the way; also where aliases go in a circle
+      definitions_[f] = f; // the end of the chain, or a cycle of aliases
       way.push_back(f);
       const Function& function = module.functions[f];
       const std::uint32_t next = function.has_body || function.alias_of.empty() ? kNone : named(function.alias_of);

@@ -1,6 +1,6 @@
-// Where the calls of a module may go.
+// The possible targets of the calls of a module.
 //
-//   CallGraph calls(module);  calls.of(function, call)   ->  the functions that a call instruction may reach
+//   CallGraph calls(module);  calls.of(function, call)   ->  the functions that a call instruction can reach
 #pragma once
 
 #include "emulator/ir/calls.hpp"
@@ -13,14 +13,14 @@
 
 namespace warplens::ir {
 
-/// The functions of a module by name, and what aliases stand for: for passes that ask often.
+/// An index of the functions of a module by name, with aliases resolved.
 class FunctionIndex {
 public:
   explicit FunctionIndex(const Module& module);
 
-  /// kNone: there is none.
+  /// kNone if there is none.
   [[nodiscard]] std::uint32_t named(std::string_view name) const;
-  /// The function that a name stands for: the one that an alias names.
+  /// The function that a name refers to: for an alias, its aliasee.
   [[nodiscard]] std::uint32_t definition_of(std::uint32_t function) const { return definitions_[function]; }
 
 private:
@@ -28,16 +28,16 @@ private:
   std::vector<std::uint32_t> definitions_; ///< by function
 };
 
-/// Where calls of a module may go.
+/// The possible targets of the calls of a module.
 class CallGraph {
 public:
   explicit CallGraph(const Module& module) : module_(module), index_(module) {}
 
   [[nodiscard]] const FunctionIndex& index() const { return index_; }
 
-  /// Indices of the module's functions: the one of a direct call, with a body or without; those with a body of an
-  /// indirect one, of which calls with equal tables or prototypes share the list. Nobody for what check() does not
-  /// take.
+  /// Indices of the module's functions. For a direct call: its target, with or without a body. For an indirect call:
+  /// all possible targets with a body; calls with equal tables or prototypes share the list. Empty for calls that
+  /// check() rejects.
   std::span<const std::uint32_t> of(const Function& caller, const Instruction& call);
 
 private:
@@ -49,8 +49,8 @@ private:
   const Module& module_;
   FunctionIndex index_;
   bool knows_addressed_ = false;
-  std::map<Shape, std::vector<std::uint32_t>> addressed_;                ///< those whose address is taken somewhere
-  std::map<const std::string_view*, std::vector<std::uint32_t>> listed_; ///< by the names of a .calltargets
+  std::map<Shape, std::vector<std::uint32_t>> addressed_;                ///< functions whose address is taken
+  std::map<const std::string_view*, std::vector<std::uint32_t>> listed_; ///< by the names in a .calltargets
   std::uint32_t direct_ = kNone;
 };
 

@@ -1,4 +1,4 @@
-// What a call instruction says. Where it may go: see callees.hpp.
+// The operands of a call instruction. For its possible targets, see callees.hpp.
 //
 //   call (retval), f, (a, b);   ->  CallOperands{results: (retval), target: f, arguments: (a, b)}
 #pragma once
@@ -10,7 +10,7 @@ namespace warplens::ir {
 
 struct CallOperands {
   std::span<const Operand> results;
-  const Operand* target = nullptr; ///< a function or a register; nullptr: the operands make no call
+  const Operand* target = nullptr; ///< a function or a register; nullptr: the operands do not form a call
   std::span<const Operand> arguments;
   const Operand* table = nullptr; ///< the .calltargets or .callprototype of an indirect call
 };

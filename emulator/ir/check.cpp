@@ -21,10 +21,10 @@ using isa::Family;
 using isa::OperandClass;
 using isa::OperandSpec;
 
-constexpr std::size_t kMaxErrors = 1000; // of a module, as of the parser
-constexpr int kFirstDouble = 13;         // targets before have no double precision (manual 11.1.2)
+constexpr std::size_t kMaxErrors = 1000; // per module, as in the parser
+constexpr int kFirstDouble = 13;         // earlier targets have no double precision (manual 11.1.2)
 
-/// No target will ever have such an instruction, so it is an error even where no kernel reaches it.
+/// No target has such an instruction, so it is an error even if no kernel reaches it.
 bool writes_constants(std::string_view opcode) {
   const std::string_view name = opcode.substr(0, opcode.find('.'));
   const auto table = isa::table();
@@ -51,8 +51,8 @@ public:
   }
 
 private:
-  // What is known of a spelling with so many operands: its place in Module::spellings, or why there is none. Opcodes
-  // are interned, so the address of the text identifies it.
+  // Information about a spelling with this number of operands: its index in Module::spellings, or the reason why there
+  // is none. Opcodes are interned, so the address of the text identifies it.
   struct Known {
     std::uint32_t form = kNone;
     Diagnostic why;
@@ -70,7 +70,7 @@ private:
     } else {
       k.why = spelling.error().list().front();
       if (module_.sm < kFirstDouble && instruction.opcode.find(".f64") != std::string_view::npos)
-        k.why.hint = "map_f64_to_f32, double precision done in single, is not supported";
+        k.why.hint = "map_f64_to_f32 (double precision computed in single precision) is not supported";
     }
     return k;
   }
@@ -86,7 +86,7 @@ private:
       instruction.form = k.form;
       if (k.form != kNone) instruction.instruction_class = module_.spellings[k.form].instruction_class;
       if (k.form == kNone && writes_constants(instruction.opcode)) {
-        error(nullptr, fmt::format("'{}' cannot write: .const memory is read only", instruction.opcode));
+        error(nullptr, fmt::format("'{}' cannot write: .const memory is read-only", instruction.opcode));
         continue;
       }
       if (k.form == kNone) {
@@ -111,7 +111,7 @@ private:
   }
 
   AddressChecker addresses() { return {module_, *function_, *instruction_, complaint()}; }
-  /// Every instruction that names a table has all its targets.
+  /// Counts the targets of a table for every instruction that names it.
   void take_table(const Operand& o, std::size_t targets) {
     const Limit& limit = limits::kTableTargets;
     const bool first = limit.admits(table_targets_);
@@ -165,12 +165,12 @@ private:
       error(&given[0],
             fmt::format("'{}' with a selector on its destination takes {} operands, got {}", instruction_->opcode,
                         wanted, count),
-            "the last one gives the bits that are not selected");
+            "the last operand provides the bits that are not selected");
     else if (count == 4 && specs.items[3].minus && given[3].negated && given[1].negated != given[2].negated)
-      error(&given[3], fmt::format("'{}' negates the product or what is added to it, not both", instruction_->opcode));
+      error(&given[3], fmt::format("'{}' can negate the product or the addend, but not both", instruction_->opcode));
   }
 
-  // Components and signs: what the rest of an operand is does not matter to them.
+  // Components and signs, which are independent of the rest of an operand.
   void marks(const Operand& o, const OperandSpec& spec) {
     if (o.kind == OperandKind::reg) {
       const Register& r = function_->registers[o.index];
@@ -180,7 +180,7 @@ private:
         error(&o, fmt::format("'{}' takes no such selector of register '{}'", instruction_->opcode, r.name),
               std::string(selectors_of(spec)));
       if (o.negated && r.type != Type::pred && !spec.minus)
-        error(&o, fmt::format("'{}' negates no operand", instruction_->opcode));
+        error(&o, fmt::format("'{}' cannot negate operands", instruction_->opcode));
       if (o.negated && spec.destination)
         error(&o, fmt::format("'{}' cannot write to the negation of '{}'", instruction_->opcode, r.name));
     } else if (o.count != 0) {
@@ -207,7 +207,7 @@ private:
       else
         take_table(o, function_->tables[o.index].labels.size());
       return;
-    case OperandClass::function: return; // check_call() sees to calls
+    case OperandClass::function: return; // check_call() handles calls
     case OperandClass::address: return addresses().address(o, spelling);
     case OperandClass::predicate:
       if (spec.pair && o.kind == OperandKind::pair) {
@@ -226,24 +226,24 @@ private:
     const bool whole_special = spec.moved && o.kind == OperandKind::special && o.component == 0 &&
                                isa::info(static_cast<isa::Special>(o.index)).components > 1;
     if (spec.vector && vector_width(spelling) > 1 && !(whole_special && !spec.destination)) {
-      error(&o, fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, vector_width(spelling),
+      error(&o, fmt::format("'{}' expects a vector of {}, got {}", instruction_->opcode, vector_width(spelling),
                             described(*function_, o)));
       return;
     }
     value(o, spec, type, spelling);
   }
 
-  // d|p: where both must be there, the value may be _, but not the predicate.
+  // d|p: if both are required, the value may be _, but not the predicate.
   void value_and_predicate(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
     if (o.kind != OperandKind::pair) {
       if (!spec.both) return value(o, spec, type, spelling);
-      error(&o, fmt::format("'{}' wants a register and a predicate as d|p, got {}", instruction_->opcode,
+      error(&o, fmt::format("'{}' expects a register and a predicate as d|p, got {}", instruction_->opcode,
                             described(*function_, o)));
       return;
     }
     const auto both = function_->elements(o);
     if (spec.both && both[1].kind == OperandKind::sink)
-      error(&o, fmt::format("'{}' wants a predicate after '|'", instruction_->opcode));
+      error(&o, fmt::format("'{}' expects a predicate after '|'", instruction_->opcode));
     if (both[0].kind == OperandKind::vector)
       vector(both[0], spec, type, spelling);
     else if (both[0].kind != OperandKind::sink || !spec.both)
@@ -256,7 +256,7 @@ private:
     if ((o.kind == OperandKind::integer || o.kind == OperandKind::warp_size) && !spec.destination) return;
     if (o.kind == OperandKind::special && !spec.destination) return special(o, spec, Type::pred);
     if ((o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
-    error(&o, fmt::format("'{}' wants a predicate, got {}", instruction_->opcode, described(*function_, o)));
+    error(&o, fmt::format("'{}' expects a predicate, got {}", instruction_->opcode, described(*function_, o)));
   }
 
   static int vector_width(const isa::Spelling& s) {
@@ -268,7 +268,7 @@ private:
     const int wanted = spec.braces ? spec.elements : vector_width(spelling);
     if (spec.braces && o.kind != OperandKind::vector) {
       error(&o,
-            fmt::format("'{}' wants a vector of {}, got {}", instruction_->opcode, wanted, described(*function_, o)));
+            fmt::format("'{}' expects a vector of {}, got {}", instruction_->opcode, wanted, described(*function_, o)));
       return;
     }
     const auto elements = function_->elements(o);
@@ -278,17 +278,17 @@ private:
     }
     if (static_cast<int>(elements.size()) != wanted)
       error(&o,
-            fmt::format("'{}' wants a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
+            fmt::format("'{}' expects a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
     for (const Operand& e : elements)
       if (e.kind != OperandKind::sink || (spec.braces && !spec.destination)) value(e, spec, type, spelling);
   }
 
-  // mov packs and unpacks: the elements together are as wide as the type, which is untyped.
+  // mov packs and unpacks: the elements together are as wide as the (untyped) type.
   void moved_vector(const Operand& o, const OperandSpec& spec, Type type) {
     const auto given = function_->operands(*instruction_);
     if (spec.destination && given.size() == 2 && given[1].kind == OperandKind::vector) {
       error(&given[1], fmt::format("'{}' cannot move a vector to a vector", instruction_->opcode),
-            "mov.v2 and mov.v4 can");
+            "use mov.v2 or mov.v4");
       return;
     }
     const auto elements = function_->elements(o);
@@ -296,7 +296,7 @@ private:
     if (isa::info(type).kind != Class::untyped || each * static_cast<int>(elements.size()) != isa::bits(type) ||
         each < 8) {
       error(&o, fmt::format("'{}' cannot move a vector of {} elements", instruction_->opcode, elements.size()),
-            "vectors are moved as .b16, .b32, .b64 or .b128, all their bits together");
+            "mov moves all bits of a vector together, as .b16, .b32, .b64 or .b128");
       return;
     }
     for (const Operand& e : elements) {
@@ -307,7 +307,7 @@ private:
         special(e, spec, each == 64 ? Type::b64 : each == 32 ? Type::b32 : Type::b16);
         continue;
       }
-      error(&e, fmt::format("'{}' wants elements of {} bits, got {}", instruction_->opcode, each,
+      error(&e, fmt::format("'{}' expects elements of {} bits, got {}", instruction_->opcode, each,
                             described(*function_, e)));
     }
   }
@@ -334,22 +334,22 @@ private:
     if (fits && o.kind == OperandKind::variable)
       check_param_variable(module_, *function_, *instruction_, o, complaint());
     if (fits) return bounds(o, spec, spelling);
-    error(&o, fmt::format("'{}' wants {} {}, got {}", instruction_->opcode,
+    error(&o, fmt::format("'{}' expects {} {}, got {}", instruction_->opcode,
                           spec.destination || spec.register_only ? "a register"
                           : spec.immediate                       ? "an immediate"
                                                                  : "a value",
                           wanted(type, spec.relaxed), described(*function_, o)));
   }
 
-  // The types that fit. Wider registers pass for integers and bits where `relaxed`, but no other floats.
+  // The types that fit. With `relaxed`, wider registers fit integer and bit types, but no other floats fit.
   static std::string wanted(Type type, bool relaxed) {
     if (!relaxed) return fmt::format("of type .{}", isa::name(type));
     if (isa::is_float(type)) return fmt::format("of type .{}, or untyped and as wide or wider", isa::name(type));
     return fmt::format("of type .{} or a wider one", isa::name(type));
   }
 
-  // The address of a variable or function as a value. Where the table does not ask for addresses, the assembler takes a
-  // variable only if something is added to it.
+  // The address of a variable or function as a value. Where the table does not require an address, the assembler
+  // accepts a variable only with an offset.
   bool takes_name(const Operand& o, const OperandSpec& spec, Type type) {
     if (spec.destination || isa::is_float(type) || type == Type::pred) return false;
     const bool function = o.kind == OperandKind::function;
@@ -363,7 +363,7 @@ private:
     return isa::bits(type) >= 32 && !spec.register_only && !spec.immediate && (function || o.value != 0);
   }
 
-  // Special registers are read by mov and by cvt between integers.
+  // Only mov and cvt between integers read special registers.
   void special(const Operand& o, const OperandSpec& spec, Type type) {
     const isa::Spelling& spelling = module_.spellings[instruction_->form];
     const auto special = static_cast<isa::Special>(o.index);
@@ -376,9 +376,9 @@ private:
       error(&o, fmt::format("'{}' requires .target sm_{} or higher", has.name, has.sm));
     else if ((!spec.moved && !spec.special) || floating)
       error(&o, fmt::format("'{}' cannot read special register '{}'", instruction_->opcode, has.name),
-            "move it into a register first: mov, or cvt between integers");
+            "move it into a register first, with mov or with cvt between integer types");
     else if (!isa::readable_as(special, type, spec.special))
-      error(&o, fmt::format("'{}' wants a value of type .{}, but '{}' is .{}", instruction_->opcode, isa::name(type),
+      error(&o, fmt::format("'{}' expects a value of type .{}, but '{}' is .{}", instruction_->opcode, isa::name(type),
                             has.name, isa::name(has.type)));
     else if (has.components > 1 && o.component == 0 && vector_width(spelling) == 1 &&
              isa::info(type).kind == Class::untyped)
@@ -387,8 +387,7 @@ private:
       error(&o, fmt::format("'{}' has no such component", has.name));
   }
 
-  // Numbers that may not be any: what the table says of them; barriers and how many threads take part in one
-  // (9.7.13.1).
+  // Numbers with restricted values: by the table; barriers and their thread counts (9.7.13.1).
   void bounds(const Operand& o, const OperandSpec& spec, const isa::Spelling& spelling) {
     if (o.kind == OperandKind::variable && spelling.entry->family == Family::address_conversion)
       return addresses().converted(o, spelling);
@@ -408,7 +407,7 @@ private:
     if (spelling.entry->family == Family::async_copy && place == 2 && number == 12)
       error(&o, "expected 4, 8 or 16 bytes, got 12");
     if (spelling.entry->family == Family::bulk_store && place == 2 && number != 0)
-      error(&o, fmt::format("expected 0, all that st.bulk stores, got {}", number));
+      error(&o, fmt::format("expected 0, the only value that st.bulk stores, got {}", number));
     if (spelling.entry->family != Family::barrier) return;
     const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
     if (place == first && (number < 0 || number > 15))
@@ -423,8 +422,8 @@ private:
   std::map<std::pair<const char*, int>, Known> known_;
   Checked result_;
   bool has_calls_ = false;
-  std::optional<FunctionIndex> index_; ///< made for the first call
-  std::size_t table_targets_ = 0;      ///< of the function at hand
+  std::optional<FunctionIndex> index_; ///< created for the first call
+  std::size_t table_targets_ = 0;      ///< of the current function
 };
 
 } // namespace

@@ -1,10 +1,10 @@
-// Holds a module against the instruction table: sets Instruction::form, and reports what does not fit.
+// Checks a module against the instruction table: sets Instruction::form and reports errors.
 //
-//   Checked c = check(module);   c.diagnostics: "k.ptx:12:2: error: 'add.f32' wants f32, got register %r1 of type b64"
+//   Checked c = check(module);   c.errors: "'add.f32' expects a value of type .f32, got register '%r1' of type .u32"
 //
-// Two kinds of findings. Errors: what ptxas would refuse too (wrong types, missing operands, a kernel that is declared
-// twice). Unsupported: instructions that the table does not know; the kernels that contain one refuse to launch, all
-// others run.
+// There are two kinds of findings. Errors: code that ptxas rejects, too (wrong types, missing operands, a kernel that
+// is declared twice). Unsupported: instructions that are not in the table. Kernels that contain one cannot be launched;
+// all others run.
 #pragma once
 
 #include "emulator/base/expected.hpp"

@@ -39,10 +39,10 @@ bool AddressChecker::wrong_index(const Operand& o) {
   return std::any_of(parts.begin(), parts.end(), [this](const Operand& part) { return wrong_index(part); });
 }
 
-// cvta makes a generic address of a variable's, which is one of its space.
+// cvta converts the address of a variable, which is an address in its space, to a generic address.
 void AddressChecker::converted(const Operand& o, const isa::Spelling& spelling) {
   if (spelling.has(isa::Word::w_to))
-    error(&o, fmt::format("'{}' wants a generic address, got {}", instruction_->opcode, described(*function_, o)));
+    error(&o, fmt::format("'{}' expects a generic address, got {}", instruction_->opcode, described(*function_, o)));
   else
     space(o, spelling);
 }
@@ -53,12 +53,13 @@ void AddressChecker::any_address(const Operand& o) {
   const bool fits = o.kind == OperandKind::reg
                         ? register_fits(have, Type::u32, false) || register_fits(have, Type::u64, false)
                         : immediate_fits(o, Type::u64) || (o.kind == OperandKind::variable && o.value != 0);
-  if (!fits) error(&o, fmt::format("'{}' wants an address, got {}", instruction_->opcode, described(*function_, o)));
+  if (!fits) error(&o, fmt::format("'{}' expects an address, got {}", instruction_->opcode, described(*function_, o)));
 }
 
 void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
   if (o.kind != OperandKind::address) {
-    error(&o, fmt::format("'{}' wants an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
+    error(&o,
+          fmt::format("'{}' expects an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
     return;
   }
   const bool names_space =
@@ -71,15 +72,15 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
     return error(&o, "'st.param' requires PTX ISA .version 2.0 or later");
   if (o.count == 0) {
     if (!spelling.has(isa::Word::w_local))
-      error(&o, fmt::format("'{}' takes no number as address", instruction_->opcode),
+      error(&o, fmt::format("'{}' cannot use a number as the address", instruction_->opcode),
             "only .local memory has known addresses; move the number into a register");
     return;
   }
   const Operand& base = function_->elements(o)[0];
-  if (o.count > 1) return error(&function_->elements(o)[1], "expected ']': an address has one part");
+  if (o.count > 1) return error(&function_->elements(o)[1], "expected ']': an address has only one element");
   if (base.kind == OperandKind::reg) {
     if (base.component != 0 || function_->registers[base.index].components != 1)
-      return error(&base, fmt::format("an address cannot be a vector or an element of one, '{}'",
+      return error(&base, fmt::format("an address cannot be a vector or an element of a vector: '{}'",
                                       function_->registers[base.index].name));
     const Type type = function_->registers[base.index].type;
     const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
@@ -89,7 +90,7 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
   }
   if (base.kind == OperandKind::variable) return space(base, spelling);
   if (base.kind == OperandKind::indexed) {
-    return space(function_->elements(base)[0], spelling); // wrong_index() has seen to the rest
+    return space(function_->elements(base)[0], spelling); // wrong_index() has checked the rest
   }
   if (base.kind != OperandKind::integer)
     error(&base, fmt::format("an address must be a register or a variable, got {}", described(*function_, base)));
@@ -99,7 +100,7 @@ void AddressChecker::space(const Operand& base, const isa::Spelling& spelling) {
   using isa::Word;
   check_param_variable(module_, *function_, *instruction_, base, complain_);
   const Space has = module_.variable(*function_, base.index).space;
-  // Copies name two spaces.
+  // Copies have two spaces.
   std::vector<Space> wants;
   if (spelling.has(Word::w_global)) wants.push_back(Space::global);
   if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta) || spelling.has(Word::w_shared_cluster))
@@ -108,7 +109,7 @@ void AddressChecker::space(const Operand& base, const isa::Spelling& spelling) {
   if (spelling.has(Word::w_const_)) wants.push_back(Space::constant);
   if (spelling.has(Word::w_param) || spelling.has(Word::w_param_entry) || spelling.has(Word::w_param_func))
     wants.push_back(Space::param);
-  // Without a space it is generic, and those are not there.
+  // Without a space, the address is generic, and these spaces have no generic addresses.
   const isa::Family family = spelling.entry->family;
   const bool unreachable = has == Space::param || (has == Space::constant && family == isa::Family::store);
   if (wants.empty() && unreachable && (family == isa::Family::load || family == isa::Family::store))

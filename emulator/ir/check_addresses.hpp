@@ -1,4 +1,4 @@
-// What may stand in the brackets of an address, and in which space it may lie.
+// Checks what the brackets of an address contain, and its state space.
 //
 //   ld.global.u32 %r1, [shared_variable];  ->  "'ld.global.u32' accesses .global memory, but 'shared_variable' is in
 //   .shared"
@@ -13,14 +13,14 @@ public:
   AddressChecker(const Module& module, const Function& function, const Instruction& instruction, Complaint complain)
       : module_(module), function_(&function), instruction_(&instruction), complain_(std::move(complain)) {}
 
-  /// array[%r] and [array+%r], wherever they stand in the operand: what is added is an integer register. True, and a
-  /// complaint, where it is anything else.
+  /// Checks array[%r] and [array+%r] anywhere in the operand: the index must be an integer register. If it is not,
+  /// complains and returns true.
   bool wrong_index(const Operand& operand);
-  /// [base+4] of an instruction that accesses memory.
+  /// Checks [base+4] of an instruction that accesses memory.
   void address(const Operand& operand, const isa::Spelling& spelling);
-  /// A variable whose address cvta makes generic.
+  /// Checks a variable whose address cvta converts to a generic address.
   void converted(const Operand& variable, const isa::Spelling& spelling);
-  /// Of isspacep: 32 or 64 bits.
+  /// Checks the address of isspacep: 32 or 64 bits.
   void any_address(const Operand& operand);
 
 private:

@@ -17,7 +17,7 @@ public:
 
   std::optional<Diagnostic> run() {
     if (operands_.target == nullptr) {
-      complain_(nullptr, fmt::format("'{}' takes a function, after its results and before its arguments", call_.opcode),
+      complain_(nullptr, fmt::format("'{}' needs a function between its results and its arguments", call_.opcode),
                 "call (result), function, (argument);");
       return std::nullopt;
     }
@@ -40,9 +40,9 @@ private:
     if (!unsupported_.message.empty()) return unsupported_;
     if (f.has_body || library_named(f.name) != Library::none) return std::nullopt;
     if (is_of_device_runtime(f.name))
-      return unsupported(fmt::format("'{}' is a function of CUDA's device runtime that is not there", f.name), {});
-    return unsupported(fmt::format("'{}' is declared, but defined nowhere", f.name),
-                       "a definition in another PTX file can be loaded with this one");
+      return unsupported(fmt::format("'{}' is a function of CUDA's device runtime that is not supported", f.name), {});
+    return unsupported(fmt::format("'{}' is declared but not defined", f.name),
+                       "load the PTX file that defines it together with this one");
   }
 
   Diagnostic unsupported(std::string message, std::string hint) const {
@@ -59,7 +59,8 @@ private:
     const bool address = (isa::info(type).kind == isa::Class::untyped || isa::is_integer(type)) &&
                          (isa::bits(type) == 32 || isa::bits(type) == 64);
     if (!address) {
-      complain_(&target, "a call goes to a function, or to a 32- or 64-bit register that holds the address of one", {});
+      complain_(&target, "the target of a call must be a function, or a 32- or 64-bit register that holds its address",
+                {});
       return;
     }
     const bool known = operands_.table != nullptr && operands_.table->kind == OperandKind::table &&
@@ -74,7 +75,7 @@ private:
       const std::uint32_t f = index_.named(name);
       const Function* const listed = f == kNone ? nullptr : &module_.functions[index_.definition_of(f)];
       if (listed == nullptr || listed->is_entry)
-        complain_(operands_.table, fmt::format("'{}' lists '{}', which is no function", table.name, name), {});
+        complain_(operands_.table, fmt::format("'{}' lists '{}', which is not a function", table.name, name), {});
       else
         match(name, listed->params, listed->results);
     }
@@ -82,7 +83,8 @@ private:
 
   void match(std::string_view name, const std::vector<Variable>& params, const std::vector<Variable>& results) {
     if (std::any_of(params.begin(), params.end(), [](const Variable& v) { return v.size == 0; })) {
-      unsupported_ = unsupported(fmt::format("'{}' takes any number of arguments: not supported", name), {});
+      unsupported_ =
+          unsupported(fmt::format("'{}' takes a variable number of arguments, which is not supported", name), {});
       return;
     }
     const auto count = [&](std::string_view what, std::size_t wanted, std::size_t got) {
@@ -117,8 +119,8 @@ private:
     case OperandKind::variable: return variable_fits(actual, formal);
     default: break;
     }
-    complain_(&actual, fmt::format("this cannot be {}", place_),
-              is_result ? "registers and .param variables can" : "registers, numbers and .param variables can");
+    complain_(&actual, fmt::format("this operand cannot be {}", place_),
+              is_result ? "use a register or a .param variable" : "use a register, a number or a .param variable");
   }
 
   static std::string described(const Variable& v) {
@@ -140,7 +142,7 @@ private:
               {});
   }
 
-  // A register of `.reg .v2`, which the builder has taken apart; braces that are written are refused.
+  // A register of `.reg .v2`, which the builder has split into components; explicit braces are rejected.
   bool is_whole_register(const Operand& actual) const {
     const auto elements = caller_.elements(actual);
     if (elements.empty() || elements[0].kind != OperandKind::reg) return false;
@@ -164,8 +166,8 @@ private:
   void variable_fits(const Operand& actual, const Variable& formal) {
     const Variable& v = module_.variable(caller_, actual.index);
     if (v.space != Space::param || variable_owner(actual.index) != VariableOwner::local) {
-      complain_(&actual, fmt::format("'{}' cannot be handed to a call", v.name),
-                "only registers, numbers and .param variables of the body can");
+      complain_(&actual, fmt::format("'{}' cannot be passed to a call", v.name),
+                "pass a register, a number or a .param variable of the body");
       return;
     }
     if (v.size != formal.size || v.alignment < formal.alignment)
@@ -182,7 +184,7 @@ private:
   const Complaint& complain_;
   CallOperands operands_;
   std::string place_;      ///< "argument 2 of 'f'"
-  Diagnostic unsupported_; ///< what is right but cannot be run
+  Diagnostic unsupported_; ///< valid code that cannot run
 };
 
 } // namespace
@@ -204,9 +206,9 @@ void check_param_variable(const Module& module, const Function& function, const 
   else if (loads && owner == VariableOwner::result)
     complain(&variable, fmt::format("'{}' is a result, which cannot be read", v.name), {});
   else if ((loads || stores) && owner == VariableOwner::local && instruction.guard != kNone)
-    complain(&variable, fmt::format("'{}' belongs to a call: accesses to it take no guard", v.name), {});
+    complain(&variable, fmt::format("'{}' belongs to a call: accesses to it cannot have a guard", v.name), {});
   else if (!loads && !stores && owner == VariableOwner::local)
-    complain(&variable, fmt::format("'{}' has no address: it is there to be handed to a call", v.name), {});
+    complain(&variable, fmt::format("'{}' has no address: it can only be passed to a call", v.name), {});
 }
 
 } // namespace warplens::ir

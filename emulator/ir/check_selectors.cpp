@@ -20,12 +20,13 @@ bool selector_fits(const Operand& operand, const OperandSpec& spec) {
 std::string_view selectors_of(const OperandSpec& spec) {
   switch (spec.selectors) {
   case isa::Selectors::none: return "only video instructions select bytes and halves of registers";
-  case isa::Selectors::part: return "it may be one of .b0 to .b3, .h0 and .h1";
+  case isa::Selectors::part: return "valid selectors are .b0 to .b3, .h0 and .h1";
   case isa::Selectors::halves:
-    return spec.destination ? "it may be .h0, .h1 or .h10" : "it may be .h and two digits from 0 to 3, such as .h30";
+    return spec.destination ? "valid selectors are .h0, .h1 and .h10"
+                            : "a valid selector is .h and two digits from 0 to 3, such as .h30";
   case isa::Selectors::bytes:
-    return spec.destination ? "it may be .b and digits that go down from 3, such as .b0, .b31 or .b3210"
-                            : "it may be .b and four digits from 0 to 7, such as .b7531";
+    return spec.destination ? "a valid selector is .b and descending digits from 3 to 0, such as .b0, .b31 or .b3210"
+                            : "a valid selector is .b and four digits from 0 to 7, such as .b7531";
   }
   return {};
 }

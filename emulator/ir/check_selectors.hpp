@@ -1,4 +1,4 @@
-// Selectors of bytes and halves on the registers of video instructions (manual, 9.7.18): %r1.b0, %r1.h10, %r1.b7531.
+// Selectors of bytes and halves of registers in video instructions (manual, 9.7.18): %r1.b0, %r1.h10, %r1.b7531.
 #pragma once
 
 #include "emulator/ir/module.hpp"
@@ -7,9 +7,9 @@
 
 namespace warplens::ir {
 
-/// May the operand have the selector that it has?
+/// True if the operand can have its selector.
 bool selector_fits(const Operand& operand, const isa::OperandSpec& spec);
-/// Which ones it may have, as a hint.
+/// The valid selectors, as a hint.
 std::string_view selectors_of(const isa::OperandSpec& spec);
 
 } // namespace warplens::ir

@@ -34,14 +34,14 @@ public:
     if (operands.reference == nullptr) {
       const auto given = function_.operands(instruction_);
       const bool has_destination = given.size() > 1 && spelling_.entry->operands.items[0].destination;
-      if (!given.empty()) complain(given[has_destination ? 1 : 0], "wants a texture or surface in brackets");
+      if (!given.empty()) complain(given[has_destination ? 1 : 0], "expects a texture or surface in brackets");
       return std::move(list_);
     }
     if (spelling_.entry->family == Family::texture_query) return query(operands);
     reference(*operands.reference, spelling_.entry->family == Family::surface ? Type::surfref : Type::texref);
     sampler(operands);
     if (operands.coordinates == nullptr)
-      complain(*operands.reference, "wants coordinates after the reference");
+      complain(*operands.reference, "expects coordinates after the reference");
     else
       coordinates(*operands.coordinates);
     rest(operands);
@@ -61,10 +61,10 @@ private:
     }
     if (o.kind == OperandKind::reg && holds_address(function_.registers[o.index].type)) {
       constexpr int kIndirect = 31;
-      if (module_.version < kIndirect) complain(o, "takes a handle in a register from PTX ISA .version 3.1 on");
+      if (module_.version < kIndirect) complain(o, "accepts a handle in a register only from PTX ISA .version 3.1 on");
       return;
     }
-    complain(o, fmt::format("wants a .{} variable or a 64-bit register", isa::name(type)));
+    complain(o, fmt::format("expects a .{} variable or a 64-bit register", isa::name(type)));
   }
 
   static bool holds_address(Type type) {
@@ -74,11 +74,11 @@ private:
   void sampler(const TextureOperands& operands) {
     if (spelling_.entry->family != Family::texture) return;
     if (operands.sampler != nullptr && !independent_)
-      complain(*operands.sampler, "takes no sampler in unified mode", "'.target texmode_independent' has samplers");
+      complain(*operands.sampler, "takes no sampler in unified mode", "samplers require '.target texmode_independent'");
     else if (operands.sampler != nullptr)
       reference(*operands.sampler, Type::samplerref);
     else if (independent_ && !operands.reference->unified)
-      complain(*operands.reference, "wants a sampler after the texture in independent mode");
+      complain(*operands.reference, "expects a sampler after the texture in independent mode");
   }
 
   std::vector<TextureComplaint> query(const TextureOperands& operands) {
@@ -87,7 +87,7 @@ private:
     return std::move(list_);
   }
 
-  // A register or number of 32 bits of the type that a coordinate has.
+  // A 32-bit register or number of the coordinate's type.
   void number(const Operand& o, bool floating) {
     switch (o.kind) {
     case OperandKind::integer:
@@ -106,7 +106,7 @@ private:
     }
     default: break;
     }
-    complain(o, fmt::format("wants a value of type .{} here", floating ? "f32" : "s32"));
+    complain(o, fmt::format("expects a value of type .{} here", floating ? "f32" : "s32"));
   }
 
   void coordinates(const Operand& o) {
@@ -114,7 +114,7 @@ private:
     const auto list = elements(o);
     // Older compilers always wrote four.
     if (list.size() != count.written && !(list.size() > count.written && (list.size() == 2 || list.size() == 4)))
-      return complain(o, fmt::format("wants {} coordinates, got {}", count.written, list.size()));
+      return complain(o, fmt::format("expects {} coordinates, got {}", count.written, list.size()));
     const bool floating = spelling_.entry->family == Family::texture && spelling_.form.type(1) == Type::f32;
     const bool array = spelling_.has(Word::w_a1d) || spelling_.has(Word::w_a2d) || spelling_.has(Word::w_acube);
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -132,15 +132,15 @@ private:
     if (operands.offset != nullptr) offset(*operands.offset);
     if (operands.compare != nullptr) number(*operands.compare, true);
     if (operands.compare != nullptr && (spelling_.has(Word::w_d3) || !floating))
-      complain(*operands.compare, "compares no depths");
+      complain(*operands.compare, "does not compare depths");
     constexpr int kOffsets = 43, kOffsetTarget = 30;
     for (const Operand* o : {operands.offset, operands.compare})
       if (o != nullptr && (module_.version < kOffsets || module_.sm < kOffsetTarget))
-        complain(*o, "takes offsets and depths from PTX ISA .version 4.3 and .target sm_30 on");
+        complain(*o, "accepts offsets and depths only from PTX ISA .version 4.3 and .target sm_30 on");
     constexpr int kResidency = 71, kResidencyTarget = 60;
     const Operand& d = function_.operands(instruction_)[0];
     if (d.kind == OperandKind::pair && (module_.version < kResidency || module_.sm < kResidencyTarget))
-      complain(d, "has a predicate from PTX ISA .version 7.1 and .target sm_60 on");
+      complain(d, "can have a predicate only from PTX ISA .version 7.1 and .target sm_60 on");
   }
 
   void gradient(const Operand& o) {
@@ -149,7 +149,7 @@ private:
                                                                                          : 4;
     const auto list = elements(o);
     if (o.kind != OperandKind::vector || list.size() != wanted)
-      return complain(o, fmt::format("wants a vector of {} as gradient", wanted));
+      return complain(o, fmt::format("expects a vector of {} as gradient", wanted));
     for (const Operand& e : list) number(e, true);
   }
 
@@ -160,7 +160,7 @@ private:
                                                                                        : 2;
     const auto list = elements(o);
     if (list.size() != wanted && list.size() != 4)
-      return complain(o, fmt::format("wants a vector of {} as offset", wanted));
+      return complain(o, fmt::format("expects a vector of {} as offset", wanted));
     for (std::size_t i = 0; i < std::min<std::size_t>(wanted, 3); ++i) number(list[i], false);
   }
 
@@ -217,7 +217,7 @@ TextureOperands texture_operands(const Function& function, const Instruction& in
     take(found.gradient[0]);
     take(found.gradient[1]);
   }
-  // A vector is an offset, a float a depth; of what could be either, the assembler takes an integer for an offset.
+  // A vector is an offset, a float a depth. If both are possible, the assembler treats an integer as an offset.
   const bool offset = next != operands.end() && !is_scalar_float(function, *next) &&
                       (next->kind == OperandKind::vector || spelling.has(Word::w_d1) || spelling.has(Word::w_a1d));
   if (offset) take(found.offset);

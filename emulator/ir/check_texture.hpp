@@ -1,7 +1,7 @@
-// What texture and surface instructions want of their operands (manual, 9.7.10 and 9.7.11; what it leaves open, as the
-// assembler has it).
+// Checks the operands of texture and surface instructions (manual, 9.7.10 and 9.7.11; the assembler decides what the
+// manual leaves open).
 //
-//   tex.2d.v4.f32.f32 {…}, [t, {%f1}];   ->   "'tex.2d.v4.f32.f32' wants 2 coordinates, got 1"
+//   tex.2d.v4.f32.f32 {…}, [t, {%f1}];   ->   "'tex.2d.v4.f32.f32' expects 2 coordinates, got 1"
 #pragma once
 
 #include "emulator/ir/module.hpp"
@@ -16,11 +16,11 @@ struct TextureComplaint {
   std::string message, hint;
 };
 
-/// Empty for other instructions. The destination, and the data of a store, are checked like any other operand.
+/// Empty for other instructions. The destination and the data of a store are checked elsewhere, like other operands.
 std::vector<TextureComplaint> texture_complaints(const Module& module, const Function& function,
                                                  const Instruction& instruction, const isa::Spelling& spelling);
 
-/// The operands of a texture or surface instruction by what they are for; null where one is absent.
+/// The operands of a texture or surface instruction by purpose; null if absent.
 struct TextureOperands {
   const Operand* reference = nullptr; ///< the texture, or the surface
   const Operand* sampler = nullptr;
@@ -29,15 +29,15 @@ struct TextureOperands {
   const Operand* gradient[2]{}; ///< vectors
   const Operand* offset = nullptr;
   const Operand* compare = nullptr;
-  const Operand* unknown = nullptr; ///< an operand too many
+  const Operand* unknown = nullptr; ///< an unexpected operand
 };
 TextureOperands texture_operands(const Function& function, const Instruction& instruction,
                                  const isa::Spelling& spelling);
 
-/// What the operand of txq and suq must be: attributes of a sampler are those of the texture in unified mode.
+/// The required operand type of txq and suq: in unified mode, sampler attributes belong to the texture.
 Type queried_type(const Module& module, const isa::Spelling& spelling);
 
-/// How many coordinates a spelling takes, an array index and a sample among them, and how many of them it looks at.
+/// The number of coordinates of a spelling, including an array index and a sample: those it uses and those written.
 struct CoordinateCount {
   std::uint32_t used = 0, written = 0;
 };

@@ -8,7 +8,7 @@ using isa::Class;
 
 // PTX manual, 9.4 "Operand type and size":
 // same size, and the same class unless one of the two is untyped; with `relaxed`, wider registers too. The assembler
-// takes registers of type .f16x2 for integers.
+// treats registers of type .f16x2 as integers.
 bool register_fits(Type have, Type want, bool relaxed) {
   if ((have == Type::pred) != (want == Type::pred)) return false;
   if (have == Type::f16x2 && want != Type::f16x2) have = Type::u32;

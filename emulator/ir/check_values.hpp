@@ -1,4 +1,4 @@
-// What operands may stand for a value of a type, and how messages name an operand.
+// Checks which operands can be used as a value of a type, and describes operands in messages.
 //
 //   register_fits(Type::b32, Type::f32, false)  ->  true      described(f, o)  ->  "register '%r1' of type .u32"
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace warplens::ir {
 
-/// May a register of type `have` stand where an instruction wants `want`? With `relaxed`, wider ones too.
+/// True if a register of type `have` can be used for type `want`. With `relaxed`, wider registers are valid, too.
 bool register_fits(Type have, Type want, bool relaxed);
 
-/// May an immediate of this kind stand for a value of type `want`?
+/// True if an immediate of this kind can be used for a value of type `want`.
 bool immediate_fits(const Operand& operand, Type want);
 
 std::string described(const Function& function, const Operand& operand);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kWarpSize = 32;
 
-/// Binding strength, tightest first (manual, table 5); the conditional is not in it.
+/// Operator precedence, highest first (manual, table 5), without the conditional operator.
 int precedence(Operation operation) {
   switch (operation) {
   case Operation::multiply:
@@ -66,7 +66,7 @@ template <class T> std::optional<bool> compared(Operation operation, T a, T b) {
   }
 }
 
-/// Arithmetic on the bits; wraps. `is_signed` matters to / % >> only.
+/// Arithmetic on the bits; wraps. Only / % >> depend on `is_signed`.
 std::uint64_t arithmetic(Operation operation, std::uint64_t a, std::uint64_t b, bool is_signed) {
   const auto sa = static_cast<std::int64_t>(a);
   const auto sb = static_cast<std::int64_t>(b);
@@ -112,7 +112,7 @@ private:
 
   [[nodiscard]] Operation upcoming() const { return next_ < terms_.size() ? terms_[next_].operation : Operation::none; }
 
-  // condition ? yes : no, to the right; a chain of them goes through the loop, only nesting in the middle recurses.
+  // condition ? yes : no, right-associative. The loop handles a chain; only nesting in the middle recurses.
   std::optional<Constant> conditional() {
     if (++depth_ > 200) return fail(terms_[0].where, "constant expression is too long");
     auto condition = binary(1);
@@ -144,7 +144,7 @@ private:
   }
 
   std::optional<Constant> apply(Operation operation, Constant a, const Constant& b, SourceLocation where) {
-    if (!b.symbol.empty()) return fail(where, "a symbol may stand only first in a constant expression");
+    if (!b.symbol.empty()) return fail(where, "a symbol can only be the first term of a constant expression");
     if (!a.symbol.empty()) {
       if (b.is_real() || (operation != Operation::add && operation != Operation::subtract))
         return fail(where, "only an integer can be added to the address of a symbol");
@@ -189,7 +189,7 @@ private:
       if (!value->symbol.empty()) return fail(term.where, fmt::format("'{}' cannot be applied to a symbol", *at));
       if (term.kind == TermKind::hexadecimal)
         return fail(term.where, fmt::format("expected a number after '{}' but found '{}'", *at, term.text),
-                    "write the sign into the bits");
+                    "encode the sign in the bits");
       if (*at == '-' && value->is_real())
         value = real_value(-as_double(*value));
       else if (*at == '-')
@@ -258,7 +258,7 @@ private:
     if (value->is_real()) {
       const double real = as_double(*value);
       if (!(real >= -0x1p63 && real < (to_signed ? 0x1p63 : 0x1p64)))
-        return fail(term.where, "number does not fit 64 bits");
+        return fail(term.where, "number does not fit in 64 bits");
       value->bits =
           real < 0x1p63 ? static_cast<std::int64_t>(real) : static_cast<std::int64_t>(static_cast<std::uint64_t>(real));
     }
@@ -287,7 +287,7 @@ std::optional<Constant> integer(const Term& term, ConstantError& error) {
   std::uint64_t value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
   if (problem == std::errc::result_out_of_range) {
-    error = {term.where, fmt::format("integer '{}' does not fit 64 bits", term.text.substr(0, 40)), {}};
+    error = {term.where, fmt::format("integer '{}' does not fit in 64 bits", term.text.substr(0, 40)), {}};
     return std::nullopt;
   }
   if (problem != std::errc{} || end != digits.data() + digits.size()) {
@@ -312,7 +312,7 @@ std::optional<Constant> number(const Term& term, ConstantError& error) {
   double value = 0;
   const auto parsed = std::from_chars(term.text.data(), term.text.data() + term.text.size(), value);
   if (parsed.ec == std::errc::result_out_of_range) {
-    error = {term.where, fmt::format("number '{}' does not fit a double", term.text.substr(0, 40)), {}};
+    error = {term.where, fmt::format("number '{}' does not fit in a double", term.text.substr(0, 40)), {}};
     return std::nullopt;
   }
   return real_value(value);

@@ -1,4 +1,4 @@
-// Constant expressions (manual, section 4.5.4): folded while the text is read.
+// Constant expressions (manual, section 4.5.4): folded during parsing.
 //
 //   3 + 4 * (1 << 2)  ->  19 (signed)        table + 8  ->  8 relative to the symbol `table`
 #pragma once
@@ -21,17 +21,17 @@ struct Constant {
   [[nodiscard]] bool is_real() const { return kind == Kind::real32 || kind == Kind::real64; }
 };
 
-/// What is wrong with an expression.
+/// An error in an expression.
 struct ConstantError {
   SourceLocation where;
   std::string message;
   std::string hint;
 };
 
-/// A number as written: 017, 0x1FU, 0b11, 1.5e3, 0f3F800000. Wrong where it does not fit 64 bits.
+/// Parses a number: 017, 0x1FU, 0b11, 1.5e3, 0f3F800000. An error if it does not fit in 64 bits.
 std::optional<Constant> number(const Term& term, ConstantError& error);
 
-/// The value of an expression. Nothing, and `error` set, where it is not constant.
+/// The value of an expression. Empty, with `error` set, if the expression is not constant.
 std::optional<Constant> evaluate(const Syntax& syntax, const Expression& expression, ConstantError& error);
 
 /// The value of the terms after the first of an address: [base + 4*2 + 1] -> 9.

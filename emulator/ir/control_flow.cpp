@@ -16,7 +16,7 @@ bool leaves(const Instruction& i) {
   return (op == "ret" || op == "exit" || op == "trap") && i.guard == kNone;
 }
 
-// The instructions that a branch may go to.
+// The possible target instructions of a branch.
 std::vector<std::uint32_t> targets(const Function& f, const Instruction& i) {
   std::vector<std::uint32_t> list;
   for (const Operand& o : f.operands(i)) {
@@ -66,7 +66,7 @@ void connect(const Function& f, ControlFlow& flow) {
 }
 
 // Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), the simple version, on the
-// reversed graph: n log n, whatever the graph. The exit is node n of the graph, and number 0 of the walk.
+// reversed graph: n log n for any graph. The exit is node n of the graph, and number 0 of the walk.
 class PostDominators {
 public:
   explicit PostDominators(const ControlFlow& flow)
@@ -98,7 +98,7 @@ private:
     parent_.push_back(parent);
   }
 
-  // Backwards from the exit, depth first, without recursion (bodies of 100 000 blocks exist).
+  // Backwards from the exit, depth first, without recursion (some bodies have 100 000 blocks).
   void number() {
     number_.assign(exit_ + 1, kNone);
     visit(exit_, 0);
@@ -116,7 +116,7 @@ private:
     }
   }
 
-  // The number with the least semi-dominator on the way up from `v`, whose way is made short.
+  // The number with the smallest semi-dominator on the path up from `v`; compresses the path.
   std::uint32_t evaluate(std::uint32_t v) {
     if (ancestor_[v] == kNone) return label_[v];
     path_.clear();
@@ -129,7 +129,7 @@ private:
     return label_[v];
   }
 
-  void take(std::uint32_t v, std::uint32_t successor) { // which is a predecessor in the reversed graph
+  void take(std::uint32_t v, std::uint32_t successor) { // a predecessor in the reversed graph
     if (number_[successor] != kNone) semi_[v] = std::min(semi_[v], semi_[evaluate(number_[successor])]);
   }
 
@@ -160,7 +160,7 @@ private:
   const std::vector<Block>& blocks_;
   std::uint32_t exit_;
   std::vector<std::vector<std::uint32_t>> into_;
-  std::vector<std::uint32_t> number_;        ///< by node; kNone: never reaches the exit
+  std::vector<std::uint32_t> number_;        ///< by node; kNone if it never reaches the exit
   std::vector<std::uint32_t> node_, parent_; ///< by number
   std::vector<std::uint32_t> semi_, label_, ancestor_, dominator_, path_;
 };

@@ -1,4 +1,4 @@
-// Basic blocks of a function, their successors, and immediate post-dominators: where a diverged warp meets again.
+// Basic blocks of a function, their successors, and immediate post-dominators, where a diverged warp reconverges.
 //
 //   if (p) A else B; C   ->   the block that branches has C's block as its immediate post-dominator
 #pragma once
@@ -20,7 +20,7 @@ struct ControlFlow {
   std::vector<std::uint32_t> block_of; ///< by instruction
 };
 
-/// Guarded ret and exit take lanes out of a warp but do not end a block's fall-through.
+/// Guarded ret and exit remove lanes from a warp but do not end a block's fall-through.
 ControlFlow control_flow(const Function& function);
 
 } // namespace warplens::ir

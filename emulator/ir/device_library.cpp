@@ -17,7 +17,7 @@ const std::vector<LibraryFunction>& system_calls() {
   return list;
 }
 
-/// 12 bytes are a dim3.
+/// A dim3 has 12 bytes.
 const std::vector<LibraryFunction>& device_runtime() {
   static const std::vector<LibraryFunction> list{
       {Library::get_parameter_buffer, "GetParameterBuffer", {8, 8}, {8}},

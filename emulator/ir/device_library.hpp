@@ -1,5 +1,5 @@
-// Functions that devices have without a definition in the module: the system calls (PTX interoperability guide, "System
-// calls") and the device runtime, with which kernels launch kernels (CUDA C++ Programming Guide, "CUDA Dynamic
+// Functions that the device provides without a definition in the module: the system calls (PTX interoperability guide,
+// "System calls") and the device runtime, with which kernels launch kernels (CUDA C++ Programming Guide, "CUDA Dynamic
 // Parallelism"; signatures as in cuda_device_runtime_api.h).
 //
 //   find_library_function("__cudaCDP2LaunchDeviceV2")->library  ->  Library::launch_device_v2
@@ -48,14 +48,14 @@ struct LibraryFunction {
   std::vector<std::uint64_t> params, results; ///< sizes in bytes; 8 stands for an address
 };
 
-/// Null: there is no such function. The device runtime's functions are `cudaLaunchDevice` and, as nvcc 12 and later
-/// call them, `__cudaCDP2LaunchDevice`; with `_ptsz` where the default stream is one for each thread.
+/// Null if there is no such function. The functions of the device runtime have names such as `cudaLaunchDevice` or, in
+/// code from nvcc 12 and later, `__cudaCDP2LaunchDevice`; the suffix `_ptsz` selects a default stream per thread.
 const LibraryFunction* find_library_function(std::string_view name);
 inline Library library_named(std::string_view name) {
   const LibraryFunction* const function = find_library_function(name);
   return function == nullptr ? Library::none : function->library;
 }
-/// By the name; whether it is one of those above, or not.
+/// Decides by the name only, also for functions that are not listed above.
 bool is_of_device_runtime(std::string_view name);
 
 } // namespace warplens::ir

@@ -12,8 +12,8 @@ struct Effect {
   bool certain = true; ///< false: the guard, or a part of a vector register, may leave the old value
 };
 
-/// By instruction. Destinations are told by the instruction table, so check() comes first; an instruction that is not
-/// in the table is taken to write its first operand.
+/// By instruction. Requires check(), because the instruction table identifies the destinations. An instruction that is
+/// not in the table is assumed to write its first operand.
 std::vector<Effect> effects(const Module& module, const Function& function);
 
 } // namespace warplens::ir

@@ -21,7 +21,7 @@ constexpr int kAll = 64;
 
 int zeros_of(std::uint64_t value) { return value == 0 ? kAll : __builtin_ctzll(value); }
 
-// How many low bits of an instruction's result are zero, from those of its operands.
+// The number of low bits that are zero in an instruction's result, from those of its operands.
 template <class Zeros> int zeros_of_result(std::string_view op, std::span<const Operand> o, Zeros of) {
   const auto capped = [](int zeros) { return std::min(zeros, kAll); };
   if (o.size() == 2 && (op == "mov" || op == "cvt" || op == "cvta")) return of(o[1]);
@@ -40,8 +40,8 @@ template <class Zeros> int zeros_of_result(std::string_view op, std::span<const 
   return 0;
 }
 
-// How many low bits of each register are zero whenever it is read: the least over all its definitions, to a fixed
-// point.
+// The number of low bits of each register that are always zero: the minimum over all its definitions, iterated to a
+// fixed point.
 class LowZeros {
 public:
   LowZeros(const Function& f, const std::function<std::uint64_t(const Operand&)>& address_of)
@@ -51,7 +51,7 @@ public:
         for (const Formal& formal : *formals)
           if (formal.reg != kNone) zeros_[formal.reg] = 0; // calls write these
     find_readers();
-    // First all in the order of the text; then those that read what has changed.
+    // First all instructions in the order of the text; then those that read changed registers.
     queued_.assign(f.instructions.size(), true);
     for (std::uint32_t i = 0; i < queued_.size(); ++i) define(i);
     while (!queue_.empty()) {
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  // The instructions that compute from each register.
+  // The instructions that use each register in a computation.
   void find_readers() {
     const auto each = [&](auto&& take) {
       for (std::uint32_t i = 0; i < f_.instructions.size(); ++i)
@@ -112,12 +112,12 @@ private:
   const Function& f_;
   const std::function<std::uint64_t(const Operand&)>& address_of_;
   std::vector<int> zeros_;
-  std::vector<std::uint32_t> readers_, reader_begin_; ///< instructions; by register, where its own begin
+  std::vector<std::uint32_t> readers_, reader_begin_; ///< instructions; by register, the start of its own
   std::vector<bool> queued_;                          ///< by instruction
   std::vector<std::uint32_t> queue_;
 };
 
-// A value as a root and a constant distance from it; two equal ones are the same number at run time.
+// A value as a root and a constant distance from it. Equal values are the same number at run time.
 struct Value {
   std::uint32_t root = 0;
   std::int64_t offset = 0;
@@ -150,7 +150,7 @@ public:
   }
 
 private:
-  // Windows of 16 bytes (8 where no more can be proved) that accesses of the running block have touched.
+  // Windows of 16 bytes (8 if no more can be proved) that accesses of the current block touch.
   using Window = std::pair<std::uint32_t, std::int64_t>; // root, offset
   using Windows = std::map<Window, std::vector<Member>>;
 
@@ -254,7 +254,7 @@ private:
     members.push_back({index, at.offset, bytes});
   }
 
-  // 4 or 8 where this load or store of shared memory may be joined with others, else 0.
+  // 4 or 8 if this load or store of shared memory can be joined with others, else 0.
   int joinable_bytes(const Instruction& i) const {
     if (i.guard != kNone || !has_word(i.opcode, "shared")) return 0;
     for (const char* word : {"volatile", "relaxed", "acquire", "release", "mmio", "v4"})
@@ -275,7 +275,7 @@ private:
   }
 
   void join(std::int64_t window, const std::vector<Member>& members, bool load) {
-    unsigned words = 0; // of the 16 bytes, which are asked for
+    unsigned words = 0; // requested words of the 16 bytes
     for (const Member& m : members)
       for (int b = 0; b < m.bytes; b += 4) words |= 1u << ((m.offset - window + b) / 4);
     const int count = __builtin_popcount(words);

@@ -15,7 +15,7 @@ namespace {
 
 std::string_view head(const Instruction& i) { return i.opcode.substr(0, i.opcode.find('.')); }
 
-// Does the body need a ret of its own at the end?
+// Does the body need an additional ret at the end?
 bool falls_off(const Function& f) {
   if (f.instructions.empty()) return true;
   const auto end = static_cast<std::uint32_t>(f.instructions.size());
@@ -60,7 +60,7 @@ public:
     linked_.where = kernel_.where;
     linked_.file = kernel_.file;
     for (const std::uint32_t f : reachable()) append(f);
-    const Limit& limit = limits::kCallTargets; // each takes some hundred bytes
+    const Limit& limit = limits::kCallTargets; // each needs a few hundred bytes
     if (!limit.admits(targets_))
       errors_.error(kernel_.where, limit.exceeded(fmt::format("kernel '{}'", kernel_.name), targets_), limit.hint());
     else
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  // Where the lists of the part that is appended begin in those of the whole.
+  // The start of the lists of the appended part in those of the linked function.
   struct Bases {
     std::uint32_t registers, pool, labels, tables, variables, params, results;
   };
@@ -89,7 +89,7 @@ private:
     part.first_variable = size(linked_.variables);
     Bases base{
         size(linked_.registers), size(linked_.operand_pool), size(linked_.labels), size(linked_.tables), 0, 0, 0};
-    std::uint32_t next_register = base.registers; // parameters in registers are the first ones, after results
+    std::uint32_t next_register = base.registers; // results in registers come first, then parameters
     base.results = size(linked_.variables);
     part.results = formals(f.results, f.has_body, next_register);
     base.params = size(linked_.variables);
@@ -118,12 +118,12 @@ private:
     part.end = size(linked_.instructions);
     part.end_variable = size(linked_.variables);
     if (!f.has_body && library_named(f.name) == Library::none)
-      errors_.error(f.where, fmt::format("function '{}' is called but defined nowhere", f.name),
+      errors_.error(f.where, fmt::format("function '{}' is called but not defined", f.name),
                     fmt::format("kernel '{}' cannot be launched without it", kernel_.name));
     linked_.parts.push_back(std::move(part));
   }
 
-  // Without a body there are no registers: a function of the device's library finds all its arguments in the frame.
+  // Without a body there are no registers: a device library function takes all its arguments from the frame.
   std::vector<Formal> formals(const std::vector<Variable>& list, bool has_body, std::uint32_t& next_register) {
     std::vector<Formal> result;
     for (Variable v : list) {
@@ -135,7 +135,7 @@ private:
     return result;
   }
 
-  // A register at module scope is the one of the first part that names it.
+  // A register at module scope uses the number from the first part that names it.
   std::uint32_t moved_register(const Function& f, std::uint32_t index, const Bases& base) {
     const std::uint32_t moved = base.registers + index, shared = f.registers[index].shared;
     return shared == kNone ? moved : shared_registers_.try_emplace(shared, moved).first->second;
@@ -179,7 +179,7 @@ private:
     return i;
   }
 
-  // Parts that reach themselves: their registers have to be kept while one of the same circle runs.
+  // Recursive parts: their registers must be saved while a part of the same cycle runs.
   void find_cycles() {
     const std::uint32_t count = size(linked_.parts);
     std::vector<std::uint32_t> part_of(module_.functions.size(), kNone);
@@ -194,7 +194,7 @@ private:
     std::vector<std::vector<std::uint32_t>> callers(count);
     for (std::uint32_t p = 0; p < count; ++p)
       for (const std::uint32_t q : calls[p]) callers[q].push_back(p);
-    // Kosaraju: what reaches a part backwards, the parts taken in the order in which a walk forwards left them last.
+    // Kosaraju: walks backwards from each part, in reverse order of completion of a forward walk.
     std::vector<bool> seen(count, false);
     std::vector<std::uint32_t> order, members;
     for (std::uint32_t p = 0; p < count; ++p) walk(calls, p, seen, order);
@@ -209,7 +209,7 @@ private:
     }
   }
 
-  // Appends what can be reached from a part and has not been seen, in the order in which it is left.
+  // Appends the unseen parts that are reachable from a part, in the order of completion.
   static void walk(const std::vector<std::vector<std::uint32_t>>& edges, std::uint32_t from, std::vector<bool>& seen,
                    std::vector<std::uint32_t>& left) {
     if (seen[from]) return;

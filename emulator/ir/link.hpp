@@ -1,10 +1,10 @@
-// A kernel and every function that it may reach, as one function: what the emulator decodes where a kernel calls.
+// Links a kernel and every function that it can reach into one function, which the emulator decodes.
 //
 //   .entry k { … call f, (a); ret; }  .func f(.param .b32 x) { … ret; }
 //   ->  Function{name: "k", instructions: k's, then f's, parts: [{k, 0..9}, {f, 9..14, params: [x]}]}
 //
 // Registers, labels, tables and variables are renumbered so that one register file serves all. The formal parameters of
-// the functions become variables of .param space, which lie in their frames.
+// the functions become variables in .param space, which are in their frames.
 #pragma once
 
 #include "emulator/base/expected.hpp"
@@ -12,13 +12,13 @@
 
 namespace warplens::ir {
 
-/// Does it call, use the stack, or declare .param variables, which lie in a frame?
+/// True if the kernel calls, uses the stack, or declares .param variables, which are in a frame.
 bool needs_linking(const Function& kernel);
 
-/// The functions that a kernel may reach, itself first.
+/// The functions that a kernel can reach, starting with the kernel itself.
 std::vector<std::uint32_t> reachable(const Module& module, const Function& kernel);
 
-/// Comes after check(). Errors: a function that is called is defined nowhere.
+/// Requires check(). Error: a called function is not defined.
 Expected<Function> link(const Module& module, const Function& kernel);
 
 } // namespace warplens::ir

@@ -21,15 +21,15 @@ public:
     for (const Register& r : function.registers) weights_.push_back(weight(r));
   }
 
-  /// From now on, values that are the same for all threads of a block, and known when it starts, take no registers:
-  /// parameters, %ctaid and its kind, numbers, addresses of variables. The compiler reads them where they are needed.
+  /// From now on, values that are the same for all threads of a block and known when it starts need no registers:
+  /// parameters, %ctaid and similar, numbers, addresses of variables. The compiler reads them where they are needed.
   void leave_out_constants() {
     const std::vector<bool> constant = constants();
     for (std::size_t r = 0; r < constant.size(); ++r)
       if (constant[r]) weights_[r] = 0;
   }
 
-  /// From now on, integers of 64 bits take one register, for they are addresses of 32 bits.
+  /// From now on, 64-bit integers take one register, because they are 32-bit addresses.
   void shorten_addresses() {
     for (std::size_t r = 0; r < weights_.size(); ++r)
       if (isa::bits(function_.registers[r].type) == 64 && function_.registers[r].type != Type::f64) weights_[r] /= 2;
@@ -77,7 +77,7 @@ public:
       std::uint32_t i = flow_.blocks[b].end;
       for (const std::size_t q : asked[b]) {
         while (--i > instructions[q]) step_back(i, live);
-        ++i; // has still to be stepped over
+        ++i; // still to be stepped over
         result[q].assign(live.begin(), live.end());
         if (!limits::kSavedRegisters.admits(total += live.size())) return std::nullopt;
       }
@@ -86,13 +86,13 @@ public:
   }
 
 private:
-  // Registers with a single definition, which moves a constant or loads a parameter.
+  // Finds registers with a single definition, which moves a constant or loads a parameter.
   [[nodiscard]] std::vector<bool> constants() const {
     std::vector<std::uint32_t> definitions(function_.registers.size());
     for (const Effect& e : effects_)
       for (const std::uint32_t r : e.writes) ++definitions[r];
     std::vector<bool> constant(function_.registers.size());
-    for (std::size_t i = 0; i < effects_.size(); ++i) { // what is moved on has been defined before
+    for (std::size_t i = 0; i < effects_.size(); ++i) { // a source of a move is defined earlier
       const Effect& e = effects_[i];
       const bool moves = copies_a_constant(function_.instructions[i]) &&
                          std::all_of(e.reads.begin(), e.reads.end(), [&](std::uint32_t r) { return constant[r]; });
@@ -101,7 +101,7 @@ private:
     return constant;
   }
 
-  // Provided that the registers it reads are constants.
+  // Assumes that the registers it reads are constants.
   [[nodiscard]] bool copies_a_constant(const Instruction& i) const {
     const std::string_view head = i.opcode.substr(0, i.opcode.find('.'));
     if (head == "ld") return i.opcode.starts_with("ld.param");
@@ -124,9 +124,9 @@ private:
   struct Occurrence {
     std::uint32_t block = 0, reg = 0;
     bool exposed = false; ///< read before it is written
-    bool kills = false;   ///< surely written
+    bool kills = false;   ///< written with certainty
     bool live_out = false;
-    std::size_t earlier = kNowhere; ///< the one before of this register
+    std::size_t earlier = kNowhere; ///< the previous occurrence of this register
   };
   static constexpr std::size_t kNowhere = ~std::size_t{0};
 
@@ -160,8 +160,8 @@ private:
     block_begin_.push_back(occurrences_.size());
   }
 
-  // For one register after the other: from the blocks that read it back to those that write it. What is live for how
-  // long decides how much work that is; false where it is more than kMostExact registers in every block.
+  // For each register: from the blocks that read it back to those that write it. The work depends on how long registers
+  // stay live; returns false if it exceeds kMostExact registers in every block.
   template <class Wanted, class Leaves> bool spread(Wanted wanted, Leaves leaves) {
     const std::size_t blocks = flow_.blocks.size();
     std::vector<std::vector<std::uint32_t>> into(blocks);
@@ -197,7 +197,7 @@ private:
     return true;
   }
 
-  // From what is live after an instruction to what is live before it; returns the most while it runs.
+  // From the registers live after an instruction to those live before it; returns the maximum during the instruction.
   std::uint32_t step(std::uint32_t i, std::uint32_t& now) {
     const Effect& e = effects_[i];
     std::uint32_t during = now;
@@ -226,7 +226,7 @@ private:
   std::vector<std::size_t> block_begin_;  ///< in occurrences_
   std::vector<std::size_t> last_;         ///< occurrence, by register
   std::vector<std::uint32_t> weight_out_; ///< by block: of the registers that are live at its end
-  std::vector<bool> live_;                ///< by register, of those that the block at hand mentions
+  std::vector<bool> live_;                ///< by register, for those in the current block
 };
 
 } // namespace

@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  // The newest of the targets and versions, which knows what the others know.
+  // The newest target and version, which include the features of the others.
   void header() {
     for (const Module& m : modules_) {
       result_.file += (result_.file.empty() ? "" : ", ") + m.file;
@@ -55,7 +55,7 @@ private:
       }
       if (m.address_size != modules_.front().address_size)
         error({}, m.file,
-              fmt::format("'{}' has addresses of {} bits, but '{}' of {}", m.file, m.address_size,
+              fmt::format("'{}' uses {}-bit addresses, but '{}' uses {}-bit addresses", m.file, m.address_size,
                           modules_.front().file, modules_.front().address_size));
       for (const std::string_view option : m.target_options)
         if (std::find(result_.target_options.begin(), result_.target_options.end(), option) ==
@@ -72,7 +72,7 @@ private:
     errors_.append(std::move(one));
   }
 
-  // Where a variable or function of the module at hand goes: to the public one of that name, or to the end.
+  // The new position of a variable or function of the current module: the public one of that name, or the end.
   template <class Symbol, class List>
   std::uint32_t place_in(List& list, std::map<std::string_view, std::uint32_t>& known, const Symbol& symbol) {
     if (is_public(symbol.linkage))
@@ -80,14 +80,14 @@ private:
     const auto index = static_cast<std::uint32_t>(list.size());
     list.emplace_back();
     list.back().name = own_name(symbol);
-    list.back().linkage = Linkage::external; // until somebody defines it
+    list.back().linkage = Linkage::external; // until a definition follows
     if (is_public(symbol.linkage)) known.emplace(symbol.name, index);
     return index;
   }
   std::uint32_t place(const Variable& v) { return place_in(result_.variables, public_variables_, v); }
   std::uint32_t place(const Function& f) { return place_in(result_.functions, public_functions_, f); }
 
-  // A name that nobody else has.
+  // A unique name.
   template <class Symbol> std::string_view own_name(const Symbol& symbol) {
     std::string_view name = symbol.name;
     while (!names_.insert(name).second)
@@ -111,7 +111,7 @@ private:
     if (defined && known.linkage == Linkage::common && v.linkage == Linkage::common && v.size <= known.size) return;
     if (defined && (v.linkage == Linkage::external || v.linkage == Linkage::weak)) return;
     if (defined && known.linkage == Linkage::visible)
-      return error(v.where, file_, fmt::format("'{}' is defined in another file, too", v.name));
+      return error(v.where, file_, fmt::format("'{}' is also defined in another file", v.name));
     for (Relocation& r : v.relocations) r.symbol = renamed(r.symbol);
     v.name = known.name;
     if (!is_new) v.alignment = std::max(v.alignment, known.alignment);
@@ -124,10 +124,10 @@ private:
     const bool fits = is_new || (known.is_entry == f.is_entry && same_sizes(known.params, f.params) &&
                                  same_sizes(known.results, f.results));
     if (!fits)
-      return error(f.where, file_, fmt::format("'{}' has other parameters or results in '{}'", f.name, known.file));
+      return error(f.where, file_, fmt::format("'{}' has different parameters or results in '{}'", f.name, known.file));
     const bool better = f.has_body || !f.alias_of.empty(), defined = known.has_body || !known.alias_of.empty();
     if (better && defined && known.linkage != Linkage::weak && f.linkage != Linkage::weak)
-      return error(f.where, file_, fmt::format("'{}' is defined in '{}', too", f.name, known.file));
+      return error(f.where, file_, fmt::format("'{}' is also defined in '{}'", f.name, known.file));
     if (!is_new && (!better || (defined && f.linkage == Linkage::weak))) return;
     move_operands(f);
     for (Register& r : f.registers)
@@ -155,11 +155,11 @@ private:
   Diagnostics errors_;
   std::map<std::string_view, std::uint32_t> public_functions_, public_variables_;
   std::unordered_set<std::string_view> names_;
-  std::unordered_map<std::string_view, int> copies_; ///< of a name, so far
+  std::unordered_map<std::string_view, int> copies_; ///< number of copies of each name so far
 
-  // Of the module at hand.
+  // Of the current module.
   struct {
-    std::vector<std::uint32_t> functions, variables; ///< by index there: the index in the result
+    std::vector<std::uint32_t> functions, variables; ///< from its own indices to indices in the result
     std::map<std::string_view, std::string_view> renamed;
   } map_;
   std::string_view file_;

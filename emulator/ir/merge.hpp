@@ -1,9 +1,9 @@
-// Several PTX files as one module, as a linker makes them: what one declares .extern another defines.
+// Merges several PTX files into one module, as a linker does: one file defines what another declares .extern.
 //
 //   a.ptx: .extern .func f; .visible .entry k { call f; }   b.ptx: .visible .func f { … }
 //   ->  one module in which k calls f
 //
-// Names without a linkage directive stay apart: where two files have the same one, the later file's is renamed.
+// Names without a linkage directive stay local to their file: if two files use the same name, the later one is renamed.
 #pragma once
 
 #include "emulator/base/expected.hpp"
@@ -11,8 +11,8 @@
 
 namespace warplens::ir {
 
-/// At least one module; each has passed check(), which the result has yet to do. Errors: two definitions of one name,
-/// declarations that do not fit the definition, addresses of different sizes.
+/// Takes at least one module. Each must have passed check(); call check() on the result. Errors: two definitions of one
+/// name, declarations that do not match the definition, different address sizes.
 Expected<Module> merge(std::vector<Module> modules);
 
 } // namespace warplens::ir

@@ -29,7 +29,8 @@ const Variable& Module::variable(const Function& function, std::uint32_t index) 
 char* Module::Names::room(std::size_t size) {
   constexpr std::size_t kFirst = 512, kMost = 65536;
   if (left < size) {
-    const std::size_t wanted = blocks.empty() ? kFirst : std::min(2 * block_size, kMost); // small modules stay small
+    const std::size_t wanted =
+        blocks.empty() ? kFirst : std::min(2 * block_size, kMost); // small modules need little memory
     block_size = std::max(wanted, size);
     next = blocks.emplace_back(std::make_unique_for_overwrite<char[]>(block_size)).get();
     left = block_size;

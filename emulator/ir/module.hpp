@@ -1,5 +1,5 @@
-// A PTX module after parsing: names are resolved to indices, constants are folded, nothing is checked against the
-// instruction table yet (that is ir/check.hpp).
+// A PTX module after parsing: names are resolved to indices, constants are folded, but nothing is checked against
+// the instruction table yet (see ir/check.hpp).
 //
 //   .visible .entry k(.param .u64 p) { .reg .b32 %r<3>; add.s32 %r1, %r2, 5; ret; }
 //
@@ -32,14 +32,15 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 /// Linkage and visibility in front of a declaration.
 enum class Linkage : std::uint8_t { internal, visible, external, weak, common };
 
-/// What an operand is. `index` means, by kind: a register of the function; a variable (see VariableRef); a label;
-/// a Special; a function of the module; for lists the first of `count` operands in Function::operand_pool.
+/// The kind of an operand. The meaning of `index` depends on it: a register of the function; a variable (see
+/// VariableRef); a label; a Special; a function of the module; for lists the first of `count` operands in
+/// Function::operand_pool.
 enum class OperandKind : std::uint8_t {
   reg,       ///< %r1, or one component of a vector register: %v.x
   variable,  ///< the address of a variable or parameter, plus `value`
   function,  ///< the address of a function
   label,     ///< a branch target; `index` is into Function::labels
-  special,   ///< %tid.x; `component`; %tid as a whole is a vector of these, and so is a whole vector register
+  special,   ///< %tid.x; `component`; the whole %tid is a vector of these, and so is a whole vector register
   integer,   ///< `value`
   real32,    ///< 0f3F800000: the bits in `value`
   real64,    ///< 0d3FF0000000000000 or a decimal such as 1.5: the bits of the double in `value`
@@ -48,26 +49,26 @@ enum class OperandKind : std::uint8_t {
   vector,    ///< {a, b}
   pair,      ///< p|q
   address,   ///< [base+value]; the base is pool[index] (count 1), absent (count 0) for [123]; further elements
-             ///< are what follows a comma, as in [tex, {x, y}]
+             ///< follow a comma, as in [tex, {x, y}]
   list,      ///< (a, b) of a call
   table,     ///< a .branchtargets, .calltargets or .callprototype label; `index` into Function::tables
   indexed,   ///< array[%r+2], or the base of [symbol+%r]: pool[index] is the variable, its `value` an offset in bytes;
-             ///< pool[index+1] the register, its `value` the bytes that one step of it is worth
+             ///< pool[index+1] the register, its `value` the size of an element in bytes
 };
 
 /// Components of video instructions (manual, 9.7.18): %r1.b0 to .b3, .h0, .h1, and the selections of the SIMD ones,
-/// whose digits are those of Operand::value: %r1.h10 is 0x10, %r1.b7531 is 0x7531. kSomeBytes is a selection of two or
-/// three, which go down: %r1.b20, %r1.b310.
+/// whose digits are in Operand::value: %r1.h10 is 0x10, %r1.b7531 is 0x7531. kSomeBytes is a selection of two or three
+/// bytes in descending order: %r1.b20, %r1.b310.
 enum Component : std::uint8_t { kByte0 = 5, kHalf0 = 9, kHalves = 11, kBytes = 12, kSomeBytes = 13 };
 
 struct Operand {
   OperandKind kind = OperandKind::sink;
-  bool negated = false;       ///< !%p, or -%r where a version of PTX allows it
+  bool negated = false;       ///< !%p, or -%r if the PTX version allows it
   std::uint8_t component = 0; ///< 1..4 for .x .y .z .w (also .r .g .b .a), 0 for the whole; see Component
   bool unified = false;       ///< `.unified` after a texture operand
   std::uint32_t index = kNone;
   std::uint32_t count = 0;
-  std::uint32_t column = 0; ///< of its first character; 0 where it is on another line than the instruction
+  std::uint32_t column = 0; ///< of its first character; 0 if it is not on the line of the instruction
   std::int64_t value = 0;
 };
 
@@ -78,23 +79,22 @@ struct SourcePosition {
 };
 
 struct Instruction {
-  std::string_view opcode;     ///< whole spelling, e.g. "ld.global.v2.f32"; owned by the module
+  std::string_view opcode;     ///< the whole spelling, e.g. "ld.global.v2.f32"; owned by the module
   SourceLocation where;        ///< in the PTX text
   SourcePosition source;       ///< the `.loc` in force
   std::uint32_t guard = kNone; ///< register of `@%p`
   bool guard_negated = false;
   std::uint32_t first_operand = 0; ///< into Function::operand_pool
   std::uint32_t operand_count = 0;
-  std::uint32_t form = kNone; ///< set by check(): index into Module::spellings; kNone = unsupported
+  std::uint32_t form = kNone;                ///< set by check(): index into Module::spellings; kNone = unsupported
   isa::InstructionClass instruction_class{}; ///< that of the form
 };
 
 struct Register {
   std::string_view name; ///< with its `%`; two scopes may use the same name
   Type type = Type::none;
-  std::uint8_t components = 1; ///< 2 or 4 for `.reg .v2`
-  std::uint32_t shared =
-      kNone; ///< number of a register at module scope, which functions have in common (before PTX 3.1)
+  std::uint8_t components = 1;  ///< 2 or 4 for `.reg .v2`
+  std::uint32_t shared = kNone; ///< number of a register at module scope, which all functions share (before PTX 3.1)
 };
 
 /// An element of an initialiser that is not a number: the address of a symbol.
@@ -112,15 +112,15 @@ struct VariableOption {
   std::string_view name, value;
 };
 
-/// A variable of any space, or a parameter. Those that a body declares as .global or .const are the module's, with its
-/// name in front.
+/// A variable of any space, or a parameter. A .global or .const variable that a body declares belongs to the module;
+/// the function's name is its prefix.
 struct Variable {
   std::string_view name;
   Space space = Space::none;
   Type type = Type::none;
   std::uint8_t vector = 1; ///< 2 or 4 for `.v2`, `.v4`
   Linkage linkage = Linkage::internal;
-  std::uint32_t alignment = 0;        ///< in bytes; natural where `.align` is absent
+  std::uint32_t alignment = 0;        ///< in bytes; natural if `.align` is absent
   std::uint64_t size = 0;             ///< in bytes; 0 for `extern .shared x[]`
   std::vector<std::uint64_t> extents; ///< of an array; 0 for `[]`
   std::vector<std::byte> initial;     ///< empty: zeros; otherwise at most `size` bytes
@@ -133,7 +133,7 @@ struct Variable {
   SourceLocation where;
 };
 
-/// Where an Operand of kind `variable` points: the top two bits say in which list, the rest which entry.
+/// What an Operand of kind `variable` refers to: the top two bits select the list, the others the entry.
 enum class VariableOwner : std::uint32_t { module = 0, local = 1, parameter = 2, result = 3 };
 constexpr std::uint32_t variable_index(VariableOwner owner, std::uint32_t i) {
   return static_cast<std::uint32_t>(owner) << 30 | i;
@@ -143,7 +143,7 @@ constexpr std::uint32_t variable_position(std::uint32_t index) { return index & 
 
 struct Label {
   std::string_view name;
-  std::uint32_t instruction = kNone; ///< the one it stands before; may equal instructions.size()
+  std::uint32_t instruction = kNone; ///< the instruction that follows it; may equal instructions.size()
 };
 
 /// `.branchtargets`, `.calltargets` and `.callprototype`: kept for brx and indirect calls.
@@ -156,7 +156,7 @@ struct Table {
   bool no_return = false;
 };
 
-/// Performance directives; 0 where absent.
+/// Performance directives; 0 if absent.
 struct LaunchBounds {
   std::array<std::uint32_t, 3> max_threads{};      ///< .maxntid
   std::array<std::uint32_t, 3> required_threads{}; ///< .reqntid
@@ -169,7 +169,7 @@ struct LaunchBounds {
   bool blocks_are_clusters = false;                ///< .blocksareclusters
 };
 
-/// A formal parameter or result of a part: where it lies in the frame, and its register where it is declared .reg.
+/// A formal parameter or result of a part: its position in the frame, and its register if it is declared .reg.
 struct Formal {
   std::uint32_t variable = kNone; ///< position in Function::variables
   std::uint32_t reg = kNone;
@@ -180,8 +180,8 @@ struct Part {
   std::uint32_t function = 0;       ///< of the module
   std::uint32_t first = 0, end = 0; ///< its instructions; a function of the device's library has none
   std::uint32_t first_variable = 0, end_variable = 0;
-  std::vector<Formal> params, results; ///< the kernel has none: its parameters stay what they are
-  std::uint32_t cycle = kNone;         ///< parts that may call each other in a circle share a number
+  std::vector<Formal> params, results; ///< the kernel has none: its parameters stay unchanged
+  std::uint32_t cycle = kNone;         ///< parts that can call each other recursively share a number
 };
 
 struct Function {
@@ -201,9 +201,9 @@ struct Function {
   std::vector<Table> tables;
   std::vector<Instruction> instructions;
   std::vector<Operand> operand_pool;
-  std::vector<Part> parts; ///< of a linked kernel, itself first; empty where it calls nothing
+  std::vector<Part> parts; ///< of a linked kernel, itself first; empty if it calls nothing
   SourceLocation where;
-  std::string_view file; ///< the PTX file, where a module was merged from several
+  std::string_view file; ///< the PTX file, if the module was merged from several
 
   [[nodiscard]] std::span<const Operand> operands(const Instruction& i) const {
     return {operand_pool.data() + i.first_operand, i.operand_count};
@@ -224,11 +224,11 @@ struct Module {
   int sm = 0;                                   ///< of the first `.target sm_NN` or compute_NN; 10 for sm_10
   std::string_view target;                      ///< as written: "sm_90a"
   std::vector<std::string_view> target_options; ///< texmode_independent, debug, map_f64_to_f32
-  int address_size = 32;                        ///< bits; 64 only where `.address_size 64` says so or by version
+  int address_size = 32;                        ///< bits; 64 only with `.address_size 64` or by version
   std::vector<SourceFile> files;
   std::vector<Variable> variables; ///< module scope: .global, .const, .shared, .tex, …
   std::vector<Function> functions;
-  std::vector<isa::Spelling> spellings; ///< of the instructions, each once; set by check()
+  std::vector<isa::Spelling> spellings; ///< of the instructions, without duplicates; set by check()
 
   [[nodiscard]] const Function* find(std::string_view function) const;
   [[nodiscard]] const Variable& variable(const Function& function, std::uint32_t index) const;
@@ -236,10 +236,10 @@ struct Module {
   /// Keeps a copy of `text` for as long as the module lives; equal texts share one copy.
   std::string_view intern(std::string_view text);
 
-  /// Keeps the names of `other` alive, too: functions of it may move here.
+  /// Also keeps the names of `other` alive, because its functions may move to this module.
   void keep_names_of(const Module& other) { others_.push_back(other.names_); }
 
-  /// `prefix` followed by `number`, kept like the above but not looked for: the names of a range of registers.
+  /// `prefix` followed by `number`, kept like the above but not shared: for the names of a register range.
   std::string_view numbered(std::string_view prefix, std::uint32_t number);
 
 private:

@@ -30,7 +30,7 @@ std::size_t hash(std::string_view name) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Where the digits at the end of `name` begin.
+/// The position where the digits at the end of `name` begin.
 std::size_t digits_start(std::string_view name) {
   std::size_t start = name.size();
   while (start > 0 && is_digit(name[start - 1])) --start;
@@ -67,7 +67,7 @@ std::uint32_t NameTable::find(std::string_view name) const {
 }
 
 void NameTable::clear() {
-  // A small function after a large one does not pay for its table.
+  // A small function after a large one does not keep the large table.
   if (slots_.size() > kFewSlots && used_ * 8 < slots_.size()) slots_ = {};
   std::fill(slots_.begin(), slots_.end(), Slot{});
   used_ = 0;
@@ -121,7 +121,7 @@ bool Scopes::declare(std::string_view name, Symbol symbol) {
   return true;
 }
 
-/// The `a` of a single name such as a12; empty where it is none.
+/// The `a` of a single name such as a12; empty if it has no number.
 std::string_view Scopes::numbered_prefix(const Entry& entry) {
   const std::size_t start = digits_start(entry.name);
   return entry.count != 0 || start == entry.name.size() ? std::string_view{} : entry.name.substr(0, start);

@@ -1,4 +1,4 @@
-// Which declaration a name means: scopes inside scopes, with ranges of registers kept as ranges.
+// Resolves names to declarations: nested scopes, with register ranges stored as ranges.
 //
 //   Scopes s; s.declare("p", {OperandKind::variable, 0}); s.declare_range("%r", 100, 7);
 //   s.find("%r12") -> {OperandKind::reg, 19}
@@ -17,10 +17,10 @@ struct Symbol {
   std::uint32_t index = kNone;
 };
 
-/// A hash table from names to numbers, made for few inserts and very many look-ups. Names must outlive it.
+/// A hash table from names to numbers, for few inserts and very many look-ups. The names must outlive it.
 class NameTable {
 public:
-  /// The number of `name`; kNone where it is new. May be assigned to; gone after the next insertion.
+  /// The number of `name`; kNone if it is new. Assignable; the reference is invalid after the next insertion.
   std::uint32_t& operator[](std::string_view name);
   [[nodiscard]] std::uint32_t find(std::string_view name) const;
   void clear();
@@ -37,7 +37,7 @@ private:
   std::size_t used_ = 0;
 };
 
-/// The names of one function or of the module. Names must outlive it.
+/// The names of one function or of the module. The names must outlive it.
 class Scopes {
 public:
   void enter() { starts_.push_back(entries_.size()); }
@@ -45,17 +45,17 @@ public:
   void clear();
   [[nodiscard]] std::size_t depth() const { return starts_.size(); }
 
-  /// False where the innermost scope has the name already.
+  /// False if the innermost scope already has the name.
   bool declare(std::string_view name, Symbol symbol);
-  /// Declares `prefix`0 to `prefix`(count-1) as registers `first`…; false where the innermost scope has one already.
-  /// `prefix` does not end in a digit.
+  /// Declares `prefix`0 to `prefix`(count-1) as registers `first`…; false if the innermost scope already has one of
+  /// them. `prefix` does not end in a digit.
   bool declare_range(std::string_view prefix, std::uint32_t count, std::uint32_t first);
   [[nodiscard]] std::optional<Symbol> find(std::string_view name) const;
 
-  /// How many registers the innermost range has that `name` would be of, by its spelling; 0: there is none.
+  /// The size of the innermost range that `name` would belong to by its spelling; 0 if there is none.
   [[nodiscard]] std::uint32_t range_like(std::string_view name) const;
 
-  /// All visible names for "did you mean"; of a range the one with the number that `like` ends in, or its last.
+  /// All visible names for "did you mean"; for a range, the register with the number at the end of `like`, or the last.
   [[nodiscard]] std::vector<std::string> candidates(std::string_view like) const;
 
 private:
@@ -65,7 +65,7 @@ private:
     std::uint32_t count = 0; ///< of a range; 0: a single name
     std::uint32_t depth = 0;
     std::uint32_t shadowed = kNone;    ///< the entry of an outer scope with this name
-    std::uint32_t same_prefix = kNone; ///< the single name before with the same letters in front of its number
+    std::uint32_t same_prefix = kNone; ///< the previous single name with the same letters before its number
   };
   bool add(NameTable& table, const Entry& entry);
   static std::string_view numbered_prefix(const Entry& entry);
@@ -73,7 +73,7 @@ private:
 
   NameTable names_, ranges_; ///< to the innermost entry
   NameTable numbered_;       ///< from the `a` of single names such as a12 to the last of them
-  bool mixed_ = false;       ///< some range and some single name begin alike
+  bool mixed_ = false;       ///< a range and a single name have the same prefix
   std::vector<Entry> entries_;
   std::vector<std::size_t> starts_; ///< of the open scopes within entries_
 };

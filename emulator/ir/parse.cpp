@@ -13,7 +13,7 @@ namespace {
 
 using grammar::PtxParser;
 
-/// Takes the pieces of Ptx.g4 in the order of the text and hands each to the builder.
+/// Parses the pieces of Ptx.g4 in the order of the text and passes each to the builder.
 class Reader {
 public:
   Reader(std::string_view text, std::string_view file)
@@ -75,7 +75,7 @@ void Reader::expect(std::string_view text) {
   if (!accept(text)) fail_expected(fmt::format("'{}'", text), tokens_.peek());
 }
 
-/// Runs `piece`; after a syntax error goes on at the next statement or, outside functions, at the next declaration.
+/// Runs `piece`. After a syntax error, continues at the next statement or, outside functions, the next declaration.
 template <class Piece> void Reader::guarded(bool in_module, Piece piece) {
   begin_piece();
   try {
@@ -94,7 +94,7 @@ bool Reader::starts_line_as_directive() {
   return token.first_on_line() && !token.text().empty() && token.text()[0] == '.';
 }
 
-/// To behind the next ';', or to the first word of a line, or to a brace that is no vector's.
+/// Skips past the next ';', or to the first word of a line, or to a brace that does not belong to a vector.
 void Reader::skip_statement() {
   int braces = tokens_.open_braces();
   bool moved = tokens_.index() != 0;
@@ -115,7 +115,7 @@ void Reader::skip_statement() {
   }
 }
 
-/// To behind the next ';' or body, or to a directive at the start of a line.
+/// Skips past the next ';' or body, or to a directive at the start of a line.
 void Reader::skip_declaration() {
   int bodies = 0;
   bool moved = tokens_.index() != 0;
@@ -189,7 +189,7 @@ void Reader::function_end(bool is_entry) {
   }
   if (!is_entry && starts_item()) return builder_.no_body(); // CUDA 2 and 3 wrote prototypes without ';'
   if (!accept("{")) {
-    // Where statements follow, only the brace is missing.
+    // If statements follow, only the brace is missing.
     const bool statement = next.getType() == PtxParser::WORD || next.text() == "@";
     if (!statement) fail_expected("'{' or ';'", next);
     builder_.error(next.where(), fmt::format("expected '{{' or ';' but found {}", described(next)));
@@ -198,7 +198,7 @@ void Reader::function_end(bool is_entry) {
   body();
 }
 
-/// What may follow a function's declaration that has no ';'.
+/// Tokens that can follow a function declaration without ';'.
 bool Reader::starts_item() {
   switch (tokens_.peek_type()) {
   case antlr4::Token::EOF:
@@ -290,7 +290,7 @@ void Reader::instruction(PtxParser::StatementContext& statement) {
 }
 
 void Reader::variables(const DeclarationSyntax& head) {
-  if (head.space.text == ".reg" && head.words.size() == 1 && accept(";")) return; // the assembler takes `.reg .u32;`
+  if (head.space.text == ".reg" && head.words.size() == 1 && accept(";")) return; // the assembler accepts `.reg .u32;`
   do {
     PtxParser::DeclaratorContext& declarator = *parser_.declarator();
     builder_.declare(head, contexts_.declarator_of(declarator));
@@ -301,7 +301,7 @@ void Reader::variables(const DeclarationSyntax& head) {
     builder_.begin_initializer(tokens_.peek().where());
     tokens_.consume();
     initializer();
-    // The tokens of a long initialiser are gone: go on as a new piece. `head` holds text, not tokens.
+    // The tokens of a long initialiser are gone, so start a new piece. `head` holds text, not tokens.
   } while (accept(","));
   expect(";");
 }
@@ -334,7 +334,7 @@ void Reader::initializer() {
   begin_piece();
 }
 
-/// Debug information is read, so that mistakes in it are found, and dropped.
+/// Debug information is parsed to find errors in it, and then dropped.
 void Reader::section() {
   parser_.section();
   expect("{");
@@ -360,7 +360,7 @@ void Reader::common(PtxParser::CommonContext& common) {
 Expected<Module> parse(std::string_view text, std::string_view file) {
   try {
     return Reader(text, file).read();
-  } catch (const std::exception& error) { // the runtime of ANTLR reports its own mistakes this way
+  } catch (const std::exception& error) { // ANTLR's runtime reports internal errors this way
     Diagnostics diagnostics;
     diagnostics.error({}, fmt::format("internal error of the parser: {}", error.what()));
     diagnostics.in_file(file);

@@ -1,4 +1,4 @@
-// PTX text to ir::Module. The only door to the grammar: parse.cpp alone sees ANTLR.
+// Parses PTX text to an ir::Module. Only parse.cpp uses the grammar and ANTLR.
 //
 //   Expected<Module> m = parse("… .entry k () { ret; }", "k.ptx");
 #pragma once

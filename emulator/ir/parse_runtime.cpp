@@ -24,7 +24,7 @@ std::string_view named(size_t type) {
   }
 }
 
-/// What a rule reads, in words, where one word says more than the list of tokens.
+/// What a rule reads, in words, if a description is clearer than the list of tokens.
 std::string_view purpose(size_t rule, bool at_start) {
   switch (rule) {
   case PtxParser::RuleItem: return at_start ? "a directive, function or variable" : "a function or variable";
@@ -59,7 +59,7 @@ void* PieceMemory::take_elsewhere(size_t bytes) {
   return take(bytes);
 }
 
-// What is missing at the end of a line is reported there, not on the line where it is noticed.
+// A missing token at the end of a line is reported there, not on the line where the parser detects it.
 void ParserRuntime::fail() {
   const TextToken& got = _input->current();
   const auto* const before = static_cast<const TextToken*>(_input->LT(-1));
@@ -67,14 +67,14 @@ void ParserRuntime::fail() {
   const bool closes = expected.starts_with('\'') || expected.ends_with("';'"); // a bracket, a comma, or a semicolon
   if (before == nullptr || !closes || !got.first_on_line() || got.getType() == antlr4::Token::EOF)
     fail_expected(expected, got);
-  static_cast<void>(described(got)); // throws where it is no PTX at all
+  static_cast<void>(described(got)); // throws if it is not valid PTX
   SourceLocation end = before->where();
   end.column += static_cast<std::uint32_t>(before->text().size());
   throw SyntaxError{end, fmt::format("expected {} but the line ends", expected), {}};
 }
 
 std::string ParserRuntime::expectation() {
-  std::deque<antlr4::ParserRuleContext> stack; // what ANTLR walks to see what may follow a rule
+  std::deque<antlr4::ParserRuleContext> stack; // ANTLR uses it to find the tokens that can follow a rule
   for (const Rule& rule : rules_) stack.emplace_back(stack.empty() ? nullptr : &stack.back(), rule.invoked_from);
   std::string list;
   std::size_t count = 0;

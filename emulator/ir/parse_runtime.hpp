@@ -1,7 +1,7 @@
-// What the generated parser stands on, in the place of ANTLR's own runtime: see `options` in Ptx.g4. The generated code
-// is the same; the members that it names (match, _input, _tracker, …) are found here first. ANTLR's would take a dozen
-// virtual calls, a dynamic_cast and two allocations for each rule. Where a piece does not fit, ANTLR's automaton says
-// what was expected. Include it from parse*.cpp only.
+// The runtime of the generated parser, instead of ANTLR's own: see `options` in Ptx.g4. The generated code is the same,
+// but the members that it names (match, _input, _tracker, …) are found here first. ANTLR's runtime needs a dozen
+// virtual calls, a dynamic_cast and two allocations for each rule. If a piece does not match, ANTLR's automaton
+// provides the expected tokens. Include it from parse*.cpp only.
 #pragma once
 
 #include "emulator/ir/parse_tokens.hpp"
@@ -15,7 +15,7 @@
 
 namespace warplens::ir::grammar {
 
-/// The base of the generated contexts. They hold what the grammar labels; there is no tree.
+/// The base of the generated contexts. They hold the elements that the grammar labels; there is no tree.
 class PieceContext {
 public:
   PieceContext(antlr4::ParserRuleContext*, size_t) {}
@@ -26,19 +26,19 @@ public:
   antlr4::Token* start = nullptr;
   struct {
     void operator=(const std::exception_ptr&) {}
-    operator std::exception_ptr() const { return {}; } // NOLINT: the generated code hands it on
-  } exception;                                         ///< errors leave the parser: nobody asks a context for its own
+    operator std::exception_ptr() const { return {}; } // NOLINT: the generated code passes it on
+  } exception;                                         ///< not used: errors leave the parser as exceptions
 
 protected:
-  ~PieceContext() = default; // nobody destroys one: see PieceMemory
-  // The generated getters of a tree's children need these; nobody calls them.
+  ~PieceContext() = default; // never called: see PieceMemory
+  // The generated getters of a tree's children need these declarations; they are never called.
   static antlr4::tree::TerminalNode* getToken(size_t, size_t) { return nullptr; }
   static std::vector<antlr4::tree::TerminalNode*> getTokens(size_t) { return {}; }
   template <class Context> static Context* getRuleContext(size_t) { return nullptr; }
   template <class Context> static std::vector<Context*> getRuleContexts() { return {}; }
 };
 
-/// Memory for the contexts of one piece and their lists. The next piece takes it over; nothing in it is destroyed.
+/// Memory for the contexts of one piece and their lists. The next piece reuses it; no destructors run.
 class PieceMemory {
 public:
   PieceMemory() : outer_(std::exchange(current_, this)) {}
@@ -46,7 +46,7 @@ public:
   PieceMemory& operator=(const PieceMemory&) = delete;
   ~PieceMemory() { current_ = outer_; }
 
-  /// Of the parser that this thread runs.
+  /// The memory of the parser that runs on this thread.
   static PieceMemory& current() { return *current_; }
 
   void* take(size_t bytes) {
@@ -72,12 +72,12 @@ private:
   static thread_local PieceMemory* current_;
   PieceMemory* outer_;
   std::vector<std::unique_ptr<std::byte[]>> blocks_, large_;
-  size_t block_ = 0; ///< that is filled
+  size_t block_ = 0; ///< the one that is being filled
   std::byte* next_ = nullptr;
   size_t left_ = 0;
 };
 
-/// What the grammar collects with `+=`.
+/// A list that the grammar collects with `+=`.
 template <class Item> class Labels {
 public:
   void push_back(Item item) {
@@ -109,7 +109,7 @@ public:
   void forget_contexts() { _tracker.clear(); }
 
 protected:
-  // Names of the generated code.
+  // Names that the generated code uses.
   struct ErrorStrategy {
     ParserRuntime* parser;
     const ErrorStrategy* operator->() const { return this; }

@@ -122,7 +122,7 @@ DeclaratorSyntax ContextReader::declarator_of(PtxParser::DeclaratorContext& decl
 Expression ContextReader::expression_of(PtxParser::OperandContext& operand) {
   const auto count = static_cast<std::uint32_t>(operand.terms.size());
   const auto first = static_cast<std::uint32_t>(syntax_.terms.size());
-  syntax_.terms.resize(first + count); // kept together: what is inside them comes behind
+  syntax_.terms.resize(first + count); // keeps them together: their children follow
   for (std::uint32_t i = 0; i < count; ++i) {
     Term term = term_of(*operand.terms[i]);
     if (i > 0) term.operation = operation_of(of(operand.operators[i - 1]).text());

@@ -1,4 +1,4 @@
-// From what the generated parser read to the structs of syntax.hpp. Include it from parse*.cpp only.
+// Converts the results of the generated parser to the structs of syntax.hpp. Include it from parse*.cpp only.
 //
 //   ContextReader contexts(syntax); Expression e = contexts.expression_of(*parser.operand());
 #pragma once
@@ -24,7 +24,7 @@ inline std::string_view unquoted(const antlr4::Token* token) {
   return text.substr(1, text.size() - 2);
 }
 
-/// Converts contexts; keeps nothing of them but text. Expressions go into `syntax`.
+/// Converts contexts; keeps only their text. Expressions go into `syntax`.
 class ContextReader {
 public:
   explicit ContextReader(Syntax& syntax) : syntax_(syntax) {}

@@ -27,7 +27,7 @@ TokenTable& TokenTable::instance() {
 
 TokenTable::TokenTable(antlr4::atn::LexerATNSimulator& generated)
     : LexerATNSimulator(generated.atn, generated._decisionToDFA, generated.getSharedContextCache()) {
-  antlr4::ANTLRInputStream one(" "); // the first match makes the start state
+  antlr4::ANTLRInputStream one(" "); // the first match creates the start state
   generated.match(&one, antlr4::Lexer::DEFAULT_MODE);
   start_ = add(_decisionToDFA[antlr4::Lexer::DEFAULT_MODE].s0);
 }
@@ -38,7 +38,7 @@ const TokenTable::State* TokenTable::add(antlr4::dfa::DFAState* dfa) {
   known = &states_.emplace_back();
   known->dfa = dfa;
   known->type = dfa->isAcceptState ? dfa->prediction : 0;
-  known->skipped = dfa->isAcceptState && dfa->lexerActionExecutor != nullptr; // `-> skip` is the only action there is
+  known->skipped = dfa->isAcceptState && dfa->lexerActionExecutor != nullptr; // `-> skip` is the only action
   return known;
 }
 
@@ -89,7 +89,7 @@ void TokenReader::skip(std::string_view skipped) {
   }
 }
 
-/// Most of what is skipped, faster than by the table.
+/// Skips most of the white space and comments, faster than with the table.
 void TokenReader::skip_blanks() {
   for (; offset_ < text_.size(); ++offset_) {
     const char character = text_[offset_];
@@ -187,7 +187,7 @@ std::string described(const TextToken& token) {
     const auto character = static_cast<unsigned char>(token.text()[0]);
     if (character >= 128)
       throw SyntaxError{token.where(), fmt::format("expected ASCII but found the byte 0x{:02x}", character),
-                        "PTX has other characters in comments and strings only"};
+                        "PTX allows other characters only in comments and strings"};
     const std::string shown =
         character > 32 && character < 127 ? std::string(1, token.text()[0]) : fmt::format("\\x{:02x}", character);
     throw SyntaxError{token.where(), fmt::format("unexpected character '{}'", shown), {}};

@@ -1,7 +1,7 @@
-// The reader's side of ANTLR: tokens made straight from the text, a piece at a time. Include it from parse*.cpp only.
+// The lexer behind the ANTLR parser: makes tokens from the text, one piece at a time. Include it from parse*.cpp only.
 //
-// ANTLR's own lexer takes locks and two virtual calls for each character, and keeps every token of a file. This one
-// walks the automaton that ANTLR builds from Ptx.g4 through a plain table, and keeps the tokens of one piece.
+// ANTLR's own lexer needs locks and two virtual calls per character, and keeps every token of a file. This one runs the
+// automaton that ANTLR builds from Ptx.g4 with a plain table, and keeps only the tokens of one piece.
 #pragma once
 
 #include "emulator/base/diagnostic.hpp"
@@ -21,7 +21,7 @@
 
 namespace warplens::ir {
 
-/// A statement that cannot be read: thrown from inside the generated parser, caught by the reader.
+/// A statement that cannot be parsed. Thrown inside the generated parser, caught by the reader.
 struct SyntaxError {
   SourceLocation where;
   std::string message;
@@ -57,7 +57,7 @@ private:
   bool first_on_line_ = false;
 };
 
-/// The lexer of Ptx.g4 as a table of next states by character, filled where texts lead: one for the whole process.
+/// The lexer of Ptx.g4 as a table of next states by character, filled on demand. The whole process shares one.
 class TokenTable : private antlr4::atn::LexerATNSimulator {
 public:
   static TokenTable& instance();
@@ -79,7 +79,7 @@ private:
   };
   explicit TokenTable(antlr4::atn::LexerATNSimulator& generated);
   const State* after(const State& state, char character) {
-    // A byte that is not ASCII may stand where any character may: in comments and strings.
+    // A non-ASCII byte is valid wherever any character is: in comments and strings.
     const auto byte = static_cast<unsigned char>(character);
     const unsigned char known = byte < 128 ? byte : 1;
     const State* const next = state.next[known].load(std::memory_order_acquire);
@@ -88,8 +88,8 @@ private:
   const State* step(const State& from, unsigned char character);
   const State* add(antlr4::dfa::DFAState* dfa);
 
-  static const State kDead; ///< no token goes on like this
-  std::mutex mutex_;        ///< of what follows; look-ups in a State need none
+  static const State kDead; ///< no token continues this way
+  std::mutex mutex_;        ///< protects the members below; look-ups in a State need no lock
   std::deque<State> states_;
   std::unordered_map<antlr4::dfa::DFAState*, State*> known_;
   const State* start_ = nullptr;
@@ -101,10 +101,10 @@ public:
   explicit TokenReader(std::string_view text);
 
   TextToken& current() { return *current_; }
-  /// Past the current token, which stays where it is until the piece ends. Does nothing at the end of the text.
+  /// Moves past the current token, which stays valid until the piece ends. Does nothing at the end of the text.
   void advance();
 
-  /// The token that comes next, and its type.
+  /// The next token and its type.
   const TextToken& peek() { return *current_; }
   size_t peek_type() { return current_->getType(); }
   void next_piece();
@@ -123,7 +123,7 @@ public:
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
   size_t index() override { return position_; }
-  void seek(size_t) override {} // the parser's constructor does; nobody goes back
+  void seek(size_t) override {} // only the parser's constructor calls it
   size_t size() override { return count_; }
   std::string getSourceName() const override { return {}; }
 
@@ -138,7 +138,7 @@ private:
 
   std::string_view text_;
   TokenTable& table_ = TokenTable::instance();
-  size_t offset_ = 0; ///< of the first character that is no token yet
+  size_t offset_ = 0; ///< of the first character that is not in a token yet
   size_t line_start_ = 0;
   std::uint32_t line_ = 1;
   bool at_line_start_ = true;
@@ -146,12 +146,12 @@ private:
   size_t count_ = 0;
   size_t position_ = 0;
   TextToken* current_ = nullptr; ///< at `position_`
-  bool after_cast_ = false;      ///< the token before is the type of a cast
+  bool after_cast_ = false;      ///< the previous token is the type of a cast
   int depth_ = 0;                ///< of open brackets of all kinds in this piece
   int braces_ = 0;
 };
 
-/// How a diagnostic names a token: 'ret', a number, end of file. Throws SyntaxError for what is no PTX at all.
+/// How a diagnostic names a token: 'ret', a number, end of file. Throws SyntaxError if the token is not valid PTX.
 std::string described(const TextToken& token);
 [[noreturn]] void fail_expected(std::string_view expected, const TextToken& got);
 

@@ -22,7 +22,7 @@ std::string_view linkage_text(Linkage linkage) {
   return kTexts[static_cast<int>(linkage)];
 }
 
-/// The names of a function once its scopes are flattened: each is its own.
+/// The names of a function after its scopes are flattened: all are unique.
 struct LocalNames {
   std::vector<std::string> registers, variables, params, results, labels, tables;
 };
@@ -114,7 +114,7 @@ std::string Printer::module() {
   return std::move(out_);
 }
 
-/// A function that is named above its own declaration: then all are declared at the top, in order.
+/// Finds a use of a function before its declaration. If there is one, all functions are declared at the top, in order.
 bool Printer::needs_prototypes() const {
   for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
     for (const Operand& operand : module_.functions[i].operand_pool)
@@ -159,7 +159,7 @@ void Printer::initializer(const Variable& variable) {
   level(variable, extents, 0, 0, variable.initial.size() / static_cast<std::uint64_t>(isa::bytes(variable.type)));
 }
 
-/// The elements from `start` on, in the braces of `depth`, up to `count` elements of the whole.
+/// Prints the elements from `start` on in the braces of `depth`, up to `count` elements of the whole.
 void Printer::level(const Variable& variable, const std::vector<std::uint64_t>& extents, std::size_t depth,
                     std::uint64_t start, std::uint64_t count) {
   if (depth == extents.size()) return value(variable, start * static_cast<std::uint64_t>(isa::bytes(variable.type)));
@@ -240,11 +240,11 @@ void Printer::head(const Function& function) {
     for (const std::string_view text : function.pragmas) put(" .pragma \"{}\";", text);
 }
 
-/// Gives every register, variable, label and table a name of its own that hides no name of the module.
+/// Gives every register, variable, label and table a unique name that hides no name of the module.
 void Printer::name_locals(const Function& function) {
   names_ = {};
   Names used;
-  std::unordered_map<std::string_view, int> suffixes; // that each name has been given
+  std::unordered_map<std::string_view, int> suffixes; // the last suffix of each name
   const auto unique = [&](std::string_view name) {
     std::string text(name);
     if (name == "_") return text;
@@ -468,7 +468,7 @@ std::string print(const Module& module, const Function& function, const Instruct
 
 std::vector<std::string> print_lines(const Module& module, const Function& function) {
   std::vector<std::string> list;
-  for (const Part& part : function.parts) { // each with the names of its own function
+  for (const Part& part : function.parts) { // each uses the names of its own function
     std::vector<std::string> own = print_lines(module, module.functions[part.function]);
     own.resize(part.end - part.first, "ret;"); // where link() had to add one
     std::move(own.begin(), own.end(), std::back_inserter(list));

@@ -1,4 +1,4 @@
-// ir::Module back to PTX text that parses to the same module.
+// Prints an ir::Module as PTX text that parses to the same module.
 #pragma once
 
 #include "emulator/ir/module.hpp"
@@ -8,7 +8,7 @@
 
 namespace warplens::ir {
 
-/// The whole module. Scopes are flattened: a name that two scopes of a function share gets a suffix.
+/// The whole module. Scopes are flattened: a name that occurs in two scopes of a function gets a suffix.
 std::string print(const Module& module);
 
 /// One instruction as a line without indentation or newline: `@%p1 add.s32 %r1, %r2, 5;`

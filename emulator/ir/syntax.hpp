@@ -1,4 +1,4 @@
-// One operand or constant expression as it was written, without names resolved: what the reader hands to the builder.
+// An operand or constant expression as written, with unresolved names: what the reader passes to the builder.
 //
 //   [%rd1+4], -5, p|q     becomes three Expressions; the first has one Term `open_bracket` with one child Expression
 //                         of two Terms, %rd1 and 4, the second of which has operation '+'.
@@ -56,10 +56,10 @@ struct Term {
   TermKind kind{};
   Operation operation = Operation::none; ///< between the term before and this one
   SourceLocation where;
-  std::string_view text;          ///< of the word, the number, or the type of a cast; points into the PTX text
+  std::string_view text;          ///< the word, the number, or the type of a cast; points into the PTX text
   std::uint32_t first_prefix = 0; ///< into Syntax::prefixes: '-', '+', '!', '~', outermost first
   std::uint32_t prefix_count = 0;
-  std::uint32_t first_suffix = 0; ///< into Syntax::suffixes: dotted words written apart from the word
+  std::uint32_t first_suffix = 0; ///< into Syntax::suffixes: dotted words written separately from the word
   std::uint32_t suffix_count = 0;
   std::uint32_t first_child = 0; ///< into Syntax::expressions
   std::uint32_t child_count = 0;
@@ -70,7 +70,7 @@ struct Expression {
   std::uint32_t term_count = 0;
 };
 
-/// The store of one piece of text; cleared before the next.
+/// Stores one piece of text; cleared before the next.
 struct Syntax {
   std::vector<Term> terms;
   std::vector<Expression> expressions;
@@ -94,7 +94,7 @@ struct Syntax {
   }
 };
 
-/// A word and where it stands.
+/// A word and its location.
 struct Lexeme {
   std::string_view text;
   SourceLocation where;
@@ -106,7 +106,7 @@ struct AttributeSyntax {
   std::size_t values = 0; ///< how many numbers
 };
 
-/// The part of a declaration that its names share: `.visible .global .align 4 .u32`.
+/// The part of a declaration that all its names share: `.visible .global .align 4 .u32`.
 struct DeclarationSyntax {
   std::vector<Lexeme> linkages;
   Lexeme space;
@@ -148,7 +148,7 @@ struct FunctionSyntax {
 };
 
 struct InstructionSyntax {
-  Lexeme opcode; ///< with modifiers that were written apart joined
+  Lexeme opcode; ///< includes modifiers that were written separately
   Lexeme guard;  ///< empty text if absent
   bool guard_negated = false;
   std::vector<Expression> operands;

@@ -1,4 +1,4 @@
-// What an instruction is to those who count and predict: the class that its line of the instruction table names.
+// The class of an instruction for analyzers and models, given in its line of the instruction table.
 //
 //   info(InstructionClass::logarithm).counted_as == InstructionClass::exponential, .issue == "logarithm"
 #pragma once

@@ -5,28 +5,28 @@
 //   "=t~, t2~"      cvt: first and second type; ~ a register may be wider than the type
 //   "=p|, t, t"     setp: a predicate, optionally a second one as p|q
 //   "=t|, t"        shfl: a value, optionally with a predicate as d|p
-//   "=b32|p"        lop3: both are wanted, the value may be _
+//   "=b32|p"        lop3: both are required, the value may be _
 //   "=t_, []"       atom: a destination that may be _
 //   "=*t, *t"       mov: also a vector of parts; of a source also a special register, the name of a variable or
 //                   function, an element of a vector
 //   "=t, &t"        cvta: the name of a variable, for its address
 //   "=t~, $t2~"     cvt between integers: a special register
 //   "t, !p"         a source predicate that may be negated
-//   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which nobody writes down
+//   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which is implicit
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
 //   "t2{4}"         a vector of four, each of them a source of the functor; from 1 to 8
 //   "[]"            an address; "b32?" may be left out
 //   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one
-//   "u32:0-255"     the same range for a number, where a register may stand, too
-//   "u32.part"      a byte or a half of it may be selected, as in %r1.b0 or %r1.h1; of a destination: where the result
-//   goes "u32.halves"    the halves of two sources may be selected, as in %r1.h30; of a destination: which of them are
-//   written "u32.bytes"     the same with bytes: %r1.b7531 "selection"     what the operands select and negate, as one
-//   number (selection.hpp), which nobody writes down
+//   "u32:0-255"     the same range for a number; a register is allowed, too
+//   "u32.part"      a byte or a half may be selected, as in %r1.b0 or %r1.h1; in a destination: the part to write
+//   "u32.halves"    halves of two sources may be selected, as in %r1.h30; in a destination: the halves to write
+//   "u32.bytes"     the same with bytes: %r1.b7531
+//   "selection"     the selections and negations of the operands as one number (selection.hpp); implicit
 //   "u32/p"         a number or a predicate
 //   "-u32", "%u32"  may be negated, as in -%r1; a register, not a number
 //   "label", "table"  a branch target; a label of .branchtargets
-//   "function", "any" what a call goes to, which check_calls.cpp looks at with all that follows; whatever (checked by
-//   the family that decodes it)
+//   "function", "any" the callee, which check_calls.cpp checks with all that follows; any operand (checked by the
+//                   family that decodes it)
 //   "[tex]", "[surf]", "tex"  a texture or a surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
 
@@ -47,7 +47,7 @@ enum class OperandClass : std::uint8_t {
   texture
 };
 
-/// Which selectors a register may have (section 9.7.18).
+/// The selectors that a register may have (section 9.7.18).
 enum class Selectors : std::uint8_t { none, part, halves, bytes };
 
 struct OperandSpec {
@@ -77,7 +77,7 @@ struct OperandSpec {
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
 
-  /// Does the programmer write it?
+  /// Whether the operand appears in the source.
   [[nodiscard]] constexpr bool is_written() const {
     return kind != OperandClass::carry && kind != OperandClass::selection;
   }
@@ -91,7 +91,7 @@ struct OperandList {
   bool valid = true;
 };
 
-/// ":24-256/8" at the end of a word: cuts it off, and gives the operand its range.
+/// Removes ":24-256/8" from the end of a word, and sets the range of the operand.
 constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   const std::size_t colon = word.find(':');
   if (colon == std::string_view::npos) return;
@@ -202,7 +202,7 @@ constexpr bool takes(const OperandList& list, int count) {
   return count >= least && count <= most;
 }
 
-/// u16 -> u32, s32 -> s64, and so on; Type::none where there is no wider type.
+/// u16 -> u32, s32 -> s64, and so on; Type::none if there is no wider type.
 constexpr Type widened(Type type) {
   switch (type) {
   case Type::u8: return Type::u16;

@@ -1,7 +1,7 @@
 // The notation of the instruction table. A pattern says which words may follow an opcode:
 //
 //   ".{rn,rz}[.ftz].f32"   add.rn.f32, add.rn.ftz.f32, add.rz.f32, add.rz.ftz.f32
-//   "[.{and,or,xor}~].u32" a word group marked ~ is the decoder's business: the lane functor never sees it
+//   "[.{and,or,xor}~].u32" the decoder handles a word group marked ~: the lane functor never sees it
 //
 // expand() lists at compile time every spelling that a functor has to serve, so that a handler for each can be made;
 // match() finds at run time which of them an instruction is.
@@ -23,7 +23,7 @@ enum class Word : std::uint16_t {
 #include "emulator/isa/words.def"
 };
 
-/// A number that differs for most texts: the table is read at compile time, where comparing texts takes long.
+/// A hash of a text: the table is read at compile time, when comparing texts is slow.
 constexpr std::uint32_t rough(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::size_t n = text.size();
@@ -40,7 +40,7 @@ constexpr WordText kWords[] = {
 #include "emulator/isa/words.def"
 };
 
-/// The first PTX version (times ten) and target that know a word, whatever instruction it stands in.
+/// The first PTX version (times ten) and target with a word, in any instruction.
 struct Since {
   int ptx = 10;
   int sm = 10;

@@ -1,10 +1,9 @@
-// What a video instruction makes of its operands, as one number: which parts of them it takes, whether those are
-// signed, what is negated. It is a source of the instruction that nobody writes down ("selection" in operands.hpp): the
-// decoder makes it of selectors and types, the functors of semantics/video.hpp take it apart.
+// The operand selection of a video instruction as one number: the selected parts, their signedness, and negations. It
+// is an implicit source of the instruction ("selection" in operands.hpp): the decoder encodes selectors and types, and
+// the functors of semantics/video.hpp decode them.
 //
 //   vadd.s32.u32.s32 %r1.h1, %r2.b3, %r4, %r5:  the part of a has shift 24 and 8 bits, b is whole, the result goes to
-//   the
-//     16 bits from bit 16; b and the result are signed
+//     the 16 bits from bit 16; b and the result are signed
 //   vadd4.u32.u32.u32 %r1.b10, %r2.b7531, %r3, %r4:  bytes of a 0x7531, bytes of b 0x7654, written 0b0011
 #pragma once
 
@@ -20,7 +19,7 @@ constexpr int kBytesOfA = 0, kBytesOfB = 16, kWritten = 32;
 // Both: a bit each.
 constexpr int kSignedA = 48, kSignedB = 49, kSignedResult = 50;
 constexpr int kNegatedProduct = 51, kNegatedAddend = 52; ///< of vmad
-/// Scalar: computed as the assembler expands the instruction for targets from sm_70 on, which have none of their own.
+/// Scalar: computed like the assembler's expansion for targets from sm_70 on, which have no such instruction.
 constexpr int kExpanded = 53;
 
 } // namespace warplens::isa

@@ -33,8 +33,8 @@ constexpr int kSpecialRegisterCount = sizeof(kSpecialRegisters) / sizeof(kSpecia
 
 constexpr const SpecialRegisterInfo& info(Special special) { return kSpecialRegisters[static_cast<int>(special)]; }
 
-/// May mov (or, where `converts`, cvt) read the register as `type`? Thread and block numbers were 16 bits wide before
-/// PTX 2.0 and %gridid 16, then 32; they can still be read so. cvt takes whatever is not wider.
+/// Whether mov (or with `converts`, cvt) may read the register as `type`. Thread and block numbers were 16 bits wide
+/// before PTX 2.0, and %gridid 16, then 32; these widths are still allowed. cvt allows all types that are not wider.
 constexpr bool readable_as(Special special, Type type, bool converts) {
   const Type own = info(special).type;
   if (own == Type::pred || type == Type::pred) return own == type && !converts;

@@ -13,7 +13,7 @@ namespace warplens::isa {
 
 namespace {
 
-// The name of a file of the table: its path without folders and ending.
+// The name of a file of the table: its path without folders and extension.
 constexpr std::string_view stem(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   return path.substr(0, path.find('.'));
@@ -80,7 +80,7 @@ const std::unordered_map<std::string_view, Word>& by_text() {
   return index;
 }
 
-// How many leading words some spelling of the entry accepts: to name the first one that does not fit.
+// The number of leading words that some spelling of the entry accepts: finds the first one that does not fit.
 int accepted_words(const Pattern& pattern, std::span<const Word> words, int group = 0) {
   int best = 0;
   for (int g = group; g < pattern.count; ++g) {
@@ -119,10 +119,10 @@ Diagnostics misfit(std::string_view spelling, const std::vector<std::uint32_t>& 
     if (const int n = accepted_words(kTable[e].pattern, words); n > best) best = n, nearest = &kTable[e];
   if (!unknown_word.empty())
     d.error({}, fmt::format("'.{}' is not a modifier of '{}'", unknown_word, nearest->opcode),
-            fmt::format("the table has: {}{}", nearest->opcode, nearest->pattern_text));
+            fmt::format("a supported form is: {}{}", nearest->opcode, nearest->pattern_text));
   else if (best < static_cast<int>(words.size()))
     d.error({}, fmt::format("'.{}' does not fit in '{}'", text_of(words[best]), spelling),
-            fmt::format("the table has: {}{}", nearest->opcode, nearest->pattern_text));
+            fmt::format("a supported form is: {}{}", nearest->opcode, nearest->pattern_text));
   else
     d.error({}, fmt::format("'{}' lacks a modifier", spelling),
             fmt::format("expected one of: {}", wanted_words(nearest->pattern, words)));
@@ -132,7 +132,7 @@ Diagnostics misfit(std::string_view spelling, const std::vector<std::uint32_t>& 
 // Targets from here on have subnormal numbers in single precision and every rounding (manual 9.7.3).
 constexpr int kFullFloatTarget = 20;
 
-// Single precision of older targets flushes subnormals whether or not the instruction says .ftz: makes it say so.
+// On older targets, single precision flushes subnormals even without .ftz: adds .ftz.
 void flush(Spelling& spelling) {
   const std::span<const Word> words(spelling.form.words.data(), spelling.form.count);
   for (std::size_t at = 0; at < words.size() && words.size() < kMaxWords; ++at) {
@@ -164,7 +164,7 @@ bool is_priority(Word word) {
          word == Word::w_l2_evict_unchanged;
 }
 
-// Also the narrow ones of cvt.pack, which nothing else has.
+// Includes the narrow types that only cvt.pack has.
 bool is_any_type(Word word) {
   return is_type(word) || word == Word::w_u2 || word == Word::w_u4 || word == Word::w_s2 || word == Word::w_s4;
 }
@@ -192,9 +192,9 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
   return g.optional && place(pattern, group + 1, std::move(rest), form);
 }
 
-// The manual gives an order, but assemblers take the words in any (setp.ftz.gt.f32, atom.add.gpu.u32), as long as the
-// types keep theirs, and cache priorities and layouts, and some words come first. Puts them into the order of the
-// pattern.
+// The manual gives an order of words, but assemblers accept any order (setp.ftz.gt.f32, atom.add.gpu.u32), as long as
+// types, cache priorities and layouts keep their order, and some words come first. Sorts the words into the order of
+// the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
                              Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
@@ -209,7 +209,7 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
 }
 
-// A load or store is of the class of the state space that it names, of a copy's two the first.
+// The class of a load or store depends on its state space; for a copy, on the first of the two.
 InstructionClass class_of(const Entry& entry, const Form& form) {
   if (entry.instruction_class != InstructionClass::generic) return entry.instruction_class;
   for (const Word word : std::span(form.words.data(), static_cast<std::size_t>(form.count))) switch (word) {
@@ -227,10 +227,10 @@ InstructionClass class_of(const Entry& entry, const Form& form) {
   return InstructionClass::generic;
 }
 
-// What a spelling needs: its line of the table, and each of its words.
+// The requirements of a spelling: those of its line of the table, and of each of its words.
 Since needed_by(const Entry& entry, std::span<const Word> words) {
   Since needed{entry.ptx, entry.targets.least};
-  if (entry.opcode == "membar") return needed; // its .sys is older than that of others
+  if (entry.opcode == "membar") return needed; // its .sys is older than that of other instructions
   for (const Word word : words) {
     needed.ptx = std::max(needed.ptx, since(word).ptx);
     needed.sm = std::max(needed.sm, since(word).sm);
@@ -283,7 +283,7 @@ struct Search {
     const Targets& targets = too_new->targets;
     if (!targets.special.empty() && !targets.allow(target))
       return failure(fmt::format("{} requires .target {}", what, spelled(targets)),
-                     targets.special.ends_with('f') ? "or a later target of such a family, with suffix f or a" : "");
+                     targets.special.ends_with('f') ? "or a later target of the same family, with suffix f or a" : "");
     if (needed.sm > target.sm) return failure(fmt::format("{} requires .target sm_{} or higher", what, needed.sm));
     return failure(fmt::format("{} requires PTX ISA .version {}.{} or later", what, needed.ptx / 10, needed.ptx % 10));
   }
@@ -339,19 +339,19 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
         if (any_order && !arrange(kTable[index], words, arranged)) continue;
         if (const auto found = search.in(index, arranged)) return *found;
       }
-  // Such instructions are about whichever lanes run together; with independent threads nobody knows which.
+  // Such instructions apply to the lanes that run together; with independent threads, this set is undefined.
   if (search.unsynchronized)
     return failure(
-        fmt::format("'{}' without '.sync' is refused for .target sm_70 and higher from PTX ISA .version 6.4 on",
+        fmt::format("'{}' without '.sync' is not supported for .target sm_70 and higher from PTX ISA .version 6.4 on",
                     spelling),
-        fmt::format("'{}.sync' names the lanes that take part", opcode));
+        fmt::format("use '{}.sync', which names the participating lanes", opcode));
   if (search.too_new != nullptr && (search.counts(*search.too_new) || !search.other_count))
     return search.refusal(spelling);
   if (search.other_count) return *search.other_count;
   return failure(misfit(spelling, entries->second, words, unknown));
 }
 
-/// What was found for the modules before: programs that load many small ones use the same few spellings in all of them.
+/// Results for previous modules: programs that load many small modules use the same few spellings in all of them.
 class Found {
 public:
   struct Key {
@@ -375,7 +375,7 @@ public:
     return known == all_.end() ? std::nullopt : std::optional(known->second);
   }
   void keep(Key key, const Spelling& spelling) {
-    constexpr std::size_t kMost = 4096; // there are more spellings, but no program has them all
+    constexpr std::size_t kMost = 4096; // there are more spellings, but no program uses them all
     const std::lock_guard lock(mutex_);
     if (all_.contains(key)) return;
     if (all_.size() == kMost) all_.clear(), texts_.clear();

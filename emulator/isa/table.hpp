@@ -1,4 +1,4 @@
-// The instruction table at run time: what opcodes there are, and which entry a spelling belongs to.
+// The instruction table at run time: its opcodes, and the entry of each spelling.
 //
 //   const Spelling* s = …lookup("add.rn.f32")…;  s->entry->opcode == "add", s->operands[0].type == Type::f32
 #pragma once
@@ -71,7 +71,7 @@ struct Entry {
   std::string_view file; ///< of the table: "integer"
   bool legacy = false;   ///< a spelling of targets before sm_20 only
   int last_ptx = 1000;   ///< version times ten that still has it …
-  int last_from = 0;     ///< … on targets from this one on
+  int last_from = 0;     ///< … for targets from this one on
 };
 
 /// All entries, in the order of instructions.def.
@@ -89,14 +89,14 @@ struct Spelling {
   [[nodiscard]] bool has(Word word) const { return form.has(word); }
 };
 
-/// "sm_90", the lowest; "sm_100a, sm_103a", where it is a list.
+/// "sm_90", the lowest target; "sm_100a, sm_103a" for a list.
 std::string spelled(const Targets& targets);
 
 constexpr int kAnyCount = -1;
 
-/// Finds the entry for a whole spelling such as "ld.global.v2.f32". `ptx` and `target` are the module's: an entry that
-/// needs more than they offer is an error that says what it needs. Where several entries have the spelling, one that
-/// takes `operands` operands is preferred. Other errors: an unknown opcode, words that do not fit (both with a
+/// Finds the entry for a whole spelling such as "ld.global.v2.f32". `ptx` and `target` are the module's: if an entry
+/// requires a later version or target, the error says which. If several entries have the spelling, one that takes
+/// `operands` operands is preferred. Other errors: an unknown opcode, words that do not fit (both with a
 /// suggestion).
 Expected<Spelling> lookup(std::string_view spelling, int ptx, Target target, int operands = kAnyCount);
 

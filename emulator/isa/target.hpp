@@ -1,4 +1,4 @@
-// Targets: what a module is for (`.target sm_100a`) and what a line of the instruction table asks of it.
+// The target of a module (`.target sm_100a`), and the targets that a line of the instruction table requires.
 //
 //   Targets(90)                     sm_90 or higher
 //   Targets("100f 110f")            sm_100f, sm_100a, sm_103f, sm_103a … of the family of sm_100, or likewise sm_110f
@@ -20,7 +20,7 @@ struct Target {
   constexpr Target(int number, char letter = '\0') : sm(number), suffix(letter) {} // NOLINT: sm_90 is 90
 };
 
-/// Has every feature there is: for the decoder, which uses what the table has.
+/// Has every feature: for the decoder, which may use the whole table.
 constexpr Target kEveryTarget{1000, '*'};
 
 /// The first number of `text` and the letter after it; 0 where there is none. PTX 9.0 renamed sm_101 to sm_110.
@@ -56,7 +56,7 @@ struct Targets {
     }
     return false;
   }
-  /// One that is allowed.
+  /// One of the allowed targets.
   constexpr Target first() const { return special.empty() ? Target(least) : target_named(special); }
 };
 

@@ -70,7 +70,7 @@ constexpr bool is_integer(Type type) {
   return info(type).kind == Class::signed_integer || info(type).kind == Class::unsigned_integer;
 }
 
-/// May a register or a variable have it? The others stand in instructions only (sections 5.2.1 to 5.2.3).
+/// Whether a register or a variable may have it. The others occur only in instructions (sections 5.2.1 to 5.2.3).
 constexpr bool is_fundamental(Type type) {
   if (is_float(type)) return type == Type::f16 || type == Type::f32 || type == Type::f64 || type == Type::f16x2;
   return name(type).find('x') == std::string_view::npos || info(type).kind == Class::opaque;
@@ -83,7 +83,7 @@ constexpr std::optional<Type> type_named(std::string_view text) {
   return std::nullopt;
 }
 
-/// Where a variable lives or a memory instruction goes. `generic`: an address that carries its space.
+/// The state space of a variable or memory instruction. `generic`: the address determines the space.
 enum class Space : std::uint8_t { none, reg, sreg, constant, global, local, param, shared, texture, generic };
 
 constexpr std::string_view name(Space space) {

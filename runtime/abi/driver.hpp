@@ -1,5 +1,5 @@
-// The driver API of CUDA 13 as its binary interface: types, values and functions with CUDA's names, so that programs
-// can be written against them without an installation of CUDA.
+// The binary interface of the driver API of CUDA 13: types, values and functions with CUDA's names, so that programs
+// can be written against them without a CUDA installation.
 //
 //   #include "runtime/abi/driver.hpp"
 //   cuInit(0);  cuMemAlloc_v2(&address, 4096);   // names as libcuda.so.1 exports them

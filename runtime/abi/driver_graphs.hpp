@@ -1,4 +1,4 @@
-// The structures of graphs as they lie in memory: what nodes do, how graphs are instantiated and updated.
+// The memory layout of the graph structures: what nodes do, how graphs are instantiated and updated.
 #pragma once
 
 #include "runtime/abi/driver_structs.hpp"

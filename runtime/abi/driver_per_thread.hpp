@@ -1,10 +1,10 @@
-// The functions whose default stream is that of the calling thread, as libcuda.so.1 exports them (CUDA Driver API
-// reference; version 13). Current versions of names are what cuda.h maps them to: cuMemAlloc is cuMemAlloc_v2.
+// The functions that use the per-thread default stream, as libcuda.so.1 exports them (CUDA Driver API reference;
+// version 13). The names are those that cuda.h maps to: cuMemAlloc is cuMemAlloc_v2.
 #pragma once
 
 #include "runtime/abi/driver_graphs.hpp"
 
-// Exported, whatever the rest is compiled with.
+// Exported, whatever the visibility of the other code is.
 #pragma GCC visibility push(default)
 extern "C" {
 CUresult cuMemcpy_ptds(CUdeviceptr, CUdeviceptr, size_t);

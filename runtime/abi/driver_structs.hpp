@@ -1,5 +1,5 @@
-// The structures of the driver API as they lie in memory (CUDA Driver API reference, "Data structures"; version 13). A
-// structure that exists in several versions has here the one that the current name of the header means.
+// The memory layout of the driver API's structures (CUDA Driver API reference, "Data structures"; version 13). Of a
+// structure with several versions, this is the one that the current name in the header refers to.
 #pragma once
 
 #include "runtime/abi/driver_enums.hpp"
@@ -39,7 +39,7 @@ using CUgraphDeviceNode = struct CUgraphDeviceUpdatableNode_st*;
 using CUgreenCtx = struct CUgreenCtx_st*;
 using CUlinkState = struct CUlinkState_st*;
 
-/// The default streams, and what the extra argument of cuLaunchKernel begins its entries with.
+/// The default streams, and the markers in the `extra` argument of cuLaunchKernel.
 #define CU_STREAM_LEGACY (reinterpret_cast<CUstream>(0x1))
 #define CU_STREAM_PER_THREAD (reinterpret_cast<CUstream>(0x2))
 #define CU_LAUNCH_PARAM_END (reinterpret_cast<void*>(0x00))

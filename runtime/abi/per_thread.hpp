@@ -1,9 +1,9 @@
-// Objects of threads that the destructors of static objects may still use.
+// Per-thread objects that the destructors of static objects can still use.
 //
 //   std::vector<Configuration>& pushed() { return PerThread<std::vector<Configuration>>::get(); }
 //
-// Programs free device memory in such destructors. What is thread_local is gone by then: exit() destroys it first. What
-// belongs to a key of pthreads is destroyed when its thread ends, but not when the process does.
+// Programs free device memory in such destructors. By then, exit() has already destroyed thread_local objects. Values
+// of pthread keys are destroyed when their thread ends, but not when the process exits.
 #pragma once
 
 #include <pthread.h>

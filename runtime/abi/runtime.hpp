@@ -1,7 +1,7 @@
 /// @file
-/// The types of CUDA's runtime API as they lie in memory, under NVIDIA's names, from its manual ("CUDA Runtime API",
-/// versions 11.8, 12.9, 13.0). Handles are the driver's own, so that programs may mix both APIs. Where the layout
-/// changed between major versions this is the newest one; `runtime/cudart/version.hpp` knows the older sizes.
+/// The memory layout of the types of CUDA's runtime API, under NVIDIA's names, from its manual ("CUDA Runtime API",
+/// versions 11.8, 12.9, 13.0). Handles are those of the driver, so that programs can mix both APIs. Where the layout
+/// changed between major versions this is the newest one; `runtime/cudart/version.hpp` has the older sizes.
 ///
 ///     cudaMemcpy3DParms copy{};
 ///     copy.extent = {16, 4, 1};
@@ -39,7 +39,7 @@ using cudaLaunchAttributeID = CUlaunchAttributeID;
 using cudaLaunchAttributeValue = CUlaunchAttributeValue;
 using cudaGraphEdgeData = CUgraphEdgeData;
 
-// Enumerations whose numbers are the driver's.
+// Enumerations with the same values as in the driver API.
 using cudaDeviceAttr = CUdevice_attribute;
 using cudaDeviceP2PAttr = CUdevice_P2PAttribute;
 using cudaFuncAttribute = CUfunction_attribute;
@@ -90,7 +90,7 @@ enum cudaChannelFormatKind : int {
   cudaChannelFormatKindFloat = 2,
   cudaChannelFormatKindNone = 3,
   cudaChannelFormatKindNV12 = 4,
-  cudaChannelFormatKindUnsignedNormalized8X1 = 5, // the normalised and compressed kinds follow, to 31
+  cudaChannelFormatKindUnsignedNormalized8X1 = 5, // the normalized and compressed kinds follow, up to 31
 };
 
 struct cudaChannelFormatDesc {
@@ -222,7 +222,7 @@ struct cudaGraphNodeParams {
     cudaMemsetParams memset;
     cudaHostNodeParams host;
     cudaGraph_t graph;
-    cudaEvent_t event; ///< of an event wait or an event record
+    cudaEvent_t event; ///< for an event wait or an event record
     cudaMemAllocNodeParams alloc;
     void* free;
     CUDA_CONDITIONAL_NODE_PARAMS conditional;
@@ -230,7 +230,7 @@ struct cudaGraphNodeParams {
   long long reserved2;
 };
 
-// The three cudaDeviceProp, from one list.
+// The three versions of cudaDeviceProp, from one list.
 #define FIELD(type, name, array, ...) type name array;
 #define FIELD_UNTIL_12(type, name, array, ...) type name array;
 #define FIELD_SINCE_12(type, name, array, ...)

@@ -1,6 +1,6 @@
 /// @file
-/// The entry points of CUDA's runtime API that are the same in versions 11, 12 and 13, by NVIDIA's manual. For our
-/// library and for tests; those that differ are in runtime/cudart/signatures_*.cpp.
+/// The entry points of CUDA's runtime API that are the same in versions 11, 12 and 13, from NVIDIA's manual. Our
+/// library and the tests use them; entry points that differ are in runtime/cudart/signatures_*.cpp.
 #pragma once
 
 #include "runtime/abi/runtime.hpp"
@@ -350,7 +350,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executabl
                                                        const void* symbol, size_t size, size_t offset,
                                                        cudaMemcpyKind kind);
 
-// What nvcc's host code calls
+// Functions that nvcc's host code calls
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void**);
 void __cudaUnregisterFatBinary(void** handle);

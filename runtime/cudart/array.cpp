@@ -13,7 +13,7 @@ cudaError_t describe(const cudaChannelFormatDesc* description, cudaExtent extent
   descriptor->Width = extent.width;
   descriptor->Height = extent.height;
   descriptor->Depth = extent.depth;
-  descriptor->Flags = flags; // the same bits in both APIs
+  descriptor->Flags = flags; // both APIs use the same bits
   return cudaSuccess;
 }
 

@@ -7,7 +7,7 @@
 namespace warplens::cudart {
 namespace {
 
-/// A place in an array: bytes from the start of a row, and the row.
+/// A position in an array: bytes from the start of a row, and the row.
 struct Place {
   cudaArray_t array;
   std::size_t x, y;
@@ -69,8 +69,8 @@ cudaError_t row_size(cudaArray_t array, std::size_t* size) {
   return *size ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/// The old one-dimensional copies run on into the next row: `size` bytes from `start` are a part of a row, whole rows,
-/// and a part of a row. Calls `rectangle(place, offset, width, height)` for each, at most three times.
+/// The old one-dimensional copies continue into the next row: `size` bytes from `start` are a partial row, whole rows,
+/// and another partial row. Calls `rectangle(place, offset, width, height)` for each, at most three times.
 template <class Rectangle> cudaError_t for_each_rectangle(Place start, std::size_t size, Rectangle&& rectangle) {
   std::size_t row = 0;
   TRY(row_size(start.array, &row));
@@ -139,14 +139,14 @@ CUDART cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_t from, size_t x
                                             cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&] { return copy_run_from(to, {from, x, y}, size, kind, Order::in(stream)); });
 }
-/// Between arrays of equal rows a run is rectangles on both sides; others would need the bytes in between.
+/// Between arrays with equal rows, a run consists of rectangles on both sides; other arrays would need staging.
 CUDART cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x,
                                           size_t from_y, size_t size, cudaMemcpyKind) {
   return call([&]() -> cudaError_t {
     std::size_t to_row = 0, from_row = 0;
     TRY(row_size(to, &to_row));
     TRY(row_size(from, &from_row));
-    if (to_row != from_row || to_x != from_x) return not_supported("cudaMemcpyArrayToArray of unequal rows");
+    if (to_row != from_row || to_x != from_x) return not_supported("cudaMemcpyArrayToArray with different row layouts");
     return for_each_rectangle(
         {to, to_x, to_y}, size, [&](Place place, std::size_t, std::size_t width, std::size_t height) {
           return copy_rows_between(place, {from, place.x, place.y - to_y + from_y}, width, height, Order::now());

@@ -1,4 +1,4 @@
-// Capture of streams into graphs.
+// Stream capture into graphs.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"
 

@@ -1,4 +1,4 @@
-// Which context a thread works in: the driver's current one, or else the primary context of its device.
+// The context that a thread uses: the driver's current context, or else the primary context of its device.
 #include "runtime/cudart/call.hpp"
 
 #include <atomic>
@@ -6,12 +6,12 @@
 namespace warplens::cudart {
 namespace {
 
-/// Counts the resets: a thread whose context is of an older generation takes the primary context anew.
+/// Counts the resets: a thread whose context is from an older generation retains the primary context again.
 std::atomic<unsigned> generation{1};
 
 struct Thread {
   int device = 0;
-  unsigned bound = 0; ///< the generation in which we made a primary context current; 0 if we never did
+  unsigned bound = 0; ///< the generation in which we made a primary context current; 0: never
 };
 thread_local Thread thread;
 

@@ -5,7 +5,7 @@
 namespace warplens::cudart {
 namespace {
 
-/// Bits, kind, and what the driver calls a component of that kind.
+/// Bits, kind, and the driver's name for a component of that kind.
 struct Format {
   cudaChannelFormatKind kind;
   int bits;
@@ -139,7 +139,7 @@ cudaError_t driver_format(const cudaChannelFormatDesc& description, CUarray_form
     if (bits[i] != (i < count ? bits[0] : 0)) return cudaErrorInvalidChannelDescriptor;
   if (count == 0 || count == 3) return cudaErrorInvalidChannelDescriptor;
   *channels = count;
-  // The normalised kinds are numbered alike on both sides: 8 and 16 bits of 1, 2 and 4 components, unsigned, signed.
+  // Both sides number the normalized kinds alike: 8 and 16 bits with 1, 2 and 4 components, unsigned, signed.
   const int normalized = description.f - cudaChannelFormatKindUnsignedNormalized8X1;
   if (normalized >= 0 && normalized < 12) {
     *format = static_cast<CUarray_format>(CU_AD_FORMAT_UNORM_INT8X1 + normalized);

@@ -1,7 +1,6 @@
 /// @file
-/// The runtime's descriptions of launches, copies and arrays in the driver's words. Where the runtime counts in
-/// elements of an array the driver counts in bytes; the manual's sections are "cudaMemcpy3DParms" and
-/// "CUDA_MEMCPY3D".
+/// Converts the runtime's descriptions of launches, copies and arrays to those of the driver. The runtime counts array
+/// elements where the driver counts bytes; see "cudaMemcpy3DParms" and "CUDA_MEMCPY3D" in the manual.
 ///
 ///     CUDA_MEMCPY3D copy;
 ///     TRY(driver_copy(parameters, &copy));
@@ -14,20 +13,20 @@ namespace warplens::cudart {
 
 CUlaunchConfig driver_config(const cudaLaunchConfig_t& launch);
 
-/// cudaErrorInvalidMemcpyDirection for an impossible kind, cudaErrorInvalidValue without a source or a destination.
+/// cudaErrorInvalidMemcpyDirection for an invalid kind, cudaErrorInvalidValue without a source or a destination.
 cudaError_t driver_copy(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy);
-/// The way back, for the parameters of a graph's nodes.
+/// The reverse conversion, for the parameters of graph nodes.
 cudaError_t runtime_copy(const CUDA_MEMCPY3D& copy, cudaMemcpy3DParms* parameters);
 
-/// One end of a copy: `pointer` lies where `kind` says, in rows of `pitch` bytes and slices of `height` rows.
+/// One side of a copy: `kind` says where `pointer` is; rows have `pitch` bytes and slices have `height` rows.
 void set_source(CUDA_MEMCPY3D* copy, cudaMemcpyKind kind, const void* pointer, std::size_t pitch, std::size_t height);
 void set_destination(CUDA_MEMCPY3D* copy, cudaMemcpyKind kind, void* pointer, std::size_t pitch, std::size_t height);
 
-/// Format and channels of the driver for a channel description; cudaErrorInvalidChannelDescriptor if it has none.
+/// The driver's format and channels for a channel description; cudaErrorInvalidChannelDescriptor if there is none.
 cudaError_t driver_format(const cudaChannelFormatDesc& description, CUarray_format* format, unsigned* channels);
 cudaError_t runtime_format(CUarray_format format, unsigned channels, cudaChannelFormatDesc* description);
 
-/// Bytes of an element; 0 for a format that is unknown.
+/// Bytes of an element; 0 for an unknown format.
 std::size_t element_size(CUarray_format format, unsigned channels);
 
 } // namespace warplens::cudart

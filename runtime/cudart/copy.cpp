@@ -1,4 +1,4 @@
-// Copies between pointers: one, two and three dimensions, peers. Those with arrays are in array_copy.cpp.
+// Copies between pointers: one, two and three dimensions, peers. Copies of arrays are in array_copy.cpp.
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/order.hpp"
 
@@ -51,7 +51,7 @@ cudaError_t copy_box(const cudaMemcpy3DParms* parameters, Order order) {
   return copy_box(copy, order);
 }
 
-/// There is one device: a copy between peers is one within it.
+/// There is one device: a copy between peers is a copy within it.
 cudaError_t copy_peers(const cudaMemcpy3DPeerParms* p, Order order) {
   if (!p) return cudaErrorInvalidValue;
   const cudaMemcpy3DParms parameters{p->srcArray, p->srcPos, p->srcPtr, p->dstArray,

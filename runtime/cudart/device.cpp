@@ -1,4 +1,4 @@
-// The device and its primary context: choosing, asking, limits, reset, versions.
+// The device and its primary context: selection, queries, limits, reset, versions.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/registration.hpp"
@@ -14,7 +14,7 @@ cudaError_t driver_entry_point(const char* symbol, void** function, unsigned cud
     CUdriverProcAddressQueryResult found{};
     const CUresult result = cuGetProcAddress_v2(symbol, function, static_cast<int>(cuda_version), flags, &found);
     if (status) *status = found;
-    // Not to know a symbol is an answer, not an error (manual, cudaGetDriverEntryPoint).
+    // An unknown symbol is a result, not an error (manual, cudaGetDriverEntryPoint).
     return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
   });
 }
@@ -61,7 +61,7 @@ CUDART cudaError_t cudaSetValidDevices(int* devices, int count) {
     return cudaSuccess;
   });
 }
-/// Every device is the imitated one.
+/// Every device is the emulated one.
 CUDART cudaError_t cudaChooseDevice(int* device, const void*) {
   *device = 0;
   return cudaSuccess;
@@ -136,7 +136,7 @@ CUDART cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 CUDART cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int source, int destination) {
   return call_without_context([&] { return cuDeviceGetP2PAttribute(value, attribute, source, destination); });
 }
-/// A device is no peer of itself, and there is no other.
+/// There is only one device, and a device is not a peer of itself.
 CUDART cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   return call([&]() -> cudaError_t {
     TRY(check_device(peer));
@@ -162,6 +162,6 @@ CUDART cudaError_t cudaGetExportTable(const void** table, const cudaUUID_t* id) 
   return call_without_context([&] { return cuGetExportTable(table, id); });
 }
 
-// A profiler that does not listen is no error of the program.
+// The absence of a profiler is not an error of the program.
 CUDART cudaError_t cudaProfilerStart() { return cudaSuccess; }
 CUDART cudaError_t cudaProfilerStop() { return cudaSuccess; }

@@ -1,4 +1,4 @@
-// The error state: each thread keeps its last error until it is asked for; a fault of a kernel stays.
+// The error state: each thread keeps its last error until it is queried; the fault of a kernel is permanent.
 #include "runtime/cudart/call.hpp"
 
 #include <cstdio>
@@ -55,7 +55,7 @@ void forget_error() { last_error = cudaSuccess; }
 
 cudaError_t not_supported(const char* name) {
   static std::mutex mutex;
-  static std::set<std::string>& told = *new std::set<std::string>; // outlives what runs at exit
+  static std::set<std::string>& told = *new std::set<std::string>; // handlers at exit may still use it
   const std::lock_guard lock(mutex);
   if (told.insert(name).second) std::fprintf(stderr, "warplens: %s is not supported\n", name);
   return record(cudaErrorNotSupported);

@@ -21,7 +21,7 @@ cudaError_t fill_rows(void* pointer, std::size_t pitch, int value, std::size_t w
 }
 
 cudaError_t fill_box(cudaPitchedPtr pitched, int value, cudaExtent extent, Order order) {
-  // Slices that leave no rows between them are one run of rows.
+  // Slices without rows between them are one run of rows.
   if (extent.height == pitched.ysize)
     return fill_rows(pitched.ptr, pitched.pitch, value, extent.width, extent.height * extent.depth, order);
   for (std::size_t slice = 0; slice < extent.depth; ++slice) {

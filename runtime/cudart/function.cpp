@@ -1,4 +1,4 @@
-// What a kernel is like, and how many blocks of it fit.
+// Attributes of kernels, and their occupancy.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/registration.hpp"
@@ -7,7 +7,7 @@
 using namespace warplens::cudart;
 
 namespace {
-/// Runs `body` with the driver's function of `kernel`.
+/// Runs `body` with the driver's function for `kernel`.
 template <class Body> cudaError_t call_with_function(const void* kernel, Body&& body) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
@@ -60,7 +60,7 @@ CUDART cudaError_t cudaFuncSetCacheConfig(const void* kernel, cudaFuncCache conf
   return call_with_function(kernel, [&](CUfunction function) { return cuFuncSetCacheConfig(function, config); });
 }
 CUDART cudaError_t cudaFuncSetSharedMemConfig(const void* kernel, cudaSharedMemConfig) {
-  return call_with_function(kernel, [](CUfunction) { return cudaSuccess; }); // banks are 4 bytes wide since 5.0
+  return call_with_function(kernel, [](CUfunction) { return cudaSuccess; }); // banks have been 4 bytes wide since 5.0
 }
 CUDART cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   return call_with_function(kernel, [&](CUfunction function) { return cuFuncGetName(name, function); });

@@ -1,5 +1,4 @@
-// Graphs as a whole: building, topology, instantiation, launch. Their nodes are in graph_nodes.cpp and
-// graph_copies.cpp.
+// Whole graphs: construction, topology, instantiation, launch. Their nodes are in graph_nodes.cpp and graph_copies.cpp.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"
 

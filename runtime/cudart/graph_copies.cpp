@@ -1,4 +1,4 @@
-// The copy nodes of graphs: in three dimensions, in one, to and from symbols.
+// The copy nodes of graphs: three-dimensional, one-dimensional, to and from symbols.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/registration.hpp"
@@ -7,7 +7,7 @@ using namespace warplens::cudart;
 
 namespace {
 
-/// What is done with a copy: `describe(&copy)` fills it in, then it is added as a node, or set in one.
+/// `describe(&copy)` fills in the copy, which is then added as a node or set in an existing one.
 template <class Describe>
 cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
                 Describe&& describe) {

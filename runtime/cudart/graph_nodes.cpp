@@ -22,7 +22,7 @@ cudaError_t driver_kernel(const cudaKernelNodeParams* parameters, CUDA_KERNEL_NO
   return cudaSuccess;
 }
 
-/// `use` is what is done with the parameters: they are added as a node, or set in one.
+/// `use` adds the parameters as a new node, or sets them in an existing one.
 template <class Use> cudaError_t with_kernel(const cudaKernelNodeParams* parameters, Use&& use) {
   return call([&]() -> cudaError_t {
     CUDA_KERNEL_NODE_PARAMS driver{};
@@ -174,7 +174,7 @@ CUDART cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraph
 
 namespace warplens::cudart {
 
-/// The node of any kind is one of the functions above.
+/// Adds a node of any type with one of the functions above.
 cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                            const cudaGraphEdgeData* edges, std::size_t count, cudaGraphNodeParams* parameters) {
   if (!parameters) return record(cudaErrorInvalidValue);
@@ -203,7 +203,7 @@ cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaG
       parameters->conditional.phGraph_out = driver.conditional.phGraph_out;
       return cudaSuccess;
     });
-  default: return not_supported("cudaGraphAddNode of this type");
+  default: return not_supported("cudaGraphAddNode with this node type");
   }
 }
 

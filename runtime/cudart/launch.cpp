@@ -17,7 +17,7 @@ struct Configuration {
 };
 std::vector<Configuration>& pushed() { return warplens::runtime::PerThread<std::vector<Configuration>>::get(); }
 
-/// Whether the device has launches of this shape at all, whatever the kernel.
+/// Whether the device supports launches of this shape at all, whatever the kernel.
 bool shape_fits(dim3 grid, dim3 block) {
   CUdevice device = 0;
   if (cuCtxGetDevice(&device) != CUDA_SUCCESS) return true;
@@ -32,7 +32,7 @@ bool shape_fits(dim3 grid, dim3 block) {
          within(block.x * block.y * block.z, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 }
 
-/// The driver says "invalid value" of a shape that the runtime calls an invalid configuration.
+/// The driver returns "invalid value" for shapes that the runtime calls an invalid configuration.
 cudaError_t launch_error(CUresult result, dim3 grid, dim3 block) {
   if (result == CUDA_ERROR_INVALID_VALUE && !shape_fits(grid, block)) return cudaErrorInvalidConfiguration;
   return to_error(result);
@@ -67,7 +67,7 @@ CUDART cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, v
   });
 }
 
-/// What `kernel<<<grid, block>>>(...)` compiles to since CUDA 12.
+/// The compiled form of `kernel<<<grid, block>>>(...)` since CUDA 12.
 CUDART cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
                                       cudaStream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);

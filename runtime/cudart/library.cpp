@@ -1,4 +1,4 @@
-// Libraries that the program loads itself (since CUDA 12.8).
+// Libraries that the program loads explicitly (since CUDA 12.8).
 #include "runtime/cudart/call.hpp"
 
 using namespace warplens::cudart;

@@ -1,4 +1,4 @@
-// Advice and prefetching of managed memory, and memory pools.
+// Advice and prefetching for managed memory, and memory pools.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"
 

@@ -1,11 +1,11 @@
-// Allocation: device, pitched, host, registered, managed; what is known of a pointer.
+// Allocation: device, pitched, host, registered, managed; attributes of pointers.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"
 
 using namespace warplens::cudart;
 
 namespace {
-/// Runs `allocate(&address)` and hands the address to the program. No bytes are no allocation and no error.
+/// Runs `allocate(&address)` and returns the address to the program. A size of zero allocates nothing and is no error.
 template <class Allocate> cudaError_t allocate_device(void** pointer, std::size_t size, Allocate&& allocate) {
   return call([&]() -> cudaError_t {
     if (!pointer) return cudaErrorInvalidValue;
@@ -16,7 +16,7 @@ template <class Allocate> cudaError_t allocate_device(void** pointer, std::size_
   });
 }
 
-/// Element size in bytes that rows are aligned for: the widest access of a thread.
+/// Element size in bytes for the alignment of rows: the widest access of a thread.
 constexpr unsigned kWidestAccess = 16;
 } // namespace
 
@@ -88,7 +88,7 @@ CUDART cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call([&] { return cuMemGetInfo_v2(free, total); });
 }
 
-/// A pointer that CUDA does not know is no error (since 11.0): it is unregistered memory of the host.
+/// A pointer that is unknown to CUDA is no error (since 11.0): it is unregistered host memory.
 CUDART cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   return call([&]() -> cudaError_t {
     if (!attributes) return cudaErrorInvalidValue;
@@ -100,7 +100,7 @@ CUDART cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, c
       all.type = managed                      ? cudaMemoryTypeManaged
                  : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost
                                               : cudaMemoryTypeDevice;
-      // Memory that only one side can reach has no pointer for the other.
+      // Memory that only one side can access has no pointer for the other.
       if (cuPointerGetAttribute(&all.devicePointer, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address(pointer)) !=
           CUDA_SUCCESS)
         all.devicePointer = nullptr;

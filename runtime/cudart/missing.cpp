@@ -1,4 +1,4 @@
-// The functions that NVIDIA's library exports and this one cannot serve: each says so, once, by its name.
+// The functions that NVIDIA's library exports and this one does not support. Each prints a message with its name once.
 #include "runtime/cudart/missing.hpp"
 
 MISSING(__cudaGetProcAddress)

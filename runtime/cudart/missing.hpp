@@ -1,5 +1,5 @@
 /// @file
-/// A function that is exported but missing: any call answers cudaErrorNotSupported.
+/// A function that is exported but not supported: every call returns cudaErrorNotSupported.
 ///
 ///     MISSING(cudaIpcGetMemHandle)
 #pragma once

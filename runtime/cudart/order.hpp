@@ -1,6 +1,6 @@
 /// @file
-/// When a copy or a fill happens: queued in a stream, or at once, which is queued and waited for. Each function that
-/// has both forms is written once.
+/// When a copy or a fill runs: asynchronously in a stream, or synchronously, which queues it and waits. Functions with
+/// both forms are written once.
 ///
 ///     cudaError_t fill(void* pointer, int value, std::size_t size, Order order);
 ///     cudaMemset      -> fill(pointer, value, size, Order::now())
@@ -18,10 +18,10 @@ struct Order {
   static Order now() { return {default_stream(), true}; }
   static Order in(CUstream stream) { return {stream, false}; }
 
-  /// Whether the driver's synchronous function does it: it works in the legacy default stream.
+  /// Whether the driver's synchronous function is used: it works in the legacy default stream.
   bool immediate() const { return wait && stream == nullptr; }
 
-  /// Queues with `queue(stream)`, or calls `at_once()` where the driver has a synchronous function for it.
+  /// Queues with `queue(stream)`, or calls `at_once()` where the driver has a synchronous function.
   template <class AtOnce, class Queue> cudaError_t run(AtOnce&& at_once, Queue&& queue) const {
     if (immediate()) return to_error(at_once());
     TRY(queue(stream));
@@ -29,7 +29,7 @@ struct Order {
   }
 };
 
-// What the copying files share; to be called inside a call().
+// Shared by the files that copy; call these inside a call().
 cudaError_t copy_bytes(void* to, const void* from, std::size_t size, cudaMemcpyKind kind, Order order);
 cudaError_t copy_box(const CUDA_MEMCPY3D& copy, Order order);
 

@@ -1,9 +1,9 @@
-// The per-thread forms of all functions that the versions share; those that differ have theirs beside them.
+// The per-thread forms of all functions that the versions share; the others are next to the functions that differ.
 #include "runtime/cudart/per_thread.hpp"
 
 namespace warplens::cudart {
 namespace {
-thread_local unsigned per_thread_calls = 0; ///< one may call another
+thread_local unsigned per_thread_calls = 0; ///< a counter, because entry points can call each other
 } // namespace
 
 PerThreadDefault::PerThreadDefault() { ++per_thread_calls; }

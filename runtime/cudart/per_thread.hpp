@@ -1,6 +1,6 @@
 /// @file
 /// The entry points `name_ptds` and `name_ptsz`, which programs compiled with --default-stream per-thread call: the
-/// same functions with the thread's own default stream for no stream.
+/// same functions, but without a stream they use the thread's own default stream.
 ///
 ///     PER_THREAD(cudaMemcpyAsync, _ptsz)    // exports cudaMemcpyAsync_ptsz
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace warplens::cudart {
 
-/// While it lives, default_stream() is the thread's own.
+/// During its lifetime, default_stream() is the thread's own.
 class PerThreadDefault {
 public:
   PerThreadDefault();
@@ -36,7 +36,7 @@ private:
   }
 };
 
-/// The linker asks resolve_name for the function that name is: that way its parameters need not be written again.
+/// The linker asks resolve_name for the function, so the parameters need not be repeated.
 #define PER_THREAD(name, suffix)                                                                                       \
   extern "C" {                                                                                                         \
   __attribute__((no_sanitize_thread, used)) static decltype(name)* resolve_##name##suffix() {                          \

@@ -1,4 +1,4 @@
-// cudaGetDeviceProperties: each field from the device attribute that device_properties.def names.
+// cudaGetDeviceProperties: fills each field from the device attribute in device_properties.def.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"
 
@@ -8,7 +8,7 @@
 namespace warplens::cudart {
 namespace {
 
-/// Sets a field, or the elements of one, from as many attributes.
+/// Sets a field, or the elements of an array field, from as many attributes.
 template <class Field, std::size_t count>
 cudaError_t set(Field& field, const std::array<CUdevice_attribute, count>& attributes, CUdevice device) {
   std::array<int, count> values{};
@@ -26,7 +26,7 @@ template <class Field> cudaError_t set(Field&, const std::array<CUdevice_attribu
   return cudaSuccess; // filled by hand
 }
 
-// CU_DEVICE_ATTRIBUTE_a, CU_DEVICE_ATTRIBUTE_b, ... of up to three names.
+// CU_DEVICE_ATTRIBUTE_a, CU_DEVICE_ATTRIBUTE_b, ... for up to three names.
 #define ATTRIBUTES(...) __VA_OPT__(EACH(__VA_ARGS__))
 #define EACH(first, ...) CU_DEVICE_ATTRIBUTE_##first __VA_OPT__(, EACH_SECOND(__VA_ARGS__))
 #define EACH_SECOND(first, ...) CU_DEVICE_ATTRIBUTE_##first __VA_OPT__(, CU_DEVICE_ATTRIBUTE_##__VA_ARGS__)

@@ -1,4 +1,4 @@
-// The calls that nvcc's host code makes for each translation unit, as crt/host_runtime.h of CUDA 11 to 13 has them.
+// The functions that nvcc's host code calls for each translation unit, as in crt/host_runtime.h of CUDA 11 to 13.
 #include "runtime/cudart/registration.hpp"
 
 #include "runtime/cudart/call.hpp"
@@ -18,31 +18,31 @@ struct Function {
   FatBinary* binary;
   const void* host;
   std::string name;
-  CUkernel kernel = nullptr; ///< once the binary is loaded
+  CUkernel kernel = nullptr; ///< set when the binary is loaded
 };
 
 struct Variable {
   FatBinary* binary;
   const void* host;
   std::string name;
-  void** managed = nullptr; ///< where the program keeps the address, if it is managed
+  void** managed = nullptr; ///< for managed variables, where the program keeps the address
 };
 
 struct FatBinary {
   explicit FatBinary(const void* registered) : wrapper(registered) {}
 
-  const void* wrapper; ///< what the program registered; the driver reads it
+  const void* wrapper; ///< as the program registered it; the driver reads it
   std::list<Function> functions;
   std::list<Variable> variables;
   CUlibrary library = nullptr;
-  std::optional<cudaError_t> loaded; ///< how loading went
+  std::optional<cudaError_t> loaded; ///< the result of loading
 
   cudaError_t load();
   cudaError_t load_managed_variables();
   void unload();
 };
 
-/// All that is registered. It is never destroyed: programs unregister from exit handlers.
+/// Everything that is registered. It is never destroyed: programs unregister from exit handlers.
 struct Registry {
   std::mutex mutex;
   std::list<FatBinary> binaries;
@@ -105,7 +105,7 @@ cudaError_t find_kernel(const void* handle, CUkernel* kernel) {
       return cudaSuccess;
     }
   }
-  *kernel = static_cast<CUkernel>(const_cast<void*>(handle)); // the driver knows whether it is one
+  *kernel = static_cast<CUkernel>(const_cast<void*>(handle)); // the driver checks whether it is one
   CUfunction function = nullptr;
   return handle && cuKernelGetFunction(&function, *kernel) == CUDA_SUCCESS ? cudaSuccess
                                                                            : cudaErrorInvalidDeviceFunction;
@@ -201,7 +201,7 @@ CUDART void __cudaRegisterManagedVar(void** handle, void** host, char*, const ch
   add_variable(handle, host, name, host);
 }
 
-/// Called before the host first touches a managed variable.
+/// Called before the host first accesses a managed variable.
 CUDART char __cudaInitModule(void** handle) {
   return call([&] {
            const std::lock_guard lock(registry().mutex);
@@ -209,8 +209,8 @@ CUDART char __cudaInitModule(void** handle) {
          }) == cudaSuccess;
 }
 
-/// What it gives is for __cudaLaunchKernel alone: the record itself, so that a binary that cannot be loaded is an
-/// error of the launch, where programs look for it.
+/// The result is for __cudaLaunchKernel alone. It is the record itself: if a binary cannot be loaded, the launch
+/// returns the error, where programs check for it.
 CUDART cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   const std::lock_guard lock(registry().mutex);
   const auto found = registry().functions.find(host);

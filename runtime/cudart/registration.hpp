@@ -1,6 +1,6 @@
 /// @file
-/// What a program compiled by nvcc tells the runtime before main(): its fat binaries, and which host addresses stand
-/// for which kernels and variables in them. A binary is loaded when the first of its kernels or variables is used.
+/// What a program compiled by nvcc registers with the runtime before main(): its fat binaries, and the host addresses
+/// that represent their kernels and variables. A binary is loaded when one of its kernels or variables is first used.
 ///
 ///     CUfunction function;
 ///     TRY(find_function(host_function, &function));   // loads, in the current context
@@ -12,22 +12,22 @@
 
 namespace warplens::cudart {
 
-/// The driver's function for `handle`: the address of a kernel's host function, what __cudaGetKernel gave, or a
+/// The driver's function for `handle`: the address of a kernel's host function, a result of __cudaGetKernel, or a
 /// cudaKernel_t. cudaErrorInvalidDeviceFunction if it is none of these, or the error of loading its binary.
 cudaError_t find_function(const void* handle, CUfunction* function);
 cudaError_t find_kernel(const void* handle, CUkernel* kernel);
 
-/// The host address that stands for a kernel given by function or kernel handle, or else the kernel's handle, which the
-/// runtime takes as well.
+/// The host address that represents a kernel given by function or kernel handle, or else the kernel's handle, which the
+/// runtime also accepts.
 void* host_function_of(CUfunction function, CUkernel kernel);
 
-/// Address and size in bytes of the variable that `symbol` stands for; cudaErrorInvalidSymbol if there is none.
+/// Address and size in bytes of the variable that `symbol` represents; cudaErrorInvalidSymbol if there is none.
 cudaError_t find_variable(const void* symbol, CUdeviceptr* pointer, std::size_t* size);
 
-/// The bytes [offset, offset + size) of that variable; cudaErrorInvalidValue if it ends before.
+/// The bytes [offset, offset + size) of that variable; cudaErrorInvalidValue if they exceed it.
 cudaError_t find_part(const void* symbol, std::size_t offset, std::size_t size, void** pointer);
 
-/// Unloads every binary, so that the next use loads it anew. For cudaDeviceReset.
+/// Unloads every binary, so that the next use loads it again. For cudaDeviceReset.
 void unload_all();
 
 } // namespace warplens::cudart

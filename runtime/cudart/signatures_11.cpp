@@ -1,4 +1,4 @@
-// What libcudart.so.11.0 has in its own form.
+// The entry points that are specific to libcudart.so.11.0.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/missing.hpp"
 #include "runtime/cudart/per_thread.hpp"
@@ -25,7 +25,7 @@ CUDART cudaError_t cudaGetTextureObjectTextureDesc_v2(cudaTextureDesc* descripti
   return get_texture_description(description, texture, sizeof(cudaTextureDesc));
 }
 
-/// The log stays empty: what is wrong is said by the error and the node.
+/// The log stays empty: the error and the node identify the problem.
 CUDART cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* failed,
                                         char* log, size_t log_size) {
   if (failed) *failed = nullptr;
@@ -50,7 +50,7 @@ CUDART cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, 
 
 PER_THREAD(cudaGetDriverEntryPoint, _ptsz)
 
-// Texture and surface references, which 12 dropped in favour of objects.
+// Texture and surface references, which CUDA 12 replaced by objects.
 MISSING(cudaBindSurfaceToArray)
 MISSING(cudaBindTexture)
 MISSING(cudaBindTexture2D)

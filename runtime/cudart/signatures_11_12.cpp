@@ -1,4 +1,4 @@
-// What versions 11 and 12 have in the same form, and 13 in another: graphs without edge data, places as device numbers.
+// The entry points that 11 and 12 share and 13 changed: graphs without edge data, locations as device numbers.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/missing.hpp"
 #include "runtime/cudart/per_thread.hpp"
@@ -7,7 +7,7 @@
 using namespace warplens::cudart;
 
 namespace {
-/// A device by its number; -1 is the host (cudaCpuDeviceId).
+/// A device given by number; -1 is the host (cudaCpuDeviceId).
 cudaMemLocation location_of(int device) {
   cudaMemLocation location{};
   location.type = device < 0 ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
@@ -16,7 +16,7 @@ cudaMemLocation location_of(int device) {
 }
 } // namespace
 
-/// In libcudart.so.12 this is the form of programs built with 11.
+/// In libcudart.so.12, programs built with CUDA 11 use this form.
 CUDART cudaError_t cudaGetDeviceProperties(cudaDeviceProp_11* properties, int device) {
   return device_properties(properties, device);
 }
@@ -65,14 +65,14 @@ PER_THREAD(cudaStreamGetCaptureInfo_v2, _ptsz)
 PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz)
 PER_THREAD(cudaMemPrefetchAsync, _ptsz)
 
-// The old names of a context's functions, which 13 dropped.
+// The old names of the context functions, which CUDA 13 removed.
 CUDART cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 CUDART cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 CUDART cudaError_t cudaThreadSetLimit(cudaLimit limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
 CUDART cudaError_t cudaThreadGetLimit(size_t* value, cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
 CUDART cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* config) { return cudaDeviceGetCacheConfig(config); }
 CUDART cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
-// Devices without double precision are older than these versions: there is nothing to convert.
+// Devices without double precision are older than these versions: no conversion is needed.
 CUDART cudaError_t cudaSetDoubleForDevice(double*) { return cudaSuccess; }
 CUDART cudaError_t cudaSetDoubleForHost(double*) { return cudaSuccess; }
 

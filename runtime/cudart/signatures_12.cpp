@@ -1,4 +1,4 @@
-// What libcudart.so.12 has in its own form: the newer functions beside the older, as name_v2.
+// The entry points that are specific to libcudart.so.12: the newer functions in addition to the older, as name_v2.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/order.hpp"
 #include "runtime/cudart/per_thread.hpp"
@@ -77,7 +77,7 @@ CUDART cudaError_t cudaMemPrefetchAsync_v2(const void* pointer, size_t size, cud
   return memory_prefetch(pointer, size, location, flags, stream);
 }
 
-/// As cudaMemcpyBatchAsync of 13, but for the index of the copy that failed.
+/// The same as cudaMemcpyBatchAsync of 13, except for the index of the copy that failed.
 CUDART cudaError_t cudaMemcpyBatchAsync(void** to, void** from, size_t* sizes, size_t count, void*, size_t*, size_t,
                                         size_t* failed, cudaStream_t stream) {
   return call([&]() -> cudaError_t {

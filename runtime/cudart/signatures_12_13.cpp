@@ -1,4 +1,4 @@
-// What versions 12 and 13 have in the same form, and 11 in another.
+// The entry points that 12 and 13 share and 11 has in another form.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/per_thread.hpp"
 #include "runtime/cudart/version.hpp"

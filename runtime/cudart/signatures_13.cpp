@@ -1,4 +1,4 @@
-// What libcudart.so.13 has in its own form: the newest.
+// The entry points that are specific to libcudart.so.13, the newest.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/order.hpp"
 #include "runtime/cudart/per_thread.hpp"
@@ -64,7 +64,7 @@ CUDART cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, cudaMe
   return memory_prefetch(pointer, size, location, flags, stream);
 }
 
-/// Attributes only say when a source may be read, and where it is likely to be: the order of the stream satisfies all.
+/// Attributes only say when a source may be read and where it probably is: stream order satisfies all of them.
 CUDART cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* sizes, size_t count,
                                         const void*, const size_t*, size_t, cudaStream_t stream) {
   return call([&]() -> cudaError_t {

@@ -24,7 +24,7 @@ CUDART cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
 }
 CUDART cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                          unsigned flags) {
-  // The driver hands over a CUresult, whose numbers are cudaError_t's.
+  // The driver passes a CUresult, which has the numbers of cudaError_t.
   return call([&] { return cuStreamAddCallback(stream, reinterpret_cast<CUstreamCallback>(callback), data, flags); });
 }
 CUDART cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {

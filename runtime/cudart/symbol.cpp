@@ -1,4 +1,4 @@
-// __device__, __constant__ and __managed__ variables, by the host address that stands for them.
+// __device__, __constant__ and __managed__ variables, by the host address that represents them.
 #include "runtime/cudart/order.hpp"
 #include "runtime/cudart/registration.hpp"
 

@@ -1,8 +1,8 @@
 /// @file
-/// The major versions of the runtime whose entry points differ, and where. Everything else is the same object code in
-/// libcudart.so.11.0, .12 and .13; each library adds the signatures_*.cpp that speak of its version.
+/// The differences between the major versions of the runtime. Everything else is the same object code in
+/// libcudart.so.11.0, .12 and .13; each library adds the signatures_*.cpp with its version in the name.
 ///
-/// A structure that grew is built in full and written as far as the caller's version knows it:
+/// A structure that grew is filled in completely; the part that the caller's version has is written:
 ///
 ///     write_prefix(attributes, all, version.function_attributes);
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace warplens::cudart {
 
-/// Sizes in bytes of the structures that are shorter in older versions.
+/// Sizes in bytes of the structures that are smaller in older versions.
 struct Version {
-  int number; ///< as cudaRuntimeGetVersion says it, 12090 for 12.9
+  int number; ///< the result of cudaRuntimeGetVersion, 12090 for 12.9
   std::size_t function_attributes, pointer_attributes, resource_desc, resource_view_desc, texture_desc;
 };
-extern const Version version; ///< of this library
+extern const Version version; ///< the version of this library
 
 template <class Struct> void write_prefix(Struct* target, const Struct& whole, std::size_t size) {
   std::memcpy(static_cast<void*>(target), &whole, size);
@@ -30,7 +30,7 @@ template <class Struct> Struct read_prefix(const Struct* source, std::size_t siz
   return whole;
 }
 
-// The functions whose parameters changed, in their newest form. Edge data may be null.
+// The functions whose parameters changed, in their newest form. Edge data can be null.
 cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                    const cudaGraphEdgeData* edges, std::size_t count);
 cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::size_t kEntryHeader = 64; ///< the part that every version has, bytes
 
-// Flags of an entry. 0x1000 is what CUDA 4 and 5 set where later ones set 0x2000.
+// Flags of an entry. CUDA 4 and 5 set 0x1000 where later versions set 0x2000.
 constexpr std::uint64_t kDebug = 0x2, kLz4 = 0x1000 | 0x2000, kZstd = 0x8000, kArchitecture = 0x100000,
                         kFamily = 0x200000;
 
-/// A number at a place; the caller has checked that it is inside.
+/// A number at an offset; the caller has checked the bounds.
 template <class T> T read(std::span<const std::byte> bytes, std::size_t at) {
   T value;
   std::memcpy(&value, bytes.data() + at, sizeof value);
@@ -29,11 +29,11 @@ template <class T> T read(std::span<const std::byte> bytes, std::size_t at) {
 }
 
 auto corrupt(std::string what) {
-  return failure("corrupt fat binary: " + std::move(what), "was the file copied whole? build it anew");
+  return failure("corrupt fat binary: " + std::move(what), "the file may be truncated: rebuild it");
 }
 
-/// A piece of an entry's header, such as the identifier: `at` and `length` come from the file. Empty when it is not
-/// inside. Around it may be blanks, behind it zeros.
+/// A piece of an entry's header, such as the identifier: `at` and `length` come from the file. Empty if it is out of
+/// bounds. Strips blanks around it and zeros after it.
 std::string_view text_of(std::span<const std::byte> header, std::uint32_t at, std::uint32_t length) {
   if (at < kEntryHeader || at > header.size() || length > header.size() - at) return {};
   std::string_view text(reinterpret_cast<const char*>(header.data()) + at, length);
@@ -42,11 +42,11 @@ std::string_view text_of(std::span<const std::byte> header, std::uint32_t at, st
   return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-/// `header`: of the entry, all of it. `payload`: with its padding.
+/// `header`: the whole header of the entry. `payload`: with its padding.
 Expected<Image> read_entry(std::span<const std::byte> header, std::span<const std::byte> payload) {
   Image image;
   image.kind = Kind{read<std::uint16_t>(header, 0)};
-  const auto stored = read<std::uint32_t>(header, 16); // 0 where nothing is compressed
+  const auto stored = read<std::uint32_t>(header, 16); // 0 if not compressed
   const auto options_at = read<std::uint32_t>(header, 20);
   image.version_minor = read<std::uint16_t>(header, 24);
   image.version_major = read<std::uint16_t>(header, 26);
@@ -68,25 +68,25 @@ Expected<Image> read_entry(std::span<const std::byte> header, std::span<const st
   image.compression = (flags & kZstd) != 0 ? Compression::zstd : Compression::lz4;
   image.size = read<std::uint64_t>(header, 56);
   if (stored > payload.size())
-    return corrupt(fmt::format("an entry of {} bytes says that {} of them are compressed", payload.size(), stored));
+    return corrupt(fmt::format("an entry of {} bytes declares {} compressed bytes", payload.size(), stored));
   image.payload = payload.first(stored);
   return image;
 }
 
 Expected<std::string> decompress_lz4(const Image& image) {
-  // A byte of LZ4 gives 255 at most: a wrong size does not make us allocate gigabytes.
+  // A byte of LZ4 yields at most 255 bytes: a wrong size does not make us allocate gigabytes.
   constexpr std::uint64_t kMostPerByte = 255;
   if (image.size > kMostPerByte * image.payload.size() + kMostPerByte)
-    return corrupt(fmt::format("{} bytes of LZ4 cannot become {}", image.payload.size(), image.size));
+    return corrupt(fmt::format("{} bytes of LZ4 data cannot decompress to {} bytes", image.payload.size(), image.size));
   std::string out(image.size, '\0');
   const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(image.payload.data()), out.data(),
                                       static_cast<int>(image.payload.size()), static_cast<int>(out.size()));
   if (got < 0 || static_cast<std::uint64_t>(got) != image.size)
-    return corrupt(fmt::format("what should decompress (LZ4) to {} bytes does not", image.size));
+    return corrupt(fmt::format("the LZ4 data do not decompress to {} bytes", image.size));
   return out;
 }
 
-/// Grows with what comes out, so that a wrong size does not make us allocate gigabytes.
+/// Grows with the output, so that a wrong size does not make us allocate gigabytes.
 Expected<std::string> decompress_zstd(const Image& image) {
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
   if (stream == nullptr) return failure("out of memory");
@@ -102,7 +102,7 @@ Expected<std::string> decompress_zstd(const Image& image) {
     if (out.size() > image.size || (to.pos == 0 && in.pos == before)) break;
   }
   if (left != 0 || out.size() != image.size)
-    return corrupt(fmt::format("what should decompress (zstd) to {} bytes does not", image.size));
+    return corrupt(fmt::format("the zstd data do not decompress to {} bytes", image.size));
   return out;
 }
 
@@ -122,7 +122,7 @@ Expected<std::uint64_t> container_size(const std::byte* header) {
   if (const auto magic = read<std::uint32_t>(bytes, 0); magic != kContainerMagic)
     return failure(fmt::format("not a fat binary: it begins with {:#010x}, not {:#010x}", magic, kContainerMagic));
   if (const auto version = read<std::uint16_t>(bytes, 4); version != 1)
-    return failure(fmt::format("a fat binary of version {}: only version 1 is known", version));
+    return failure(fmt::format("unsupported fat binary version {}: only version 1 is supported", version));
   const auto header_size = read<std::uint16_t>(bytes, 6);
   const auto size = read<std::uint64_t>(bytes, 8);
   if (header_size < kContainerHeader || size > std::numeric_limits<std::uint64_t>::max() - header_size)
@@ -131,7 +131,7 @@ Expected<std::uint64_t> container_size(const std::byte* header) {
 }
 
 Expected<std::vector<Image>> read_container(std::span<const std::byte> bytes) {
-  if (bytes.size() < kContainerHeader) return corrupt(fmt::format("{} bytes, fewer than its header has", bytes.size()));
+  if (bytes.size() < kContainerHeader) return corrupt(fmt::format("{} bytes, fewer than its header", bytes.size()));
   const Expected<std::uint64_t> end = container_size(bytes.data());
   if (!end) return failure(end.error());
   if (*end > bytes.size()) return corrupt(fmt::format("{} bytes, but {} are expected", bytes.size(), *end));
@@ -140,7 +140,7 @@ Expected<std::vector<Image>> read_container(std::span<const std::byte> bytes) {
   std::size_t at = read<std::uint16_t>(bytes, 6);
   while (at != *end) {
     const std::size_t left = *end - at;
-    const auto outside = [&] { return corrupt(fmt::format("the entry at byte {} reaches past the end", at)); };
+    const auto outside = [&] { return corrupt(fmt::format("the entry at byte {} extends past the end", at)); };
     if (left < kEntryHeader) return outside();
     const auto header = read<std::uint32_t>(bytes, at + 4);
     const auto payload = read<std::uint64_t>(bytes, at + 8);
@@ -156,7 +156,7 @@ Expected<std::vector<Image>> read_container(std::span<const std::byte> bytes) {
 
 namespace {
 
-/// A few kilobytes can say that they are gigabytes, and be that. Null: so much is to be expected of the entry.
+/// A few kilobytes can declare, and really expand to, gigabytes. Null: the size is acceptable.
 const Limit* exceeded_by(const Image& image) {
   if (image.compression == Compression::none || limits::kExpandedBytes.admits(image.size)) return nullptr;
   const Checked allowed = Checked(image.payload.size()) * limits::kExpansion.most();
@@ -170,7 +170,7 @@ Expected<std::string> contents(const Image& image) {
   if (const Limit* const limit = exceeded_by(image))
     return failure(limit->exceeded(fmt::format("an entry of {} compressed bytes", image.payload.size()), image.size),
                    limit->hint());
-  constexpr std::uint64_t kMost = LZ4_MAX_INPUT_SIZE; // the library counts in int
+  constexpr std::uint64_t kMost = LZ4_MAX_INPUT_SIZE; // the library uses int
   if (image.size > kMost) return corrupt(fmt::format("an entry of {} bytes", image.size));
   Expected<std::string> out = [&]() -> Expected<std::string> {
     switch (image.compression) {

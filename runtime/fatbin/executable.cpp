@@ -35,7 +35,7 @@ std::string_view name_at(Bytes names, std::uint32_t at) {
   return {text, strnlen(text, names.size() - at)};
 }
 
-/// The containers of a section; between them may be padding.
+/// The containers of a section; there can be padding between them.
 void add_containers(Bytes section, bool are_parts, std::vector<Embedded>& containers) {
   constexpr std::size_t kAlignment = 8;
   for (std::size_t at = 0; at + kContainerHeader <= section.size();) {
@@ -47,7 +47,7 @@ void add_containers(Bytes section, bool are_parts, std::vector<Embedded>& contai
   }
 }
 
-/// Sections that lie over each other would be read as often as there are of them.
+/// Overlapping sections would be read once for each of them.
 bool overlap(std::vector<Embedded> sections) {
   std::erase_if(sections, [](const Embedded& s) { return s.container.empty(); });
   const auto begin = [](const Embedded& s) { return s.container.data(); };
@@ -65,18 +65,18 @@ bool is_elf(Bytes bytes) {
 }
 
 Expected<std::vector<Embedded>> containers_in(Bytes bytes) {
-  const auto outside = [] { return failure("corrupt ELF file: its headers point outside it"); };
+  const auto outside = [] { return failure("corrupt ELF file: its headers point outside the file"); };
   const auto header = read<Elf64_Ehdr>(bytes, 0);
   if (!header || !is_elf(bytes)) return failure("not an ELF file for 64-bit little-endian machines");
   const auto section = [&](std::uint64_t i) {
     return read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
   };
   std::vector<Embedded> containers;
-  std::vector<Embedded> sections;              // of device code
-  if (header->e_shoff == 0) return containers; // stripped of all sections
+  std::vector<Embedded> sections;              // with device code
+  if (header->e_shoff == 0) return containers; // without sections
   if (header->e_shoff > bytes.size() || header->e_shentsize != sizeof(Elf64_Shdr)) return outside();
 
-  // Files of many sections keep their number, and the place of their names, in section 0.
+  // Files with many sections store their number, and the index of the name table, in section 0.
   const auto zero = section(0);
   if (!zero) return outside();
   const std::uint64_t count = header->e_shnum != 0 ? header->e_shnum : zero->sh_size;
@@ -93,7 +93,7 @@ Expected<std::vector<Embedded>> containers_in(Bytes bytes) {
     if (!inside) return outside();
     sections.push_back({*inside, are_parts});
   }
-  if (overlap(sections)) return failure("corrupt ELF file: sections of device code lie over each other");
+  if (overlap(sections)) return failure("corrupt ELF file: device code sections overlap");
   for (const Embedded& s : sections) add_containers(s.container, s.is_part, containers);
   return containers;
 }

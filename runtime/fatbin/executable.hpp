@@ -14,15 +14,15 @@
 
 namespace warplens::fatbin {
 
-/// True: an ELF file for 64-bit little-endian machines; the only kind that containers_in() reads.
+/// True for an ELF file for 64-bit little-endian machines, the only kind that containers_in() reads.
 bool is_elf(std::span<const std::byte> bytes);
 
 struct Embedded {
   std::span<const std::byte> container; ///< for read_container()
-  bool is_part = false;                 ///< of a program of nvcc -rdc=true: to be linked with the other parts
+  bool is_part = false;                 ///< of a program built with nvcc -rdc=true: to be linked with the other parts
 };
 
-/// The containers of an ELF file, in its order; none: it has no device code.
+/// The containers of an ELF file, in file order; empty if it has no device code.
 /// Errors: an ELF file whose headers point outside it. Reads nothing outside `bytes`.
 Expected<std::vector<Embedded>> containers_in(std::span<const std::byte> bytes);
 

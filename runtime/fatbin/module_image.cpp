@@ -17,9 +17,9 @@ constexpr std::uint32_t kElfMagic = 0x464C457F;
 
 /// __fatBinC_Wrapper_t of fatbinary_section.h.
 struct Wrapper {
-  std::uint32_t magic, version; ///< 1; 2: what nvcc -rdc=true leaves after linking
+  std::uint32_t magic, version; ///< 1; 2: output of the link step of nvcc -rdc=true
   const std::byte* container;
-  const std::byte* const* prelinked; ///< version 2: containers of the parts, before they were linked; ends with null
+  const std::byte* const* prelinked; ///< version 2: containers of the parts before linking; ends with null
 };
 
 auto refuse(LoadError::Kind kind, Diagnostics why) { return tl::make_unexpected(LoadError{kind, std::move(why)}); }
@@ -30,11 +30,11 @@ auto refuse(LoadError::Kind kind, std::string why, std::string hint = {}) {
 unsigned number(model::ComputeCapability device) { return static_cast<unsigned>(device.major * 10 + device.minor); }
 
 std::string rebuild(model::ComputeCapability device) {
-  const unsigned n = std::max(number(device), 75U); // the oldest that nvcc 13 knows
+  const unsigned n = std::max(number(device), 75U); // the oldest that nvcc 13 supports
   return fmt::format("rebuild it with nvcc -gencode arch=compute_{0},code=compute_{0}", n);
 }
 
-/// "sm_80, sm_90 and lto_90": what is there instead of PTX.
+/// "sm_80, sm_90 and lto_90": what the fat binary contains instead of PTX.
 std::string list_of(std::span<const Image> images) {
   std::vector<std::string> names;
   for (const Image& image : images) names.push_back(name(image.target, image.kind == Kind::lto ? "lto" : "sm"));
@@ -49,14 +49,14 @@ bool runs_on(CodeTarget target, unsigned device) {
 
 int specialisation(CodeTarget target) { return target.suffix == 'a' ? 2 : target.suffix == 'f' ? 1 : 0; }
 
-/// How diagnostics call the PTX: "compute_90.ptx", or "scale.compute_90.ptx" where the name of the source is known.
+/// The name of the PTX in diagnostics: "compute_90.ptx", or "scale.compute_90.ptx" if the source's name is known.
 std::string file_name(const Image& image) {
   const std::string_view source = image.identifier.substr(0, image.identifier.rfind('.'));
   return fmt::format("{}{}{}.ptx", source, source.empty() ? "" : ".", name(image.target));
 }
 
-/// CUDA's own device runtime (libcudadevrt.a), which every program of nvcc -rdc=true has among its parts. Warplens
-/// serves its functions itself (emulator/ir/device_library.hpp), in place of the system calls that it is written over.
+/// CUDA's device runtime (libcudadevrt.a), which is part of every program built with nvcc -rdc=true. Warplens
+/// implements its functions (emulator/ir/device_library.hpp) instead of the system calls below them.
 bool is_device_runtime(std::string_view ptx) { return ptx.find(" cnpGetParameterBuffer") != ptx.npos; }
 
 LoadedCode code_of(std::span<const Image> images, model::ComputeCapability device) {
@@ -72,8 +72,8 @@ LoadedCode code_of(std::span<const Image> images, model::ComputeCapability devic
   const std::string target = name(image->target);
   code.sources.push_back({std::move(*text), file_name(*image)});
   if (!runs_on(image->target, number(device)))
-    code.notes.push_back(fmt::format("the program has PTX for {}, none for compute capability {}: it runs here, a GPU "
-                                     "of that capability would refuse it",
+    code.notes.push_back(fmt::format("the program has PTX for {}, but none for compute capability {}: it runs here, "
+                                     "but a GPU of that capability would reject it",
                                      target, model::to_string(device)));
   return code;
 }
@@ -90,7 +90,7 @@ LoadedCode code_of_container(const std::byte* start, model::ComputeCapability de
   return code_of_container(std::span(start, *size), device);
 }
 
-/// The parts of a program of nvcc -rdc=true. One without PTX is left out, and linking says what is missed.
+/// The parts of a program built with nvcc -rdc=true. Parts without PTX are left out; linking reports what is missing.
 LoadedCode code_of_parts(const std::byte* const* part, model::ComputeCapability device) {
   Code all;
   std::optional<LoadError> first_error;
@@ -110,9 +110,9 @@ LoadedCode code_of_parts(const std::byte* const* part, model::ComputeCapability 
 LoadedCode code_of_wrapper(const Wrapper& wrapper, model::ComputeCapability device) {
   using enum LoadError::Kind;
   if (wrapper.version != 1 && wrapper.version != 2)
-    return refuse(invalid_image,
-                  fmt::format("a fat binary's wrapper of version {}: 1 and 2 are known", wrapper.version));
-  if (wrapper.container == nullptr) return refuse(invalid_image, "a fat binary's wrapper without a fat binary");
+    return refuse(invalid_image, fmt::format("unsupported fat binary wrapper version {}: only 1 and 2 are supported",
+                                             wrapper.version));
+  if (wrapper.container == nullptr) return refuse(invalid_image, "the fat binary wrapper contains no fat binary");
   LoadedCode linked = code_of_container(wrapper.container, device);
   const bool ask_parts =
       !linked && linked.error().kind == no_ptx && wrapper.version == 2 && wrapper.prelinked != nullptr;
@@ -121,12 +121,12 @@ LoadedCode code_of_wrapper(const Wrapper& wrapper, model::ComputeCapability devi
 
 LoadedCode code_of_text(std::string_view text) { return Code{{{std::string(text), "module.ptx"}}, {}}; }
 
-/// What is neither text nor a container, but known. `magic`: its first four bytes.
+/// Known formats that are neither text nor a container. `magic`: the first four bytes.
 std::optional<LoadError> known_but_unusable(std::uint32_t magic, model::ComputeCapability device) {
   using enum LoadError::Kind;
   if (magic == kElfMagic) return refuse(no_ptx, "machine code without PTX (a cubin)", rebuild(device)).value();
   if (magic == kCuda3Magic)
-    return refuse(invalid_image, "a fat binary of CUDA 3 or older", "rebuild the program with CUDA 4 or later").value();
+    return refuse(invalid_image, "fat binary from CUDA 3 or older", "rebuild the program with CUDA 4 or later").value();
   return std::nullopt;
 }
 
@@ -136,7 +136,7 @@ const Image* best_ptx(std::span<const Image> images, model::ComputeCapability de
   const auto rank = [n = number(device)](const Image& image) {
     const int architecture = static_cast<int>(image.target.architecture);
     const bool runs = runs_on(image.target, n);
-    // Those that run: the newest first. The others: the oldest, and that of no special kind.
+    // Of those that run, the newest is best; of the others, the oldest and least specific.
     return std::tuple(runs, runs ? architecture : -architecture,
                       runs ? specialisation(image.target) : -specialisation(image.target));
   };
@@ -147,7 +147,7 @@ const Image* best_ptx(std::span<const Image> images, model::ComputeCapability de
 }
 
 LoadedCode load_code(const void* image, model::ComputeCapability device) {
-  if (image == nullptr) return refuse(LoadError::Kind::invalid_image, "no image: a null pointer");
+  if (image == nullptr) return refuse(LoadError::Kind::invalid_image, "the image is a null pointer");
   const auto* const start = static_cast<const std::byte*>(image);
   // A text of fewer than three characters ends before the magic number does.
   const std::size_t length = strnlen(static_cast<const char*>(image), sizeof(std::uint32_t));

@@ -10,12 +10,12 @@ namespace warplens::runtime {
 
 extern "C" {
 
-/// Where entries lead first: it keeps what the caller has put into registers for the function, has find() look the
-/// function up, and goes on there. The entry is in r11, or x17.
+/// The first target of entries: saves the argument registers, calls find() to look up the function, and jumps to it.
+/// The entry is in r11, or x17.
 void warplens_find_and_go_on();
 
 __attribute__((visibility("hidden"), used)) const void* warplens_find(Entry* entry) {
-  // The handle is not kept: dlopen() counts, and threads may do this at the same time.
+  // The handle is not kept: dlopen() counts references, and several threads can do this at the same time.
   void* const library = dlopen(entry->runtime->path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const void* const found = library != nullptr ? dlsym(library, entry->name.c_str()) : nullptr;
   if (found == nullptr) {
@@ -30,8 +30,8 @@ __attribute__((visibility("hidden"), used)) const void* warplens_find(Entry* ent
 }
 
 #if defined(__x86_64__)
-// Integer arguments, the count of vector registers in rax, and vector registers. The stack is 8 bytes off a multiple
-// of 16 on entry.
+// Integer arguments, the number of vector registers in rax, and vector registers. On entry, the stack is 8 bytes off a
+// multiple of 16.
 asm(R"(
   .pushsection .text
   .hidden warplens_find_and_go_on
@@ -85,7 +85,7 @@ Jump jump_to(const Entry& entry) {
   return code;
 }
 #elif defined(__aarch64__)
-// x0 to x7 and q0 to q7 hold arguments, x8 the place of a large result.
+// x0 to x7 and q0 to q7 hold arguments, x8 the address of a large result.
 asm(R"(
   .pushsection .text
   .hidden warplens_find_and_go_on

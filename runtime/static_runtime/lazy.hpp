@@ -1,7 +1,7 @@
-// Functions of a library that is loaded when the first of them is called.
+// Functions of a library that is loaded on the first call of one of them.
 //
 //   auto& runtime = *new Runtime{"/…/libcudart.so.13"};
-//   jump_to(runtime.entry("cudaMalloc"))      // code that calls cudaMalloc of it, wherever it is put
+//   jump_to(runtime.entry("cudaMalloc"))      // position-independent code that calls its cudaMalloc
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@ namespace warplens::runtime {
 
 struct Runtime;
 
-/// A function of it. The assembly in lazy.cpp knows that the target comes first.
+/// A function of the library. The assembly in lazy.cpp requires that the target comes first.
 struct Entry {
-  const void* target; ///< where to jump: to what finds the function, then to the function
+  const void* target; ///< where to jump: first to the lookup, then to the function
   Runtime* runtime;
   std::string name;
 };
 
 struct Runtime {
   std::string path;
-  std::deque<Entry> entries{}; ///< they stay where they are
+  std::deque<Entry> entries{}; ///< a deque, so that addresses stay valid
 
   Entry& entry(std::string_view name);
 };

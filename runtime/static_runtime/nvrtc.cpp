@@ -1,8 +1,8 @@
-// Programs that compile CUDA source while they run have NVRTC make machine code, as there is a GPU to run it. NVRTC has
-// made PTX on the way to it: asked for the one, it answers with the other, and the driver loads either.
+// Programs that compile CUDA source at run time ask NVRTC for machine code, because they find a GPU. NVRTC produces PTX
+// on the way. These functions return the PTX instead of the machine code; the driver loads either.
 //
-// The dynamic linker prefers these to NVRTC's functions of the same names. Where a program looks NVRTC's up by itself
-// (dlsym), it gets NVRTC's.
+// The dynamic linker prefers these functions to NVRTC's functions of the same names. A program that looks up NVRTC's
+// functions itself (dlsym) gets NVRTC's.
 #include <dlfcn.h>
 
 #include <cstddef>

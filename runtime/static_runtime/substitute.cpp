@@ -1,15 +1,15 @@
-// libwarplens_static.so: runs programs with which nvcc has linked NVIDIA's static runtime, its default.
+// libwarplens_static.so: runs programs that nvcc linked with NVIDIA's static runtime, its default.
 //
-// NVIDIA's runtime accepts no driver but NVIDIA's, which proves itself to it. So the program does not come to run it:
-// `warplens exec` has this library loaded before the program starts, and where the symbol table of the program, or of a
-// library that it is linked with, says that the functions of the runtime are in it, the first bytes of each become a
-// jump to the function of the same name of our libcudart. All of them, registration included, are replaced before the
-// first is called; from there on the program is one with the shared runtime. NVIDIA's libcudart, where a program's run
-// path leads to it, is taken over in the same way. All other programs are left alone.
+// NVIDIA's runtime accepts only NVIDIA's driver, which authenticates itself. The program must therefore not run that
+// runtime. `warplens exec` loads this library before the program starts. If the symbol table of the program, or of a
+// library that it is linked with, contains the functions of the runtime, the first bytes of each become a jump to the
+// function of the same name in our libcudart. All functions, registration included, are replaced before the first call;
+// from then on the program behaves as if linked with the shared runtime. NVIDIA's libcudart, if a program's run path
+// leads to it, is replaced in the same way. All other programs remain unchanged.
 //
-// This is done before anything else in the process is initialised, the C library included, so nothing may be loaded
-// yet: dlopen() would have the C library initialised there and then, without arguments and environment. Our libcudart
-// is loaded when the first of the functions is called (lazy.cpp).
+// This happens before anything else in the process is initialized, the C library included, so nothing can be loaded
+// yet: dlopen() would initialize the C library without arguments and environment. Our libcudart is loaded on the first
+// call of one of the functions (lazy.cpp).
 #include "runtime/static_runtime/lazy.hpp"
 #include "runtime/static_runtime/symbols.hpp"
 
@@ -43,14 +43,14 @@ bool contains(const std::vector<Symbols::Function>& functions, std::string_view 
   return false;
 }
 
-/// Which runtime it is: the structures that its functions take differ. nullptr: older than 11.
+/// The version of the runtime: its functions take different structures. nullptr: older than 11.
 const char* library_for(const std::vector<Symbols::Function>& functions) {
-  if (contains(functions, "cudaGetDeviceProperties_v2")) return "libcudart.so.12"; // 13 has no suffix any more
+  if (contains(functions, "cudaGetDeviceProperties_v2")) return "libcudart.so.12"; // 13 dropped the suffix
   if (!contains(functions, "cudaBindTexture")) return "libcudart.so.13";           // texture references ended with 11
   return contains(functions, "cudaGetFuncBySymbol") ? "libcudart.so.11.0" : nullptr;
 }
 
-/// Of this library, with a slash at its end.
+/// The folder of this library, with a slash at the end.
 std::string directory() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&contains), &info) == 0 || info.dli_fname == nullptr) return {};
@@ -70,12 +70,12 @@ bool overwrite(std::uint64_t address, const Jump& code) {
 
 void substitute(const Loaded& object) {
   const Symbols symbols(object.path.c_str());
-  if (!symbols.mentions("__cudaRegisterFatBinary")) return; // quickly: most programs have nothing to do with CUDA
+  if (!symbols.mentions("__cudaRegisterFatBinary")) return; // fast path: most programs do not use CUDA
   const std::vector<Symbols::Function> functions = symbols.begin_with("cuda", "__cuda");
-  if (!contains(functions, "__cudaRegisterFatBinary")) return; // it is another's, which is called
+  if (!contains(functions, "__cudaRegisterFatBinary")) return; // only calls another library's function
   const char* const name = library_for(functions);
-  if (name == nullptr) return complain(object, "of a version before 11, which cannot be replaced");
-  auto& runtime = *new Runtime{directory() + name}; // never destroyed: the functions lead here
+  if (name == nullptr) return complain(object, "whose version is older than 11 and cannot be replaced");
+  auto& runtime = *new Runtime{directory() + name}; // never destroyed: the functions jump through it
   const Symbols ours(runtime.path.c_str());
   const std::vector<Symbols::Function> served = ours.begin_with("cuda", "__cuda");
   if (served.empty()) return complain(object, "but its replacement, " + runtime.path + ", cannot be read");
@@ -86,14 +86,14 @@ void substitute(const Loaded& object) {
   };
   std::vector<Change> changes;
   for (const Symbols::Function& f : functions) {
-    // The program's own functions may have such names too: ours has none to match.
+    // The program's own functions can have such names too; our library has no counterpart of them.
     if (!contains(served, f.name)) continue;
     if (f.room < sizeof(Jump)) return complain(object, std::string(f.name) + " of which is too short to be replaced");
     changes.push_back({object.base + f.address, jump_to(runtime.entry(f.name))});
   }
   for (const Change& change : changes)
     if (!overwrite(change.address, change.code))
-      return complain(object, "which this system does not allow to be replaced");
+      return complain(object, "which this system does not allow Warplens to replace");
 }
 
 __attribute__((constructor)) void start() {

@@ -66,7 +66,7 @@ bool Symbols::mentions(std::string_view text) const {
 
 std::vector<Symbols::Function> Symbols::begin_with(std::string_view one, std::string_view other) const {
   std::vector<Function> wanted;
-  std::vector<std::uint64_t> starts = section_ends_; // and where everything begins that has a name
+  std::vector<std::uint64_t> starts = section_ends_; // and the start of every named symbol
   for (const Table& table : tables_) {
     for (std::uint64_t i = 0; i < table.count; ++i) {
       Elf64_Sym symbol;
@@ -85,7 +85,7 @@ std::vector<Symbols::Function> Symbols::begin_with(std::string_view one, std::st
   std::sort(wanted.begin(), wanted.end(), [](const Function& a, const Function& b) {
     return std::tie(a.address, a.name) < std::tie(b.address, b.name);
   });
-  // Both tables may have it.
+  // A function can be in both tables.
   const auto same = [](const Function& a, const Function& b) { return a.address == b.address && a.name == b.name; };
   wanted.erase(std::unique(wanted.begin(), wanted.end(), same), wanted.end());
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -1,4 +1,4 @@
-// The functions of an ELF file, from its symbol tables: .symtab, which `strip` takes away, and .dynsym.
+// The functions of an ELF file, from its symbol tables: .symtab, which `strip` removes, and .dynsym.
 //
 //   Symbols s("/proc/self/exe");   s.begin_with("cuda", "__cuda")  ->  {{"cudaMalloc", 0x1c5d0, room 0x90}, …}
 #pragma once
@@ -14,20 +14,20 @@ class Symbols {
 public:
   struct Function {
     std::string_view name;
-    std::uint64_t address; ///< in the file's own numbering: the load address is to be added
-    std::uint64_t room;    ///< bytes that belong to it alone, with the padding up to a multiple of 16
+    std::uint64_t address; ///< in the file's own numbering: add the load address
+    std::uint64_t room;    ///< bytes that belong to this function alone, with the padding up to a multiple of 16
   };
 
-  /// Empty where the file cannot be read, is no 64-bit ELF file, or has no symbols.
+  /// Empty if the file cannot be read, is not a 64-bit ELF file, or has no symbols.
   explicit Symbols(const char* path);
   ~Symbols();
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  /// The names contain this text, be it in the middle of one: quick.
+  /// Fast check: the name tables contain this text, possibly inside a name.
   [[nodiscard]] bool mentions(std::string_view text) const;
-  /// Functions that the file defines and whose names begin with one of the texts, by address. Two names for one
-  /// address have no room.
+  /// Functions that the file defines and whose names begin with one of the texts, sorted by address. If two names share
+  /// an address, `room` is 0.
   [[nodiscard]] std::vector<Function> begin_with(std::string_view one, std::string_view other) const;
 
 private:

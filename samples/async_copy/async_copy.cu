@@ -1,11 +1,11 @@
-// Sums of the columns of a matrix, a strip of columns a block. While a strip of one row is added, the next one is on its
-// way to shared memory.
+// Column sums of a matrix; each block processes a strip of columns. While a block adds the strip of one row, the
+// strip of the next row is copied to shared memory.
 #include <cuda/barrier>
 #include <cuda_pipeline.h>
 
-constexpr int kThreads = 64, kStrip = 4 * kThreads; // columns of a strip: four a thread, 16 bytes
+constexpr int kThreads = 64, kStrip = 4 * kThreads; // columns of a strip: four per thread, 16 bytes
 
-// cp.async: every thread copies its own 16 bytes; groups of copies are waited for in order.
+// cp.async: each thread copies its own 16 bytes and waits for the groups of copies in order.
 __global__ void column_sums_by_threads(const int* matrix, int rows, int columns, int* sums) {
   __shared__ alignas(16) int buffer[2][kStrip];
   const int first = blockIdx.x * kStrip + 4 * threadIdx.x;
@@ -23,7 +23,7 @@ __global__ void column_sums_by_threads(const int* matrix, int rows, int columns,
   *reinterpret_cast<int4*>(sums + first) = make_int4(sum[0], sum[1], sum[2], sum[3]);
 }
 
-// cp.async.bulk: one thread copies the strip, a barrier in shared memory counts its bytes.
+// cp.async.bulk: one thread copies the strip; an mbarrier in shared memory counts its bytes.
 __global__ void column_sums_in_bulk(const int* matrix, int rows, int columns, int* sums) {
   using Barrier = cuda::barrier<cuda::thread_scope_block>;
   __shared__ alignas(16) int buffer[2][kStrip];

@@ -1,12 +1,12 @@
-// What it costs when the threads of a warp follow different branches: the benchmark of J. Cornelis (Anti-parallel
-// Patterns in Fine-grain Data-parallel Programs, VUB 2010, chapter 3, listings 3.1 and 3.2) and its remedies.
-// An element's value, 0 to 9, says which branch its thread follows.
+// The cost of branch divergence: the benchmark of J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel
+// Programs, VUB 2010, chapter 3, listings 3.1 and 3.2) and its remedies.
+// The value of an element, 0 to 9, selects the branch of its thread.
 #define BLOCK_WIDTH 16
 #define BLOCK_SIZE (BLOCK_WIDTH * BLOCK_WIDTH)
 #define NUMBER_OF_BRANCHES 10
-#define ROUNDS 64  // of the compute-bound operation
+#define ROUNDS 64  // rounds of the compute-bound operation
 
-// How strongly a neighbour counts, by branch: what table lookup replaces the branches by.
+// The weight of a neighbour, by branch: the lookup table that replaces the branches.
 __constant__ int weights[NUMBER_OF_BRANCHES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 typedef int Tile[BLOCK_WIDTH][BLOCK_WIDTH];
@@ -52,7 +52,7 @@ static __device__ int branch(const Tile& tile, int row, int column) {
   }
 }
 
-// Remedy 1: the branches differ by a number only, which comes from a table.
+// Remedy 1: the branches differ only in a number, which comes from a table.
 template <int work>
 static __device__ int look_up(const Tile& tile, int row, int column) {
   const int weight = weights[tile[row][column]];
@@ -60,7 +60,7 @@ static __device__ int look_up(const Tile& tile, int row, int column) {
   return compute(tile[row][column], weight, work == unequal ? ROUNDS * weight : ROUNDS);
 }
 
-// The place in the matrix of a thread's element.
+// The index of a thread's element in the matrix.
 static __device__ int place(int width) {
   return (blockIdx.y * BLOCK_WIDTH + threadIdx.y) * width + blockIdx.x * BLOCK_WIDTH + threadIdx.x;
 }
@@ -78,7 +78,7 @@ static __device__ int place(int width) {
     __syncthreads();                                                                            \
     out[place(width)] = look_up<work>(tile, threadIdx.y, threadIdx.x);                          \
   }                                                                                             \
-  /* Remedy 2: the threads of a block are sorted by the branch that they are to follow. */      \
+  /* Remedy 2: the threads of a block are sorted by the branch that they take. */               \
   extern "C" __global__ void reorder_##work(const int* in, int* out, int width) {               \
     __shared__ Tile tile;                                                                       \
     __shared__ int from[BLOCK_SIZE];                                                            \
@@ -116,8 +116,8 @@ BRANCHING(data_bound)
 BRANCHING(compute_bound)
 BRANCHING(unequal)
 
-// Remedy 3, figures 3.3 and 3.4: the sum of BLOCK_SIZE elements. First the threads at the elements that are left add,
-// then, statically reordered, the first threads of the block.
+// Remedy 3, figures 3.3 and 3.4: the sum of BLOCK_SIZE elements. In the first version, the threads at the remaining
+// elements add; in the second, statically reordered, the first threads of the block add.
 extern "C" __global__ void sum_in_place(const int* in, int* out) {
   __shared__ int values[BLOCK_SIZE];
   values[threadIdx.x] = in[blockIdx.x * BLOCK_SIZE + threadIdx.x];

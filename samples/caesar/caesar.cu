@@ -1,12 +1,12 @@
-// CME 213 (E. Darve, Stanford 2019), homework 3: every character of a text is shifted by the same amount. Threads that
-// take one, two, four or eight characters at a time.
+// CME 213 (E. Darve, Stanford 2019), homework 3: shifts every character of a text by the same amount. Each thread
+// processes one, two, four or eight characters.
 
 extern "C" __global__ void shift_char(const unsigned char* in, unsigned char* out, int shift, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i] + shift;
 }
 
-// The same amount in every byte of a word; no carry from one byte to the next, since the texts stay below 128.
+// The same amount in every byte of a word. No byte carries into the next, because all characters stay below 128.
 template <typename Word>
 static __device__ void shift_words(const Word* in, Word* out, int shift, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -5,7 +5,7 @@ writes the tables of docs/fmm.md. Needs matplotlib.
     for n in 64 128 192 256; do warplens run samples/fmm_ulist/suite_$n.toml --json reports/suite_$n.json; done
     samples/fmm_ulist/figures.py reports [WARPLENS]
 
-Thesis: what is printed there. Its other curves are lost in the text that we have, so figures show only ours for them.
+THESIS has the printed values. The other curves of the thesis are not available; for them, figures show only our values.
 """
 import json
 import subprocess
@@ -34,7 +34,7 @@ MEASURED = {
 # Tables 12 to 16: the thesis's own predictions at 64 threads, ms.
 THESIS = {"cuda": 66.33431, "cuda_rsqrt": 66.33422, "cuda_pref": 64.672, "cuda_ujam": 49.356, "cuda_vecpack": 45.608,
           "cuda_shmem": 35.99694}
-# Figure 26: measured, one row for each kernel: 1 more than 10 % faster than the base variant, 0 alike, -1 slower.
+# Figure 26: measured, one row for each kernel: 1: more than 10 % faster than the base variant; 0: similar; -1: slower.
 SIGN_COLUMNS = ("cuda", "cuda_pref", "cuda_rsqrt", "cuda_tight", "cuda_ujam", "cuda_shmem", "cuda_vecpack",
                 "cuda_vecpack_shmem")
 SIGNS = {
@@ -50,7 +50,7 @@ SIGNS = {
 
 
 class Run:
-    """A kernel at a block size: what was counted, and what the model makes of it."""
+    """A kernel at a block size: the counted statistics and the model's prediction."""
 
     def __init__(self, launch, adaptive, fixed):
         self.kernel, self.metrics, self.occupancy = launch["kernel"], launch["metrics"], launch["occupancy"]
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def effective(self):
-        """Requests for each that goes out; those of vectors do not merge."""
+        """Requests per request that is issued; requests of vectors do not merge."""
         transactions = sum(self.statistics[f"transactions_{n}"] for n in (32, 64, 128))
         return transactions / self.statistics["global_requests"] / self.terms["num_trans_per_request"]
 
@@ -85,7 +85,7 @@ def predictions(warplens, report, *options):
 
 
 def read(folder, warplens):
-    """Runs by (kernel, threads of a block)."""
+    """Runs by (kernel, threads per block)."""
     runs = {}
     for block in BLOCKS:
         report = folder / f"suite_{block}.json"
@@ -131,7 +131,7 @@ def bars(number, title, runs, kernels, block, series, unit, second=None):
 
 
 def coherency(runs, number=16):
-    """Figure 16: all kernels in one line, with those that were measured."""
+    """Figure 16: all kernels on one line, with the measured times."""
     figure, all_axes = plt.subplots(4, 1, figsize=(9, 9), sharex=True)
     kernels = sorted({k for k, _ in runs}, key=lambda k: -runs[k, 64].milliseconds)
     for axes, (at, block) in zip(all_axes, enumerate(BLOCKS)):
@@ -217,7 +217,7 @@ def draw(runs):
 
 
 def rank_correlation(pairs):
-    """Spearman's, for pairs without many ties."""
+    """Spearman's rank correlation, for pairs with few ties."""
     def ranks(values):
         order = sorted(values)
         return [order.index(v) + (order.count(v) - 1) / 2 for v in values]
@@ -228,7 +228,7 @@ def rank_correlation(pairs):
 
 
 def tables(runs, signs):
-    """By the name of the place in docs/fmm.md."""
+    """The tables, by the name of their section in docs/fmm.md."""
     rows = ["| kernel | registers | occupancy | instructions | requests | MWP | CWP | bound by | predicted, ms | thesis predicts | measured |",
             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for k in sorted(MEASURED, key=lambda k: -MEASURED[k][0]):
@@ -254,7 +254,7 @@ def tables(runs, signs):
         everything.append(f"| `{k}` | {r.statistics['instructions']:.0f} | {r.statistics['global_requests']:.0f} | {r.occupancy['ratio']:.3f} | "
                           f"{r.prediction['mwp']:.2f} | {r.prediction['cwp']:.2f} | {r.prediction['bound']} | {r.milliseconds:.1f} |")
     return {"everything": everything, "ranking": rows, "grid": grid, "merging": fixed,
-            "signs": [f"Of the {signs[1]} signs, {signs[0]} are those that were measured."]}
+            "signs": [f"{signs[0]} of the {signs[1]} predicted signs agree with the measurements."]}
 
 
 def main():

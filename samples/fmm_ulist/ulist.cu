@@ -1,23 +1,23 @@
 // The U-list phase of the fast multipole method, the kernel suite of A. Dasgupta (CUDA Performance Analyzer, Georgia
 // Tech 2011, chapter 4): the potential at each target point is the sum of density / distance over all source points in
-// the neighbouring boxes of an octree. One block works on one target box, a thread on one point (ujam: on two).
+// the neighbouring boxes of an octree. One block processes one target box, a thread one point (ujam: two).
 //
-// The variants combine what he combines; their names are his:
+// The variants combine the same optimisations under the same names:
 //   vecpack  a source is one float4 instead of an element in each of four arrays
 //   shmem    the threads of a block load a tile of sources into shared memory together
-//   trans    the tile is an array of float4 instead of four arrays
-//   pref     the next source (shmem: the next tile) is loaded before the present one is used
-//   ujam     each thread works on two targets while there are enough, so that a source is loaded once for both
+//   trans    the tile is one array of float4 instead of four arrays
+//   pref     the next source (shmem: the next tile) is loaded before the current one is used
+//   ujam     each thread processes two targets while there are enough, so that a source is loaded once for both
 //   rsqrt    density * rsqrt(r²) instead of density / sqrt(r²)
-//   tight    float4 and float3 for the components; vecpack and pref have them anyway
+//   tight    float4 and float3 for the components; vecpack and pref always use them
 //
-// The points are made on the device too: build_boxes, then fill_points.
+// The points are also generated on the device: build_boxes, then fill_points.
 
 enum Optimisation { kVecpack = 1, kShmem = 2, kTrans = 4, kPref = 8, kUjam = 16, kRsqrt = 32, kTight = 64 };
 
-constexpr int kTargets = 2;  // targets of a thread with ujam
+constexpr int kTargets = 2;  // targets per thread with ujam
 
-// All points: four arrays, and for sources one packed array too. Boxes: where their points begin, how many there are.
+// All points: four arrays, and for sources also one packed array. Boxes: index of the first point, number of points.
 // The neighbours of box b are ulist[uptr[b]] to ulist[uptr[b + 1] - 1].
 #define ARRAYS                                                                                                  \
   const float *tx, const float *ty, const float *tz, float *td, const float *sx, const float *sy, const float *sz, \
@@ -27,7 +27,7 @@ constexpr int kTargets = 2;  // targets of a thread with ujam
 
 // ---- The data -------------------------------------------------------------------------------------------------------
 
-// A hash of two numbers with good bits everywhere (the finaliser of MurmurHash3).
+// A hash of two numbers in which all bits are well mixed (the finaliser of MurmurHash3).
 static __device__ unsigned hash(unsigned a, unsigned b) {
   unsigned h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
   h = (h ^ h >> 16) * 0x85ebca6bu;
@@ -62,7 +62,7 @@ extern "C" __global__ void build_boxes(int depth, int fewest, int most, int seed
   uptr[boxes] = neighbours;
 }
 
-// From 0 to 1: `from` the left edge of a box of that size.
+// A coordinate from 0 to 1: `from` is the left edge of a box of that size.
 static __device__ float coordinate(unsigned h, int from, float size) {
   return (from + (h >> 8) * (1.0f / (1 << 24))) * size;
 }
@@ -103,7 +103,7 @@ static __device__ __forceinline__ float4 source(ARRAYS, int i) {
   return make_float4(sx[i], sy[i], sz[i], sd[i]);
 }
 
-// What a source adds to the potential of the targets of a thread.
+// Adds a source's contribution to the potentials of a thread's targets.
 template <int options, int targets>
 static __device__ __forceinline__ void interact(const float (&x)[targets], const float (&y)[targets],
                                                 const float (&z)[targets], float (&sum)[targets], float4 from) {
@@ -145,13 +145,13 @@ static __device__ __forceinline__ float4 from_tile(const float *tile, int i, int
   return make_float4(tile[i], tile[i + width], tile[i + 2 * width], tile[i + 3 * width]);
 }
 
-// Sources begin to end - 1, each thread for itself.
+// Sources begin to end - 1; each thread loads them itself.
 template <int options, int targets>
 static __device__ __forceinline__ void one_by_one(ARRAYS, int begin, int end, const float (&x)[targets],
                                                   const float (&y)[targets], const float (&z)[targets],
                                                   float (&sum)[targets]) {
   if (options & kPref) {
-    // The load after the last one is in the array's padding: it has one point more than are used.
+    // The load after the last one reads the array's padding of one point.
     float4 next;
     if (begin < end) next = source<options>(ALL_ARRAYS, begin);
 #pragma unroll 1
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void one_by_one(ARRAYS, int begin, int end, co
   }
 }
 
-// Full tiles of the sources from `begin`; where the rest begins.
+// Processes full tiles of the sources from `begin`; returns where the rest begins.
 template <int options, int targets>
 static __device__ __forceinline__ int by_tiles(ARRAYS, int begin, int end, const float (&x)[targets],
                                                const float (&y)[targets], const float (&z)[targets],
@@ -189,14 +189,14 @@ static __device__ __forceinline__ int by_tiles(ARRAYS, int begin, int end, const
   return at;
 }
 
-// The targets first, first + blockDim.x, … of this thread; those from `end` on are not there.
+// The targets first, first + blockDim.x, … of this thread; targets from `end` on do not exist.
 template <int options, int targets>
 static __device__ __forceinline__ void sum_over_neighbours(ARRAYS, int box, int first, int end) {
   float x[targets], y[targets], z[targets], sum[targets];
 #pragma unroll
   for (int t = 0; t < targets; ++t) {
     const int id = first + t * blockDim.x;
-    const bool there = !(options & kShmem) || id < end;  // with shmem a thread without a target still loads sources
+    const bool there = !(options & kShmem) || id < end;  // with shmem, threads without a target still load sources
     x[t] = there ? tx[id] : 0;
     y[t] = there ? ty[id] : 0;
     z[t] = there ? tz[id] : 0;
@@ -238,7 +238,7 @@ static __device__ __forceinline__ void potentials(ARRAYS) {
 
 #define KERNEL(name, options) \
   extern "C" __global__ void name(ARRAYS) { potentials<options>(ALL_ARRAYS); }
-// Each of the others with and without: rsqrt, ujam.
+// Each of the other variants with and without rsqrt and ujam.
 #define WITH_RSQRT(name, options) KERNEL(name, options) KERNEL(name##_rsqrt, (options) | kRsqrt)
 #define WITH_UJAM(name, options) WITH_RSQRT(name, options) WITH_RSQRT(name##_ujam, (options) | kUjam)
 #define WITH_PREF(name, options) WITH_UJAM(name, options) WITH_UJAM(name##_pref, (options) | kPref)
@@ -249,7 +249,7 @@ WITH_PREF(cuda_shmem_trans, kShmem | kTrans)
 WITH_PREF(cuda_vecpack, kVecpack)
 WITH_PREF(cuda_vecpack_shmem, kVecpack | kShmem)
 WITH_PREF(cuda_vecpack_shmem_trans, kVecpack | kShmem | kTrans)
-// Elsewhere components are in vectors anyway.
+// The other variants always have vectors of components.
 KERNEL(cuda_tight, kTight)
 KERNEL(cuda_shmem_tight, kShmem | kTight)
 KERNEL(cuda_shmem_trans_tight, kShmem | kTrans | kTight)

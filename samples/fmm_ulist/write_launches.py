@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the launch files of this folder and the potentials that they expect, computed here in double precision.
+"""Writes the launch files of this folder and the expected potentials, computed here in double precision.
 
     samples/fmm_ulist/write_launches.py
 
-launch.toml: the paper's size, one kernel (others by --set). suite_N.toml: all kernels at the paper's size, N threads a
-block. small.toml: all kernels on eight boxes, each result checked.
+launch.toml: one kernel at the paper's size (select others with --set). suite_N.toml: all kernels at the paper's size,
+N threads per block. small.toml: all kernels on eight boxes; each result is checked.
 """
 import math
 import re
@@ -25,7 +25,7 @@ def single(x):
 
 
 def hash32(a, b):
-    """As in ulist.cu."""
+    """The same function as in ulist.cu."""
     mask = 0xFFFFFFFF
     h = (a * 0x9E3779B1 & mask) ^ ((b + 0x7F4A7C15 & mask) * 0x85EBCA6B & mask)
     h = (h ^ h >> 16) * 0x85EBCA6B & mask
@@ -42,7 +42,7 @@ class Octree:
         self.inner = sum(8**level for level in range(depth))
         self.boxes = self.inner + 8**depth
         self.neighbours = (3 * self.side - 2) ** 3
-        self.points = 8**depth * most + 1  # the one more is what `pref` loads past the last
+        self.points = 8**depth * most + 1  # `pref` loads one point past the last
 
     def potentials(self):
         targets, sources = ([self.leaf(box, kind) for box in range(self.inner, self.boxes)] for kind in (0, 1))
@@ -90,7 +90,7 @@ block = [{block}, 1, 1]
 
 
 def launch_file(title, tree, kernels, block, expected=None):
-    """`kernels`: by name of the buffer that gets the potentials."""
+    """`kernels`: the kernel for each buffer that receives potentials."""
     text = f'# {title}\nmodule = "ulist.ptx"\ndevice = "c1060"\n'
     numbers = lambda *values: ", ".join("{ s32 = %d }" % v for v in values) + ", "
     made = ARRAYS[:3] + [next(iter(kernels))] + ARRAYS[4:]
@@ -110,8 +110,8 @@ def launch_file(title, tree, kernels, block, expected=None):
 
 
 def suite(tree, kernels, block):
-    """All kernels on the same points; they overwrite each other's potentials."""
-    text = launch_file(f"All kernels on the data of the thesis, {block} threads a block.", tree, {"td": kernels[0]}, block)
+    """All kernels on the same points; each overwrites the potentials of the one before."""
+    text = launch_file(f"All kernels on the data of the thesis, {block} threads per block.", tree, {"td": kernels[0]}, block)
     kernel_at = text.index(f'\n[[launch]]\nkernel = "{kernels[0]}"')
     buffers_at = text.index("\n[buffer.")
     start = f'grid = [{tree.boxes}, 1, 1]\nblock = [{block}, 1, 1]\narg = [{buffers(ARRAYS)}]\n'
@@ -132,14 +132,14 @@ def kernels_of(ptx):
 def main():
     paper = Octree(depth=3, fewest=160, most=230, seed=585)
     (FOLDER / "launch.toml").write_text(launch_file(
-        "The data of the thesis: 585 boxes, up to 230 points each; 64 threads a block.", paper, {"td": "cuda"}, 64))
+        "The data of the thesis: 585 boxes, up to 230 points each; 64 threads per block.", paper, {"td": "cuda"}, 64))
     small = Octree(depth=1, fewest=0, most=150, seed=9)
     write_npy(FOLDER / "small.npy", "f4", small.potentials())
     kernels = kernels_of((FOLDER / "ulist.ptx").read_text())
     for block in (64, 128, 192, 256):
         (FOLDER / f"suite_{block}.toml").write_text(suite(paper, kernels, block))
     (FOLDER / "small.toml").write_text(launch_file(
-        "Every kernel on eight boxes of up to 150 points, 64 threads a block; each result is checked.", small,
+        "All kernels on eight boxes of up to 150 points, 64 threads per block; each result is checked.", small,
         {"td_" + k: k for k in kernels}, 64, "small.npy"))
 
 

@@ -1,7 +1,7 @@
-// Copies in global memory whose threads meet the memory in different orders.
+// Copies in global memory in which threads access the memory in different orders.
 
-// J. Cornelis, listing 4.1: a matrix is copied by blocks of 16 x 16 threads. With one of the sides crossed, the threads
-// of a half-warp lie below each other there, and their accesses are not coalesced.
+// J. Cornelis, listing 4.1: blocks of 16 x 16 threads copy a matrix. On a crossed side (load or store), the threads
+// of a half-warp access elements of one column, and their accesses are not coalesced.
 #define BLOCK_WIDTH 16
 
 static __device__ int straight(int width) {
@@ -16,17 +16,17 @@ static __device__ int crossed(int width) {
     if (straight(width) < width * width) out[write(width)] = in[read(width)];   \
   }
 MATRIX_COPY(copy_cc, straight, straight)
-MATRIX_COPY(copy_nc, crossed, straight)  // rows and columns change places within a tile:
-MATRIX_COPY(copy_cn, straight, crossed)  // each element still arrives once
+MATRIX_COPY(copy_nc, crossed, straight)  // rows and columns are swapped within a tile:
+MATRIX_COPY(copy_cn, straight, crossed)  // each element is still stored once
 MATRIX_COPY(copy_nn, crossed, crossed)
 
-// J. Cornelis, figure 4.2 (c): neighbouring threads change places. 1.0 and 1.1 do not coalesce it, 1.2 and later do.
+// J. Cornelis, figure 4.2 (c): neighbouring threads swap elements. 1.0 and 1.1 do not coalesce this, 1.2 and later do.
 extern "C" __global__ void copy_swapped(const float* in, float* out, int n) {
   const int i = (blockIdx.x * blockDim.x + threadIdx.x) ^ 1;
   if (i < n) out[i] = in[i];
 }
 
-// J. Cornelis, 4.3.1: an array of structures against a structure of arrays.
+// J. Cornelis, 4.3.1: an array of structures and a structure of arrays.
 struct Triple {
   int a, b, c;
 };
@@ -67,7 +67,7 @@ COPIES(unsigned short, 16)
 COPIES(unsigned, 32)
 COPIES(unsigned long long, 64)
 
-// The slides' own random copy: values of the input, in random order, say where they go. Bytes reach 256 elements only.
+// The slides' random copy: the input values, in random order, are the destinations. Bytes reach only 256 elements.
 #define SCATTERED(type, name)                                                                                   \
   extern "C" __global__ void scattered_##name(type* out, const type* __restrict__ in, int length) {             \
     EACH(i, blockIdx.x * blockDim.x + threadIdx.x, length) out[in[i]] = in[i];                                  \

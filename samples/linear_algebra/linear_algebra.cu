@@ -10,7 +10,7 @@ extern "C" __global__ void matrix_vector(const float* matrix, const float* vecto
   product[row] = sum;
 }
 
-// The sum of each block's products, by a tree in shared memory; blocks of up to 1024 threads, a power of two.
+// The sum of each block's products, by a tree in shared memory. Blocks have up to 1024 threads, a power of two.
 extern "C" __global__ void dot_product(const float* a, const float* b, float* sums, int n) {
   __shared__ float products[1024];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -27,7 +27,7 @@ extern "C" __global__ void vector_sum(const float* a, const float* b, float* c, 
   if (i < n) c[i] = a[i] + b[i];
 }
 
-// A thread has an element; the threads of a block lie in a column, as in the report: uncoalesced.
+// One thread per element; the threads of a block form a column, as in the report: uncoalesced.
 extern "C" __global__ void matrix_sum(const float* a, const float* b, float* c, int n) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
   if (row < n && column < n) c[row * n + column] = a[row * n + column] + b[row * n + column];

@@ -1,14 +1,14 @@
-// A. Dasgupta's micro-benchmark for scalar loads (CUDA Performance Analyzer, appendix A.1): every load of a warp makes
-// two transactions, all of one size, and no two warps touch the same memory. dm_src holds the distance to the next load.
+// A. Dasgupta's micro-benchmark for scalar loads (CUDA Performance Analyzer, appendix A.1): a load of a warp takes two
+// transactions, all of one size, and no two warps access the same memory. dm_src holds the distance to the next load.
 #define WARPSIZE 32
 #define CONFIG 4   // loads per iteration
 #define ITERS 100  // iterations that the layout of dm_src has room for
 
-// Two multiply-adds. They turn (a, b) by a small angle, so that the values neither vanish nor overflow.
+// Two multiply-adds. They rotate (a, b) by a small angle, so that the values neither vanish nor overflow.
 #define FMAD2(a, b) a = b * 0.0625f + a; b = a * -0.0625f + b;
 #define EIGHT_FMADS(a, b) FMAD2(a, b) FMAD2(a, b) FMAD2(a, b) FMAD2(a, b)
 
-// Uses all results in a way that costs nothing, so that the compiler keeps what computes them.
+// Uses all results at no cost, so that the compiler keeps their computation.
 static __device__ void keep(float a, float b, int index) {
   __shared__ float result[520];
   if (threadIdx.x == 0 && blockIdx.x == 0) {
@@ -36,7 +36,7 @@ static __device__ void compute_and_load(int num_iterations, int index, const flo
   keep(a, b, index);
 }
 
-// Where the loads of this thread's warp begin, when each load of a warp has WARPSIZE elements to itself.
+// The start of the loads of this thread's warp, where each load of a warp has its own WARPSIZE elements.
 static __device__ int first_of_warp(int blocksize) {
   return (blockIdx.x * (blocksize / WARPSIZE) + threadIdx.x / WARPSIZE) * (CONFIG * ITERS * WARPSIZE);
 }
@@ -48,7 +48,7 @@ extern "C" __global__ void scalar_32b(int num_iterations, int blocksize, const f
   compute_and_load(num_iterations, index, dm_src);
 }
 
-// 64-byte transactions: a half-warp loads 16 elements in a row (Table 17, Figure 11). dm_src holds 32.
+// 64-byte transactions: a half-warp loads 16 consecutive elements (Table 17, Figure 11). dm_src holds 32.
 extern "C" __global__ void scalar_64b(int num_iterations, int blocksize, const float* dm_src) {
   int lane = threadIdx.x % WARPSIZE;
   int index = first_of_warp(blocksize) + lane;

@@ -1,11 +1,11 @@
 // The other micro-benchmarks of A. Dasgupta (CUDA Performance Analyzer, tables 2 to 5, 17 and 18): scalar loads that
 // merge, because a warp loads what its neighbour loads an iteration earlier, and loads of four-element vectors.
-// scalar.cu has those that do not merge. Here thread 0 stores what it computed, so that it can be checked.
+// scalar.cu has the loads that do not merge. Here thread 0 stores its result, so that it can be checked.
 #define WARPSIZE 32
 #define CONFIG 4   // loads per iteration
 #define ITERS 100  // iterations that the layout of dm_src has room for
 
-// Two multiply-adds. They turn (a, b) by a small angle, so that the values neither vanish nor overflow.
+// Two multiply-adds. They rotate (a, b) by a small angle, so that the values neither vanish nor overflow.
 #define FMAD2(a, b) a = b * 0.0625f + a; b = a * -0.0625f + b;
 #define EIGHT_FMADS(a, b) FMAD2(a, b) FMAD2(a, b) FMAD2(a, b) FMAD2(a, b)
 
@@ -55,17 +55,17 @@ extern "C" __global__ void scalar_64b_merging(int num_iterations, int blocksize,
   scalar_loads(num_iterations, blockIdx.x * blocksize + threadIdx.x, dm_src, result);
 }
 
-// Where the vectors of this block begin: all lanes of a warp load the same one. dm_src
+// The start of this block's vectors: all lanes of a warp load the same vector. dm_src
 // holds 2 everywhere.
 static __device__ int first_of_block(int blocksize) { return blockIdx.x * (blocksize / WARPSIZE) * ITERS * CONFIG * 2; }
 
-// Tables 4, 5 and 18, no merging: each warp has vectors of its own.
+// Tables 4, 5 and 18, no merging: each warp has its own vectors.
 extern "C" __global__ void vector_own(int num_iterations, int blocksize, const float4* dm_src, float* result) {
   const int index = first_of_block(blocksize) + threadIdx.x / WARPSIZE * ITERS * CONFIG * 2;
   vector_loads(num_iterations, index, dm_src, result);
 }
 
-// Table 18, overlapping: a warp loads what the warp before it loads a step earlier.
+// Table 18, overlapping: a warp loads what the previous warp loads one step earlier.
 extern "C" __global__ void vector_overlapping(int num_iterations, int blocksize, const float4* dm_src, float* result) {
   const int index = first_of_block(blocksize) + threadIdx.x / WARPSIZE * 2;
   vector_loads(num_iterations, index, dm_src, result);

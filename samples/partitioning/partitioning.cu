@@ -1,5 +1,5 @@
-// J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel Programs, VUB 2010), chapter 6: how data is shared
-// out to blocks and threads. Each element is read, worked on `operations` times and written.
+// J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel Programs, VUB 2010), chapter 6: how data is
+// distributed to blocks and threads. Each element is read, processed `operations` times and written.
 
 static __device__ int work(int x, int operations) {
 #pragma unroll 1
@@ -7,7 +7,7 @@ static __device__ int work(int x, int operations) {
   return x;
 }
 
-// One element a thread, blocks of any size.
+// One element per thread, blocks of any size.
 extern "C" __global__ void one_dimension(const int* in, int* out, int n, int operations) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = work(in[i], operations);
@@ -18,7 +18,7 @@ extern "C" __global__ void two_dimensions(const int* in, int* out, int width, in
   if (column < width && row < height) out[row * width + column] = work(in[row * width + column], operations);
 }
 
-// A block has a tile of any size: its threads take more than one element each, or some take none.
+// A block processes a tile of any size: its threads process several elements each, or some of them none.
 extern "C" __global__ void tiles(const int* in, int* out, int n, int tile, int operations) {
   const int end = min((int)(blockIdx.x + 1) * tile, n);
   for (int i = blockIdx.x * tile + threadIdx.x; i < end; i += blockDim.x) out[i] = work(in[i], operations);

@@ -1,9 +1,9 @@
 // The five prefix sums of J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel Programs, VUB 2010, chapter
-// 7, listings 7.1 and 7.2): Blelloch's algorithm on subarrays, one of a block. Each removes one pattern from the one
-// before. max_vals gets the sum of each subarray.
+// 7, listings 7.1 and 7.2): Blelloch's algorithm on subarrays, one per block. Each removes one pattern from the
+// previous one. max_vals receives the sum of each subarray.
 #define BLOCK_SIZE 256
 
-// 7.2.1: everything in global memory; every thread computes the sum that belongs at its place.
+// 7.2.1: everything in global memory; every thread computes the sum of its own element.
 extern "C" __global__ void prefix_naive(const int* in, int* out, int* max_vals, int n) {
   const int index = BLOCK_SIZE * blockIdx.x + threadIdx.x;
   out[index] = in[index];
@@ -51,7 +51,7 @@ extern "C" __global__ void prefix_shared(const int* in, int* out, int* max_vals,
 }
 
 // The sweeps over a tile in shared memory by the first threads of the block (7.2.3: static thread reordering). PLACE
-// says where an element lies.
+// gives the position of an element.
 #define SWEEPS(TILE, PLACE)                                                                          \
   int distance = 1, increment = threadIdx.x + 1, at = threadIdx.x;                                   \
   for (; distance < (TILE); distance *= 2, increment *= 2) {                                         \
@@ -76,9 +76,9 @@ extern "C" __global__ void prefix_shared(const int* in, int* out, int* max_vals,
   __syncthreads();
 
 #define PLAIN(i) (i)
-#define PADDED(i) ((i) + ((i) >> 4))  // an empty place after every 16 elements
+#define PADDED(i) ((i) + ((i) >> 4))  // an unused element after every 16 elements
 
-// 7.2.3: branches in the block, not in the warp.
+// 7.2.3: divergence between the warps of a block, not within a warp.
 extern "C" __global__ void prefix_reordered(const int* in, int* out, int* max_vals, int n) {
   __shared__ int values[BLOCK_SIZE];
   const int index = BLOCK_SIZE * blockIdx.x + threadIdx.x;
@@ -87,7 +87,7 @@ extern "C" __global__ void prefix_reordered(const int* in, int* out, int* max_va
   if (index < n) out[index] = values[threadIdx.x];
 }
 
-// 7.2.4: two elements a thread.
+// 7.2.4: two elements per thread.
 extern "C" __global__ void prefix_two_elements(const int* in, int* out, int* max_vals, int n) {
   __shared__ int values[2 * BLOCK_SIZE];
   const int index = 2 * BLOCK_SIZE * blockIdx.x + threadIdx.x;

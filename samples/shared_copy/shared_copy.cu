@@ -1,5 +1,5 @@
-// J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel Programs, VUB 2010), listing 4.2: an element is
-// copied a hundred times within shared memory. Crossed, the threads of a half-warp read, write or do both in one bank.
+// J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel Programs, VUB 2010), listing 4.2: each element
+// is copied a hundred times within shared memory. On a crossed side, all threads of a half-warp access one bank.
 #define BLOCK_WIDTH 16
 #define COPIES 100
 
@@ -21,6 +21,6 @@
   }
 
 SHARED_COPY(copy_uu, STRAIGHT, STRAIGHT)
-SHARED_COPY(copy_cu, CROSSED, STRAIGHT)  // rows and columns change places within a tile
+SHARED_COPY(copy_cu, CROSSED, STRAIGHT)  // rows and columns are swapped within a tile
 SHARED_COPY(copy_uc, STRAIGHT, CROSSED)
 SHARED_COPY(copy_cc, CROSSED, CROSSED)

@@ -18,7 +18,7 @@ extern "C" __global__ void block_barriers(const int* in, int* out, int operation
   out[index] = x;
 }
 
-// Of the grid: one launch does the steps first to last - 1.
+// For the whole grid: one launch does the steps first to last - 1.
 extern "C" __global__ void grid_step(const int* in, int* out, int first, int last) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
   int x = in[index];
@@ -27,7 +27,7 @@ extern "C" __global__ void grid_step(const int* in, int* out, int first, int las
   out[index] = x;
 }
 
-// The same by way of shared memory, as a kernel that shares its data would have to.
+// The same through shared memory, as in a kernel whose threads share data.
 extern "C" __global__ void grid_step_shared(const int* in, int* out, int first, int last) {
   __shared__ int values[BLOCK_SIZE];
   const int index = blockIdx.x * blockDim.x + threadIdx.x;

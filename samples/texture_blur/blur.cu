@@ -1,5 +1,5 @@
 // A binomial blur (1 2 1 in both directions) of an image of 8-bit numbers. The texture unit does most of it: between four
-// texels, linear filtering gives their average, and the average of four such places has the weights 1 2 1.
+// texels, linear filtering gives their average, and the average of four such points has the weights 1 2 1.
 extern "C" __global__ void blur(cudaTextureObject_t image, float *out, int width, int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;

@@ -1,6 +1,6 @@
-// The matrix transpose of CME 213 in four steps. The input has n_rows rows of n_columns integers, row after row.
+// The matrix transpose of CME 213 in four steps. The input has n_rows rows of n_columns integers, stored row by row.
 
-// One thread an element, counted along the rows of the input: loads are coalesced, stores are n_rows elements apart.
+// One thread per element, in the order of the input's rows: loads are coalesced, stores are n_rows elements apart.
 extern "C" __global__ void transpose_1d(const int* in, int* out, int n_rows, int n_columns) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   int row = i / n_columns;
@@ -22,7 +22,7 @@ extern "C" __global__ void transpose_2d(const int* in, int* out, int n_rows, int
 constexpr int kTile = 32;  // a block of kTile x kWarps threads moves a tile of kTile x kTile elements
 constexpr int kWarps = 8;
 
-// Transposes a tile by way of shared memory; `kPitch` is the distance of its rows there, in elements.
+// Transposes a tile through shared memory; `kPitch` is the pitch of its rows there, in elements.
 // Both sides are coalesced in global memory. n_rows and n_columns must be multiples of kTile.
 template <int kPitch>
 __device__ void transpose_tile(const int* in, int* out, int n_rows, int n_columns) {
@@ -43,12 +43,12 @@ __device__ void transpose_tile(const int* in, int* out, int n_rows, int n_column
   }
 }
 
-// Reading a column of the tile, all 32 lanes want the same bank.
+// When a warp reads a column of the tile, all 32 lanes access the same bank.
 extern "C" __global__ void transpose_shared(const int* in, int* out, int n_rows, int n_columns) {
   transpose_tile<kTile>(in, out, n_rows, n_columns);
 }
 
-// One element of padding a row puts the 32 lanes into 32 different banks.
+// With one element of padding per row, the 32 lanes access 32 different banks.
 extern "C" __global__ void transpose_padded(const int* in, int* out, int n_rows, int n_columns) {
   transpose_tile<kTile + 1>(in, out, n_rows, n_columns);
 }

@@ -1,15 +1,15 @@
 // The matrix transpose of J. Cornelis (Anti-parallel Patterns in Fine-grain Data-parallel Programs, VUB 2010, listings
-// 4.3 and 4.4) in three steps. A square matrix, a block for each submatrix of 16 x 16, a thread for each element.
+// 4.3 and 4.4) in three steps. A square matrix; one block per 16 x 16 submatrix, one thread per element.
 #define BLOCK_WIDTH 16
 
-// Loads are coalesced; the stores of neighbouring threads lie a row apart.
+// Loads are coalesced; the stores of neighbouring threads are one row apart.
 extern "C" __global__ void transpose_direct(const float* in, float* out, int width) {
   const int row = BLOCK_WIDTH * blockIdx.y + threadIdx.y;
   const int column = BLOCK_WIDTH * blockIdx.x + threadIdx.x;
   if (row < width && column < width) out[column * width + row] = in[row * width + column];
 }
 
-// By way of shared memory, where `pitch` is the distance of rows: loads and stores are coalesced.
+// Through shared memory, where `pitch` is the pitch of the rows: loads and stores are coalesced.
 template <int pitch>
 static __device__ void by_shared_memory(const float* in, float* out, int width) {
   __shared__ float tile[BLOCK_WIDTH][pitch];
@@ -22,12 +22,12 @@ static __device__ void by_shared_memory(const float* in, float* out, int width) 
   if (out_row < width && out_column < width) out[out_row * width + out_column] = tile[threadIdx.x][threadIdx.y];
 }
 
-// A half-warp reads a column of the tile: all of it lies in one bank.
+// A half-warp reads a column of the tile: all its elements are in one bank.
 extern "C" __global__ void transpose_shared(const float* in, float* out, int width) {
   by_shared_memory<BLOCK_WIDTH>(in, out, width);
 }
 
-// Rows of 17 put a column into 16 banks.
+// With rows of 17 elements, a column is spread over 16 banks.
 extern "C" __global__ void transpose_padded(const float* in, float* out, int width) {
   by_shared_memory<BLOCK_WIDTH + 1>(in, out, width);
 }

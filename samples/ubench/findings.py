@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Sweeps the kernels of uBench over the block shapes and L1 configurations of the paper, and writes what comes out into
-the README beside it.
+"""Sweeps the kernels of uBench over the block shapes and L1 configurations of the paper, and writes the results into the
+README in the same folder.
 
     samples/ubench/findings.py sweep FOLDER 192                    all kernels on a matrix of 192 x 192
-    samples/ubench/findings.py sweep FOLDER 6144 64 ubench_10      only blocks of 64 threads or more, and this kernel
-    samples/ubench/findings.py sweep FOLDER 6144 64,192 ubench_5   only blocks of 64 and of 192 threads
-    samples/ubench/findings.py page FOLDER                         the tables, from what was swept
+    samples/ubench/findings.py sweep FOLDER 6144 64 ubench_10      only this kernel, and only blocks of 64 or more threads
+    samples/ubench/findings.py sweep FOLDER 6144 64,192 ubench_5   only this kernel, and only blocks of 64 and 192 threads
+    samples/ubench/findings.py page FOLDER                         writes the tables from the results of the sweeps
 
-The program is build/bin/warplens, or WARPLENS of the environment.
+The program is build/bin/warplens, or the environment variable WARPLENS.
 """
 import json
 import math
@@ -19,12 +19,12 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 WIDTHS = (96, 192, 6144, 18432)
-# In the order of sweep.toml.
+# In the order of their launches in sweep.toml.
 KERNELS = ("ubench_1", "ubench_3", "ubench_6", "ubench_9", "ubench_5", "ubench_7", "ubench_10", "ubench_11")
 
 
 def shapes(width, sizes):
-    """Those of at least so many threads, or where several sizes are given, of these."""
+    """Block shapes with at least that many threads; if several sizes are given, with exactly these sizes."""
     of = [int(size) for size in sizes.split(",")]
     chosen = lambda threads: threads in of if len(of) > 1 else of[0] <= threads <= 1024
     return [(x, y) for x in SIDES for y in SIDES if chosen(x * y) and width % x == 0 and width % y == 0]
@@ -46,7 +46,7 @@ def sweep(folder, width, sizes, kernels):
 
 
 class Times:
-    """Predicted milliseconds of a kernel on a matrix: by shape and L1 configuration."""
+    """Predicted milliseconds of a kernel on a matrix, by block shape and L1 configuration."""
 
     def __init__(self, rows):
         self.by = {}
@@ -61,16 +61,16 @@ class Times:
         return [t for (x, y), t in self.by[l1].items() if x * y == threads]
 
     def loss(self, threads):
-        """Of the best shape of that size, over the optimum."""
+        """Time of the best shape of that size relative to the optimum, minus 1."""
         return min(self.of_size(threads)) / self.optimum() - 1
 
     def spread(self):
-        """The slowest shape over the fastest of the same size: its largest value."""
+        """The largest ratio of the slowest to the fastest shape of the same size."""
         sizes = {x * y for x, y in self.by["on"]}
         return max(max(self.of_size(n)) / min(self.of_size(n)) for n in sizes)
 
     def ratio(self, l1, chosen):
-        """Geometric mean of the times with `l1` over those with the first level on, of the shapes chosen."""
+        """Geometric mean of the ratio of the times with `l1` to the times with L1 on, over the chosen shapes."""
         ratios = [self.by[l1][s] / t for s, t in self.by["on"].items() if chosen(s)]
         return math.exp(sum(map(math.log, ratios)) / len(ratios))
 

@@ -1,20 +1,20 @@
 // uBench (Y. Torres, A. Gonzalez-Escribano, D. R. Llanos: Measuring the Impact of Configuration Parameters in CUDA
-// Through Benchmarking), the eight benchmarks that the paper describes. Every thread has one element of a square
-// matrix; blocks have any shape whose sides divide the matrix's.
+// Through Benchmarking), the eight benchmarks that the paper describes. Each thread has one element of a square
+// matrix; the sides of a block must divide the matrix's.
 #define VALUE 7
-#define LOOP 1000  // of the benchmarks with a high load
+#define LOOP 1000  // iterations of the benchmarks with a high load
 
 // A mode: the thread's coordinates in the grid are those of its element.
 static __device__ int a_mode(int width) {
   return (blockIdx.y * blockDim.y + threadIdx.y) * width + blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// B mode: elements are dealt out to blocks in a row, whatever their shape.
+// B mode: consecutive blocks get consecutive elements, whatever the shape of the blocks.
 static __device__ int b_mode() {
   return (blockIdx.y * gridDim.x + blockIdx.x) * (blockDim.x * blockDim.y) + threadIdx.y * blockDim.x + threadIdx.x;
 }
 
-// Work that cannot be left out.
+// Work that the compiler cannot remove.
 static __device__ int load(int value) {
 #pragma unroll 1
   for (int i = 0; i < LOOP; ++i) value = value * 5 + i;
@@ -45,7 +45,7 @@ extern "C" __global__ void ubench_7(const int* input, int* matrix, int width) {
   matrix[a_mode(width)] = sum;
 }
 
-// C mode: one thread of a block stores.
+// C mode: only one thread of a block stores.
 extern "C" __global__ void ubench_9(int* matrix, int width) {
   if (threadIdx.x == 0 && threadIdx.y == 0) matrix[a_mode(width)] = VALUE;
 }

@@ -1,4 +1,4 @@
-// c[i] = a[i] + b[i]: the kernel where every access is coalesced.
+// c[i] = a[i] + b[i]: every access is coalesced.
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {

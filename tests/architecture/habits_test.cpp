@@ -1,5 +1,5 @@
-// Habits that a compiler does not check: files stay short, the core neither prints nor aborts, and no text names the
-// machine that it was written on.
+// Conventions that the compiler does not check: files are short, the core neither prints nor aborts, and no text names
+// the machine that it was written on.
 #include "tests/architecture/sources.hpp"
 
 #include <gtest/gtest.h>

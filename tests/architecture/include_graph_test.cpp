@@ -1,4 +1,4 @@
-// Who may include whom: the table of folders in docs/design.md, which also says where the hops of an instruction are.
+// The allowed includes between folders: the table in docs/design.md, which also names the stages of an instruction.
 #include "tests/architecture/sources.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::string_view text_of(std::string_view path) {
   return {};
 }
 
-/// The cells of the rows of the table below a heading of docs/design.md, without the row of titles.
+/// The cells of the table below a heading of docs/design.md, without the header row.
 std::vector<std::vector<std::string>> table(const std::string& heading) {
   std::istringstream lines{std::string(text_of("docs/design.md"))};
   std::vector<std::vector<std::string>> rows;
@@ -170,7 +170,7 @@ TEST(IncludeGraph, HasNoCircle) {
 
 // The hops of an instruction from its text to its row in the report, as docs/design.md lists them.
 TEST(IncludeGraph, HopsExist) {
-  const auto hops = table("The way of an instruction");
+  const auto hops = table("The path of an instruction");
   EXPECT_GT(hops.size(), 5u);
   EXPECT_LE(hops.size(), 12u);
   for (const auto& hop : hops) {

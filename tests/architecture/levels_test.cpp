@@ -1,6 +1,6 @@
 // The handlers are compiled once per processor level. A weak symbol (an inline function, a template) with the same name
-// in two levels is merged by the linker, which keeps whichever comes first: code for a new processor then runs on an
-// old one, and crashes there. So everything weak in the objects of a level has the level's namespace in its name.
+// in two levels is merged by the linker, which keeps the first one: code for a new processor may then run and crash
+// on an old one. Therefore all weak symbols in the objects of a level have the level's namespace in their names.
 #include <gtest/gtest.h>
 
 #include <array>

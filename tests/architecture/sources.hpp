@@ -1,4 +1,4 @@
-// The tree as the architecture tests see it: its files, and what each includes.
+// The source tree for the architecture tests: its files and their includes.
 //
 //   for (const SourceFile& file : tree())                 file.path == "emulator/exec/grid/grid.cpp"
 //     for (const Include& include : includes(file)) …     include.name == "tbb/parallel_for.h", include.line == 3
@@ -15,10 +15,10 @@ struct SourceFile {
   std::string text;
 };
 
-/// Every text file of the repository, ascending by path; without build folders, what git keeps for itself, and arrays.
+/// All text files of the repository, sorted by path, without build folders, .git and .npy arrays.
 const std::vector<SourceFile>& tree();
 
-/// Whether a path is C++ of ours.
+/// Whether a path is one of our C++ files.
 bool is_code(std::string_view path);
 
 struct Include {
@@ -28,7 +28,7 @@ struct Include {
 };
 std::vector<Include> includes(const SourceFile& file);
 
-/// The code with comments and the contents of literals blanked, line by line as it was.
+/// The code with blanks in place of comments and literals; lines are preserved.
 std::string without_comments_and_literals(std::string_view text);
 
 } // namespace warplens::architecture

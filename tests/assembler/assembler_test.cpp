@@ -1,4 +1,4 @@
-// The table and the checker against the assembler's answers: tests/data/assembler, recorded by ask_ptxas.py there.
+// Compares the table and the checker with ptxas results, which ask_ptxas.py recorded in tests/data/assembler.
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 #include "tests/assembler/statements.hpp"

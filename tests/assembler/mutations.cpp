@@ -21,7 +21,7 @@ void replace(std::string& text, const std::string& what, const std::string& with
     text.replace(at, what.size(), with);
 }
 
-/// As written() of mutations.py.
+/// Corresponds to written() of mutations.py.
 std::string written(std::string text, const Place& place) {
   if (place.ptx < 14) replace(text, ".entry k(.param .u32 t) {", ".entry k() { .param .u32 t;");
   return ".version " + std::to_string(place.ptx / 10) + "." + std::to_string(place.ptx % 10) + "\n.target " +
@@ -63,7 +63,7 @@ std::string refusal(const std::string& module) {
   const ir::Checked checked = ir::check(*parsed);
   if (checked.errors.has_errors()) return checked.errors.list().front().message;
   for (const ir::Unsupported& u : checked.unsupported)
-    if (u.why.message.find("defined nowhere") == std::string::npos) return u.why.message;
+    if (u.why.message.find("declared but not defined") == std::string::npos) return u.why.message;
   return {};
 }
 

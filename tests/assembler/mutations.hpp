@@ -1,4 +1,4 @@
-// Modules with right and wrong directives and declarations, and what ptxas says to each:
+// Modules with valid and invalid directives and declarations, and ptxas's verdict on each:
 // tests/data/assembler/mutations.txt.
 //
 //   mutations()[0]  ->  {"declarations", ".shared .u32 x = 1;", 64, "sm_70", false, "the whole module"}
@@ -10,18 +10,18 @@
 namespace warplens::assembler {
 
 struct Mutation {
-  std::string part; ///< which list of mutations.py it is of
-  std::string text; ///< without what stands around it
+  std::string part; ///< the list in mutations.py
+  std::string text; ///< without the surrounding module
   int ptx = 0;      ///< version times ten
   std::string target;
-  bool taken = false; ///< by ptxas
+  bool taken = false; ///< whether ptxas accepts it
   std::string module;
 };
 
-/// Each text once for every version and target that was asked, but for those that made ptxas crash.
+/// Each text once for every tested version and target, except those that crashed ptxas.
 std::vector<Mutation> mutations();
 
-/// What the checker has against a module; empty where it takes it.
+/// The checker's objection to a module; empty if it accepts the module.
 std::string refusal(const std::string& module);
 
 } // namespace warplens::assembler

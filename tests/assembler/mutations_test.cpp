@@ -1,4 +1,4 @@
-// The checker against the assembler's answers about directives and declarations.
+// Compares the checker with ptxas results for directives and declarations.
 #include "tests/assembler/mutations.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace warplens::assembler {
 namespace {
 
-/// Modules in which we differ on purpose, by what stands in them.
+/// Modules in which we differ on purpose, by their text.
 struct Difference {
   bool taken; ///< by ptxas, and refused by us; false: the other way round
   std::string_view part, text;

@@ -1,5 +1,5 @@
-// Every kind of operand in every place of every instruction: whatever the checker says, nothing breaks, and what it
-// takes is decoded or refused by the decoder with a reason.
+// Every kind of operand in every position of every instruction: the checker never crashes, and the decoder decodes what
+// the checker accepts, or rejects it with a reason.
 #include "tests/assembler/statements.hpp"
 
 #include <gtest/gtest.h>

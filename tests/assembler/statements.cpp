@@ -17,9 +17,9 @@ using isa::OperandClass;
 using isa::Type;
 using isa::Word;
 
-// Registers have fundamental types only; other types are kept in untyped ones (manual 5.2.2, 5.2.3).
+// Registers have only fundamental types; other types use untyped registers (manual 5.2.2, 5.2.3).
 std::string register_type(Type type) {
-  // Halves are kept in untyped registers, as compilers do.
+  // Halves use untyped registers, as in compiler output.
   const bool fundamental = isa::is_fundamental(type) && type != Type::f16 && type != Type::f16x2;
   return fundamental ? std::string(isa::name(type)) : "b" + std::to_string(isa::bits(type));
 }

@@ -1,10 +1,10 @@
-// For the scripts of tests/data/assembler, which hold Warplens against the assembler.
+// For the scripts of tests/data/assembler, which compare Warplens with ptxas.
 //
 //   write_statements spellings 90          every spelling that the table has for that version of PTX (times ten): line
 //                                          of the table, spelling, statement
-//   write_statements refusals 90 sm_90a    reads statements, one a line; writes for each what is said against it
-//   write_statements mutations             the modules of mutations.txt that we take and ptxas refuses (-), or the
-//                                          other way round (+)
+//   write_statements refusals 90 sm_90a    reads statements, one a line; writes the objection to each
+//   write_statements mutations             the modules of mutations.txt that we accept and ptxas rejects (-), or
+//                                          vice versa (+)
 #include "tests/assembler/mutations.hpp"
 #include "tests/assembler/statements.hpp"
 

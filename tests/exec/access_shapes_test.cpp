@@ -1,5 +1,5 @@
-// Loads and stores of each width, in each space, by all lanes, some, or one, whose addresses are in a sequence or not:
-// what each lane reads and writes, by a plain model of memory; at every level, watched and unwatched.
+// Loads and stores of each width, in each space, by all lanes, some, or one, with consecutive or other addresses: what
+// each lane reads and writes, compared with a simple memory model; at every level, watched and unwatched.
 #include "tests/exec/kernel_test.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace warplens::tests {
 namespace {
 
-// Global memory is what follows in the buffer of the results.
+// Global memory is the rest of the result buffer.
 constexpr std::uint32_t kThreads = 64, kWords = 512, kVector = 4, kPerThread = 2 * kVector + kWords;
 
 struct Width {
@@ -20,7 +20,7 @@ constexpr Width kWidths[] = {{"u8", 1, 1},  {"s8", 1, 1, true},  {"u16", 2, 1}, 
                              {"u32", 4, 1}, {"s32", 4, 1, true}, {"u64", 8, 1}, {"u8", 1, 4},
                              {"u16", 2, 2}, {"u32", 4, 2},       {"u32", 4, 4}, {"u64", 8, 2}};
 
-// The place of a lane is an element of this number. Of two lanes never the same but for loads of the first.
+// The element number of a lane. No two lanes have the same, except in loads of the first.
 struct Places {
   std::uint32_t factor, times, mask; ///< (lane * factor + lane / 16 * times) & mask
   [[nodiscard]] std::uint32_t of(std::uint32_t lane) const { return (lane * factor + lane / 16 * times) & mask; }

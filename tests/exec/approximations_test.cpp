@@ -1,4 +1,4 @@
-// The approximations over the whole range of float, one value in 2^12: inside the bounds of the manual (9.7.3).
+// The approximations over the whole range of float, every 2^12th value: within the bounds of the manual (9.7.3).
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/state/warp.hpp"
 
@@ -21,7 +21,7 @@ constexpr std::uint32_t kMemory = kSource + kRow;
 using Bound = std::function<bool(double x, double exact, double got)>;
 
 Bound relative(double bound) {
-  // Below the normal numbers half a quantum, too.
+  // For subnormal numbers, half a quantum is also allowed.
   return [bound](double, double exact, double got) {
     return std::fabs(got - exact) <= bound * std::fabs(exact) + 0x1p-149;
   };
@@ -29,7 +29,7 @@ Bound relative(double bound) {
 Bound absolute(double bound) {
   return [bound](double, double exact, double got) { return std::fabs(got - exact) <= bound; };
 }
-// The manual's for lg2: absolute from 1/2 to 2, relative elsewhere.
+// The manual's bound for lg2: absolute from 1/2 to 2, relative elsewhere.
 Bound relative_or_absolute(double bound) {
   return [bound](double x, double exact, double got) {
     return std::fabs(got - exact) <= bound * (x > 0.5 && x < 2 ? 1 : std::fabs(exact));

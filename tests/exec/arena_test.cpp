@@ -1,4 +1,4 @@
-// Where device memory lies, what is given out, and what lies around it.
+// The addresses of device memory, allocations, and the memory around them.
 #include "emulator/exec/memory/guarded_memory.hpp"
 #include "emulator/exec/memory/heap.hpp"
 #include "emulator/exec/memory/memory.hpp"

@@ -1,4 +1,4 @@
-// What a watcher is told of asynchronous copies, clusters on several workers, and waits that give way.
+// Watcher events of asynchronous copies, clusters on several workers, and waits that yield.
 #include "tests/exec/kernel_test.hpp"
 
 #include <map>

@@ -1,4 +1,4 @@
-// Barriers of a block: who counts, who waits, what they reduce, and what is wrong with their use.
+// Barriers of a block: which threads count and wait, reductions, and incorrect use.
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
@@ -132,7 +132,7 @@ TEST(Barrier, BeforeSm70AWarpComesAsAWhole) {
   expect_trap(run_kernel(kernel_of(guarded, "", 60)), "barrier in divergent code");
   EXPECT_EQ(run_kernel(kernel_of(guarded, "", 70)).trap, ""); // the others exit
   expect_trap(run_kernel(kernel_of("and.b32 %r10, %r1, 1;\nbar.sync %r10;\nret;", "", 60)),
-              "invalid barrier: the threads of a warp name several");
+              "invalid barrier: the threads of a warp name different barriers or thread counts");
 }
 
 // Each thread goes through its own number of barriers, and then all through one.
@@ -187,14 +187,15 @@ TEST(Barrier, WhatCannotCompleteIsADeadlock) {
 }
 
 TEST(Barrier, WrongUseIsReported) {
-  expect_trap(run_kernel(kernel_of("add.u32 %r10, %r1, 16;\nbar.sync %r10;\nret;"), {1, 1}), "barrier 16 of 16");
+  expect_trap(run_kernel(kernel_of("add.u32 %r10, %r1, 16;\nbar.sync %r10;\nret;"), {1, 1}),
+              "barrier 16 does not exist: barriers are numbered 0 to 15");
   expect_trap(run_kernel(kernel_of("mov.u32 %r10, 33;\nbar.sync 0, %r10;\nret;")),
               "thread count 33 is not a positive multiple of 32");
   expect_trap(run_kernel(kernel_of("mov.u32 %r10, 0;\nbar.arrive 0, %r10;\nret;")),
               "thread count 0 is not a positive multiple of 32");
   expect_trap(
       run_kernel(kernel_of("setp.lt.u32 %p1, %r1, 32; selp.u32 %r10, 64, 96, %p1;\nbar.sync 1, %r10;\nret;"), {1, 96}),
-      "barrier 1 is for 96 threads here, but for 64 where other warps have arrived");
+      "barrier 1 expects 96 threads here, but 64 where other warps have arrived");
 }
 
 } // namespace

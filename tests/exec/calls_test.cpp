@@ -1,4 +1,4 @@
-// Calls: what comes back, what is counted, and that neither depends on threads or on who watches.
+// Calls: results and counts, which must not depend on the number of workers or on watchers.
 #include "emulator/exec/calls/device_printf.hpp"
 #include "emulator/exec/memory/heap.hpp"
 #include "tests/exec/kernel_test.hpp"
@@ -8,7 +8,7 @@
 namespace warplens::tests {
 namespace {
 
-// The numbers of Hofstadter's G: G(0) = 0, G(n) = n - G(G(n - 1)); each lane of another n, so all depths at once.
+// Hofstadter's G: G(0) = 0, G(n) = n - G(G(n - 1)); each lane has a different n, so all depths occur at once.
 constexpr const char* kHofstadter = R"(
 .func (.param .b32 r) g(.param .b32 n)
 {

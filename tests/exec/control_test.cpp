@@ -1,4 +1,4 @@
-// Divergence and exits: what each lane computes, and what stops a kernel. Barriers: barrier_test.cpp.
+// Divergence and exits: the results of each lane, and what stops a kernel. Barriers: barrier_test.cpp.
 #include "tests/exec/kernel_test.hpp"
 
 #include <random>
@@ -35,7 +35,7 @@ TEST(Divergence, LanesLeaveALoopOneByOne) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i * (i + 1) / 2) << i;
 }
 
-// A guarded exit or ret takes its lanes out and nothing else: Ocelot ended the whole block.
+// A guarded exit or ret ends only its own lanes: Ocelot ended the whole block.
 TEST(Divergence, GuardedExitTakesLanesOut) {
   for (const char* leave : {"exit", "ret"}) {
     const Ran ran = run_kernel(kernel_of(std::string("mov.u32 %r10, 7; st.global.u32 [%rd2], %r10;\n"

@@ -26,7 +26,7 @@ public:
     [[nodiscard]] exec::EachWanted each_wanted() const override { return wanted; }
     bool begin_cta(std::uint64_t cta) override { return cta % 2 == 1; }
     void end_cta(std::uint64_t cta) override { ended.insert(cta); }
-    // By the addresses and by the halves, where there are both.
+    // By the addresses and by the halves, if both exist.
     std::uint64_t base_of(const exec::Access& a) const {
       const int first = std::countr_zero(a.mask);
       EXPECT_EQ(a.addresses == nullptr, !wanted.addresses && a.halves != nullptr);

@@ -1,4 +1,4 @@
-// What the manual leaves open or says otherwise: measured on an H200 with the numbers in registers.
+// Behaviour that the manual leaves open or describes differently: measured on an H200 with operands in registers.
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {

@@ -1,4 +1,4 @@
-// Kernels written inline, run on one buffer of u32.
+// Runs inline kernels on one buffer of u32.
 #pragma once
 
 #include "tests/hardware/emulated.hpp"
@@ -7,8 +7,8 @@
 
 namespace warplens::tests {
 
-/// Wraps statements into a kernel `k(.param .u64 out)`. On entry %rd1 is the buffer, %rd2 this thread's word in it,
-/// %r1 %tid.x, %r2 the thread's number in the grid; %r10-%r49, %rd10-%rd19, %p0-%p9, %f0-%f9 are free.
+/// Wraps statements into a kernel `k(.param .u64 out)`. On entry, %rd1 is the address of the buffer, %rd2 that of this
+/// thread's word, %r1 %tid.x, %r2 the global thread index; %r10-%r49, %rd10-%rd19, %p0-%p9, %f0-%f9 are free.
 inline std::string kernel_of(const std::string& body, const std::string& declarations = "", int sm = 90) {
   return ".version 8.3\n.target sm_" + std::to_string(sm) + "\n.address_size 64\n" + declarations +
          ".visible .entry k(.param .u64 out)\n{\n"
@@ -25,13 +25,13 @@ struct Ran {
 
 struct How {
   std::uint32_t blocks = 1, threads = 32;
-  std::size_t words = 0; ///< of the buffer; 0: one per thread
+  std::size_t words = 0; ///< size of the buffer; 0: one per thread
   const exec::Level* level = nullptr;
   unsigned workers = 1;
   exec::Watcher* watcher = nullptr;
   std::uint64_t max_steps = 0;
   bool cooperative = false;
-  std::uint32_t cluster = 1; ///< blocks
+  std::uint32_t cluster = 1; ///< blocks per cluster
 };
 
 inline Ran run_on(Emulated& machine, const How& how) {
@@ -55,8 +55,8 @@ inline Ran run_on(Emulated& machine, const How& how) {
   return ran;
 }
 
-/// What a thread per `inputs` words of `in` computes: `body` finds them in %r0, %r1, … and as floats in %f0, …, and
-/// leaves its result in %r20 and %r21, that is two words a thread. Free: %q, %h, %r30-%r39, %f30-%f39, %l, %p, %x.
+/// Runs one thread per `inputs` words of `in`. `body` has them in %r0, %r1, … and as floats in %f0, …, and leaves its
+/// result in %r20 and %r21: two words per thread. Free: %q, %h, %r30-%r39, %f30-%f39, %l, %p, %x.
 inline std::vector<std::uint32_t> run_words(const std::string& target, const std::string& version,
                                             const std::string& body, std::size_t inputs,
                                             std::vector<std::uint32_t> in) {

@@ -1,4 +1,4 @@
-// Every handler of the table, at every level, with every lane or only some of them: the same lanes, the same bits.
+// Every handler of the table, at every level, with all or some lanes active: the results are bitwise equal.
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/state/warp.hpp"
 

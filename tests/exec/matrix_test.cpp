@@ -1,5 +1,5 @@
-// Multiplications of matrices against a plain product: small whole numbers, which every type holds exactly, through
-// wmma.load, wmma.mma and wmma.store in every layout; and mma with fragments as the manual's formulas place them.
+// Matrix multiplications compared with a simple product: small integers, which every type represents exactly, with
+// wmma.load, wmma.mma and wmma.store in every layout; and mma with fragments according to the manual's formulas.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::uint64_t encoded(const Type& type, int value) {
   if (name == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(value));
   if (name == "f32" || name == "tf32") return single;
   if (name == "bf16") return single >> 16;
-  // Of these numbers the fraction has few digits, and the exponent is that of a normal number.
+  // These numbers have few significand digits and the exponent of a normal number.
   const auto narrow = [&](int exponent, int fraction) {
     if (value == 0) return std::uint64_t{0};
     const Word field = (single >> 23 & 255) - 127 + (1u << (exponent - 1)) - 1;

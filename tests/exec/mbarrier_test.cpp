@@ -1,4 +1,4 @@
-// mbarrier objects by themselves: what the manual says of phases, pending counts and bytes (9.7.13.15).
+// mbarrier objects in isolation: phases, pending counts and bytes according to the manual (9.7.13.15).
 #include "emulator/exec/access/mbarrier.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Accesses: every shape, space and width; bounds and alignment; what a watcher is told.
+// Accesses: every shape, space and width; bounds and alignment; watcher events.
 #include "tests/exec/kernel_test.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Conversions to and from formats of 16 bits and fewer, against their definition (manual 5.2.3): every value of a
-// format is enumerated, and the one that rounding asks for is looked up among them. What needs sm_100 could not be
-// asked of hardware; what is expected here is from the manual, or where noted from others' measurements.
+// Conversions to and from formats of 16 bits or fewer, compared with their definition (manual 5.2.3): the test
+// enumerates all values of a format and selects the correctly rounded one. Instructions for sm_100 could not be
+// measured; their expected results are from the manual or, where noted, from others' measurements.
 #include "tests/exec/kernel_test.hpp"
 
 #include <algorithm>

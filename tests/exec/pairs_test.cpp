@@ -1,5 +1,5 @@
-// Arithmetic on pairs and quarters of a word, of mixed precision and of three operands, logic with a predicate, and
-// moves of vectors, against plain definitions.
+// Arithmetic on packed halves and bytes, with mixed precision and with three operands, logic with a predicate, and
+// vector moves, compared with simple definitions.
 #include "tests/exec/kernel_test.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace warplens::tests {
 namespace {
 
-// Numbers with near exponents, so that an exact sum or product fits a quadruple, and special ones.
+// Numbers with similar exponents, so that an exact sum or product fits into quadruple precision, and special values.
 std::vector<std::uint32_t> words_of_floats(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   constexpr std::uint32_t kSpecial[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
@@ -24,7 +24,7 @@ std::vector<std::uint32_t> words_of_floats(std::size_t count, unsigned seed) {
 }
 float single(std::uint64_t word) { return std::bit_cast<float>(static_cast<std::uint32_t>(word)); }
 
-// x in single precision: of the two neighbours that enclose it, the one that the rounding asks for.
+// x rounded to single precision, to one of the two enclosing neighbours.
 float rounded(__float128 x, char how) {
   if (x != x) return NAN;
   auto nearest = static_cast<float>(x); // the compiler's, to nearest even

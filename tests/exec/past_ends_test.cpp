@@ -1,5 +1,5 @@
-// Accesses past the ends of allocations: what stops a kernel, and what passes where a launch lets it, as on an H200
-// (tests/data/hardware/allocation_ends.jsonl).
+// Accesses past the ends of allocations: which of them stop a kernel, and which succeed if the launch permits them, as
+// on an H200 (tests/data/hardware/allocation_ends.jsonl).
 #include "tests/exec/kernel_test.hpp"
 
 #include <algorithm>
@@ -40,8 +40,7 @@ TEST(PastEnds, ALoadGivesWhatLiesThere) {
   EXPECT_EQ(o.trap, "");
   EXPECT_EQ(o.words, std::vector<std::uint32_t>(32, 5));
   ASSERT_EQ(o.overruns.size(), 1u);
-  EXPECT_TRUE(o.overruns[0].starts_with("2 __global__ read of size 4 bytes outside of its allocation"))
-      << o.overruns[0];
+  EXPECT_TRUE(o.overruns[0].starts_with("2 __global__ read of size 4 bytes outside its allocation")) << o.overruns[0];
   EXPECT_TRUE(has(o.overruns[0], "is 0 bytes after allocation 'buffer 0' (128 bytes at 0x")) << o.overruns[0];
   EXPECT_TRUE(has(o.overruns[0], "thread (30,0,0) in block (0,0,0)")) << o.overruns[0];
 }
@@ -118,7 +117,7 @@ TEST(Parameters, CannotBeWrittenThroughGenericAddresses) {
       const Outcome o = run_past("mov.u64 %rd3, out; cvta.param.u64 %rd3, %rd3; ld.u64 %rd4, [%rd3];\n" +
                                      std::string(access) + "\nret;",
                                  "", 1, 1, past_ends);
-      EXPECT_TRUE(has(o.trap, "offset 0x0 is in the parameters of the kernel, which it may only read"))
+      EXPECT_TRUE(has(o.trap, "offset 0x0 is in the parameters of the kernel, which are read-only"))
           << access << o.trap;
     }
 }
@@ -132,7 +131,7 @@ TEST(Messages, MakeSenseAtTheEndsOfTheAddressSpace) {
                                   .trap;
   EXPECT_TRUE(has(cluster, "outside the ")) << cluster;
   EXPECT_FALSE(has(cluster, "cluster of 1")) << cluster;
-  EXPECT_TRUE(has(cluster, "in no cluster")) << cluster;
+  EXPECT_TRUE(has(cluster, "not in a cluster")) << cluster;
 }
 
 } // namespace

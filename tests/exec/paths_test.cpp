@@ -1,4 +1,4 @@
-// The paths of a diverged warp from sm_70 on: they take turns, and meet where instructions across lanes say so.
+// The paths of a diverged warp from sm_70 on: they run alternately, and reconverge at warp-synchronous instructions.
 #include "tests/exec/kernel_test.hpp"
 
 #include <random>
@@ -10,7 +10,7 @@ void expect_trap(const Ran& ran, const std::string& text) {
   EXPECT_NE(ran.trap.find(text), std::string::npos) << "got: " << ran.trap << "\nexpected: " << text;
 }
 
-// The first lane that gets the lock stands behind the loop in which the others try: they must not wait for each other.
+// The lane that gets the lock has left the loop in which the others retry: neither may wait for the other.
 constexpr const char* kSpinLock = R"(
     TRY: atom.global.cas.b32 %r10, [%rd1+256], 0, 1;
     setp.ne.u32 %p1, %r10, 0;
@@ -27,7 +27,7 @@ TEST(Turns, ASpinLockBetweenLanesEnds) {
   }
 }
 
-// Those who try count, so that the warp never repeats itself.
+// The retries are counted, so that the warp never repeats its state.
 TEST(Turns, ASpinLockThatCountsEnds) {
   std::string counting = kSpinLock;
   counting.replace(counting.find("setp"), 0, "add.u32 %r13, %r13, 1; ");
@@ -40,8 +40,8 @@ TEST(Turns, BeforeSm70ASpinLockIsADeadlock) {
   for (const unsigned workers : {1u, 2u, 4u})
     expect_trap(
         run_kernel(kernel_of(kSpinLock, "", 60), {2, 32, 65, nullptr, workers}),
-        "deadlock: the block gets no further: warp 0 lanes 1-31 repeat lines 10-12, warp 0 lane 0 waits at line "
-        "13 and gets no turn before sm_70 while lanes 1-31 run");
+        "deadlock: the block makes no progress: warp 0 lanes 1-31 repeat lines 10-12, warp 0 lane 0 waits at line "
+        "13 and gets no turn on targets before sm_70 while lanes 1-31 run");
 }
 
 // Lane 0 writes what the others wait for, but they come first.

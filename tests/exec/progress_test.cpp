@@ -1,5 +1,5 @@
-// Blocks and warps that wait for each other get on, with any number of workers; what gets nowhere is reported, and
-// nothing else.
+// Blocks and warps that wait for each other make progress, with any number of workers. Exactly the kernels that cannot
+// make progress are reported.
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
@@ -99,7 +99,8 @@ TEST(Progress, ATokenGoesAround) {
 TEST(Deadlock, WhatRepeatsItselfForEverIsReported) {
   for (const unsigned workers : kWorkers) {
     expect_trap(run_kernel(kernel_of("L: bra L;"), {4, 64, 0, nullptr, workers}),
-                "deadlock: the block gets no further: warp 0 lanes 0-31 repeat line 9, warp 1 lanes 0-31 repeat line 9"
+                "deadlock: the block makes no progress: warp 0 lanes 0-31 repeat line 9, "
+                "warp 1 lanes 0-31 repeat line 9"
                 "\n  in kernel k, by thread (0,0,0) in block (0,0,0)");
     expect_trap(
         run_kernel(kernel_of("setp.lt.u32 %p1, %r2, 40;\n@%p1 bra END;\nL: ld.volatile.global.u32 %r10, [%rd1];\n"
@@ -119,7 +120,7 @@ TEST(Deadlock, SpinningAndWaiting) {
     expect_trap(run_kernel(kernel_of("L: ld.volatile.global.u32 %r10, [%rd1];\nsetp.ne.u32 %p1, %r10, 0;\n"
                                      "bar.red.or.pred %p2, 0, %p1;\n@!%p2 bra L;\nret;"),
                            {2, 96, 0, nullptr, workers}),
-                "deadlock: the block gets no further");
+                "deadlock: the block makes no progress");
   }
 }
 

@@ -1,5 +1,5 @@
-// Four times as much of anything in a module takes about four times as long: to parse, check, print and merge it, and
-// to link, decode and analyse its kernel.
+// With four times as many elements of any kind in a module, parsing, checking, printing, merging, linking, decoding and
+// analysing take about four times as long.
 #include "emulator/exec/decode/decode.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/joined_accesses.hpp"
@@ -26,7 +26,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// A text with `n` of something.
+/// A text with `n` elements of one kind.
 struct Class {
   const char* name;
   int few; ///< enough for a quadratic pass to stand out, too few for a linear one to be felt

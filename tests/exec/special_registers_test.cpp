@@ -1,4 +1,4 @@
-// Special registers: what each of them is, and which types and targets may read it (asked of ptxas 13).
+// Special registers: the value of each, and which types and targets may read it (checked with ptxas 13).
 #include "tests/exec/kernel_test.hpp"
 
 #include "emulator/ir/check.hpp"
@@ -10,7 +10,7 @@
 namespace warplens::tests {
 namespace {
 
-/// The value in every thread of the first row of blocks; of 64 bits the low half.
+/// The value in every thread of the first row of blocks; the low half of 64-bit values.
 std::vector<std::uint32_t> values(const std::string& name, const exec::LaunchShape& shape, int sm = 90,
                                   const std::string& declarations = "") {
   const isa::Special special = *isa::special_register_named(name.substr(0, name.find('.')));

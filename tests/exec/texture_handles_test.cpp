@@ -1,4 +1,4 @@
-// Texture and surface instructions whose lanes name one object, or several: the same answers.
+// Texture and surface instructions give the same results whether their lanes name one object or several.
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST(TextureHandles, TheFirstUnboundLaneTraps) {
                                 "setp.gt.u32 %p, %t, 20; @%p add.u64 %handle, %handle, 9; "
                                 "tex.2d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%handle, {%a0, %a1}];";
   const Case c{statement.c_str(), isa::Type::u32, 1, 2, false, true};
-  EXPECT_NE(run(c, 1, 0).error.find("handle 0xc is bound to no texture"), std::string::npos) << run(c, 1, 0).error;
+  EXPECT_NE(run(c, 1, 0).error.find("handle 0xc is not bound to a texture"), std::string::npos) << run(c, 1, 0).error;
 }
 
 } // namespace

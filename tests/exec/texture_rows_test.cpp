@@ -1,4 +1,4 @@
-// Rows of samples, at every level, against one sample after the other: random textures, formats, modes and coordinates.
+// Sampling in rows, at every level, compared with single samples: random textures, formats, modes and coordinates.
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/texture/filter.hpp"
 #include "emulator/exec/texture/sampler.hpp"
@@ -26,7 +26,7 @@ struct FreeWarp {
   void operator()(Warp* warp) const { std::free(warp); }
 };
 
-/// One instruction with everything that it needs.
+/// One instruction with all its inputs.
 class Question {
 public:
   explicit Question(std::mt19937& random) : random_(random), warp_(new_warp()) {

@@ -1,5 +1,5 @@
-// Scalar video instructions: what the PTX manual (9.7.18.1) says, on targets that have them, and what the code that the
-// assembler makes of them gives on later ones. tests/hardware/video_test.cpp has many more of the latter.
+// Scalar video instructions: as in the PTX manual (9.7.18.1) on targets that have them, and like the code that ptxas
+// generates for them on later targets. tests/hardware/video_test.cpp has many more cases for later targets.
 #include "tests/exec/kernel_test.hpp"
 
 #include <array>

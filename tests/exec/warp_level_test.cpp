@@ -1,5 +1,5 @@
-// Instructions across the lanes of a warp: against the manual's definitions, with guards, divergence, partial warps,
-// masks that split a warp, and masks that are wrong.
+// Instructions across the lanes of a warp, compared with the manual's definitions: with guards, divergence, partial
+// warps, masks that split a warp, and incorrect masks.
 #include "tests/exec/kernel_test.hpp"
 
 #include "emulator/ir/check.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Lanes = std::array<std::uint32_t, 32>;
 
-// The pseudocode of shfl (9.7.9.6), lane by lane; `there` gives what a lane that does not take part has.
+// The pseudocode of shfl (9.7.9.6), lane by lane; `there` gives the value of a lane that does not participate.
 std::pair<std::uint32_t, bool> shuffled(const std::string& mode, int lane, std::uint32_t b, std::uint32_t c,
                                         const Lanes& a, std::uint32_t there) {
   const int bval = b & 31, cval = c & 31, segment = c >> 8 & 31;
@@ -280,11 +280,11 @@ TEST(Membermask, WhatIsWrongIsSaid) {
                                  "0xfffffff0 does not name lane 0, which executes the instruction");
   EXPECT_NE(first.find("in kernel k, by thread (0,0,0)"), std::string::npos) << first;
   says("setp.lt.u32 %p1, %r1, 16; @!%p1 bra L; shfl.sync.down.b32 %r10, %r1, 1, 31, 0xffffffff;",
-       "0xffffffff names lanes 16-31 of this warp, which went another way at a branch");
+       "0xffffffff names lanes 16-31 of this warp, which took another path at a branch");
   says("setp.ne.u32 %p1, %r1, 5; @%p1 vote.sync.ballot.b32 %r10, 1, 0xffffffff;",
        "0xffffffff names lane 5 of this warp, whose guard is false");
   says("setp.eq.u32 %p1, %r1, 9; selp.b32 %r10, 0x200, 0xffffffff, %p1; vote.sync.ballot.b32 %r11, 1, %r10;",
-       "0xffffffff of lane 0 names lane 9, where the mask is another one");
+       "0xffffffff of lane 0 names lane 9, whose mask differs");
   says("setp.eq.u32 %p1, %r1, 9; selp.b32 %r10, 0xfffffdff, 0xfffffdfe, %p1; elect.sync %r11|%p2, %r10;",
        "0xfffffdfe does not name lane 0", 90);
 }
@@ -336,7 +336,7 @@ TEST(Spellings, AreThoseOfTheAssembler) {
   EXPECT_EQ(complaint("shfl.up.b32 %r11, %r12, 1, 31;", 63, 70), "");
   EXPECT_EQ(complaint("shfl.up.b32 %r11, %r12, 1, 31;", 87, 61), "");
   EXPECT_EQ(complaint("shfl.up.b32 %r11, %r12, 1, 31;", 64, 70),
-            "'shfl.up.b32' without '.sync' is refused for .target sm_70 and higher from PTX ISA .version 6.4 on");
+            "'shfl.up.b32' without '.sync' is not supported for .target sm_70 and higher from PTX ISA .version 6.4 on");
   EXPECT_EQ(complaint("shfl.up.b32 %r11, %r12, 1, 31;", 64, 20), "'shfl.up.b32' requires .target sm_30 or higher");
   EXPECT_EQ(complaint("vote.sync.all.pred %p1, %p2, -1;", 50, 30),
             "'vote.sync.all.pred' requires PTX ISA .version 5.1 or later");

@@ -23,7 +23,7 @@ using isa::Word;
 constexpr int kNewest = 1000;
 constexpr std::uint64_t kMostSteps = 1'000'000;
 
-// Generic addresses, to this evaluator: the space in the topmost bits. Programs do not look at them.
+// Generic addresses in this evaluator: the topmost bits contain the space. Programs do not inspect them.
 constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 60, kLocalWindow = std::uint64_t{2} << 60;
 constexpr std::uint64_t kWindowMask = std::uint64_t{15} << 60;
 

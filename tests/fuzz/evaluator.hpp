@@ -1,10 +1,10 @@
-// A second, slow way of running a kernel, for the fuzzer to compare with: one thread after the other, one instruction
-// after the other, straight from the IR. It shares the functors with the emulator (compiled without vectors, see
-// scalar_lanes.hpp), and nothing else: operands, guards, memory and branches are its own.
+// A slow reference interpreter for the fuzzer: it runs a kernel thread by thread and instruction by instruction,
+// directly from the IR. It shares only the functors with the emulator (compiled without vectors, see scalar_lanes.hpp);
+// it has its own implementation of operands, guards, memory and branches.
 //
 //   Evaluation e = evaluate({module, kernel, grid, block, params});   e.problem is empty, memory holds the results
 //
-// It knows what generator.hpp writes: no barriers, and threads that do not read what others write.
+// It supports the programs of generator.hpp: no barriers, and no thread reads what another thread writes.
 #pragma once
 
 #include "emulator/exec/state/events.hpp"
@@ -20,16 +20,16 @@ struct Kernel {
   const ir::Module& module;
   const ir::Function& function;
   exec::LaunchShape shape;
-  std::span<const std::uint64_t> params; ///< all are 8 bytes
+  std::span<const std::uint64_t> params; ///< each has 8 bytes
 };
 
 struct Evaluation {
-  std::string problem; ///< why it could not go on
-  /// By instruction: how many threads came by, and how many of those had a true guard; `warps` is not counted.
+  std::string problem; ///< the reason why it stopped; empty on success
+  /// By instruction: the number of threads that reached it, and of those whose guard was true; `warps` is not counted.
   std::vector<exec::InstructionCount> counts;
 };
 
-/// Global addresses are those of this process.
+/// Global addresses are addresses of this process.
 Evaluation evaluate(const Kernel& kernel);
 
 } // namespace warplens::fuzz

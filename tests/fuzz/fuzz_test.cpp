@@ -1,8 +1,8 @@
-// Random programs (generator.hpp), run by the emulator at every level, watched and unwatched, and by a plain evaluator
-// (evaluator.hpp): the same registers and memory, and the same counts of instructions. A program that fails is made as
-// small as it goes before it is shown.
+// Runs random programs (generator.hpp) in the emulator at every level, watched and unwatched, and in a simple evaluator
+// (evaluator.hpp). Registers, memory and instruction counts must be equal. The test reduces a failing program as far as
+// possible before it shows it.
 //
-//   fuzz_test --first 5000 --programs 100000    more of them than the default; one alone: --first N --programs 1
+//   fuzz_test --first 5000 --programs 100000    more than by default; a single one: --first N --programs 1
 #include "tests/fuzz/evaluator.hpp"
 #include "tests/fuzz/generator.hpp"
 #include "tests/hardware/emulated.hpp"
@@ -31,7 +31,7 @@ public:
   std::vector<exec::InstructionCount> by_instruction;
 };
 
-// A program in memory: its module, what it reads, and where it writes.
+// A program in memory: its module, its input and its output.
 class Machine {
 public:
   explicit Machine(const Program& program) : program_(program), emulated_(program.ptx(), "fuzz.ptx") {

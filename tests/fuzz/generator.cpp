@@ -25,7 +25,7 @@ struct Register {
   Type type;
 };
 
-// The registers that programs work on: untyped ones, which everything takes, and some typed ones.
+// The registers of the programs: untyped ones, which all instructions accept, and some typed ones.
 const std::vector<Register>& registers() {
   static const std::vector<Register> all = [] {
     struct Kind {

@@ -1,4 +1,4 @@
-// Makes the one-lane functions of one file of the table (WARPLENS_TABLE).
+// Defines the single-lane functions for one file of the table (WARPLENS_TABLE).
 #include "tests/fuzz/scalar_rows.hpp"
 
 #include "emulator/isa/operands.hpp"

@@ -1,13 +1,13 @@
-// Golden tests: every *.ptx file here says in comments how to run it and what to expect.
+// Golden tests: comments in each *.ptx file here give the command and the expected output.
 //
 //   // RUN: run %s --kernel k --grid 1 --block 32 --no-analyze --print x      %s: this file
-//   // ARG: x:u32[32]=iota                                                    an --arg each
-//   // LAUNCH: module = "%s"                                                   a line of a launch file; %l in RUN is it
-//   // CHECK: 0 2 4                                                           in the output, in this order
-//   // ERROR: misaligned                                                      in the errors, in this order
+//   // ARG: x:u32[32]=iota                                                    one --arg per line
+//   // LAUNCH: module = "%s"                                                   a line of a launch file; RUN names it %l
+//   // CHECK: 0 2 4                                                           expected in stdout, in this order
+//   // ERROR: misaligned                                                      expected in stderr, in this order
 //   // EXIT: 1                                                                the exit status; 0 unless given
 //
-// WARPLENS_UPDATE=1 in the environment rewrites CHECK and ERROR lines to what is printed now: look at the difference.
+// WARPLENS_UPDATE=1 in the environment replaces the CHECK and ERROR lines by the current output: review the diff.
 #include "tests/tools/program.hpp"
 
 #include <algorithm>

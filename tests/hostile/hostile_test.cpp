@@ -1,6 +1,5 @@
-// Files that were made to break the program, through every command that takes such a file: see
-// tests/data/hostile/README.md. What a command says of a file is tested elsewhere; here, that it says something, soon,
-// and in little memory.
+// Runs every command on malicious files of its kind: see tests/data/hostile/README.md. Other tests check the messages;
+// this test checks only that there is a message, soon and with little memory.
 #include "tests/tools/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -204,7 +203,7 @@ TEST(Hostile, WhatIsWrongWithATraceIsSaid) {
       {"d_grid4", "'grid' is not three numbers"},
       {"d_grid_neg", "'grid' is not a number from 0"},
       {"d_grid_small", "block 1 of a grid of 1"},
-      {"d_nosrc", "a module without a text"},
+      {"d_nosrc", "the module has no text"},
       {"d_param4g", "parameter-bytes"},
       {"d_regneg", "'registers' is not a number from 0"},
       {"d_shared_f", "'dynamic_shared_bytes' is not a number from 0"},
@@ -212,14 +211,14 @@ TEST(Hostile, WhatIsWrongWithATraceIsSaid) {
       {"p_acc_to_branch", "an event that its instruction cannot make"},
       {"p_kind", "an access that its instruction cannot make"},
       {"p_space", "an access that its instruction cannot make"},
-      {"p_taken", "a branch taken by lanes that are not there"},
-      {"r_block_seg0", "a block has other events than its segments"},
+      {"p_taken", "a branch taken by inactive lanes"},
+      {"r_block_seg0", "the events of a block do not match its segments"},
       {"s_doublebegin", "block 0"},
       {"s_flags", "a segment with unknown flags"},
       {"s_nobegin", "block 0 has events before it begins"},
       {"s_noend", "block 0 does not end"},
       {"x_ends_dup", "a launch that ends twice"},
-      {"x_launch_sparse", "the 1073741824 rows of 'launches' are not in it"},
+      {"x_launch_sparse", "the 1073741824 rows of 'launches' are missing"},
       {"x_text_bigread", "the limit description-bytes is"},
   };
   for (const auto& [name, message] : table) {

@@ -1,5 +1,5 @@
-// What the checker says of selectors and signs of operands, which only video instructions have. What is legal was asked
-// of ptxas 13.
+// Diagnostics for selectors and signs of operands, which only video instructions have. ptxas 13 determined which are
+// legal.
 #include "tests/ir/ptx_text.hpp"
 
 #include "emulator/ir/check.hpp"
@@ -7,7 +7,7 @@
 namespace warplens::ir {
 namespace {
 
-// The first complaint about a statement, "column: message"; empty where there is none.
+// The first diagnostic for a statement, "column: message"; empty if there is none.
 std::string complaint(const std::string& statement) {
   auto module = parse(body(statement), "test.ptx");
   const Diagnostics parse_errors = module ? Diagnostics{} : module.error();
@@ -76,16 +76,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "18: 'vadd.u32.u32.u32' with a selector on its destination takes 4 operands, got 3"},
         Refusal{"vadd.u32.u32.u32.add %r0, %r1, %r2;", "1: 'vadd.u32.u32.u32.add' takes 4 operands, got 3"},
         Refusal{"vadd2.u32.u32.u32 %r0, %r1, %r2;", "1: 'vadd2.u32.u32.u32' takes 4 operands, got 3"},
-        Refusal{"vadd2.u32.u32.u32 %r0, %r1, 5, %r3;", "29: 'vadd2.u32.u32.u32' wants a register of type .u32"},
-        Refusal{"vset4.u32.u32.lt %r0, %r1, %r2, 5;", "33: 'vset4.u32.u32.lt' wants a register of type .u32"},
-        Refusal{"vadd.u32.u32.u32 %r0, %rd1, %r2;", "23: 'vadd.u32.u32.u32' wants a value of type .u32"},
-        Refusal{"vadd.u32.u32.u32 %r0, %r1, 1.0;", "28: 'vadd.u32.u32.u32' wants a value of type .u32"},
+        Refusal{"vadd2.u32.u32.u32 %r0, %r1, 5, %r3;", "29: 'vadd2.u32.u32.u32' expects a register of type .u32"},
+        Refusal{"vset4.u32.u32.lt %r0, %r1, %r2, 5;", "33: 'vset4.u32.u32.lt' expects a register of type .u32"},
+        Refusal{"vadd.u32.u32.u32 %r0, %rd1, %r2;", "23: 'vadd.u32.u32.u32' expects a value of type .u32"},
+        Refusal{"vadd.u32.u32.u32 %r0, %r1, 1.0;", "28: 'vadd.u32.u32.u32' expects a value of type .u32"},
         // Signs.
-        Refusal{"add.u32 %r0, -%r1, %r2;", "14: 'add.u32' negates no operand"},
-        Refusal{"vadd.u32.u32.u32 %r0, -%r1, %r2;", "23: 'vadd.u32.u32.u32' negates no operand"},
-        Refusal{"vmad.s32.s32.s32.po %r0, -%r1, %r2, %r3;", "26: 'vmad.s32.s32.s32.po' negates no operand"},
+        Refusal{"add.u32 %r0, -%r1, %r2;", "14: 'add.u32' cannot negate operands"},
+        Refusal{"vadd.u32.u32.u32 %r0, -%r1, %r2;", "23: 'vadd.u32.u32.u32' cannot negate operands"},
+        Refusal{"vmad.s32.s32.s32.po %r0, -%r1, %r2, %r3;", "26: 'vmad.s32.s32.s32.po' cannot negate operands"},
         Refusal{"vmad.s32.s32.s32 %r0, -%r1, %r2, -%r3;",
-                "34: 'vmad.s32.s32.s32' negates the product or what is added"},
+                "34: 'vmad.s32.s32.s32' can negate the product or the addend"},
         Refusal{"vmad.s32.s32.s32 %r0, !%r1, %r2, %r3;", "23: '!' cannot be applied to '%r1'"},
         Refusal{"selp.b32 %r0, %r1, %r2, -%p1;", "25: '-' cannot be applied to '%p1'"},
         // Words.

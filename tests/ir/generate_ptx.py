@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes PTX like nvcc's: many kernels, straight and branching code, to about the number of bytes asked for.
+"""Writes PTX like that of nvcc: many kernels with straight-line and branching code, about as many bytes as requested.
 
     tests/ir/generate_ptx.py 3000000 > big.ptx
 """

@@ -1,5 +1,5 @@
-// Text that was made to break the reader and the checker: tests/data/hostile/ptx and fuzz, and what can be made here.
-// Each is read and checked soon and without harm. What comes after checking is for tests/hostile.
+// Malicious PTX for the parser and the checker: tests/data/hostile/ptx and fuzz, and generated text. Parsing and
+// checking must be fast and safe. tests/hostile covers the later stages.
 #include "tests/ir/ptx_text.hpp"
 
 #include "emulator/ir/check.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kMost = std::chrono::seconds(10); // a sanitizer's time included
 
-/// Everything that is said of a text; empty where it is taken.
+/// All diagnostics for a text; empty if it is accepted.
 std::string survive(const std::string& text) {
   const auto begin = std::chrono::steady_clock::now();
   std::string said;
@@ -61,7 +61,7 @@ TEST(Hostile, OperandsThatAreNone) {
         Refused{"ld.global.u32 %r1, [L]; L:", "an address must be a register or a variable"},
         Refused{"ld.global.u32 %r1, [%tid];", "an address must be a register or a variable"},
         Refused{"ld.global.u32 %r1, [%rd1, %rd1];", "expected ']'"},
-        Refused{"ld.global.u32 %r1, [4];", "takes no number as address"},
+        Refused{"ld.global.u32 %r1, [4];", "cannot use a number as the address"},
         Refused{"st.u32 [p], %r1;", "cannot be written"},
         Refused{"st.const.u32 [sym], %r1;", "'st.const.u32' cannot write"}, Refused{"bra L+4; L:", "takes no offset"}})
     EXPECT_NE(survive(body(r.statement)).find(r.why), std::string::npos) << r.statement << "\n"

@@ -1,5 +1,5 @@
-// Each kernel was given to ptxas 13 for sm_90; beside it, what the machine code contained: the widths of its shared
-// loads and stores in bits.
+// Each kernel was compiled with ptxas 13 for sm_90. The expected result is the widths, in bits, of the shared loads and
+// stores in the machine code.
 #include "emulator/ir/joined_accesses.hpp"
 #include "emulator/ir/parse.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kEight = "shl.b32 %r10, %r1, 3; add.u32 %r11, %r2, %r10;\n";
 constexpr const char* kSixteen = "shl.b32 %r10, %r1, 4; add.u32 %r11, %r2, %r10;\n";
 
-// The widths that remain when joined accesses count as one, smallest first.
+// The widths when joined accesses count as one, in ascending order.
 std::multiset<int> widths(const std::string& body) {
   const auto module = parse(
       ".version 8.3\n.target sm_90\n.address_size 64\n.shared .align 4 .b8 s[8192];\n"

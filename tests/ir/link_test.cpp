@@ -1,4 +1,4 @@
-// Kernels with the functions that they reach, and modules made of several files.
+// Kernels with the functions that they call, and modules linked from several files.
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/link.hpp"
@@ -128,7 +128,7 @@ TEST(Link, ATargetThatIsNowhereIsAnError) {
   const Module module = checked(".extern .func f(); .entry k() { call f; ret; }");
   const auto linked = link(module, *module.find("k"));
   ASSERT_FALSE(linked);
-  EXPECT_EQ(linked.error().list().front().message, "function 'f' is called but defined nowhere");
+  EXPECT_EQ(linked.error().list().front().message, "function 'f' is called but not defined");
 }
 
 std::string check_errors(const std::string& text) {
@@ -150,7 +150,7 @@ TEST(CheckCalls, LooksThroughAliases) {
             "'kernel' is a kernel: only functions (.func) can be called\n");
   EXPECT_EQ(check_errors(real + ".func other(.param .b32 a); .alias other, real;\n.entry k() { .reg .b64 %x;"
                                 "list: .calltargets other, kernel; call %x, (1), list; ret; }"),
-            "'other' has 2 parameters, but the call has 1\n'list' lists 'kernel', which is no function\n");
+            "'other' has 2 parameters, but the call has 1\n'list' lists 'kernel', which is not a function\n");
 }
 
 TEST(CheckCalls, WhatIsNoCallIsNotFollowed) {
@@ -158,7 +158,7 @@ TEST(CheckCalls, WhatIsNoCallIsNotFollowed) {
             "unsupported:");
   EXPECT_EQ(check_errors(".func f(.param .b32 n, .param .align 8 .b8 rest[]) { ret; }\n"
                          ".entry k() { .param .b32 n; .param .align 8 .b8 rest[32]; call f, (n, rest); ret; }"),
-            "unsupported: 'f' takes any number of arguments: not supported\n");
+            "unsupported: 'f' takes a variable number of arguments, which is not supported\n");
 }
 
 std::string merge_errors(const std::string& a, const std::string& b) {
@@ -208,11 +208,11 @@ TEST(Merge, FindsWhatIsDefinedElsewhere) {
 
 TEST(Merge, RefusesWhatDoesNotFit) {
   EXPECT_EQ(merge_errors(".visible .func f() { ret; }", ".visible .func f() { ret; }"),
-            "b.ptx: 'f' is defined in 'a.ptx', too\n");
+            "b.ptx: 'f' is also defined in 'a.ptx'\n");
   EXPECT_EQ(merge_errors(".extern .func f(.param .b32 a);", ".visible .func f(.param .b64 a) { ret; }"),
-            "b.ptx: 'f' has other parameters or results in 'a.ptx'\n");
+            "b.ptx: 'f' has different parameters or results in 'a.ptx'\n");
   EXPECT_EQ(merge_errors(".visible .global .u32 x;", ".visible .global .u32 x;"),
-            "b.ptx: 'x' is defined in another file, too\n");
+            "b.ptx: 'x' is also defined in another file\n");
   EXPECT_EQ(merge_errors(".visible .global .u32 x;", ".extern .const .u32 x;"),
             "b.ptx: 'x' is in .const here, but in .global in another file\n");
   EXPECT_EQ(merge_errors(".visible .func f() { ret; }", ".weak .func f() { ret; }"), "");

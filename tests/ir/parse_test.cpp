@@ -1,4 +1,4 @@
-// What each construct of PTX becomes.
+// The IR of each PTX construct.
 #include "tests/ir/ptx_text.hpp"
 
 #include <bit>

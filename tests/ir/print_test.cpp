@@ -1,11 +1,11 @@
-// print() writes what parse() reads as the same module.
+// parse() reads the output of print() as the same module.
 #include "emulator/ir/print.hpp"
 #include "tests/ir/ptx_text.hpp"
 
 namespace warplens::ir {
 namespace {
 
-// Names may differ where scopes were flattened: they are compared only where they are seen from outside.
+// Names may differ because scopes are flattened, so only externally visible names are compared.
 
 void expect_same(const Variable& a, const Variable& b) {
   EXPECT_EQ(a.space, b.space);

@@ -1,4 +1,4 @@
-// PTX for tests: a file of tests/ir/data, or a body wrapped into a module.
+// PTX for tests: a file of tests/ir/data, or a body wrapped in a module.
 //
 //   body("add.s32 %r1, %r2, 5;")  has registers %p<4> %r<10> %rd<10> %f<9> %fd<9>, a parameter `p`, a global array
 //   `sym`.
@@ -32,14 +32,14 @@ inline std::string body(const std::string& statements) {
                      statements + "\n}\n");
 }
 
-/// The module; where there is none, the test fails and shows the diagnostics.
+/// The module; if parsing fails, the test fails and shows the diagnostics.
 inline Module parsed(const std::string& text) {
   auto module = parse(text, "test.ptx");
   if (!module) throw std::runtime_error(render(module.error(), text));
   return std::move(*module);
 }
 
-/// "line:column: message" of every diagnostic, a line each; empty where the text parses.
+/// "line:column: message" of every diagnostic, one per line; empty if the text is valid.
 inline std::string errors_of(const std::string& text) {
   const auto module = parse(text, "test.ptx");
   std::string result;

@@ -1,5 +1,5 @@
-// How far the estimate of registers is from what ptxas gives the samples, the programs of the tests, the kernels of the
-// benchmarks and those that were measured. docs/analyzers.md states the error.
+// The error of the register estimate, compared with ptxas, for the samples, the test programs, the benchmark kernels
+// and the measured kernels. docs/analyzers.md states the error.
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/liveness.hpp"
 #include "emulator/ir/parse.hpp"

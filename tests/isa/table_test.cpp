@@ -1,4 +1,4 @@
-// The table itself: what it accepts, what it refuses, that it says nothing twice.
+// The instruction table: what it accepts and rejects, and that it has no duplicates.
 #include "emulator/isa/table.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kNewest = 1000;
 
-// Every spelling of a pattern, the decoder's words included.
+// Every spelling of a pattern, including the decoder's words.
 void spell(const Pattern& pattern, int group, const std::string& so_far, std::vector<std::string>& spellings) {
   if (group == pattern.count) {
     spellings.push_back(so_far);
@@ -26,7 +26,7 @@ void spell(const Pattern& pattern, int group, const std::string& so_far, std::ve
     spell(pattern, group + 1, so_far + "." + std::string(text_of(g.options[i])), spellings);
 }
 
-// The most operands that are written down.
+// The maximum number of operands in the source text, which does not name the carry flag.
 int operand_count(const Entry& entry) {
   int count = 0;
   for (int i = 0; i < entry.operands.count; ++i) count += entry.operands.items[i].kind == OperandClass::carry ? 0 : 1;

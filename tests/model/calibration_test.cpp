@@ -29,7 +29,7 @@ KernelStatistics one_warp() {
   return s;
 }
 
-// Times that the model itself gives for a device with other parameters.
+// Times that the model itself predicts for a device with other parameters.
 std::vector<MeasuredRun> runs_on(const Device& truth) {
   const std::pair<const char*, KernelStatistics> kernels[] = {{"vector", micro_benchmark(800, 0, 0, true)},
                                                               {"128", micro_benchmark(0, 0, 800)},
@@ -100,7 +100,7 @@ TEST(Calibration, TimesThatCannotBeAreErrors) {
   // Faster than its instructions alone: no delay explains it.
   const auto p = calibrate_dasgupta(device, std::vector<MeasuredRun>{{"fast", micro_benchmark(800, 0, 0), 1e-3}});
   ASSERT_FALSE(p);
-  EXPECT_EQ(p.error().list().front().message, "no delay_32 explains the times of 1 run, such as 'fast'");
+  EXPECT_EQ(p.error().list().front().message, "no value of delay_32 explains the times of 1 run, such as 'fast'");
   KernelStatistics s = micro_benchmark(800, 0, 0);
   s.instructions.reset();
   EXPECT_FALSE(calibrate_dasgupta(device, std::vector<MeasuredRun>{{"short", s, 1}}));

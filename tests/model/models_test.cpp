@@ -1,4 +1,4 @@
-// The models besides those of Hong & Kim and of Dasgupta. Expected numbers are worked by hand from the equations.
+// The models other than those of Hong & Kim and Dasgupta. Expected values are computed by hand from the equations.
 #include "model/benefits.hpp"
 #include "model/merging.hpp"
 #include "model/models.hpp"
@@ -10,7 +10,7 @@
 namespace warplens::model {
 namespace {
 
-// 140 blocks of 8 warps: on 14 multiprocessors 80 warps each.
+// 140 blocks of 8 warps: with 14 multiprocessors, 80 warps each.
 KernelStatistics kernel() {
   KernelStatistics s;
   s.threads_per_block = 256;

@@ -160,9 +160,9 @@ TEST(Occupancy, LaunchesThatCannotBeAreErrors) {
   EXPECT_EQ(message({{1, 3}, 32, 8, 16385, {}, {}}),
             "shared bytes per block is 16385: compute capability 1.3 allows 0 to 16384");
   EXPECT_EQ(message({{9, 0}, 1024, 255, 0, {}, {}}),
-            "no block fits on a multiprocessor of compute capability 9.0: too little registers");
+            "no block fits on a multiprocessor of compute capability 9.0: not enough registers");
   EXPECT_EQ(message({{8, 6}, 32, 8, 4096, 0, {}}),
-            "no block fits on a multiprocessor of compute capability 8.6: too little shared memory");
+            "no block fits on a multiprocessor of compute capability 8.6: not enough shared memory");
   EXPECT_EQ(message({{4, 0}, 32, 8, 0, {}, {}}), "unknown compute capability 4.0");
 }
 

@@ -121,7 +121,7 @@ TEST(ThroughputLatency, NamesWhatIsMissing) {
   EXPECT_NE(lacking.error().list().front().hint.find("roofline"), std::string::npos);
   const auto elsewhere = predict(kThroughputLatency, statistics(), *find_device("a100"));
   ASSERT_FALSE(elsewhere);
-  EXPECT_EQ(elsewhere.error().list().front().hint, "devices that have: h200");
+  EXPECT_EQ(elsewhere.error().list().front().hint, "devices with these parameters: h200");
   s = statistics();
   s.resident_blocks = 9; // 72 warps
   EXPECT_FALSE(predict(kThroughputLatency, s, device()));

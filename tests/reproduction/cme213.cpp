@@ -55,9 +55,10 @@ void bounds(Page& page, const Device& d) {
 }
 
 void transpose(Page& page) {
-  page.text("The transpose of 4096 x 4096 integers. The slides' times are of 11 launches; the copy's of one.");
+  page.text("The transpose of 4096 x 4096 integers. The times on the slides are those of 11 launches; the time of the "
+            "copy is that of one.");
   const double traffic = 2.0 * 4 * 4096 * 4096;
-  constexpr std::string_view kTime = "the time is printed with as few digits";
+  constexpr std::string_view kTime = "the time is printed with equally few digits";
   const std::tuple<const char*, double, double, const char*, std::string_view> rows[] = {
       {"copy", 1.02581, 1, "130.841", ""},
       {"simpleTranspose", 41.3072, 11, "35.7418", ""},
@@ -70,12 +71,12 @@ void transpose(Page& page) {
   const Addresses column = addresses([](std::uint64_t l) { return 16384 * l; });
   const Addresses block_read = addresses([](std::uint64_t l) { return l / 8 * 16384 + l % 8 * 4; });
   const Addresses block_write = addresses([](std::uint64_t l) { return l % 8 * 16384 + l / 8 * 4; });
-  page.text("Sectors of 32 bytes of the first warp, against the copy.");
+  page.text("32-byte sectors of the first warp, relative to the copy.");
   page.computed("simpleTranspose2D: slower than the copy, 130.841 / 87.2122", "times", "1.50026",
                 access_slowdown(bytes(block_read) + bytes(block_write), 2 * bytes(row)),
-                "a measured ratio; bytes give 3 to 2");
+                "a measured ratio; the ratio of bytes is 3 to 2");
   page.computed("simpleTranspose: slower than the copy, 130.841 / 35.7418", "times", "3.66073",
-                access_slowdown(bytes(row) + bytes(column), 2 * bytes(row)), "caches are not in this count");
+                access_slowdown(bytes(row) + bytes(column), 2 * bytes(row)), "this count does not include caches");
 }
 
 void banks(Page& page) {

@@ -29,15 +29,16 @@ double bytes(std::string_view rule, const Addresses& list) {
 }
 
 void global_access(Page& page) {
-  page.text("Table 4.1: copy of a matrix, coalesced or along columns, times slower. The model is bytes moved.");
+  page.text("Table 4.1: slowdown of a matrix copy along columns relative to a coalesced copy. The model is the ratio "
+            "of bytes moved.");
   const Addresses row = addresses([](std::uint64_t lane) { return 4 * lane; });
   const Addresses column = addresses([](std::uint64_t lane) { return 4 * 2048 * lane; });
   struct Gpu {
     const char *name, *rule, *read, *write, *both;
     std::array<std::string_view, 3> why;
   };
-  constexpr std::string_view kWrites = "in bytes a write costs what a read does",
-                             kLatency = "two multiprocessors wait for latency, not for bytes";
+  constexpr std::string_view kWrites = "a write moves as many bytes as a read",
+                             kLatency = "two multiprocessors are bound by latency, not by bandwidth";
   for (const Gpu& gpu :
        {Gpu{"GTX 280", "1.2", "4.0 ± 0.25", "5.5 ± 0.5", "9.0 ± 1.0", {kWrites, kWrites, ""}},
         Gpu{"8500 GT", "1.0", "2.5 ± 0.25", "3.5 ± 0.25", "5.0 ± 0.5", {kLatency, kLatency, kLatency}}}) {
@@ -64,11 +65,11 @@ void bank_conflicts(Page& page) {
   const double pass = find_device("gtx280")->issue_cycles->bank_pass.value_or(0);
   const double conflict = p.conflicts() * pass; // cycles that a warp loses by one access
   page.text(fmt::format(
-      "Table 4.2: a column of a 16 x 16 tile is a {}-way conflict, {} more passes of a warp, {} cycles. The "
+      "Table 4.2: a column of a 16 x 16 tile is a {}-way conflict, {} additional passes per warp, {} cycles. The "
       "issue cycles of the rest of the loop are fitted once, to the first row.",
       p.ways, p.conflicts(), conflict));
   const double body = conflict / (4.25 - 1); // cycles of the loop without conflicts
-  constexpr std::string_view kOneBody = "the loop is taken to be that of the GTX 280";
+  constexpr std::string_view kOneBody = "the loop is assumed to be that of the GTX 280";
   page.fitted("GTX 280: read", "times slower", "4.25 ± 0.05", conflict_slowdown(body, conflict), "fitted to it");
   page.computed("GTX 280: write", "times slower", "4.25 ± 0.05", conflict_slowdown(body, conflict));
   page.computed("GTX 280: read and write", "times slower", "7.55 ± 0.05", conflict_slowdown(body, 2 * conflict));
@@ -79,13 +80,14 @@ void bank_conflicts(Page& page) {
 }
 
 void structures(Page& page) {
-  page.text("Table 4.3: array of structures of 12 bytes against structure of arrays, by bytes moved.");
+  page.text("Table 4.3: an array of 12-byte structures compared with a structure of arrays, by bytes moved.");
   const Addresses aos = addresses([](std::uint64_t lane) { return 12 * lane; });
   const Addresses soa = addresses([](std::uint64_t lane) { return 4 * lane; });
   page.computed("GTX 280: 5 ms against 1.8 ms", "times slower", "2.78",
-                access_slowdown(bytes("1.2", aos), bytes("1.2", soa)), "bytes are not all of its time");
+                access_slowdown(bytes("1.2", aos), bytes("1.2", soa)), "the time does not depend on bytes alone");
   page.computed("8500 GT: 182 ms against 31 ms", "times slower", "5.87",
-                access_slowdown(bytes("1.0", aos), bytes("1.0", soa)), "an upper bound: every lane its own 32 bytes");
+                access_slowdown(bytes("1.0", aos), bytes("1.0", soa)),
+                "an upper bound: every lane moves its own 32 bytes");
 }
 
 // Addresses of a column land in so many partitions; a write-through column that stays in few of them camps.
@@ -120,7 +122,8 @@ double copies_of_naive_scan(double block) {
 
 void prefix_sum(Page& page) {
   page.text(
-      "Tables 7.1 to 7.5, the prefix sum: throughput from size and run time, speed-up against the version before.");
+      "Tables 7.1 to 7.5, the prefix sum: throughput from size and run time, and speedup relative to the previous "
+      "version.");
   struct Step {
     const char* name;
     double old_ms;
@@ -138,9 +141,11 @@ void prefix_sum(Page& page) {
     page.arithmetic(fmt::format("{}, GTX 280", s->name), "GB/s", s->new_gb, scan_throughput(16515072, s->new_ms));
     if (s == steps) continue;
     const bool last = s + 1 == std::end(steps);
-    const std::string_view why = last ? "the paper contradicts itself: to a version whose time is not printed" : "";
-    page.arithmetic("its speed-up, 8500 GT", "", s->old_speedup, (s - 1)->old_ms / s->old_ms, why);
-    page.arithmetic("its speed-up, GTX 280", "", s->new_speedup, (s - 1)->new_ms / s->new_ms, why);
+    const std::string_view why = last ? "the paper contradicts itself: the speedup refers to a version whose time is "
+                                        "not printed"
+                                      : "";
+    page.arithmetic("its speedup, 8500 GT", "", s->old_speedup, (s - 1)->old_ms / s->old_ms, why);
+    page.arithmetic("its speedup, GTX 280", "", s->new_speedup, (s - 1)->new_ms / s->new_ms, why);
   }
   page.arithmetic("section 7.2.1: naive version, copies at least", "", "25", copies_of_naive_scan(256));
 }

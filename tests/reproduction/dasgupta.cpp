@@ -51,7 +51,7 @@ void tables_6_to_11(Page& page, const Device& d) {
   none.resident_blocks = 2;
   none.global_requests = 0;
   page.fitted("Table 6, no memory operations", "ms", "0.844", milliseconds(none, d),
-              "fitted to 4325 instructions of a warp, not printed");
+              "fitted to 4325 instructions per warp, a number that is not printed");
   page.computed("Table 8, 800 transactions of 32 bytes", "ms", "0.7222",
                 milliseconds(micro_benchmark(7942, 800, 0, 0), d));
   page.computed("Table 9, of 64 bytes", "ms", "0.7222", milliseconds(micro_benchmark(7942, 0, 800, 0), d));
@@ -89,7 +89,7 @@ void calibration(Page& page, const Device& d) {
   const DasguptaParameters& p = *tuned->device.dasgupta;
   page.text(
       "The tuning of section 3.2.6, repeated by `warplens calibrate` from the measured times. The thesis stops at "
-      "differences of 0.2 to 0.5 %; we do not.");
+      "differences of 0.2 to 0.5 %; `calibrate` does not.");
   page.computed("Table 6, clock", "GHz", "1.312", p.clock_ghz, "the thesis stops 0.23 % short of the measured time");
   page.computed("Table 8, delay of 32 bytes", "cycles", "37", p.delay_32);
   page.computed("Table 9, delay of 64 bytes", "cycles", "37", p.delay_64);
@@ -128,8 +128,9 @@ void arithmetic(Page& page) {
 void dasgupta(Page& page) {
   page.section(
       "Dasgupta 2011: micro-benchmarks",
-      "Tables 2 to 11 and 17, 18: Tesla C1060, 256 threads, 120 blocks, 400 loads of a warp. Clock, latency and "
-      "delays are those of the thesis; equations (17), (25) and (26), lost in the text, are those of ISCA 2009.");
+      "Tables 2 to 11 and 17, 18: Tesla C1060, 256 threads, 120 blocks, 400 loads per warp. Clock, latency and delays "
+      "are those of the thesis; equations (17), (25) and (26), which are missing from the text, are those of ISCA "
+      "2009.");
   const Expected<Device> d = find_device("c1060");
   if (!d) return page.claim(Kind::computed, "device c1060", "built in", "missing", false);
   tables_6_to_11(page, *d);

@@ -63,21 +63,21 @@ void memory_bound_rows(Page& page, const Device& documented, const Device& fitte
   for (const Row* row : {&kBaseline, &kRsqrt, &kUjam})
     page.computed(fmt::format("{}: time with the documented 450 and 37 cycles", row->name), "ms", row->predicted_text,
                   predicted(kernel(*row, documented), documented).milliseconds,
-                  "the paper contradicts itself: latency less delay is 414 in these tables, not 413");
+                  "the paper contradicts itself: latency minus delay is 414 in these tables, not 413");
 }
 
 void shared_memory_row(Page& page, const Device& fitted) {
   KernelStatistics s = kernel(kShared, fitted);
   s.bank_conflict_passes = kSlowCycles / *fitted.issue_cycles->bank_pass;
   page.computed("shared memory: CWP (slow instructions from the row of vector packing)", "warps", "4.425",
-                predicted(s, fitted).cwp, "the slow instructions are known no better from that row");
+                predicted(s, fitted).cwp, "that row does not give the slow instructions more precisely");
   s.synchronizations = 303; // two for each of 151 tiles, an estimate: not printed
   page.fitted("shared memory: time, with 303 barriers", "ms", kShared.predicted_text, predicted(s, fitted).milliseconds,
-              "estimated: the barriers are not printed");
+              "estimated: the number of barriers is not printed");
   ModelOptions all;
   all.synchronization = ModelOptions::Synchronization::all_warps;
-  page.fitted("the same, where all MWP warps wait at a barrier", "ms", kShared.predicted_text,
-              predicted(s, fitted, all).milliseconds, "estimated likewise; the thesis lets the warps of a block wait");
+  page.fitted("the same, if all MWP warps wait at a barrier", "ms", kShared.predicted_text,
+              predicted(s, fitted, all).milliseconds, "also estimated; in the thesis, the warps of a block wait");
 }
 
 void vector_row(Page& page, const Device& d) {
@@ -88,7 +88,7 @@ void vector_row(Page& page, const Device& d) {
   s.vector_transactions_32 = s.transactions_32;
   s.bank_conflict_passes = kSlowCycles / *d.issue_cycles->bank_pass;
   const Prediction p = predicted(s, vector);
-  page.fitted("vector packing: time, latency less delay 383 cycles", "ms", kVecpack.predicted_text, p.milliseconds,
+  page.fitted("vector packing: time, latency minus delay 383 cycles", "ms", kVecpack.predicted_text, p.milliseconds,
               "fitted to it");
   page.fitted("vector packing: CWP", "warps", "8.486", p.cwp, "fitted to it");
   vector.dasgupta->memory_latency = 450;
@@ -105,19 +105,21 @@ void prefetch_row(Page& page, const Device& fitted) {
   const Prediction p = predicted(s, fitted);
   page.computed(
       "prefetching: time", "ms", kPrefetch.predicted_text, p.milliseconds,
-      "the paper contradicts itself: its model knows no prefetching, yet Table 16 has less than the equations "
+      "the paper contradicts itself: its model does not include prefetching, but Table 16 has less than the equations "
       "give");
   page.computed("prefetching: CWP", "warps", "15.317", p.cwp, "the paper contradicts itself: the same");
   // One number, two results: Mem_cycles 3 % smaller gives both. With computation beside each load it would be these.
   s.independent_instructions = 3.46;
   const Prediction beside = predicted(s, fitted);
-  page.fitted("prefetching: time, with 3.46 instructions beside each load (our extension)", "ms",
+  page.fitted("prefetching: time, with 3.46 independent instructions per load (an extension of Warplens)", "ms",
               kPrefetch.predicted_text, beside.milliseconds, "fitted to this row");
-  page.fitted("prefetching: CWP that follows", "warps", "15.317", beside.cwp, "fitted to the row above, by one number");
+  page.fitted("prefetching: CWP that follows", "warps", "15.317", beside.cwp,
+              "fitted to the row above, with one "
+              "parameter");
 }
 
 void conclusions(Page& page, const Device& fitted) {
-  page.text("Errors against the measured times, order and bounds.");
+  page.text("Errors relative to the measured times, order and bottlenecks.");
   const std::pair<const Row*, const char*> errors[] = {{&kBaseline, "0.18"}, {&kShared, "0.13"}, {&kUjam, "1.23"},
                                                        {&kVecpack, "2.91"},  {&kRsqrt, "2.08"},  {&kPrefetch, "2.82"}};
   for (const auto& [row, percent] : errors)
@@ -149,8 +151,8 @@ void conclusions(Page& page, const Device& fitted) {
 // Section 5.2.4 and his future work; the queue is fitted to the factors that two printed MWP imply.
 void merging(Page& page, const Device& d) {
   page.text(
-      "Section 5.2.4: effective duplicate loads. The thesis sets them by hand and asks for a formal relationship; "
-      "ours (`model/merging.hpp`) is a hypothesis with one constant.");
+      "Section 5.2.4: effective duplicate loads. The thesis sets them by hand and calls for a formal relationship; "
+      "the relationship in `model/merging.hpp` is a hypothesis with one constant.");
   const double queue = *d.dasgupta->merge_queue;
   page.fitted("baseline: 2 warps of a block, 16 resident: factor", "", "1.517", effective_duplicate_loads(2, 16, queue),
               "fitted to the printed MWP");
@@ -169,9 +171,9 @@ void merging(Page& page, const Device& d) {
 void dasgupta_kernels(Page& page) {
   page.section(
       "Dasgupta 2011: fast multipole kernels",
-      "Tables 12 to 16, 64 threads, 585 blocks. Transactions of a request are not printed: they follow from the "
-      "printed MWP. One constant, latency less delay of 414 cycles, is common to all rows; it is fitted, and the row "
-      "of unroll and jam, with other requests, MWP and occupancy, confirms it.");
+      "Tables 12 to 16, 64 threads, 585 blocks. The transactions per request are not printed; they follow from the "
+      "printed MWP. One constant is common to all rows: latency minus delay is 414 cycles. It is fitted, and the row "
+      "\"unroll and jam\", with other requests, MWP and occupancy, confirms it.");
   const Expected<Device> documented = find_device("c1060");
   if (!documented) return page.claim(Kind::computed, "device c1060", "built in", "missing", false);
   Device fitted = *documented;

@@ -30,15 +30,15 @@ void hong_kim(Page& page) {
   if (!p || !r) return page.claim(Kind::computed, "worked example", "a prediction", "an error", false);
 
   page.section("Hong & Kim 2009",
-               "Section 3.5, tiled matrix multiplication: equations (5) to (27), exactly. The paper goes on with MWP "
-               "rounded to 2.28; the rows below the total do too.");
+               "Section 3.5, tiled matrix multiplication: equations (5) to (27), exactly. The paper continues with "
+               "MWP rounded to 2.28, as do the rows below the total.");
   const auto of = [](const Prediction& q, const char* name) { return q.term(name).value_or(-1); };
-  constexpr std::string_view kRounded = "the paper goes on with a rounded MWP";
+  constexpr std::string_view kRounded = "the paper continues with a rounded MWP";
   page.computed("Mem_L", "cycles", "730", of(*p, "Mem_L"));
   page.computed("Departure_delay", "cycles", "320", of(*p, "Departure_delay"));
   page.computed("MWP_Without_BW_full", "warps", "2.28", of(*p, "MWP_Without_BW_full"));
   page.computed("BW_per_warp", "GB/s", "0.175", of(*p, "BW_per_warp"));
-  page.computed("MWP_peak_BW", "warps", "28.57", of(*p, "MWP_peak_BW"), "the paper goes on with 0.175");
+  page.computed("MWP_peak_BW", "warps", "28.57", of(*p, "MWP_peak_BW"), "the paper continues with 0.175");
   page.computed("MWP", "warps", "2.28", p->mwp);
   page.computed("Comp_cycles", "cycles", "132", of(*p, "Comp_cycles"));
   page.computed("Mem_cycles", "cycles", "4380", of(*p, "Mem_cycles"));
@@ -49,7 +49,7 @@ void hong_kim(Page& page) {
   page.computed("Synch_cost", "cycles", "12288", of(*p, "Synch_cost"), kRounded);
   page.computed("total", "cycles", "50738", p->cycles, kRounded);
   page.computed("Exec_cycles_app, MWP 2.28", "cycles", "38450", of(*r, "Exec_cycles_app"),
-                "by less than a cycle; how the paper rounded is not said");
+                "by less than a cycle; the paper does not state how it rounds");
   page.computed("Synch_cost, MWP 2.28", "cycles", "12288", of(*r, "Synch_cost"));
   page.computed("total, MWP 2.28", "cycles", "50738", r->cycles, "the same");
 }

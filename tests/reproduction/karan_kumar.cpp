@@ -108,7 +108,7 @@ void table(Page& page, const Table& t, const Device& d) {
   double largest = 0;
   for (const PrintedRow& row : rows) largest = std::max(largest, std::abs(row.predicted / row.measured - row.ratio));
   page.claim(Kind::arithmetic, "the column is a ratio of actual to predicted", "actual / predicted",
-             "predicted / actual", largest > 1e-8, "its numbers are the other way round");
+             "predicted / actual", largest > 1e-8, "its numbers are the inverse ratio");
   // Whether the weight is that of one run, as the text says, or of all.
   double nearest = 1;
   for (const MeasuredRun& run : runs) {
@@ -116,9 +116,9 @@ void table(Page& page, const Table& t, const Device& d) {
     if (one) nearest = std::min(nearest, std::abs(one->weight / weight - 1));
   }
   page.claim(Kind::computed, "the weight was fitted to one run of the table", "one run",
-             fmt::format("no run has it within {:.2g} %; predicted / actual is {:.3f} on average", 100 * nearest,
-                         errors.mean_ratio),
-             nearest < 1e-6, "the weight is none of theirs");
+             fmt::format("no run has this weight within {:.2g} %; predicted / actual is {:.3f} on average",
+                         100 * nearest, errors.mean_ratio),
+             nearest < 1e-6, "the weight is not that of any run");
 }
 
 } // namespace
@@ -126,13 +126,13 @@ void table(Page& page, const Table& t, const Device& d) {
 void karan_kumar(Page& page) {
   page.section(
       "Karan Kumar 2023",
-      "Tables 4 to 7: equation 4 on a Titan V with the parameters of Table 3. Occupancy and weight cannot be told "
-      "apart; their product is one number for each table, taken from its first row, and the other rows test it. The "
-      "dot product's block size is not printed; only 64 fits.");
+      "Tables 4 to 7: equation 4 on a Titan V with the parameters of Table 3. Occupancy and weight cannot be "
+      "separated; their product is one number for each table, taken from its first row, and the other rows test it. "
+      "The block size of the dot product is not printed; only 64 fits.");
   const Expected<Device> d = find_device("titanv");
   if (!d) return page.claim(Kind::computed, "device titanv", "built in", "missing", false);
   for (const Table& t : kTables) table(page, t, *d);
-  page.text("Elsewhere in the text.");
+  page.text("Numbers elsewhere in the text.");
   page.arithmetic("mean of the four deviations", "%", "6.9", (3.51 + 8.74 + 5.03 + 10.3) / 4);
   page.arithmetic("divergence example: both sides", "cycles", "575", (5 * 5 + 3 * 100) + (10 * 5 + 2 * 100));
   OccupancyQuery query;

@@ -39,10 +39,9 @@ const Example kExamples[] = {
 } // namespace
 
 void occupancy(Page& page) {
-  page.section(
-      "Occupancy",
-      "Warps resident on a multiprocessor, in the worked examples. 1726 points of NVIDIA's spreadsheets are in "
-      "`tests/model/occupancy_test.cpp`.");
+  page.section("Occupancy",
+               "Resident warps per multiprocessor in the worked examples. 1726 points of NVIDIA's spreadsheets are in "
+               "`tests/model/occupancy_test.cpp`.");
   for (const Example& e : kExamples)
     page.computed(fmt::format("{}: {} threads, {} registers, {} bytes ({})", to_string(e.cc), e.threads, e.registers,
                               e.shared, e.source),

@@ -7,7 +7,7 @@
 namespace warplens::reproduction {
 namespace {
 
-/// What the paper prints: "12.3", or "4.15 ± 0.05".
+/// A printed value: "12.3", or "4.15 ± 0.05".
 struct Printed {
   double value = 0;
   double unit = 1; ///< of the last digit
@@ -67,9 +67,10 @@ void Page::row(Kind kind, bool within, std::string_view what, std::string_view p
   Count& count = counts_[static_cast<std::size_t>(kind)];
   ++(within ? count.within : count.outside);
   if (!in_table_)
-    body_ += "\n| what | kind | paper | ours | difference | verdict |\n| --- | --- | --: | --: | --: | --- |\n";
+    body_ += "\n| quantity | kind | paper | Warplens | difference | verdict |\n"
+             "| --- | --- | --: | --: | --: | --- |\n";
   in_table_ = true;
-  const std::string verdict = kind == Kind::fitted ? fmt::format("{}; tests nothing", why)
+  const std::string verdict = kind == Kind::fitted ? fmt::format("{}; not a test", why)
                               : within             ? std::string(kVerdicts[static_cast<std::size_t>(kind)])
                                                    : fmt::format("outside: {}", why.empty() ? "NOT EXPLAINED" : why);
   body_ += fmt::format("| {} | {} | {} | {} | {} | {} |\n", what, kinds[static_cast<std::size_t>(kind)], paper, ours,
@@ -79,7 +80,7 @@ void Page::row(Kind kind, bool within, std::string_view what, std::string_view p
 void Page::number(Kind kind, std::string_view what, std::string_view unit, std::string_view printed, double ours,
                   std::string_view why) {
   const Printed paper(printed);
-  if (why.empty() && !paper.has(ours) && paper.is_cut_from(ours)) why = "cut to these digits, not rounded";
+  if (why.empty() && !paper.has(ours) && paper.is_cut_from(ours)) why = "truncated to these digits, not rounded";
   row(kind, paper.has(ours), with_unit(what, unit), printed, digits(ours), relative(paper.value, ours), why);
 }
 
@@ -112,19 +113,20 @@ std::string Page::markdown() const {
               &threshold = count(Kind::threshold), &fitted = count(Kind::fitted);
   return fmt::format(
       "# Reproduction of the papers\n"
-      "Every number and claim of the papers that can be checked, beside what comes out here. "
-      "`ninja -C build docs-reproduction` writes the page; a test computes it anew and compares.\n\n"
-      "Only the first kind of row says something about the program:\n\n"
-      "| kind | what it is | rows | as printed | outside |\n"
+      "This page compares every number and claim of the papers that can be checked with the results of Warplens. "
+      "`ninja -C build docs-reproduction` generates the page; a test computes it again and compares.\n\n"
+      "Only rows of the first kind test Warplens:\n\n"
+      "| kind | description | rows | as printed | outside |\n"
       "| --- | --- | --: | --: | --: |\n"
-      "| computed | by the models, rules and calculators of this program, from inputs that do not contain the answer "
+      "| computed | computed by the models, rules and calculators of Warplens, from inputs that do not contain the "
+      "result "
       "| {} | {} | {} |\n"
-      "| arithmetic | on the paper's own numbers; it calls nothing of the program | {} | {} | {} |\n"
-      "| threshold | what we ask of our own model | {} | {} | {} |\n"
-      "| fitted | to the number itself, or estimated, so that it tests nothing | {} | | |\n\n"
-      "One rule decides: the digits that the paper prints. A number printed 12.3 is reproduced by what rounds to it, "
-      "12.25 to 12.35; where a paper prints its spread, as in 4.15 ± 0.05, by what lies in it. Rows outside show both "
-      "values, the difference and why. The sources are listed in [models](models.md).\n{}",
+      "| arithmetic | arithmetic on the paper's own numbers, without code of Warplens | {} | {} | {} |\n"
+      "| threshold | a requirement for Warplens's own model | {} | {} | {} |\n"
+      "| fitted | fitted to the number itself, or estimated; not a test | {} | | |\n\n"
+      "The printed digits decide whether a number is reproduced. A printed 12.3 is reproduced by a value that rounds "
+      "to it, 12.25 to 12.35. If a paper prints a spread, as in 4.15 ± 0.05, the value must lie within it. Rows "
+      "outside show both values, the difference and the reason. The sources are listed in [models](models.md).\n{}",
       computed.within + computed.outside, computed.within, computed.outside, arithmetic.within + arithmetic.outside,
       arithmetic.within, arithmetic.outside, threshold.within + threshold.outside, threshold.within, threshold.outside,
       fitted.within, body_);
@@ -145,12 +147,12 @@ Page reproduction() {
       "* Hong & Kim's errors over benchmarks (5.4 % and 13.3 %): the measured times are not printed.\n"
       "* Dasgupta's Figures 16 to 32: the predicted values are colours and curves; the predictions of the 38 other "
       "kernel variants are not printed.\n"
-      "* Sim et al.: no table of the paper was at hand. The equations are tested by hand-worked examples "
+      "* Sim et al.: no table of the paper was available. The equations are tested by hand-worked examples "
       "(`tests/model/models_test.cpp`).\n"
-      "* Amaris et al.: the published weights have no printed times beside them.\n"
-      "* Cornelis's run times as curves (Figures 3.1 to 6.3), and his speed-up by mapping, whose three times are "
-      "not printed.\n"
-      "* uBench's curves: its conclusions about block size are below occupancy; the times of the GTX 480 are not "
+      "* Amaris et al.: the published weights are printed without times.\n"
+      "* Cornelis's run times as curves (Figures 3.1 to 6.3), and his speedup by mapping, whose three times are not "
+      "printed.\n"
+      "* uBench's curves: its conclusions about block size are under \"Occupancy\"; the times of the GTX 480 are not "
       "printed.\n"
       "* Zhang & Owens, Baghsorkhi, GPUMech, MDM, GCoM, AMALI, PPT-GPU: not implemented.");
   return page;

@@ -1,11 +1,11 @@
-// docs/reproduction.md: what the papers print beside what comes out here, with the difference and a verdict.
+// docs/reproduction.md: printed values of the papers and our values, with the difference and a verdict.
 //
 //   page.section("Hong & Kim 2009", "section 3.5, the worked example");
 //   page.computed("Mem_L", "cycles", "730", *p.term("Mem_L"));      | Mem_L, cycles | 730 | 730 | 0 | reproduced |
 //
-// Rows are of four kinds, which are counted apart. A verdict is computed, never written down, by one rule: the digits
-// that the paper prints. A row outside of them says why; one that does not, and a reason where there is nothing to
-// explain, fail the test.
+// There are four kinds of rows, which are counted separately. Verdicts are always computed, by one rule: our value must
+// agree with the digits that the paper prints. A row that does not agree needs a reason. The test fails if a reason is
+// missing, or if a row that agrees has one.
 #pragma once
 
 #include <array>
@@ -17,29 +17,29 @@ namespace warplens::reproduction {
 
 enum class Kind : unsigned char {
   computed,   ///< by the models, rules and calculators of the program, from inputs that do not contain the answer
-  arithmetic, ///< on the paper's own numbers: calls nothing of the program
-  threshold,  ///< what we ask of ourselves
-  fitted,     ///< to the number, or estimated: tests nothing
+  arithmetic, ///< with the paper's own numbers, without the program
+  threshold,  ///< our own requirements
+  fitted,     ///< to the printed value, or estimated: not a test
 };
 constexpr std::size_t kKinds = 4;
 
-/// Whether ours has the digits that the paper prints: what rounds to "12.3", or lies in "4.15 ± 0.05".
+/// Whether our value agrees with the printed digits: it rounds to "12.3", or is within "4.15 ± 0.05".
 bool as_printed(std::string_view printed, double ours);
 
 class Page {
 public:
-  /// A heading, and what the numbers below are.
+  /// A heading, and a description of the rows that follow.
   void section(std::string_view title, std::string_view text);
-  /// A paragraph after the rows so far.
+  /// A paragraph after the previous rows.
   void text(std::string_view paragraph);
 
-  /// `printed` as in the paper: "12.3" is met from 12.25 to 12.35, "4.15 ± 0.05" from 4.1 to 4.2. `why`: what explains
-  /// a number outside, empty where ours is within. A number that the paper cut instead of rounding explains itself.
+  /// `printed` as in the paper: "12.3" accepts 12.25 to 12.35, "4.15 ± 0.05" accepts 4.1 to 4.2. `why`: the reason for
+  /// a value outside; empty if ours is within. A value that the paper truncated instead of rounding needs no reason.
   void computed(std::string_view what, std::string_view unit, std::string_view printed, double ours,
                 std::string_view why = {});
   void arithmetic(std::string_view what, std::string_view unit, std::string_view printed, double ours,
                   std::string_view why = {});
-  /// A statement of the paper, which holds or not.
+  /// A statement of the paper, and whether it holds.
   void claim(Kind kind, std::string_view what, std::string_view paper, std::string_view ours, bool holds,
              std::string_view why = {});
   void threshold(std::string_view what, std::string_view wanted, std::string_view ours, bool met);
@@ -49,7 +49,7 @@ public:
 
   /// The whole page.
   [[nodiscard]] std::string markdown() const;
-  /// Rows outside without a reason, and reasons without a row outside.
+  /// Rows outside without a reason, and rows within that have one.
   [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
   struct Count {
     int within = 0, outside = 0;

@@ -1,4 +1,4 @@
-// What the papers print is computed anew, and docs/reproduction.md says what came out.
+// Recomputes the values of the papers; docs/reproduction.md must contain the results.
 #include "tests/reproduction/page.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ TEST(Reproduction, ThePrintedDigitsDecide) {
   page.computed("a reason for nothing", "", "100", 100, "why");
   EXPECT_EQ(page.failures().size(), 4u);
   EXPECT_NE(page.markdown().find("| far | computed | 100 | 101 | +1 % | outside: NOT EXPLAINED |"), std::string::npos);
-  EXPECT_NE(page.markdown().find("| cut | computed | 8.28 | 8.286 | +0.072 % | outside: cut to these digits, not"),
+  EXPECT_NE(page.markdown().find("| cut | computed | 8.28 | 8.286 | +0.072 % | outside: truncated to these digits, "
+                                 "not"),
             std::string::npos);
 }
 
@@ -54,7 +55,7 @@ TEST(Reproduction, KindsAreCountedApart) {
   EXPECT_EQ(page.count(Kind::threshold), (Page::Count{1, 1}));
   EXPECT_EQ(page.count(Kind::fitted), (Page::Count{1, 0}));
   EXPECT_EQ(page.failures().size(), 1u); // a threshold is met, or the test fails
-  EXPECT_NE(page.markdown().find("| fitted | 303 | 299 | -1.3 % | estimated: barriers; tests nothing |"),
+  EXPECT_NE(page.markdown().find("| fitted | 303 | 299 | -1.3 % | estimated: barriers; not a test |"),
             std::string::npos);
 }
 

@@ -1,8 +1,8 @@
-// A kernel that decides about a conditional node of a graph.
+// A kernel that sets the condition of a conditional graph node.
 #pragma once
 
-/// PTX of sm_60 or later, without a header. count(data, handle): counts *data down, and sets the condition to what is
-/// left.
+/// PTX of sm_60 or later, without a header. count(data, handle): decrements *data, and sets the condition to the
+/// result.
 constexpr char kCounting[] = R"(
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 .visible .entry count(.param .u64 data, .param .u64 handle)

@@ -15,7 +15,7 @@ std::nullptr_t stop(Warp* warp, Trap trap) {
   return nullptr;
 }
 
-// One lane's address: the space it really lies in and its offset there (for global: the address itself).
+// One lane's address: its actual space and the offset there (for global: the address itself).
 struct Located {
   isa::Space space;
   std::uint64_t offset;
@@ -34,7 +34,7 @@ Located locate(const MemorySite& site, std::uint64_t address) {
   return {isa::Space::global, address};
 }
 
-// What a lane does: the trap that it makes where it must not.
+// The trap that a lane causes by a forbidden access.
 Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
   Trap t;
   t.kind = Trap::Kind::out_of_bounds;
@@ -43,13 +43,13 @@ Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std:
   t.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
   t.space = where.space;
   t.access = site.kind;
-  // What is told of an access that is too long for the number is its beginning.
+  // An access that is too long for this field is reported by its beginning.
   t.lane_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffff'ffffu));
   t.address = where.offset;
   return t;
 }
 
-// The host address of a lane's `bytes`, or nullptr where they are not its to touch.
+// The host address of a lane's `bytes`, or nullptr if the lane may not access them.
 std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
   const Cta& cta = *warp->cta;
   const Launch& launch = warp->worker->launch;
@@ -60,7 +60,7 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
     const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
     return within(cta.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
   }
-  case isa::Space::param: // of the kernel, and of all threads: nobody may write it
+  case isa::Space::param: // of the kernel, shared by all threads: read-only
     return site.kind == AccessKind::load && within(launch.params.size())
                ? const_cast<std::byte*>(launch.params.data()) + where.offset
                : nullptr;
@@ -95,7 +95,7 @@ void expand(Addresses& a, bool address32) {
   for (int i = 0; i < kWarpSize; ++i) a.lane[i] = (a.base + distance(a, i)) & wrap;
 }
 
-// Tells the watcher of an access that lies in one space.
+// Reports an access within one space to the watcher.
 static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
   if (!warp->worker->watch) return;
   if (a.regular) {

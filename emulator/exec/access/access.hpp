@@ -1,5 +1,5 @@
-// From a row of addresses to host memory: classify the shape once, check bounds and alignment, tell the watcher.
-// Compiled per level. The load uses the shape, the analyzers use it.
+// From a row of addresses to host memory: classifies the shape once, checks bounds and alignment, notifies the watcher.
+// Compiled per level. Both the load and the analyzers use the shape.
 #pragma once
 
 #include "emulator/exec/block/cta.hpp"
@@ -8,14 +8,14 @@
 
 namespace warplens::exec {
 
-/// The addresses of a warp access. Two-dimensional blocks of 16 columns make each half-warp a sequence of its own, so
-/// the two halves have strides of their own; where they agree the whole warp is one sequence.
+/// The addresses of a warp access. In two-dimensional blocks of 16 columns, each half-warp is a separate sequence, so
+/// each half has its own stride. If the strides agree, the whole warp is one sequence.
 struct Addresses {
-  std::uint64_t lane[kWarpSize]; ///< filled only where `regular` is false or somebody asks
-  std::uint64_t base = 0;        ///< of lane 0, extrapolated where it is inactive
+  std::uint64_t lane[kWarpSize]; ///< filled only if `regular` is false or on request
+  std::uint64_t base = 0;        ///< of lane 0, extrapolated if it is inactive
   std::int64_t stride[2]{};      ///< of lanes 0 to 15 and of lanes 16 to 31
   std::int64_t half = 0;         ///< lane 16's distance from lane 0
-  bool regular = true;           ///< base and strides say it all
+  bool regular = true;           ///< base and strides describe all addresses
 };
 
 /// Host addresses of an access that passed its checks.
@@ -24,7 +24,7 @@ struct HostAccess {
   std::int64_t stride[2]{};
   std::int64_t half = 0;
   bool regular = true;
-  /// Where not regular. Inactive lanes have the address of an active one, or the same of their own local memory.
+  /// If not regular. Inactive lanes have the address of an active one, or its equivalent in their own local memory.
   std::uint64_t lane[kWarpSize];
   [[nodiscard]] std::byte* at(int i) const {
     if (!regular) return reinterpret_cast<std::byte*>(lane[i]);
@@ -34,12 +34,12 @@ struct HostAccess {
 
 /// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap.
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host);
-/// Where one lane's bytes lie, outside of any instruction; nullptr where they are not its to touch.
+/// Host address of one lane's bytes, outside any instruction; nullptr if the lane may not access them.
 std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane);
 /// Fills `lane` from base and stride.
 void expand(Addresses& a, bool address32);
 
-/// For instructions whose lanes go their own ways: the address in one lane of an op's address row, …
+/// For instructions that handle lanes separately: the address in one lane of an op's address row, …
 std::uint64_t address_in(const Op* op, Warp* warp, int lane);
 /// … and the memory there. `bytes` is nullptr where none were asked for and there are none.
 struct Reached {
@@ -50,12 +50,12 @@ struct Reached {
 /// Returns false after setting the worker's trap.
 bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
            Reached& reached);
-/// Tells the watcher of a long run of bytes, as accesses of whole warps to consecutive pieces of the site's size.
+/// Reports a long run of bytes to the watcher, as accesses of whole warps to consecutive pieces of the site's size.
 void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes);
 
 namespace WARPLENS_LEVEL {
 
-// Are the active lanes' addresses an arithmetic sequence?
+// Whether the active lanes' addresses form an arithmetic sequence.
 template <class A> inline void classify(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
   using Signed = std::make_signed_t<A>;
   const int first = __builtin_ctz(mask);
@@ -68,8 +68,8 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
     stride = static_cast<A>(lanes == 1 ? distance : distance / lanes);
   }
   const A base = values[first] - static_cast<A>(first) * stride;
-  // The bits in which the addresses of active lanes differ from a sequence. It is made of sums, as products of 64 bits
-  // take longer than all the rest.
+  // The bits in which the addresses of active lanes differ from a sequence. Additions compute the sequence, as 64-bit
+  // multiplications would take longer than everything else.
   const auto differing = [&](A place, A step) {
     A bits = 0;
     if (mask == kFullMask) {
@@ -100,8 +100,8 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
   for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
 }
 
-// The lowest address and the end of a regular access. Where low is not below high, it runs past the end of the
-// address space, or its strides are so long that it may run around it and end where it began.
+// The lowest address and the end of a regular access. If low is not below high, the access exceeds the end of the
+// address space, or its strides are so long that it may wrap around and end where it began.
 struct AddressSpan {
   std::uint64_t low, high;
 };
@@ -119,25 +119,25 @@ inline AddressSpan extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
   const std::uint64_t second = a.base + static_cast<std::uint64_t>(a.half);
   const std::uint64_t p_end = a.base + static_cast<std::uint64_t>(15 * a.stride[0]),
                       q_end = second + static_cast<std::uint64_t>(15 * a.stride[1]);
-  // Two by two: of an array of four the least is taken by a vector, which waits until its words are stored.
+  // Two by two: the compiler would load an array of four as a vector, which stalls until its words are stored.
   const std::uint64_t low = std::min(std::min(p, p_end), std::min(second, q_end)),
                       high = std::max(std::max(p, p_end), std::max(second, q_end));
   return {low, high + lane_bytes};
 }
 
-// Memory where an access may lie as a whole.
+// A memory region that may contain a whole access.
 struct Place {
   isa::Space space{};               ///< after generic addresses are resolved
   std::uint64_t begin = 1, end = 0; ///< addresses
-  std::uint64_t window = 0;         ///< what an address has besides the offset in its space
+  std::uint64_t window = 0;         ///< added to the offset in its space to form an address
   std::uint64_t origin = 0;         ///< host address of offset 0, for lane 0
-  std::uint64_t stride = 0;         ///< from one lane's origin to the next one's: in local memory
+  std::uint64_t stride = 0;         ///< between the origins of consecutive lanes: in local memory
 
   [[nodiscard]] std::uint64_t host(std::uint64_t address) const { return origin + (address - window); }
   [[nodiscard]] bool has_regions() const { return space == isa::Space::global || space == isa::Space::constant; }
 };
 
-// The one that `address` belongs to, as far as that is known without a search.
+// The region of `address`, as far as it is known without a search.
 inline Place place_of(Warp* warp, const MemorySite& site, std::uint64_t address) {
   const Cta& cta = *warp->cta;
   Place place;
@@ -166,7 +166,7 @@ inline Place place_of(Warp* warp, const MemorySite& site, std::uint64_t address)
   return place;
 }
 
-// Whether all the bytes from `low` to `high` lie there, or in another allocation of that space.
+// Whether all bytes from `low` to `high` are there, or in another allocation of that space.
 inline bool holds(const Place& place, Warp* warp, const MemorySite& site, std::uint64_t low, std::uint64_t high) {
   if (low >= place.begin && low < high && high <= place.end) return true;
   return place.has_regions() && warp->worker->find_region(site.index, low, high);
@@ -181,19 +181,19 @@ inline bool holds_lanes(const Place& place, Warp* warp, const MemorySite& site, 
   return holds(place, warp, site, low, high + site.lane_bytes);
 }
 
-// Irregular accesses that lie in one place.
+// Irregular accesses within one region.
 template <bool watched>
 [[gnu::noinline]] bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
   const MemorySite& site = *op->site;
   const std::uint64_t first = a.lane[__builtin_ctz(mask)];
   const Place place = place_of(warp, site, first);
-  const std::uint64_t last = place.end - site.lane_bytes; // where a lane's bytes may begin
+  const std::uint64_t last = place.end - site.lane_bytes; // the last address at which a lane's bytes may begin
   std::uint64_t outside = last - place.begin, bits = 0;
   for (int i = 0; i < kWarpSize; ++i) {
     const std::uint64_t address = (mask >> i & 1) != 0 ? a.lane[i] : first;
     a.lane[i] = address;
     host.lane[i] = place.host(address) + static_cast<unsigned>(i) * place.stride;
-    outside |= (address - place.begin) | (last - address); // the sign bit is that of a difference below zero
+    outside |= (address - place.begin) | (last - address); // a negative difference sets the sign bit
     bits |= address;
   }
   host.regular = false;
@@ -208,7 +208,7 @@ template <bool watched>
   return true;
 }
 
-// Where the bytes of the only lane that acts lie; nullptr where it takes resolve() to say so.
+// Host address of the bytes of the only acting lane; nullptr if resolve() is needed.
 template <bool watched> inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
   const MemorySite& site = *op->site;
   auto address = static_cast<std::uint64_t>(op->imm);
@@ -225,7 +225,7 @@ template <bool watched> inline std::byte* reach_only(const Op* op, Warp* warp, M
   return reinterpret_cast<std::byte*>(place.host(address) + static_cast<unsigned>(lane) * place.stride);
 }
 
-// Accesses that lie in one place are served here; those that do not, and every trap, in access.cpp.
+// Handles accesses within one region. All others, and every trap, are in access.cpp.
 template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   const MemorySite& site = *op->site;
   Addresses a;

@@ -13,7 +13,7 @@ namespace warplens::exec {
 
 namespace {
 
-constexpr unsigned kPiece = 16; // bytes: what bulk copies are made of
+constexpr unsigned kPiece = 16; // bytes: the unit of bulk copies
 constexpr std::uint64_t kMostOfBulkStore = std::uint64_t{1} << 24;
 
 bool resolved(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
@@ -30,13 +30,13 @@ struct Piece {
   alignas(kPiece) std::byte bytes[kPiece]{};
 };
 
-// Lanes that read fewer bytes than they write: one by one. What is watched is an access of the whole size.
+// Handles lanes that read fewer bytes than they write, one by one. Watchers see an access of the whole size.
 bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* counts, Piece* pieces) {
   const unsigned size = op->site->lane_bytes;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
     if (counts[lane] > size)
-      return stop_copy(op, warp, lane, fmt::format("{} bytes of {} are to be read", counts[lane], size));
+      return stop_copy(op, warp, lane, fmt::format("its source size {} exceeds the copy size {}", counts[lane], size));
     Reached from;
     if (counts[lane] == 0) continue;
     if (!reach(op, warp, lane, address_in(op, warp, lane), counts[lane], size, from)) return false;
@@ -90,7 +90,7 @@ const Op* async_copy(const Op* op, Warp* warp) {
 
 namespace {
 
-// One bulk copy: by one lane.
+// A bulk copy by one lane.
 class Bulk {
 public:
   Bulk(const Op* op, Warp* warp, int lane)
@@ -111,13 +111,14 @@ public:
   }
 
 private:
-  // To the same place in the shared memory of each CTA that the mask names.
+  // Copies to the same offset in the shared memory of each CTA that the mask names.
   bool to_each_cta(const Reached& from, const Reached& to, const Cta& owner) {
     const std::vector<Cta*>& ctas = warp_->cta->cluster->ctas;
     const unsigned mask = row<std::uint16_t>(warp_, destination_->src[1])[lane_];
     if (mask >> ctas.size() != 0)
-      return stop_copy(destination_, warp_, lane_,
-                       fmt::format("its mask {:#06x} names blocks beyond the {} of the cluster", mask, ctas.size()));
+      return stop_copy(
+          destination_, warp_, lane_,
+          fmt::format("its mask {:#06x} names blocks outside the cluster of {} blocks", mask, ctas.size()));
     for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
       if ((mask >> rank & 1) == 0) continue;
       Reached there = to;
@@ -180,7 +181,7 @@ const Op* bulk_copy(const Op* op, Warp* warp) {
 
 namespace {
 
-// A lane's values, one behind the other.
+// A lane's values, packed.
 void gather(Warp* warp, const MemorySite& site, unsigned count, int lane, std::byte* values) {
   const unsigned each = site.lane_bytes / count;
   for (unsigned e = 0; e < count; ++e)

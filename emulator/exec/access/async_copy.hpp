@@ -1,8 +1,8 @@
-// Copies and stores that a GPU makes on the side: cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async, red.async
-// and st.bulk. Here they are complete when the instruction is, so waiting for their groups takes no time.
+// Asynchronous copies and stores: cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async, red.async and st.bulk. Here
+// they complete with the instruction, so waiting for their groups takes no time.
 //
-// An instruction with several addresses is several ops in a row, each with a site and an address of its own; the first
-// one does the work and returns what follows the last.
+// An instruction with several addresses becomes several consecutive ops, each with its own site and address. The first
+// op does the work and returns the op after the last one.
 //
 //   cp.async.cg.shared.global [d], [s], 16   ->   Op{async_copy, s}, Op{part_of_instruction, d}
 #pragma once
@@ -12,15 +12,15 @@
 
 namespace warplens::exec {
 
-/// What an op that belongs to the one before it would run as; never called.
+/// The handler of ops that belong to the op before them; never called.
 const Op* part_of_instruction(const Op*, Warp*);
 
-/// cp.async: source, destination. src[1], where `extra` says so, is a row of bytes to read (the rest is zero), or a
-/// predicate: lanes where it is true read nothing.
+/// cp.async: source, destination. src[1], depending on `extra`, is a row of byte counts to read (the rest is zero), or
+/// a predicate: lanes where it is true read nothing.
 enum class CopySource : std::uint32_t { all, bytes, unless };
 const Op* async_copy(const Op*, Warp*);
 
-/// cp.async.bulk: source, destination and, where kCompletes, mbarrier. src[1] of the source: sizes; src[1] of the
+/// cp.async.bulk: source, destination and, with kCompletes, mbarrier. src[1] of the source: sizes; src[1] of the
 /// destination: CTAs (kMulticast) or bytes of 16 (kMasked). Reductions have target `reducer` of the destination.
 enum BulkOption : std::uint32_t { kCompletes = 1, kMulticast = 2, kMasked = 4, kBulkReduces = 8 };
 const Op* bulk_copy(const Op*, Warp*);

@@ -17,7 +17,7 @@ namespace {
 using isa::Type;
 using isa::Word;
 
-// Each operation says what memory holds afterwards (manual, 9.7.13.5). Wrapping is done on unsigned types.
+// Each operation returns the new value in memory (manual, 9.7.13.5). Wrapping uses unsigned types.
 struct Addition {
   template <class T> static T apply(T old, T b, T) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -74,8 +74,8 @@ template <template <isa::Form> class Functor, Type t> struct OnHalves {
 
 using Word128 = unsigned __int128;
 
-// 128 bits at once, which the processor's compare-and-swap does. Where it has none, a lock keeps the operations on
-// 128 bits apart, not those on parts of them.
+// 128-bit operations with the processor's compare-and-swap. If it has none, a lock serialises the 128-bit operations,
+// but not those on parts of the 128 bits.
 template <class Operation> Word128 update_together(Word128& place, Word128 b, Word128 c) {
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16
   for (Word128 expected = place;;) {
@@ -92,7 +92,7 @@ template <class Operation> Word128 update_together(Word128& place, Word128 b, Wo
 #endif
 }
 
-// Memory that only this worker touches needs no lock.
+// Memory that only this worker accesses needs no lock.
 template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c) {
   T& place = *reinterpret_cast<T*>(p);
   if constexpr (!locked) {
@@ -121,7 +121,7 @@ void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, co
   }
 }
 
-// The lanes whose memory is not that of CTAs of this worker.
+// The lanes whose memory does not belong to CTAs of this worker.
 Mask in_global(const Warp* warp, const HostAccess& host, Mask mask) {
   const Cluster& cluster = *warp->cta->cluster;
   Mask global = 0;
@@ -132,7 +132,7 @@ Mask in_global(const Warp* warp, const HostAccess& host, Mask mask) {
   return global;
 }
 
-// `Global` is the operation where memory is global, if that differs.
+// `Global` is the operation on global memory, if it differs.
 template <class T, class Operation, class Global, int V> const Op* atomic(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
@@ -191,7 +191,7 @@ template <class T, Type t> Handler on_halves(const isa::Spelling& s, int element
   return by_width<T, Add, Add>(elements);
 }
 
-// One element at `place`, in memory that others may or may not write at the same time.
+// One element at `place`, in memory that others may write at the same time.
 template <class T, class Operation> void reduce(std::byte* place, const std::byte* value, bool locked) {
   T b;
   std::memcpy(&b, value, sizeof b);

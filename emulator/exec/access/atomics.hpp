@@ -1,4 +1,4 @@
-// atom and red: lane by lane, in lane order; a vector element by element.
+// atom and red: lane by lane, in lane order; vectors element by element.
 #pragma once
 
 #include "emulator/exec/state/warp.hpp"

@@ -22,7 +22,7 @@ Mbarrier::Fault Mbarrier::create(std::uint32_t count, std::uint64_t& bits) {
   return nullptr;
 }
 
-// A phase is complete when neither arrivals nor bytes are awaited.
+// A phase is complete when neither arrivals nor bytes are pending.
 void Mbarrier::end_phase_if_complete() {
   if (pending() != 0 || bytes() != 0) return;
   bits_ ^= kPhase;
@@ -30,37 +30,37 @@ void Mbarrier::end_phase_if_complete() {
 }
 
 Mbarrier::Fault Mbarrier::arrive(std::uint32_t count) {
-  if (count == 0 || count > kMaxCount) return "the count of an arrival must be from 1 to 1048575";
-  if (count > pending()) return "more arrivals in a phase than are expected";
+  if (count == 0 || count > kMaxCount) return "the arrival count must be from 1 to 1048575";
+  if (count > pending()) return "more arrivals in a phase than expected";
   set(pending() - count, expected(), bytes());
   end_phase_if_complete();
   return nullptr;
 }
 
 Mbarrier::Fault Mbarrier::drop(std::uint32_t count) {
-  if (count > expected()) return "more arrivals are dropped than are expected";
+  if (count > expected()) return "more arrivals are dropped than expected";
   set(pending(), expected() - count, bytes());
   return nullptr;
 }
 
 Mbarrier::Fault Mbarrier::expect(std::uint32_t count) {
   if (count > kMaxCount || bytes() + static_cast<std::int32_t>(count) > static_cast<std::int32_t>(kMaxCount))
-    return "more than 1048575 bytes are awaited";
+    return "more than 1048575 bytes are pending";
   set(pending(), expected(), bytes() + static_cast<std::int32_t>(count));
-  end_phase_if_complete(); // bytes may come in before they are expected
+  end_phase_if_complete(); // bytes may arrive before they are expected
   return nullptr;
 }
 
 Mbarrier::Fault Mbarrier::complete(std::uint32_t count) {
   if (count > kMaxCount || bytes() - static_cast<std::int32_t>(count) < -static_cast<std::int32_t>(kMaxCount))
-    return "more than 1048575 bytes have come in that nobody awaits";
+    return "more than 1048575 unexpected bytes have arrived";
   set(pending(), expected(), bytes() - static_cast<std::int32_t>(count));
   end_phase_if_complete();
   return nullptr;
 }
 
 Mbarrier::Fault Mbarrier::add_pending() {
-  if (pending() == kMaxCount) return "more than 1048575 arrivals are awaited";
+  if (pending() == kMaxCount) return "more than 1048575 arrivals are pending";
   set(pending() + 1, expected(), bytes());
   return nullptr;
 }
@@ -70,8 +70,8 @@ namespace {
 constexpr const char* kNoObject = "there is no initialised mbarrier at this address";
 constexpr const char* kNotShared = "it must be in shared memory";
 
-// Calls `act` with each lane and a reference to its object's bits, in the order of the lanes; it returns a Fault.
-// False: the kernel is stopped.
+// Calls `act` with each lane and a reference to its object's bits, in lane order; `act` returns a Fault.
+// Returns false if the kernel stops.
 template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
   HostAccess host;
   if (!(warp->worker->watch ? scalar::resolve<true>(op, warp, mask, host)
@@ -94,7 +94,7 @@ template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act a
   return true;
 }
 
-// The same for objects that must exist.
+// The same for initialised objects.
 template <class Act> const Op* on_objects(const Op* op, Warp* warp, Act act) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
@@ -190,7 +190,7 @@ bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool mul
   Mbarrier::Fault fault = nullptr;
   if (owner == nullptr) fault = kNotShared;
   if (fault == nullptr && !multicast && cta != nullptr && owner != cta)
-    fault = "it is not in the shared memory of the block that the bytes go to";
+    fault = "it is not in the shared memory of the destination block";
   if (fault == nullptr) {
     std::byte* const place = multicast ? cta->shared + (at.bytes - owner->shared) : at.bytes;
     std::uint64_t bits;

@@ -2,7 +2,7 @@
 //
 //   Mbarrier b = *Mbarrier::create(2);  b.arrive(1);  b.expect(16);  b.arrive(1);  b.complete(16);   // now in phase 1
 //
-// How the bits are used is nobody's business: programs see the count of a state by mbarrier.pending_count only.
+// The bit layout is opaque: programs read the count of a state only with mbarrier.pending_count.
 #pragma once
 
 #include "emulator/exec/access/access.hpp"
@@ -17,7 +17,7 @@ public:
   explicit Mbarrier(std::uint64_t bits) : bits_(bits) {}
   [[nodiscard]] std::uint64_t bits() const { return bits_; }
 
-  /// What is wrong, in words; nullptr: nothing is, and the object has changed.
+  /// The error message; nullptr: no error, and the object has changed.
   using Fault = const char*;
   static Fault create(std::uint32_t count, std::uint64_t& bits);
   /// Of memory that holds no object: it was not initialised, or invalidated.
@@ -26,11 +26,11 @@ public:
   [[nodiscard]] std::uint32_t pending() const { return static_cast<std::uint32_t>(bits_ >> kPending) & kMaxCount; }
 
   Fault arrive(std::uint32_t count);
-  /// The expected arrivals of later phases become fewer.
+  /// Reduces the expected arrivals of later phases.
   Fault drop(std::uint32_t count);
   Fault expect(std::uint32_t bytes);
   Fault complete(std::uint32_t bytes);
-  /// One more arrival is awaited in this phase.
+  /// Adds one pending arrival to this phase.
   Fault add_pending();
 
 private:
@@ -48,7 +48,7 @@ private:
 };
 
 /// Lowers and handles mbarrier and cp.async.mbarrier.arrive. Operands: src[0] addresses; src[1] counts, bytes, states
-/// or parities; dst[0] states or a predicate; `extra` says which of MbarrierOption hold.
+/// or parities; dst[0] states or a predicate; `extra`: a set of MbarrierOption.
 enum MbarrierOption : std::uint32_t {
   kHasResult = 1,
   kDrops = 2,
@@ -62,16 +62,16 @@ const Op* mbarrier_invalidate(const Op*, Warp*);
 const Op* mbarrier_expect(const Op*, Warp*);
 const Op* mbarrier_complete(const Op*, Warp*);
 const Op* mbarrier_arrive(const Op*, Warp*);
-/// The arrival of the copies of a thread, which are complete here.
+/// The arrival of the copies of a thread, which are already complete.
 const Op* mbarrier_copies_arrive(const Op*, Warp*);
-/// test_wait and try_wait: a warp that finds no phase complete gives up its turn.
+/// test_wait and try_wait: a warp without a complete phase gives up its turn.
 const Op* mbarrier_wait(const Op*, Warp*);
-/// Of a state in src[0] to dst[0].
+/// From a state in src[0] to dst[0].
 const Op* mbarrier_pending(const Op*, Warp*);
 
-/// `bytes` of a copy by one lane have come in at the object that op addresses (mbarrier::complete_tx::bytes). Not
-/// nullptr: `cta` is the one where the bytes went, whose object at that place in its shared memory is meant (a
-/// multicast), or else must be. Returns false after setting the worker's trap.
+/// Completes `bytes` of a copy by one lane at the object that op addresses (mbarrier::complete_tx::bytes). If not
+/// nullptr, `cta` is the destination of the bytes. With multicast, the object at that offset in its shared memory is
+/// used; otherwise the object must be in its shared memory. Returns false after setting the worker's trap.
 bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool multicast, std::uint32_t bytes);
 
 } // namespace warplens::exec

@@ -35,7 +35,7 @@ template <class M> inline M read(const std::byte* p) {
 
 template <class M> inline void write(std::byte* p, M value) { std::memcpy(p, &value, sizeof value); }
 
-// Addresses of all lanes of a regular access; inactive lanes get that of an active one.
+// Addresses of all lanes of a regular access; inactive lanes get the address of an active one.
 inline void spread(HostAccess& host, Mask mask) {
   const int first = __builtin_ctz(mask);
   const auto base = reinterpret_cast<std::uint64_t>(host.base);
@@ -58,8 +58,8 @@ constexpr std::size_t kVectorBytes = 16;
 #endif
 template <class T, int count> using Vector [[gnu::vector_size(count * sizeof(T))]] = T;
 
-// The values of half a warp, each as the other type. They are written by whole vectors, as the next instruction loads
-// them: it would wait for the processor to put smaller stores together.
+// Converts the values of half a warp to the other type. Whole vectors are written because the next instruction loads
+// them as vectors: smaller stores would prevent store forwarding.
 template <class From, class To> inline void copy_half(To* to, const From* from) {
   constexpr int kCount = std::min<int>(kHalf, kVectorBytes / std::max(sizeof(From), sizeof(To)));
   for (int i = 0; i < kHalf; i += kCount) {
@@ -76,7 +76,7 @@ template <class R> inline void fill_half(R* d, R value) {
   for (int i = 0; i < kHalf; i += kCount) std::memcpy(d + i, &same, sizeof same);
 }
 
-// The values of consecutive lanes, each from its own place. They too are put together before they are written.
+// The values of consecutive lanes, each from its own address. They are combined before they are written, too.
 template <class M, class R, class Place, int... I>
 inline void gather(R* d, Place place, std::integer_sequence<int, I...>) {
   if constexpr (sizeof(R) == 16) {
@@ -89,7 +89,7 @@ inline void gather(R* d, Place place, std::integer_sequence<int, I...>) {
 template <class R>
 constexpr int kGathered = sizeof(R) < 4 ? 8 : 16 / static_cast<int>(std::min<std::size_t>(sizeof(R), 8));
 
-// Half a warp from all over memory.
+// Half a warp from arbitrary addresses.
 template <class M, class R> inline void gather_half(R* d, const std::byte* p, std::int64_t stride) {
   constexpr int kCount = kGathered<R>;
   for (int i = 0; i < kHalf; i += kCount, p += kCount * stride)
@@ -97,7 +97,7 @@ template <class M, class R> inline void gather_half(R* d, const std::byte* p, st
         d + i, [&](int k) { return p + k * stride; }, std::make_integer_sequence<int, kCount>{});
 }
 
-// Half a warp from consecutive places, all from one, or as far apart as may be.
+// Half a warp from consecutive addresses, from a single one, or with any stride.
 template <class M, class R, int V> inline void load_half(R* d, const std::byte* p, std::int64_t stride) {
   if (stride == 0)
     fill_half(d, static_cast<R>(read<M>(p)));
@@ -116,8 +116,8 @@ template <class M, class R, int V> inline void store_half(const R* s, std::byte*
     for (int i = 0; i < kHalf; ++i) write(p + i * V * sizeof(M), static_cast<M>(s[i]));
 }
 
-// Words that together are 16 bytes lie in memory lane by lane and in registers element by element: as many lanes as
-// there are words are a square that is transposed.
+// Words that form 16 bytes are in memory lane by lane and in registers element by element: the words of as many lanes
+// form a square, which is transposed.
 template <class M, class R, int V>
 constexpr bool kTransposed = (V == 2 || V == 4) && sizeof(M) == sizeof(R) && V * sizeof(M) == 16;
 
@@ -158,7 +158,7 @@ inline void store_transposed(const Op* op, Warp* warp, int first_lane, std::byte
   }
 }
 
-// All lanes, each to a place of its own. Elements that a word holds are put together first.
+// All lanes, each to its own address. Elements that fit in a word are combined first.
 template <class M, class R, int V> inline void store_apart(const Op* op, Warp* warp, const HostAccess& host) {
   const std::int64_t stride = host.stride[0];
   if constexpr (V > 1 && V * sizeof(M) <= 8) {
@@ -237,7 +237,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
   if (!resolve<watched>(op, warp, mask, host)) return nullptr;
   constexpr int kBytes = V * sizeof(M);
   if (mask == kFullMask && host.regular && host.stride[0] == kBytes && host.stride[1] == kBytes) {
-    if constexpr (kTransposed<M, R, V>) { // the second half last, as for_each_storing_lane has it
+    if constexpr (kTransposed<M, R, V>) { // the second half last, as in for_each_storing_lane
       store_transposed<M, R, V>(op, warp, 0, host.base);
       store_transposed<M, R, V>(op, warp, kHalf, host.base + host.half);
       return op + 1;
@@ -245,7 +245,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
     for (int e = 0; e < V; ++e) {
       const R* const s = row<R>(warp, stored<V>(op, e));
       std::byte* const p = host.base + e * sizeof(M);
-      if constexpr (lanes_together(kBytes) == kWarpSize) { // the halves may be at one place
+      if constexpr (lanes_together(kBytes) == kWarpSize) { // the halves may overlap
         store_half<M, R, V>(s + kHalf, p + host.half);
         store_half<M, R, V>(s, p);
       } else {
@@ -256,7 +256,7 @@ template <class M, class R, int V, bool watched> const Op* store(const Op* op, W
     return op + 1;
   }
   const bool apart = host.stride[0] == host.stride[1] && host.half == kHalf * host.stride[0] &&
-                     (host.stride[0] >= kBytes || host.stride[0] <= -kBytes); // no two lanes meet
+                     (host.stride[0] >= kBytes || host.stride[0] <= -kBytes); // no two lanes overlap
   if (mask == kFullMask && host.regular && apart) {
     store_apart<M, R, V>(op, warp, host);
     return op + 1;
@@ -311,7 +311,7 @@ template <std::size_t bytes> inline void write_at_once(std::byte* p, const std::
   }
 }
 
-// Programs publish a state and the value that belongs to it by one vector store, and wait for them by vector loads.
+// Programs publish a state and its value with one vector store, and wait for them with vector loads.
 template <class M, class R, int V, bool watched> const Op* load_whole(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
@@ -339,7 +339,7 @@ template <class M, class R, int V, bool watched> const Op* store_whole(const Op*
   return op + 1;
 }
 
-// A kernel parameter at a fixed place: one scalar for all lanes.
+// A kernel parameter at a fixed offset: one scalar for all lanes.
 template <class M, class R> const Op* load_param(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const R value = static_cast<R>(read<M>(warp->worker->launch.params.data() + op->imm));

@@ -1,4 +1,4 @@
-// Which load or store handler an instruction needs; each level compiles its own.
+// Selects the load or store handler of an instruction; each level compiles its own.
 #pragma once
 
 #include "emulator/exec/state/warp.hpp"
@@ -11,8 +11,8 @@ struct MemoryHandlerKey {
   int register_bytes = 0;                                       ///< of an element's register; may be wider
   int vector = 1;                                               ///< elements per lane
   bool watched = false;
-  /// A lane's bytes are read or written at once, as other blocks may see them: for strong accesses (manual, 8.3) of 8
-  /// and 16 bytes.
+  /// A lane's bytes are read or written atomically, as other blocks may access them: for strong accesses (manual, 8.3)
+  /// of 8 and 16 bytes.
   bool whole = false;
 };
 

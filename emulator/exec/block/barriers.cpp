@@ -9,7 +9,7 @@ namespace warplens::exec {
 
 namespace {
 
-// What a warp, or a path of it, says as it arrives.
+// The arrival of a warp, or of one of its paths.
 struct Arrival {
   std::uint32_t number = 0, expected = 0;
 };
@@ -20,7 +20,7 @@ Arrival arrival_of(const Op* op, Warp* warp, Mask lanes) {
           (op->extra & kCounted) != 0 ? row<std::uint32_t>(warp, op->src[1])[lane] : 0};
 }
 
-// Those of `lanes` that name the same barrier and count as the first of them.
+// The lanes of `lanes` with the same barrier and thread count as the first one.
 Mask alike(const Op* op, Warp* warp, Mask lanes) {
   if ((op->extra & kUniform) != 0) return lanes;
   const Arrival first = arrival_of(op, warp, lanes);
@@ -41,11 +41,11 @@ bool is_wrong(const Op* op, const Arrival& arrival) {
 const Op* stop_at_wrong(const Op* op, Warp* warp, Mask lanes, const Arrival& arrival) {
   return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes,
                    arrival.number >= kBarriers
-                       ? fmt::format("barrier {} of 16", arrival.number)
+                       ? fmt::format("barrier {} does not exist: barriers are numbered 0 to 15", arrival.number)
                        : fmt::format("thread count {} is not a positive multiple of 32", arrival.expected));
 }
 
-// What the lanes add to a reduction.
+// The contribution of the lanes to a reduction.
 BarrierState contribution(const Op* op, Warp* warp, Mask lanes) {
   BarrierState state;
   if ((op->extra & kReduces) == 0) return state;
@@ -66,7 +66,7 @@ void write_result(const Op* op, Warp* warp, Mask lanes, const BarrierState& stat
   }
 }
 
-// Parks the lanes that are there; those of each barrier by themselves.
+// Parks the lanes that have arrived, separately for each barrier.
 const Op* wait_for_warp(const Op* op, Warp* warp, Mask lanes) {
   while (lanes != 0) {
     const Mask same = alike(op, warp, lanes);
@@ -89,7 +89,8 @@ const Op* barrier(const Op* op, Warp* warp) {
         {op->instruction, lanes, arrival_of(op, warp, lanes).number, {warp->cta->number, warp->index}, warp->counted});
   if (const Mask same = alike(op, warp, lanes); lanes != warp->live || same != lanes) {
     if (warp->cta->independent) return wait_for_warp(op, warp, lanes);
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes & ~same, "the threads of a warp name several");
+    return stop_with(op, warp, Trap::Kind::invalid_barrier, lanes & ~same,
+                     "the threads of a warp name different barriers or thread counts");
   }
   const Arrival arrival = arrival_of(op, warp, lanes);
   if (is_wrong(op, arrival)) return stop_at_wrong(op, warp, lanes, arrival);
@@ -128,13 +129,13 @@ bool arrive_parked(Warp* warp) {
   return warp->cta->arrive(op, *warp, number, arrival);
 }
 
-// True unless that stops the kernel.
+// Returns false if the arrival stops the kernel.
 bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const BarrierState& arrival) {
   BarrierState& b = barriers_[number_of_barrier];
   const auto count = [&](const BarrierState& s) { return s.expected != 0 ? s.expected : warp_count_ * kWarpSize; };
   if (b.warps != 0 && count(b) != count(arrival)) {
     stop_with(op, &w, Trap::Kind::invalid_barrier, w.live,
-              fmt::format("barrier {} is for {} threads here, but for {} where other warps have arrived",
+              fmt::format("barrier {} expects {} threads here, but {} where other warps have arrived",
                           number_of_barrier, count(arrival), count(b)));
     return false;
   }
@@ -146,7 +147,7 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
   return true;
 }
 
-// A barrier is complete when the threads it names, or all warps that still live, have arrived.
+// A barrier is complete when the number of threads that it expects, or all live warps, have arrived.
 void Cta::release_if_complete(std::uint8_t number_of_barrier) {
   BarrierState& b = barriers_[number_of_barrier];
   if (b.warps == 0 || b.warps * kWarpSize < b.expected) return;

@@ -34,7 +34,7 @@ Cta* Cluster::owner(const std::byte* p) const {
 }
 
 void Cluster::release_if_complete() {
-  // Who has arrived stays so for this phase, and so does who has exited.
+  // Within a phase, warps that have arrived or exited remain so.
   for (; missing_ < arrivals_.size(); ++missing_) {
     const Warp& warp = ctas[missing_ / warps_]->warp(static_cast<std::uint32_t>(missing_ % warps_));
     if ((warp.live & ~arrivals_[missing_].now) != 0) return;

@@ -1,5 +1,5 @@
-// A thread block cluster: CTAs that one worker keeps side by side, their barrier, and their shared memories as one
-// window. Every CTA is in one; where the launch has no clusters it is alone there.
+// A thread block cluster: CTAs that one worker runs together, their barrier, and their shared memories as one window.
+// Every CTA belongs to a cluster; in a launch without clusters, each cluster has one CTA.
 //
 //   rank 1 of a cluster reads offset 8 of rank 0's shared memory:  mapa -> 0x01000008;  ld.shared::cluster [0x01000008]
 #pragma once
@@ -9,34 +9,34 @@
 namespace warplens::exec {
 
 struct Cluster {
-  /// `ctas` by rank; each gets its rank.
+  /// `members` are in rank order; the constructor sets their ranks.
   explicit Cluster(std::vector<Cta*> members);
-  /// Before the CTAs start: nobody has arrived anywhere.
+  /// Resets all arrivals. Call it before the CTAs start.
   void start();
 
-  /// Host address of `bytes` at `offset` of the shared space of `from`, or nullptr. `remote`: may it be another CTA's?
+  /// Host address of `bytes` at `offset` of the shared space of `from`, or nullptr. `remote`: other CTAs are allowed.
   [[nodiscard]] std::byte* shared(const Cta& from, std::uint64_t offset, std::uint64_t bytes, bool remote) const;
-  /// The CTA whose shared memory a host address lies in, or nullptr.
+  /// The CTA whose shared memory contains a host address, or nullptr.
   [[nodiscard]] Cta* owner(const std::byte* p) const;
 
-  /// barrier.cluster: lanes of a warp that have arrived in this phase, and in one that is complete but not waited for.
+  /// barrier.cluster: lanes of a warp that have arrived in this phase, or in a complete phase without waiting for it.
   struct Arrivals {
     Mask now = 0, before = 0;
   };
   Arrivals& arrivals(const Warp& warp) { return arrivals_[warp.cta->rank * warps_ + warp.index]; }
-  /// Ends the phase where all threads that live have arrived.
+  /// Ends the phase if all live threads have arrived.
   void release_if_complete();
 
   std::vector<Cta*> ctas; ///< by rank
 
 private:
-  std::uint32_t warps_; ///< of a CTA
+  std::uint32_t warps_; ///< per CTA
   std::vector<Arrivals> arrivals_;
-  std::size_t missing_ = 0; ///< of the warps before this one all have arrived
+  std::size_t missing_ = 0; ///< all warps before this one have arrived
 };
 
-/// A wait that did not find what it waits for: it counts as an instruction, gives up the warp's turn, and goes on at
-/// `next`; other lanes of the warp come first.
+/// An unsuccessful wait: it counts as one instruction, ends the warp's turn, and continues at `next`. Other lanes of
+/// the warp run first.
 const Op* wait_later(Warp* warp, const Op* next);
 
 /// Op::extra: .aligned.

@@ -15,7 +15,7 @@ const Op* pause(Warp* warp, const Op* next) {
   return nullptr;
 }
 
-// Charges `steps` to the warp's turn; true where the turn is over.
+// Charges `steps` to the warp's turn; true if the turn is over.
 bool spent(Warp* warp, std::int64_t steps) {
   warp->budget -= steps;
   return warp->budget <= 0;
@@ -28,7 +28,7 @@ const Op* go(Warp* warp, const Op* next, std::int64_t steps) { return spent(warp
 const Op* end_path(Warp* warp) {
   Paths& paths = *warp->paths;
   while (!paths.waiting.empty() && paths.waiting.back().wait == Wait::none) {
-    const Path& path = paths.waiting.back(); // a copy would wait for the stores of its members
+    const Path& path = paths.waiting.back(); // not a copy: it would stall on the stores of its members
     const Mask mask = path.mask & warp->live;
     const Op* const next = path.next;
     paths.rejoin = path.rejoin;
@@ -49,7 +49,7 @@ void count(Warp* warp, std::uint32_t block) {
   warp->counted += counter.instructions;
 }
 
-// To the target of a branch. A watched branch counts the block it enters itself, and goes past that block's counter.
+// Goes to the target of a branch. A watched branch counts the block that it enters and skips that block's counter.
 template <bool watched> const Op* take(const Op* op, Warp* warp) {
   if constexpr (watched)
     if (op->src[1] != kNotCounted) count(warp, op->src[1]);
@@ -61,7 +61,7 @@ template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
   if (taken == 0) return go(warp, op + 1, op->imm);
   if (taken == active) return take<watched>(op, warp);
   const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
-  // Where the running path already ends at the same place, whoever waits there waits for these lanes too.
+  // If the running path already ends at the same place, the paths that wait there wait for these lanes too.
   Paths& paths = *warp->paths;
   if (meet != nullptr && paths.rejoin != meet) paths.waiting.push_back({meet, paths.rejoin, active});
   paths.waiting.push_back({op + 1, meet, active & ~taken});
@@ -122,7 +122,7 @@ const Op* trap(const Op* op, Warp* warp) {
 
 const Op* sleep(const Op* op, Warp* warp) {
   if (acting(op, warp) == 0) return op + 1;
-  warp->turn -= warp->budget; // the rest of the turn is given away
+  warp->turn -= warp->budget; // gives up the rest of the turn
   warp->budget = 0;
   return pause(warp, op + 1);
 }
@@ -173,7 +173,7 @@ const Op* read_special(const Op* op, Warp* warp) {
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
             .count());
     break;
-  default: // %clock and its kind: the instructions of this warp so far, so that runs repeat
+  default: // %clock and similar: the instructions of this warp so far, which makes runs repeatable
     warp->budget -= 1;
     value = warp->steps + static_cast<std::uint64_t>(warp->turn - warp->budget);
   }

@@ -1,21 +1,21 @@
 // Handlers that move a warp from one instruction to another: branches, reconvergence, exits, barriers, traps.
 //
-// Reconvergence: a branch that splits a warp leaves the path that waits at the immediate post-dominator on a stack,
-// with the other side above it, and runs the taken side. A path that reaches its `rejoin` op ends there and the next
-// one of the stack runs; the last one merges with the path that waited. Guarded exits take lanes out, nothing else.
-// Threads that are independent add to that: see paths.hpp.
+// Reconvergence: a branch that splits a warp pushes a path that waits at the immediate post-dominator onto a stack, and
+// the other side on top of it. Then it runs the taken side. A path that reaches its `rejoin` op ends there, and the
+// next one on the stack runs; the last one merges with the waiting path. Guarded exits only remove lanes.
+// Independent threads extend this scheme: see paths.hpp.
 #pragma once
 
 #include "emulator/exec/block/worker.hpp"
 
 namespace warplens::exec {
 
-/// Stops the kernel; always nullptr. The trap names the first of `lanes`.
+/// Stops the kernel; always returns nullptr. The trap names the first of `lanes`.
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail = {});
 
-/// Charges `steps` to the warp's turn and goes on at `next`, or pauses there.
+/// Charges `steps` to the warp's turn and continues at `next`, or pauses there.
 const Op* go(Warp* warp, const Op* next, std::int64_t steps);
-/// The running path has ended: the topmost one that still has lanes goes on, unless it is parked.
+/// The running path has ended: the topmost one that still has lanes continues, unless it is parked.
 const Op* end_path(Warp* warp);
 
 constexpr std::uint32_t kNotCounted = 0xffffffffu;
@@ -24,7 +24,7 @@ constexpr std::uint32_t kNotCounted = 0xffffffffu;
 const Op* jump(const Op*, Warp*);
 const Op* jump_watched(const Op*, Warp*);
 /// Conditional: src[0] is the distance in ops to the rejoin op (0: none). Watched branches: `extra` is the branch
-/// counter, src[1] the block that is entered at the target, or kNotCounted where that counts itself.
+/// counter, src[1] the block that is entered at the target, or kNotCounted if that block counts itself.
 const Op* branch(const Op*, Warp*);
 const Op* branch_watched(const Op*, Warp*);
 /// Stands before the instruction where paths meet.

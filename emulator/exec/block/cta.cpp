@@ -8,15 +8,15 @@ namespace warplens::exec {
 
 namespace {
 
-// A warp gives way after about this many instructions, so that warps that wait for each other in loops get on.
+// A warp yields after about this many instructions, so that warps that wait for each other in loops make progress.
 constexpr std::int64_t kTurn = 20'000;
 
-// Those that do wait get shorter turns: warps that repeat themselves, and the paths of a warp that has been diverged
-// for so many turns.
+// Turns are shorter for warps that repeat themselves, and for the paths of a warp that has been diverged for this many
+// turns.
 constexpr std::uint32_t kLongTurns = 8;
 constexpr std::int64_t kShortTurn = 500;
 
-// Turns are not all alike, lest a loop that takes and gives back a lock has it at the end of each of them.
+// The turns vary in length. Otherwise, a loop that takes and releases a lock might hold it at the end of each turn.
 constexpr std::int64_t kStagger[] = {0, 1, 3, 7, 17, 41, 97};
 
 template <class T> void fill(Warp& warp, std::uint32_t offset, std::uint64_t value) {
@@ -35,7 +35,7 @@ void fill(Warp& warp, std::uint32_t offset, int lane_bytes, std::uint64_t value)
   }
 }
 
-// Shared memory is given out in pieces (manual, %total_smem_size). Nothing of it is reserved for the system here.
+// The granularity of shared memory (manual, %total_smem_size). None of it is reserved for the system here.
 std::uint64_t allocated(std::uint64_t bytes, int sm) {
   const std::uint64_t piece = sm >= 30 && sm < 80 ? 256 : 128;
   return (bytes + piece - 1) / piece * piece;
@@ -75,16 +75,16 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
 }
 
 namespace {
-// From one thread's local memory to the next one's. No power of two where it is large: else what the threads of a warp
-// access at the same time falls on the same cache lines.
+// The distance between the local memories of consecutive threads. Large distances are not a power of two: otherwise,
+// the simultaneous accesses of a warp would map to the same cache sets.
 std::uint64_t apart(std::uint64_t bytes) {
   constexpr std::uint64_t kLine = 64, kLarge = 512;
   return bytes < kLarge ? bytes : (((bytes + kLine - 1) / kLine) | 1) * kLine;
 }
 } // namespace
 
-// The parts of the threads move within the memory that there is, where it is large enough: new memory for each CTA
-// whose stacks grow would have the system clear it page by page.
+// If the existing memory is large enough, the threads' parts move within it. With new memory for each CTA whose stacks
+// grow, the system would have to clear it page by page.
 void Cta::set_local(std::uint64_t bytes) {
   const std::size_t threads = std::size_t{warp_count_} * kWarpSize;
   const std::uint64_t stride = apart(bytes), kept = std::min(bytes, local_bytes);
@@ -127,7 +127,7 @@ void Cta::start(std::uint64_t n) {
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
   position[2] = static_cast<std::uint32_t>(n / shape.grid[0] / shape.grid[1]);
   std::memset(shared, 0, shared_bytes);
-  if (local_bytes != program.local_bytes) set_local(program.local_bytes); // so that nobody sees who was here before
+  if (local_bytes != program.local_bytes) set_local(program.local_bytes); // undoes the growth of a previous CTA
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.shard->begin_cta(number);
@@ -156,7 +156,7 @@ std::uint64_t Cta::place_in_cluster(const SpecialRow& s) const {
   return s.special == isa::Special::clusterid ? position[s.component] / extent : position[s.component] % extent;
 }
 
-// Rows that depend on the lane are written once per slot, those that depend on the CTA each time.
+// Rows that depend on the lane are written once per slot; rows that depend on the CTA, for each CTA.
 void Cta::write_special_rows(Warp& warp, bool first_time) {
   using isa::Special;
   const Launch& launch = worker.launch;
@@ -171,7 +171,7 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
     case Special::cluster_ctarank: all(place_in_cluster(s)); continue;
     case Special::smid: all(number % launch.machine.sms); continue;
     case Special::gridid: all(launch.grid_id); continue;
-    case Special::envreg1: all(launch.grid_workspace >> 32); continue; // where cooperative groups look for it
+    case Special::envreg1: all(launch.grid_workspace >> 32); continue; // where cooperative groups read it
     case Special::envreg2: all(launch.grid_workspace); continue;
     default: break;
     }
@@ -214,7 +214,7 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
         set_lane(warp, s, lane, value);
       }
       break;
-    default: all(0); break; // envreg, pm: nobody set them
+    default: all(0); break; // envreg, pm: not set
     }
   }
 }
@@ -249,14 +249,14 @@ void run_alone(Warp& a) {
   for (const Op* op = a.next; op != nullptr;) op = op->run(op, &a);
 }
 
-// Only where two register files fit in a first-level cache beside each other.
+// Only if two register files fit in the first-level cache together.
 constexpr std::uint32_t kLargestPair = 20'000;
 
 } // namespace
 
 void Cta::begin_turn(Warp& w) { w.budget = w.turn = lengths_[w.index]; }
 
-// Books what the warp used of its turn; returns it.
+// Records how much of its turn the warp used, and returns it.
 std::int64_t Cta::end_turn(Warp& w) {
   const std::int64_t used = w.turn - w.budget;
   w.steps += static_cast<std::uint64_t>(used);

@@ -20,38 +20,38 @@ struct Cta {
   /// Runs every warp until it waits, at most about `budget` instructions in all.
   Progress run(std::int64_t budget);
 
-  /// A warp arrives at a barrier, which that may release: barriers.cpp. False where that stops the kernel; `op` is
-  /// the one to blame.
+  /// A warp arrives at a barrier, which may release it: barriers.cpp. Returns false if the arrival stops the kernel;
+  /// `op` is the instruction that the trap names.
   bool arrive(const Op* op, Warp& warp, std::uint32_t barrier, const BarrierState& arrival);
 
-  /// Has every warp only waited, or repeated itself, since this was asked last?
+  /// Whether every warp has only waited or repeated itself since the last call.
   bool quiet();
-  /// Is that known?
+  /// Whether the answer of quiet() is known.
   [[nodiscard]] bool looked_at();
-  /// Of shared and local memory.
+  /// Digest of shared and local memory.
   [[nodiscard]] std::uint64_t memory_digest() const;
-  /// Traps: says who waits for what, and who repeats what.
+  /// Traps with a list of the warps and lanes that wait, and of the lines that others repeat.
   void report_deadlock();
 
-  /// Fills in instruction and thread of a CTA that is stopped from outside.
+  /// Fills in the instruction and thread of the trap when the CTA is stopped from outside.
   void where(Trap& trap);
 
-  /// Gives each thread at least so many bytes of local memory. False: the machine has no more.
+  /// Gives each thread at least `bytes` of local memory. Returns false if the machine runs out of memory.
   bool grow_local(std::uint64_t bytes);
 
   Warp& warp(std::uint32_t i) { return *reinterpret_cast<Warp*>(warps_.get() + std::size_t{i} * warp_stride_); }
 
   Worker& worker;
   const Program& program;
-  const bool independent; ///< threads of a warp do not wait for each other but where the program says so: sm_70
+  const bool independent; ///< threads of a warp wait for each other only where the program says so: sm_70
   std::uint64_t number = 0;
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
   std::byte* local = nullptr;     ///< of thread 0; thread i at i * local_stride
-  std::uint64_t local_bytes = 0;  ///< that each thread has: more than the program's once its stack has grown
-  std::uint64_t local_stride = 0; ///< from one thread's to the next one's
-  Cluster* cluster = nullptr;     ///< that it belongs to; mostly it is alone there
+  std::uint64_t local_bytes = 0;  ///< per thread: more than the program's after its stack has grown
+  std::uint64_t local_stride = 0; ///< distance between the local memories of consecutive threads
+  Cluster* cluster = nullptr;     ///< the cluster of this CTA; usually it has no other CTA
   std::uint32_t rank = 0;         ///< in the cluster
 
 private:
@@ -69,9 +69,9 @@ private:
   std::size_t warp_stride_ = 0;
   std::vector<Paths> paths_;            ///< by warp
   std::vector<Repetition> repetitions_; ///< by warp
-  std::vector<std::int64_t> lengths_;   ///< of the next turn, by warp
+  std::vector<std::int64_t> lengths_;   ///< length of the next turn, by warp
   AlignedBytes warps_, shared_memory_, local_memory_;
-  std::size_t local_room_ = 0; ///< bytes of local_memory_
+  std::size_t local_room_ = 0; ///< size of local_memory_ in bytes
   BarrierState barriers_[kBarriers];
   bool started_before_ = false;
 };

@@ -1,4 +1,4 @@
-// Who waits for what when a CTA gets no further:
+// Describes what the warps of a CTA wait for when it makes no progress:
 //
 //   warp 0 lanes 0-15 wait at barrier 1 (line 12), warp 0 lanes 16-31 repeat lines 20-23, warp 3 waits at barrier 2
 //   (line 30)
@@ -48,7 +48,7 @@ private:
     trap_.detail += (entries_ == 1 ? "" : ", ") + text;
   }
 
-  // The running path first, then those that wait, from the top.
+  // The running path first, then the waiting paths from the top.
   void paths(Warp& warp) {
     const Paths before = *warp.paths;
     const Mask active = warp.active;
@@ -64,7 +64,7 @@ private:
         parked(warp, path);
       else if (has_turn)
         enter(warp, path.mask, path.next,
-              fmt::format("{} {} at line {} and {} no turn before sm_70 while {} {}", who(warp, path.mask),
+              fmt::format("{} {} at line {} and {} no turn on targets before sm_70 while {} {}", who(warp, path.mask),
                           verb(path.mask, "wait"), line(path.next), verb(path.mask, "get"), lanes_of(active),
                           verb(active, "run")));
       else
@@ -82,12 +82,12 @@ private:
     enter(warp, path.mask, path.next, text);
   }
 
-  // Runs the path once around, which leaves the warp in a state that nobody looks at any more.
+  // Runs one iteration of the path. The warp's state is not used any more afterwards.
   void repeating(Warp& warp, const Path& path) {
     if (path.next->run == cluster_wait)
       return enter(warp, path.mask, path.next,
-                   fmt::format("{} of block {} of the cluster {} for it (line {})", who(warp, path.mask), cta_.rank,
-                               verb(path.mask, "wait"), line(path.next)));
+                   fmt::format("{} of block {} of the cluster {} at the cluster barrier (line {})",
+                               who(warp, path.mask), cta_.rank, verb(path.mask, "wait"), line(path.next)));
     constexpr int kLongest = 10'000; // instructions
     const std::optional<Trap> trap = cta_.worker.trap;
     const WarpState state = warp.state;

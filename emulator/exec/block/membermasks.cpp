@@ -21,7 +21,7 @@ Group group_of(const Op* op, Warp* warp, Mask left) {
   return group;
 }
 
-// The lanes of all groups in which some are missing.
+// The lanes of all incomplete groups.
 Mask incomplete(const Op* op, Warp* warp, Mask lanes) {
   Mask found = 0;
   for (Mask left = lanes; left != 0;) {
@@ -32,7 +32,7 @@ Mask incomplete(const Op* op, Warp* warp, Mask lanes) {
   return found;
 }
 
-// A lane that its own mask does not name, as a mask; 0 where there is none.
+// A lane that its own mask does not name, as a mask; 0 if there is none.
 Mask unnamed(const Op* op, Warp* warp, Mask lanes) {
   for (Mask left = lanes; left != 0;) {
     const Group group = group_of(op, warp, left);
@@ -59,7 +59,7 @@ void stop_with_membermask(const Op* op, Warp* warp, int lane, std::string why) {
   stop_with(op, warp, Trap::Kind::invalid_membermask, Mask{1} << lane, std::move(why));
 }
 
-// Before sm_70: why the lanes that a mask names cannot come.
+// Before sm_70: stops the kernel and says why the missing lanes cannot arrive.
 void stop_for_missing(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp), waiting = incomplete(op, warp, mask);
   const Group group = group_of(op, warp, waiting);
@@ -68,13 +68,12 @@ void stop_for_missing(const Op* op, Warp* warp) {
   const Mask elsewhere = missing & ~warp->active, guarded_off = missing & warp->active & ~mask;
   std::string why;
   if (elsewhere != 0)
-    why = fmt::format("{:#010x} names {} of this warp, which went another way at a branch", group.named,
+    why = fmt::format("{:#010x} names {} of this warp, which took another path at a branch", group.named,
                       lanes_of(elsewhere));
   else if (guarded_off != 0)
     why = fmt::format("{:#010x} names {} of this warp, whose guard is false", group.named, lanes_of(guarded_off));
   else
-    why = fmt::format("{:#010x} of lane {} names {}, where the mask is another one", group.named, lane,
-                      lanes_of(missing));
+    why = fmt::format("{:#010x} of lane {} names {}, whose mask differs", group.named, lane, lanes_of(missing));
   stop_with_membermask(op, warp, lane, std::move(why));
 }
 
@@ -114,7 +113,7 @@ void stop_at_incomplete_warp(const Op* op, Warp* warp) {
                   lanes_of(~warp->live)));
 }
 
-// Before sm_70 lanes meet by themselves, and what masks are allowed is the program's business.
+// Before sm_70, lanes reconverge by themselves, and masks are not checked.
 const Op* warp_barrier(const Op* op, Warp* warp) {
   const Mask lanes = acting(op, warp);
   if (lanes == 0 || !warp->cta->independent) return op + 1;

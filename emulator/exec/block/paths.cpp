@@ -9,13 +9,13 @@ namespace warplens::exec {
 
 namespace {
 
-// Lanes at a meeting place for so many turns go on without the others: those may count while they wait, so that the
-// warp never repeats itself. Long loops of some lanes should not be taken for that.
+// After this many turns at a meeting place, lanes continue without the others: those may count while they wait, so that
+// the warp never repeats itself. The number is large enough for long loops of some lanes.
 constexpr std::uint32_t kPatience = 10'000;
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
-// What could go on of the waiting paths.
+// The waiting paths that could continue.
 struct Choice {
   std::size_t highest = kNone, lowest = kNone;         ///< paths with all their lanes
   std::size_t highest_met = kNone, lowest_any = kNone; ///< meeting places with some; either of the two
@@ -44,13 +44,12 @@ Choice choose(const Warp* warp) {
   return choice;
 }
 
-// Makes the waiting path the running one, or those of its lanes that are in no path above it. Returns where it
-// continues.
+// Makes a waiting path the running one, limited to its lanes that are in no path above it. Returns where it continues.
 const Op* take(Warp* warp, std::size_t index) {
   Paths& paths = *warp->paths;
   if (paths.waiting[index].wait == Wait::members) {
     run_members(warp, index);
-    index = paths.waiting.size() - 1; // what has been resumed is on top
+    index = paths.waiting.size() - 1; // the resumed path is on top
   }
   Mask above = 0;
   for (std::size_t i = index + 1; i < paths.waiting.size(); ++i) above |= paths.waiting[i].mask;

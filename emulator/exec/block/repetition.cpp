@@ -27,7 +27,7 @@ std::uint64_t state_of(const Warp& warp, std::uint32_t bytes) {
 
 } // namespace
 
-// The memory may be that of other workers, who change it: what is read then is thrown away.
+// Other workers may be changing the memory; in that case the result is discarded.
 #if defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread")))
 #endif

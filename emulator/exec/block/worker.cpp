@@ -7,7 +7,7 @@ namespace warplens::exec {
 
 namespace {
 
-// What the watcher is told of: `site`, `space`, `mask`, and the addresses, which `lanes` has room for.
+// The access to report: `site`, `space`, `mask`, and the addresses, for which `lanes` has room.
 Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std::uint64_t* lanes) {
   Access access;
   access.instruction = site.instruction;
@@ -38,7 +38,7 @@ Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
   Access access = access_of(r);
   access.addresses = lanes;
   std::uint64_t first = r.lanes.base, second = first + static_cast<std::uint64_t>(r.lanes.half);
-  for (int i = 0; i < kWarpSize / 2; ++i) { // sums, as products of 64 bits are slow
+  for (int i = 0; i < kWarpSize / 2; ++i) { // additions: 64-bit multiplications are slow
     lanes[i] = first;
     lanes[16 + i] = second;
     first += static_cast<std::uint64_t>(r.lanes.stride[0]);
@@ -132,7 +132,7 @@ bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t hi
     regions[site] = {(after - 1)->begin, (after - 1)->end};
     return true;
   }
-  constexpr std::uint64_t kFirstPage = 4096; // where null pointers lead
+  constexpr std::uint64_t kFirstPage = 4096; // null pointers point here
   if (!launch.host_pointers || low < kFirstPage || high > kSharedWindow) return false;
   return std::none_of(launch.arena.begin(), launch.arena.end(),
                       [&](const AddressRange& range) { return range.overlaps(low, high); });
@@ -150,7 +150,7 @@ bool Worker::passes(const Trap& access, std::uint64_t bytes) {
   return true;
 }
 
-// What nobody will see is forgotten: CTAs after those that have printed enough.
+// Discards text that will not be shown: that of CTAs after the output limit is reached.
 void Worker::print(std::uint64_t cta, std::string_view text) {
   std::string& out = printed[cta];
   const std::size_t before = out.size();

@@ -1,4 +1,4 @@
-// What one worker thread owns while it runs CTAs: bounds caches, counters, what its watchers have seen, its trap.
+// The state of a worker thread that runs CTAs: bounds caches, counters, events for watchers, its trap.
 #pragma once
 
 #include "emulator/exec/memory/memory.hpp"
@@ -12,8 +12,8 @@
 
 namespace warplens::exec {
 
-/// Holds back accesses whose shape has been seen lately, and counts them: see events.hpp. Two tables, direct-mapped by
-/// a hash of the shape; an access that finds another one in its place has that one delivered.
+/// Holds back and counts accesses with a recently seen shape: see events.hpp. It has two direct-mapped tables, indexed
+/// by a hash of the shape; on a conflict, the previous entry is delivered.
 class AccessWatch {
 public:
   explicit AccessWatch(Shard& shard)
@@ -41,7 +41,7 @@ public:
     r = {&site, {base, {stride[0], stride[1]}, half}, phase, 1, mask, space};
   }
 
-  /// `offsets` of all lanes from `base`, 0 for inactive ones.
+  /// `offsets`: of all lanes from `base`, 0 for inactive ones.
   void irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                  const std::int64_t* offsets);
 
@@ -79,11 +79,11 @@ private:
   std::vector<Regular> regular_;
   std::vector<Irregular> irregular_;
   Shard& shard_;
-  EachWanted wanted_; ///< where a warp is told of each
+  EachWanted wanted_; ///< events to report one by one
 };
 
-/// What one CTA may print, and all CTAs of a launch; what comes after it in the order of the CTAs is dropped. CUDA
-/// keeps 1 MiB of a whole launch by default (cudaLimitPrintfFifoSize).
+/// Limits in bytes of the printed text of one CTA, and of all CTAs of a launch. Later text, in CTA order, is dropped.
+/// CUDA keeps 1 MiB of a whole launch by default (cudaLimitPrintfFifoSize).
 constexpr std::size_t kMostPrintedByCta = std::size_t{1} << 20, kMostPrinted = std::size_t{32} << 20;
 
 struct BlockCounter {
@@ -106,7 +106,7 @@ struct Worker {
   std::unique_ptr<Shard> shard;
   std::optional<AccessWatch> watch;
   std::vector<BlockCounter> blocks;
-  std::vector<std::uint64_t> guarded; ///< lanes on, by guard counter
+  std::vector<std::uint64_t> guarded; ///< lanes whose guard was true, by guard counter
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
@@ -119,9 +119,9 @@ struct Worker {
   void trapped(Trap t) {
     if (!trap || t.cta < trap->cta) trap = std::move(t);
   }
-  /// True where [low, high) lies in one allocation that the site may access so; remembers it for the site.
+  /// True if [low, high) lies in one allocation that the site may access this way; remembers it for the site.
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
-  /// True where a GPU lets the access pass all the same, which is noted down. `access` says what is accessed.
+  /// True if the access does not fault on a GPU; records it as an overrun. `access` describes the access.
   bool passes(const Trap& access, std::uint64_t bytes);
   /// Branches are held back like accesses.
   void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {

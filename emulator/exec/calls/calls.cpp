@@ -22,14 +22,14 @@ std::uint32_t* frames_of(Warp* warp) { return row<std::uint32_t>(warp, program_o
 std::uint32_t* tops_of(Warp* warp) { return row<std::uint32_t>(warp, program_of(warp).top_row); }
 
 template <class Each> inline void for_each_lane(Mask lanes, Each each) {
-  if (lanes == kFullMask) { // without looking for bits, several at a time
+  if (lanes == kFullMask) { // no bit scan: vectorises
     for (int i = 0; i < kWarpSize; ++i) each(i);
     return;
   }
   for (; lanes != 0; lanes &= lanes - 1) each(__builtin_ctz(lanes));
 }
 
-// Calls `each` with the number of bytes as a constant where it is one that rows have, so that copies are single moves.
+// Calls `each` with the number of bytes as a constant if rows have this width, so that copies are single moves.
 template <class Each> void with_bytes(std::uint32_t bytes, Each each) {
   switch (bytes) {
   case 1: return each(std::integral_constant<std::size_t, 1>{});
@@ -41,7 +41,7 @@ template <class Each> void with_bytes(std::uint32_t bytes, Each each) {
   }
 }
 
-// The lanes' parts of a row, to `offset` of their frames. The row may be wider.
+// Copies the lanes' elements of a row to `offset` in their frames. The row may be wider.
 void to_frames(Warp* warp, std::uint32_t from, int lane_bytes, const Stacks& stacks, const std::uint32_t* frames,
                std::uint32_t offset, std::uint32_t bytes, Mask lanes) {
   if (lane_bytes == 0) {
@@ -96,7 +96,7 @@ void restore(Warp* warp, const std::vector<FrameRow>& rows, const Stacks& stacks
   for (const FrameRow& r : rows) from_frames(warp, r.row, r.lane_bytes, stacks, frames, r.offset, bytes_of(r), lanes);
 }
 
-// Room on the stacks of `lanes` up to `end`. False after setting the worker's trap.
+// Makes room on the stacks of `lanes` up to `end`. False after setting the worker's trap.
 bool reserve(const Op* op, Warp* warp, Mask lanes, const std::uint64_t* end) {
   std::uint64_t most = 0;
   int lane = 0;
@@ -106,7 +106,7 @@ bool reserve(const Op* op, Warp* warp, Mask lanes, const std::uint64_t* end) {
   const std::uint64_t limit = program_of(warp).stack_limit;
   if (most > limit) {
     stop_with(op, warp, Trap::Kind::stack_overflow, Mask{1} << lane,
-              fmt::format("the thread needs {} bytes of local memory, and may have {}", most, limit));
+              fmt::format("the thread needs {} bytes of local memory, but the limit is {}", most, limit));
     return false;
   }
   if (most <= warp->cta->local_bytes || warp->cta->grow_local(most)) return true;
@@ -119,7 +119,7 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) & ~(alignment - 1);
 }
 
-// Makes the frames of a call for `lanes` and copies the arguments into them; `frames` becomes where they begin.
+// Creates the frames of a call for `lanes` and copies the arguments into them; sets `frames` to their offsets.
 bool push_frames(const Op* op, Warp* warp, const CallSite& site, std::uint32_t target, Mask lanes,
                  std::uint32_t* frames) {
   const CallTarget& callee = site.targets[target];
@@ -148,8 +148,8 @@ bool push_frames(const Op* op, Warp* warp, const CallSite& site, std::uint32_t t
   return true;
 }
 
-// Copies the results out of the frames of a call, and takes them off the stacks. False after setting the worker's trap:
-// kernels can write wherever they like in their local memory, over the headers of frames, too.
+// Copies the results out of the frames of a call and pops the frames. False after setting the worker's trap: kernels
+// can overwrite the headers of frames, as these are in their local memory.
 bool pop_frames(const Op* op, Warp* warp, const CallSite& site, Mask lanes, const std::uint32_t* frames) {
   const Stacks stacks(warp);
   std::uint32_t callers[kWarpSize]{}, target = 0;
@@ -167,10 +167,10 @@ bool pop_frames(const Op* op, Warp* warp, const CallSite& site, Mask lanes, cons
   });
   if (overwritten != 0) {
     stop_with(op, warp, Trap::Kind::invalid_call, overwritten,
-              "the thread has overwritten the place that says where its function was called from");
+              "the thread has overwritten the return information in its stack frame");
     return false;
   }
-  const CallTarget& callee = site.targets[target]; // the same for all lanes: a path has one
+  const CallTarget& callee = site.targets[target]; // the same for all lanes of a path
   save(warp, program_of(warp).parts[callee.part].results, stacks, frames, lanes);
   restore(warp, site.saved, stacks, callers, lanes);
   for (const Transfer& t : callee.results) {
@@ -184,7 +184,7 @@ bool pop_frames(const Op* op, Warp* warp, const CallSite& site, Mask lanes, cons
   return true;
 }
 
-// Begins the activation of a target for `lanes`; `others` call again.
+// Starts the activation of a target for `lanes`; `others` repeat the call.
 const Op* activate_target(const Op* op, Warp* warp, std::uint32_t target, Mask lanes, Mask others) {
   const CallSite& site = program_of(warp).calls[op->extra];
   const CalledPart& part = program_of(warp).parts[site.targets[target].part];
@@ -259,7 +259,7 @@ const Op* return_lanes(const Op* op, Warp* warp) {
   const Mask leaving = acting(op, warp);
   warp->budget -= op->imm;
   if (leaving == 0) return op + 1;
-  // They wait for nobody inside the activation any more; below the path that it returns to are those of the caller.
+  // The lanes leave the paths of the activation; the caller's paths are below the path that it returns to.
   std::vector<Path>& waiting = warp->paths->waiting;
   Mask inside = leaving;
   for (std::size_t i = waiting.size(); i-- > 0 && inside != 0;) {
@@ -284,7 +284,7 @@ template <bool watched> const Op* branch_by_index(const Op* op, Warp* warp) {
   const std::uint32_t first = indices[__builtin_ctz(lanes)];
   if (first >= table.size())
     return stop_with(op, warp, Trap::Kind::invalid_branch, lanes,
-                     fmt::format("index {} into a table of {} targets", first, table.size()));
+                     fmt::format("index {} is outside the table of {} targets", first, table.size()));
   Mask taken = 0;
   for_each_lane(lanes, [&](int i) {
     taken |= indices[i] < table.size() && table[indices[i]] == table[first] ? Mask{1} << i : 0;
@@ -352,7 +352,7 @@ const Op* restore_stack(const Op* op, Warp* warp) {
     const std::uint64_t value = lane_value(warp, op->src[0], op->imm, i);
     if (value > tops[i] || value < std::uint64_t{frames_of(warp)[i]} + program_of(warp).parts[op->extra].frame_bytes)
       return stop_with(op, warp, Trap::Kind::stack_overflow, Mask{1} << i,
-                       fmt::format("stackrestore of {:#x}, which no stacksave of this function gave", value));
+                       fmt::format("stackrestore of {:#x}, which no stacksave of this function returned", value));
     tops[i] = static_cast<std::uint32_t>(value);
   }
   return op + 1;

@@ -1,38 +1,38 @@
 // Handlers of calls: frames on the threads' stacks, activations on the stack of paths.
 //
-// Each thread has a stack in its local memory. The rows `frame` and `top` of the program say, per lane, where the frame
-// of the running function begins and where the stack ends. A frame:
+// Each thread has a stack in its local memory. The program's rows `frame` and `top` hold, per lane, the start of the
+// running function's frame and the end of the stack. A frame:
 //
-//   a header (FrameHeader) | parameters and results | variables of the body | registers kept for calls in a circle |
-//   what alloca adds
+//   a header (FrameHeader) | parameters and results | variables of the body | registers saved for recursive calls |
+//   memory from alloca
 //
-// A call copies arguments into the new frame, leaves a path behind that goes on at the op after it (finish_call) with
-// the lanes that called, and runs the function, which ends at no rejoin point. A ret takes lanes out of the paths of
-// the running activation; when none is left, the path of finish_call is next. That copies the results.
+// A call copies the arguments into the new frame. It leaves a path with the calling lanes that continues at the next op
+// (finish_call), and runs the function, which has no rejoin point at its end. A ret removes lanes from the paths of the
+// running activation. When none is left, the path at finish_call runs and copies the results.
 //
-// Indirect calls and brx.idx serve the lanes that agree with the first one, and come again for the others.
+// Indirect calls and brx.idx handle the lanes with the same target as the first one, and repeat for the others.
 #pragma once
 
 #include "emulator/exec/block/worker.hpp"
 
 namespace warplens::exec {
 
-/// What a frame begins with.
+/// The header of a frame.
 struct FrameHeader {
   std::uint32_t frame, top; ///< of the caller
-  std::uint32_t target;     ///< of the CallSite: whose frame this is
+  std::uint32_t target;     ///< index into CallSite::targets: the function of this frame
   std::uint32_t unused;
 };
 constexpr std::uint32_t kFrameAlignment = 16;
 
 /// The first op of a program with a stack.
 const Op* enter_kernel(const Op*, Warp*);
-/// Op::extra is the CallSite, imm the instructions since the last accounting. The next op is finish_call; behind that
-/// is a rejoin where lanes may wait, that is unless the call is direct and has no guard.
+/// Op::extra is the CallSite, imm the instructions since the last accounting. The next op is finish_call. A
+/// rejoin op for waiting lanes follows, unless the call is direct and has no guard.
 const Op* call(const Op*, Warp*);
 /// src[0]: row of addresses; dst[0]: their bytes.
 const Op* call_indirect(const Op*, Warp*);
-/// A function of the device's library: done at once.
+/// A function of the device library: completes at once.
 const Op* call_library(const Op*, Warp*);
 /// Op::extra is the CallSite.
 const Op* finish_call(const Op*, Warp*);
@@ -41,13 +41,13 @@ const Op* return_lanes(const Op*, Warp*);
 /// counter of watched programs.
 const Op* branch_indexed(const Op*, Warp*);
 const Op* branch_indexed_watched(const Op*, Warp*);
-/// dst[0] = the top of the stack, aligned to `extra`, which src[0] bytes are added to; imm: bytes of a lane.
+/// dst[0] = the top of the stack, aligned to `extra`; then adds src[0] bytes to the top. imm: bytes per lane.
 const Op* allocate_on_stack(const Op*, Warp*);
 const Op* save_stack(const Op*, Warp*);
 /// extra: the part, whose frame stays.
 const Op* restore_stack(const Op*, Warp*);
 
-/// Where each lane of a warp has its local memory.
+/// The local memory of each lane of a warp.
 struct Stacks {
   explicit Stacks(Warp* warp);
   [[nodiscard]] std::byte* at(int lane, std::uint32_t offset) const { return begin + lane * stride + offset; }

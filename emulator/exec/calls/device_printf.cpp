@@ -9,7 +9,7 @@ namespace warplens::exec {
 namespace {
 
 constexpr int kMaxArguments = 32;
-constexpr int kMaxWidth = 1 << 16; // nobody reads longer columns
+constexpr int kMaxWidth = 1 << 16; // limits the output of hostile formats
 
 class Formatter {
 public:
@@ -27,12 +27,12 @@ public:
   }
 
 private:
-  // What stands between the % and the letter of the type.
+  // The part between the % and the letter of the type.
   struct Specifier {
     std::string flags;
     int width = -1, precision = -1; ///< -1: none
-    bool wide = false;              ///< an integer of 8 bytes
-    std::string size;               ///< h, hh: what the value is cut to
+    bool wide = false;              ///< an 8-byte integer
+    std::string size;               ///< h, hh: the value is truncated
   };
 
   void specifier() {
@@ -62,12 +62,12 @@ private:
       return;
     }
     if (value(s, type)) return;
-    offset_ = offset; // as it is written: nothing was taken
+    offset_ = offset; // printed unchanged: no argument was taken
     out_.arguments = arguments;
     out_.text.append(format_, start, at_ - start);
   }
 
-  // A number, or the argument for a star; -1: there is none.
+  // A number, or the argument for `*`; -1 if there is none.
   int number() {
     if (at_ < format_.size() && format_[at_] == '*') {
       ++at_;
@@ -135,7 +135,7 @@ private:
     return s.flags.find('-') != std::string::npos ? text + blanks : blanks + text;
   }
 
-  // The C library of the host formats numbers, as it does for a GPU.
+  // The C library of the host formats numbers, as for a GPU.
   template <class Value> void print(const Specifier& s, const std::string& size, char type, Value value) {
     std::string format = "%" + s.flags;
     if (s.width >= 0) format += std::to_string(s.width);

@@ -10,7 +10,7 @@
 
 namespace warplens::exec {
 
-/// How to get at a thread's memory; both give nothing where it may not be read.
+/// Access to a thread's memory; both return nothing if it is not readable.
 struct PrintfMemory {
   /// `bytes` (4 or 8) at an offset of the arguments.
   std::function<std::optional<std::uint64_t>(std::uint64_t offset, int bytes)> argument;
@@ -24,8 +24,8 @@ struct Printed {
 };
 
 /// Flags `#0 +-`, width, precision (both also `*`), sizes hh h l ll j z t, types d i o u x X c p e E f F g G a A s.
-/// After 32 arguments, and where a type is none of these, the specifier is printed as it is written. Nothing: the
-/// memory could not be read.
+/// After 32 arguments, or with any other type, the specifier is printed unchanged. Returns nothing if the memory is not
+/// readable.
 std::optional<Printed> printed_text(const std::string& format, const PrintfMemory& memory);
 
 } // namespace warplens::exec

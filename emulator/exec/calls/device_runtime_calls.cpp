@@ -24,7 +24,7 @@ enum class Error : int {
   not_supported = 801
 };
 
-/// All of the above, as CUDA names and explains them.
+/// The names and descriptions of these errors in CUDA.
 struct ErrorText {
   Error error;
   const char *name, *text;
@@ -44,9 +44,9 @@ constexpr ErrorText kErrors[] = {
     {Error::not_supported, "cudaErrorNotSupported", "operation not supported"},
 };
 
-// Streams with a meaning: the block's own, its two other names, and those of the grid (cuda_device_runtime_api.h).
+// Special streams: the block's own, its two aliases, and those of the grid (cuda_device_runtime_api.h).
 constexpr std::uint64_t kLastDefaultStream = 2, kTailLaunch = 3, kFireAndForget = 4;
-constexpr std::uint64_t kFirstHandle = 16; ///< of streams and events that kernels make
+constexpr std::uint64_t kFirstHandle = 16; ///< first handle of streams and events created by kernels
 
 constexpr int kVersion = 13000; ///< cudaRuntimeGetVersion()
 
@@ -141,7 +141,7 @@ private:
     return this->launch(found->first, call_.address(5));
   }
 
-  // What the buffer holds now is what the kernel gets; CUDA lets nobody write to it any more.
+  // The kernel gets the current content of the buffer; CUDA does not allow later writes to it.
   bool launch(std::uint64_t buffer, std::uint64_t stream) {
     const auto found = runtime_.buffers.find(buffer);
     if (found == runtime_.buffers.end()) return answer(Error::invalid_value);
@@ -240,7 +240,7 @@ private:
 
   void set_error(Error error) { runtime_.errors[{call_.cta(), call_.thread()}] = static_cast<int>(error); }
 
-  // Streams and events order nothing here beyond the order of the calls.
+  // The order of the calls already satisfies all streams and events.
   [[nodiscard]] Error check(std::uint64_t stream, std::uint64_t event) const {
     return is_stream(stream) && is_handle(event) ? Error::success : Error::invalid_resource_handle;
   }
@@ -277,7 +277,7 @@ bool run_device_runtime(LibraryCall& call) {
   const Launch& launch = call.worker().launch;
   if (launch.device_runtime != nullptr && launch.heap != nullptr)
     return Request(call, *launch.device_runtime, *launch.heap).run();
-  return call.stop(Trap::Kind::invalid_call, "there is no memory for the device's heap, which launches need");
+  return call.stop(Trap::Kind::invalid_call, "there is no memory for the device heap, which device-side launches need");
 }
 
 } // namespace warplens::exec

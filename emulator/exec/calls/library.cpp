@@ -1,5 +1,5 @@
-// The functions of the device's library that compilers call: printf, malloc, free, assert. Those with which kernels
-// launch kernels are in device_runtime.cpp.
+// The functions of the device library that compilers call: printf, malloc, free, assert. The functions for launches by
+// kernels are in device_runtime_calls.cpp.
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/calls/device_printf.hpp"
 #include "emulator/exec/calls/library_call.hpp"
@@ -98,7 +98,7 @@ bool free(LibraryCall& call) {
   const std::uint64_t address = call.address(0);
   Heap* const heap = call.worker().launch.heap;
   if (address == 0 || (heap != nullptr && heap->free(address))) return true;
-  return call.stop(Trap::Kind::invalid_free, fmt::format("{:#x} is no block that malloc gave", address));
+  return call.stop(Trap::Kind::invalid_free, fmt::format("{:#x} is not a block that malloc returned", address));
 }
 
 bool fail_assertion(LibraryCall& call) {
@@ -116,7 +116,7 @@ bool run(LibraryCall& call) {
   case ir::Library::malloc: return allocate(call);
   case ir::Library::free: return free(call);
   case ir::Library::assertfail: return fail_assertion(call);
-  // The driver makes the handle of a condition the address of its word.
+  // The driver uses the address of its word as the handle of a condition.
   case ir::Library::graph_set_conditional: return call.store(call.address(0), call.argument(1, 4), 4);
   default: return run_device_runtime(call);
   }

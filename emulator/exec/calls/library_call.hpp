@@ -1,4 +1,4 @@
-// One lane's call of a function of the device's library: its arguments, its result, the memory that it names.
+// One lane's call of a function of the device library: its arguments, its result, the memory that it accesses.
 #pragma once
 
 #include "emulator/exec/access/access.hpp"
@@ -22,7 +22,7 @@ public:
   [[nodiscard]] std::uint64_t cta() const { return warp_->cta->number; }
   [[nodiscard]] std::uint32_t thread() const { return warp_->index * kWarpSize + static_cast<std::uint32_t>(lane_); }
 
-  /// `first`: bytes of the argument that are left out.
+  /// `first`: bytes of the argument to skip.
   [[nodiscard]] std::uint64_t argument(std::size_t number, int bytes, std::uint32_t first = 0) const {
     std::uint64_t value = 0;
     std::memcpy(&value, Stacks(warp_).at(lane_, frame_ + part_.param_offsets[number] + first),
@@ -34,17 +34,17 @@ public:
     std::memcpy(Stacks(warp_).at(lane_, frame_ + part_.result_offsets[0]), &value, static_cast<std::size_t>(bytes));
   }
 
-  // Memory at generic addresses; nothing, or false, after setting the worker's trap.
+  // Memory at generic addresses. On an error, they set the worker's trap and return nothing or false.
   std::optional<std::uint64_t> load(std::uint64_t address, int bytes);
   bool store(std::uint64_t address, std::uint64_t value, int bytes);
-  /// A string that ends with a zero.
+  /// A zero-terminated string.
   std::optional<std::string> text(std::uint64_t address);
-  /// Whether all of it is global memory that the kernel may touch; no trap is set.
+  /// Whether the whole range is global memory that the kernel may access; sets no trap.
   bool is_global(std::uint64_t address, std::uint64_t bytes);
 
-  /// What the host does for the lane, as warp instructions that take as long.
+  /// Charges the work of the host, in warp instructions of the same duration.
   void charge(std::int64_t steps) { warp_->budget -= steps; }
-  /// Stops the kernel; false.
+  /// Stops the kernel and returns false.
   bool stop(Trap::Kind kind, std::string detail);
   bool out_of_bounds(AccessKind access, std::uint64_t address, std::uint64_t bytes);
 

@@ -40,7 +40,7 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   program_->watched = watched_;
   program_->block_dependence = ir::block_dependence(module_, function_);
   list_constants();
-  check_registers(); // before anything is placed by them
+  check_registers(); // before their offsets are used
   if (!diagnostics_.has_errors()) lay_out_variables();
   if (diagnostics_.has_errors()) return failed();
   if (watched_ && module_.sm >= 50) find_joined_accesses();
@@ -97,9 +97,9 @@ std::vector<bool> named_variables(const ir::Module& module, const ir::Function& 
 
 } // namespace
 
-// Shared variables get offsets in the CTA's shared memory, local ones in the thread's local memory, in the order of
-// the text, module scope first. Only what is not `extern` has a size; dynamic shared memory follows at the end. Of the
-// module's shared variables those that the kernel can reach take room: other kernels have theirs.
+// Shared variables get offsets in the CTA's shared memory, local ones in the thread's local memory, in source order,
+// module scope first. `extern` variables have no size; dynamic shared memory follows at the end. Of the module's shared
+// variables, only those that the kernel can reach use space.
 void Decoder::lay_out_variables() {
   Checked shared = 0, local = 0;
   const std::vector<bool> named = named_variables(module_, function_);
@@ -112,7 +112,7 @@ void Decoder::lay_out_variables() {
   };
   for (std::size_t i = 0; i < module_.variables.size(); ++i) {
     const ir::Variable& v = module_.variables[i];
-    const bool is_local = v.space == isa::Space::local; // before PTX 3.1 modules had such
+    const bool is_local = v.space == isa::Space::local; // modules could have these before PTX 3.1
     shared_offsets_.push_back((v.space == isa::Space::shared || is_local) && named[i] ? place(v) : 0);
   }
   const bool has_frames = !function_.parts.empty();
@@ -120,7 +120,7 @@ void Decoder::lay_out_variables() {
     local_offsets_.push_back(v.space == isa::Space::shared || (v.space == isa::Space::local && !has_frames) ? place(v)
                                                                                                             : 0);
   shared = shared.aligned(16);
-  local = local.aligned(16); // where there are frames, they begin there
+  local = local.aligned(16); // frames, if any, begin there
   admit(limits::kSharedBytes, shared);
   admit(limits::kLocalBytes, local);
   program_->shared_bytes = shared.saturated();
@@ -174,7 +174,7 @@ void Decoder::begin_block(std::uint32_t block) {
   }
 }
 
-// A counter for instructions that the same lanes run.
+// Adds a counter for instructions that the same lanes execute.
 void Decoder::count_instructions(std::uint32_t first, std::uint32_t end) {
   emit(count_block).extra = static_cast<std::uint32_t>(program_->blocks.size());
   program_->blocks.push_back({first, end - first});
@@ -185,8 +185,8 @@ void Decoder::unsupported(std::string why) {
                      fmt::format("kernel '{}' cannot be launched because of this instruction", function_.name));
 }
 
-// Where an instruction writes its own guard, as in `@p setp.eq.and.s32 p|q, …`, its ops go by a copy: there may be
-// several.
+// If an instruction writes its own guard, as in `@p setp.eq.and.s32 p|q, …`, its ops use a copy of the guard: there may
+// be several ops.
 void Decoder::read_guard() {
   if (current_->guard == ir::kNone) return;
   guard_ = file_.reg(current_->guard);
@@ -221,7 +221,7 @@ void Decoder::instruction(std::uint32_t index) {
   }
   const isa::Spelling& spelling = module_.spellings[current_->form];
   const bool branches = spelling.entry->family == isa::Family::branch ||
-                        spelling.entry->family == isa::Family::branch_indexed; // these count their lanes themselves
+                        spelling.entry->family == isa::Family::branch_indexed; // they count their lanes themselves
   if (watched_ && current_->guard != ir::kNone && !branches) {
     emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
     program_->guarded.push_back(index);
@@ -249,7 +249,7 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::warp_barrier: warp_barrier(); break;
   case isa::Family::trap: simple(trap); break;
   case isa::Family::sleep: simple(sleep); break;
-  case isa::Family::policy: // what a cache policy's 64 bits mean is nobody's business
+  case isa::Family::policy: // the 64 bits of a cache policy have no effect
     lane_as("mov.b64", {destination(function_.operands(*current_)[0], isa::Type::b64, false)}, {file_.constant(8, 0)});
     break;
   case isa::Family::space_test: test_space(spelling); break;
@@ -273,7 +273,7 @@ void Decoder::instruction(std::uint32_t index) {
   }
 }
 
-// In ops, to the first one of a block.
+// The distance in ops to the first op of a block.
 std::uint32_t Decoder::distance(std::size_t op, std::uint32_t block) const {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(block_op_[block]) - static_cast<std::int32_t>(op));
 }
@@ -284,7 +284,7 @@ void Decoder::patch_branches() {
     op.target = program_->ops.data() + block_op_[p.target_block];
     op.src[1] = kNotCounted;
     const bool meets = p.target_block == flow_.blocks.size() || meeting_[p.target_block];
-    if (watched_ && !meets) { // the branch counts the block and goes past its count_block
+    if (watched_ && !meets) { // the branch counts the block and skips its count_block
       op.src[1] = block_counter_[p.target_block];
       ++op.target;
     }

@@ -1,4 +1,4 @@
-// From a kernel to the program that warps run.
+// Decodes a kernel into the program that warps run.
 #pragma once
 
 #include "emulator/base/expected.hpp"
@@ -10,7 +10,7 @@
 
 namespace warplens::exec {
 
-/// Where the module's variables (global, const) lie, by index into Module::variables.
+/// Addresses of the module's variables (global, const), by index into Module::variables.
 using VariableAddresses = std::vector<std::uint64_t>;
 
 struct DecodeOptions {

@@ -20,7 +20,7 @@ public:
   Expected<std::shared_ptr<Program>> run();
 
 private:
-  // Which rows an instruction's operands are in.
+  // The rows of an instruction's operands.
   struct Rows {
     std::uint32_t dst[4]{};
     std::uint32_t src[5]{};
@@ -30,7 +30,7 @@ private:
   // decode.cpp
   tl::unexpected<Diagnostics> failed();
   void list_constants();
-  /// An error where the kernel needs more than the limit.
+  /// Reports an error if the kernel exceeds the limit.
   void admit(const Limit& limit, Checked number);
   void check_registers();
   void lay_out_variables();
@@ -55,7 +55,7 @@ private:
   std::uint64_t address_of(std::uint32_t variable) const;
   std::uint32_t special_row(const ir::Operand& operand, int lane_bytes);
 
-  // lower_lane.cpp: what functors compute, and what is built from it
+  // lower_lane.cpp: instructions that functors compute, and those built from them
   void lane(const isa::Spelling& spelling);
   bool bit_field_of_immediates(const isa::Spelling& spelling);
   void lane_as(std::string_view spelling, std::initializer_list<std::uint32_t> destinations,
@@ -166,8 +166,8 @@ private:
   ir::ControlFlow flow_;
   std::vector<std::uint64_t> local_offsets_;  ///< of function variables, in their space
   std::vector<std::uint64_t> shared_offsets_; ///< of module variables
-  std::vector<bool> meeting_;                 ///< blocks where a divergent branch meets again
-  std::vector<std::uint32_t> block_op_;       ///< first op of each block; of the end, last
+  std::vector<bool> meeting_;                 ///< blocks where the paths of a divergent branch reconverge
+  std::vector<std::uint32_t> block_op_;       ///< first op of each block; the last entry is the end
   std::vector<std::uint32_t> block_counter_;  ///< of each block's first instruction (watched programs)
   struct Patch {
     std::size_t op;
@@ -181,15 +181,15 @@ private:
   };
   std::vector<JumpPatch> jump_patches_; ///< by jump table
 
-  std::uint32_t part_ = 0;                            ///< of a linked kernel: the one at hand
-  bool grows_ = false;                                ///< nobody knows how deep its stack gets
+  std::uint32_t part_ = 0;                            ///< of a linked kernel: the current one
+  bool grows_ = false;                                ///< the depth of its stack is unknown
   std::vector<std::uint32_t> part_of_;                ///< by function of the module; kNone: not linked here
-  std::vector<std::uint32_t> saved_begin_;            ///< by part: where its frame has saved registers
+  std::vector<std::uint32_t> saved_begin_;            ///< by part: offset of the saved registers in its frame
   std::vector<std::vector<std::uint32_t>> called_by_; ///< the parts that each part calls
   std::map<std::uint32_t, std::vector<std::uint32_t>> live_after_calls_; ///< registers, by instruction
-  mutable std::optional<ir::CallGraph> callees_;                         ///< made when the first function is named
+  mutable std::optional<ir::CallGraph> callees_;                         ///< created when the first function is named
 
-  /// Shared accesses that the assembler would join: what is told of each (0 bytes: nothing).
+  /// Shared accesses that the assembler would join: the access to report for each (0 bytes: none).
   struct Observed {
     std::uint16_t bytes;
     std::int64_t offset;
@@ -200,7 +200,7 @@ private:
   std::uint32_t current_index_ = 0;
   std::uint32_t guard_ = 0;   ///< row of its guard
   std::uint32_t charged_ = 0; ///< instructions before this one are charged by a branch
-  struct Pending {            // a destination that has to be widened into its register
+  struct Pending {            // a destination that must be widened into its register
     std::uint32_t row, target;
     int from_bytes, to_bytes;
     bool is_signed;

@@ -26,7 +26,7 @@ WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
 #undef TABLE
 
-// One level's handlers, put together. Compiled here, for any processor: what a vector needs must not come from a level.
+// Collects one level's handlers. Compiled here, for any processor: vector types must not come from a level.
 #define TABLE(fill) row = fill(row);
 #define LEVEL(name)                                                                                                    \
   namespace name {                                                                                                     \
@@ -45,7 +45,7 @@ WARPLENS_FOR_EACH_LEVEL
 #undef TABLE
 
 std::span<const Level> levels() {
-  // Never destroyed: a program may ask while it ends.
+  // Never destroyed: a program may use it during its exit.
   static const std::vector<Level>& available = *new std::vector<Level>([] {
     std::vector<Level> list;
 #if defined(__x86_64__)

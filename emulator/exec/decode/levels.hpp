@@ -1,5 +1,5 @@
-// The handlers are compiled once per x86-64 level (v2, v3, v4) and once for other machines; the best one that the
-// processor has is chosen at start; DecodeOptions::level takes another.
+// The handlers are compiled once per x86-64 level (v2, v3, v4) and once for other machines. The best level that the
+// processor supports is chosen at start; DecodeOptions::level selects another.
 #pragma once
 
 #include "emulator/exec/access/memory_handlers.hpp"
@@ -28,7 +28,7 @@ struct Level {
   SampleRowsFunction sample;
 };
 
-/// Levels compiled in that this processor can run, best first; never empty.
+/// The compiled levels that this processor supports, best first; never empty.
 std::span<const Level> levels();
 
 } // namespace warplens::exec

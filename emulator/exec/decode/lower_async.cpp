@@ -11,14 +11,14 @@ namespace warplens::exec {
 using isa::Space;
 using isa::Word;
 
-// An address operand. What computes it is emitted now, so that the ops of one instruction can follow each other.
+// An address operand. Its computation is emitted first, so that the ops of one instruction are consecutive.
 Decoder::Place Decoder::place(Space space, const ir::Operand& where) {
   const ir::Operand* const variable = named_variable(where);
   if (space == Space::generic && variable != nullptr) space = module_.variable(function_, variable->index).space;
   return {space, address(where)};
 }
 
-// An op with one address of the instruction; `lane_bytes` is what a lane accesses there, or a piece of it.
+// An op with one address of the instruction; `lane_bytes` is the size of a lane's access, or of a piece of it.
 Op& Decoder::access(Handler handler, AccessKind kind, int lane_bytes, const Place& place) {
   MemorySite& s = site(place.space, kind, lane_bytes, place.address);
   Op& op = emit(handler);
@@ -28,7 +28,7 @@ Op& Decoder::access(Handler handler, AccessKind kind, int lane_bytes, const Plac
   return op;
 }
 
-// What goes on at a barrier object is not counted among the accesses to shared memory.
+// Operations on a barrier object are not counted as accesses to shared memory.
 Op& Decoder::access_object(Handler handler, AccessKind kind, const Place& place) {
   constexpr int kBytes = 8;
   Op& op = access(handler, kind, kBytes, place);
@@ -125,7 +125,7 @@ void Decoder::bulk_copy(const isa::Spelling& spelling) {
   Op& from = access(exec::bulk_copy, AccessKind::load, kPiece, read);
   from.src[1] = size;
   from.extra = options;
-  // The source is the CTA's own, whatever the destination is.
+  // The source is always in the CTA's own shared memory.
   program_->sites.back().cluster = false;
   const AccessKind kind = reduces ? AccessKind::reduction : AccessKind::store;
   access(part_of_instruction, kind, kPiece, to).src[1] = mask;

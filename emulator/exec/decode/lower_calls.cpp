@@ -1,4 +1,4 @@
-// Calls, the stack, and branches through tables. See calls.hpp for what a frame looks like.
+// Lowers calls, the stack, and branches through tables. See calls.hpp for the layout of a frame.
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/calls/calls.hpp"
@@ -14,8 +14,8 @@ namespace warplens::exec {
 
 namespace {
 
-// cudaLimitStackSize is this by default; here a stack grows beyond it, up to what a thread may have of local memory
-// (CUDA C++ Programming Guide, "Compute Capabilities").
+// The default of cudaLimitStackSize. Here, a stack can grow beyond it, up to the maximum local memory per thread (CUDA
+// C++ Programming Guide, "Compute Capabilities").
 constexpr std::uint64_t kFirstStack = 1024;
 constexpr std::uint64_t kMostLocal = 512 << 10;
 
@@ -27,7 +27,7 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
 
 } // namespace
 
-// Variables of the parts get offsets in their frames. The kernel's frame begins at 0, with the module's local
+// Assigns frame offsets to the variables of the parts. The kernel's frame begins at 0, with the module's local
 // variables, and has no header.
 void Decoder::lay_out_frames() {
   program_->frame_row = file_.hidden(4);
@@ -73,19 +73,19 @@ void Decoder::lay_out_frames() {
   called_by_.resize(function_.parts.size());
 }
 
-// Which part a block belongs to.
+// The part of a block.
 void Decoder::enter_part(std::uint32_t first_instruction) {
   while (part_ < function_.parts.size() && first_instruction >= function_.parts[part_].end) ++part_;
 }
 
-// Does a variable lie in a frame whose place is known only when it runs?
+// Whether a variable is in a frame whose address is known only at run time.
 bool Decoder::in_moving_frame(std::uint32_t variable) const {
   if (part_ == 0 || ir::variable_owner(variable) != ir::VariableOwner::local) return false;
   const isa::Space space = function_.variables[ir::variable_position(variable)].space;
   return space == isa::Space::local || space == isa::Space::param;
 }
 
-// frame + offset, as wide as wanted.
+// frame + offset, with the requested width.
 std::uint32_t Decoder::frame_address(std::uint64_t offset, int bytes) {
   const std::uint32_t sum = file_.temporary(bytes);
   const std::uint32_t frame = resized(program_->frame_row, 4, bytes, false);
@@ -93,7 +93,7 @@ std::uint32_t Decoder::frame_address(std::uint64_t offset, int bytes) {
   return sum;
 }
 
-// The caller's side of an argument or result; nothing where a result is thrown away.
+// The caller's side of an argument or result; nothing if a result is discarded.
 std::optional<Transfer> Decoder::transfer(const ir::Operand& operand, const ir::Variable& formal,
                                           std::uint32_t offset) {
   Transfer t;
@@ -113,7 +113,7 @@ std::optional<Transfer> Decoder::transfer(const ir::Operand& operand, const ir::
   return t;
 }
 
-// A vector register goes element by element.
+// Vector registers are passed element by element.
 void Decoder::transfer_elements(const ir::Operand& vector, const ir::Variable& formal, std::uint32_t offset,
                                 std::vector<Transfer>& transfers) {
   ir::Variable element = formal;
@@ -145,7 +145,7 @@ CallTarget Decoder::call_target(const ir::CallOperands& operands, std::uint32_t 
   return target;
 }
 
-// Registers that have to outlive a call which may come back to this part.
+// The registers that a call must preserve if it may recursively reach this part.
 std::vector<FrameRow> Decoder::saved_rows() {
   if (live_after_calls_.empty()) {
     std::vector<std::uint32_t> calls;
@@ -154,8 +154,7 @@ std::vector<FrameRow> Decoder::saved_rows() {
         if (ir::is_call(function_.instructions[i])) calls.push_back(i);
     auto live = ir::live_after(module_, function_, calls);
     if (!live)
-      unsupported(fmt::format("calls that may come back to their function keep too many registers in all: the limit {} "
-                              "is {}",
+      unsupported(fmt::format("recursive calls save too many registers in total: the limit {} is {}",
                               limits::kSavedRegisters.name(), limits::kSavedRegisters.most()));
     for (std::size_t i = 0; i < calls.size(); ++i)
       live_after_calls_[calls[i]] = live ? std::move((*live)[i]) : std::vector<std::uint32_t>{};
@@ -217,7 +216,7 @@ void Decoder::library_call(CallSite& site, std::uint32_t number) {
         [&](const ir::Variable& v, std::uint64_t size) { return v.size == (size == 8 ? address_bytes : size); });
   };
   if (!agrees(declared.params, signature.params) || !agrees(declared.results, signature.results))
-    return unsupported(fmt::format("'{}' is not declared as the device's library has it", declared.name));
+    return unsupported(fmt::format("'{}' is not declared as in the device library", declared.name));
   switch (signature.library) {
   case ir::Library::vprintf:
   case ir::Library::assertfail:
@@ -274,7 +273,7 @@ void Decoder::patch_jump_tables() {
   }
 }
 
-// The deepest that stacks get: known, unless functions call each other in a circle or use alloca.
+// The maximum depth of stacks: known, unless functions are recursive or use alloca.
 void Decoder::finish_frames() {
   if (function_.parts.empty()) return;
   std::vector<CalledPart>& parts = program_->parts;
@@ -290,11 +289,11 @@ void Decoder::finish_frames() {
   program_->stack_limit = grows_ ? std::max(kMostLocal, most) : most;
 }
 
-// Of the stack where the kernel has called whatever it calls. Parts are known once all that they call are; without
-// recursion here, because chains of calls may be long.
+// The depth of the stack including all callees. The depth of a part is known once those of its callees are. The
+// traversal is not recursive, because chains of calls may be long.
 std::uint64_t Decoder::deepest_stack() const {
   std::vector<std::uint64_t> depths(function_.parts.size(), 0);
-  std::vector<std::pair<std::uint32_t, std::size_t>> running{{0, 0}}; // a part, and how many callees are done
+  std::vector<std::pair<std::uint32_t, std::size_t>> running{{0, 0}}; // a part, and the number of processed callees
   while (!running.empty()) {
     auto& [part, next] = running.back();
     if (next < called_by_[part].size()) {

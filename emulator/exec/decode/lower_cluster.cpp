@@ -14,7 +14,7 @@ void Decoder::cluster_barrier(const isa::Spelling& spelling) {
   emit(spelling.has(Word::w_arrive) ? cluster_arrive : cluster_wait).extra = spelling.has(Word::w_aligned) ? 1 : 0;
 }
 
-// Where the shared memory of rank r begins is a number in the upper bits of the offset: r + 1, or 0 for one's own.
+// The upper bits of an offset select the CTA whose shared memory is accessed: r + 1 for rank r, or 0 for the own CTA.
 // mapa (9.7.9.23) puts it there: the address without it, plus (r + 1) * kClusterStride.
 void Decoder::map_address(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
@@ -22,10 +22,10 @@ void Decoder::map_address(const isa::Spelling& spelling) {
   const int bytes = isa::bytes(type);
   const bool narrow = bytes == 4, generic = space_of(spelling) == Space::generic;
   if (narrow && generic)
-    return unsupported("'mapa.u32' of generic addresses is not supported: clusters have 64-bit ones");
+    return unsupported("'mapa.u32' is not supported for generic addresses: clusters need 64-bit addresses");
   const std::string width = narrow ? "32" : "64";
   std::uint32_t address = source(operands[1], type, false);
-  if (operands[1].kind == ir::OperandKind::variable && generic) // its generic address is meant
+  if (operands[1].kind == ir::OperandKind::variable && generic) // use its generic address
     address = file_.constant(bytes, constant_value(operands[1], type) + kSharedWindow);
   std::uint32_t rank = source(operands[2], Type::u32, false);
   if (!narrow) rank = resized(rank, 4, 8, false);
@@ -37,12 +37,12 @@ void Decoder::map_address(const isa::Spelling& spelling) {
   lane_as("add.u" + width, {destination(operands[0], type, false)}, {sum, file_.constant(bytes, kClusterStride)});
 }
 
-// getctarank (9.7.9.24): the number in the upper bits less one; one's own rank where there is none.
+// getctarank (9.7.9.24): the number in the upper bits minus one; the own rank if it is 0.
 void Decoder::cta_rank(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const Type type = spelling.form.type();
   if (type == Type::u32 && space_of(spelling) == Space::generic)
-    return unsupported("'getctarank.u32' of generic addresses is not supported: clusters have 64-bit ones");
+    return unsupported("'getctarank.u32' is not supported for generic addresses: clusters need 64-bit addresses");
   std::uint32_t address = source(operands[1], type, false);
   address = resized(address, isa::bytes(type), 4, false); // the upper half of a generic address is the window
   const std::uint32_t number = file_.temporary(4), own = file_.temporary(0);

@@ -7,8 +7,8 @@
 
 namespace warplens::exec {
 
-// What a branch or exit charges to the warp's turn: the instructions since the last one that charged, in the order of
-// the text. A block that is jumped into pays for those that fall through into it, too: the limit on steps is about.
+// The instructions that a branch or exit charges to the warp's turn: those since the last charge, in source order. A
+// jump into a block also pays for instructions that fall through into it: the step limit is approximate.
 std::int64_t Decoder::uncharged_instructions() {
   const std::int64_t count = current_index_ + 1 - charged_;
   charged_ = current_index_ + 1;
@@ -37,7 +37,7 @@ void Decoder::leave() {
   if (current_->guard != ir::kNone) count_rest_of_block();
 }
 
-// Fewer lanes may go on: what follows in the block gets a counter of its own.
+// Fewer lanes may continue: the rest of the block gets its own counter.
 void Decoder::count_rest_of_block() {
   if (!watched_) return;
   CountedBlock& counted = program_->blocks.back();

@@ -26,10 +26,10 @@ Handler boolean_handler(const isa::Spelling& spelling) {
 
 void Decoder::lane_as(std::string_view text, std::initializer_list<std::uint32_t> destinations,
                       std::initializer_list<std::uint32_t> sources) {
-  constexpr int kNewest = 1000; // the decoder may use whatever the table has
+  constexpr int kNewest = 1000; // the decoder may use every line of the table
   const auto spelling = isa::lookup(text, kNewest, isa::kEveryTarget);
   if (!spelling || spelling->entry->family != isa::Family::lane) {
-    unsupported(fmt::format("'{}' needs '{}', which the table lacks", current_->opcode, text));
+    unsupported(fmt::format("'{}' needs '{}', which the instruction table lacks", current_->opcode, text));
     return;
   }
   Op& op = emit(level_.lanes()[spelling->entry_index][spelling->variant]);
@@ -42,7 +42,7 @@ void Decoder::take_sources(Op& op, const Rows& rows) {
   if (rows.sources > 4) op.extra = rows.src[4]; // see lanes.hpp
 }
 
-// destination = (truth, perhaps flipped) BOOL other; just the truth where there is no boolean operation.
+// destination = (truth, perhaps flipped) BOOL other; only the truth if there is no boolean operation.
 void Decoder::combine(const isa::Spelling& spelling, std::uint32_t truth, bool flip, const ir::Operand* other,
                       std::uint32_t destination) {
   const Handler handler = boolean_handler(spelling);
@@ -60,9 +60,9 @@ void Decoder::combine(const isa::Spelling& spelling, std::uint32_t truth, bool f
   }
 }
 
-// The assembler computes bit fields with immediate positions and lengths its own way from sm_70 on (there is no
-// hardware instruction for them), and not always as the manual does: tests/data/hardware/immediates.jsonl. True where
-// the instruction has been taken care of.
+// From sm_70 on, the assembler expands bit-field instructions with immediate positions and lengths (there is no
+// hardware instruction for them), not always according to the manual: tests/data/hardware/immediates.jsonl. Returns
+// true if the instruction has been lowered.
 bool Decoder::bit_field_of_immediates(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const isa::Type type = spelling.form.type();
@@ -199,7 +199,7 @@ void Decoder::set_pair(const isa::Spelling& spelling) {
   lane_as("selp.b32", {d}, {where_true, where_false, c});
 }
 
-// mov between a register and a vector of smaller ones (9.7.9.2); false where this is another instruction.
+// mov between a register and a vector of smaller ones (9.7.9.2); false for any other instruction.
 bool Decoder::move_vector(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   if (!spelling.entry->operands.items[0].moved) return false;
@@ -248,7 +248,7 @@ bool Decoder::move_vector(const isa::Spelling& spelling) {
   return true;
 }
 
-// mov.v2 and mov.v4: each element by itself, but all are read before one is written.
+// mov.v2 and mov.v4: element by element, but all are read before the first is written.
 void Decoder::move_elements(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const auto to = function_.elements(operands[0]);
@@ -258,7 +258,7 @@ void Decoder::move_elements(const isa::Spelling& spelling) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     ir::Operand from = operands[1];
     if (from.kind == ir::OperandKind::special)
-      from.component = static_cast<std::uint8_t>(i + 1); // of %tid and its like
+      from.component = static_cast<std::uint8_t>(i + 1); // of %tid and similar registers
     else
       from = function_.elements(operands[1])[i];
     held[i] = file_.temporary(isa::bytes(type));

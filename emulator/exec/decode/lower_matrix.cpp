@@ -1,4 +1,4 @@
-// Lowers the matrix instructions of a warp: what is where, and which handler.
+// Lowers the matrix instructions of a warp: element layouts and handlers.
 #include "emulator/exec/decode/decoder.hpp"
 
 #include "emulator/exec/block/control.hpp"
@@ -38,7 +38,7 @@ Size size_of(const isa::Spelling& s) {
   return size;
 }
 
-// The words of a spelling that are types of elements, in order: of mma D, A, B and C.
+// The element types in a spelling, in order: for mma D, A, B and C.
 std::vector<MatrixElement> element_types(const isa::Spelling& s) {
   struct Named {
     Word word;
@@ -66,8 +66,8 @@ std::vector<MatrixElement> element_types(const isa::Spelling& s) {
 
 constexpr int kWordOfBits = 32;
 
-// m8n8k4 of halves: each quad of the lower half of the warp and the one 16 lanes on multiply matrices of their own.
-// They are told apart by lanes 4 and 8, and stand below each other here.
+// m8n8k4 of halves: each quad of the lower half of the warp and the quad 16 lanes later multiply their own matrices.
+// The lane bits of value 4 and 8 select the matrix; here, the matrices are placed below each other.
 struct QuadFragments {
   Fragment a, b;
 };
@@ -124,8 +124,8 @@ void place_quads(MatrixSite& s, const QuadFragments& factors, MatrixElement c, M
     *places = fragment->places();
 }
 
-// Which products of an element are summed at once. Bytes are multiplied as halves, in two steps: of four in a row the
-// first two, then the others, where A is sparse of what is there of it.
+// The products of an element that are summed at once. Bytes are multiplied as halves, in two steps: of each four in a
+// row the first two, then the others. If A is sparse, this applies to its stored elements.
 void order_products(MatrixSite& s, bool wmma) {
   const bool bytes = s.a.element == MatrixElement::e4m3 || s.a.element == MatrixElement::e5m2;
   constexpr int kBlockOfWmma = 4; // of tf32
@@ -151,9 +151,9 @@ Kind multiplication(const isa::Spelling& s, const MatrixSite& site) {
                              : Kind::multiply_doubles;
 }
 
-// What each lane accesses of a fragment in memory: along the lines, as much as its registers hold of one at once. What
-// is 16 bits wide and lies the other way is loaded as if it did not, and then moved within each 8 x 8 elements; the 8 x
-// 8 matrices of ldmatrix are what narrow elements in shared memory are loaded as (so an H200 does it).
+// The memory accesses of each lane for a fragment: along the lines, as many consecutive elements as its registers hold.
+// 16-bit elements with the other orientation are loaded as if they had this one, and then moved within each 8 x 8
+// elements. Narrow elements in shared memory are loaded as the 8 x 8 matrices of ldmatrix (as on an H200).
 void plan_accesses(FragmentTransfer& t, bool by_matrices) {
   const int width = bits(t.fragment.element);
   const auto line_elements = t.fragment.size() / t.lines;
@@ -183,7 +183,7 @@ void plan_accesses(FragmentTransfer& t, bool by_matrices) {
   const int at_once = narrow && with_grain ? f.lane_elements : 1;
   t.piece = static_cast<std::uint8_t>((narrow ? at_once * width : std::min(width, 64) * (pairs ? 2 : 1)) / 8);
   for (int r = 0; r < f.registers; r += pairs ? 2 : 1) {
-    bool copy = false; // registers that hold the same again
+    bool copy = false; // registers that hold copies
     for (int bit = 0; bit < 3; ++bit)
       copy = copy || ((r >> bit & 1) != 0 && f.reg[bit].rows == 0 && f.reg[bit].columns == 0);
     if (copy) continue;
@@ -200,7 +200,7 @@ void plan_accesses(FragmentTransfer& t, bool by_matrices) {
   }
 }
 
-// Elements of 4 bits always lie along the lines: a register of them is moved at once.
+// 4-bit elements are always along the lines: a whole register is moved at once.
 void find_places(FragmentTransfer& t) {
   const Fragment& f = t.fragment;
   const int width = bits(f.element), at_once = width < 8 ? f.lane_elements : 1;

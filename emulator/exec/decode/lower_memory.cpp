@@ -33,7 +33,7 @@ int vector_width(const isa::Spelling& spelling) {
   return spelling.has(Word::w_v2) ? 2 : spelling.has(Word::w_v4) ? 4 : spelling.has(Word::w_v8) ? 8 : 1;
 }
 
-// Whether other blocks, and the host, may look while it happens.
+// Whether other blocks or the host may access the memory at the same time.
 bool is_strong(const isa::Spelling& spelling) {
   return spelling.has(Word::w_volatile_) || spelling.has(Word::w_relaxed) || spelling.has(Word::w_acquire) ||
          spelling.has(Word::w_release) || spelling.has(Word::w_mmio);
@@ -84,11 +84,11 @@ const ir::Operand* Decoder::named_variable(const ir::Operand& address) const {
   return base->kind == ir::OperandKind::variable ? base : nullptr;
 }
 
-// A generic instruction that names a variable goes to that variable's space.
+// A generic instruction that names a variable uses that variable's space.
 Space Decoder::space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const {
   const Space space = space_of(spelling);
   const ir::Operand* const variable = named_variable(operand);
-  // What functions hand to each other lies in their frames.
+  // Parameters and results of functions are in their frames.
   const bool of_kernel =
       variable != nullptr ? ir::variable_owner(variable->index) == ir::VariableOwner::parameter : part_ == 0;
   if (space == Space::param && !of_kernel) return Space::local;
@@ -112,14 +112,14 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   return program_->sites.back();
 }
 
-// Compilers keep what functions hand to each other in registers, so nobody is told of accesses to it. Parameters of a
-// kernel are in memory: at a fixed place they are no access (load_parameter), at a computed one they are.
+// Compilers keep parameters and results of functions in registers, so accesses to them are not reported. Kernel
+// parameters are in memory: only reads at computed offsets count as accesses, not at fixed ones (load_parameter).
 MemorySite& Decoder::hidden_param(MemorySite& site, const isa::Spelling& spelling) {
   if (space_of(spelling) == Space::param && site.space != Space::param) site.observed_bytes = 0;
   return site;
 }
 
-// Kernel parameters at a fixed place are the same for all lanes: no address is computed.
+// Kernel parameters at a fixed offset are the same for all lanes: no address is computed.
 void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements,
                              std::uint64_t offset) {
   const isa::Type type = spelling.form.type();
@@ -166,7 +166,7 @@ void Decoder::load(const isa::Spelling& spelling) {
     int bytes = register_bytes;
     rows[e] =
         elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes) : register_row(elements[e], &bytes);
-    if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
+    if (bytes != register_bytes) unsupported("the registers of a vector must have the same width");
   }
   const Handler handler =
       level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_, is_strong(spelling)});
@@ -207,7 +207,7 @@ void Decoder::store(const isa::Spelling& spelling) {
     rows[e] = elements[e].kind == ir::OperandKind::reg ? register_row(elements[e], &bytes)
               : moves ? frame_address(constant_value(elements[e], type), register_bytes)
                       : file_.constant(register_bytes, constant_value(elements[e], type));
-    if (bytes != register_bytes) unsupported("the registers of a vector must be of one width");
+    if (bytes != register_bytes) unsupported("the registers of a vector must have the same width");
   }
   const Handler handler =
       level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, watched_, is_strong(spelling)});
@@ -271,7 +271,7 @@ void Decoder::convert_address(const isa::Spelling& spelling) {
   std::uint64_t window = 0;
   if (space == Space::shared) window = isa::bits(type) == 32 ? kSharedWindow32 : kSharedWindow;
   if (space == Space::local) window = isa::bits(type) == 32 ? kLocalWindow32 : kLocalWindow;
-  if (space == Space::param) window = part_ == 0 ? kParamWindow : kLocalWindow; // of a function: in its frame
+  if (space == Space::param) window = part_ == 0 ? kParamWindow : kLocalWindow; // for a function: in its frame
   if (spelling.has(Word::w_to)) window = std::uint64_t{0} - window;
   const std::uint32_t s = source(operands[1], type, false);
   const std::uint32_t d = destination(operands[0], type, false);
@@ -288,7 +288,7 @@ void Decoder::either_in(std::uint32_t result, std::uint32_t address, int bytes, 
   lane_as("or.pred", {result}, {result, inside});
 }
 
-// result |= address in the CTA's own shared memory: at the begin of the window, or where the cluster sees it
+// result |= address in the CTA's own shared memory: at the start of the window, or at its place in the cluster
 void Decoder::own_shared(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t window) {
   either_in(result, address, bytes, window, kClusterStride);
   const std::string width = bytes == 4 ? "32" : "64";
@@ -298,7 +298,7 @@ void Decoder::own_shared(std::uint32_t result, std::uint32_t address, int bytes,
   either_in(result, seen, bytes, window + kClusterStride, kClusterStride);
 }
 
-// isspacep (9.7.9.18). Constant variables lie among global ones; whatever is nothing else is global.
+// isspacep (9.7.9.18). Constant variables are among global ones; addresses in no other space are global.
 void Decoder::test_space(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   int bytes = module_.address_size / 8;

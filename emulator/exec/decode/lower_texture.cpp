@@ -16,7 +16,7 @@ template <class T> struct Choice {
   T value;
 };
 
-// What the first word that a spelling has stands for.
+// The value for the first of the words that a spelling contains.
 template <class T, std::size_t N> T chosen(const isa::Spelling& spelling, const Choice<T> (&choices)[N], T otherwise) {
   for (const Choice<T>& c : choices)
     if (spelling.has(c.word)) return c.value;
@@ -39,7 +39,7 @@ constexpr Choice<std::uint8_t> kChannels[] = {{Word::w_g, 1}, {Word::w_b, 2}, {W
 
 } // namespace
 
-// A parameter that is a texture, sampler or surface: its handle, in a row of its own.
+// A texture, sampler or surface parameter: its handle, in a separate row.
 std::uint32_t Decoder::opaque_parameter(std::uint64_t offset) {
   const std::uint32_t row = file_.temporary(8);
   Op& op = emit(level_.memory({MemoryHandlerKey::Kind::param, isa::Type::u64, 8, 1, false}));

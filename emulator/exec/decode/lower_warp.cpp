@@ -1,4 +1,4 @@
-// Instructions across the lanes of a warp: which handler, and which rows.
+// Lowers instructions across the lanes of a warp: handlers and rows.
 #include "emulator/exec/decode/decoder.hpp"
 
 #include "emulator/exec/block/control.hpp"

@@ -1,4 +1,4 @@
-// Operands of an instruction as rows.
+// Rows of the operands of an instruction.
 #include "emulator/exec/decode/decoder.hpp"
 
 #include "emulator/exec/block/control.hpp"
@@ -28,7 +28,7 @@ std::uint64_t Decoder::address_of(std::uint32_t variable) const {
   return in_kernel ? shared_offsets_[position] : variables_[position];
 }
 
-// The bits of an operand that is known now, as a value of `type`.
+// The bits of a constant operand as a value of `type`.
 std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type) const {
   const auto raw = static_cast<std::uint64_t>(operand.value);
   switch (operand.kind) {
@@ -48,7 +48,7 @@ std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type
   }
 }
 
-// %clock and its kind change while a warp runs, so they are read where they are used.
+// %clock and similar registers change while a warp runs, so they are read where they are used.
 std::uint32_t Decoder::special_row(const ir::Operand& operand, int lane_bytes) {
   const auto special = static_cast<isa::Special>(operand.index);
   switch (special) {

@@ -52,7 +52,7 @@ std::uint32_t RegisterFile::constant(int lane_bytes, std::uint64_t value) {
   return constants_[slot - 1].offset;
 }
 
-/// Where the constant is, or may be put.
+/// The slot of the constant, or a free slot for it.
 std::uint32_t& RegisterFile::constant_slot(int lane_bytes, std::uint64_t value) {
   const std::uint64_t mixed = (value + static_cast<std::uint64_t>(lane_bytes)) * 0x9e3779b97f4a7c15u;
   for (std::size_t i = mixed >> 32;; ++i) {

@@ -15,7 +15,7 @@ class RegisterFile {
 public:
   explicit RegisterFile(const ir::Function& function);
 
-  /// Offset of a register's row; of one component where it is a vector.
+  /// Offset of a register's row; for a vector, of one component.
   [[nodiscard]] std::uint32_t reg(std::uint32_t index, int component = 0) const {
     return registers_[index].offset + static_cast<std::uint32_t>(component) * registers_[index].stride;
   }
@@ -27,15 +27,15 @@ public:
   /// The predicate that is true in all lanes, and the thread's carry flag.
   [[nodiscard]] std::uint32_t always() const { return always_; }
   [[nodiscard]] std::uint32_t carry() const { return carry_; }
-  /// A row for one instruction's own use; reset_temporaries() makes all of them free again.
+  /// A temporary row for one instruction; reset_temporaries() frees all of them.
   std::uint32_t temporary(int lane_bytes);
   void reset_temporaries();
-  /// A row that nobody else uses.
+  /// A row that is not shared.
   std::uint32_t hidden(int lane_bytes) { return take(lane_bytes); }
 
-  /// Bytes of a warp; invalid where offsets do not fit 32 bits: then no row may be used.
+  /// Bytes per warp; invalid if offsets exceed 32 bits: then no row may be used.
   [[nodiscard]] Checked size() const { return size_; }
-  /// Moves the collected rows into the program. There must be room for them: size().
+  /// Moves the collected rows into the program. size() must be valid.
   void finish(Program& program);
 
 private:

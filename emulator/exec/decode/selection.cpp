@@ -8,7 +8,7 @@ namespace {
 
 using ir::Operand;
 
-constexpr int kExpandedTarget = 70; // from here on the assembler makes other instructions of scalar video instructions
+constexpr int kExpandedTarget = 70; // from here on, the assembler expands scalar video instructions
 
 struct Part {
   std::uint64_t shift = 0, bits = 32;
@@ -29,7 +29,7 @@ std::uint64_t of_parts(std::span<const Operand> operands) {
          std::uint64_t{negated_product} << isa::kNegatedProduct | std::uint64_t{negated_addend} << isa::kNegatedAddend;
 }
 
-// The digits of a selection, the lowest first. Those of %r1.h1 or %r1.b3 are the number of the part.
+// The digits of a selection, lowest first. For %r1.h1 or %r1.b3, this is the number of the part.
 template <class Each> void for_each_digit(const Operand& operand, Each each) {
   if (operand.component < ir::kHalves) {
     const Part part = part_of(operand);
@@ -43,7 +43,7 @@ template <class Each> void for_each_digit(const Operand& operand, Each each) {
   } while (rest != 0);
 }
 
-// Which of the eight bytes of b:a are meant. Half n is the bytes 2n and 2n + 1.
+// The selected bytes of the eight bytes of b:a. Half n consists of bytes 2n and 2n + 1.
 std::uint64_t bytes_of(const Operand& operand, std::uint64_t unless_selected) {
   const auto digits = static_cast<std::uint64_t>(operand.value);
   if (operand.component == ir::kBytes) return digits;

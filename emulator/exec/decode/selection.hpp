@@ -1,4 +1,4 @@
-// The selectors and types of a video instruction as the number that its functor takes: see isa/selection.hpp.
+// Encodes the selectors and types of a video instruction as the number that its functor takes: see isa/selection.hpp.
 #pragma once
 
 #include "emulator/ir/module.hpp"

@@ -8,14 +8,14 @@ namespace warplens::exec {
 
 namespace {
 
-// How many instructions without a CTA that finishes make room for another one.
+// After this many instructions without a finished CTA, another CTA starts.
 constexpr std::int64_t kSlice = 500'000;
 constexpr std::size_t kMaxResident = 256;
 
-// CTAs that run beside each other may be waiting for each other: a turn for each warp, then the next CTA.
+// Concurrent CTAs may be waiting for each other: each warp gets a turn, then the next CTA runs.
 constexpr std::int64_t kShortSlice = 1;
 
-// At so many looks in a row memory must be as it was.
+// Memory must be unchanged at this many consecutive looks.
 constexpr unsigned kLooks = 3;
 
 } // namespace
@@ -55,7 +55,7 @@ bool BlockScheduler::start_next() {
   const std::uint64_t first_cta = RunningCluster::first_cta(shape, number);
   if (first_cta > progress_.lowest_trap) return false;
   std::unique_ptr<RunningCluster> ctas = slot();
-  if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // when one of those has finished, there will be room
+  if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // retry when a running CTA has finished
     pending_ = number;
     return false;
   }
@@ -74,7 +74,7 @@ bool BlockScheduler::start_next() {
   return true;
 }
 
-// Memory for one more; null where the machine has none left.
+// A slot for one more cluster; null if the machine is out of memory.
 std::unique_ptr<RunningCluster> BlockScheduler::slot() {
   if (!idle_.empty()) {
     std::unique_ptr<RunningCluster> ctas = std::move(idle_.back());
@@ -101,7 +101,7 @@ void BlockScheduler::round() {
   }
 }
 
-// Runs a cluster for a while; true where it needs no more turns.
+// Runs a cluster for a while; true if it needs no more turns.
 bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
   if (ctas.first_cta() > progress_.lowest_trap || last_steps <= 0) return true;
   const std::uint64_t limit = worker_.launch.max_steps;
@@ -121,7 +121,7 @@ bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
 
 void BlockScheduler::stop_at_limit(RunningCluster& ctas, std::string_view why) {
   progress_.stop = true;
-  if (progress_.lowest_trap != LaunchProgress::kNoTrap) return; // there is a better reason
+  if (progress_.lowest_trap != LaunchProgress::kNoTrap) return; // the trap is the better diagnosis
   Trap trap;
   trap.kind = Trap::Kind::step_limit;
   trap.detail = why;
@@ -129,7 +129,7 @@ void BlockScheduler::stop_at_limit(RunningCluster& ctas, std::string_view why) {
   worker_.trap = std::move(trap);
 }
 
-// Where the caller answers for addresses that are not ours, somebody else may write what a kernel waits for.
+// With Launch::host_pointers, other code may write the memory that a kernel waits for.
 void BlockScheduler::look_for_deadlock() {
   if (worker_.launch.host_pointers) return;
   for (const Running& r : running_)
@@ -138,7 +138,7 @@ void BlockScheduler::look_for_deadlock() {
     ++progress_.moves;
     interval_ = 1;
     set_hopeless(false);
-  } else if (const std::uint64_t moves = progress_.moves; moves != moves_) { // another worker's CTAs do
+  } else if (const std::uint64_t moves = progress_.moves; moves != moves_) { // another worker's CTAs made progress
     moves_ = moves;
     same_ = 0;
     set_hopeless(false);
@@ -147,7 +147,7 @@ void BlockScheduler::look_for_deadlock() {
   }
   if (!hopeless_ || progress_.hopeless < progress_.workers) return;
   if (progress_.lowest_trap != LaunchProgress::kNoTrap)
-    progress_.stop = true; // they wait for one that has stopped
+    progress_.stop = true; // they wait for a CTA that has stopped
   else
     progress_.deadlock = true;
 }
@@ -161,7 +161,7 @@ bool BlockScheduler::gets_nowhere() {
   return quiet && !room && !running_.empty();
 }
 
-// Has memory been the same at several looks? They get rarer, as memory may be large and a wait long.
+// Whether memory was unchanged at several looks. Looks get rarer, as memory may be large and waits long.
 bool BlockScheduler::memory_stays() {
   if (wait_ != 0) {
     --wait_;

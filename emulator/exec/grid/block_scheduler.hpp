@@ -1,11 +1,11 @@
-// The CTAs that one worker has begun and not finished, in turns; and whether the launch still gets anywhere.
+// Runs the unfinished CTAs of one worker in turns, and detects launches that make no progress.
 //
-// A CTA that has run for a while without finishing makes room for another one beside it: it may be waiting for what
-// that one writes. A cooperative launch begins all its CTAs at once.
+// When a CTA has run for a while without finishing, another one starts beside it: the first may be waiting for data
+// that the other writes. A cooperative launch starts all its CTAs at once.
 //
-// Nothing gets anywhere when all CTAs that have begun only wait and repeat themselves (see repetition.hpp), there is no
-// room for more, and memory stays as it is. When each worker has seen that of its CTAs several times, and none has seen
-// anything else in the meantime, the launch ends with a deadlock.
+// A launch makes no progress when all started CTAs only wait and repeat themselves (see repetition.hpp), there is no
+// room for more, and memory does not change. When each worker has observed this for its CTAs several times, and none
+// has observed progress in the meantime, the launch ends with a deadlock.
 #pragma once
 
 #include "emulator/exec/grid/running_cluster.hpp"
@@ -18,14 +18,14 @@ namespace warplens::exec {
 struct LaunchProgress {
   static constexpr std::uint64_t kNoTrap = ~std::uint64_t{0};
 
-  std::atomic<std::uint64_t> next{0}; ///< cluster
+  std::atomic<std::uint64_t> next{0}; ///< next cluster to start
   std::atomic<std::uint64_t> steps{0};
   std::atomic<std::uint64_t> lowest_trap{kNoTrap}; ///< CTA
-  std::atomic<bool> stop{false};                   ///< no more steps
-  std::atomic<bool> deadlock{false};               ///< none of them would help
-  std::atomic<std::uint64_t> moves{0};             ///< how often a worker saw that its CTAs get somewhere
-  std::atomic<unsigned> workers{0};                ///< that run CTAs …
-  std::atomic<unsigned> hopeless{0};               ///< … and those of them whose CTAs do not
+  std::atomic<bool> stop{false};                   ///< run no more steps
+  std::atomic<bool> deadlock{false};               ///< no CTA can make progress
+  std::atomic<std::uint64_t> moves{0};             ///< how often a worker saw progress of its CTAs
+  std::atomic<unsigned> workers{0};                ///< workers that run CTAs …
+  std::atomic<unsigned> hopeless{0};               ///< … and those whose CTAs make no progress
 
   void trapped(std::uint64_t cta) {
     std::uint64_t known = lowest_trap.load();
@@ -37,15 +37,15 @@ struct LaunchProgress {
 class BlockScheduler {
 public:
   BlockScheduler(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {}
-  /// Until no CTA is left that this worker could run.
+  /// Returns when no CTA is left that this worker could run.
   void run();
 
 private:
-  // After a trap the CTAs before it still run, so that the one with the lowest number is reported, whoever was first.
-  // They get this many more instructions each: they may be waiting for one that has stopped.
+  // After a trap, the CTAs before it still run, so that the trap of the lowest CTA is reported, in whatever order they
+  // occur. Each CTA gets this many more instructions: it may be waiting for a CTA that has stopped.
   static constexpr std::int64_t kLastSteps = 100'000'000;
   struct Running {
-    std::unique_ptr<RunningCluster> ctas; ///< of a cluster, mostly one
+    std::unique_ptr<RunningCluster> ctas; ///< the CTAs of a cluster, usually one
     std::int64_t last_steps = kLastSteps; ///< left after another CTA has trapped
   };
 
@@ -65,15 +65,15 @@ private:
   LaunchProgress& progress_;
   std::vector<Running> running_;
   std::vector<std::unique_ptr<RunningCluster>> idle_;
-  std::optional<std::uint64_t> pending_; ///< one for which there was no memory yet
-  std::uint64_t moved_at_ = 0;           ///< Worker::steps when a CTA was started or finished last
+  std::optional<std::uint64_t> pending_; ///< a cluster for which there was no memory yet
+  std::uint64_t moved_at_ = 0;           ///< Worker::steps when a CTA last started or finished
 
-  bool moved_ = false;                    ///< has one been, since the CTAs were looked at?
-  bool hopeless_ = false;                 ///< what LaunchProgress has been told
-  std::uint64_t moves_ = 0;               ///< of LaunchProgress, at the last look
+  bool moved_ = false;                    ///< whether a CTA started or finished since the last look
+  bool hopeless_ = false;                 ///< the state last reported to LaunchProgress
+  std::uint64_t moves_ = 0;               ///< LaunchProgress::moves at the last look
   std::uint64_t digest_ = 0;              ///< of memory
-  unsigned same_ = 0;                     ///< looks in a row at which it was that
-  std::uint64_t wait_ = 0, interval_ = 1; ///< looks that are left out until the next one, and then
+  unsigned same_ = 0;                     ///< consecutive looks with this digest
+  std::uint64_t wait_ = 0, interval_ = 1; ///< looks to skip until the next one, and after it
 };
 
 } // namespace warplens::exec

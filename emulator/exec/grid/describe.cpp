@@ -1,4 +1,4 @@
-// A trap as people read it.
+// Traps and overruns as diagnostics.
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/grid/grid.hpp"
 
@@ -16,14 +16,14 @@ const char* verb(AccessKind kind) {
   }
 }
 
-// How far an access lies from an allocation: 0 where it begins inside.
+// The distance of an access from an allocation: 0 if it begins inside.
 std::uint64_t distance(const Trap& trap, const Allocation& a) {
   return trap.address < a.begin ? a.begin - trap.address : trap.address >= a.end ? trap.address - a.end : 0;
 }
 
 const Allocation* nearest_allocation(const Trap& trap, const Launch& launch) {
   const Allocation* best = nullptr;
-  const auto further = [&](const Allocation& a) { // of two as near, the one that the access begins in
+  const auto further = [&](const Allocation& a) { // at equal distance, the one in which the access begins
     if (best == nullptr) return false;
     const std::uint64_t here = distance(trap, a), there = distance(trap, *best);
     return here > there || (here == there && (trap.address < a.begin || trap.address >= a.end));
@@ -57,9 +57,9 @@ std::string place_in_shared(const Trap& trap, const LaunchShape& shape) {
   if (trap.address < kClusterStride) return fmt::format("offset {:#x} is outside {}", trap.address, own);
   const std::uint64_t rank = trap.address / kClusterStride - 1, offset = trap.address % kClusterStride;
   if (shape.cluster_ctas() == 1)
-    return fmt::format("offset {:#x} is outside {}, which is in no cluster", trap.address, own);
+    return fmt::format("offset {:#x} is outside {}, which is not in a cluster", trap.address, own);
   if (rank >= shape.cluster_ctas())
-    return fmt::format("offset {:#x} is outside {}, and of the {} blocks of its cluster", trap.address, own,
+    return fmt::format("offset {:#x} is outside {}, and outside its cluster of {} blocks", trap.address, own,
                        shape.cluster_ctas());
   if (within(offset, trap.lane_bytes, bytes))
     return fmt::format("offset {:#x} is in block {} of the cluster, but this access cannot leave its own block", offset,
@@ -76,7 +76,7 @@ std::string where_in_space(const Trap& trap, const Launch& launch) {
                        launch.program->local_bytes);
   case isa::Space::param:
     if (within(trap.address, trap.lane_bytes, launch.params.size()))
-      return fmt::format("offset {:#x} is in the parameters of the kernel, which it may only read", trap.address);
+      return fmt::format("offset {:#x} is in the parameters of the kernel, which are read-only", trap.address);
     return fmt::format("offset {:#x} is outside the {} bytes of parameters", trap.address, launch.params.size());
   default: return place_in_memory(trap, launch);
   }
@@ -99,8 +99,8 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::step_limit:
     if (!trap.detail.empty()) return trap.detail;
     return fmt::format("step limit reached: more than {} warp instructions executed{}", launch.max_steps,
-                       launch.steps_before != 0 ? " by a launch and the launches that it makes" : "");
-  case Trap::Kind::deadlock: return fmt::format("deadlock: the block gets no further: {}", trap.detail);
+                       launch.steps_before != 0 ? " by a launch and its child launches" : "");
+  case Trap::Kind::deadlock: return fmt::format("deadlock: the block makes no progress: {}", trap.detail);
   case Trap::Kind::divergent_barrier: return "barrier in divergent code: other threads of the warp have not reached it";
   case Trap::Kind::invalid_barrier: return fmt::format("invalid barrier: {}", trap.detail);
   case Trap::Kind::incomplete_warp: return trap.detail;
@@ -129,7 +129,7 @@ const ir::Function& running(const Trap& trap, const Program& program) {
   return *program.function;
 }
 
-// "function f of " where the kernel has called it
+// "function f of " if the trap is in a called function
 std::string called(const Trap& trap, const Program& program) {
   const ir::Function& f = running(trap, program);
   return f.is_entry ? "" : fmt::format("function {} of ", f.name);
@@ -164,7 +164,7 @@ Diagnostic located(std::string what, const Trap& trap, const Launch& launch) {
 Diagnostic describe(const Trap& trap, const Launch& launch) { return located(what(trap, launch), trap, launch); }
 
 Diagnostic describe(const Overrun& overrun, const Launch& launch) {
-  Diagnostic d = located(fmt::format("{} outside of its allocation, in a page that a GPU lets it reach: {}",
+  Diagnostic d = located(fmt::format("{} outside its allocation, in a page that is accessible on a GPU: {}",
                                      access_in(overrun.first), place_in_memory(overrun.first, launch)),
                          overrun.first, launch);
   d.severity = Severity::warning;

@@ -32,7 +32,7 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
   return counts;
 }
 
-// The same whichever worker ran which CTA.
+// Merges the results independently of which worker ran which CTA.
 std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>& workers) {
   std::map<std::uint32_t, Overrun> all;
   for (const auto& worker : workers)
@@ -46,10 +46,10 @@ std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>&
   return list;
 }
 
-// Whether CTAs have to run in the same order each time. One after the other they always get the same addresses from
-// malloc(), launch in the same order, and find what others have left in the same state: so many are the rounds in which
-// they wait, and such are the numbers that they draw. Where nobody watches that may differ from run to run; but those
-// that wait for each other would only take each other's processors.
+// Whether CTAs must run in the same order each time. If they run one after the other, they always get the same
+// addresses from malloc(), launch in the same order, and find the data of other CTAs in the same state: the number of
+// iterations in which they wait, and the numbers that they draw, are reproducible. Without a watcher, these may differ
+// from run to run; but CTAs that wait for each other would only compete for processors.
 bool needs_order(const Launch& launch) {
   const ir::BlockDependence dependence = launch.program->block_dependence;
   return launch.program->uses_heap || dependence == ir::BlockDependence::waiting ||
@@ -59,7 +59,7 @@ bool needs_order(const Launch& launch) {
 } // namespace
 
 unsigned default_workers() {
-  // Asked once, as the answer may come from files.
+  // Determined once, as it may require reading files.
   static const auto processors = static_cast<unsigned>(tbb::info::default_concurrency());
   return processors;
 }
@@ -75,12 +75,12 @@ LaunchResult run(const Launch& launch) {
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
 
-  // CTAs that depend on each other may as well depend on the host, or on another launch that runs meanwhile.
+  // CTAs that depend on each other may also depend on the host, or on another concurrent launch.
   workers.front()->alone = count == 1 && !(ordered && launch.host_pointers);
 
   LaunchProgress progress;
   progress.steps = launch.steps_before;
-  // TBB orders the tasks; the thread sanitizer does not see into TBB, so it is told here.
+  // TBB orders the tasks; the thread sanitizer does not see this, so tell it here.
   std::atomic<unsigned> finished;
   finished.store(0, std::memory_order_release);
   const auto work = [&](unsigned i) {

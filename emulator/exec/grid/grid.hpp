@@ -1,4 +1,4 @@
-// Runs a launch: CTAs over worker threads. The only door to TBB is grid.cpp.
+// Runs a launch: distributes CTAs over worker threads. Only grid.cpp uses TBB.
 //
 //   Launch launch{.program = p, .shape = {{64,1,1},{256,1,1}}, …};
 //   LaunchResult r = run(launch);
@@ -11,8 +11,8 @@ namespace warplens::exec {
 
 LaunchResult run(const Launch& launch);
 
-/// The trap as a diagnostic for people: kernel, block, thread, PTX line, CUDA line, and for memory the nearest
-/// allocation by name.
+/// The trap as a diagnostic: kernel, block, thread, PTX line, CUDA line, and for memory the nearest allocation by
+/// name.
 Diagnostic describe(const Trap& trap, const Launch& launch);
 /// The same as a warning.
 Diagnostic describe(const Overrun& overrun, const Launch& launch);

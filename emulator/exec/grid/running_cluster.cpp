@@ -6,7 +6,7 @@ namespace warplens::exec {
 
 namespace {
 
-// A round of turns of all warps.
+// One turn for each warp.
 constexpr std::int64_t kShortestTurn = 1;
 
 std::uint64_t linear(const LaunchShape& shape, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -43,7 +43,7 @@ void RunningCluster::start(std::uint64_t number) {
   }
 }
 
-// In turns as short as they can be: they may be waiting for each other.
+// The turns are as short as possible, because the CTAs may be waiting for each other.
 Cta::Progress RunningCluster::run(std::int64_t budget) {
   if (ctas_.size() == 1) return ctas_.front()->run(budget);
   for (bool all_done = false; !all_done && budget > 0;) {

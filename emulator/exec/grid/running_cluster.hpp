@@ -1,4 +1,4 @@
-// The CTAs that a worker runs side by side because they belong together: those of a cluster; mostly it is one.
+// The CTAs of a cluster, which a worker runs together; usually one.
 #pragma once
 
 #include "emulator/exec/block/cluster.hpp"
@@ -7,12 +7,12 @@ namespace warplens::exec {
 
 class RunningCluster {
 public:
-  /// Throws std::bad_alloc where the machine has no memory for the CTAs.
+  /// Throws std::bad_alloc if the machine has no memory for the CTAs.
   explicit RunningCluster(Worker& worker);
   /// Begins cluster number `number` (linear).
   void start(std::uint64_t number);
 
-  // As of one CTA: see Cta.
+  // As for one CTA: see Cta.
   Cta::Progress run(std::int64_t budget);
   void where(Trap& trap);
   bool quiet();
@@ -20,7 +20,7 @@ public:
   [[nodiscard]] std::uint64_t memory_digest() const;
   void report_deadlock();
 
-  /// The lowest number of its CTAs: that of rank 0.
+  /// The lowest CTA number of the cluster: that of rank 0.
   [[nodiscard]] std::uint64_t first_cta() const { return ctas_.front()->number; }
   static std::uint64_t first_cta(const LaunchShape& shape, std::uint64_t number);
 

@@ -1,4 +1,4 @@
-// The time limit of the process. Whoever keeps the time sets it; all launches stop then, as at a trap.
+// The time limit of the process. When the timer sets this flag, all launches stop as they do at a trap.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace warplens::exec {
 
 inline std::atomic<bool> out_of_time{false};
-/// What is said of a launch that stops.
+/// The message for a launch that stops.
 constexpr std::string_view kOutOfTime = "time limit reached";
 
 } // namespace warplens::exec

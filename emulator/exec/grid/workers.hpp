@@ -1,11 +1,11 @@
-// How many workers a launch has where nobody says how many.
+// The default number of workers of a launch.
 //
 //   taskset -c 0,1 warplens run …: default_workers() == 2
 #pragma once
 
 namespace warplens::exec {
 
-/// As many as the processors that this process may use: taskset and batch systems leave it fewer than the machine has.
+/// The number of processors that this process may use. With taskset and batch systems, this may be fewer than all.
 unsigned default_workers();
 
 } // namespace warplens::exec

@@ -7,7 +7,7 @@
 
 namespace warplens::exec {
 
-/// By variant; empty where the line is no `lane` entry.
+/// By variant; empty if the line is not a `lane` entry.
 using HandlerRow = std::span<const Handler>;
 
 } // namespace warplens::exec

@@ -1,9 +1,9 @@
-// What lane_rows.cpp is compiled into, per level and file of the instruction table.
+// The functions that lane_rows.cpp defines, per level and file of the instruction table.
 #pragma once
 
 #include "emulator/exec/lanes/handler_row.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
-/// Fills a row for each line of the file, in its order, and returns where the next file's begin.
+/// Fills a row for each line of the file, in its order, and returns the place of the next file's first row.
 HandlerRow* WARPLENS_FILL(HandlerRow* row);
 } // namespace warplens::exec::WARPLENS_LEVEL

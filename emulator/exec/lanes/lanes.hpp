@@ -6,7 +6,7 @@
 //
 // A functor's `lane` takes one argument per source of the table line (bool for predicates and the carry) and returns
 // the destination (bool for a predicate), or Both<A, B> for two. It is total: it is applied to every lane, active or
-// not. It may have a `row` besides, which computes all lanes at once, or an `element` (lane.hpp). `static constexpr
+// not. It may also have a `row`, which computes all lanes at once, or an `element` (lane.hpp). `static constexpr
 // Rounding rounding` in a functor sets the processor's rounding mode around the loop.
 #pragma once
 
@@ -27,7 +27,7 @@ using isa::Form;
 using isa::WARPLENS_LEVEL::Both;
 using isa::WARPLENS_LEVEL::RoundingScope;
 
-// How many bytes a lane of an operand takes in its row: a predicate is a mask, so none.
+// Bytes per lane of an operand in its row: 0 for a predicate, which is a mask.
 template <class T> constexpr bool is_predicate = std::is_same_v<T, bool>;
 
 template <class T> struct Source {
@@ -35,7 +35,7 @@ template <class T> struct Source {
   Source(Warp* warp, std::uint32_t offset) : values(row<T>(warp, offset)) {}
   T operator[](int lane) const { return values[lane]; }
 };
-// A word per lane, not 0 where the predicate is true: vectors compare words, but know no bits.
+// A word per lane, nonzero if the predicate is true: vector instructions compare words, not bits.
 template <> struct Source<bool> {
   std::uint32_t words[kWarpSize];
   Source(Warp* warp, std::uint32_t offset) {
@@ -50,8 +50,8 @@ template <> struct Source<bool> {
   bool operator[](int lane) const { return words[lane] != 0; }
 };
 
-// The bits of 32 truth values. Where lanes can be shifted each by its own count, the compiler makes the mask itself;
-// elsewhere a multiplication gathers eight bytes at a time.
+// The bits of 32 truth values. With per-lane shifts, the compiler builds the mask itself; otherwise a multiplication
+// gathers eight bytes at a time.
 template <class Truth> inline Mask gather_bits(Truth truth) {
   Mask mask = 0;
 #if defined(__AVX2__)
@@ -68,7 +68,7 @@ template <class Truth> inline Mask gather_bits(Truth truth) {
   return mask;
 }
 
-// What a functor gave to the lanes of a destination, kept until its row may be written: it may be a source, too.
+// The results of a functor for a destination, kept until its row may be written: the row may also be a source.
 // Narrow results of wide sources are kept as words, Held, so that the functor's loop has vectors of one width.
 template <class T, class Held = T> struct Results {
   Held values[kWarpSize];
@@ -97,7 +97,7 @@ template <> struct Results<bool> {
   }
 };
 
-// The last destination: its row is written lane by lane where all lanes act.
+// The last destination: its row is written lane by lane if all lanes act.
 template <class T, class... A, class Value> void write(Warp* warp, std::uint32_t offset, Mask mask, Value value) {
   constexpr bool narrow = !is_predicate<T> && sizeof(T) < 4;
   if constexpr (narrow && ((!is_predicate<A> && sizeof(A) > sizeof(T)) || ...)) {
@@ -122,10 +122,10 @@ template <class R, class... A> struct Signature<R (*)(A...)> {
 template <class T> struct ResultCount { static constexpr int value = 1; };
 template <class A, class B> struct ResultCount<Both<A, B>> { static constexpr int value = 2; };
 
-// The row of a source: a fifth one is in `extra`.
+// The row of a source; that of a fifth one is in `extra`.
 inline std::uint32_t source_row(const Op* op, std::size_t i) { return i < 4 ? op->src[i] : op->extra; }
 
-// A functor of predicates works on whole masks: its truth table chooses among their bits.
+// A functor on predicates operates on whole masks: its truth table combines their bits.
 template <class F, class... A> Mask bitwise(A... masks) {
   static_assert(sizeof...(A) <= 2);
   Mask result = 0;
@@ -171,7 +171,7 @@ const Op* run_one_lane(const Op* op, Warp* warp, Mask mask, Result (*)(A...), st
   return op + 1;
 }
 
-// Blocks of one thread, which compilers of machine-learning programs emit, and warps that have diverged as far as that.
+// For blocks of one thread, which machine-learning compilers emit, and for warps that have diverged to one lane.
 template <class F> [[gnu::flatten, gnu::noinline]] const Op* one_lane(const Op* op, Warp* warp, Mask mask) {
   return []<class R, class... A>(const Op* o, Warp* w, Mask m, R (*f)(A...)) {
     return run_one_lane<F>(o, w, m, f, std::index_sequence_for<A...>{});
@@ -198,7 +198,7 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
       const Results<bool> first([&](int i) { return lane(i).first; }), second([&](int i) { return lane(i).second; });
       first.commit(warp, op->dst[0], mask);
       second.commit(warp, op->dst[1], mask);
-    } else { // one loop, the truth as wide as the value
+    } else { // one loop, with truth values as wide as the value
       First values[kWarpSize], truths[kWarpSize];
 #pragma GCC ivdep
       for (int i = 0; i < kWarpSize; ++i) {
@@ -239,14 +239,14 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
   return op + 1;
 }
 
-// Everything is inlined into it: a call that is left would keep its loops from becoming vectors.
+// Everything is inlined: a remaining call would prevent vectorisation of the loops.
 template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
   return []<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
     return run_lanes<F>(o, w, f, std::index_sequence_for<A...>{});
   }(op, warp, &F::lane);
 }
 
-// The table line and the functor must agree on how many operands there are and how wide each is.
+// The table line and the functor must agree on the number of operands and their widths.
 template <class T> constexpr int width = is_predicate<T> ? 1 : static_cast<int>(8 * sizeof(T));
 constexpr bool fits(const isa::OperandSpec& operand, const Form& form, int functor_width) {
   return isa::bits(isa::operand_type(operand, form)) == functor_width;
@@ -268,7 +268,7 @@ constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result
     if (o.negatable) continue; // combined by the decoder
     if (o.destination) {
       if (d == destination_count || !fits(o, form, destinations[d++])) return false;
-      // p|q: the functor may give both; otherwise the decoder makes the second from the first.
+      // p|q: the functor may return both; otherwise the decoder derives the second from the first.
       if (o.pair && destination_count == 2 && (d == 2 || destinations[d++] != 1)) return false;
     } else {
       for (int e = 0; e < o.elements; ++e)

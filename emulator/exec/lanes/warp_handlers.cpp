@@ -1,8 +1,8 @@
 // Shuffles, votes, matches and reductions across the lanes of a warp. Compiled once per level.
 //
-// Only the lanes that act give and receive. Of a .sync form, lanes with the same membermask are a group; a lane that a
-// mask names but that has exited (or was never launched) is left out, as the manual says. Where others are missing, or
-// a mask is wrong: see membermasks.hpp.
+// Only acting lanes send and receive. In a .sync form, lanes with the same membermask form a group. Named lanes that
+// have exited (or were never launched) are ignored, as the manual says. For other missing lanes and wrong masks, see
+// membermasks.hpp.
 #include "emulator/exec/lanes/warp_handlers.hpp"
 #include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
@@ -38,9 +38,8 @@ inline Mask lanes_with(const Word32* values, Word32 value) {
   return mask;
 }
 
-// Calls `with` for each group of acting lanes; false where a membermask is wrong or names lanes that are not there, and
-// then the warp stops. `with` may write the lanes of its group: they are not looked at again, whichever row the result
-// is in.
+// Calls `with` for each group of acting lanes. Returns false if a membermask is wrong or names missing lanes; then the
+// warp stops. `with` may write the lanes of its group in any row: they are not read again.
 template <bool sync, class With> inline bool each_group(const Op* op, Warp* warp, Mask mask, With with) {
   if constexpr (!sync) {
     with(mask);
@@ -56,7 +55,7 @@ template <bool sync, class With> inline bool each_group(const Op* op, Warp* warp
   const Mask first = group_in(mask);
   bool valid = right(first);
   for (Mask left = mask & ~first, group; left != 0 && valid; left &= ~group) valid = right(group = group_in(left));
-  if (!valid) { // nothing has run yet: the lanes may come back
+  if (!valid) { // nothing has run yet: the lanes can repeat the instruction
     stop_at_membermask(op, warp);
     return false;
   }
@@ -78,7 +77,7 @@ inline void assign(Mask& d, Mask mask, Mask value) { d = (d & ~mask) | (value & 
 
 // ---- shfl (9.7.9.5, 9.7.9.6)
 
-// d[i] = s[lane[i]]; d is neither of the others.
+// d[i] = s[lane[i]]; d must differ from s and lane.
 inline void permute(Word32* d, const Word32* s, const Word32* lane) {
 #if defined(__AVX512F__)
   const __m512i low = _mm512_load_si512(s), high = _mm512_load_si512(s + 16);
@@ -89,8 +88,8 @@ inline void permute(Word32* d, const Word32* s, const Word32* lane) {
 #endif
 }
 
-// The lane that lane i takes its value from, and whether that is in range. Lanes and distances are below 32, so that
-// signed and unsigned words agree but for the sign of lane - b.
+// The source lane of lane i, and whether it is in range. Lanes and distances are below 32, so that signed and unsigned
+// words agree except for the sign of lane - b.
 template <WarpOperation mode> inline std::int32_t source_lane(std::int32_t i, Word32 b, Word32 c, bool& in_range) {
   const auto distance = static_cast<std::int32_t>(b & 31), segment = static_cast<std::int32_t>(c >> 8 & 31);
   const std::int32_t last = (i & segment) | (static_cast<std::int32_t>(c & 31) & ~segment);
@@ -122,7 +121,7 @@ template <WarpOperation mode, bool sync, bool predicated> const Op* shuffle(cons
   if (mask == kFullMask) {
     permute(fresh, a, from);
     std::memcpy(d, fresh, sizeof fresh);
-  } else { // what a lane that does not take part gives is undefined: zero, as on an H200
+  } else { // the value of a lane that does not participate is undefined: zero, as on an H200
     alignas(64) Word32 given[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) given[i] = (mask >> i & 1) != 0 ? a[i] : 0;
     permute(fresh, given, from);
@@ -169,7 +168,7 @@ template <class T> const Op* match_any(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const T* const values = row<T>(warp, op->src[0]);
   const bool valid = each_group<true>(op, warp, mask, [&](Mask group) {
-    for (Mask left = group; left != 0;) { // the destination may be the source: only lanes that are left are read
+    for (Mask left = group; left != 0;) { // the destination may be the source: only remaining lanes are read
       const Mask same = lanes_with(values, values[__builtin_ctz(left)]) & left;
       assign(row<Word32>(warp, op->dst[0]), same, same);
       left &= ~same;
@@ -246,7 +245,7 @@ template <class Operation> const Op* reduce(const Op* op, Warp* warp) {
 }
 
 // Floats by their bits, as integers in the same order (-0 before +0). A NaN becomes the neutral element, whose bits are
-// those of the canonical NaN; without .NaN it is left out by that.
+// those of the canonical NaN; without .NaN, it is thereby ignored.
 template <bool most> const Op* reduce_float(const Op* op, Warp* warp) {
   using Operation = std::conditional_t<most, Most<std::int32_t>, Least<std::int32_t>>;
   constexpr Word32 kSign = 0x80000000u, kInfinity = 0x7f800000u, kNan = 0x7fffffffu;

@@ -1,6 +1,6 @@
-// Instructions that look at several lanes of a warp: which handler does what. Each level compiles its own.
+// Selects the handler of an instruction across the lanes of a warp. Each level compiles its own.
 //
-// Rows of an op: dst[0] the value, dst[1] the predicate; src[0] the value or predicate that each lane gives, src[1] and
+// Rows of an op: dst[0] the value, dst[1] the predicate; src[0] the value or predicate of each lane, src[1] and
 // src[2] operands b and c of shfl, src[3] the membermask of a .sync form.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Loads and stores of matrices that a warp holds together: ldmatrix, stmatrix, movmatrix, wmma.load, wmma.store
+// Loads and stores of matrices in the registers of a warp: ldmatrix, stmatrix, movmatrix, wmma.load, wmma.store
 // (9.7.14). Compiled once per level.
 #include "emulator/exec/matrix/matrix_handlers.hpp"
 #include "emulator/exec/access/access.hpp"
@@ -86,7 +86,7 @@ const Op* transpose(const Op* op, Warp* warp) {
   return op + 1;
 }
 
-// ---- wmma.load, wmma.store (9.7.14.4.3, 9.7.14.4.4): the matrix as it lies in memory is collected line by line.
+// ---- wmma.load, wmma.store (9.7.14.4.3, 9.7.14.4.4): a tile holds the matrix as in memory, line by line.
 
 constexpr int kMostBytes = 1024; // of 32 x 16 halves
 
@@ -96,7 +96,7 @@ struct Tile {
 
 const FragmentTransfer& transfer_of(const Op* op, const Warp* warp) { return warp->cta->program.fragments[op->extra]; }
 
-// One access after the other: `move` gets a lane's piece in memory and its place in the tile.
+// Performs the accesses in order: `move` gets a lane's piece in memory and its place in the tile.
 template <bool watched, class Address, class Move>
 bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
   const int width = bits(t.fragment.element);
@@ -124,7 +124,7 @@ template <bool watched, class Move> bool each_piece(const Op* op, Warp* warp, co
                              : each_piece<watched, std::uint64_t>(op, warp, t, move);
 }
 
-// `move` gets a place in the tile and the place in a register that belongs to it.
+// `move` gets a place in the tile and the corresponding place in a register.
 template <class Move> void each_element(Warp* warp, const FragmentTransfer& t, Move move) {
   const std::uint16_t* place = t.places.data();
   const std::size_t in_row = t.places.size() / static_cast<std::size_t>(t.fragment.registers);

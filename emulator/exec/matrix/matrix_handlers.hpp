@@ -1,6 +1,6 @@
-// Which handler a matrix instruction needs; each level compiles its own.
+// Selects the handler of a matrix instruction; each level compiles its own.
 //
-// Rows of an op: src[0] the address, src[3] the membermask of a whole warp. Fragments are in the site: MemorySite::to
+// Rows of an op: src[0] the address, src[3] the membermask of a whole warp. Fragments are in the sites: MemorySite::to
 // and from (ldmatrix, stmatrix), FragmentTransfer by `extra` (wmma.load, wmma.store), Op::matrix (mma, wmma.mma).
 #pragma once
 
@@ -17,7 +17,7 @@ struct MatrixHandlerKey {
     transpose, ///< movmatrix: dst[0], src[0]
     load_fragment,
     store_fragment,
-    multiply_floats, ///< f16, bf16, tf32, and what is smaller
+    multiply_floats, ///< f16, bf16, tf32 and smaller formats
     multiply_chained,
     multiply_doubles, ///< by rounding
     multiply_doubles_zero,

@@ -5,8 +5,8 @@
 //   B, as its transpose                    ->  b[k * 8 + j]
 //   C and D                                ->  c[j * 16 + i]
 //
-// Of every fragment a register has eight rows, each in four lanes: 16 bytes that are the row's consecutive elements.
-// Only the accumulators' words are further apart, by two columns.
+// In every fragment, a register has eight rows, each in four lanes: 16 bytes with consecutive elements of the row. Only
+// the accumulators' words are further apart, by two columns.
 #pragma once
 
 #include "emulator/exec/state/matrix_site.hpp"
@@ -18,7 +18,7 @@
 #include <immintrin.h>
 #endif
 
-// Vectors that the processor does not have are passed in memory, which nobody outside these files sees.
+// Vectors that the processor does not support are passed in memory. This does not affect code outside these files.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace warplens::exec::WARPLENS_LEVEL {
@@ -85,7 +85,7 @@ inline void rows_of(const void* columns, int pitch, void* rows, int stride) {
   put(3, v.d);
 }
 
-// ---- elements as single precision, in which all are exact
+// ---- elements in single precision, which represents all of them exactly
 
 inline void widen_halves(const std::uint16_t* halves, int count, float* values) {
 #if defined(__F16C__)
@@ -125,7 +125,7 @@ inline void widen_register(MatrixElement element, const void* words, float* valu
   case MatrixElement::tf32:
     for (int i = 0; i < kWarpSize; ++i) values[i] = std::bit_cast<float>(singles[i] & 0xffffe000u);
     return;
-  case MatrixElement::e4m3: // as a half the number is 2^-8 as large
+  case MatrixElement::e4m3: // as a half, the number is scaled by 2^-8
     for (int i = 0; i < kBytes; ++i)
       halves[i] = static_cast<std::uint16_t>((bytes[i] & 0x80) << 8 |
                                              ((bytes[i] & 0x7f) == 0x7f ? 0x7fff : (bytes[i] & 0x7f) << 7));
@@ -184,7 +184,7 @@ inline void read_columns(const Fragment& f, Warp* warp, float* columns) {
   }
 }
 
-// The columns of a sparse A, 0 where nothing is. `present` has a mask of the rows for each column.
+// The columns of a sparse A, with 0 for elements that are not stored. `present`: a mask of rows for each column.
 inline void read_sparse(const MatrixSite& s, Warp* warp, float* columns, Word32* present) {
   alignas(64) float compressed[kMostFactor / 2];
   read_rows(s.a, warp, compressed);

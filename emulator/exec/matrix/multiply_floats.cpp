@@ -1,15 +1,15 @@
 // mma, mma.sp and wmma.mma of f16, bf16, tf32 and bytes of floating point (9.7.14.4.5, 9.7.14.5, 9.7.14.6). Compiled
 // once per level.
 //
-// The manual leaves the order and the rounding of sums of floats open. Here they are an H200's, bit for bit
-// (tests/data/hardware/matrix.jsonl): products are exact; those of a block and the accumulator are shifted to the
-// largest exponent among them, which for products is the sum of their factors' exponents, cut off 25 bits below it, and
-// added exactly; the sum is cut off to single precision, or rounded to the nearest half where the accumulator is one.
-// It is never -0. That the products are aligned and cut off is known from Fasi et al., "Numerical behavior of NVIDIA
+// The manual does not specify the order and the rounding of sums of floats. Here they are those of an H200, bit for bit
+// (tests/data/hardware/matrix.jsonl). Products are exact. The products of a block and the accumulator are shifted to
+// the largest exponent among them (for products, the sum of their factors' exponents), truncated 25 bits below it, and
+// added exactly. The sum is truncated to single precision, or rounded to the nearest half if the accumulator is a half.
+// It is never -0. The alignment and truncation of products is known from Fasi et al., "Numerical behavior of NVIDIA
 // tensor cores" (PeerJ Computer Science 7:e330, 2021), and Khattak and Mikaitis, "Accurate models of NVIDIA tensor
 // cores" (arXiv:2512.07004, 2025).
 //
-// Ordinary numbers are summed in vectors of rows, in 32 bits; any others element by element.
+// Ordinary numbers are summed in vectors of rows, in 32 bits; all others element by element.
 #include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/matrix_tiles.hpp"
@@ -34,7 +34,7 @@ constexpr int kNone = -1000;             ///< the exponent of 0; two of them are
 Word32 bits_of(float x) { return std::bit_cast<Word32>(x); }
 Word32 magnitude_of(float x) { return bits_of(x) & 0x7fffffffu; }
 
-// The least exponent of a normal number of an element: what is less has the same. With a bias of 127, as all here.
+// The least exponent of a normal number of an element; subnormals have the same. With a bias of 127, as all here.
 int smallest_of(MatrixElement e) {
   return e == MatrixElement::bf16 || e == MatrixElement::tf32 || e == MatrixElement::f32 ? 1 : kBias - 14;
 }
@@ -43,7 +43,7 @@ int exponent_of(float x, int smallest) {
   return magnitude == 0 ? kNone : std::max(static_cast<int>(magnitude >> 23), smallest);
 }
 
-// What exponents there are among numbers other than 0.
+// The range of exponents of numbers other than 0.
 struct Range {
   int least = 0, most = 0;
   [[nodiscard]] bool special() const { return most >= kAbove; }
@@ -57,7 +57,7 @@ struct Factor {
 };
 
 struct Product {
-  explicit Product(const MatrixSite& s) : site(s) {} // and nothing else: the tiles are large
+  explicit Product(const MatrixSite& s) : site(s) {} // leaves the tiles uninitialised: they are large
   const MatrixSite& site;
   Factor a, b;
   Word32 present[kMostDepth]; ///< of sparse: rows that a column of A has
@@ -124,7 +124,7 @@ Range find_factors(const float* values, int size, int smallest, Word32* exponent
 
 // ---- ordinary numbers
 
-// Cuts off, in the processor's way.
+// Truncates with the processor's conversion.
 struct Truncating {
   static constexpr Rounding rounding = Rounding::zero;
 };
@@ -209,7 +209,7 @@ Integers add_rows(Product& p, const std::uint8_t* order, int row, int part, int 
       cut = as_floats(reinterpret_cast<Integers>(cut) | (inexact & 1));
     }
     const Integers peak = peaks.of(j, part), unit = (peak - kKept) << 23;
-    const Floats d = peak < kLeast ? c + Floats{} : cut * as_floats(unit); // there is no product but 0; and no -0
+    const Floats d = peak < kLeast ? c + Floats{} : cut * as_floats(unit); // all products are 0; the result is not -0
     store(p.d + at, d);
   }
   return overflow;
@@ -230,7 +230,7 @@ template <bool halves> bool add_ordinary_block(Product& p, const std::uint8_t* o
 
 // ---- any numbers
 
-// What becomes of infinities and NaNs among the products and the accumulator of one element.
+// The result of infinities and NaNs among the products and the accumulator of one element.
 struct Exceptions {
   bool nan = false, up = false, down = false;
   void see(float x) {
@@ -244,7 +244,7 @@ struct Exceptions {
   }
 };
 
-// Cut off to single precision; beyond its range lies infinity.
+// Truncated to single precision; infinity beyond its range.
 float cut_off(double x) {
   const auto nearest = static_cast<float>(x);
   const bool beyond = __builtin_fabs(x) >= 0x1p128, grown = __builtin_fabs(double{nearest}) > __builtin_fabs(x);
@@ -286,9 +286,9 @@ float add_element(const Product& p, const std::uint8_t* order, int row, int colu
   return exceptions.instead_of(p.halves ? as_half(exact) : cut_off(exact));
 }
 
-// ---- all of it
+// ---- the whole product
 
-// D = A B + C for the products that come next in their order.
+// D = A B + C for the next products in order.
 void add_block(Product& p, const std::uint8_t* order) {
   if (is_ordinary(p) && (p.halves ? add_ordinary_block<true>(p, order) : add_ordinary_block<false>(p, order))) {
     if (!p.halves) return;
@@ -324,7 +324,7 @@ const Op* multiply_floats(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   Product p(s);
   read(p, warp);
-  // Sums of bytes start from 0, and C is added in the end, with the usual rounding (so the assembler expands them for
+  // Sums of bytes start from 0, and C is added at the end, with the usual rounding (as the assembler expands them for
   // sm_90).
   const bool bytes = bits(s.a.element) == 8;
   const std::size_t size = sizeof(float) * static_cast<std::size_t>(p.size());

@@ -137,7 +137,7 @@ void add_to_sums(const MatrixSite& s, Warp* warp, const std::int32_t* products) 
   write_sums(s.d, warp, c);
 }
 
-// Eight rows and columns of the product. All sums are less than 2^24, so single precision has them exactly.
+// Eight rows and columns of the product. All sums are less than 2^24 and therefore exact in single precision.
 void add_products(const MatrixSite& s, const float* a, const float* b, int row, int column, std::int32_t* products) {
   using Floats = float __attribute__((vector_size(32)));
   using Integers = std::int32_t __attribute__((vector_size(32)));

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kGiB = std::uint64_t{1} << 30;
 
-// Above where the heaps of programs that are not position-independent begin, below what 32-bit addresses mean
-// otherwise. The first context has most of it.
+// Above the heaps of programs that are not position-independent, below the 32-bit windows. The first context gets most
+// of it.
 constexpr std::uint64_t kLow = 0x5000'0000, kLowEnd = kFunctionWindow32, kFirstLow = 1536 * kMiB, kNextLow = 64 * kMiB;
-// Between what the system maps at the bottom and at the top of the address space.
+// Between the system's mappings at the bottom and at the top of the address space.
 constexpr std::uint64_t kHigh = 0x2000'0000'0000, kHighSize = 64 * kGiB;
 constexpr std::size_t kPlaces = 1 + (kLowEnd - kLow - kFirstLow) / kNextLow;
-// Where something else is at those, as under sanitizers.
+// Used if those are occupied, for example under sanitizers.
 constexpr std::uint64_t kOtherLow = 0x1000'0000, kOtherHigh = 0x10'0000'0000;
 
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -46,7 +46,7 @@ std::uint64_t most() {
   return limit.rlim_cur / 4;
 }
 
-// … so that a place may be smaller than usual; also where something else begins above it, as tables of sanitizers do.
+// … so a place may be smaller than usual. This also happens if other mappings are above it (tables of sanitizers).
 constexpr std::uint64_t kLeast = 16 * kMiB;
 
 std::uint64_t admitted(std::uint64_t size) {

@@ -1,9 +1,9 @@
-// Where device memory lies: numbered places in the address space, so that the first context of every process has the
-// same addresses, the second likewise, and each has memory that 32-bit addresses reach. Nothing but addresses is taken.
+// The location of device memory: numbered places in the address space. The first context of every process has the same
+// addresses, likewise the second, and each has memory below 4 GiB. Only address space is reserved, no memory.
 //
 //   MemoryPlace place = *take_place();   place.low.begin == 0x50000000;   give_back(place);
 //
-// The first place is held from the time the program, or the library, is loaded: the heap of a program that is not
+// The first place is reserved when the program or the library is loaded: the heap of a program that is not
 // position-independent begins at a random address in the first gigabyte, and grows.
 #pragma once
 
@@ -20,14 +20,14 @@ struct AddressRange {
 };
 
 struct MemoryPlace {
-  AddressRange low;   ///< below 4 GiB; empty: there was no room
-  AddressRange high;  ///< for what does not fit there
-  bool usual = false; ///< where contexts of this number lie in every process
+  AddressRange low;   ///< below 4 GiB; empty: no room
+  AddressRange high;  ///< for the rest
+  bool usual = false; ///< the usual place of contexts with this number
 };
 
-/// Empty: the address space is full, or limited.
+/// Empty if the address space is full or limited.
 std::optional<MemoryPlace> take_place();
-/// Its memory, too.
+/// Also frees its memory.
 void give_back(const MemoryPlace& place);
 
 } // namespace warplens::exec

@@ -13,7 +13,7 @@ void Extents::update(Piece& piece) {
     if (*below) piece.largest = std::max(piece.largest, (*below)->largest);
 }
 
-// All of `low` lies below all of `high`.
+// All pieces of `low` are below those of `high`.
 Extents::Tree Extents::joined(Tree low, Tree high) {
   if (!low || !high) return low ? std::move(low) : std::move(high);
   const bool low_is_top = low->priority > high->priority;

@@ -1,6 +1,6 @@
-// Pieces of an address range that nobody uses. First fit: the lowest piece that is large enough, so that addresses
-// depend on history no more than they must. Taking and giving back cost the logarithm of the number of pieces, unless
-// many pieces are large enough, but cannot hold an aligned place.
+// The free pieces of an address range. First fit: the lowest piece that is large enough is used, so that addresses
+// depend little on history. Both operations take logarithmic time in the number of pieces, unless many pieces are large
+// enough but cannot hold an aligned block.
 //
 //   Extents free;  free.give(0x1000, 0x4000);  *free.take(0x100, 1) == 0x1000;  free.give(0x1000, 0x100);
 #pragma once
@@ -14,13 +14,13 @@ namespace warplens::exec {
 
 class Extents {
 public:
-  /// [begin, begin + size) is nobody's now; joined with what is free beside it.
+  /// Frees [begin, begin + size) and merges it with adjacent free pieces.
   void give(std::uint64_t begin, std::uint64_t size);
-  /// The lowest `size` bytes at a multiple of `alignment`, a power of two. Empty: there are none.
+  /// Takes the lowest `size` bytes at a multiple of `alignment`, a power of two. Empty if there are none.
   std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment);
 
 private:
-  // A treap: a search tree by `begin` whose priorities, which are random, keep it balanced.
+  // A treap: a search tree by `begin`, balanced by random priorities.
   struct Piece;
   using Tree = std::unique_ptr<Piece>;
   struct Piece {

@@ -19,14 +19,14 @@ namespace {
 constexpr std::size_t kGuard = 4096, kAlignment = 64;
 constexpr std::size_t kLargestKept = std::size_t{16} << 20, kMostKept = std::size_t{64} << 20;
 
-// Rooms that nobody uses, by the logarithm of their size; all sizes are powers of two.
+// Unused memory blocks, by the logarithm of their size; all sizes are powers of two.
 class Rooms {
 public:
   static Rooms& instance() {
     static Rooms& rooms = *new Rooms; // never destroyed: threads may still run kernels when the process ends
     return rooms;
   }
-  /// nullptr: there is none.
+  /// nullptr if there is none.
   std::byte* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     std::vector<std::byte*>& list = list_of(bytes);
@@ -36,7 +36,7 @@ public:
     kept_ -= bytes;
     return room;
   }
-  /// False: there are enough.
+  /// False if enough are kept.
   bool give(std::byte* room, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     if (bytes > kLargestKept || kept_ > kMostKept - bytes) return false;
@@ -74,7 +74,7 @@ void GiveBackAligned::operator()(std::byte*) const {
 AlignedBytes aligned_bytes(std::size_t size) {
   const std::optional<std::uint64_t> used = Checked(std::max<std::size_t>(size, 1)).aligned(kAlignment).value();
   if (!used || *used > std::size_t{1} << 62) throw std::bad_alloc();
-  // What is too large to be kept has no need of a size that others have, too.
+  // Blocks that are too large to be kept need no common size.
   const std::size_t bytes = *used > kLargestKept ? Checked(*used).aligned(kGuard).saturated()
                                                  : std::max(kGuard, std::bit_ceil(static_cast<std::size_t>(*used)));
   std::byte* room = *used > kLargestKept ? nullptr : Rooms::instance().take(bytes);

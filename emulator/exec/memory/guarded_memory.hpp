@@ -1,9 +1,9 @@
-// The memory that a block's kernels address by offsets: registers, shared and local memory. It ends at a guard page, so
-// that a handler which computes a wrong offset stops the process instead of changing what belongs to somebody else.
+// The memory of a block that is addressed by offsets: registers, shared and local memory. It ends at a guard page, so
+// that a handler with a wrong offset stops the process instead of overwriting other data.
 //
 //   AlignedBytes registers = aligned_bytes(warps * warp_bytes);   // zeros
 //
-// Blocks of a launch come and go by the thousand: what is given back is kept for the next one, and cleared then.
+// A launch has thousands of blocks: freed memory is kept for the next block and cleared on reuse.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct GiveBackAligned {
 };
 using AlignedBytes = std::unique_ptr<std::byte[], GiveBackAligned>;
 
-/// Zeros, at a multiple of 64. Throws std::bad_alloc.
+/// Zeroed memory, 64-byte aligned. Throws std::bad_alloc.
 AlignedBytes aligned_bytes(std::size_t size);
 
 } // namespace warplens::exec

@@ -1,5 +1,5 @@
-// The heap of a device: what malloc() and free() give out inside kernels (CUDA C++ Programming Guide, "Dynamic Global
-// Memory Allocation").
+// The heap of a device, for malloc() and free() in kernels (CUDA C++ Programming Guide, "Dynamic Global Memory
+// Allocation").
 //
 //   Heap heap(begin, 8 << 20);  heap.allocate(100)  ->  begin: the lowest block that is large enough
 //
@@ -17,9 +17,9 @@ class Heap {
 public:
   Heap(std::uint64_t begin, std::uint64_t size) { free_.give(begin, size); }
 
-  /// 16-byte aligned; 0: there is no such block.
+  /// 16-byte aligned; 0 if no block is large enough.
   std::uint64_t allocate(std::uint64_t size);
-  /// False where `address` is no block.
+  /// False if `address` is not a block.
   bool free(std::uint64_t address);
 
 private:

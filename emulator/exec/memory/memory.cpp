@@ -13,10 +13,10 @@ namespace warplens::exec {
 namespace {
 
 constexpr std::uint64_t kAlignment = 256;
-// After each allocation lie at least this many bytes that belong to nobody: small overruns are always seen.
+// At least this many unused bytes follow each allocation, so that small overruns are always detected.
 constexpr std::uint64_t kGap = 256;
 
-/// What an allocation of so many bytes takes, with the gap.
+/// The space that an allocation takes, including the gap.
 Checked span_of(std::uint64_t size) { return (Checked(size) + kGap).aligned(kAlignment); }
 
 } // namespace
@@ -55,16 +55,16 @@ Arena::~Arena() { give_back(place_); }
 
 std::string Arena::remark() const {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return {}; // their tables are there
+  return {}; // their tables occupy the usual place
 #endif
   if (place_.usual) return {};
-  return fmt::format("device memory lies at {:#x} and {:#x} in this process, as something else is at its usual place: "
+  return fmt::format("device memory is at {:#x} and {:#x} in this process because its usual place is taken: "
                      "addresses differ from those of other runs{}",
                      place_.low.begin, place_.high.begin,
                      place_.low.size() == 0 ? ", and 32-bit modules cannot run" : "");
 }
 
-// Pages stay accessible once they have been: a kernel may still run when the memory is freed.
+// Pages remain accessible: a kernel may still be running when the memory is freed.
 bool Arena::make_accessible(std::uint64_t begin, std::uint64_t end) {
   const std::size_t zone = begin >= place_.low.begin && begin < place_.low.end ? 0 : 1;
   const std::uint64_t base = ranges()[zone].begin;
@@ -97,15 +97,14 @@ Expected<std::uint64_t> Arena::allocate(std::uint64_t size, std::string name, Op
     return *begin;
   }
   if (begin) free_.give(*begin, *span);
-  return failure(
-      fmt::format("out of device memory: '{}' asks for {} bytes, the arena has {}", name, size, this->size()));
+  return failure(fmt::format("out of device memory: '{}' needs {} bytes, the arena has {}", name, size, this->size()));
 }
 
 bool Arena::free(std::uint64_t address) {
   const std::lock_guard lock(mutex_);
   const auto found = allocations_.find(address);
   if (found == allocations_.end()) return false;
-  // Give the memory back; the next owner finds zeros. An overrun may have written behind the end, too.
+  // Return the memory to the system; the next owner gets zeros. This includes the gap: overruns may have written it.
   const std::uint64_t end = address + span_of(found->second.size()).saturated();
   const std::uint64_t first = Checked(address).aligned(kHostPageBytes).saturated(),
                       last = end / kHostPageBytes * kHostPageBytes;

@@ -1,5 +1,5 @@
-// Device memory: an arena at an address that is the same in each process, so that reports are the same, too; a device
-// address is a host address. Allocations are 256-byte aligned, named and known to the bounds checks.
+// Device memory: an arena at the same address in each process, which makes reports reproducible. A device address is a
+// host address. Allocations are 256-byte aligned and named; the bounds checks use them.
 //
 //   Arena arena = …;  void* a = *arena.allocate(1024, "a");   // 0x50000000
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace warplens::exec {
 
-/// The pages of a GPU: what an access past the end of an allocation may still reach (tests/data/hardware).
+/// The page size of a GPU: accesses past the end of an allocation succeed within its pages (tests/data/hardware).
 constexpr std::uint64_t kPageBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kHostPageBytes = 4096;
 
@@ -29,18 +29,18 @@ struct Allocation {
   std::uint64_t end = 0; ///< one past the last byte
   std::string name;
   bool constant = false;                 ///< a .const variable: kernels may only read it
-  std::uint64_t page_bytes = kPageBytes; ///< of the pages that it lies in
+  std::uint64_t page_bytes = kPageBytes; ///< size of its pages
   [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
 
-/// Whether each page that [low, high) touches has an allocation in it; `allocations` are in the order of addresses.
+/// Whether each page that [low, high) touches contains an allocation; `allocations` are sorted by address.
 bool in_used_pages(std::span<const Allocation> allocations, std::uint64_t low, std::uint64_t high);
 
 /// The arena of a context. Thread-safe.
 class Arena {
 public:
   struct Options {
-    std::uint64_t alignment = 256; ///< a power of two; 256 at least
+    std::uint64_t alignment = 256; ///< a power of two, at least 256
     bool constant = false;
     std::uint64_t page_bytes = kPageBytes; ///< Allocation::page_bytes
   };
@@ -51,20 +51,20 @@ public:
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Zeroed bytes, at the lowest address there is. Size 0 gives an allocation of no bytes. Error: out of memory.
+  /// Zeroed bytes at the lowest free address. Size 0 gives an empty allocation. Error: out of memory.
   Expected<std::uint64_t> allocate(std::uint64_t size, std::string name, Options options);
   Expected<std::uint64_t> allocate(std::uint64_t size, std::string name) {
     return allocate(size, std::move(name), Options{});
   }
-  /// False where `address` is not the begin of an allocation.
+  /// False if `address` is not the start of an allocation.
   bool free(std::uint64_t address);
 
-  /// All allocations by address: what a launch checks its accesses against.
+  /// All allocations, sorted by address. A launch checks its accesses against them.
   [[nodiscard]] std::vector<Allocation> snapshot() const;
-  /// The addresses that are device memory, or may become so.
+  /// The address ranges of current and future device memory.
   [[nodiscard]] std::array<AddressRange, 2> ranges() const { return {place_.low, place_.high}; }
   [[nodiscard]] std::uint64_t size() const { return place_.low.size() + place_.high.size(); }
-  /// What a user should know of where it lies, as addresses are not those of other processes; mostly empty.
+  /// A remark for the user if addresses differ from those of other processes; usually empty.
   [[nodiscard]] std::string remark() const;
 
 private:
@@ -78,7 +78,7 @@ private:
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
 };
 
-/// Generic addresses of shared, local and parameter memory lie in windows that no host address can fall into.
+/// Generic addresses of shared, local and parameter memory are in windows outside the range of host addresses.
 constexpr std::uint64_t kSharedWindow = 0x0100'0000'0000'0000;
 constexpr std::uint64_t kLocalWindow = 0x0200'0000'0000'0000;
 constexpr std::uint64_t kParamWindow = 0x0300'0000'0000'0000;
@@ -87,13 +87,13 @@ constexpr std::uint64_t kFunctionWindow = 0x0400'0000'0000'0000;
 /// Shared memory of the CTA with rank r in the cluster also lies at (r + 1) * kClusterStride of each CTA's shared
 /// space.
 constexpr std::uint64_t kClusterStride = std::uint64_t{1} << 24;
-/// With 32-bit addresses the windows lie at the top of the address space.
+/// With 32-bit addresses, the windows are at the top of the address space.
 constexpr std::uint64_t kSharedWindow32 = 0xf000'0000;
 constexpr std::uint64_t kFunctionWindow32 = 0xef00'0000;
 constexpr std::uint64_t kLocalWindow32 = 0xf800'0000;
 constexpr std::uint64_t kWindowSize32 = 0x0800'0000;
 
-/// The address of a function, by its number in the module: good for calls only.
+/// The address of a function, by its number in the module. Only calls can use it.
 constexpr std::uint64_t function_address(std::uint32_t function, int address_bits) {
   return (address_bits == 32 ? kFunctionWindow32 : kFunctionWindow) + std::uint64_t{16} * (function + 1);
 }

@@ -1,8 +1,8 @@
-// What the emulator tells whoever watches: all that analyzers may include of exec.
+// The events that the emulator reports to watchers. Analyzers include no other header of exec.
 //
-// A warp access is delivered with its shape, and with a count: accesses of an instruction with the same shape, mask and
-// alignment (address modulo kAlignmentPeriod) are held back and delivered once, with `count` of them. Most kernels
-// therefore cost their analyzers next to nothing.
+// A warp access is delivered with its shape and a count: accesses of an instruction with the same shape, mask and
+// alignment (address modulo kAlignmentPeriod) are held back and delivered once, with their `count`. For most kernels,
+// the cost of analyzers is therefore negligible.
 //
 //   warp 0 of a vector addition loads a[tid]:  Access{shape: contiguous, addresses: p, p+4, …, mask: ~0, lane_bytes: 4}
 #pragma once
@@ -19,7 +19,7 @@ namespace warplens::exec {
 using Mask = std::uint32_t;
 constexpr int kWarpSize = 32;
 
-/// Accesses whose addresses differ by a multiple of this are the same to every rule that looks at one access alone.
+/// Accesses whose addresses differ by a multiple of this are equivalent for every rule that evaluates single accesses.
 constexpr std::uint64_t kAlignmentPeriod = 256;
 
 enum class Shape : std::uint8_t {
@@ -31,10 +31,10 @@ enum class Shape : std::uint8_t {
 
 enum class AccessKind : std::uint8_t { load, store, atomic, reduction };
 
-/// Where the lanes of an access lie, in short: lanes 0 to 15 at base + i * stride[0], lanes 16 to 31 at
+/// The addresses of an access in compact form: lanes 0 to 15 at base + i * stride[0], lanes 16 to 31 at
 /// base + half + (i - 16) * stride[1]. Two-dimensional blocks of 16 columns have two such sequences, most others one.
 struct HalfWarps {
-  std::uint64_t base = 0; ///< of lane 0, extrapolated where it is inactive
+  std::uint64_t base = 0; ///< of lane 0, extrapolated if it is inactive
   std::int64_t stride[2]{};
   std::int64_t half = 0;
   friend bool operator==(const HalfWarps&, const HalfWarps&) = default;
@@ -46,11 +46,11 @@ struct Access {
   isa::Space space{}; ///< where the addresses lie after generic ones are resolved: global, shared, local, constant
   AccessKind kind{};
   Shape shape{};
-  std::uint16_t lane_bytes = 0;             ///< bytes that each lane asks for: 16 for ld.v4.f32
+  std::uint16_t lane_bytes = 0;             ///< bytes that each lane accesses: 16 for ld.v4.f32
   Mask mask = 0;                            ///< lanes that take part; never 0
   std::int64_t stride = 0;                  ///< bytes from lane to lane, for contiguous and strided
   const std::uint64_t* addresses = nullptr; ///< [32]; valid for the lanes in mask. Shared and local: byte offsets
-  const HalfWarps* halves = nullptr;        ///< the same addresses; null: they are not known to be such sequences
+  const HalfWarps* halves = nullptr;        ///< the same addresses; null: not known to be such sequences
   std::uint64_t count = 1;                  ///< how many such accesses this stands for
 };
 
@@ -62,19 +62,19 @@ struct Branch {
   std::uint64_t count = 1;
 };
 
-/// The warp that an event is of.
+/// The warp of an event.
 struct WarpId {
   std::uint64_t cta = 0;  ///< linear
   std::uint32_t warp = 0; ///< in the CTA
 };
 
-/// Lanes of a warp arrive at a CTA barrier: all that live, or some of them where the warp has diverged.
+/// Lanes of a warp arrive at a CTA barrier: all live lanes, or some of them if the warp has diverged.
 struct Barrier {
   std::uint32_t instruction = 0;
   Mask active = 0;
-  std::uint32_t number = 0; ///< of the barrier: 0 to 15
+  std::uint32_t number = 0; ///< barrier number: 0 to 15
   WarpId of{};
-  std::uint64_t steps = 0; ///< warp instructions that the warp has run, to the end of this basic block
+  std::uint64_t steps = 0; ///< instructions that the warp has executed, to the end of this basic block
 };
 
 /// How often each instruction ran, from the counters of the basic blocks.
@@ -84,12 +84,12 @@ struct InstructionCount {
   std::uint64_t lanes_on = 0; ///< active lanes whose guard was true, summed
 };
 
-/// The launch that is being watched.
+/// The shape of the watched launch.
 struct LaunchShape {
   std::uint32_t grid[3]{1, 1, 1};
   std::uint32_t block[3]{1, 1, 1};
-  std::uint32_t cluster[3]{1, 1, 1}; ///< CTAs of a cluster; the grid is a multiple of it
-  bool explicit_cluster = false;     ///< the launch or the kernel asked for clusters
+  std::uint32_t cluster[3]{1, 1, 1}; ///< CTAs per cluster; the grid is a multiple of it
+  bool explicit_cluster = false;     ///< the launch or the kernel requests clusters
   std::uint64_t shared_static = 0;   ///< bytes
   std::uint64_t shared_dynamic = 0;  ///< bytes
   [[nodiscard]] std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
@@ -99,24 +99,23 @@ struct LaunchShape {
   [[nodiscard]] std::uint32_t warps() const { return (threads() + kWarpSize - 1) / kWarpSize; }
 };
 
-/// Which events a shard wants to be told of one by one.
+/// The events that a shard wants one by one.
 struct EachWanted {
   std::uint32_t spaces = ~0u; ///< of accesses: a bit for each isa::Space
   bool branches = true;
-  bool addresses = true; ///< false: Access::addresses may be null where Access::halves is not
-  bool together = true;  ///< false: what is told one by one need not come to access() as well
+  bool addresses = true; ///< false: Access::addresses may be null if Access::halves is not
+  bool together = true;  ///< false: events reported one by one need not also go to access()
   [[nodiscard]] bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
   static constexpr std::uint32_t bit(isa::Space space) { return 1u << static_cast<unsigned>(space); }
 };
 
-/// Receives the events of one worker. One shard belongs to one worker, so it needs no locks; the events of a CTA all
-/// come from one worker, a warp's in program order. Which worker runs which CTA is not fixed: what a shard keeps
-/// must merge to the same total however the CTAs were dealt out.
+/// Receives the events of one worker. A shard belongs to one worker, so it needs no locks. All events of a CTA come
+/// from one worker, those of a warp in program order. The assignment of CTAs to workers varies: the data of the shards
+/// must merge to the same total for every assignment.
 ///
-/// Where begin_cta() returns true, the shard is told of each access and branch of that CTA as well, one by one and with
-/// the warp that it is of, as soon as it happens: each_access() and each_branch(), `count` being 1. That costs several
-/// times what the emulation does, less where each_wanted() leaves something out; where begin_cta() returns false, it
-/// costs next to nothing.
+/// If begin_cta() returns true, the shard also receives each access and branch of that CTA one by one, with its warp,
+/// as soon as it happens: each_access() and each_branch(), with `count` 1. This costs several times as much as the
+/// emulation, or less if each_wanted() excludes events. If begin_cta() returns false, the cost is negligible.
 class Shard {
 public:
   virtual ~Shard() = default;
@@ -125,19 +124,19 @@ public:
   virtual void barrier(const Barrier&) {}
 
   virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
-  virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not after a trap
-  /// Asked once, before the first event. More may be told, where somebody else wants it.
+  virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap
+  /// Called once, before the first event. If another shard wants more events, this shard may receive them too.
   [[nodiscard]] virtual EachWanted each_wanted() const { return {}; }
   virtual void each_access(const WarpId&, const Access&) {}
   virtual void each_branch(const WarpId&, const Branch&) {}
 };
 
-/// What the emulator needs of a watcher: a shard per worker. After the launch the owner merges its own shards.
+/// Creates a shard for each worker, and merges the shards after the launch.
 class Watcher {
 public:
   virtual ~Watcher() = default;
   virtual std::unique_ptr<Shard> make_shard() = 0;
-  /// All shards, in worker order, and the counts per instruction, once, after the last CTA.
+  /// Called once, after the last CTA, with all shards in worker order and the counts of each instruction.
   virtual void finish(std::vector<std::unique_ptr<Shard>> shards, const std::vector<InstructionCount>& counts) = 0;
 };
 

@@ -16,7 +16,7 @@ int bits(MatrixElement element) {
   case MatrixElement::s32: return 32;
   case MatrixElement::s4:
   case MatrixElement::u4: return 4;
-  case MatrixElement::b1: return 32; // a word of them
+  case MatrixElement::b1: return 32; // a word of bits
   default: return 8;
   }
 }
@@ -43,7 +43,7 @@ void Fragment::find_corners() {
 
 std::vector<std::uint16_t> Fragment::places() const {
   std::vector<std::uint16_t> list(static_cast<std::size_t>(size()));
-  for (int r = registers; r-- > 0;) // of copies the first counts
+  for (int r = registers; r-- > 0;) // the first of several copies counts
     for (int l = 0; l < 32; ++l)
       for (int p = 0; p < lane_elements; ++p)
         list[position(r, l, p)] = static_cast<std::uint16_t>((r * 32 + l) * lane_elements + p);
@@ -60,7 +60,7 @@ void transpose(Fragment& f) {
   std::transform(f.reg.begin(), f.reg.end(), f.reg.begin(), swapped);
 }
 
-// Eight rows, of each of which four lanes have consecutive elements; registers go on as `more` says.
+// Eight rows; four lanes hold consecutive elements of each. `more` describes the further registers.
 Fragment by_rows(MatrixElement element, int rows, int columns, std::initializer_list<Step> more) {
   Fragment f;
   f.element = element;

@@ -8,7 +8,7 @@ std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel) {
   std::vector<std::uint32_t> offsets;
   Checked end = 0;
   const auto place = [&] { offsets.push_back(end.as<std::uint32_t>().value_or(~std::uint32_t{0})); };
-  for (const ir::Variable& p : kernel.params) { // the parser sees to it that they fit
+  for (const ir::Variable& p : kernel.params) { // the parser ensures that they fit
     end = end.aligned(p.alignment);
     place();
     end += p.size;

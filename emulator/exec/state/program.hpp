@@ -1,5 +1,5 @@
-// A kernel decoded for one way of running it (level, watched or not): a handler per instruction, and what a warp's
-// register file holds. Immutable; shared by all workers.
+// A kernel decoded for one configuration (level, watched or not): a handler per instruction, and the layout of a warp's
+// register file. Immutable; shared by all workers.
 #pragma once
 
 #include "emulator/exec/memory/address_space.hpp"
@@ -16,20 +16,20 @@
 
 namespace warplens::exec {
 
-/// A memory instruction: what is known of it before it runs.
+/// A memory instruction: the properties known before it runs.
 struct MemorySite {
-  std::uint32_t index = 0;       ///< of this site in Program::sites
+  std::uint32_t index = 0;       ///< index of this site in Program::sites
   std::uint32_t instruction = 0; ///< in the function
   isa::Space space{};            ///< as written; generic addresses are resolved per access
   AccessKind kind{};
-  std::uint16_t lane_bytes = 0; ///< all elements of a vector together; also the alignment that is needed
+  std::uint16_t lane_bytes = 0; ///< all elements of a vector together; also the required alignment
   bool address32 = false;       ///< the address row holds 32-bit values
-  bool cluster = false;         ///< shared memory of other CTAs of the cluster may be meant
-  /// What the watcher is told: the width where the assembler would join this access with its neighbours (see
-  /// ir/joined_accesses.hpp), 0 where another site speaks for this one; and how far from its address that begins.
+  bool cluster = false;         ///< may access shared memory of other CTAs of the cluster
+  /// The access that the watcher sees. It is wider if the assembler would join this access with its neighbours (see
+  /// ir/joined_accesses.hpp). 0 bytes: another site reports this access. The offset is relative to the address.
   std::uint16_t observed_bytes = 0;
   std::int64_t observed_offset = 0;
-  /// Rows of the elements where an Op has no room for them all (vectors of atomics): read from, written to.
+  /// Rows of the elements if an Op has no room for them all (vectors of atomics): sources, destinations.
   std::array<std::uint32_t, 8> from{}, to{};
 };
 
@@ -58,32 +58,32 @@ struct FrameRow {
 /// An argument or a result of a call: in a row of the caller, or in its frame; and in the frame of the callee.
 struct Transfer {
   bool in_row = false;
-  std::uint32_t place = 0;  ///< of the row, or in the caller's frame
+  std::uint32_t place = 0;  ///< offset of the row, or in the caller's frame
   int lane_bytes = 0;       ///< of the row
   std::uint32_t offset = 0; ///< in the callee's frame
   std::uint32_t bytes = 0;
 };
 
-/// A function that may be called: where it begins, and its frame (exec/calls/calls.hpp).
+/// A function that may be called: its entry and its frame (exec/calls/calls.hpp).
 struct CalledPart {
   const Op* entry = nullptr;
   ir::Library library{};
   std::uint32_t frame_bytes = 0, alignment = 16;
-  std::vector<FrameRow> params, results; ///< those that are registers
+  std::vector<FrameRow> params, results; ///< those in registers
   std::vector<std::uint32_t> param_offsets, result_offsets;
 };
 
 struct CallTarget {
   std::uint64_t address = 0; ///< of the function
-  std::uint32_t part = 0;    ///< of Program::parts
+  std::uint32_t part = 0;    ///< index into Program::parts
   std::vector<Transfer> arguments, results;
 };
 
 struct CallSite {
-  std::uint32_t caller = 0;            ///< of Program::parts
-  std::vector<CallTarget> targets;     ///< one of a direct call
+  std::uint32_t caller = 0;            ///< index into Program::parts
+  std::vector<CallTarget> targets;     ///< one for a direct call
   std::vector<FrameRow> saved;         ///< rows of the caller that the callee may write
-  const MemorySite* strings = nullptr; ///< what functions of the library read
+  const MemorySite* strings = nullptr; ///< for reads by library functions
 };
 
 /// A basic block's counter (watched programs only): which instructions it stands for.
@@ -113,14 +113,14 @@ struct Program {
   std::uint32_t param_bytes = 0;
   std::vector<AddressRange> constant_variables; ///< by address
 
-  // Of kernels that call functions or use the stack.
+  // For kernels that call functions or use the stack.
   std::shared_ptr<const ir::Function> linked; ///< owns `function`
   std::vector<CalledPart> parts;              ///< as in the function
   std::deque<CallSite> calls;
   std::uint32_t frame_row = 0,
                 top_row = 0;     ///< u32, per lane: where the running function's frame begins, where the stack ends
   std::uint64_t stack_limit = 0; ///< local memory may grow up to this
-  bool uses_heap = false;        ///< of the device: Launch::heap, Launch::device_runtime
+  bool uses_heap = false;        ///< of the device: needs Launch::heap, Launch::device_runtime
   ir::BlockDependence block_dependence{};
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
 };

@@ -19,7 +19,7 @@ void Image::lay_out() {
     now.offset = offset.saturated();
     now.row_bytes = row.saturated();
     now.slice_bytes = slice.saturated();
-    end = offset + all - row + texels; // the last row of pitched memory need not be whole
+    end = offset + all - row + texels; // the last row of pitched memory may be incomplete
     offset += all;
   }
   bytes_ = end.saturated();

@@ -1,10 +1,10 @@
-// Textures, surfaces and samplers as a launch knows them: values behind 64-bit handles.
+// The textures, surfaces and samplers of a launch, identified by 64-bit handles.
 //
 //   Image image;  image.width = 8;  image.height = 6;  image.type = isa::Type::f32;  image.address = buffer;
 //   image.lay_out();  textures.set(7, {BoundTexture::Kind::texture, "t", image, {.linear = true}});
 //
-// Texels lie in memory level after level; of a level slice after slice (layers, faces or depth), of a slice row after
-// row; the samples of a texel, and the channels of each, lie side by side. Real devices tile them.
+// Texels are stored level after level; within a level slice after slice (layers, faces or depth); within a slice row
+// after row. The samples of a texel, and the channels of each, are adjacent. Real devices tile them.
 #pragma once
 
 #include "emulator/isa/types.hpp"
@@ -16,7 +16,7 @@
 
 namespace warplens::exec {
 
-/// What a coordinate outside a texture reads.
+/// The addressing mode for coordinates outside a texture.
 enum class Addressing : std::uint8_t { wrap, clamp, mirror, border };
 
 struct Sampler {
@@ -24,15 +24,15 @@ struct Sampler {
   bool linear = false;              ///< filter between texels, otherwise the nearest one
   bool linear_levels = false;       ///< filter between levels
   bool normalized = false;          ///< coordinates from 0 to 1
-  bool unnormalized_forced = false; ///< whatever `normalized` says (.samplerref, force_unnormalized_coords)
-  bool read_normalized = false;     ///< integers of 8 and 16 bits become floats from 0 or -1 to 1
-  bool srgb = false;                ///< and those of 8 bits, but the fourth channel, are converted from sRGB
+  bool unnormalized_forced = false; ///< overrides `normalized` (.samplerref, force_unnormalized_coords)
+  bool read_normalized = false;     ///< 8- and 16-bit integers become floats from 0 or -1 to 1
+  bool srgb = false;                ///< and 8-bit ones are converted from sRGB, except the fourth channel
   float level_bias = 0;
   float lowest_level = 0, highest_level = 0;
   std::array<float, 4> border{};
 };
 
-/// Where the texels of a level lie.
+/// The memory layout of a level.
 struct ImageLevel {
   std::uint32_t width = 1, height = 1, depth = 1;
   std::uint64_t offset = 0; ///< from the image's address, bytes
@@ -47,25 +47,25 @@ struct Image {
   bool layered = false;
   bool cube = false;   ///< six faces a layer: +x, -x, +y, -y, +z, -z
   bool depths = false; ///< a depth texture: `tex` and `tld4` with a depth compare it with each texel (not above)
-  bool memory = false; ///< plain memory, which has a first and a last texel and no addressing modes
+  bool memory = false; ///< linear memory: has a first and a last texel, and no addressing modes
   std::uint32_t width = 1, height = 1, depth = 1;
   std::uint32_t layers = 1;
   std::uint32_t levels = 1;
   std::uint32_t samples = 1;
   isa::Type type = isa::Type::f32; ///< of a channel: u8, s8, u16, s16, u32, s32, f16, f32
-  bool normalized = false;         ///< its integers stand for fractions (UNORM, SNORM)
+  bool normalized = false;         ///< its integers represent fractions (UNORM, SNORM)
   std::uint32_t channels = 1;      ///< 1, 2 or 4
   std::uint64_t address = 0;       ///< of the first texel
   std::uint64_t pitch = 0;         ///< bytes from row to row; 0: rows follow each other
   std::array<ImageLevel, kMaxLevels> level{};
 
-  /// Fills `level`; everything else has been set. Sizes that need more than 64 bits become the largest number.
+  /// Fills `level` after everything else has been set. Sizes that exceed 64 bits become the largest number.
   void lay_out();
   [[nodiscard]] std::uint32_t texel_bytes() const {
     return channels * static_cast<std::uint32_t>(isa::bytes(type)) * samples;
   }
   [[nodiscard]] std::uint32_t slices() const { return layers * (cube ? 6 : 1); }
-  /// All levels together, after lay_out(); the largest number where they need more than 64 bits.
+  /// Size of all levels, after lay_out(); the largest number if it exceeds 64 bits.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
 private:
@@ -75,12 +75,12 @@ private:
 struct BoundTexture {
   enum class Kind : std::uint8_t { texture, surface, sampler } kind{};
   std::string name;
-  bool is_variable = false; ///< of a module; its handle is the variable's address
+  bool is_variable = false; ///< a variable of a module; its handle is its address
   Image image;
   Sampler sampler;
 };
 
-/// What handles stand for. The handle of a variable of a module is its address.
+/// The objects by handle. The handle of a variable of a module is its address.
 class Textures {
 public:
   void set(std::uint64_t handle, BoundTexture texture) { list_[handle] = std::move(texture); }

@@ -1,4 +1,4 @@
-// Why a launch stopped, and what it was let do beyond the ends of allocations.
+// The reason why a launch stopped, and its tolerated accesses past the ends of allocations.
 #pragma once
 
 #include "emulator/exec/state/events.hpp"
@@ -37,13 +37,13 @@ struct Trap {
   AccessKind access{};
   std::uint32_t lane_bytes = 0;
   std::uint64_t address = 0;
-  std::string detail; ///< nearest allocation, who waits where, ...
+  std::string detail; ///< nearest allocation, waiting warps, …
 };
 
-/// What went past the end of an allocation at one instruction, and passed.
+/// The accesses of one instruction past the end of an allocation that did not fault.
 struct Overrun {
-  Trap first;              ///< of the CTA with the lowest number, and of its thread with the lowest one
-  std::uint64_t count = 0; ///< accesses of threads
+  Trap first;              ///< of the lowest thread of the lowest CTA
+  std::uint64_t count = 0; ///< number of accesses by threads
 };
 
 } // namespace warplens::exec

@@ -1,8 +1,8 @@
-// The state of one warp and the decoded instruction that works on it.
+// The state of a warp, and the decoded instructions that operate on it.
 //
-// A register is a row of 32 lanes, 64-byte aligned; a predicate is a 32-bit mask. Rows lie behind the Warp header in
-// one piece of memory, so that an operand is one offset from the Warp's own address. Immediates and special registers
-// are rows too, written when the warp's slot or the CTA is set up.
+// A register is a row of 32 lanes, 64-byte aligned; a predicate is a 32-bit mask. Rows follow the Warp header in
+// memory, so that an operand is an offset from the Warp's address. Immediates and special registers are rows too,
+// written when the warp's slot or the CTA is set up.
 //
 //   fma.rn.f32 %f8, %f16, %f5, %f6   ->   Op{run: lanes<Fma>, dst: {4736}, src: {5760, 4352, 4480}, guard: <always
 //   true>}
@@ -29,7 +29,7 @@ struct Op {
   Handler run = nullptr;
   std::uint32_t dst[2]{};
   std::uint32_t src[4]{};
-  std::uint32_t guard = 0;       ///< offset of a predicate; the constant true where there is no guard
+  std::uint32_t guard = 0;       ///< offset of a predicate; the constant true if there is no guard
   std::uint32_t guard_flip = 0;  ///< ~0 for @!p
   std::uint32_t instruction = 0; ///< index into ir::Function::instructions
   std::uint32_t extra = 0;       ///< by handler: index of a block or branch, ...
@@ -44,29 +44,29 @@ static_assert(sizeof(Op) == 64);
 
 enum class WarpState : std::uint8_t {
   ready,
-  at_barrier, ///< as a whole
+  at_barrier, ///< the whole warp
   stuck,      ///< all its lanes are parked: see paths.hpp
   done,
   trapped
 };
 
 struct alignas(64) Warp {
-  Mask active = 0;          ///< lanes of the path that runs
+  Mask active = 0;          ///< lanes of the running path
   Mask live = 0;            ///< lanes that have not exited
-  std::uint64_t lanes = 0;  ///< how many are active: kept so that counting costs an addition
+  std::uint64_t lanes = 0;  ///< number of active lanes: kept so that counting costs an addition
   std::int64_t budget = 0;  ///< instructions left in this turn
-  const Op* next = nullptr; ///< where to go on after a stop
+  const Op* next = nullptr; ///< where to continue after a stop
   Cta* cta = nullptr;
   Worker* worker = nullptr;
   WarpState state = WarpState::ready;
   std::uint8_t barrier = 0; ///< which one it waits at
-  bool told_each = false;   ///< whether the watcher is told of each event: Shard::begin_cta()
+  bool told_each = false;   ///< report each event to the watcher: Shard::begin_cta()
   std::uint32_t index = 0;  ///< in the CTA
-  Paths* paths = nullptr;   ///< the other lanes, where it has diverged
+  Paths* paths = nullptr;   ///< the other lanes, if it has diverged
   std::uint64_t steps = 0;  ///< executed in earlier turns: what %clock counts
   std::int64_t turn = 0;    ///< budget at the start of this turn
-  /// Warp instructions that it has run, each block as a whole when it is entered. Only where somebody watches; exact,
-  /// which steps are not.
+  /// Instructions that it has executed; each block is counted as a whole when it is entered. Only with a watcher;
+  /// exact, unlike `steps`.
   std::uint64_t counted = 0;
 };
 
@@ -83,7 +83,7 @@ inline Mask acting(const Op* op, Warp* warp) { return warp->active & (predicate(
 
 constexpr Mask kFullMask = ~Mask{0};
 
-/// Whether no more than one lane acts.
+/// Whether at most one lane acts.
 inline bool few(Mask mask) { return (mask & (mask - 1)) == 0; }
 
 inline void activate(Warp* warp, Mask mask) {

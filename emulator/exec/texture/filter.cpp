@@ -17,9 +17,9 @@ std::int64_t half_down(std::int64_t product) { return (product + kWholeWeight / 
 constexpr int kSingle = 24, kHalf = 11;
 constexpr int kSpare = 4;
 
-// The sum of one slice, exact but for what alignment cuts off; times kWholeWeight.
+// The sum of one slice, exact except for the truncation by alignment; times kWholeWeight.
 double slice_sum(const std::int64_t* weights, const std::array<float, 4>& x, int digits) {
-  double special = 0; // infinities and what is no number
+  double special = 0; // infinities and NaNs
   int largest = -1000;
   for (std::size_t i = 0; i < 4; ++i) {
     if (weights[i] == 0 || x[i] == 0) continue;
@@ -36,7 +36,7 @@ double slice_sum(const std::int64_t* weights, const std::array<float, 4>& x, int
   return std::ldexp(static_cast<double>(sum), unit);
 }
 
-// To so many digits, ties away from zero; `least` is the exponent of the smallest step of the format.
+// Rounds to this number of digits, ties away from zero; `least` is the exponent of the smallest step of the format.
 float rounded(double x, int digits, int least) {
   if (x == 0) return 0;
   const int unit = std::max(std::ilogb(x) + 1 - digits, least);

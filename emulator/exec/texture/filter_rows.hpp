@@ -1,4 +1,4 @@
-// Weighted sums of texels in rows: filter.hpp says what is rounded where, and filter.cpp does the same for one lane.
+// Weighted sums of texels in rows: filter.hpp describes the rounding, and filter.cpp does the same for one lane.
 // Compiled per level.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace warplens::exec::WARPLENS_LEVEL {
 /// Up to four texels of a slice: bit 0 of the index is x, bit 1 y.
 using SliceWeights = Row<std::int32_t>[4];
 
-/// How a total is split along an axis.
+/// Splits a total along an axis.
 inline void split(const Row<std::int32_t>& second, const Row<std::int32_t>& total, Row<std::int32_t>& one,
                   Row<std::int32_t>& two) {
   each_lane([&](int i) {
@@ -36,7 +36,7 @@ inline void slice_weights(const Row<std::int32_t>& x, const Row<std::int32_t>& y
 inline double power_of_two(std::int64_t biased) { return std::bit_cast<double>(biased << 52); }
 
 /// Adds a slice of floats, in units of 1/256. `special` becomes ~0 in lanes with an infinity or a NaN, whose sums are
-/// undefined. Exponents are looked at as those of doubles, which know no subnormal floats.
+/// undefined. Exponents are those of doubles, in which no float is subnormal.
 template <int digits, int corners>
 inline void add_floats(const Row<std::uint32_t>* texels, const Row<std::int32_t>* weights, Row<double>& sum,
                        Row<std::uint32_t>& special) {
@@ -65,7 +65,7 @@ inline void add_floats(const Row<std::uint32_t>* texels, const Row<std::int32_t>
   });
 }
 
-/// Sums to so many digits, ties away from zero; 2^least is the smallest step.
+/// Rounds sums to this number of digits, ties away from zero; 2^least is the smallest step.
 template <int digits, int least> inline void round_floats(const Row<double>& sum, Row<std::uint32_t>& to) {
   constexpr double kLeastNormal = std::bit_cast<double>(std::int64_t{1023 + least + digits - 1} << 52);
   each_lane([&](int i) {

@@ -1,4 +1,4 @@
-// Coordinates in rows: which texels of an axis they mean, and with what weights. sampler.cpp says why; the arithmetic
+// Coordinates in rows: their texels on an axis, and the weights. sampler.cpp explains them; the arithmetic
 // is the same, in double precision, where every step is exact or rounded once. Compiled per level.
 #pragma once
 
@@ -14,7 +14,7 @@ template <class F> [[gnu::always_inline]] inline void each_lane(F&& f) {
   for (int i = 0; i < kWarpSize; ++i) f(i);
 }
 
-// By whole vectors: of a loop the compiler would make a string instruction, which takes longer than all the rest.
+// By whole vectors: the compiler would turn a loop into a string instruction, which is slower than everything else.
 template <class T> inline void fill(Row<T>& row, T value) {
   using Vector [[gnu::vector_size(32)]] = T;
   const Vector same = Vector{} + value;
@@ -31,7 +31,7 @@ template <class T> inline void copy(const Row<T>& from, Row<T>& to) {
   }
 }
 
-/// Two neighbouring texels along an axis, and how much the second one counts, of 256.
+/// Two neighbouring texels along an axis, and the weight of the second one, out of 256.
 struct AxisRows {
   Row<std::int32_t> texel[2], weight;
   Row<std::uint32_t> beyond[2]; ///< ~0 where the border is read; only with Addressing::border

@@ -54,7 +54,7 @@ private:
     normalized_ = site_.is_cube() || (sampler_.normalized && !sampler_.unnormalized_forced && site_.float_coordinates);
     linear_ = sampler_.linear && reading_.floats && site_.float_coordinates;
     wanted_ = wanted_channels();
-    // Only the border has channels that the image lacks.
+    // Channels that the image lacks exist only in the border.
     present_ = reading_.has_border ? wanted_ : wanted_ & ((1u << image_.channels) - 1);
     return true;
   }
@@ -230,7 +230,7 @@ private:
 
   // ---- levels ------------------------------------------------------------------------------------------------------
 
-  // Which level each lane reads, and how much the next one counts; returns a bit for each level.
+  // The level that each lane reads, and the weight of the next one; returns a bit for each level.
   std::uint32_t choose_levels() {
     if (site_.mode == Mode::plain || site_.mode == Mode::base) {
       const LevelChoice same = level_at(image_, sampler_, 0);
@@ -292,7 +292,7 @@ private:
       if (sums_) add_level(level, number, one_level);
       if (!linear_ || r_.addresses) read_nearest(level, number, one_level);
     }
-    // Where all reads are of one level and unfiltered, the answer is there already.
+    // If all reads are of one level and unfiltered, the result is already complete.
     for (unsigned c = 0; c < 4; ++c) {
       if ((wanted_ >> c & 1) == 0) continue;
       if ((present_ >> c & 1) == 0) {
@@ -377,7 +377,7 @@ private:
 
   template <int corners>
   void add_slice(const Footprint& f, std::size_t axes, unsigned first, const Row<std::int32_t>* weights) {
-    // All words before the first is looked at: vectors would wait for the narrow stores that put them together.
+    // Gathers all words before the first is used: vector loads would stall on the narrow stores.
     TexelWords words[corners];
     const std::size_t all = linear_ ? axes : dimensions(); // unfiltered, all axes count for the address
     for (unsigned k = 0; k < corners; ++k) read_words(f, all, first + k, present_, words[k]);
@@ -418,7 +418,7 @@ private:
     each_lane([&](int i) { answer_.address[i] = image_.address + f.offset[0][0][i] + f.offset[1][0][i]; });
   }
 
-  // Integers that name no texel read 0.
+  // Integers outside the texture read 0.
   void drop_outside() {
     for (unsigned c = 0; c < 4; ++c)
       if ((wanted_ >> c & 1) != 0) each_lane([&](int i) { answer_.value[c][i] &= ~outside_[i]; });

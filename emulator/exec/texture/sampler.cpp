@@ -20,15 +20,15 @@ float as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
 // ---- one axis -----------------------------------------------------------------------------------------------------
 
-/// Two neighbouring texels along an axis, and how much the second one counts, of kOne.
+/// Two neighbouring texels along an axis, and the weight of the second one, out of kOne.
 struct Axis {
   std::int64_t texel[2]{};
   bool beyond[2]{};
-  bool outside = false; ///< an integer that names no texel: the answer is 0, whatever the mode
+  bool outside = false; ///< an integer outside the texture: the result is 0 in every mode
   std::int64_t weight = 0;
 };
 
-// A texel's number brought into the texture; `beyond` where it reads the border.
+// Maps a texel's number into the texture; sets `beyond` if it reads the border.
 std::int64_t addressed(std::int64_t i, std::int64_t size, Addressing mode, bool& beyond) {
   switch (mode) {
   case Addressing::wrap: return ((i % size) + size) % size;
@@ -42,9 +42,9 @@ std::int64_t addressed(std::int64_t i, std::int64_t size, Addressing mode, bool&
   return std::clamp<std::int64_t>(i, 0, size - 1);
 }
 
-// A coordinate in units of 1/256 texel, rounded for filtering, cut off for the nearest texel. What is no number is 0;
-// what is too large stays out of range; subnormal numbers are 0. Normalised coordinates have 21 bits after the point,
-// in large textures 22: measured for up to 1000 and for 20000 texels.
+// A coordinate in units of 1/256 texel, rounded for filtering, truncated for the nearest texel. NaNs and subnormal
+// numbers are 0; large numbers stay out of range. Normalised coordinates have 21 fractional bits, in large textures 22:
+// measured for up to 1000 and for 20000 texels.
 std::int64_t fixed_point(double coordinate, std::int64_t size, bool normalized, bool linear) {
   constexpr double kLimit = 1 << 24;
   constexpr int kFraction = 21;
@@ -99,7 +99,7 @@ private:
   }
 
   // The face of the largest coordinate (CUDA C++ Programming Guide, "Cubemap Textures"), and the place on it. The code
-  // that the assembler makes divides all three by the largest first; what is no number then is 0, and no largest.
+  // of the assembler divides all three by the largest first; a NaN then is 0, and not the largest.
   void project() {
     const auto flushed = [](std::uint32_t bits) {
       return std::fpclassify(as_float(bits)) == FP_SUBNORMAL ? 0 : as_float(bits);
@@ -125,7 +125,7 @@ private:
     normalized_ = true;
   }
 
-  // From -1 to 1 on a face, cut off as other coordinates are before 1 is added.
+  // From -1 to 1 on a face, truncated like other coordinates before 1 is added.
   void on_face(float s, float t) {
     const auto fraction = [](float v) {
       constexpr int kDigits = 20;
@@ -158,7 +158,7 @@ private:
     return axis == 0 ? level.width : axis == 1 ? level.height : level.depth;
   }
 
-  // Integers name a texel; floats a place, of which the nearest texels count.
+  // Integers select a texel; floats select a position, of which the nearest texels are read.
   [[nodiscard]] Axis along(std::size_t axis, const ImageLevel& level, bool linear) const {
     const std::int64_t size = extent(level, axis);
     Axis a;
@@ -171,7 +171,7 @@ private:
     first += ((r_.offset[axis] + 8) & 15) - 8; // offsets have 4 bits
     if (!site_.float_coordinates && site_.mode != Mode::level) a.outside = first < 0 || first >= size;
     for (int i = 0; i < 2; ++i) a.texel[i] = addressed(first + i, size, addressing(axis), a.beyond[i]);
-    // The place itself is clamped: at the edge a single texel counts.
+    // The position itself is clamped: at the edge, only one texel counts.
     if (addressing(axis) == Addressing::clamp && a.texel[0] == a.texel[1]) a.weight = 0;
     return a;
   }
@@ -219,7 +219,7 @@ private:
     return address(image_.level[number], axes[0].texel[0], axes[1].texel[0], axes[2].texel[0]);
   }
 
-  // The nearest texel; 0 where integers name none.
+  // The nearest texel; 0 for integers outside the texture.
   [[nodiscard]] Texel single(std::uint32_t number) const {
     const std::array<Axis, 3> axes = footprint(image_.level[number], false);
     if (axes[0].outside || axes[1].outside || axes[2].outside) return {};
@@ -241,7 +241,7 @@ private:
     sum.add_slice(&weights[4], &texels[4]);
   }
 
-  // tld4 (9.7.10.2): a channel of the four texels that linear filtering would take, counter-clockwise from the lower
+  // tld4 (9.7.10.2): a channel of the four texels of linear filtering, counter-clockwise from the lower
   // left one.
   [[nodiscard]] SampleAnswer gather() const {
     const ImageLevel& level = image_.level[0];
@@ -272,7 +272,7 @@ std::int64_t fixed_level(float level) {
 }
 
 // log2 of the longer of the two gradients, in texels. The hardware estimates the longer axis of the footprint that both
-// span, which is the same along one axis, and up to half a level more otherwise; of cubes it looks at the face.
+// span: this is the same along one axis, and up to half a level more otherwise. For cubes, it uses the face.
 std::int64_t level_of_gradients(const Image& image, const TextureSite& site, bool normalized, const Gradients& both) {
   double longest = 0;
   const std::uint32_t size[] = {image.width, image.height, image.depth};

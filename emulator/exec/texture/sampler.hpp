@@ -1,7 +1,7 @@
-// What a texture unit answers one thread: addressing, filtering, levels, faces of a cube.
+// The result of a texture unit for one thread: addressing, filtering, levels, faces of a cube.
 //
-// The CUDA C++ Programming Guide ("Texture Fetching") defines nearest and linear sampling; weights have 8 bits after
-// the point. What it leaves open was read off an H200: tests/hardware/textures_test.cpp.
+// The CUDA C++ Programming Guide ("Texture Fetching") defines nearest and linear sampling; weights have 8 fractional
+// bits. Details that it does not specify were determined on an H200: tests/hardware/textures_test.cpp.
 #pragma once
 
 #include "emulator/exec/state/texture_site.hpp"
@@ -33,19 +33,19 @@ SampleAnswer sample(const SampleRequest& request);
 // ---- what sample() and the rows of sample_rows.cpp have in common
 // -----------------------------------------------------
 
-/// The level that is read, and how much the next one counts, of kWholeWeight.
+/// The level to read, and the weight of the next one, out of kWholeWeight.
 struct LevelChoice {
   std::uint32_t first = 0;
   std::int32_t weight = 0;
 };
 
-/// Levels have 8 bits after the point.
+/// Levels have 8 fractional bits.
 std::int64_t fixed_level(float level);
 std::int64_t level_of_gradients(const Image& image, const TextureSite& site, bool normalized, const Gradients& both);
-/// Biased and bounded as the sampler says. Integers have no sums: of them the nearest level is read.
+/// Applies the bias and the bounds of the sampler. Integers cannot be filtered: the nearest level is read.
 LevelChoice level_at(const Image& image, const Sampler& sampler, std::int64_t level);
 
-/// What texels are read with, the same for all lanes.
+/// The properties for reading texels, the same for all lanes.
 struct TexelReading {
   TexelReading(const Image& image, const Sampler& sampler);
   bool known = true;             ///< in rows
@@ -53,7 +53,7 @@ struct TexelReading {
   bool has_border = false;       ///< some axis has one
   const float* colors = nullptr; ///< srgb_colors()
   Texel border{};
-  Texel wide_border{}; ///< of fractions, as sums have it
+  Texel wide_border{}; ///< of fractions, as used in sums
 };
 
 } // namespace warplens::exec

@@ -21,7 +21,7 @@ using isa::Type;
 using Bounds = TextureSite::Bounds;
 using Reduction = TextureSite::Reduction;
 
-/// Where a lane's access goes.
+/// The target of a lane's access.
 struct Place {
   enum class Outcome : std::uint8_t { inside, outside, trapped } outcome = Outcome::outside;
   std::byte* bytes = nullptr;
@@ -54,7 +54,8 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   if (surface == nullptr) return {Place::Outcome::trapped, nullptr, nullptr};
   const Image& image = surface->image;
   if (!has_geometry(site, image))
-    return stop(op, warp, lane, fmt::format("surface '{}' has another geometry than the instruction", surface->name));
+    return stop(op, warp, lane,
+                fmt::format("surface '{}' has a different geometry than the instruction", surface->name));
   std::int64_t at[4]{};
   for (std::size_t i = 0; i < 4; ++i)
     if (site.coordinate[i] != 0) at[i] = row<std::int32_t>(warp, site.coordinate[i])[lane];
@@ -66,7 +67,7 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   if (site.formatted) x *= bytes;
   if (x % bytes != 0)
     return stop(op, warp, lane,
-                fmt::format("byte {} of a row of surface '{}' is no multiple of the {} that are accessed", x,
+                fmt::format("byte {} of a row of surface '{}' is not a multiple of the access size {}", x,
                             surface->name, bytes));
   const std::int64_t row_bytes = std::int64_t{level.width} * image.texel_bytes();
   std::int64_t column = x / bytes;
@@ -87,7 +88,7 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   return {inside ? Place::Outcome::inside : Place::Outcome::outside, reinterpret_cast<std::byte*>(address), &image};
 }
 
-/// Where the lanes of an access go, if all of them name one surface and none traps.
+/// The targets of the lanes of an access, if all of them use one surface and none traps.
 struct Places {
   const Image* image = nullptr;
   Mask inside = 0;
@@ -101,7 +102,7 @@ bool bring_inside(std::int32_t& at, std::uint32_t count, bool as_unsigned) {
   return false;
 }
 
-// place_of() for all lanes of `mask`; false where they have to be looked at one by one.
+// place_of() for all lanes of `mask`; false if they must be handled one by one.
 bool find_places(Warp* warp, const TextureSite& site, Mask mask, Places& places) {
   if (mask == 0) return false;
   const auto* const references = row<std::uint64_t>(warp, site.reference);
@@ -147,7 +148,7 @@ unsigned bytes_of_lane(const TextureSite& site) {
   return static_cast<unsigned>(isa::bytes(site.type)) * static_cast<unsigned>(site.elements);
 }
 
-// Calls `each(lane, place)` for the lanes whose access goes somewhere, in the order of stores; false after a trap.
+// Calls `each(lane, place)` for the lanes whose access has a target, in the order of stores; false after a trap.
 template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) {
   const TextureSite& site = texture_site(op, warp);
   Row<std::uint64_t> addresses;
@@ -170,7 +171,7 @@ template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) 
   return true;
 }
 
-// A type for elements of so many bytes.
+// The type for elements of this size.
 template <class F> void with_element(std::size_t bytes, F&& f) {
   switch (bytes) {
   case 1: return f(std::uint8_t{});
@@ -198,7 +199,7 @@ template <class T> void store_element(const Places& places, unsigned lane_bytes,
   });
 }
 
-// Whether a formatted store leaves its words as they are.
+// Whether a formatted store keeps its words unchanged.
 bool keeps_words(const Image& image) { return isa::bits(image.type) == 32 && !image.normalized; }
 
 template <class T> T reduced(Reduction reduction, T old, T b) {

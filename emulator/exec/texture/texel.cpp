@@ -16,7 +16,7 @@ using isa::Type;
 
 std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 
-/// The largest magnitude of an integer type that stands for 1.
+/// The largest magnitude of an integer type, which represents 1.
 float unit(Type type) {
   return static_cast<float>((std::uint64_t{1} << (isa::bits(type) - (isa::is_signed(type) ? 1 : 0))) - 1);
 }
@@ -52,7 +52,7 @@ std::uint64_t nearest_fraction(Type type, float x) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::copysign(std::ceil(std::fabs(steps) - 0.5), steps)));
 }
 
-// A word as a channel of the format, out of range as near as it gets. Stores cut off halves.
+// A word as a channel of the format, clamped to its range. Stores truncate halves.
 std::uint64_t stored(const Image& image, std::uint32_t word) {
   const float x = std::bit_cast<float>(word);
   if (image.type == Type::f32) return word;

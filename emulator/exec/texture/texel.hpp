@@ -9,21 +9,21 @@
 
 namespace warplens::exec {
 
-/// Four channels as a register gets them: the bits of an f32, or of an integer widened to 32 bits.
+/// Four channels as written to registers: the bits of an f32, or of an integer widened to 32 bits.
 using Texel = std::array<std::uint32_t, 4>;
 
-/// Whether the channels are floats, and can be filtered, once they have been read.
+/// Whether the channels are read as floats, and can be filtered.
 bool reads_floats(const Image& image, const Sampler& sampler);
 
-/// Of integers: whether they are read as fractions.
+/// For integers: whether they are read as fractions.
 bool is_normalized(const Image& image, const Sampler& sampler);
 
-/// What colours of 8 bits from sRGB are, by their number.
+/// The values of 8-bit sRGB colours, by number.
 const std::array<float, 256>& srgb_colors();
 
 /// Channels that the image lacks are 0.
 Texel read_texel(const Image& image, const Sampler& sampler, const std::byte* from);
-/// What a coordinate beyond the border reads.
+/// The texel that a coordinate beyond the border reads.
 Texel border_texel(const Image& image, const Sampler& sampler);
 /// Formatted stores: floats are converted to the format, integers are clamped to it. Further channels become 0.
 void write_texel(const Image& image, std::byte* to, const Texel& texel, int count);

@@ -11,7 +11,7 @@
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
-/// What the bits of a channel stand for.
+/// The meaning of the bits of a channel.
 enum class Meaning : std::uint8_t {
   plain,    ///< themselves
   half,     ///< f16
@@ -83,7 +83,7 @@ inline void extract(const TexelWords& words, isa::Type type, unsigned channel, R
   }
 }
 
-/// Integers as a register gets them.
+/// Integers as written to registers.
 inline void read_channel(Meaning meaning, isa::Type type, const float* colors, Row<std::uint32_t>& row) {
   switch (meaning) {
   case Meaning::plain: return;

@@ -20,7 +20,7 @@ using Kind = BoundTexture::Kind;
 
 Mask only(int lane) { return Mask{1} << lane; }
 
-// The variable that has this address, or the number.
+// The name of the variable with this address, or the handle.
 std::string named(const Launch& launch, std::uint64_t reference) {
   for (const Allocation& a : launch.allocations)
     if (a.begin == reference) return fmt::format("'{}'", a.name);
@@ -58,7 +58,7 @@ bool look_up(const Op* op, Warp* warp, const TextureSite& site, int lane, Bound&
   if (bound.texture == nullptr) return false;
   if (!has_geometry(site, bound.texture->image)) {
     stop_with(op, warp, Trap::Kind::invalid_texture, only(lane),
-              fmt::format("'{}' is {}, but the instruction wants .{}", bound.texture->name,
+              fmt::format("'{}' is {}, but the instruction expects .{}", bound.texture->name,
                           described(bound.texture->image), geometry_name(site.geometry)));
     return false;
   }
@@ -83,7 +83,7 @@ void write_halves(Warp* warp, const TextureSite& site, std::size_t i, Mask mask,
   }
 }
 
-// Rows of results are written when all have been computed: a coordinate may be in one of them.
+// Result rows are written after all have been computed: one of them may hold a coordinate.
 void write_results(Warp* warp, const TextureSite& site, Mask mask, const SampledRows& rows) {
   for (std::size_t i = 0; i < site.elements; ++i) {
     if (site.value[i] == 0) continue;
@@ -126,7 +126,7 @@ std::uint32_t channel_order(const Image& image) {
   return image.channels == 1 ? kR : image.channels == 2 ? kRg : kRgba;
 }
 
-// Layers are the next dimension; the rest is what an H200 says.
+// Layers are the next dimension; other values are those of an H200.
 std::uint32_t asked_height(const BoundTexture& texture, const ImageLevel& size) {
   const Image& image = texture.image;
   if (image.dimensions > 1) return size.height;
@@ -184,7 +184,7 @@ const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint6
   if (found != nullptr && found->kind == kind_of(wanted)) return found;
   constexpr std::string_view kNames[] = {"texture", "surface", "sampler"};
   const std::string_view name = kNames[static_cast<int>(kind_of(wanted))];
-  const std::string why = found == nullptr ? fmt::format("{} is bound to no {}", named(launch, reference), name)
+  const std::string why = found == nullptr ? fmt::format("{} is not bound to a {}", named(launch, reference), name)
                                            : fmt::format("'{}' is a {}, not a {}", found->name,
                                                          kNames[static_cast<int>(found->kind)], name);
   stop_with(op, warp, Trap::Kind::invalid_texture, only(lane), why);

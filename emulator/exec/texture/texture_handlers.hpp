@@ -13,7 +13,7 @@ const Op* sample_texture(const Op* op, Warp* warp);
 const Op* load_surface(const Op* op, Warp* warp);
 const Op* store_surface(const Op* op, Warp* warp);
 const Op* reduce_surface(const Op* op, Warp* warp);
-/// txq, suq. Op::imm is the isa::Word that says what is asked; src[0] the reference, src[1] the level.
+/// txq, suq. Op::imm is the isa::Word of the queried attribute; src[0] the reference, src[1] the level.
 const Op* read_attribute(const Op* op, Warp* warp);
 /// istypep: true of variables, not of handles made by the host. Op::imm is the isa::Type; src[0] the reference, dst[0]
 /// a predicate.
@@ -21,13 +21,13 @@ const Op* is_texture_type(const Op* op, Warp* warp);
 
 const TextureSite& texture_site(const Op* op, const Warp* warp);
 
-/// The texture or surface that a lane's reference names; null after a trap.
+/// The texture or surface of a lane's reference; null after a trap.
 const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint64_t reference, isa::Type wanted);
 
-/// The lanes of a mask whose value in a row is that of one of them: mostly all.
+/// The lanes of a mask whose value in a row equals that of one of them: usually all.
 Mask same_as(const std::uint64_t* values, int lane, Mask mask);
 
-/// Addresses of the texels that the lanes in `mask` touch, for the watcher.
+/// Reports the addresses of the texels that the lanes in `mask` access to the watcher.
 void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses);
 
 } // namespace warplens::exec

@@ -1,5 +1,5 @@
-// What a texture unit answers a warp: sample() of sampler.hpp for 32 threads at once, with the same bits. Compiled once
-// per level; what is rare is left to sample().
+// The results of a texture unit for a warp: sample() of sampler.hpp for 32 threads at once, with the same bits.
+// Compiled once per level; rare cases are left to sample().
 //
 //   SampledRows rows;
 //   Mask answered = level.sample({&image, &sampler, &site, warp, mask, false}, rows);   // rows.value[channel][lane]
@@ -17,14 +17,14 @@ template <class T> struct alignas(64) Row {
   const T& operator[](int lane) const { return of[lane]; }
 };
 
-/// One texture and one sampler for all lanes of `mask`; the site says in which rows of the warp their operands are.
+/// One texture and one sampler for all lanes of `mask`; the site gives the rows of their operands.
 struct SampleRowsRequest {
   const Image* image = nullptr;
   const Sampler* sampler = nullptr;
   const TextureSite* site = nullptr;
   Warp* warp = nullptr;
   Mask mask = 0;
-  bool addresses = false; ///< whether they are wanted: somebody watches
+  bool addresses = false; ///< return addresses, for a watcher
 };
 
 /// SampleAnswer of 32 lanes. Channels that the site has no row for, and other lanes than were asked for, are undefined.
@@ -33,7 +33,7 @@ struct SampledRows {
   Row<std::uint64_t> address;
 };
 
-/// sample(), lane by lane: what the rows left. It takes the same operands.
+/// sample(), lane by lane, for the remaining lanes. It takes the same operands.
 void sample_lanes(const SampleRowsRequest& request, Mask lanes, SampledRows& to);
 
 } // namespace warplens::exec

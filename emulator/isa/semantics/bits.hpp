@@ -16,8 +16,8 @@ template <Form f> struct Move { // 9.7.9.1
 
 // ---- counting and bit fields
 
-// Sums of neighbouring bits, of pairs, of nibbles, of bytes: there is no instruction for vectors, and the compiler must
-// not find the one for scalars.
+// Sums of neighbouring bits, of pairs, of nibbles, of bytes: there is no vector instruction, and the compiler must not
+// use the scalar one.
 template <class T> inline std::uint32_t ones(T a) {
   constexpr T all = static_cast<T>(~T{0});
   a -= a >> 1 & all / 3;
@@ -100,10 +100,10 @@ template <Form f> struct ReverseBits { // brev, 9.7.1.18
   static T lane(T a) { return reversed(a); }
 };
 
-// How far a T is shifted: as wide as vectors want it, which shift lanes by lanes of the same width.
+// The type of a shift amount for T: vectors shift lanes by lanes of the same width.
 template <class T> using Amount = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-// Shifts that give 0 (or the sign) where the amount reaches the width.
+// Shifts that give 0 (or the sign) if the amount reaches the width.
 template <class T> inline T shifted_left(T a, Amount<T> by) {
   constexpr unsigned width = 8 * sizeof(T);
   const T moved = static_cast<T>(a << (by & (width - 1)));
@@ -118,7 +118,7 @@ template <class T> inline T shifted_right(T a, Amount<T> by) {
     return by < width ? moved : T{0};
   }
 }
-// The lowest `count` bits of a. (Of a shifted constant the compiler makes no vectors: so it is a itself that moves.)
+// The lowest `count` bits of a. (Shifts a itself, because the compiler does not vectorise a shifted constant.)
 template <class T> inline T low_bits(T a, Amount<T> count) {
   constexpr unsigned width = 8 * sizeof(T);
   const Amount<T> above = count < width ? width - count : 0;
@@ -126,8 +126,8 @@ template <class T> inline T low_bits(T a, Amount<T> count) {
   return count != 0 ? kept : T{0};
 }
 
-// Positions and lengths of fields: an H200 takes the low eight bits of them where the field is in a word of 32 bits, as
-// the manual says, but all bits of them in one of 64.
+// Positions and lengths of fields: for 32-bit words, an H200 uses their low eight bits, as the manual says, but for
+// 64-bit words all their bits.
 template <class T> inline std::make_unsigned_t<T> place_of_field(std::uint32_t number) {
   return sizeof(T) == 8 ? number : number & 0xff;
 }
@@ -224,7 +224,7 @@ template <Form f> struct Logic3 { // lop3, 9.7.8.6
   }
 };
 
-// The halves are shifted apart, as vectors have more lanes of 32 bits than of 64.
+// The halves are shifted separately, as vectors have more 32-bit than 64-bit lanes.
 template <Form f> struct FunnelShift { // shf, 9.7.8.7: of b:a
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
     if constexpr (f.has(Word::w_wrap))

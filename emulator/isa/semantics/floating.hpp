@@ -5,8 +5,8 @@
 
 namespace warplens::isa::WARPLENS_LEVEL {
 
-// .sat clamps to [0, 1] and makes NaN +0 (9.7.3.3). On the bits, which order as the numbers do: of comparisons of
-// floats the compiler makes branches.
+// .sat clamps to [0, 1] and makes NaN +0 (9.7.3.3). On the bits, which have the same order: for comparisons of
+// floats, the compiler generates branches.
 template <class T> inline T saturated(T x) {
   using I = std::make_signed_t<BitsOf<T>>;
   constexpr I infinity = kInfinity<T>, one = std::bit_cast<I>(T{1});
@@ -16,7 +16,7 @@ template <class T> inline T saturated(T x) {
   return std::bit_cast<T>(bits < one ? bits : one);
 }
 
-// .relu makes what is negative, and -0, +0; a NaN stays one.
+// .relu makes negative numbers and -0 +0; a NaN stays a NaN.
 template <class T> inline T relu(T x) {
   const bool below = bits_of(x) - kSignBit<T> <= kInfinity<T>;
   return std::bit_cast<T>(below ? BitsOf<T>{0} : bits_of(x));
@@ -41,7 +41,7 @@ template <Form f> struct SubtractFloat { // 9.7.3.4
   static T lane(T a, T b) { return output<f>(input<f>(a) - input<f>(b)); }
 };
 
-// .ftz asks whether a result would be subnormal if it were rounded to 24 digits with no bound on the exponent: some
+// .ftz tests whether a result would be subnormal if it were rounded to 24 digits with no bound on the exponent: some
 // that round up to the least normal number are flushed. `scaled` is the same operation on operands 2^32 times as large:
 // exact in that respect where the result is small; where it is not, an operand may have overflown.
 template <Form f> inline float output_scaled(float rounded, float scaled) {

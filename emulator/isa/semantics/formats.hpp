@@ -63,7 +63,7 @@ template <Format to, Rounding r, bool away> inline std::uint32_t cut_magnitude(f
 
 // |x| rounded to a format with fewer exponents. Adding a power of two whose last digit is worth as much as the last one
 // that the format keeps lets the processor round, to nearest (its mode must be that); other directions step back.
-// Integers that order as the numbers do are compared: of floats the compiler would make branches.
+// Compares integers with the same order as the numbers: for floats, the compiler would generate branches.
 template <Format to, Rounding r, class S> inline BitsOf<S> added_magnitude(S x) {
   using U = BitsOf<S>;
   constexpr int fraction = kFraction<S>, drop = fraction - to.mantissa;
@@ -71,7 +71,7 @@ template <Format to, Rounding r, class S> inline BitsOf<S> added_magnitude(S x) 
   constexpr U least = static_cast<U>(bias + 1 - to.bias) << fraction; // 2^(1 - to.bias), the least normal number
   constexpr U beyond = static_cast<U>(bias - to.bias + 1 + static_cast<int>(to.largest >> to.mantissa)) << fraction;
   const U m = magnitude_bits(x);
-  const U y = m < beyond ? m : beyond; // so does a NaN become a number
+  const U y = m < beyond ? m : beyond; // this also turns a NaN into a number
   const U magic = ((y > least ? y : least) & kInfinity<S>)+(static_cast<U>(drop) << fraction);
   const S sum = std::bit_cast<S>(y) + std::bit_cast<S>(magic);
   // The digits are now the last of the sum, a leading one included, which adds 1 to the exponent.
@@ -99,7 +99,7 @@ template <Type t, Rounding r, Overflow overflow, class S> inline std::uint32_t b
   using U = BitsOf<S>;
   constexpr int to_sign = static_cast<int>(8 * sizeof(S)) - std::bit_width(to.sign);
   const U sign = bits_of(x) >> to_sign & to.sign;
-  U limit = to.largest + 1; // where what is too large stops
+  U limit = to.largest + 1; // the limit for too large numbers
   if constexpr (overflow == Overflow::finite || !to.infinity)
     limit = to.largest;
   else if constexpr (r != Rounding::nearest) // towards zero at the largest finite number; an infinity stays one
@@ -169,7 +169,7 @@ template <Form f, class S> inline S integral(S x) {
     else
       return x;
   } else {
-    // The processor's instruction makes a NaN quiet; where there is none, nobody does.
+    // The processor's rounding instruction makes a NaN quiet. Library functions may not, so do it here.
     if (rounds_to_integer<f>() && is_nan(x)) return std::bit_cast<S>(bits_of(x) | BitsOf<S>{1} << (kFraction<S> - 1));
     if constexpr (f.has(Word::w_rni))
       return __builtin_rint(x);

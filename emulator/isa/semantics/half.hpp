@@ -11,7 +11,7 @@ constexpr bool is_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2; }
 constexpr Type half_of(Type t) { return t == Type::f16x2 ? Type::f16 : t == Type::bf16x2 ? Type::bf16 : t; }
 
 // Applies an operation on halves to a scalar or to both halves of a pair. The operation takes and gives a half as the
-// lower bits of a word: arithmetic on 16-bit integers would make the compiler pack and unpack vectors at every step.
+// lower bits of a word: with 16-bit integers, the compiler would pack and unpack vectors at every step.
 template <class Operation, class... A> inline std::uint16_t each_half(Operation op, std::uint16_t a, A... rest) {
   return static_cast<std::uint16_t>(op(a, rest...));
 }
@@ -70,8 +70,8 @@ template <Form f> struct MultiplyHalf { // 9.7.4.3
   }
 };
 
-// a * b + c rounded to odd: the last digit tells that something was cut off, so that the rounding that follows is
-// right. The product of two halves must be exact in S.
+// a * b + c rounded to odd: the last digit records inexactness, so that the subsequent rounding is correct. The product
+// of two halves must be exact in S.
 template <class S> inline S product_plus_to_odd(S a, S b, S c) {
   const S product = a * b, sum = product + c;
   const S c_part = sum - product;

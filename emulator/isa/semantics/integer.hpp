@@ -22,8 +22,7 @@ template <class T> inline T product(T a, T b) {
 }
 template <class T> inline T negated(T a) { return difference(T{0}, a); }
 
-// The upper half of the product. That of 64-bit factors is scalar: g++ knows no vector instruction that would be
-// faster.
+// The upper half of the product. For 64-bit factors it is scalar: g++ has no faster vector code.
 template <class T> inline T product_high(T a, T b) {
   if constexpr (sizeof(T) == 8) {
     using Long = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
@@ -119,7 +118,7 @@ template <Form f> struct SumOfAbsoluteDifferences { // 9.7.1.7: c + |a - b|
   static T lane(T a, T b, T c) { return sum(c, a < b ? difference(b, a) : difference(a, b)); }
 };
 
-// ---- division, by floating point: processors divide vectors of floats only
+// ---- division, in floating point: processors have vector division only for floats
 
 // 1/b to 46 digits: a float's reciprocal and a step of Newton's iteration, faster than dividing doubles. `excess` is
 // added to the result, relatively.
@@ -140,7 +139,7 @@ template <class T> inline T quotient(T a, T b) {
     const auto magnitude = [](T x) { return static_cast<std::uint64_t>(x < 0 ? negated(x) : x); };
     const auto q = static_cast<T>(quotient(magnitude(a), magnitude(b)));
     return (a < 0) != (b < 0) ? negated(q) : q;
-  } else { // the first 42 digits, never too large; then those of what is left; then the last
+  } else { // the first 42 digits, never too large; then those of the remainder; then the last
     const double r = reciprocal(b, -0x1p-43);
     const auto first = static_cast<T>(static_cast<double>(a) * r);
     const T left = a - first * b;
@@ -149,7 +148,7 @@ template <class T> inline T quotient(T a, T b) {
   }
 }
 
-// Dividing by zero gives all ones, and so does its remainder: the manual leaves that to the machine (9.7.1.8).
+// Quotient and remainder of a division by zero are all ones: the manual does not specify them (9.7.1.8).
 template <Form f> struct Divide {
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
@@ -264,7 +263,7 @@ template <Form f> struct DotProduct2 { // dp2a, 9.7.1.24: halves of a with the l
   }
 };
 
-// ---- extended precision: the carry flag is an operand that nobody writes down (9.7.2)
+// ---- extended precision: the carry flag is an implicit operand (9.7.2)
 
 // a + b + carry and the carry out of it.
 template <class T> inline Both<T, bool> sum_with_carry(T a, T b, bool carry) {
@@ -273,8 +272,8 @@ template <class T> inline Both<T, bool> sum_with_carry(T a, T b, bool carry) {
   const U partial = x + y, total = partial + U{carry};
   return {static_cast<T>(total), partial < x || total < partial};
 }
-// a - b less the borrow. As in the hardware the flag is the carry of a + ~b + carry, that is: no borrow. It only shows
-// where sub.cc is followed by addc.
+// a - b - borrow. As in the hardware, the flag is the carry of a + ~b + carry, that is: no borrow. This is visible only
+// if addc follows sub.cc.
 template <class T> inline Both<T, bool> difference_with_carry(T a, T b, bool carry) {
   return sum_with_carry(a, static_cast<T>(~b), carry);
 }

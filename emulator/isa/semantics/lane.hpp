@@ -1,4 +1,4 @@
-// What functors are made of: the C++ type of a lane, two results, the rounding mode.
+// The building blocks of functors: the C++ type of a lane, two results, the rounding mode.
 // Everything here is compiled once per x86 level, in that level's namespace.
 #pragma once
 
@@ -38,11 +38,11 @@ LANE(e4m3x4, std::uint32_t) LANE(e5m2x4, std::uint32_t) LANE(e2m3x4, std::uint32
                                         template <Type t>
                                         using Lane = typename LaneOf<t>::T;
 
-// A functor may compute the lanes of a warp together, where steps in common make that faster:
+// A functor may compute the lanes of a warp together if common steps make that faster:
 //
 //   template <Form f> struct Sine : ByRow<Sine<f>, float, float> { static void row(float* d, const float* a); };
 //
-// The destination may be a source: what `row` writes to a lane may only be followed by reads of other lanes.
+// The destination may be a source: after writing a lane, `row` must not read that lane any more.
 constexpr int kRowLanes = 32;
 template <class F, class R, class... A> struct ByRow {
   static R lane(A... a) {
@@ -60,8 +60,8 @@ private:
   };
 };
 
-// A functor on packed values may say what happens to one element of them. The loop then goes over the elements of all
-// lanes as they lie in memory, which needs no unpacking:
+// A functor on packed values may define the operation on one element. The loop then runs over the elements of all lanes
+// as they are in memory, without unpacking:
 //
 //   template <Form f> struct AddParts : ByElement<AddParts<f>, std::uint32_t, std::uint32_t> { using Element = …; };
 //
@@ -94,7 +94,7 @@ template <class A, class B> struct Both {
 
 enum class Rounding : std::uint8_t { nearest, zero, down, up };
 
-/// The rounding of .rn .rz .rm .rp; nearest where the form has none.
+/// The rounding of .rn .rz .rm .rp; nearest if the form has none.
 constexpr Rounding rounding_of(const Form& f) {
   if (f.has(Word::w_rz)) return Rounding::zero;
   if (f.has(Word::w_rm)) return Rounding::down;
@@ -102,7 +102,7 @@ constexpr Rounding rounding_of(const Form& f) {
   return Rounding::nearest;
 }
 
-// Sets the processor's rounding mode while a functor's loop runs, if the functor asks for one. The barriers keep the
+// Sets the processor's rounding mode while a functor's loop runs, if the functor requires one. The barriers keep the
 // compiler from moving arithmetic out of the scope (rows are memory).
 template <class F> struct RoundingScope {
   static constexpr Rounding wanted() {

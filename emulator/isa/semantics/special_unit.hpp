@@ -1,11 +1,11 @@
-// The special-function unit: rcp, rsqrt, sqrt, sin, cos, ex2, lg2 and tanh of 32 lanes, with the very bits of an H200,
-// whichever device is imitated. (What envytools has published of a G80 of 2006 gives the same bits, sqrt and tanh
-// apart, which are younger; so the unit will not have changed in between.)
+// The special-function unit: rcp, rsqrt, sqrt, sin, cos, ex2, lg2 and tanh of 32 lanes, bit for bit as on an H200,
+// for every emulated device. (The data that envytools has published for a G80 of 2006 gives the same bits, except for
+// sqrt and tanh, which are newer. So the unit has probably not changed in between.)
 //
 //   Words x = bits of 32 floats, y;
 //   special::reciprocal(x, y);    // y = bits of 1/x
 //
-// The unit takes subnormal numbers for zero and gives none, but for tanh. It splits the interval of a function into
+// Except for tanh, the unit takes subnormal numbers as zero and returns none. It splits the interval of a function into
 // segments (special_tables.hpp), and adds start + slope * x + curve * x^2 there, x being the 17 bits that follow the
 // number of the segment: "A High-Performance Area-Efficient Multifunction Interpolator", Oberman and Siu, 2005.
 #pragma once
@@ -62,7 +62,7 @@ inline void square(const Words& x, Words& squared) {
   for (int i = 0; i < kRowLanes; ++i) squared[i] = result[i];
 }
 
-// What a segment holds for a lane.
+// The coefficients of a segment for a lane.
 struct Segments {
   Words start, shape, squared;
   template <int count> Segments(const SpecialTable<count>& table, const Words& index, const Words& x) {
@@ -114,7 +114,7 @@ inline void root_digits(const Words& fraction, Words& digits) {
 
 // ---- of floats
 
-// What is below the normal numbers is 0.
+// Subnormal numbers are 0.
 inline std::uint32_t normal_or_zero(std::uint32_t bits) {
   return static_cast<std::int32_t>(bits) < static_cast<std::int32_t>(kOne) ? 0 : bits;
 }

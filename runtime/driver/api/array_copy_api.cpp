@@ -1,4 +1,4 @@
-// Copies between memory and arrays of one dimension; boxes are in copy_api.cpp. Compiled twice: see default_stream.hpp.
+// Copies between memory and one-dimensional arrays; boxes are in copy_api.cpp. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/machine/copy.hpp"
 

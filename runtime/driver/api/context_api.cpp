@@ -1,4 +1,4 @@
-// Contexts: the primary one and others, the stack of each thread, limits.
+// Contexts: the primary context and others, the stack of each thread, limits.
 #include "runtime/driver/machine/serve.hpp"
 
 using namespace warplens::runtime;
@@ -17,7 +17,7 @@ std::shared_ptr<Context> find(Machine& machine, CUcontext context) {
   return found;
 }
 
-/// The context, or the current one for null, as something can be done with it. Throws Failure: its fault.
+/// The context, or for null the current one, if it is usable. Throws Failure with its fault.
 Context& live(Machine& machine, CUcontext handle) {
   Context& context = handle == nullptr ? current_context() : *find(machine, handle);
   if (const CUresult fault = context.fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
@@ -36,7 +36,7 @@ CUresult create(CUcontext* context, unsigned flags, CUdevice device, const char*
       function);
 }
 
-/// CUDA's defaults of the limits (CUDA C++ Programming Guide, device attributes and the reference of cuCtxSetLimit).
+/// CUDA's default limits (CUDA C++ Programming Guide, device attributes and the reference of cuCtxSetLimit).
 std::size_t default_limit(CUlimit limit) {
   switch (limit) {
   case CU_LIMIT_STACK_SIZE: return 1024;
@@ -204,7 +204,7 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return serve([&](Context& context) {
     default_limit(limit);
-    // The heap cannot change once a kernel has used it.
+    // The heap size cannot change after a kernel has used it.
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) require(value > 0 && Machine::instance().api()->set_heap_size(value));
     context.limits[limit] = value;
   });
@@ -253,7 +253,7 @@ CUresult cuCtxResetPersistingL2Cache() {
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned int) {
-  return serve([](Context&) { return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; }); // there is one device, no peer of itself
+  return serve([](Context&) { return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; }); // the only device is not a peer of itself
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext) {

@@ -8,7 +8,7 @@ namespace {
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-/// Copies that block, in the default stream.
+/// Blocking copies, in the default stream.
 CUresult now(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side, std::uint64_t bytes,
              const char* function) {
   return serve(

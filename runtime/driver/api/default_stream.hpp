@@ -1,10 +1,10 @@
-// For the files whose functions exist twice: cuLaunchKernel means the legacy default stream by the null handle,
-// cuLaunchKernel_ptsz the default stream of the calling thread. CMake compiles them twice, the second time with
+// For files whose functions exist twice: the null handle means the legacy default stream for cuLaunchKernel, but the
+// per-thread default stream for cuLaunchKernel_ptsz. CMake compiles these files twice, the second time with
 // WARPLENS_PER_THREAD_DEFAULT_STREAM.
 //
 //   CUresult PTSZ(cuLaunchKernel)(…, CUstream handle, …) { serve_for(handle, … find_stream(context, handle) …) }
 //
-// PTDS is for those that take no stream and use the default one. All else in such a file is in an unnamed namespace.
+// PTDS is for functions without a stream parameter. Everything else in such a file is in an unnamed namespace.
 #pragma once
 
 #include "runtime/driver/machine/serve.hpp"

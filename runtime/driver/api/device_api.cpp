@@ -1,4 +1,4 @@
-// The device: how many, which, what it can.
+// The device: count, handle, properties.
 #include "runtime/driver/machine/device_attributes.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -44,7 +44,7 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   });
 }
 
-// The same for every process: made of the device's name.
+// The same for every process: derived from the device's name.
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   return serve([&](Machine& machine) {
     require(uuid != nullptr);
@@ -133,7 +133,7 @@ CUresult cuDeviceGetPCIBusId(char* id, int length, CUdevice device) {
 CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
   return serve([&](Machine&) {
     require(device != nullptr && id != nullptr);
-    // Domain and function may be left out.
+    // The PCI domain and function can be omitted.
     const std::string text(id);
     require(text.find("01:00") != std::string::npos, CUDA_ERROR_INVALID_DEVICE);
     *device = kDevice;
@@ -145,7 +145,7 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
     require(can != nullptr);
     require_device(device);
     require_device(peer);
-    *can = 0; // a device is no peer of itself
+    *can = 0; // a device is not a peer of itself
   });
 }
 

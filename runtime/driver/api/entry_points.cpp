@@ -1,9 +1,9 @@
-// The table of all exported functions: cuGetProcAddress(), and the answer of those that nobody serves.
+// The table of all exported functions: cuGetProcAddress(), and the result of functions that are not implemented.
 //
-// A function of functions.def that is defined in another file takes the place of the weak one here.
+// A function of functions.def that is defined in another file replaces the weak one here.
 #include <cstring>
 
-// Neither the prototypes nor the types matter here, and the weak definitions must not contradict them.
+// The prototypes and types do not matter here, and other declarations must not contradict the weak definitions.
 namespace warplens::runtime {
 int unsupported_entry_point(const char* name);
 }
@@ -40,8 +40,8 @@ constexpr EntryPoint kEntryPoints[] = {
 
 } // namespace
 
-/// The newest function of that name that is not newer than `version`; null: there is none. `too_new`: there is one, but
-/// a newer one only.
+/// The newest function of that name that is not newer than `version`; null if there is none. `too_new` is set if all
+/// are newer.
 void* find_entry_point(const char* name, int version, bool per_thread, bool& too_new) {
   const EntryPoint* best = nullptr;
   too_new = false;

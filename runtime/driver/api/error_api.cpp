@@ -1,4 +1,4 @@
-// Names and texts of errors, versions: what needs no cuInit().
+// Names and texts of errors, versions: functions that work without cuInit().
 #include "runtime/driver/machine/serve.hpp"
 
 namespace {

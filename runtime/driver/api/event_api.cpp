@@ -8,7 +8,7 @@ namespace {
 
 std::shared_ptr<Event> find(CUevent handle) { return object_of(Machine::instance().events, handle); }
 
-/// For the host, an event that stands for nodes of a graph means nothing.
+/// The host cannot use an event that represents nodes of a graph.
 std::shared_ptr<Event> find_for_host(CUevent handle) {
   std::shared_ptr<Event> event = find(handle);
   require(event->captured().capture.expired(), CUDA_ERROR_CAPTURED_EVENT);
@@ -24,7 +24,7 @@ CUresult cuEventCreate(CUevent* event, unsigned int flags) {
     constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     require(event != nullptr && (flags & ~kKnown) == 0);
     require((flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED,
-            [] { return "events between processes are not supported"; });
+            [] { return "interprocess events are not supported"; });
     *event = Machine::instance().events.add(std::make_shared<Event>(context, flags));
   });
 }

@@ -1,5 +1,5 @@
-// Graphs as a whole: making, cloning and asking, instantiating and updating. Nodes are in graph_node_api.cpp, launches
-// and captures in graph_stream_api.cpp.
+// Whole graphs: creation, cloning, queries, instantiation and update. Nodes are in graph_node_api.cpp, launches and
+// captures in graph_stream_api.cpp.
 #include "runtime/driver/graph/capture.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ using namespace warplens::runtime;
 
 namespace {
 
-/// How lists are returned: without room only their length; with more room than needed the rest is set to null.
+/// Returns a list: without space, only its length; surplus elements are set to null.
 template <class Handle> CUresult give(const std::vector<Handle>& list, Handle* room, std::size_t* count) {
   require(count != nullptr);
   for (std::size_t i = 0; room != nullptr && i < *count; ++i) room[i] = i < list.size() ? list[i] : nullptr;
@@ -219,7 +219,7 @@ CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned int) {
   });
 }
 
-// ---- the same as of earlier versions
+// ---- earlier versions of the same functions
 
 CUresult cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, CUgraphNode* error_node, char*, size_t) {
   if (error_node != nullptr) *error_node = nullptr;

@@ -1,4 +1,4 @@
-// Nodes of graphs: adding them, asking and changing what they do, in graphs and in executables.
+// Nodes of graphs: adds, queries and changes them, in graphs and in executables.
 #include "runtime/driver/graph/graph.hpp"
 #include "runtime/driver/machine/copy.hpp"
 #include "runtime/driver/machine/launch.hpp"
@@ -10,7 +10,7 @@ using namespace warplens::runtime;
 
 namespace {
 
-// ---- from parameters to what a node does
+// ---- from parameters to the content of a node
 
 template <class Parameters> Content kernel(const Parameters& p, CUfunction function) {
   KernelLaunch launch{.function = find_function(Machine::instance(), function),
@@ -66,7 +66,7 @@ Content child(Graphs& graphs, CUgraph graph) { return ChildGraph{graphs.graph(gr
 
 template <class Parameters> Content allocate(Parameters& p) {
   require(p.bytesize != 0);
-  const auto buffer = warplens::api::Buffer::allocate(Machine::instance().api(), p.bytesize, "memory of a graph");
+  const auto buffer = warplens::api::Buffer::allocate(Machine::instance().api(), p.bytesize, "graph memory");
   require(static_cast<bool>(buffer), CUDA_ERROR_OUT_OF_MEMORY);
   p.dptr = (*buffer)->address();
   return GraphMemory{{p.poolProps, nullptr, 0, p.bytesize, p.dptr}, std::make_shared<ReservedMemory>(*buffer)};
@@ -77,7 +77,7 @@ Content free_memory(CUdeviceptr address) {
   return GraphFree{address};
 }
 
-/// The bodies are empty graphs that the program fills.
+/// The bodies are empty graphs, which the program fills.
 Content conditional(Graphs& graphs, CUDA_CONDITIONAL_NODE_PARAMS& p) {
   const auto found = graphs.conditions.find(p.handle);
   const std::shared_ptr<const Condition> condition = found == graphs.conditions.end() ? nullptr : found->second.lock();
@@ -92,7 +92,7 @@ Content conditional(Graphs& graphs, CUDA_CONDITIONAL_NODE_PARAMS& p) {
   return content;
 }
 
-/// What nodes of cuGraphAddNode() do. Memory is handled where a node is added: it has to say the address.
+/// The contents of nodes for cuGraphAddNode(). Memory is handled where a node is added, which returns its address.
 Content content_of(Graphs& graphs, CUgraphNodeParams& p) {
   switch (p.type) {
   case CU_GRAPH_NODE_TYPE_KERNEL: return content_of(p.kernel);
@@ -110,7 +110,7 @@ Content content_of(Graphs& graphs, CUgraphNodeParams& p) {
   }
 }
 
-// ---- the three things that are done with it
+// ---- the three operations on it
 
 template <class Make>
 CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::size_t count, Make&& make,
@@ -125,12 +125,12 @@ CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::si
       function);
 }
 
-/// A property of a node is what it was made with, and cannot be changed.
+/// Fixed properties are set when the node is created and cannot be changed.
 bool is_fixed(const CUgraphNodeParams* p) {
   return p == nullptr || p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-/// The new content is of the same type. A kernel keeps what its attributes say.
+/// The new content has the same type. A kernel keeps its attributes.
 Content replacing(const Content& old, Content content) {
   require(old.index() == content.index());
   if (auto* launch = std::get_if<KernelLaunch>(&content)) {
@@ -174,7 +174,7 @@ CUresult get(CUgraphNode handle, Show&& show, const char* function = __builtin_F
       function);
 }
 
-/// Parameters for a later cuGraphKernelNodeSetParams(): the pointers are good as long as the node is not changed.
+/// Parameters for a later cuGraphKernelNodeSetParams(): the pointers are valid until the node changes.
 template <class Parameters> CUresult show_kernel(CUgraphNode handle, Parameters* p, const char* function) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return get<KernelLaunch>(
@@ -401,7 +401,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const CUresult result = add(node, graph, after, count, [&](Graphs& graphs) { return content_of(graphs, *p); });
   if (result != CUDA_SUCCESS || p->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return result;
-  // The list lives as long as the node.
+  // The list exists as long as the node.
   return get<ConditionalGraphs>(
       *node, [&](Node&, ConditionalGraphs& content) { p->conditional.phGraph_out = content.handles.data(); });
 }
@@ -422,8 +422,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgrap
                                         unsigned int flags) {
   return serve_graphs([&](Graphs& graphs) {
     require(handle != nullptr && (flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) == 0);
-    const auto word =
-        warplens::api::Buffer::allocate(Machine::instance().api(), sizeof(unsigned), "condition of a graph");
+    const auto word = warplens::api::Buffer::allocate(Machine::instance().api(), sizeof(unsigned), "graph condition");
     require(static_cast<bool>(word), CUDA_ERROR_OUT_OF_MEMORY);
     const auto condition =
         std::make_shared<const Condition>(Condition{*word, first, (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0});

@@ -1,4 +1,4 @@
-// Graphs and streams: launching, capturing. Compiled twice: see default_stream.hpp.
+// Graphs and streams: launch and capture. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/graph/capture.hpp"
 
@@ -44,7 +44,7 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
           *graph = Graphs::handle(*capture->graph());
         }
         if (nodes != nullptr) *nodes = capture->shown.data();
-        if (edges != nullptr) *edges = nullptr; // none has data other than zeros
+        if (edges != nullptr) *edges = nullptr; // all edge data are zeros
         if (count != nullptr) *count = capture->shown.size();
         return CUDA_SUCCESS;
       },
@@ -98,7 +98,7 @@ CUresult PTSZ(cuStreamEndCapture)(CUstream handle, CUgraph* graph) {
     const std::shared_ptr<GraphCapture> capture = capture_of(*stream);
     require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
     const std::shared_ptr<Graph> made = capture->end(*stream);
-    // One that was captured into a graph of the program need not be asked for.
+    // If the capture went into a graph of the program, the program need not request it.
     require(graph != nullptr || graphs.graphs.find(Graphs::handle(*made)) != nullptr);
     graphs.graphs.add(made);
     if (graph != nullptr) *graph = Graphs::handle(*made);
@@ -142,7 +142,7 @@ CUresult PTSZ(cuGraphInstantiateWithParams)(CUgraphExec* executable, CUgraph gra
   return result;
 }
 
-// There is nothing to send anywhere.
+// There is nothing to upload.
 CUresult PTSZ(cuGraphUpload)(CUgraphExec executable, CUstream stream) {
   return serve_graphs_for(stream, [&](Graphs& graphs, Context& context) {
     graphs.executable(executable);

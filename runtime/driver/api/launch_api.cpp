@@ -7,8 +7,8 @@ using namespace warplens::runtime;
 
 namespace {
 
-/// What a launch asks for beside its size. Programmatic launches are in plain order: nothing starts early.
-/// Throws Failure CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
+/// The launch parameters other than the size. Programmatic launches run in stream order: nothing starts early. Throws
+/// Failure CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED.
 void set_attribute(KernelLaunch& kernel, const CUlaunchAttribute& attribute) {
   switch (attribute.id) {
   case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: kernel.cooperative = attribute.value.cooperative != 0; return;
@@ -31,7 +31,7 @@ void set_attribute(KernelLaunch& kernel, const CUlaunchAttribute& attribute) {
   case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
   case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
   case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-    throw Failure{unsupported("a launch attribute about events or device-updatable nodes"), {}};
+    throw Failure{unsupported("a launch attribute for events or device-updatable nodes"), {}};
   default: require(false);
   }
 }

@@ -1,4 +1,4 @@
-// Libraries: code that is loaded for all contexts, and its kernels.
+// Libraries: code that is loaded for all contexts, and their kernels.
 #include "runtime/driver/machine/image.hpp"
 #include "runtime/driver/machine/jit_log.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -20,7 +20,7 @@ std::shared_ptr<Kernel> find(CUkernel handle) {
   return kernel;
 }
 
-/// `image`: as the program hands it over, or the bytes of a file.
+/// `image`: as passed by the program, or the contents of a file.
 template <class Image> CUlibrary load(const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   return machine.libraries.add(
@@ -70,7 +70,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_optio
 CUresult cuLibraryUnload(CUlibrary handle) {
   return serve([&](Machine& machine) {
     find(handle);
-    for (const auto& context : machine.contexts.all()) context->synchronize(); // what runs may use it
+    for (const auto& context : machine.contexts.all()) context->synchronize(); // running kernels may use it
     machine.libraries.remove(handle);
   });
 }

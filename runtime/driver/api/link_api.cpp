@@ -1,4 +1,4 @@
-// Linking code at run time: PTX and fat binaries are collected, and become one image that cuModuleLoadData takes.
+// Linking at run time: collects PTX and fat binaries into one image, which cuModuleLoadData accepts.
 #include "runtime/driver/machine/image.hpp"
 #include "runtime/driver/machine/jit_log.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -15,11 +15,11 @@ namespace {
 struct LinkState {
   JitLog log;
   std::vector<api::Source> sources;
-  std::string image; ///< once complete
+  std::string image; ///< set by cuLinkComplete()
 };
 
 Registry<LinkState, CUlinkState>& states() {
-  static auto& instance = *new Registry<LinkState, CUlinkState>; // threads may use it while the process ends
+  static auto& instance = *new Registry<LinkState, CUlinkState>; // threads may use it at process exit
   return instance;
 }
 
@@ -33,7 +33,7 @@ void add(LinkState& state, CUjitInputType type, std::span<const char> data, cons
   switch (type) {
   case CU_JIT_INPUT_PTX: {
     std::string text(data.begin(), data.end());
-    text.resize(std::min(text.find('\0'), text.size())); // the size may count the zero byte
+    text.resize(std::min(text.find('\0'), text.size())); // the size can include the zero byte
     state.sources.push_back({std::move(text), name});
     return;
   }
@@ -43,12 +43,12 @@ void add(LinkState& state, CUjitInputType type, std::span<const char> data, cons
       state.sources.push_back(std::move(source));
     return;
   case CU_JIT_INPUT_LIBRARY:
-    // The device runtime: what the emulator has of it is there anyway, and a call of anything else is reported.
+    // The device runtime: the emulator provides the functions that it supports, and calls of others are reported.
     if (std::filesystem::path(name).filename() == "libcudadevrt.a") return;
     [[fallthrough]];
   case CU_JIT_INPUT_OBJECT:
     throw Failure{CUDA_ERROR_NOT_SUPPORTED,
-                  fmt::format("linking '{}', a host object or library, is not supported", name)};
+                  fmt::format("linking the host object or library '{}' is not supported", name)};
   case CU_JIT_INPUT_NVVM: throw Failure{CUDA_ERROR_NOT_SUPPORTED, "linking NVVM code is not supported"};
   default: require(false);
   }
@@ -91,7 +91,7 @@ CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size) {
   return serve([&](Machine& machine) {
     const std::shared_ptr<LinkState> state = find(handle);
     require(image != nullptr && !state->sources.empty());
-    // Loaded once here, so that what is wrong is said where CUDA says it.
+    // Loaded once here, so that errors are reported where CUDA reports them.
     state->log.collect([&] { Module::load(machine, state->sources, &machine); });
     state->image = linked_image(state->sources);
     *image = state->image.data();

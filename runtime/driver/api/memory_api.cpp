@@ -1,5 +1,5 @@
-// Memory: allocating, freeing, asking. Copies and fills are in copy_api.cpp, pools in pool_api.cpp, questions about
-// pointers in pointer_api.cpp.
+// Memory: allocation, deallocation, queries. Copies and fills are in copy_api.cpp, pools in pool_api.cpp, pointer
+// queries in pointer_api.cpp.
 #include "runtime/driver/graph/capture.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 Memory& memory() { return Machine::instance().memory(); }
 
-/// The allocation that begins there. Throws Failure CUDA_ERROR_INVALID_VALUE.
+/// The allocation that begins at the address. Throws Failure CUDA_ERROR_INVALID_VALUE.
 Allocation at(std::uint64_t address, std::initializer_list<Kind> kinds) {
   const std::optional<Allocation> found = memory().find(address);
   require(found && found->begin == address && std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end() &&
@@ -20,7 +20,7 @@ Allocation at(std::uint64_t address, std::initializer_list<Kind> kinds) {
   return *found;
 }
 
-// What runs may use the memory, so it is waited for, as by CUDA.
+// Waits for pending work that may use the memory, as CUDA does.
 void free_when_idle(const Allocation& allocation) {
   if (Context* const owner = context_of(Address{allocation.begin}))
     owner->synchronize();
@@ -49,7 +49,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   });
 }
 
-// Rows begin at multiples of 512 bytes, which suits every access and texture.
+// Rows begin at multiples of 512 bytes, which satisfies every access and texture.
 CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, size_t rows, unsigned int element) {
   return serve([&](Context& context) {
     constexpr size_t kUnit = 512;
@@ -125,7 +125,7 @@ CUresult cuMemHostUnregister(void* pointer) {
   });
 }
 
-// All memory has one address.
+// Host and device use the same addresses.
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned int flags) {
   return serve([&](Context&) {
     require(address != nullptr && flags == 0);
@@ -140,7 +140,7 @@ CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
     require(flags != nullptr);
     const std::optional<Allocation> found = memory().find(reinterpret_cast<std::uint64_t>(pointer));
     require(found && found->kind == Kind::host);
-    *flags = found->flags | CU_MEMHOSTALLOC_DEVICEMAP; // always so where addresses are unified
+    *flags = found->flags | CU_MEMHOSTALLOC_DEVICEMAP; // always set with unified addressing
   });
 }
 

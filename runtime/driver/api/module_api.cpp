@@ -1,4 +1,4 @@
-// Modules: loading code, finding what is in it.
+// Modules: loading code, finding its functions and variables.
 #include "runtime/driver/machine/image.hpp"
 #include "runtime/driver/machine/jit_log.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -14,7 +14,7 @@ std::shared_ptr<Module> find(CUmodule handle) {
   return module;
 }
 
-/// `image`: as the program hands it over, or the bytes of a file.
+/// `image`: as passed by the program, or the contents of a file.
 template <class Image> CUmodule load(Context& context, const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   context.flush_printed();
@@ -52,7 +52,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
 
 CUresult cuModuleUnload(CUmodule handle) {
   return serve_for(handle, [&] {
-    if (Context* const context = context_of(handle)) context->synchronize(); // what runs may use it
+    if (Context* const context = context_of(handle)) context->synchronize(); // running kernels may use it
     Machine::instance().modules.remove(handle);
   });
 }
@@ -133,7 +133,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, s
   });
 }
 
-// Caches and banks do not change what a kernel computes.
+// Cache and bank settings do not change the results of a kernel.
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
   return serve_for(function, [&] { find_function(Machine::instance(), function); });
 }

@@ -1,4 +1,4 @@
-// Occupancy: how many blocks of a kernel a multiprocessor holds, and which block size makes the most of it.
+// Occupancy: how many blocks of a kernel fit on a multiprocessor, and which block size gives the highest occupancy.
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -19,7 +19,7 @@ CUresult active_blocks(int* blocks, CUfunction function, int threads, size_t sha
       name);
 }
 
-/// The block size, a multiple of the warp, with the most resident threads; the largest of them.
+/// The largest block size, a multiple of the warp size, that gives the most resident threads.
 CUresult potential_block_size(int* grid, int* block, CUfunction handle, CUoccupancyB2DSize shared_of, size_t shared,
                               int limit, const char* name) {
   return serve(
@@ -79,7 +79,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
   return potential_block_size(grid, block, function, shared_of, shared, limit, __func__);
 }
 
-// The most dynamic shared memory with which so many blocks fit.
+// The largest dynamic shared memory size with which the given number of blocks fits.
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handle, int blocks, int threads) {
   return serve([&](Context&) {
     require(bytes != nullptr && blocks > 0 && threads > 0);
@@ -95,7 +95,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handl
   });
 }
 
-// 8 blocks are what every device with clusters has; 16 where the function allows what is not portable.
+// Every device with clusters supports 8 blocks; 16 if the function allows non-portable sizes.
 CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle, const CUlaunchConfig* config) {
   if (size == nullptr || config == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return serve_for(config->hStream, [&] {

@@ -1,5 +1,5 @@
-// The launches of before CUDA 4, which keep their parameters in the function, and contexts that are counted. What an
-// H200 answers is in tests/data/hardware/old_launches.txt.
+// The launches from before CUDA 4, which keep their parameters in the function, and contexts with reference counts. The
+// results of an H200 are in tests/data/hardware/old_launches.txt.
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/machine/launch.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostParameterBytes = 32764;
 constexpr unsigned kMostBlocks = 65535; ///< along y
 
-/// In the current context, with a function of it.
+/// Runs in the current context, with a function of it.
 template <class Body> CUresult with(CUfunction handle, Body&& body, const char* function = __builtin_FUNCTION()) {
   return serve(
       [&](Context& context) {
@@ -50,7 +50,7 @@ CUresult launch(CUfunction handle, int width, int height, CUstream stream, const
                             .shared_bytes = old.shared_bytes};
         kernel.function = function;
         check(kernel);
-        // What the size leaves out, and what was never set, is zero.
+        // Bytes beyond the given size, and bytes that were never set, are zero.
         kernel.parameters.assign(function->parameter_bytes(), std::byte{});
         const std::size_t bytes = std::min(old.parameter_bytes, old.parameters.size());
         if (bytes != 0) std::memcpy(kernel.parameters.data(), old.parameters.data(), bytes);
@@ -101,8 +101,8 @@ CUresult cuParamSetv(CUfunction function, int offset, void* data, unsigned int b
   return set_parameter(function, offset, data, bytes, "cuParamSetv");
 }
 
-// A kernel sees the references of its module in any case. Drivers of today refuse all of them; those for which such
-// programs were written did not.
+// A kernel sees the references of its module in any case. Current drivers reject all of them; drivers from the time of
+// such programs did not.
 CUresult cuParamSetTexRef(CUfunction function, int unit, CUtexref reference) {
   constexpr int kDefaultUnit = -1; // CU_PARAM_TR_DEFAULT
   return with(function, [&](const auto&, OldLaunch&, Context&) {
@@ -129,7 +129,7 @@ CUresult cuCtxAttach(CUcontext* result, unsigned int flags) {
   });
 }
 
-// The last one destroys it. The primary context ends otherwise.
+// The last detach destroys the context. For the primary context, it is an error.
 CUresult cuCtxDetach(CUcontext handle) {
   return serve([&](Context& context) {
     require(Registry<Context, CUcontext>::handle(&context) == handle, CUDA_ERROR_INVALID_CONTEXT);

@@ -1,4 +1,4 @@
-// What CUDA knows of a pointer, and hints about managed memory.
+// Attributes of pointers, and hints for managed memory.
 #include "runtime/driver/api/default_stream.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ bool is_host(Kind kind) { return kind == Kind::host || kind == Kind::registered;
 
 template <class Value> void put(void* data, Value value) { std::memcpy(data, &value, sizeof value); }
 
-/// False: the memory has no such attribute. `found` is empty for memory that CUDA does not know: most attributes are
-/// zeros then.
+/// False: the memory has no such attribute. `found` is empty for memory that is unknown to CUDA: most of its attributes
+/// are zeros.
 bool answer(CUpointer_attribute attribute, const std::optional<Allocation>& found, CUdeviceptr pointer, void* data) {
   const Allocation a = found.value_or(Allocation{});
   switch (attribute) {
@@ -85,7 +85,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
   });
 }
 
-// Memory that CUDA does not know is no error here.
+// Memory that is unknown to CUDA is no error here.
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer) {
   return serve([&](Machine&) {
     require(count != 0 && attributes != nullptr && data != nullptr);
@@ -103,7 +103,7 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   });
 }
 
-// Hints where data shall be: there is one memory.
+// Hints for the location of data: there is only one memory.
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise, CUdevice) {
   return serve([&](Context&) { require_managed(address, bytes); });
 }

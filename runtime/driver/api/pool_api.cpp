@@ -1,4 +1,4 @@
-// Memory pools, and memory that is allocated and freed in stream order. Compiled twice: see default_stream.hpp.
+// Memory pools and stream-ordered allocation. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/machine/pool.hpp"
 
@@ -21,7 +21,7 @@ CUresult allocate(CUdeviceptr* address, size_t bytes, CUmemoryPool handle, CUstr
         Machine& machine = Machine::instance();
         const std::shared_ptr<Stream> stream = find_stream(context, stream_handle);
         const std::shared_ptr<Pool> pool = handle == nullptr ? machine.current_pool() : find(handle);
-        if (!machine.memory().has_room(bytes) && !stream->capture()) stream->synchronize(); // frees may be under way
+        if (!machine.memory().has_room(bytes) && !stream->capture()) stream->synchronize(); // frees may be pending
         *address = pool->allocate(bytes);
         stream->submit(PoolAllocation{*address, bytes, pool});
       },
@@ -29,7 +29,7 @@ CUresult allocate(CUdeviceptr* address, size_t bytes, CUmemoryPool handle, CUstr
 }
 
 #ifndef WARPLENS_PER_THREAD_DEFAULT_STREAM
-/// Eight bytes for sizes, four for the switches.
+/// Sizes have eight bytes, switches four.
 bool is_switch(CUmemPool_attribute attribute) { return attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; }
 
 CUresult give_pool(CUmemoryPool* pool, const std::shared_ptr<Pool>& found, CUdevice device) {
@@ -53,7 +53,7 @@ CUresult PTSZ(cuMemAllocFromPoolAsync)(CUdeviceptr* address, size_t bytes, CUmem
   return allocate(address, bytes, pool, stream, "cuMemAllocFromPoolAsync");
 }
 
-// Also of memory that cuMemAlloc allocated.
+// Also frees memory from cuMemAlloc.
 CUresult PTSZ(cuMemFreeAsync)(CUdeviceptr address, CUstream handle) {
   return serve_for(handle, [&](Context& context) {
     const std::shared_ptr<Stream> stream = find_stream(context, handle);
@@ -72,12 +72,12 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
     require(pool != nullptr && properties != nullptr && properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
     require(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties->location.id == kDevice);
     require(properties->handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED,
-            [] { return "pools that are shared between processes are not supported"; });
+            [] { return "memory pools that are shared between processes are not supported"; });
     *pool = machine.pools.add(std::make_shared<Pool>(*properties));
   });
 }
 
-// Memory that is still allocated from it stays.
+// Memory that is still allocated from the pool remains valid.
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   return serve([&](Machine& machine) {
     const std::shared_ptr<Pool> pool = find(handle);
@@ -122,7 +122,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
   });
 }
 
-// Memory that is free is given back at once, so there is nothing to trim.
+// Free memory is released at once, so there is nothing to trim.
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
   return serve([&](Machine&) { find(pool); });
 }

@@ -1,4 +1,4 @@
-// Streams: what is done to one, and what it is asked. Compiled twice: see default_stream.hpp.
+// Streams: operations and queries. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/graph/capture.hpp"
 #include "runtime/driver/machine/event.hpp"
@@ -40,7 +40,7 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int pr
 
 CUresult cuStreamCreate(CUstream* stream, unsigned int flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
 
-// What was submitted is still done.
+// Submitted work still runs.
 CUresult cuStreamDestroy_v2(CUstream handle) {
   return serve_for(handle,
                    [&] { require(Machine::instance().streams.remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE); });

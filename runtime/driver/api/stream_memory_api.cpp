@@ -1,4 +1,4 @@
-// Streams that wait for words in memory and write them; attributes of streams. Compiled twice: see default_stream.hpp.
+// Waiting for and writing memory words in streams; attributes of streams. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 
 #include <thread>
@@ -42,7 +42,7 @@ Work work_of(const CUstreamBatchMemOpParams& p) {
   case CU_STREAM_MEM_OP_WAIT_VALUE_64: return waiting(p.waitValue.address, p.waitValue.value64, p.waitValue.flags);
   case CU_STREAM_MEM_OP_WRITE_VALUE_32: return writing(p.writeValue.address, p.writeValue.value, p.writeValue.flags);
   case CU_STREAM_MEM_OP_WRITE_VALUE_64: return writing(p.writeValue.address, p.writeValue.value64, p.writeValue.flags);
-  case CU_STREAM_MEM_OP_BARRIER: return {[] {}}; // operations of a stream are in order anyway
+  case CU_STREAM_MEM_OP_BARRIER: return {[] {}}; // streams are in order anyway
   default: throw Failure{CUDA_ERROR_INVALID_VALUE, {}};
   }
 }
@@ -91,7 +91,7 @@ CUresult PTSZ(cuStreamGetAttribute)(CUstream stream, CUstreamAttrID id, CUstream
   });
 }
 
-// Hints for caches and scheduling: kept, and without effect.
+// Hints for caches and scheduling: stored, but without effect.
 CUresult PTSZ(cuStreamSetAttribute)(CUstream stream, CUstreamAttrID id, const CUstreamAttrValue* value) {
   return serve_for(stream, [&](Context& context) {
     require(value != nullptr);

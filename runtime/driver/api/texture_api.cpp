@@ -9,7 +9,7 @@ using namespace warplens::runtime;
 
 namespace {
 
-/// What a program asked for, to be told it again.
+/// The program's descriptors, for later queries.
 struct Object {
   exec::BoundTexture::Kind kind{};
   CUDA_RESOURCE_DESC resource{};
@@ -25,7 +25,7 @@ public:
     objects_.emplace(handle, std::move(object));
     return handle;
   }
-  /// Throws Failure CUDA_ERROR_INVALID_VALUE: there is no such object.
+  /// Throws Failure CUDA_ERROR_INVALID_VALUE if there is no such object.
   Object find(std::uint64_t handle, exec::BoundTexture::Kind kind) {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(handle);
@@ -34,7 +34,7 @@ public:
   }
   void remove(Context& context, std::uint64_t handle, exec::BoundTexture::Kind kind) {
     find(handle, kind);
-    context.synchronize(); // a kernel that runs may use it
+    context.synchronize(); // a running kernel may use it
     const std::lock_guard lock(mutex_);
     objects_.erase(handle);
     Machine::instance().api()->unbind(handle);
@@ -46,7 +46,7 @@ private:
 };
 
 Objects& objects() {
-  static Objects& instance = *new Objects; // never destroyed: threads may use it while the process ends
+  static Objects& instance = *new Objects; // never destroyed: threads may use it at process exit
   return instance;
 }
 

@@ -1,10 +1,10 @@
-// Texture and surface references: variables of a module (.texref, .surfref) that the host binds to memory. Code for
-// them could be compiled up to CUDA 11.
+// Texture and surface references: module variables (.texref, .surfref) that the host binds to memory. CUDA 11 was the
+// last version that could compile code for them.
 //
 //   cuModuleGetTexRef(&ref, module, "image");   cuTexRefSetArray(ref, array, CU_TRSA_OVERRIDE_FORMAT);
 //
-// A reference is bound anew whenever something about it changes. Kernels that were launched before see what was bound
-// when they were launched, so what runs is waited for first.
+// A reference is bound again whenever one of its properties changes. Kernels launched earlier use the old binding, so
+// pending work completes first.
 #include "runtime/driver/machine/array.hpp"
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/serve.hpp"
@@ -18,7 +18,7 @@ using namespace warplens::runtime;
 namespace {
 
 struct Reference {
-  std::weak_ptr<Module> module; ///< nothing: made by cuTexRefCreate(), which no kernel can see
+  std::weak_ptr<Module> module; ///< empty: created by cuTexRefCreate(), not visible to kernels
   std::string name;
   isa::Type type{}; ///< texref or surfref
   CUDA_RESOURCE_DESC resource{};
@@ -33,11 +33,11 @@ struct Reference {
   }
 };
 
-/// The references that were asked for. A module gives the same one each time.
+/// The references that the program has requested. A module returns the same one each time.
 class References {
 public:
   static References& instance() {
-    static References& references = *new References; // never destroyed: threads may use it while the process ends
+    static References& references = *new References; // never destroyed: threads may use it at process exit
     return references;
   }
 
@@ -66,7 +66,7 @@ public:
     const std::lock_guard lock(mutex_);
     std::erase_if(list_, [&](const auto& known) { return known.get() == reference; });
   }
-  /// Throws Failure CUDA_ERROR_INVALID_HANDLE: there is none, or its module is gone.
+  /// Throws Failure CUDA_ERROR_INVALID_HANDLE if there is none, or its module is gone.
   Reference& find(const void* handle) {
     const std::lock_guard lock(mutex_);
     forget_unloaded();
@@ -76,7 +76,7 @@ public:
   }
 
 private:
-  /// Their modules are gone.
+  /// Removes references whose modules are gone.
   void forget_unloaded() {
     std::erase_if(list_, [](const auto& reference) { return !reference->name.empty() && reference->module.expired(); });
   }
@@ -90,7 +90,7 @@ std::shared_ptr<Module> find_module(CUmodule handle) {
   return module;
 }
 
-/// Lets `change` change the reference, and binds it anew where it names memory. What cannot be bound changes nothing.
+/// Calls `change` for the reference, and binds it again if it has memory. If that fails, nothing changes.
 template <class Change> CUresult set(const void* handle, Change&& change, const char* function = __builtin_FUNCTION()) {
   return serve(
       [&](Machine& machine) {
@@ -148,7 +148,7 @@ CUresult cuTexRefCreate(CUtexref* reference) {
 CUresult cuTexRefDestroy(CUtexref reference) {
   return serve([&](Machine&) {
     Reference& found = References::instance().find(reference);
-    require(found.name.empty(), CUDA_ERROR_INVALID_HANDLE); // those of modules go with them
+    require(found.name.empty(), CUDA_ERROR_INVALID_HANDLE); // references of modules are destroyed with them
     References::instance().remove(&found);
   });
 }
@@ -179,7 +179,7 @@ CUresult cuTexRefSetAddress_v2(size_t* offset, CUtexref reference, CUdeviceptr a
     r.resource.resType = CU_RESOURCE_TYPE_LINEAR;
     r.resource.res.linear = {address, r.format, static_cast<unsigned>(r.channels), bytes};
     r.bound = address != 0;             // 0 unbinds
-    if (offset != nullptr) *offset = 0; // textures may begin anywhere
+    if (offset != nullptr) *offset = 0; // textures can begin anywhere
   });
 }
 

@@ -23,7 +23,7 @@ void require_here(const CUmemAllocationProp* properties) {
   require(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties->location.id == kDevice);
 }
 
-/// What runs may use it.
+/// Pending work may use the memory.
 void wait_for_all() {
   for (const auto& context : Machine::instance().contexts.all()) context->synchronize();
 }

@@ -19,7 +19,7 @@ void merge(std::vector<Node*>& into, const std::vector<Node*>& more) {
     if (std::find(into.begin(), into.end(), node) == into.end()) into.push_back(node);
 }
 
-/// The allocation was made when it was asked for; from now on it is the graph's.
+/// The memory was allocated by the call; from now on it belongs to the graph.
 GraphMemory memory_of(const PoolAllocation& allocation) {
   const std::optional<Allocation> made = Machine::instance().memory().find(allocation.address);
   require(made.has_value());
@@ -116,11 +116,11 @@ std::shared_ptr<Graph> GraphCapture::end(Stream& stream) {
   require(&stream == origin_, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   require(mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || thread_ == std::this_thread::get_id(),
           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-  const std::shared_ptr<GraphCapture> self = shared_from_this(); // the streams let go of it
+  const std::shared_ptr<GraphCapture> self = shared_from_this(); // the streams release it
   for (const std::weak_ptr<Stream>& weak : streams_)
     if (const std::shared_ptr<Stream> captured = weak.lock()) captured->set_capture(nullptr);
   require_valid();
-  // What another stream did last has to come before something that leads back to this one.
+  // The last nodes of other streams must precede a node that leads back to this stream.
   const std::vector<Node*>& mine = last_nodes(stream);
   for (const auto& [other, last] : last_)
     for (const Node* node : last)
@@ -157,7 +157,7 @@ bool wait_captured(Stream& stream, CUevent handle, const Event& event, bool exte
   const auto recorded_in = std::static_pointer_cast<GraphCapture>(event.captured().capture.lock());
   if (!capture && !recorded_in) return false;
   const std::lock_guard lock(Graphs::instance().mutex);
-  if (capture && !recorded_in) { // an event of the world outside, which a graph cannot wait for
+  if (capture && !recorded_in) { // an event from outside the capture, which a graph cannot wait for
     if (!event.mark()) return true;
     capture->require_valid();
     capture->invalidate(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);

@@ -129,7 +129,7 @@ std::size_t Graph::place(const Node& node) const {
 }
 
 Graphs& Graphs::instance() {
-  static Graphs& graphs = *new Graphs; // never destroyed: threads may use it while the process ends
+  static Graphs& graphs = *new Graphs; // never destroyed: threads may use it at process exit
   return graphs;
 }
 

@@ -8,12 +8,12 @@ namespace warplens::runtime {
 
 namespace {
 
-/// In the order of a launch; child graphs are spread out. The same for graphs of the same shape.
+/// In launch order; child graphs are flattened. The order is the same for graphs of the same shape.
 std::vector<Node*> flattened(const Graph& graph) {
   std::vector<Node*> list;
   const std::vector<Node*> ordered = graph.ordered();
   require(!ordered.empty() || graph.nodes().empty(), CUDA_ERROR_INVALID_VALUE,
-          [] { return "the graph has a cycle: no order keeps all its dependencies"; });
+          [] { return "the graph has a cycle: no order satisfies all dependencies"; });
   for (Node* node : ordered) {
     if (const auto* child = std::get_if<ChildGraph>(&node->content)) {
       const std::vector<Node*> inside = flattened(*child->graph);
@@ -31,7 +31,7 @@ Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(gr
   for (const Node* node : flattened(graph)) steps_.push_back({node, copy(node->content)});
 }
 
-/// What the program does to the graph later is nothing to the executable.
+/// Later changes to the graph do not affect the executable.
 Content Executable::copy(const Content& content) {
   Content own = content;
   if (auto* conditional = std::get_if<ConditionalGraphs>(&own))
@@ -83,7 +83,7 @@ bool Executable::enabled(const Node& node) { return step(node).enabled; }
 
 namespace {
 
-/// What keeps `now` from taking the place of `before`.
+/// The reason why `now` cannot replace `before`.
 CUgraphExecUpdateResultInfo difference(const Graph& before, const Graph& now) {
   const std::vector<Node*> old_nodes = before.nodes(), new_nodes = now.nodes();
   if (old_nodes.size() != new_nodes.size()) return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr, nullptr};
@@ -99,7 +99,7 @@ CUgraphExecUpdateResultInfo difference(const Graph& before, const Graph& now) {
     std::sort(old_places.begin(), old_places.end());
     std::sort(new_places.begin(), new_places.end());
     if (old_places != new_places) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
-    // The address is the node's own: another one would be other memory than the program was told.
+    // The address belongs to the node: a replacement would change the memory that the program knows.
     if (a.type() == CU_GRAPH_NODE_TYPE_MEM_ALLOC) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED);
     if (const auto* child = std::get_if<ChildGraph>(&a.content)) {
       const auto inside = difference(*child->graph, *std::get<ChildGraph>(b.content).graph);
@@ -131,7 +131,7 @@ CUgraphExecUpdateResultInfo Executable::update(const Graph& graph) {
 
 namespace {
 
-/// What is submitted to a stream for a node, each time anew; nothing where there is nothing to do.
+/// The operation that a launch submits for a node, created for each launch; nothing if there is nothing to do.
 class Submission {
 public:
   explicit Submission(Context& context) : context_(context) {}
@@ -145,7 +145,7 @@ public:
   std::optional<Operation> operator()(const EventWait& wait) const {
     return EventWait{wait.event, find(wait.event)->mark()};
   }
-  // What comes after in the stream may take it again. Memory of no graph is the stream's to free.
+  // Later operations of the stream may take the memory again. The stream frees memory that belongs to no graph.
   std::optional<Operation> operator()(const GraphFree& free) const {
     if (ReservedMemory::release(free.address) ||
         !Machine::instance().memory().begin_free(free.address, Allocation::Kind::pool))
@@ -169,7 +169,7 @@ private:
     return event;
   }
 
-  // In the thread of the stream, when the node's turn has come.
+  // Runs in the thread of the stream, when the node is reached.
   static void run(const ConditionalGraphs& graphs, Context& context) {
     const unsigned& value = graphs.condition->value();
     const auto do_body = [&](std::size_t body) {
@@ -196,7 +196,7 @@ void Executable::launch(Stream& stream) {
     if (const auto* allocated = std::get_if<GraphMemory>(&s.content))
       require(allocated->memory->take() || (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
               CUDA_ERROR_INVALID_VALUE,
-              [] { return "memory that an earlier launch of the graph has allocated is not freed yet"; });
+              [] { return "memory that an earlier launch of the graph allocated is not yet freed"; });
   for (const std::shared_ptr<const Condition>& condition : shape_->conditions)
     if (condition->set_at_launch) stream.submit(Work{[condition] { condition->value() = condition->first; }});
   const Submission submission(stream.context());

@@ -7,7 +7,7 @@ namespace warplens::runtime {
 
 namespace {
 
-/// The addresses that launches have taken and nobody has freed.
+/// The addresses that launches have allocated and that are not freed.
 struct InUse {
   std::mutex mutex;
   std::set<CUdeviceptr> addresses;
@@ -27,7 +27,7 @@ bool is_named(CUdeviceptr address) {
 } // namespace
 
 ReservedMemory::ReservedMemory(std::shared_ptr<api::Buffer> buffer) : buffer_(std::move(buffer)) {
-  if (!is_named(buffer_->address())) add(); // what a captured cuMemAllocAsync() has allocated is there already
+  if (!is_named(buffer_->address())) add(); // captured cuMemAllocAsync() has already added its memory
 }
 
 ReservedMemory::~ReservedMemory() {

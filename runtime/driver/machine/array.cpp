@@ -16,14 +16,14 @@ using isa::Type;
 struct Arrays {
   Registry<Array, CUarray> plain;
   Registry<Array, CUmipmappedArray> mipmapped;
-  std::mutex levels; ///< of the lists of levels
+  std::mutex levels; ///< for the lists of levels
 };
 Arrays& arrays() {
-  static Arrays& instance = *new Arrays; // never destroyed: threads may use it while the process ends
+  static Arrays& instance = *new Arrays; // never destroyed: threads may use it at process exit
   return instance;
 }
 
-/// A format whose name says the number of channels.
+/// A format whose name includes the number of channels.
 struct FixedFormat {
   CUarray_format format;
   Type type;
@@ -44,7 +44,7 @@ int limit(CUdevice_attribute attribute) {
   return value;
 }
 
-/// The most texels and layers that the device allows; cuDeviceGetAttribute has them.
+/// The largest extents and layer counts of the device, from cuDeviceGetAttribute.
 void require_extents(const CUDA_ARRAY3D_DESCRIPTOR& d, bool layered, bool cube) {
   struct Limit {
     CUdevice_attribute width, height, depth;
@@ -67,21 +67,21 @@ void require_extents(const CUDA_ARRAY3D_DESCRIPTOR& d, bool layered, bool cube) 
     if (attribute == kNone) return;
     const auto allowed = static_cast<std::size_t>(limit(attribute)) * unit;
     require(value <= allowed, CUDA_ERROR_INVALID_VALUE,
-            [&] { return fmt::format("an array of {} {}: the device allows {}", value, name, allowed); });
+            [&] { return fmt::format("the array has {} {}: the device allows at most {}", value, name, allowed); });
   };
   check("texels in x", d.Width, most.width, 1);
   check("rows", d.Height, most.height, 1);
   check(layered || cube ? "layers" : "slices", d.Depth, most.depth, cube ? 6 : 1);
 }
 
-/// Driver API reference, cuArray3DCreate: which extents mean what.
+/// Driver API reference, cuArray3DCreate: the meaning of the extents.
 exec::Image image_of(const CUDA_ARRAY3D_DESCRIPTOR& d, unsigned levels) {
   constexpr unsigned kKnown =
       CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
   constexpr unsigned kOthers = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | 0x10 | 0x20 | 0x100;
   require((d.Flags & ~(kKnown | kOthers)) == 0);
   require((d.Flags & kOthers) == 0, CUDA_ERROR_NOT_SUPPORTED,
-          [&] { return fmt::format("arrays with the flags {:#x} are not supported", d.Flags & kOthers); });
+          [&] { return fmt::format("array flags {:#x} are not supported", d.Flags & kOthers); });
   const bool layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0, cube = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
   require(d.Width != 0 && (d.Depth == 0 || d.Height != 0 || layered) && (!layered || d.Depth != 0));
   if (cube) require(d.Width == d.Height && d.Depth != 0 && d.Depth % 6 == 0 && (layered || d.Depth == 6));
@@ -121,7 +121,7 @@ void set_format(exec::Image& image, CUarray_format format, unsigned channels) {
     const int number = format;
     require(number > 0 && number < 256);
     require(fixed != std::end(kFixedFormats), CUDA_ERROR_NOT_SUPPORTED,
-            [&] { return fmt::format("texels of CUarray_format {:#x} are not supported", number); });
+            [&] { return fmt::format("CUarray_format {:#x} is not supported", number); });
     image.normalized = true;
     image.type = fixed->type;
     require(channels == 0 || channels == fixed->channels);
@@ -184,7 +184,7 @@ bool Array::destroy() {
   return Machine::instance().memory().free(image_.address, Allocation::Kind::array);
 }
 
-/// The array, where its memory is still there.
+/// The array, if its memory still exists.
 std::shared_ptr<Array> live(std::shared_ptr<Array> array) {
   require(array != nullptr, CUDA_ERROR_INVALID_HANDLE);
   const std::optional<Allocation> memory = Machine::instance().memory().find(array->image_.address);
@@ -212,7 +212,7 @@ Box box_in(CUarray array, std::uint64_t x, std::uint64_t y, std::uint64_t z, std
   };
   require(inside(x, width, all.width) && inside(y, rows, all.rows) && inside(z, slices, all.slices),
           CUDA_ERROR_INVALID_VALUE, [&] {
-            return fmt::format("the box is {} bytes by {} by {} at {}, {}, {}, in an array of {} bytes by {} by {}",
+            return fmt::format("a box of {} bytes by {} by {} at {}, {}, {} exceeds an array of {} bytes by {} by {}",
                                width, rows, slices, x, y, z, all.width, all.rows, all.slices);
           });
   Box box = all.box;
@@ -222,7 +222,7 @@ Box box_in(CUarray array, std::uint64_t x, std::uint64_t y, std::uint64_t z, std
 
 namespace {
 
-/// What runs may use the memory, so it is waited for.
+/// Pending work may use the memory, so it completes first.
 template <class Arrays, class Handle> void destroy(Context& context, Arrays& list, Handle handle) {
   const std::shared_ptr<Array> array = find_array(handle);
   require(!array->is_level(), CUDA_ERROR_INVALID_HANDLE);
@@ -289,7 +289,7 @@ CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray handle, unsig
     require(level != nullptr);
     std::shared_ptr<Array> array = find_array(handle)->level(number);
     *level = arrays().plain.handle(array.get());
-    arrays().plain.add(std::move(array)); // it may be there already
+    arrays().plain.add(std::move(array)); // it may already be there
   });
 }
 

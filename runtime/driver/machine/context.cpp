@@ -15,7 +15,7 @@ std::uint64_t next_number() {
   return ++last;
 }
 
-/// Numbers are not used again, as addresses and std::thread::id are.
+/// Unlike addresses and std::thread::id, these numbers are never reused.
 std::uint64_t this_thread() {
   thread_local const std::uint64_t number = next_number();
   return number;

@@ -1,10 +1,9 @@
-// A context: the streams, limits and the error state of one user of the device; and the calling thread's stack of
-// contexts.
+// A context: the streams, limits and error state of one user of the device; and the calling thread's stack of contexts.
 //
 //   push_context(context);   current_context().legacy_stream().submit(…);   current_context().synchronize();
 //
-// A kernel that fails leaves its context with a fault, which every later call answers until the context is gone. One
-// that was destroyed may still be pushed, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED; its handle stays known for ever.
+// A kernel that fails leaves a fault in its context, which every later call returns until the context is destroyed. A
+// destroyed context can still be pushed, and returns CUDA_ERROR_CONTEXT_IS_DESTROYED; its handle stays known forever.
 #pragma once
 
 #include "runtime/driver/machine/stream.hpp"
@@ -26,31 +25,30 @@ public:
   Stream& legacy_stream() { return *legacy_; }
   Stream& per_thread_stream();
   std::shared_ptr<Stream> create_stream(bool blocking, int priority);
-  /// Other streams than the default one have been made.
+  /// Whether the program has created streams.
   [[nodiscard]] bool has_streams() const;
-  /// Nothing is under way.
+  /// Whether no work is pending.
   [[nodiscard]] bool idle() const;
-  /// Waits for all that was submitted so far to every stream, and writes what kernels printed. The fault, if there is
-  /// one.
+  /// Waits for all work submitted so far to any stream, and writes the output of kernels. Returns the fault, if any.
   CUresult synchronize();
 
   [[nodiscard]] CUresult fault() const { return fault_.load(std::memory_order_acquire); }
   void set_fault(CUresult code);
 
-  /// What kernels printed waits here, and is written to stdout where CUDA does: at launches and synchronisations.
+  /// Buffers the output of kernels until CUDA would write it to stdout: at launches and synchronizations.
   void add_printed(const std::string& text);
   void flush_printed();
 
-  /// Ends the context: waits for its work; its streams and memory are gone.
+  /// Ends the context: waits for its work, then releases its streams and memory.
   void destroy();
   [[nodiscard]] bool destroyed() const { return fault() == CUDA_ERROR_CONTEXT_IS_DESTROYED; }
-  /// Begins again, as the primary context does. Nothing of before is left.
+  /// Starts again, as the primary context does. Keeps nothing.
   void revive(unsigned context_flags);
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
   unsigned flags = 0;
-  std::map<CUlimit, std::size_t> limits; ///< as set; those that are not in it have their defaults
-  std::atomic<unsigned> uses{1};         ///< of cuCtxAttach() and cuCtxDetach()
+  std::map<CUlimit, std::size_t> limits; ///< as set; missing entries have their defaults
+  std::atomic<unsigned> uses{1};         ///< by cuCtxAttach() and cuCtxDetach()
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 
@@ -60,7 +58,7 @@ private:
 
   std::uint64_t id_;
   std::atomic<CUresult> fault_{CUDA_SUCCESS};
-  mutable std::mutex order_; ///< of submissions: see Stream
+  mutable std::mutex order_; ///< protects submissions: see Stream
   std::vector<std::weak_ptr<Stream>> all_;
   std::shared_ptr<Stream> legacy_;
   std::map<std::uint64_t, std::shared_ptr<Stream>> per_thread_; ///< by thread
@@ -68,14 +66,14 @@ private:
   std::string printed_;
 };
 
-/// The calling thread's current context. Throws Failure: there is none, or it was destroyed.
+/// The calling thread's current context. Throws Failure if there is none, or it was destroyed.
 Context& current_context();
-/// Null: there is none.
+/// Null if there is none.
 std::shared_ptr<Context> current_context_or_null();
 void push_context(std::shared_ptr<Context> context);
-/// What was on top. Null: the stack was empty.
+/// The context that was on top; null if the stack was empty.
 std::shared_ptr<Context> pop_context();
-/// Takes the place of the top; null: takes the top away.
+/// Replaces the top; null removes the top.
 void set_current_context(std::shared_ptr<Context> context);
 
 } // namespace warplens::runtime

@@ -54,7 +54,7 @@ Box box_of(const Half& half, const CUDA_MEMCPY3D& p) {
     return box_in(half.array, half.x, half.y, half.z, p.WidthInBytes, p.Height, p.Depth);
   const std::uint64_t base = half.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uint64_t>(half.host) : half.device;
   require(base != 0);
-  // A pitch or height of 0 stands for rows and slices that adjoin.
+  // A pitch or height of 0 means adjacent rows and slices.
   const std::uint64_t pitch = half.pitch != 0 ? half.pitch : p.WidthInBytes + half.x;
   const std::uint64_t height = half.height != 0 ? half.height : p.Height + half.y;
   require(pitch >= p.WidthInBytes + half.x || (p.Height <= 1 && p.Depth <= 1));
@@ -70,9 +70,9 @@ void require_covered(const char* what, const Box& box, std::uint64_t width, std:
   if (memory.covers(box.address, bytes)) return;
   const std::optional<Allocation> near = memory.find(box.address);
   throw Failure{CUDA_ERROR_INVALID_VALUE,
-                near ? fmt::format("the {} is {} bytes at {:#x}, in an allocation of {} bytes at {:#x}", what, bytes,
+                near ? fmt::format("the {} ({} bytes at {:#x}) exceeds its allocation ({} bytes at {:#x})", what, bytes,
                                    box.address, near->size, near->begin)
-                     : fmt::format("the {} is {} bytes at {:#x}: no memory of the device", what, bytes, box.address)};
+                     : fmt::format("the {} ({} bytes at {:#x}) is not device memory", what, bytes, box.address)};
 }
 
 Transfer linear_transfer(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side, std::uint64_t bytes) {
@@ -117,7 +117,7 @@ CUDA_MEMCPY3D widened(const CUDA_MEMCPY2D& p) {
 
 CUresult transfer_now(Stream& stream, Transfer transfer) {
   if (transfer.copy.width == 0) return CUDA_SUCCESS;
-  // Between two places of the device the host is not waited for.
+  // Copies within the device do not wait for the host.
   if (!transfer.host_to && !transfer.host_from) {
     transfer_async(stream, std::move(transfer));
     return CUDA_SUCCESS;
@@ -133,7 +133,7 @@ void transfer_async(Stream& stream, Transfer transfer) {
   if (stream.capture()) return stream.submit(std::move(copy));
   if (transfer.pageable_to || stream.idle()) return stream.run(std::move(copy));
   if (transfer.pageable_from) {
-    // The program may change its memory as soon as this returns.
+    // The program can change its memory as soon as this returns.
     const std::uint64_t bytes = extent(copy.from, copy.width, copy.rows, copy.slices);
     const auto* const first = reinterpret_cast<const std::byte*>(copy.from.address);
     copy.staged = std::make_shared<const std::vector<std::byte>>(first, first + bytes);

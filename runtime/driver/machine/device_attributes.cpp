@@ -1,6 +1,6 @@
-// Numbers that differ between devices come from model::Device and the limits of its compute capability (CUDA C++
-// Programming Guide, "Compute Capabilities", tables of technical specifications and of features); the sizes of textures
-// and surfaces from the same tables. What no table tells (clocks of memory, caches) is computed from what is known.
+// Device-specific numbers come from model::Device and the limits of its compute capability (CUDA C++ Programming Guide,
+// "Compute Capabilities", tables of technical specifications and of features); texture and surface sizes come from the
+// same tables. Values that no table has (memory clocks, caches) are computed from known values.
 #include "runtime/driver/machine/device_attributes.hpp"
 
 namespace warplens::runtime {
@@ -11,10 +11,10 @@ int at_least(const model::Device& device, int major, int minor = 0) {
   return device.capability >= model::ComputeCapability{major, minor} ? 1 : 0;
 }
 
-/// What one block may have without asking for more.
+/// The amount available to a block by default.
 int default_shared(const model::Device& device) { return device.capability.major < 2 ? 16 << 10 : 48 << 10; }
 
-/// Ratio of the throughputs of single and double precision ("Throughput of Native Arithmetic Instructions").
+/// Throughput ratio of single to double precision ("Throughput of Native Arithmetic Instructions").
 int double_ratio(const model::Device& device) {
   const auto [major, minor] = device.capability;
   if (major < 2) return 8;
@@ -27,7 +27,7 @@ int double_ratio(const model::Device& device) {
   return major == 9 || major == 10 ? 2 : 64;
 }
 
-/// Of level 2, bytes, as NVIDIA's descriptions of the architectures give them.
+/// Level 2 cache, bytes, from NVIDIA's descriptions of the architectures.
 int l2_bytes(const model::Device& device) {
   const auto [major, minor] = device.capability;
   constexpr int kMiB = 1 << 20;
@@ -41,7 +41,7 @@ int l2_bytes(const model::Device& device) {
   return major == 9 ? 50 * kMiB : 60 * kMiB;
 }
 
-/// Bits; what the bandwidth needs at the clock below.
+/// Bits; the width that yields the bandwidth at the clock below.
 int bus_bits(const model::Device& device) {
   return device.bandwidth_gb_s >= 1000  ? 5120
          : device.bandwidth_gb_s >= 250 ? 384
@@ -49,7 +49,7 @@ int bus_bits(const model::Device& device) {
                                         : 128;
 }
 
-/// kHz; two transfers a cycle.
+/// kHz; two transfers per cycle.
 int memory_clock(const model::Device& device) {
   return static_cast<int>(device.bandwidth_gb_s * 1e9 * 8 / bus_bits(device) / 2 / 1e3);
 }
@@ -101,7 +101,7 @@ std::optional<int> texture_extent(const model::Device& device, CUdevice_attribut
   }
 }
 
-/// What the emulator does whatever device it imitates, or does not.
+/// Features that the emulator has, or lacks, for every device.
 std::optional<int> feature(CUdevice_attribute a) {
   switch (a) {
   case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:

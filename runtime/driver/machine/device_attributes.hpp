@@ -1,4 +1,4 @@
-// Attributes of the imitated device: what cuDeviceGetAttribute answers.
+// Attributes of the emulated device: the results of cuDeviceGetAttribute.
 #pragma once
 
 #include "api/launch/launch.hpp"
@@ -8,7 +8,7 @@
 
 namespace warplens::runtime {
 
-/// Empty: there is no such attribute.
+/// Empty if there is no such attribute.
 std::optional<int> attribute(const model::Device& device, CUdevice_attribute attribute);
 
 } // namespace warplens::runtime

@@ -1,4 +1,4 @@
-// Events: a mark in a stream that can be waited for, and the time at which it was reached.
+// Events: a mark in a stream that programs can wait for, and the time when it was reached.
 #pragma once
 
 #include "runtime/driver/machine/operation.hpp"
@@ -18,18 +18,18 @@ public:
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] unsigned flags() const { return flags_; }
 
-  /// The mark of the latest record; null: never recorded.
+  /// The mark of the latest record; null if never recorded.
   [[nodiscard]] std::shared_ptr<Mark> mark() const {
     const std::lock_guard lock(mutex_);
     return mark_;
   }
-  /// From now on the event means this mark.
+  /// From now on the event refers to this mark.
   void set_mark(std::shared_ptr<Mark> mark) {
     const std::lock_guard lock(mutex_);
     mark_ = std::move(mark);
   }
 
-  /// Recorded in a stream that is being captured: the event stands for nodes of a graph. No capture: it was not.
+  /// For an event recorded in a captured stream, the graph nodes that it represents. Otherwise the capture is null.
   struct Captured {
     std::weak_ptr<Capture> capture = {};
     std::vector<Node*> nodes = {};

@@ -13,7 +13,7 @@ namespace warplens::runtime {
 
 namespace {
 
-// A linked image is text: this line, how many sources there are, and for each a line "size file", then the source.
+// A linked image is text: this line, the number of sources, and for each source a line "size file" and its text.
 constexpr std::string_view kLinked = "//warplens linked image\n";
 
 std::vector<api::Source> sources_of_linked(const char* image) {

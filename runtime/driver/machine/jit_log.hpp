@@ -1,8 +1,8 @@
-// The buffers into which a program wants to be told what a compiler has to say (cuModuleLoadDataEx, cuLink*).
+// The program's buffers for the messages of the compiler (cuModuleLoadDataEx, cuLink*).
 //
 //   JitLog log(count, options, values);   log.collect([&] { *module = load(context, image); });
 //
-// The limit of registers is kept, too; the other options are about machine code, and none is made here.
+// The register limit is also stored; the other options are for machine code, which is not produced here.
 #pragma once
 
 #include "runtime/driver/machine/serve.hpp"
@@ -12,14 +12,14 @@ namespace warplens::runtime {
 class JitLog {
 public:
   JitLog() = default;
-  /// `options` and `values` as CUDA takes them. Throws Failure CUDA_ERROR_INVALID_VALUE: null where there are some, or
-  /// a limit of no registers.
+  /// `options` and `values` as in CUDA. Throws Failure CUDA_ERROR_INVALID_VALUE if they are null but the count is not
+  /// zero, or if the register limit is zero.
   JitLog(unsigned count, const CUjit_option* options, void** values);
 
-  /// CU_JIT_MAX_REGISTERS; 0: not limited.
+  /// CU_JIT_MAX_REGISTERS; 0: no limit.
   [[nodiscard]] unsigned max_registers() const { return max_registers_; }
 
-  /// Does it. Of a Failure, the text goes to the program where it has a buffer for it, else to the user.
+  /// Calls the function. The text of a Failure goes to the program's buffer if there is one, else to the user.
   template <class Body> void collect(Body&& body) const {
     try {
       body();
@@ -34,10 +34,10 @@ private:
   struct Buffer {
     char* text = nullptr;
     std::size_t size = 0;
-    void** filled = nullptr; ///< where the number of bytes that were filled is to be stored
+    void** filled = nullptr; ///< where to store the number of bytes written
     void write(const std::string& what) const;
   };
-  /// Writes both buffers. False: there is none for errors.
+  /// Writes both buffers. False if there is no error buffer.
   bool finish(const std::string& error) const;
   Buffer info_, error_;
   unsigned max_registers_ = 0;

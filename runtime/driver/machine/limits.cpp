@@ -19,7 +19,7 @@ namespace {
 
 namespace environment = api::environment;
 
-/// `warplens exec` has checked what the variables say.
+/// `warplens exec` has validated the variables.
 std::optional<std::uint64_t> number(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
@@ -40,7 +40,7 @@ void hold_limits() {
       throw Failure{CUDA_ERROR_NOT_INITIALIZED, "WARPLENS_LIMITS: " + wrong};
   const api::RunLimits limits{number(environment::kTimeLimit), number(environment::kMaxMemory),
                               number(environment::kTimeBegin).value_or(0)};
-  // Never destroyed: it watches to the very end.
+  // Never destroyed: it watches until the process ends.
   static const api::Watchdog* const watchdog = new api::Watchdog(limits, end_process);
   static_cast<void>(watchdog);
 }

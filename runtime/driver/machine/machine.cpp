@@ -27,8 +27,8 @@ std::uint64_t host_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-/// When the process ends, what runs is waited for: the libraries under it are taken down next. What does not end (a
-/// kernel that waits for a host that is gone) ends with the process.
+/// At process exit, waits for pending work: the libraries below are destroyed next. Work that does not end (a kernel
+/// that waits for the host) ends with the process.
 void finish(int status, void*) {
   Machine& machine = Machine::instance();
   if (!machine.initialised()) return; // a child of fork()
@@ -60,7 +60,7 @@ bool Machine::initialised() const { return process_.load(std::memory_order_acqui
 CUresult Machine::initialise() {
   const std::lock_guard lock(mutex_);
   if (process_ == getpid()) return CUDA_SUCCESS;
-  if (process_ != 0) return CUDA_ERROR_NOT_INITIALIZED; // the threads that do the work stayed with the parent
+  if (process_ != 0) return CUDA_ERROR_NOT_INITIALIZED; // the worker threads stayed in the parent
   const char* const wanted = std::getenv(api::environment::kDevice);
   Expected<model::Device> device = api::load_device(wanted != nullptr && *wanted != '\0' ? wanted : "h200");
   if (!device) throw Failure{CUDA_ERROR_NO_DEVICE, "WARPLENS_DEVICE: " + render(device.error(), {})};

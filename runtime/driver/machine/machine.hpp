@@ -1,9 +1,9 @@
-// The imitated machine: one device, the memory of the process's kernels, and everything that a program holds by handle.
+// The emulated machine: one device, the memory of the kernels, and all objects that a program holds by handle.
 //
 //   Machine& machine = Machine::instance();   machine.initialise();   machine.device().name
 //
-// It is made by cuInit() and never destroyed: threads may still use it when the process ends. A child of fork() finds
-// it as CUDA's children do: not initialised, and not to be used when the parent has used it.
+// cuInit() creates it, and it is never destroyed: threads may still use it at process exit. A child of fork() finds it
+// as with CUDA: not initialized, and unusable if the parent has used it.
 #pragma once
 
 #include "api/launch/launch.hpp"
@@ -26,7 +26,7 @@ class Machine {
 public:
   static Machine& instance();
 
-  /// What cuInit() does. Errors: an unknown device in WARPLENS_DEVICE, no address space for device memory.
+  /// Implements cuInit(). Errors: an unknown device in WARPLENS_DEVICE, no address space for device memory.
   CUresult initialise();
   [[nodiscard]] bool initialised() const;
 
@@ -34,10 +34,10 @@ public:
   [[nodiscard]] const model::Device& device() const { return device_; }
   [[nodiscard]] const std::shared_ptr<api::Context>& api() const { return api_; } ///< the arena, textures, heap
   Memory& memory() { return *memory_; }
-  [[nodiscard]] std::uint64_t total_memory() const { return total_memory_; } ///< bytes that programs may allocate
+  [[nodiscard]] std::uint64_t total_memory() const { return total_memory_; } ///< bytes that programs can allocate
 
-  /// The primary context: made when first retained; destroyed when released as often, or reset; revived by the next
-  /// use.
+  /// The primary context: created when first retained; destroyed by as many releases, or by a reset; revived by the
+  /// next use.
   std::shared_ptr<Context> retain_primary();
   void release_primary();
   void reset_primary();
@@ -46,12 +46,12 @@ public:
   std::shared_ptr<Context> primary() const;                    ///< null: not active
   [[nodiscard]] bool is_primary(const Context& context) const; ///< active or not
 
-  /// What cuMemAllocAsync allocates from; the default one unless the program sets another.
+  /// The pool of cuMemAllocAsync; the default pool unless the program sets another.
   [[nodiscard]] std::shared_ptr<Pool> default_pool() const { return default_pool_; }
   [[nodiscard]] std::shared_ptr<Pool> current_pool() const;
   void set_current_pool(std::shared_ptr<Pool> pool);
 
-  /// Ends a context and all that belongs to it.
+  /// Ends a context and releases everything that belongs to it.
   void destroy_context(const std::shared_ptr<Context>& context);
 
   Registry<Context, CUcontext> contexts;
@@ -66,7 +66,7 @@ public:
 private:
   Machine() = default;
   mutable std::mutex mutex_;
-  std::atomic<int> process_{0}; ///< that called initialise(); 0: none has
+  std::atomic<int> process_{0}; ///< the process that called initialise(); 0: none
   model::Device device_;
   std::shared_ptr<api::Context> api_;
   std::unique_ptr<Memory> memory_;

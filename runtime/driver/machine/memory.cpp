@@ -38,7 +38,7 @@ std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const 
   require(size != 0);
   const std::lock_guard lock(mutex_);
   if (counts(kind)) require(size <= limit_ && used_ <= limit_ - size, CUDA_ERROR_OUT_OF_MEMORY);
-  // Small pieces of host and managed memory share pages with others, large ones end where they end
+  // Small pieces of host and managed memory share pages with others; large ones end exactly at their size
   // (tests/data/hardware).
   const bool ends_exactly =
       (kind == Allocation::Kind::host || kind == Allocation::Kind::managed) && size > exec::kPageBytes;

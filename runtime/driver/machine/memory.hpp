@@ -1,5 +1,5 @@
-// The memory that a program has from CUDA, by address: device, managed, host and registered memory, and what modules
-// and arrays occupy. Device addresses are host addresses, so one table serves all.
+// The memory that a program has from CUDA, by address: device, managed, host and registered memory, and the memory of
+// modules and arrays. Device addresses are host addresses, so one table serves all.
 //
 //   CUdeviceptr a = memory.allocate(4096, Allocation::Kind::device, context);
 //   memory.find(a + 100)->begin == a;   memory.covers(a, 4096);   memory.free(a, Allocation::Kind::device);
@@ -22,41 +22,40 @@ struct Allocation {
   enum class Kind : std::uint8_t { device, managed, host, registered, array, module, pool, virtual_range };
   Kind kind{};
   std::uint64_t begin = 0, size = 0;
-  std::uint64_t id = 0; ///< never used again: CU_POINTER_ATTRIBUTE_BUFFER_ID
-  unsigned flags = 0;   ///< as given when it was made
-  const void* owner =
-      nullptr; ///< its Context, or for pool memory its pool; memory of a context that is destroyed goes too
+  std::uint64_t id = 0;        ///< never reused: CU_POINTER_ATTRIBUTE_BUFFER_ID
+  unsigned flags = 0;          ///< as given at creation
+  const void* owner = nullptr; ///< its Context, or its pool for pool memory; destroying a context also frees its memory
   std::shared_ptr<api::Buffer> buffer; ///< null: not in the arena
-  bool dying = false;                  ///< to be freed by a stream: nobody else may free it
+  bool dying = false;                  ///< a stream will free it: no other call may
   [[nodiscard]] std::uint64_t end() const { return begin + size; }
 };
 
 class Memory {
 public:
-  /// `limit`: bytes that device memory, of all kinds, may have together.
+  /// `limit`: the maximum total size of device memory of all kinds, in bytes.
   Memory(std::shared_ptr<api::Context> api, std::uint64_t limit) : api_(std::move(api)), limit_(limit) {}
 
-  /// Throws Failure: CUDA_ERROR_INVALID_VALUE for no bytes, CUDA_ERROR_OUT_OF_MEMORY.
+  /// Throws Failure: CUDA_ERROR_INVALID_VALUE for a size of zero, CUDA_ERROR_OUT_OF_MEMORY.
   std::uint64_t allocate(std::uint64_t size, Allocation::Kind kind, const void* owner, unsigned flags = 0);
-  /// Memory that somebody else allocated: a module's variable, an array, a range that the program registers.
+  /// Memory from another source: a module's variable, an array, a range that the program registers.
   void add(Allocation allocation);
-  /// False: no such allocation of that kind begins there.
+  /// False if no allocation of that kind begins at the address.
   bool free(std::uint64_t address, Allocation::Kind kind);
-  /// The first half of freeing in stream order. Empty: no such allocation begins there, or it was freed before.
+  /// The first half of a stream-ordered free. Empty if no such allocation begins there, or it was already freed.
   std::optional<Allocation> begin_free(std::uint64_t address, Allocation::Kind kind);
-  /// All that belongs to it.
+  /// Frees everything that belongs to the owner.
   void free_all_of(const void* owner);
 
-  /// The allocation that the address lies in.
+  /// The allocation that contains the address.
   [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
-  /// All bytes lie in one allocation.
+  /// Whether all bytes are in one allocation.
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t size) const;
-  /// Some byte lies in an allocation.
+  /// Whether any byte is in an allocation.
   [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
-  /// There is memory that the host may write while a kernel runs: managed, of the host, registered.
+  /// Whether the host can write some memory while a kernel runs: managed, host or registered memory.
   [[nodiscard]] bool host_may_write() const { return host_writable_.load() != 0; }
   [[nodiscard]] bool has_room(std::uint64_t size) const; ///< within the limit
-  /// Counts device memory that lies elsewhere. Throws Failure CUDA_ERROR_OUT_OF_MEMORY.
+  /// Counts device memory that is allocated elsewhere. Throws Failure CUDA_ERROR_OUT_OF_MEMORY.
   void claim(std::uint64_t size);
   void unclaim(std::uint64_t size);
   [[nodiscard]] std::uint64_t used() const; ///< bytes of device memory
@@ -70,7 +69,7 @@ private:
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
   std::uint64_t used_ = 0, next_id_ = 1;
-  std::atomic<std::uint64_t> host_writable_{0}; ///< allocations
+  std::atomic<std::uint64_t> host_writable_{0}; ///< number of allocations
 };
 
 } // namespace warplens::runtime

@@ -1,5 +1,5 @@
-// What a stream can do, as values: launches, copies, fills, calls of the host, events. perform() does one of them, in
-// the thread that calls it.
+// The operations of a stream, as values: launches, copies, fills, host function calls, events. perform() runs one of
+// them in the calling thread.
 #pragma once
 
 #include "api/launch/launch.hpp"
@@ -28,43 +28,43 @@ struct KernelLaunch {
   std::vector<std::byte> parameters = {}; ///< laid out as the kernel's parameter space
 };
 
-/// A box of bytes; arrays are memory too (their rows lie at a pitch).
+/// A box of bytes; arrays are also memory (their rows have a pitch).
 struct Box {
-  std::uint64_t address = 0; ///< of the first byte
-  std::uint64_t pitch = 0;   ///< from row to row, bytes
-  std::uint64_t slice = 0;   ///< from slice to slice, bytes
+  std::uint64_t address = 0; ///< the first byte
+  std::uint64_t pitch = 0;   ///< between rows, bytes
+  std::uint64_t slice = 0;   ///< between slices, bytes
 };
 
 struct Copy {
   Box from, to;
-  std::uint64_t width = 0; ///< bytes of a row
+  std::uint64_t width = 0; ///< bytes per row
   std::uint64_t rows = 1, slices = 1;
   std::shared_ptr<const std::vector<std::byte>> staged =
-      {}; ///< keeps what pageable memory held when the copy was asked for
+      {}; ///< the contents of pageable memory when the copy was requested
 };
 
 struct Fill {
   Box to;
   std::uint32_t value = 0;
   std::uint32_t element = 1; ///< bytes: 1, 2, 4
-  std::uint64_t width = 0;   ///< elements of a row
+  std::uint64_t width = 0;   ///< elements per row
   std::uint64_t rows = 1;
 };
 
-/// cuLaunchHostFunc: not called when the context has a fault.
+/// cuLaunchHostFunc: not called if the context has a fault.
 struct HostCall {
   CUhostFn function = nullptr;
   void* data = nullptr;
 };
 
-/// cuStreamAddCallback: called in any case.
+/// cuStreamAddCallback: always called.
 struct StreamCallback {
   CUstreamCallback function = nullptr;
-  CUstream stream = nullptr; ///< as the program named it
+  CUstream stream = nullptr; ///< as given by the program
   void* data = nullptr;
 };
 
-/// A point that a stream reaches: what an event refers to after it was recorded.
+/// A point in a stream: the target of an event after it was recorded.
 struct Mark {
   std::atomic<bool> reached{false};
   std::chrono::steady_clock::time_point when;
@@ -77,16 +77,16 @@ struct Mark {
 };
 
 struct EventRecord {
-  CUevent event = nullptr; ///< whose it is; for graphs, which record it anew
+  CUevent event = nullptr; ///< the event, for graphs, which record it again
   std::shared_ptr<Mark> mark;
 };
 
 struct EventWait {
   CUevent event = nullptr;
-  std::shared_ptr<Mark> mark; ///< null: the event was never recorded; nothing to wait for
+  std::shared_ptr<Mark> mark; ///< null: the event was never recorded; no wait
 };
 
-/// cuMemAllocAsync: the memory is there already; for graphs, which allocate it anew.
+/// cuMemAllocAsync: the memory already exists; for graphs, which allocate it again.
 struct PoolAllocation {
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
@@ -98,7 +98,7 @@ struct PoolFree {
   CUdeviceptr address = 0;
 };
 
-/// What has no words of its own: work that graphs cannot show.
+/// Work without a type of its own, which graphs cannot represent.
 struct Work {
   std::function<void()> function;
 };
@@ -106,7 +106,7 @@ struct Work {
 using Operation = std::variant<KernelLaunch, Copy, Fill, HostCall, StreamCallback, EventRecord, EventWait,
                                PoolAllocation, PoolFree, Work>;
 
-/// Does it now. In a context with a fault only marks are reached and stream callbacks called.
+/// Runs the operation now. In a context with a fault, it only reaches marks and calls stream callbacks.
 void perform(const Operation& operation, Context& context);
 
 } // namespace warplens::runtime

@@ -27,7 +27,7 @@ std::uint64_t Pool::attribute(CUmemPool_attribute attribute) const {
   case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
   case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return reuse_[static_cast<std::size_t>(attribute) - 1];
   case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return release_threshold_;
-  case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: // what is not used is not kept
+  case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: // unused memory is not kept
   case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return used_;
   case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
   case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return used_high_;
@@ -46,7 +46,7 @@ void Pool::set_attribute(CUmemPool_attribute attribute, std::uint64_t value) {
   case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: release_threshold_ = value; return;
   case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
   case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-    require(value == 0); // starts anew
+    require(value == 0); // restarts
     used_high_ = used_;
     return;
   default: throw Failure{CUDA_ERROR_INVALID_VALUE, {}};

@@ -1,6 +1,6 @@
-// The objects that a program holds by handle: streams, events, modules. A handle is the object's address; one that was
-// destroyed, or never was, is recognised, and so is one whose context was destroyed. An object that is destroyed while
-// in use lives until the use ends.
+// The objects that a program holds by handle: streams, events, modules. A handle is the object's address. The registry
+// detects handles that are invalid, destroyed, or of a destroyed context. An object that is destroyed while in use
+// exists until the use ends.
 //
 //   CUstream handle = streams.add(stream);  streams.find(handle)->submit(…);  streams.remove(handle);
 #pragma once
@@ -26,21 +26,21 @@ public:
     objects_.emplace(key, std::move(object));
     return key;
   }
-  /// Null: no such object.
+  /// Null if there is no such object.
   std::shared_ptr<Object> find(Handle key) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(key);
     return found == objects_.end() ? nullptr : found->second;
   }
-  /// What was removed; null: no such object.
+  /// The removed object; null if there is no such object.
   std::shared_ptr<Object> remove(Handle key) {
     const std::lock_guard lock(mutex_);
     auto node = objects_.extract(key);
     return node.empty() ? nullptr : std::move(node.mapped());
   }
-  /// Removes those of a context that was destroyed, for which the condition holds. Their handles are still known.
+  /// Removes the objects of a destroyed context, for which the condition holds. Their handles stay known.
   template <class Condition> void bury(Condition&& condition) {
-    std::vector<std::shared_ptr<Object>> removed; // they end when the lock is free again
+    std::vector<std::shared_ptr<Object>> removed; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     for (auto at = objects_.begin(); at != objects_.end();) {
       if (!condition(*at->second)) {

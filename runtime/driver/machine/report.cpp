@@ -34,14 +34,14 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   return value ? std::strtoull(value->c_str(), nullptr, 10) : otherwise;
 }
 
-/// Which launches are analysed. `warplens exec` has checked what the variables say.
+/// Selects the launches to analyze. `warplens exec` has validated the variables.
 class Selection {
 public:
   Selection() {
     if (const auto name = variable(environment::kKernelName))
       if (Expected<api::NamePattern> pattern = api::NamePattern::create(*name)) name_ = std::move(*pattern);
   }
-  /// Counts the launches that have the name, and says whether this one is among those wanted.
+  /// Counts the launches with a matching name, and returns whether to analyze this one.
   bool takes(const std::string& name) {
     if (name_ && !name_->matches(name)) return false;
     const std::uint64_t i = seen_++;
@@ -70,10 +70,10 @@ public:
     if (report.trap) write();
   }
 
-  /// A child of fork() that did not launch anything itself has nothing to say: what it finds is its parent's.
+  /// A child of fork() does not report its parent's launches.
   void at_exit() {
     if (getpid() != process_) return;
-    // Programs may end without having waited for their kernels.
+    // Programs can exit without waiting for their kernels.
     try {
       if (const std::shared_ptr<Context> context = Machine::instance().primary()) context->synchronize();
     } catch (const Failure&) { // a stream is still being captured
@@ -93,16 +93,16 @@ private:
     if (const auto file = variable(environment::kJson)) write_json(*file);
   }
 
-  /// What was not written before.
+  /// The reports that are not written yet.
   void write_text() {
     const api::Style style = isatty(STDERR_FILENO) == 1 && !variable("NO_COLOR") ? api::kColours : api::Style{};
     for (; written_ < reports_.size(); ++written_)
-      if (!reports_[written_].trap) // that was told when it happened
+      if (!reports_[written_].trap) // reported when it happened
         std::fprintf(stderr, "%s\n", api::printable(api::text_report(reports_[written_], style), style).c_str());
   }
 
-  /// All again: a reader finds the old file or the new one, never half of one. Nothing but a regular file is replaced:
-  /// to a pipe, or a standard stream, it is written as it is.
+  /// Writes all reports again. A reader finds the old file or the new one, never a partial one. Only a regular file is
+  /// replaced: pipes and standard streams are written directly.
   void write_json(std::string file) const {
     const bool is_first = variable(environment::kProcess) == std::to_string(process_);
     if (!is_first && reports_.empty()) return;
@@ -112,7 +112,7 @@ private:
     const fs::file_status there = fs::status(file, error);
     const bool replaces = !fs::exists(there) || fs::is_regular_file(there);
     if (!replaces && !fs::is_fifo(there) && file != "/dev/stdout" && file != "/dev/stderr")
-      return tell(fmt::format("'{}' is not a regular file: the report is not written there", file));
+      return tell(fmt::format("'{}' is not a regular file: the report is not written to it", file));
     const std::string text = api::json_report(device_, reports_);
     if (replaces) {
       if (const Expected<void> written = api::write_whole(file, text); !written)
@@ -129,14 +129,14 @@ private:
   std::mutex mutex_;
   Selection selection_;
   std::vector<api::LaunchReport> reports_;
-  std::size_t written_ = 0; ///< of the reports, as text
+  std::size_t written_ = 0; ///< number of reports written as text
 };
 
 } // namespace
 
 namespace {
 
-/// Never destroyed: it is asked at the very end.
+/// Never destroyed: it is used until the process ends.
 std::shared_ptr<Reporter>& reporter() {
   static std::shared_ptr<Reporter>& instance = *new std::shared_ptr<Reporter>;
   return instance;

@@ -1,11 +1,11 @@
-// What `warplens exec --analyze` and `--json` ask for (api/session/environment.hpp): which launches are analysed, and
-// where the reports go.
+// Implements `warplens exec --analyze` and `--json` (api/session/environment.hpp): which launches to analyze, and where
+// to write the reports.
 //
-//   set_observer(observer_from_environment(device));       in cuInit(); null: nobody asked
+//   set_observer(observer_from_environment(device));       in cuInit(); null: no reports requested
 //
-// Reports are written when the process ends by exit(), or returns from main(), and as soon as a kernel has failed: many
-// programs abort then. A process that ends otherwise, by _exit() or a signal, leaves none. The JSON file appears at
-// once and whole. It is FILE for the process that `warplens exec` became, and FILE.<process> for all others that
+// Reports are written when the process calls exit() or returns from main(), and as soon as a kernel has failed: many
+// programs abort then. A process that ends otherwise, by _exit() or a signal, leaves none. The JSON file is replaced
+// atomically. Its name is FILE for the process that `warplens exec` became, and FILE.<process> for all others that
 // launched something.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace warplens::runtime {
 
 std::shared_ptr<Observer> observer_from_environment(const model::Device& device);
 
-/// Writes what that observer has been told, where the process ends otherwise than by exit().
+/// Writes the reports of that observer, for processes that end without exit().
 void write_reports();
 
 } // namespace warplens::runtime

@@ -13,7 +13,7 @@
 namespace warplens::runtime {
 
 void tell(const std::string& text) {
-  static std::mutex& mutex = *new std::mutex; // never destroyed: threads may speak while the process ends
+  static std::mutex& mutex = *new std::mutex; // never destroyed: threads may print at process exit
   static std::set<std::string>& told = *new std::set<std::string>;
   const std::lock_guard lock(mutex);
   if (told.insert(text).second) std::fprintf(stderr, "warplens: %s\n", api::printable(text, {}).c_str());

@@ -1,23 +1,23 @@
-// How a function of the driver API is written:
+// How to write a function of the driver API:
 //
 //   CUresult cuMemFree_v2(CUdeviceptr address) {
 //     return serve([&](Context& context) { context.free(address); });
 //   }
 //
-// The body takes what it needs, and serve() answers CUDA's code where that is missing: a Context& needs a current
-// context in which no kernel has failed, a Machine& an earlier cuInit(), no argument nothing at all. The body returns
-// nothing, or a CUresult; errors inside are thrown as Failure. A Failure with a text is told to the user, once.
+// The parameter of the body says what it needs, and serve() returns CUDA's error code if that is missing: a Context&
+// needs a current context without a fault, a Machine& needs an earlier cuInit(). A body without parameters needs
+// neither. It returns nothing or a CUresult; errors are thrown as Failure. The user sees the text of a Failure once.
 //
 //   CUresult cuStreamQuery(CUstream handle) {
 //     return serve_for(handle, [&](Context& context) { … });
 //   }
 //
-// serve_for() finds the context by a handle or an address: which one is current, or whether any is, does not matter.
-// tests/data/hardware/contexts.txt has what an H200 does: what makes something needs a current context, and so do
-// copies without a stream; what is done with something that there is goes by its handle.
+// serve_for() finds the context by a handle or an address, independently of the current context.
+// tests/data/hardware/contexts.txt has the behavior of an H200: functions that create something, and copies without a
+// stream, need a current context; functions on an existing object use the context of its handle.
 //
-// Every exported function stands in functions.def, and one that is defined nowhere answers CUDA_ERROR_NOT_SUPPORTED
-// (entry_points.cpp): to serve it, define it, in any file, inside extern "C"; no list has to be changed.
+// Every exported function is listed in functions.def. Functions without another definition return
+// CUDA_ERROR_NOT_SUPPORTED (entry_points.cpp). To implement one, define it in any file inside extern "C".
 #pragma once
 
 #include "runtime/driver/machine/machine.hpp"
@@ -28,7 +28,7 @@
 
 namespace warplens::runtime {
 
-/// Why a call cannot be served: CUDA's code for the program, and words for its user where the code does not say enough.
+/// Why a call fails: CUDA's code for the program, and a text for the user where the code is not enough.
 struct Failure {
   CUresult code{};
   std::string text;
@@ -42,11 +42,11 @@ template <class Text> void require(bool condition, CUresult code, Text&& text) {
   if (!condition) throw Failure{code, std::string(text())};
 }
 
-/// "warplens: …" on stderr; the same text only once.
+/// Prints "warplens: …" on stderr; the same text only once.
 void tell(const std::string& text);
-/// For what is missing: says so once, with its name.
+/// For unsupported functions: prints the name once.
 CUresult unsupported(const char* what);
-/// Of an exception that is no Failure.
+/// For an exception that is not a Failure.
 CUresult translate(const char* function, const std::exception& exception);
 CUresult translate(const char* function, const Failure& failure);
 
@@ -89,23 +89,23 @@ std::shared_ptr<Object> object_of(const Registry<Object, Handle>& registry, Hand
   return found;
 }
 
-/// Memory, as serve_for() takes it.
+/// Memory, as a handle for serve_for().
 struct Address {
   std::uint64_t value;
 };
 
-/// The context that something belongs to. Null: to none, as kernels of libraries and memory of pools do. The current
-/// one of a default stream. Throws Failure: there is no such object, or no current context.
+/// The context of an object. Null if it has none, such as kernels of libraries and memory of pools. For a default
+/// stream, the current context. Throws Failure if there is no such object, or no current context.
 Context* context_of(CUstream stream);
 Context* context_of(CUevent event);
 Context* context_of(CUmodule module);
 Context* context_of(CUfunction function);
 Context* context_of(CUarray array);
 Context* context_of(CUmipmappedArray array);
-/// Also throws where the current context has failed, or was destroyed.
+/// Also throws if the current context has a fault or was destroyed.
 Context* context_of(Address address);
 
-/// As serve(), but the context is that of `handle`. A body that takes one gets the current one where that has none.
+/// Like serve(), but with the context of `handle`, or the current one if the handle has no context.
 template <class Handle, class Body>
 CUresult serve_for(Handle handle, Body&& body, const char* function = __builtin_FUNCTION()) noexcept {
   return serve(

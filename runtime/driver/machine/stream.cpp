@@ -13,7 +13,7 @@ std::uint64_t next_id() {
   return ++last;
 }
 
-/// Waiting is cheaper awake when it is short.
+/// For short waits, spinning is cheaper than sleeping.
 template <class Condition> bool spin_until(Condition&& condition) {
   constexpr int kSpins = 2000;
   for (int i = 0; i < kSpins; ++i) {
@@ -47,7 +47,7 @@ std::vector<Stream::Dependency> Stream::dependencies() const {
   return list;
 }
 
-/// Throws where this stream is captured, or waits for one that is: only the legacy stream does.
+/// Throws if this stream is captured, or waits for a captured stream: only the legacy stream does.
 void Stream::refuse_captured(CUresult code) const {
   if (Capture::count == 0) return;
   if (const std::shared_ptr<Capture> capturing = capture()) capturing->refuse(code);
@@ -88,7 +88,7 @@ void Stream::run(Operation operation) {
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
   order.unlock();
-  // Whoever waits can as well do the work: what comes before ends without this thread, and what comes after waits.
+  // The waiting thread can do the work itself: earlier work completes without it, and later work waits.
   execute(item);
 }
 
@@ -130,7 +130,7 @@ void Stream::enqueue(Item item) {
 std::optional<Stream::Item> Stream::next() {
   spin_until([&] { return queued_.load(std::memory_order_acquire) != 0; });
   std::unique_lock lock(mutex_);
-  // A thread that has had nothing to do for a while ends; the next operation starts another.
+  // An idle thread ends after a while; the next operation starts another.
   constexpr auto kPatience = std::chrono::seconds(2);
   if (!wake_.wait_for(lock, kPatience, [&] { return !queue_.empty(); })) {
     thread_started_ = false;

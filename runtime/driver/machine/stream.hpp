@@ -1,15 +1,15 @@
-// Streams: queues of operations that one thread each performs in order.
+// Streams: queues of operations. One thread per stream performs them in order.
 //
-//   stream.submit(KernelLaunch{…});      returns at once; started when what came before it has ended
-//   stream.run(Copy{…});                 returns when it has ended
+//   stream.submit(KernelLaunch{…});      returns at once; starts when the earlier operations have completed
+//   stream.run(Copy{…});                 returns when the operation has completed
 //   stream.synchronize();
 //
 // The legacy default stream waits for all blocking streams of its context, and they for it (CUDA C++ Programming Guide,
-// "Default Stream"); non-blocking streams wait for nobody. Submissions of a context are numbered under one lock, so
-// that waiting has no cycles. A stream's thread starts with the first operation that somebody does not wait for.
+// "Default Stream"); non-blocking streams wait for no other stream. Submissions of a context are numbered under one
+// lock, so that waits have no cycles. A stream's thread starts with the first asynchronous operation.
 //
-// What is submitted to a stream that is being captured goes to its Capture instead. An operation is a value, so that a
-// graph can keep it, show it, change it and perform it again with perform().
+// Operations submitted to a captured stream go to its Capture instead. An operation is a value, so that a graph can
+// store, return, change and repeat it with perform().
 #pragma once
 
 #include "runtime/driver/machine/operation.hpp"
@@ -27,7 +27,7 @@ namespace warplens::runtime {
 
 class Context;
 
-/// Takes what would have been done by a stream while it is captured.
+/// Receives the operations of a stream while it is captured.
 class Capture {
 public:
   Capture() { ++count; }
@@ -35,9 +35,9 @@ public:
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   virtual void add(Stream& stream, Operation operation) = 0;
-  /// The program asks for what a captured stream cannot do. Throws Failure.
+  /// Rejects a call that a captured stream does not allow. Throws Failure.
   [[noreturn]] virtual void refuse(CUresult code) = 0;
-  inline static std::atomic<int> count{0}; ///< of those that there are now
+  inline static std::atomic<int> count{0}; ///< number of existing captures
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -46,11 +46,11 @@ public:
   Stream(Context& context, Kind kind, int priority);
 
   void submit(Operation operation);
-  /// Not captured: throws Failure when the stream is.
+  /// Throws Failure if the stream is captured.
   void run(Operation operation);
-  /// Until all that was submitted so far, and all that the stream waits for, has ended. Throws Failure when captured.
+  /// Waits for all work submitted so far, including the work that the stream waits for. Throws Failure if captured.
   void synchronize();
-  /// All that was submitted so far, and all that the stream would wait for, has ended.
+  /// Whether all work submitted so far, including the work that the stream would wait for, has completed.
   [[nodiscard]] bool idle() const;
 
   [[nodiscard]] Context& context() const { return context_; }
@@ -58,11 +58,11 @@ public:
   [[nodiscard]] int priority() const { return priority_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// What cuStreamSetAttribute set; zeros otherwise.
+  /// The value from cuStreamSetAttribute; zeros otherwise.
   [[nodiscard]] CUstreamAttrValue attribute(CUstreamAttrID id) const;
   void set_attribute(CUstreamAttrID id, const CUstreamAttrValue& value);
 
-  /// Null: not being captured.
+  /// Null if not captured.
   [[nodiscard]] std::shared_ptr<Capture> capture() const;
   void set_capture(std::shared_ptr<Capture> capture);
 
@@ -79,7 +79,7 @@ private:
   };
 
   void refuse_captured(CUresult code) const;
-  [[nodiscard]] std::vector<Dependency> dependencies() const; ///< order_ of the context is held
+  [[nodiscard]] std::vector<Dependency> dependencies() const; ///< requires order_ of the context
   void wait_for(std::uint64_t number) const;
   void enqueue(Item item);
   void work();
@@ -92,7 +92,7 @@ private:
   std::uint64_t id_;
   std::shared_ptr<Capture> capture_;
   std::atomic<bool> captured_{false};
-  std::atomic<std::uint64_t> submitted_{0}; ///< changed under order_ of the context only
+  std::atomic<std::uint64_t> submitted_{0}; ///< changed only under order_ of the context
   std::atomic<std::uint64_t> finished_{0};
 
   mutable std::mutex mutex_;

@@ -39,14 +39,14 @@ exec::Image pitched(const CUDA_RESOURCE_DESC& resource) {
   return image;
 }
 
-/// CUresourceViewFormat as type and channels: 1, 2, 4 channels of each type in turns. Block-compressed ones come last.
+/// Type and channels of a CUresourceViewFormat: 1, 2, 4 channels of each type in turn. Block-compressed ones are last.
 void set_view_format(exec::Image& image, CUresourceViewFormat format) {
   using isa::Type;
   constexpr Type kTypes[] = {Type::u8, Type::s8, Type::u16, Type::s16, Type::u32, Type::s32, Type::f16, Type::f32};
   if (format == CU_RES_VIEW_FORMAT_NONE) return;
   require(format >= CU_RES_VIEW_FORMAT_UINT_1X8 && format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7);
   require(format <= CU_RES_VIEW_FORMAT_FLOAT_4X32, CUDA_ERROR_NOT_SUPPORTED,
-          [] { return "views of block-compressed texels are not supported"; });
+          [] { return "resource views of block-compressed texels are not supported"; });
   const std::uint32_t before = image.texel_bytes();
   const unsigned index = static_cast<unsigned>(format) - CU_RES_VIEW_FORMAT_UINT_1X8;
   image.type = kTypes[index / 3];
@@ -55,13 +55,13 @@ void set_view_format(exec::Image& image, CUresourceViewFormat format) {
   require(image.texel_bytes() == before);
 }
 
-/// Driver API reference, cuTexObjectCreate: a view keeps the extents and takes some of the levels and layers.
+/// Driver API reference, cuTexObjectCreate: a view keeps the extents and selects levels and layers.
 void look_at(exec::Image& image, const CUDA_RESOURCE_VIEW_DESC& view) {
   require(!image.memory);
   set_view_format(image, view.format);
   require(view.width == image.width && (view.height == image.height || (view.height == 0 && image.height == 1)));
   require(view.firstMipmapLevel <= view.lastMipmapLevel && view.lastMipmapLevel < image.levels);
-  const std::uint32_t unit = image.cube ? 6 : 1; // a layer of cubes is six
+  const std::uint32_t unit = image.cube ? 6 : 1; // a cube has six layers
   const std::uint32_t layers = view.lastLayer - view.firstLayer + 1;
   if (!image.layered) require(view.firstLayer == 0 && view.lastLayer == 0);
   if (image.layered)
@@ -107,7 +107,7 @@ exec::Image image_of(const CUDA_RESOURCE_DESC& resource) {
   image.lay_out();
   require(image.address % image.texel_bytes() == 0);
   require(Machine::instance().memory().covers(image.address, image.bytes()), CUDA_ERROR_INVALID_VALUE,
-          [] { return "the texels do not lie in memory of the device"; });
+          [] { return "the texels are not in device memory"; });
   return image;
 }
 
@@ -118,7 +118,7 @@ exec::Sampler sampler_of(const CUDA_TEXTURE_DESC& texture, const exec::Image& im
   require((texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) == 0, CUDA_ERROR_NOT_SUPPORTED,
           [] { return "seamless cube maps are not supported"; });
   if (texture.maxAnisotropy > 1 && image.levels > 1)
-    tell("anisotropic filtering is not supported: the texture is filtered as if maxAnisotropy were 1");
+    tell("anisotropic filtering is not supported: the texture is filtered with a maxAnisotropy of 1");
   exec::Sampler sampler;
   for (std::size_t i = 0; i < 3; ++i)
     if (i < image.dimensions) sampler.addressing[i] = addressing_of(texture.addressMode[i]);
@@ -135,7 +135,7 @@ exec::Sampler sampler_of(const CUDA_TEXTURE_DESC& texture, const exec::Image& im
   const bool floats =
       isa::is_float(image.type) || image.normalized || (sampler.read_normalized && isa::bits(image.type) < 32);
   require(!sampler.linear || floats, CUDA_ERROR_INVALID_VALUE,
-          [] { return "linear filtering needs texels that are read as floats"; });
+          [] { return "linear filtering requires texels that are read as floats"; });
   std::copy_n(texture.borderColor, 4, sampler.border.begin());
   return sampler;
 }
@@ -154,7 +154,7 @@ exec::BoundTexture surface_of(const CUDA_RESOURCE_DESC& resource) {
   require(resource.resType == CU_RESOURCE_TYPE_ARRAY && resource.flags == 0);
   const std::shared_ptr<Array> array = find_array(resource.res.array.hArray);
   require((array->descriptor().Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0, CUDA_ERROR_INVALID_VALUE, [] {
-    return "a surface needs an array that was made with CUDA_ARRAY3D_SURFACE_LDST (cudaArraySurfaceLoadStore)";
+    return "a surface requires an array that was created with CUDA_ARRAY3D_SURFACE_LDST (cudaArraySurfaceLoadStore)";
   });
   exec::BoundTexture bound;
   bound.kind = exec::BoundTexture::Kind::surface;

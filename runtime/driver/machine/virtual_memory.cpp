@@ -35,7 +35,7 @@ PhysicalMemory::~PhysicalMemory() {
 }
 
 VirtualMemory& VirtualMemory::instance() {
-  static VirtualMemory& memory = *new VirtualMemory; // never destroyed, as the machine
+  static VirtualMemory& memory = *new VirtualMemory; // never destroyed, like the machine
   return memory;
 }
 
@@ -44,7 +44,7 @@ std::uint64_t VirtualMemory::reserve(std::uint64_t size, std::uint64_t alignment
   require((alignment & (alignment - 1)) == 0);
   alignment = std::max(alignment, kGranularity);
   require((Checked(size) + alignment).valid(), CUDA_ERROR_OUT_OF_MEMORY);
-  // A hint, so that addresses are the same in each process: nobody else is there.
+  // A hint in an unused range, so that addresses are the same in each process.
   static std::uint64_t hint = 0x2800'0000'0000;
   const std::lock_guard lock(mutex_);
   void* const all =
@@ -118,7 +118,7 @@ void VirtualMemory::publish() {
   for (const auto& [address, mapping] : mappings_) {
     if (mapping.access == CU_MEM_ACCESS_FLAGS_PROT_NONE) continue;
     const bool adjoins = !runs.empty() && runs.rbegin()->first + runs.rbegin()->second == address;
-    // What was reserved apart stays apart.
+    // Separate reservations stay separate.
     if (adjoins && !reserved_.contains(address))
       runs.rbegin()->second += mapping.size;
     else

@@ -1,9 +1,9 @@
-// Virtual memory management: addresses and memory apart (CUDA Driver API reference, "Virtual Memory Management").
+// Virtual memory management: separate addresses and memory (CUDA Driver API reference, "Virtual Memory Management").
 //
 //   address = reserve(size);   handle = create(size);   map(address, size, handle);   allow(address, size, true);
 //
-// Memory is a file without a name, so that it can be mapped at several addresses. What is mapped and accessible stands
-// in Memory, as the longest runs there are: an access may cross from one mapping into the next.
+// Memory is an anonymous file, so that it can be mapped at several addresses. Memory has an entry for each maximal run
+// of mapped and accessible addresses: an access can cross from one mapping into the next.
 #pragma once
 
 #include "runtime/abi/driver.hpp"
@@ -33,15 +33,15 @@ private:
   CUmemAllocationProp properties_;
 };
 
-constexpr std::uint64_t kGranularity = 2 << 20; ///< of addresses and sizes, bytes
+constexpr std::uint64_t kGranularity = 2 << 20; ///< for addresses and sizes, bytes
 
-/// All functions throw Failure CUDA_ERROR_INVALID_VALUE for ranges that are not what they should be.
+/// All functions throw Failure CUDA_ERROR_INVALID_VALUE for invalid ranges.
 class VirtualMemory {
 public:
   static VirtualMemory& instance();
 
   std::uint64_t reserve(std::uint64_t size, std::uint64_t alignment);
-  void free(std::uint64_t address, std::uint64_t size); ///< nothing may be mapped there
+  void free(std::uint64_t address, std::uint64_t size); ///< nothing can be mapped there
   void map(std::uint64_t address, std::uint64_t size, std::uint64_t offset, std::shared_ptr<PhysicalMemory> memory);
   void unmap(std::uint64_t address, std::uint64_t size); ///< whole mappings
   void allow(std::uint64_t address, std::uint64_t size, CUmemAccess_flags access);
@@ -55,14 +55,14 @@ private:
     CUmemAccess_flags access;
   };
   void publish();
-  /// The mappings that cover the range without a gap.
+  /// The mappings that cover the range without gaps.
   std::pair<std::map<std::uint64_t, Mapping>::iterator, std::map<std::uint64_t, Mapping>::iterator>
   whole(std::uint64_t address, std::uint64_t size);
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> reserved_; ///< size by address
   std::map<std::uint64_t, Mapping> mappings_;       ///< by address
-  std::map<std::uint64_t, std::uint64_t> runs_;     ///< what stands in Memory
+  std::map<std::uint64_t, std::uint64_t> runs_;     ///< the entries in Memory
 };
 
 } // namespace warplens::runtime

@@ -3,9 +3,9 @@
 
     tests/runtime/abi/compare_with_cuda.py [/usr/local/cuda/include]
 
-Values of enumerators, sizes and alignments of structures must be equal; and the files that define the functions are
-compiled with cuda.h in the place of our headers, so that a function with other parameters contradicts its declaration.
-Prints what differs; exit status 1 when something does.
+Values of enumerators, and sizes and alignments of structures must be equal. The files that define the functions are
+also compiled with cuda.h instead of our headers, so that different parameters contradict the declaration.
+Prints the differences; the exit status is 1 if there are any.
 """
 
 import pathlib
@@ -22,7 +22,7 @@ PER_THREAD = "-DWARPLENS_PER_THREAD_DEFAULT_STREAM"
 
 
 def questions():
-    """Statements that print every size and value that our headers have."""
+    """Statements that print every size and value in our headers."""
     structures = "".join((ABI / name).read_text() for name in ("driver_structs.hpp", "driver_graphs.hpp"))
     for name in re.findall(r"^(?:struct|union) (\w+) \{", structures, re.M):
         yield f'printf("{name}: %zu bytes at %zu\\n", sizeof({name}), alignof({name}));'
@@ -41,7 +41,7 @@ def answers(folder, header, includes):
 
 
 def contradictions(folder, cuda):
-    """Errors of the compiler where our functions meet NVIDIA's declarations."""
+    """Compiler errors where our functions contradict NVIDIA's declarations."""
     stand_in = folder / "runtime" / "abi"
     stand_in.mkdir(parents=True)
     for header in ABI.glob("driver*.hpp"):
@@ -63,7 +63,7 @@ def main():
         theirs = answers(folder, "cuda.h", ["-isystem", cuda])
         differences = [f"{a} here, {b} there" for a, b in zip(ours, theirs) if a != b]
         differences += contradictions(folder, cuda)
-    print("\n".join(differences) or f"{len(ours)} values and sizes agree, and all prototypes")
+    print("\n".join(differences) or f"all {len(ours)} values and sizes and all prototypes agree")
     return 1 if differences else 0
 
 

@@ -1,4 +1,4 @@
-// What can be said of errors, and whose they are.
+// Errors: names and texts, the thread that an error belongs to, and the messages of missing functions.
 #include "runtime/abi/runtime_api.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Nodes of graphs whose parameters change, in the graph and in what was made of it, and conditional nodes.
+// Graph nodes whose parameters change, in the graph and in the instantiated graph, and conditional nodes.
 #include "tests/runtime/counting.hpp"
 #include "tests/runtime/cudart/program.hpp"
 
@@ -6,7 +6,7 @@
 
 #include <string>
 
-// Their signatures depend on the version of the library: these are those of 13.
+// Their signatures depend on the version of the library: these are the signatures of 13.
 extern "C" cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long flags);
 extern "C" cudaError_t cudaGraphAddNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, const cudaGraphEdgeData*,
                                         std::size_t, cudaGraphNodeParams*);

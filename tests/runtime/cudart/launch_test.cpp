@@ -1,4 +1,4 @@
-// Registration and launches, as nvcc's host code makes them.
+// Registration and launches as in nvcc's host code.
 #include "tests/runtime/cudart/program.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A program as nvcc builds it, by hand: the fat binary of kernels.cu, registered before the test like host code does
-// it, and host functions that stand for its kernels.
+// A hand-written equivalent of a program built by nvcc: the fat binary of kernels.cu, registered before the test as in
+// nvcc's host code, and host stub functions for its kernels.
 //
 //     Program program;
 //     cudaLaunchKernel(reinterpret_cast<const void*>(&reverse), {1}, {64}, arguments, 256, nullptr);
@@ -11,7 +11,7 @@
 #include <iterator>
 #include <vector>
 
-// Host functions: never called, their addresses are the kernels' names.
+// Host stubs: never called; their addresses identify the kernels.
 inline void multiply() {}
 inline void add_managed() {}
 inline void store() {}
@@ -21,7 +21,7 @@ inline void grid_sum() {}
 inline void fetch() {}
 inline void write_surface() {}
 inline void not_in_the_binary() {}
-// The shadows of the variables.
+// The host shadow variables.
 inline int scale, counter;
 inline int* managed;
 

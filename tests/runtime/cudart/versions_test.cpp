@@ -10,7 +10,7 @@
 
 namespace {
 
-// What the headers of 11.8, 12.9 and 13.0 lay out.
+// The structure layouts of the headers of 11.8, 12.9 and 13.0.
 static_assert(sizeof(cudaDeviceProp_11) == 728);
 static_assert(sizeof(cudaDeviceProp_12) == 1032);
 static_assert(sizeof(cudaDeviceProp_13) == 1008);

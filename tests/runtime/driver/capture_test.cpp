@@ -1,4 +1,4 @@
-// Streams that are captured into graphs, and the rules of it.
+// Stream capture into graphs, and its rules.
 #include "tests/runtime/driver/program.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Code and what is asked of it: libraries, the linker, attributes, occupancy; and the device.
+// Queries about code and the device: libraries, the linker, attributes, occupancy.
 #include "tests/runtime/driver/program.hpp"
 #include "tests/tools/folder.hpp"
 

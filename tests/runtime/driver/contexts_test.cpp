@@ -1,5 +1,5 @@
-// The programs that asked an H200's driver about contexts and about the launches of before CUDA 4 ask ours, which has
-// to answer the same: tests/data/hardware/contexts.txt and old_launches.txt.
+// Runs the programs that queried an H200's driver about contexts and about launches of the API before CUDA 4. Our
+// driver must give the same answers: tests/data/hardware/contexts.txt and old_launches.txt.
 #include <gtest/gtest.h>
 
 #include <algorithm>

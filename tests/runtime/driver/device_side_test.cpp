@@ -1,4 +1,4 @@
-// What kernels ask of the driver: launches, and which parts of a graph are done.
+// Device-side use of the driver: launches, and conditions of graph nodes.
 #include "tests/runtime/counting.hpp"
 #include "tests/runtime/driver/program.hpp"
 

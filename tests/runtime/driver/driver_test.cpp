@@ -1,4 +1,4 @@
-// libcuda.so.1 as a program uses it.
+// Tests libcuda.so.1 as programs use it.
 #include "tests/runtime/driver/program.hpp"
 
 #include <gtest/gtest.h>

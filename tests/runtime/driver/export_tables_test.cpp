@@ -12,7 +12,7 @@ CUuuid id_of(const unsigned char (&bytes)[16]) {
   return id;
 }
 
-// NVIDIA's runtime asks for this one first, and cannot go on without it.
+// NVIDIA's runtime requests this table first, and fails without it.
 constexpr unsigned char kRuntimeInterface[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                                  0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 

@@ -1,4 +1,4 @@
-// Graphs that are built node by node, and what becomes of them.
+// Graphs that are built node by node: instantiation, launches and changes.
 #include "tests/runtime/driver/program.hpp"
 
 #include <cstdint>

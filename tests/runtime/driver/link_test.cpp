@@ -1,4 +1,4 @@
-// Linking at run time, and the logs of the compiler that there is not.
+// Linking at run time, and the compiler logs, although there is no compiler.
 #include "tests/runtime/driver/program.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Memory of every kind: copies of rows and boxes, managed and registered memory, pools, what is known of a pointer.
+// All kinds of memory: 2D and 3D copies, managed and registered memory, pools, pointer attributes.
 #include "tests/runtime/driver/program.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What the tests of the driver API share: the primary context made current, and a module with a few kernels.
+// Common parts of the driver API tests: sets the primary context, and has a module with a few kernels.
 #pragma once
 
 #include "runtime/abi/driver.hpp"
@@ -75,7 +75,7 @@ again:
 }
 )";
 
-/// A program with the primary context current.
+/// A program whose current context is the primary context.
 class DriverProgram : public testing::Test {
 protected:
   void SetUp() override {
@@ -91,7 +91,7 @@ protected:
     EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
   }
 
-  /// kProgram, loaded.
+  /// Loads kProgram.
   CUmodule module() {
     if (module_ == nullptr) {
       EXPECT_EQ(cuModuleLoadData(&module_, kProgram), CUDA_SUCCESS);
@@ -104,7 +104,7 @@ protected:
     return found;
   }
 
-  /// One thread of wait().
+  /// Launches wait() with one thread.
   CUresult launch_wait(CUdeviceptr flag, CUdeviceptr data, CUstream stream) {
     void* arguments[] = {&flag, &data};
     return cuLaunchKernel(function("wait"), 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr);

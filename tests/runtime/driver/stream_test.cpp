@@ -1,4 +1,4 @@
-// What runs beside what, and what waits for what.
+// Concurrency and ordering of streams and events.
 #include "tests/runtime/driver/program.hpp"
 
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 namespace warplens::runtime {
 namespace {
 
-/// Memory of the host that kernels see: a flag that they wait for, and what they answer.
+/// Host memory that kernels access: a flag that they wait for, and their answer.
 class Streams : public DriverProgram {
 protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// Arrays, textures and surfaces through the driver API. What a texture unit answers is tested where it is emulated
-// (tests/hardware/textures_test.cpp); here, that each description becomes the texture that it describes.
+// Arrays, textures and surfaces through the driver API. tests/hardware/textures_test.cpp tests the results of texture
+// instructions; this test checks that each descriptor creates the texture that it describes.
 #include "tests/runtime/driver/program.hpp"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace warplens::runtime {
 namespace {
 
-/// Kernels NAME(texture, out, x, y, z), one thread: each reads the texture in its way and stores four words.
+/// Kernels NAME(texture, out, x, y, z), one thread: each reads the texture in a different way and stores four words.
 std::string program() {
   std::string text = ".version 7.8\n.target sm_80\n.address_size 64\n"
                      ".global .texref reference;\n.global .surfref surface_reference;\n";

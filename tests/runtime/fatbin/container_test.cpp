@@ -67,7 +67,8 @@ TEST(Container, RefusesWhatIsNone) {
   EXPECT_EQ(first_error(read_container(bytes).error()), "not a fat binary: it begins with 0x464c457f, not 0xba55ed50");
   bytes = specimen("plain.fatbin");
   write(bytes, 4, std::uint16_t{2});
-  EXPECT_EQ(first_error(read_container(bytes).error()), "a fat binary of version 2: only version 1 is known");
+  EXPECT_EQ(first_error(read_container(bytes).error()),
+            "unsupported fat binary version 2: only version 1 is supported");
   write(bytes, 4, std::uint16_t{1});
   write(bytes, 8, ~std::uint64_t{0});
   EXPECT_EQ(first_error(read_container(bytes).error()),
@@ -81,9 +82,9 @@ TEST(Container, SaysWhereItIsCut) {
   EXPECT_EQ(first_error(read_container(bytes).error()), "corrupt fat binary: 767 bytes, but 768 are expected");
   write(bytes, 8, std::uint64_t{size - 1 - 16});
   EXPECT_EQ(first_error(read_container(bytes).error()),
-            "corrupt fat binary: the entry at byte 16 reaches past the end");
+            "corrupt fat binary: the entry at byte 16 extends past the end");
   bytes.resize(7);
-  EXPECT_EQ(first_error(read_container(bytes).error()), "corrupt fat binary: 7 bytes, fewer than its header has");
+  EXPECT_EQ(first_error(read_container(bytes).error()), "corrupt fat binary: 7 bytes, fewer than its header");
 }
 
 TEST(Container, AnEntryOfNoSizeIsNoEndlessLoop) {

@@ -1,4 +1,4 @@
-// Fat binaries in files for the host: object files that nvcc 13 wrote, and files made here.
+// Fat binaries in host files: object files of nvcc 13, and generated files.
 #include "runtime/fatbin/executable.hpp"
 
 #include "runtime/fatbin/container.hpp"
@@ -25,7 +25,7 @@ TEST(Executable, FindsTheContainers) {
   }
 }
 
-/// An ELF file of one section of that name, and the section of names.
+/// An ELF file with one section of that name, and the section name table.
 Bytes elf_of(const Bytes& section, std::string_view name) {
   const std::string names = std::string("\0", 1) + std::string(name) + '\0';
   Elf64_Ehdr header{};

@@ -1,4 +1,4 @@
-// From images to PTX: which architecture is taken, and what is said when there is none.
+// From images to PTX: the selected architecture, and the message if there is no PTX.
 #include "runtime/fatbin/module_image.hpp"
 #include "tests/runtime/fatbin/specimens.hpp"
 
@@ -57,8 +57,8 @@ TEST(LoadCode, SaysWhenTheDeviceIsOlderThanTheCode) {
   ASSERT_TRUE(code);
   EXPECT_NE(code->sources[0].text.find(".target sm_75"), std::string::npos);
   ASSERT_EQ(code->notes.size(), 1U);
-  EXPECT_EQ(code->notes[0], "the program has PTX for compute_75, none for compute capability 2.0: it runs here, a GPU "
-                            "of that capability would refuse it");
+  EXPECT_EQ(code->notes[0], "the program has PTX for compute_75, but none for compute capability 2.0: it runs here, "
+                            "but a GPU of that capability would reject it");
 }
 
 TEST(LoadCode, TextIsPassedAsItIs) {
@@ -97,10 +97,10 @@ TEST(LoadCode, NamesTheOptionWhenThereIsNoPtx) {
 TEST(LoadCode, RefusesOtherFormats) {
   using enum LoadError::Kind;
   EXPECT_EQ(complaint(load_code(static_cast<const void*>(nullptr), kHopper), invalid_image),
-            "no image: a null pointer; ");
+            "the image is a null pointer; ");
   const std::array<std::uint32_t, 4> old = {0x1EE55A01, 0, 4, 0};
   EXPECT_EQ(complaint(load_code(old.data(), kHopper), invalid_image),
-            "a fat binary of CUDA 3 or older; rebuild the program with CUDA 4 or later");
+            "fat binary from CUDA 3 or older; rebuild the program with CUDA 4 or later");
   Bytes bytes = specimen("zstd.fatbin");
   write(bytes, bytes.size() - 20, ~std::uint64_t{0});
   EXPECT_EQ(load_code(bytes.data(), kHopper).error().kind, invalid_image);
@@ -119,7 +119,7 @@ TEST(LoadCode, FollowsAWrapper) {
   EXPECT_EQ(load_code(&wrapper, kHopper)->sources.size(), 1U);
   wrapper.version = 3;
   EXPECT_EQ(complaint(load_code(&wrapper, kHopper), LoadError::Kind::invalid_image),
-            "a fat binary's wrapper of version 3: 1 and 2 are known; ");
+            "unsupported fat binary wrapper version 3: only 1 and 2 are supported; ");
   wrapper = {};
   EXPECT_FALSE(load_code(&wrapper, kHopper));
 }

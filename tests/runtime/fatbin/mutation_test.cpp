@@ -1,4 +1,4 @@
-// Damaged files: every answer is a diagnostic or code, and nothing is read past the end (see Fenced).
+// Damaged files: the result is always a diagnostic or code, and nothing is read past the end (see Fenced).
 #include "runtime/fatbin/executable.hpp"
 #include "runtime/fatbin/module_image.hpp"
 #include "tests/runtime/fatbin/specimens.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRounds = 1500;
 
-/// A few bits, bytes or words changed, and sometimes the end cut off. Headers are where it hurts: half of the changes.
+/// Changes a few bits, bytes or words, and sometimes truncates the file. Half of the changes are in headers.
 Bytes damaged(Bytes bytes, std::mt19937& random) {
   const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
   for (std::size_t n = 1 + below(4); n > 0; --n) {

@@ -1,4 +1,4 @@
-// The files of tests/data/fatbin, and changes made to them.
+// The files of tests/data/fatbin, and ways to modify them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ template <class T> void write(Bytes& bytes, std::size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// A copy that ends where a page ends behind which nothing may be read: who reads past it dies.
+/// A copy that ends at a page boundary; the next page is inaccessible, so that reading past the end crashes.
 class Fenced {
 public:
   explicit Fenced(std::span<const std::byte> bytes);

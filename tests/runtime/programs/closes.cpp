@@ -1,4 +1,4 @@
-// Opens a stand-in, asks it for something, closes it and ends, as programs that look for CUDA at run time do.
+// Opens a drop-in library, calls a function, closes the library and exits, like programs that probe for CUDA.
 //
 //   closes build/lib/cuda/libcuda.so.1 cuInit
 #include <cstdio>
@@ -11,7 +11,7 @@ int main(int count, char** arguments) {
     std::puts(dlerror());
     return 2;
   }
-  // cuInit(0) or cudaFree(nullptr): both start what must be there when the process ends.
+  // cuInit(0) or cudaFree(nullptr): both start threads that need the library's code until the process ends.
   const auto ask = reinterpret_cast<int (*)(void*)>(dlsym(library, arguments[2]));
   if (ask == nullptr) return 2;
   std::printf("answer %d, ", ask(nullptr));

@@ -1,11 +1,11 @@
-// A program that uses the driver API: launches a kernel some times, and ends as it is told.
+// A program that uses the driver API: launches a kernel N times, and ends as requested.
 //
 //   launches N [exit STATUS | abort | count | fork | fork-after | late | device | variable]
 //
-// count: after a launch of three million warp instructions; says what became of it, and ends with 1 where it failed.
+// count: launches three million warp instructions and prints the result; exits with 1 if the launch failed.
 // abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
 // device. fork-after: a child, started when the parent has launched, that ends at once. late: a static object frees
-// device memory when it is destroyed. device: only its name. variable: only what OWN_VARIABLE says.
+// device memory when it is destroyed. device: only its name. variable: only the value of OWN_VARIABLE.
 #include "runtime/abi/driver.hpp"
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// A program that shows where its device memory lies, and what happens past the end of it.
+// A program that shows the addresses of its device memory, and the effect of accesses past the end.
 //
 //   places [addresses | heap | past N]
 //

@@ -1,4 +1,4 @@
-// A program that has compiled something with NVRTC, and asks for the machine code.
+// A program that compiles with NVRTC and requests the machine code.
 #include "tests/runtime/static_runtime/nvrtc_stand_in.hpp"
 
 #include <cstdio>

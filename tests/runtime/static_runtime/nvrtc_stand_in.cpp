@@ -1,4 +1,4 @@
-// Stands in for NVRTC: it has made PTX, and machine code of it.
+// A stand-in for NVRTC that provides PTX and machine code.
 #include "tests/runtime/static_runtime/nvrtc_stand_in.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// A CUDA program with a static runtime: copies to the device and back, and says which runtime it got, and whether it
-// has its environment and its name.
+// A CUDA program with a static runtime: copies to the device and back, and prints which runtime served it, and whether
+// it has its environment and its name.
 #include "tests/runtime/static_runtime/stand_in.hpp"
 
 #include <cerrno>

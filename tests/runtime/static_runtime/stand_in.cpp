@@ -1,5 +1,5 @@
-// Stands in for NVIDIA's static runtime: functions of its names that refuse to work, as NVIDIA's do without NVIDIA's
-// driver. A program that is linked with it runs only when they are replaced. STAND_IN_FOR is the version of CUDA.
+// A stand-in for NVIDIA's static runtime: functions of the same names that always fail, as NVIDIA's do without NVIDIA's
+// driver. A program that is linked with it works only if they are replaced. STAND_IN_FOR is the version of CUDA.
 #include "tests/runtime/static_runtime/stand_in.hpp"
 
 extern "C" {
@@ -13,7 +13,7 @@ int cudaRuntimeGetVersion(int*) { return kRefused; }
 int cudaDeviceGetAttribute(int*, int, int) { return kRefused; }
 void** __cudaRegisterFatBinary(void*) { return nullptr; }
 
-// By these, versions are told from each other.
+// These functions identify the version.
 #if STAND_IN_FOR == 12
 int cudaGetDeviceProperties_v2(void*, int) { return kRefused; }
 #endif

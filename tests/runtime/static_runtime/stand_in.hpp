@@ -1,4 +1,4 @@
-// What the program of this test takes from its static runtime, and a function of its own whose name looks like one.
+// The functions that the test program uses from its static runtime, and one of its own with a similar name.
 #pragma once
 
 #include <cstddef>
