@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The base of all analyzers: merging of shards, descriptions, and the access patterns of instructions.
 //
 // An analyzer is an exec::Watcher. The emulator can run it alone, or together with all others: see analyzers.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All analyzers together, as `warplens run` and the API pass them to the emulator.
 //
 //   Analysis analysis(module, function, shape, {.named = {"caches"}, .board = board});

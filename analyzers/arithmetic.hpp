@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic: floating-point operations, operations per byte of global memory, and instructions with a high
 // latency.
 //

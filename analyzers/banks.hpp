@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of a warp access over the banks of shared memory, computed literally as a rule defines them.
 //
 //   Passes p = passes(*rules::find_bank_rule("5.x+"), offsets, mask, 4);   // loads of 32 lanes, 8 bytes apart

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/barrier_waits.hpp"
 
 namespace warplens::analyzers {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Barriers and the imbalance of warps at them: how much less work each warp does between barriers than the busiest warp
 // of its block.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/block_counts.hpp"
 
 #include "analyzers/constant_memory.hpp"

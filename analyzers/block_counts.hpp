@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory and branch counters of each block of the grid: they show which blocks do the work, and whether it is
 // distributed evenly. Runs only on request: it processes each access separately, which takes several times as long as
 // the emulation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The properties of the emulated GPU that analyzers need, and how many blocks of the launch are resident on it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A set-associative cache with LRU replacement.
 //
 //   Cache l1({.bytes = 16384, .line_bytes = 128, .sector_bytes = 128, .ways = 4});   // Fermi's: 32 sets

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The caches of Fermi and later: how many accesses to global and local memory hit in the first-level cache of their
 // multiprocessor or in the second-level cache, how many go to device memory, and how many evicted sectors are fetched
 // again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transactions of a warp access under a coalescing rule, computed literally as the rule defines them.
 //
 //   Transactions t = transactions(*rules::find_coalescing_rule("1.2"), addresses, mask, 4);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constant memory: a pass serves all lanes that read the same address, so a warp takes one pass per distinct address.
 // (On compute capability 1.x half-warps are served separately: warp_serialize, in shared_banks.hpp.)
 //

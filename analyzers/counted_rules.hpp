@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules under which a launch is counted: the rules of the profilers' counters, which every report has, the rules of
 // the devices, and the requested rules. Equivalent rules are counted once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches: how many, and whether all active lanes of a warp took the same path.
 //
 //   a warp of 32 lanes branches, 8 take it: branch += 1, divergent_branch += 1, branch_taken_lanes += 8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/duplicate_loads.hpp"
 
 #include "analyzers/key_index.hpp"

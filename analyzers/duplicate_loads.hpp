@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Duplicate loads: how often concurrent warps request the same data of global memory, so that the memory system can
 // fetch it once for all of them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/fast_banks.hpp"
 
 #include "analyzers/one_broadcast.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bank rule prepared for many accesses. Computes the same counts as passes() of banks.hpp, several times as fast.
 //
 //   FastBanks rule(*rules::find_bank_rule("5.x+"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A coalescing rule prepared for many accesses: for the common rule properties, it derives the transactions from a
 // footprint. Computes the same counts as transactions() of coalescing.hpp, twenty times as fast.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/findings.hpp"
 
 #include "emulator/base/checked.hpp"

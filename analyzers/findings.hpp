@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings for the author of a kernel, from its profile: which line wastes what, why, and how to improve it.
 //
 //   UncoalescedGlobalAccess, warning, transpose.cu:34: "4-byte stores touch 32 sectors per request (ideal 4):

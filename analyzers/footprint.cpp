@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/footprint.hpp"
 
 #include "analyzers/processors.hpp"

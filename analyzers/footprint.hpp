@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 32-byte sectors that a warp access touches, and their lanes. They are computed once; every coalescing rule then
 // derives its transactions from them. Gives the same counts as the reference implementation in coalescing.hpp, twenty
 // times as fast.

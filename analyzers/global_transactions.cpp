@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/global_transactions.hpp"
 
 #include "analyzers/processors.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transactions of global memory under all rules of a launch. Three of these rules define counters of profilers:
 // 32-byte sectors (Nsight Compute's names), compute capability 1.2/1.3 (gld_32b, …) and 1.0/1.1
 // (gld_coherent, …; the CUDA Visual Profiler's names).

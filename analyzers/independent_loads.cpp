@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/independent_loads.hpp"
 
 #include "emulator/ir/calls.hpp"

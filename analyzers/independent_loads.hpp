@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Independent loads: the number of loads in flight when a warp has to wait for one of them, from the data flow along
 // the paths that warps took.
 //

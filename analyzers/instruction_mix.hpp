@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executed instructions by class (emulator/isa/classes.def), and the number of active lanes of their warps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/issue_chain.hpp"
 
 #include "emulator/ir/control_flow.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time that a single warp takes to issue its instructions, excluding memory latency: at most one per cycle, each
 // when its operands are ready, in the best order.
 //

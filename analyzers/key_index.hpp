@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers keys in the order of their first occurrence: a compact open-addressing hash table without deletion. Data of a
 // key can be stored in a vector indexed by its number.
 //

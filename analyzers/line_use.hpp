@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A 128-byte line and the 32-byte sectors of it that an access touches.
 //
 //   LineUse::of(3, 0b0101).line() == 3;  LineUse::count(0b0101) == 2;

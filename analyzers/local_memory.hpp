@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local memory: spilled registers and arrays of a thread. The hardware interleaves it by lane: word i of the 32 threads
 // of a warp forms one segment of 128 bytes (CUDA C Programming Guide 3.2, section 5.3.2.2). Lanes that use the same
 // variable therefore need only the sectors that their words fill, and on compute capability 1.x every request is one

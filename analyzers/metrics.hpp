@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metrics that a report can have: declared once, in metrics.def. Code names a metric by its MetricId; names are
 // made where something is written or read.
 //

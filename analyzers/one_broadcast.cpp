@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bank is a byte of a vector, so every step does the same to all banks. What its words are does not matter, only how
 // many lanes ask for each: level k holds how many words of each bank more than k lanes ask for. One lane less of the
 // most wanted word is then one less in the highest level that is not 0, and to be rid of a word that n lanes ask for is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes over the banks of compute capability 1.x: each pass serves all lanes of one word, the broadcast, and one lane
 // of every other bank. The choice of the broadcast word is unspecified (guide 2.0, section 5.1.2.5). Computes the same
 // counts as passes() of banks.hpp, a dozen times as fast.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partition camping: whether the concurrent accesses of all multiprocessors go to few partitions of device memory.
 // Applies to boards whose partitions are not hashed: 6 partitions of 256 bytes on the 8-series, 8 on the 10-series
 // (NVIDIA, "Optimizing Matrix Transpose in CUDA").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks functions whose speed depends on the processor. They are compiled for the baseline and for AVX2; the loader
 // chooses the faster version. Functions that they call are compiled for both only if they are inlined.
 //

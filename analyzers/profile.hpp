@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of the analyzers for one launch: metrics of the whole grid, and of every instruction that has any.
 //
 //   profile.integer(MetricId::global_sectors_ld) == 32768

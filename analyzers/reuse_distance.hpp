@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reuse distance: the number of distinct 128-byte lines of global memory that a block accesses between two accesses to
 // the same line. In a fully associative LRU cache of n lines, exactly the accesses with a distance below n hit: one
 // histogram gives the hit rates of caches of every size.

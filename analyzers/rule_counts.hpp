@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The costs under rules of the accesses of a launch, or of an instruction.
 //
 //   32 lanes load 4 bytes each, 8 bytes apart, under 1.2: counts.of(AccessKind::load).requests == 1, .sum.of(128) == 2

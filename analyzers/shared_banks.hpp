@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes over the banks of shared memory under all rules of a launch. Two of these rules define counters of profilers:
 // wavefronts and conflicts of Nsight Compute (compute capability 5.0 and later), and warp_serialize of compute
 // capability 1.x.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batcher's merges on a matrix of 4 rows and 8 columns, whose columns are one after the other in the sorted order:
 // first the 4 keys of each column are sorted, then pairs of columns (quarter-warps), of pairs (half-warps), of fours.
 // All rows are vectors, and every step does the same to all columns.

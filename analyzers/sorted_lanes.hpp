@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 32 lanes of a warp, sorted by a key. Bit masks show where a new value or block begins in the sorted order. This
 // counts irregular accesses without branches that depend on the addresses.
 //

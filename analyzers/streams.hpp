@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records the accesses of a launch's warps to global memory, and to local memory if the board has caches. Analyzers
 // that depend on the order read them in an order that does not depend on the workers of the emulator.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texture and surface memory: requests of warps, and the 32-byte sectors of the texels that they access. Texels are
 // stored row by row here; devices tile them, so the sectors are those of a texture in linear memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Warplens as a C library: emulate PTX kernels on the CPU, and read how a GPU would execute them.
  *
  *   warplens_context* context;
@@ -48,7 +49,7 @@ typedef struct warplens_context warplens_context; /* device memory */
 typedef struct warplens_module warplens_module;   /* parsed and checked PTX with its variables in memory */
 typedef struct warplens_report warplens_report;   /* the results of a launch */
 
-/* "0.1.0"; valid for the lifetime of the process. */
+/* "0.2.0"; valid for the lifetime of the process. */
 WARPLENS_API const char* warplens_version(void);
 /* The messages of the last function that failed in this thread; empty at first. Valid until the next failure. */
 WARPLENS_API const char* warplens_last_error(void);

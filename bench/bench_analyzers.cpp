@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures nanoseconds per warp access with all analyzers. Regular accesses should cost no more than the emulator's
 // event; irregular accesses are analysed lane by lane.
 

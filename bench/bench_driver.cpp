@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the overhead of calls to libcuda.so.1: launches of an empty kernel with one synchronisation at the end, or
 // with one after each launch, and copies of 4 bytes.
 #include "runtime/abi/driver.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the processor time for loading PTX: statements per second of each pass over texts of increasing size, and
 // microseconds per KB of the first ptx_run of a text.
 //

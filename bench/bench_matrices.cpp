@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures mma, mma.sp and wmma.mma: nanoseconds for a warp, and the time relative to the fma.f32 that would do the
 // same multiplications and additions, 32 at once. The forms are those that were measured on hardware
 // (tests/data/hardware/matrix.jsonl); operands are ordinary numbers of their types. Both are kernels of one warp that

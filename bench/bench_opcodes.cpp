@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures each instruction that is computed lane by lane: nanoseconds of its handler for a full warp, called
 // repeatedly on the same rows, best of several rounds. Operands are ordinary values (no NaN, no subnormal, divisors of
 // all sizes, small shifts). The slowest come first. docs/performance.md lists the slow ones and the reasons.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures typical programs (bench/kernels/programs.cu) without analyzers, with one worker thread: nanoseconds of
 // processor time per warp instruction and per block, best of several rounds.
 //

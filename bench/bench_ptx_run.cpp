@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the overhead of ptx_run: an empty kernel on one block, in short and long texts; the same text at the same
 // address, and at two addresses alternately.
 //

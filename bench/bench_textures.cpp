@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures texture fetches: nanoseconds of processor time for one lane of a full warp, in a kernel that does little
 // else, by geometry, filter, format and addressing; without analyzers, and with the analyzers that always run.
 // docs/performance.md has the results.

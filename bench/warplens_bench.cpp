@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the emulator in one process: ten kernels without analyzers ("unwatched"), with the analyzers that always run
 // ("watched"), with all analyzers, traced without analyzers, and analysed again from the trace; and the parser with the
 // checker. Each figure is the best of several alternating rounds with one worker thread (another thread compresses and

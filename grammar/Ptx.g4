@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The syntax of PTX, versions 1.0 to 9.x. One rule covers all instructions: a word and operands. The instruction table
 // defines which words exist; the builder knows which names exist.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bulk-synchronous model of Amaris et al.: the cycles of one thread times the number of threads, divided by the
 // number of cores and by a weight (lambda) that is fitted once for a kernel on a device.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time that a launch would save if one of its properties were ideal. Each property is changed in the statistics,
 // and the model is evaluated again. All models thus report the same properties, and the savings are in milliseconds.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two lower bounds: all transactions at the bandwidth of device memory, and all loads and stores at the rate of the
 // units that execute them. The larger one limits a kernel that only moves data.
 //

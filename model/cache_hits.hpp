@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory level that serves the transactions of a launch, for models of devices with caches. Hit ratios refer to
 // loads. A store does not hit like a load: the L1 cache passes it on, and the L2 cache accepts it but must write it to
 // device memory in the end. Stores and atomics therefore count as if all of them reached device memory.

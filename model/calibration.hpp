@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits unknown parameters to measured run times: the parameters of Dasgupta's model to micro-benchmarks, and the
 // weight of the models of Amaris and Karan Kumar to runs of the kernel itself.
 //

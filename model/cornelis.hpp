@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Anti-parallel patterns: the causes that slow down a data-parallel program, and their factors. Cornelis measured each
 // pattern separately and modelled it with a simple formula.
 //

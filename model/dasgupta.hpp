@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dasgupta's model: that of Hong & Kim adapted to GT200, where a request causes a varying number of transactions of
 // 32, 64 or 128 bytes. It adds the merging of transactions that fetch the same data, independent loads, vector
 // requests, slow instructions and bank conflicts. Four extensions that the thesis leaves to future work are optional:

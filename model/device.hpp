@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs as data: the properties of a device that the analytical models and the occupancy calculation need.
 //
 // A device is described in TOML. The devices of the papers are built into the library (model/devices/*.toml); users add

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads device files.
 #include "emulator/base/toml.hpp"
 #include "model/device.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes device files, the counterpart of device_load.cpp.
 #include "model/device.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of Hong & Kim: the number of warps that can wait for memory at a time (MWP) and that can compute meanwhile
 // (CWP) determine how much of the memory time computation hides.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/karan_kumar.hpp"
 
 #include "model/amaris.hpp"

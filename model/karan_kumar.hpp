@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Karan Kumar's equation 4: the model of Amaris (model/amaris.hpp) with occupancy. The weight includes the number of
 // cores; it is fitted to one run of the kernel on the device and then used for all sizes.
 //

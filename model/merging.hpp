@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many requests for the same data the memory controller merges. Dasgupta (2011, sections 3.2.4 and 5.2.4) found
 // that it depends on occupancy and block size, set the factor by hand, and asked for a formal relationship. This is a
 // hypothesis of Warplens with one constant, derived from two numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analytical models, by name.
 //
 //   Expected<Device> device = find_device("C1060");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many blocks and warps of a launch are resident on one multiprocessor, and what limits them.
 //
 //   compute capability 1.2, 512 threads, 17 registers a thread  ->  1 block, 16 warps, 50 %, bound by registers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The prediction of a model for a kernel on a device, with all intermediate terms for the report.
 //
 //   model hong-kim on GTX 280: 38428 cycles, 29.56 ms, MWP 2.28, CWP 20, bound by memory (warps depart too slowly)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/roofline.hpp"
 
 #include "model/models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline: the peak throughput of the cores limits the arithmetic of a kernel, and the peak bandwidth limits its
 // memory traffic. The operations per byte decide which limit applies.
 //

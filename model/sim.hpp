@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUPerf, the model of Sim et al.: it computes the computation and memory times of a multiprocessor separately and
 // then overlaps them. It includes caches, instruction-level (ILP) and memory-level parallelism (MLP), and
 // serialisation.

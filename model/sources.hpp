@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The publications of the numbers of a device: "clock_ghz", "hong_kim.memory_latency" or "hong_kim" -> a text. Each
 // launch copies its device; the copies share the sources until one is changed.
 #pragma once

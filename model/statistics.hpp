@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counts of a launch that the analytical models need, from the emulator, from a profiler or entered by hand. All
 // models use this struct. Each model declares the fields that it needs; fields that were not measured are empty.
 //

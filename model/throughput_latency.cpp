@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/throughput_latency.hpp"
 
 #include "model/models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model for current hardware: a launch takes the time of its busiest unit, and more if several units are busy or if
 // it has too few warps to hide latency.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Volkov's bound: a multiprocessor executes memory instructions at the lowest of four rates: the rate that its warps
 // sustain if each waits for one latency after the other, and the rates of memory, arithmetic and issue.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common parts of the models of Hong & Kim and of Dasgupta: how much of the device a launch occupies, and how memory
 // and computation of many warps overlap for given MWP and CWP. Internal to model/.
 //

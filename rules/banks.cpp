@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rules/banks.hpp"
 
 #include "rules/embedded.hpp"

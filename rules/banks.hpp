@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How shared memory serves the addresses of a warp: the rule as data.
 //
 //   const BankRule* rule = find_bank_rule("5.x+");

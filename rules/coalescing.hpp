@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a GPU turns the addresses of a warp into memory transactions: the rule as data.
 //
 //   const CoalescingRule* rule = find_coalescing_rule("1.2");

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes OUTPUT, a C++ file that contains the text of every file in FILES: see embedded_rules() in embedded.hpp.
 set(text "#include \"rules/embedded.hpp\"\n\nnamespace warplens::rules {\n\n")
 string(APPEND text "namespace {\nconstexpr EmbeddedRule kRules[] = {\n")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rule files that are compiled in.
 #pragma once
 

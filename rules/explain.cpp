@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rules/rule_set.hpp"
 
 #include <fmt/format.h>

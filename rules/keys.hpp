@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The language of rule files: each key with its values and its meaning. The reader, its errors, `warplens list rules
 // --explain` and docs/extending/rule.md use these declarations.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The name and origin of a rule. They have no effect: two rules that differ only in their labels are equivalent.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lanes of a warp that form one request.
 //
 //   {.lanes = 16}: lanes 0 to 15, lanes 16 to 31;  {.groups = {0x55555555, 0xaaaaaaaa}}: the even ones, the odd ones

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of both kinds: the rules of a device, and rules that are counted in addition, from a user's files or built-in
 // ones by name.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the TOML of a rule as keys.hpp declares it, and reports unknown keys and invalid values with their location.
 //
 //   RuleTable table(text, "mine.toml", "coalescing");

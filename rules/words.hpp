@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the parts that both kinds of rule share: the label, the requests, and the tables of words.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the expected results of the samples' launch files, computed without a GPU or the emulator.
 
     samples/expectations.py        # rewrites the *.npy files of all samples

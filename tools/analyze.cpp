@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens analyze: reports from a trace, without emulation.
 #include "api/report/json_report.hpp"
 #include "api/report/report_text.hpp"

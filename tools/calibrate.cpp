@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens calibrate: fit a device, or the weight of a kernel, to measured times.
 #include "api/launch/launch.hpp"
 #include "api/predict/predict.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens check: parse and check PTX files.
 #include "api/launch/inspect.hpp"
 #include "api/report/table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the arguments of the subcommands into options and positional arguments.
 //
 //   const CommandLine line = parse_command_line({"a.json", "--device", "h200"}, visible);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens compare: compares reports.
 #include "api/files/input_file.hpp"
 #include "api/report/table.hpp"

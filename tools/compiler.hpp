@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles CUDA source with nvcc or, for kernels alone, with clang++, if one of them is installed.
 //
 //   Expected<std::string> ptx = compile_to_ptx("saxpy.cu", {9, 0});

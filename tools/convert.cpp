@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens convert: converts Accel-Sim traces to Warplens traces and back.
 #include "api/trace/accelsim.hpp"
 #include "tools/command_line.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output of `cuobjdump -ptx`: PTX modules, each after header lines such as "Fatbin ptx code:" and "arch = sm_75".
 //
 //   listed_modules("Fatbin ptx code:\n====\narch = sm_75\n\n.version 8.0\n…")  ->  {"\n\n\n\n.version 8.0\n…"}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens exec: runs a CUDA program with our libraries in place of NVIDIA's.
 #include "api/launch/launch.hpp"
 #include "api/session/environment.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens inspect: shows the events of a trace, and the transactions of each access.
 #include "api/trace/trace_inspect.hpp"
 #include "tools/command_line.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that say how launches run and what is counted, as api::LaunchOptions has them. Commands that run, replay
 // or trace launches share them.
 #pragma once

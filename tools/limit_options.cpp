@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/limit_options.hpp"
 
 #include "api/session/limits.hpp"

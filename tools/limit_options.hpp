@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --time-limit and --max-memory: the limits of a command.
 //
 //   add_limit_options(options);  …  const LimitGuard guard(values);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens list: lists devices, rules, analyzers, metrics, models and instructions.
 #include "api/launch/launch.hpp"
 #include "api/report/catalogue.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens: the command line. Each subcommand has its own file.
 #include "api/session/environment.hpp"
 #include "api/session/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/module_file.hpp"
 
 #include "api/files/input_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads modules from files: PTX text, fat binaries, executables and object files that contain one, CUDA source.
 //
 //   Expected<CodeOfFile> code = read_code("app", {9, 0});     code->modules[0][0].text == ".version 9.0 …"

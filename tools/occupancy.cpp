@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens occupancy: how many blocks and warps fit on a multiprocessor.
 #include "api/launch/launch.hpp"
 #include "api/report/table.hpp"

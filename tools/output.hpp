@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by all subcommands: exit statuses, colours and the output of diagnostics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plots as SVG or PNG, drawn by gnuplot.
 //
 //   Plot plot{"naive on GeForce GTX 480", "block, threads", "predicted time, ms", {"64", "128"}, {{"sim", {0.5,

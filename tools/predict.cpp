@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens predict: run-time predictions without emulation.
 #include "api/predict/predict.hpp"
 #include "api/launch/launch.hpp"

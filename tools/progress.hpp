@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A progress line on the terminal for work that takes longer than two seconds.
 //
 //   Progress progress;                      // silent if stderr is not a terminal

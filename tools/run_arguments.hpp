@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of a launch on the command line.
 //
 //   --arg s32=5  --arg x:f32[1024]=iota  --arg y:f32[1024]=zeros  --arg buffer=x

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/sign_plot.hpp"
 
 #include "api/files/csv.hpp"

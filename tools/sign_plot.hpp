@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sign plot of Dasgupta (CUDA Performance Analyzer, 2011, section 5.2.3): compares every version of a kernel with
 // every other: 1 if it is over 10 % faster, -1 if it is over 10 % slower, else 0; both predicted and measured.
 //

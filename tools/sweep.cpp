@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // warplens sweep: runs one launch under many configurations.
 #include "api/plan/launch_file.hpp"
 #include "tools/command_line.hpp"

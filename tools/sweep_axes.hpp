@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a sweep: lists and ranges, as written on the command line.
 //
 //   parse_values("64,128..512*2", "--block")  ->  64 128 256 512

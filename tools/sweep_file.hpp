@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table from which a sweep can resume: a header, then a line for each row, written as soon as the row is complete.
 // A killed sweep leaves complete rows; a truncated last line is ignored.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of a sweep as a plot.
 #include "tools/output.hpp"
 #include "tools/sweep_result.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output of a sweep: a table as text or CSV, and the recommended configuration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/trace_options.hpp"
 
 #include "api/trace/trace.hpp"

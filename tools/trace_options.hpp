@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --trace FILE.h5, and the options that restrict what the trace records.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces the trace commands and options in builds without traces (-DWARPLENS_TRACES=OFF).
 #include "tools/output.hpp"
 #include "tools/trace_options.hpp"

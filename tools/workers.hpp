@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs jobs in separate processes, several at a time. Processes have two advantages over threads: device memory has the
 // same addresses in each, so results do not depend on other jobs; and if the system kills a job, the others continue.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a kernel's trace in Accel-Sim's format (kernel-N.traceg, or the raw form before grouping), line by line,
 // because files can have tens of gigabytes.
 //

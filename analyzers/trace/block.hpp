@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block of a trace in memory: built from events as they occur, and converted back to events.
 //
 //   BlockBuilder builder;

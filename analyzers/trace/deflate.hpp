@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HDF5 filters "shuffle" and "deflate" for a piece of a table, several times as fast: all first bytes of the rows,
 // then all second bytes, and so on, compressed in zlib format.
 #pragma once

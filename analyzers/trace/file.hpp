@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file of a trace: append-only tables of rows. Only file.cpp includes HDF5.
 //
 //   auto file = *File::create("t.h5");

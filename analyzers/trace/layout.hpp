@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of a trace file: append-only tables that all launches share. docs/trace-format.md describes it for users
 // who read the file with other programs; the two must agree.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and replays a trace: the shards receive the events that the emulator sent to the recorder.
 //
 //   auto reader = *Reader::open("t.h5");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the events of one launch to a trace file: a watcher like any analyzer.
 //
 //   auto recorder = *Recorder::begin(file, description, shape, {});

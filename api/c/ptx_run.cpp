@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry point for programs written against gpuocelot: see warplens.h.
 #include "api/warplens.h"
 

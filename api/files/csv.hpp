@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comma-separated values with a line of column titles, as written by spreadsheets and profilers (RFC 4180).
 //
 //   Expected<CsvTable> t = parse_csv("a,b\n1,\"x, y\"\n", "t.csv");   t->rows[0].cells[1] == "x, y"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a whole file. The name may refer to anything: a folder, an endless device, a pipe without a writer.
 //
 //   Expected<std::string> text = read_file("k.ptx");     // "cannot read 'k.ptx': a device, not a file"

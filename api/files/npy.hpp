@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's array files (.npy, format versions 1.0 and 2.0): little endian, C order, one element type.
 //
 //   Expected<Array> a = read_npy("c.npy", Type::f32);   a->count == 20011

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that appear complete or not at all: they are written under a temporary name and renamed at the end.
 //
 //   Expected<OutputFile> file = OutputFile::create("report.json");   // report.json.4711.part

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/files/save_path.hpp"
 
 #include <fmt/format.h>

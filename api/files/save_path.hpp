@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a launch file may write. A launch file may come from an untrusted source: `save` stays in one folder unless the
 // user allows other paths.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of PTX types as bytes: reads, creates, compares and prints them for launch files, options and reports.
 //
 //   *encode(Type::u8, std::int64_t{300})  ->  error: "300 does not fit into u8: expected an integer from 0 to 255"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The properties of a device that the analyzers need: caches, partitions, and the number of resident blocks.
 #pragma once
 

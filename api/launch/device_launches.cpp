@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/launch/device_launches.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations that kernels request from the device runtime (emulator/exec/state/device_runtime.hpp): copies, fills
 // and launches. They run after the requesting grid has ended. A grid is complete when all its launches are complete;
 // operations in cudaStreamTailLaunch run after that.

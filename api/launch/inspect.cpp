@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/launch/inspect.hpp"
 
 namespace warplens::api {

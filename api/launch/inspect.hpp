@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known about a kernel before it runs, for `warplens check`.
 //
 //   for (const KernelSummary& k : summarise(*module)) … k.function->name, k.resources.registers, k.blocked_by

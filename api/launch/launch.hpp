@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches a kernel: emulates it, and reports how a GPU would execute it.
 //
 //   LaunchRequest request{.kernel = kernel, .grid = {40, 1, 1}, .block = {128, 1, 1},

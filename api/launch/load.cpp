@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads rules and devices by name or from files.
 #include "api/files/input_file.hpp"
 #include "api/launch/launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warnings for accesses past the end of an allocation: one per place and process, and a summary when the process ends.
 //
 //   for (const std::string& text : Overruns::instance().fresh(report, source)) …print it…

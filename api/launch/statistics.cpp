@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/launch/statistics.hpp"
 
 #include "analyzers/counted_rules.hpp"

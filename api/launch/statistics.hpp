@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a profile to what the analytical models want to know, under the coalescing rule of a device.
 //
 //   vector addition on the C1060: instructions 13.97 per warp, global_requests 2.97, transactions_64 5.94, …

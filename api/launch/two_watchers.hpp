@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes the events of a launch to both the analyzers and the trace recorder. Either may be missing.
 //
 //   TwoWatchers both(analysis, recorder);

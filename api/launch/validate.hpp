@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a launch against the kernel's parameters and the device's limits, before anything runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads launch files.
 #include "api/plan/launch_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launch files: a plan as TOML.
 //
 //   module = "saxpy.ptx"                  # relative to this file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/plan/launch_override.hpp"
 
 #include "emulator/base/toml.hpp"

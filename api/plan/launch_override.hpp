@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Applies overrides to the TOML of a launch file before it is read as a plan.
 //
 //   apply_override(root, {"buffer.x.count", "64"});     // --set buffer.x.count=64

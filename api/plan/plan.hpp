@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan: buffers, and the launches that run on them in order. It comes from a launch file (api/plan/launch_file.hpp)
 // or from a command line.
 //

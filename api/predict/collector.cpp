@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/predict/collector.hpp"
 
 #include "api/files/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects the models' input from the emulator's report, a profiler's table, or a table made by hand. All three
 // collectors have the same result, so that every model can use each of them.
 //

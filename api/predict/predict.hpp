@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the models without an emulation, for `warplens predict` and `warplens calibrate`.
 //
 //   PredictedLaunch p = predict_launch(collected, device, {});

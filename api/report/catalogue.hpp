@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that `warplens list` and similar tools show: devices, rules, analyzers, models, instructions.
 //
 //   for (const model::Device& d : model::built_in_devices()) … d.id, d.name

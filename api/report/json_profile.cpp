@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the parts of a JSON report (json_report.cpp) that the models need.
 #include "api/predict/collector.hpp"
 

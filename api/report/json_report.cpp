@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes JSON reports. Only this file, json_profile.cpp, json_compare.cpp and sweep_json.cpp of api/ include
 // nlohmann-json.
 #include "api/report/json_report.hpp"

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as JSON, schema in docs/json-schema.json. The same launches give the same text, byte for byte: it has no
 // emulation times, no number of threads, and no paths except those that the user specified.
 //
-//   { "warplens": "0.1.0", "device": { "name": "Tesla C1060", … }, "launches": [ { "kernel": "saxpy", … } ] }
+//   { "warplens": "0.2.0", "device": { "name": "Tesla C1060", … }, "launches": [ { "kernel": "saxpy", … } ] }
 #pragma once
 
 #include "api/launch/launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A prediction as text: the time, the bottleneck, potential savings, and assumptions.
 //
 //   dasgupta: 0.01012 ms, 13280 shader cycles, bound by memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the text report about loads in flight, barriers, and the analyzers that run only on request.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/report/report_spaces.hpp"
 
 #include "api/report/table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the text report about local, constant and texture memory.
 //
 //   Local memory: data of a thread outside its registers; …

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/report/report_text.hpp"
 
 #include "api/report/catalogue.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report for people.
 //
 //   transpose_1d on NVIDIA H200 (compute capability 9.0)

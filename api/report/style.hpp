@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text styles: escape sequences of a terminal, or empty strings.
 //
 //   fmt::format("{}{}{}", style.bold, kernel, style.reset)

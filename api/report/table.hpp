@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text tables whose columns are as wide as their widest cells.
 //
 //   Table table({{"", Table::left}, {"requests", Table::right}});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of the CUDA Visual Profiler for compute capability 1.x, with the conversions of Table 1 of A. Dasgupta,
 // CUDA Performance Analyzer, 2011. For the counters per multiprocessor and per cluster (TPC), see the CUPTI User's
 // Guide, events of compute capability 1.x.

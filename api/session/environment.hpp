@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Environment variables that pass the options of `warplens exec` to the drop-in libraries. Child processes inherit
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of kernels in the CUDA source, from mangled names (Itanium C++ ABI, chapter 5.1).
 //
 //   source_name("_Z5scaleIfEvPT_i")  ->  "scale<float>"

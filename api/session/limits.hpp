@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits, and sizes and times as written by the user.
 //
 //   *parse_size("1.5G") == 1610612736   *parse_seconds("0.5") == 500   size_text(68914) == "67.3 KiB"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The façade: device memory, modules and kernels. Launches are in api/launch/launch.hpp.
 //
 //   auto context = *Context::create();
@@ -28,7 +29,7 @@
 
 namespace warplens::api {
 
-/// "0.1.0"
+/// "0.2.0"
 std::string_view version();
 
 /// Device memory and the modules in it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Textures, surfaces and samplers of a context: descriptions of memory with a handle for kernels.
 //
 //   exec::BoundTexture t{.kind = exec::BoundTexture::Kind::texture, .name = "t"};

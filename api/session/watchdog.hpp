@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stops a run that takes too much time or memory: --time-limit and --max-memory.
 //
 //   Watchdog watchdog({.milliseconds = 5000}, [](const std::string& why) { … _exit(1); });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a report with one or more others: the changes, and which counts explain the change of the predicted time.
 //
 //   Expected<ReportFile> a = read_report(text_a, "a.json"), b = read_report(text_b, "b.json");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads reports of warplens run and sweep for comparisons, and writes comparisons.
 #include "api/sweep/json_compare.hpp"
 

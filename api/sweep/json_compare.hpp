@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A comparison as JSON.
 //
-//   { "warplens": "0.1.0", "comparisons": [ { "before": "a.json", "after": "b.json", "launches": [ … ] } ] }
+//   { "warplens": "0.2.0", "comparisons": [ { "before": "a.json", "after": "b.json", "launches": [ … ] } ] }
 #pragma once
 
 #include "api/sweep/compare.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep: one launch under many configurations. A configuration is a list of settings, each as the user wrote it.
 // Configurations that differ only in the GPU share one emulation.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes and reads rows of a sweep as JSON: the state of a sweep that can be resumed, and its result.
 #include "api/sweep/sweep_json.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes and reads rows of a sweep as JSON.
 //
 //   sweep_line(row)  ->  {"settings":{"launch":"naive.toml","block":"64"},"failure":null,"kernel":"naive",…}\n

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes Accel-Sim traces. An imported trace becomes an ordinary launch: each machine instruction of the
 // kernel is represented by one PTX instruction, and the events of the trace take the place of the emulator.
 //

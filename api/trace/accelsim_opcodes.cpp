@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/trace/accelsim_opcodes.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The PTX that represents a machine instruction (SASS) of a trace: the same space, width and functional unit.
 //
 //   stand_in("LDG.E.128.SYS", 16)->text == "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces: files with the events of every warp in a launch, for later analyses without an emulation.
 //
 //   auto writer = *TraceWriter::create("t.h5", {});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON in a trace file that describes the launches: see docs/trace-format.md, "Launches".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/trace/trace_inspect.hpp"
 
 #include "analyzers/counted_rules.hpp"

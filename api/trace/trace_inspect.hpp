@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows the events of selected lines, blocks and warps of a trace, and the transactions of each access.
 //
 //   Expected<TraceView> view = TraceView::open(trace, 0, rules);

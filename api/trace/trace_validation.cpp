@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/trace/trace_validation.hpp"
 
 #include "api/launch/validate.hpp"

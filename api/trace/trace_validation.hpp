@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Validates a trace once when it is opened, because a trace may come from an untrusted source. Code that reads it need
 // not check again. Events are checked later, when each block of them is read (analyzers::trace::find_damage).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic that never wraps, for sizes and offsets from input. A result that needs more than 64 bits or is negative
 // is invalid, and so is everything computed from it. One test at the end detects any failure.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics: what went wrong, where, and how to fix it. The core never prints. It returns diagnostics, and render()
 // turns them into text:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors are values: Expected<T> holds a T, or the diagnostics that explain why there is none.
 //
 //   Expected<Module> m = parse(text, "a.ptx");

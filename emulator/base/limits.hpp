@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits on the resources that input can request. Each limit has a name, which its error message states. To change a
 // limit, use `warplens --limit NAME=NUMBER COMMAND …` or the environment variable WARPLENS_LIMITS ("NAME=NUMBER,…").
 //

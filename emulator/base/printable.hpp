@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes external text safe for a terminal. Names in PTX, file names, and strings in launch files and traces can contain
 // escape sequences, which move the cursor, change the title, or hide earlier output.
 //

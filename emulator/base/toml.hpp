@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses all TOML: launch files, device files, rule files, and values on the command line.
 //
 //   Diagnostics errors;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Determines whether the behaviour of a block can depend on the progress of other blocks of its launch. If so, the
 // counters of the launch depend on the order of the blocks, or blocks wait for each other:
 //

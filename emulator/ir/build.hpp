@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds an ir::Module from the pieces of text that the reader hands over: resolves names, folds constants, lays out
 // initialisers. It does not depend on ANTLR.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds instructions: converts operands and resolves names.
 #include "emulator/ir/build.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of declarations beyond their syntax, and the PTX versions that they require. Each rule matches the assembler:
 // tests/assembler compares the results for thousands of modules.
 #include "emulator/ir/build.hpp"

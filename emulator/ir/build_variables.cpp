@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations of registers and variables, and their initialisers.
 #include "emulator/ir/build.hpp"
 

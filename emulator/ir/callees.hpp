@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The possible targets of the calls of a module.
 //
 //   CallGraph calls(module);  calls.of(function, call)   ->  the functions that a call instruction can reach

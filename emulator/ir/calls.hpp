@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operands of a call instruction. For its possible targets, see callees.hpp.
 //
 //   call (retval), f, (a, b);   ->  CallOperands{results: (retval), target: f, arguments: (a, b)}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a module against the instruction table: sets Instruction::form and reports errors.
 //
 //   Checked c = check(module);   c.errors: "'add.f32' expects a value of type .f32, got register '%r1' of type .u32"

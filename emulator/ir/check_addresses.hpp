@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what the brackets of an address contain, and its state space.
 //
 //   ld.global.u32 %r1, [shared_variable];  ->  "'ld.global.u32' accesses .global memory, but 'shared_variable' is in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a call against the function or table that it names (manual, 9.7.12.5 and 5.1.6.4 to 5.1.6.5).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selectors of bytes and halves of registers in video instructions (manual, 9.7.18): %r1.b0, %r1.h10, %r1.b7531.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the operands of texture and surface instructions (manual, 9.7.10 and 9.7.11; the assembler decides what the
 // manual leaves open).
 //

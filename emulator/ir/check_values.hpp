@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks which operands can be used as a value of a type, and describes operands in messages.
 //
 //   register_fits(Type::b32, Type::f32, false)  ->  true      described(f, o)  ->  "register '%r1' of type .u32"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constant expressions (manual, section 4.5.4): folded during parsing.
 //
 //   3 + 4 * (1 << 2)  ->  19 (signed)        table + 8  ->  8 relative to the symbol `table`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Basic blocks of a function, their successors, and immediate post-dominators, where a diverged warp reconverges.
 //
 //   if (p) A else B; C   ->   the block that branches has C's block as its immediate post-dominator

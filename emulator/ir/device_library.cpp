@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/ir/device_library.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that the device provides without a definition in the module: the system calls (PTX interoperability guide,
 // "System calls") and the device runtime, with which kernels launch kernels (CUDA C++ Programming Guide, "CUDA Dynamic
 // Parallelism"; signatures as in cuda_device_runtime_api.h).

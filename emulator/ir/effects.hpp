@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registers that each instruction reads and writes.
 //
 //   @%p1 ld.global.v2.u32 {%r1, %r2}, [%rd1];   ->   reads %rd1, %p1; writes %r1, %r2; not certain

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adjacent accesses to shared memory that the assembler joins into one wider instruction. A profiler counts the joined
 // instruction, so the emulator must find these accesses.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links a kernel and every function that it can reach into one function, which the emulator decodes.
 //
 //   .entry k { … call f, (a); ret; }  .func f(.param .b32 x) { … ret; }

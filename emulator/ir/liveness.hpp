@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number of registers that are live at once in a function. It estimates how many registers a compiler would
 // allocate per thread, for the occupancy of kernels without a given register count.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merges several PTX files into one module, as a linker does: one file defines what another declares .extern.
 //
 //   a.ptx: .extern .func f; .visible .entry k { call f; }   b.ptx: .visible .func f { … }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PTX module after parsing: names are resolved to indices, constants are folded, but nothing is checked against
 // the instruction table yet (see ir/check.hpp).
 //

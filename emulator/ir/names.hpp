@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resolves names to declarations: nested scopes, with register ranges stored as ranges.
 //
 //   Scopes s; s.declare("p", {OperandKind::variable, 0}); s.declare_range("%r", 100, 7);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses PTX text to an ir::Module. Only parse.cpp uses the grammar and ANTLR.
 //
 //   Expected<Module> m = parse("… .entry k () { ret; }", "k.ptx");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime of the generated parser, instead of ANTLR's own: see `options` in Ptx.g4. The generated code is the same,
 // but the members that it names (match, _input, _tracker, …) are found here first. ANTLR's runtime needs a dozen
 // virtual calls, a dynamic_cast and two allocations for each rule. If a piece does not match, ANTLR's automaton

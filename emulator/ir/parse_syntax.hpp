@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the results of the generated parser to the structs of syntax.hpp. Include it from parse*.cpp only.
 //
 //   ContextReader contexts(syntax); Expression e = contexts.expression_of(*parser.operand());

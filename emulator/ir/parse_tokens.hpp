@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lexer behind the ANTLR parser: makes tokens from the text, one piece at a time. Include it from parse*.cpp only.
 //
 // ANTLR's own lexer needs locks and two virtual calls per character, and keeps every token of a file. This one runs the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints an ir::Module as PTX text that parses to the same module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operand or constant expression as written, with unresolved names: what the reader passes to the builder.
 //
 //   [%rd1+4], -5, p|q     becomes three Expressions; the first has one Term `open_bracket` with one child Expression

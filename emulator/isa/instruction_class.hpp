@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The class of an instruction for analyzers and models, given in its line of the instruction table.
 //
 //   info(InstructionClass::logarithm).counted_as == InstructionClass::exponential, .issue == "logarithm"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operand column of the instruction table: what each operand of a spelling must be.
 //
 //   "=t, t, t"      add: destination and sources have the (first) type of the spelling

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The notation of the instruction table. A pattern says which words may follow an opcode:
 //
 //   ".{rn,rz}[.ftz].f32"   add.rn.f32, add.rn.ftz.f32, add.rz.f32, add.rz.ftz.f32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operand selection of a video instruction as one number: the selected parts, their signedness, and negations. It
 // is an implicit source of the instruction ("selection" in operands.hpp): the decoder encodes selectors and types, and
 // the functors of semantics/video.hpp decode them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/isa/special_registers.hpp"
 
 #include <unordered_map>

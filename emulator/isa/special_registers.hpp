@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The special registers of PTX (manual, chapter 10): name, type, number of components.
 //
 //   special_register_named("%tid") -> 0;  kSpecialRegisters[0].components == 4

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction table at run time: its opcodes, and the entry of each spelling.
 //
 //   const Spelling* s = …lookup("add.rn.f32")…;  s->entry->opcode == "add", s->operands[0].type == Type::f32

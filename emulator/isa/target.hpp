@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The target of a module (`.target sm_100a`), and the targets that a line of the instruction table requires.
 //
 //   Targets(90)                     sm_90 or higher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scalar types and state spaces of PTX (manual, sections 5.1 and 5.2).
 //
 //   type_named("f32") == Type::f32, bits(Type::f32) == 32, is_float(Type::f32)

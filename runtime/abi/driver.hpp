@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The binary interface of the driver API of CUDA 13: types, values and functions with CUDA's names, so that programs
 // can be written against them without a CUDA installation.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The enumerations of the driver API, with CUDA's names and values (CUDA Driver API reference, "Data types used by CUDA
 // driver"; version 13). CUresult is in driver_errors.def, with the texts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUresult, from the table in driver_errors.def.
 #pragma once
 

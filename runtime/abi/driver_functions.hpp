@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the driver API as libcuda.so.1 exports them (CUDA Driver API reference; version 13). The names are
 // those that cuda.h maps to: cuMemAlloc is cuMemAlloc_v2.
 #pragma once

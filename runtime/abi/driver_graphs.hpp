@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory layout of the graph structures: what nodes do, how graphs are instantiated and updated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory layout of the driver API's structures (CUDA Driver API reference, "Data structures"; version 13). Of a
 // structure with several versions, this is the one that the current name in the header refers to.
 #pragma once

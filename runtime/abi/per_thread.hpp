@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Per-thread objects that the destructors of static objects can still use.
 //
 //   std::vector<Configuration>& pushed() { return PerThread<std::vector<Configuration>>::get(); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// The memory layout of the types of CUDA's runtime API, under NVIDIA's names, from its manual ("CUDA Runtime API",
 /// versions 11.8, 12.9, 13.0). Handles are those of the driver, so that programs can mix both APIs. Where the layout

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// The entry points of CUDA's runtime API that are the same in versions 11, 12 and 13, from NVIDIA's manual. Our
 /// library and the tests use them; entry points that differ are in runtime/cudart/signatures_*.cpp.

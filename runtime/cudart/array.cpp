@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA arrays, plain and mipmapped.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies to, from and between CUDA arrays. Offsets and widths are in bytes here.
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// The wrapper of all entry points: each is a call() whose body calls the driver. call() sets up the context, converts
 /// the result of the body to a cudaError_t and stores it as the thread's last error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream capture into graphs.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"

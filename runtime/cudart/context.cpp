@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The context that a thread uses: the driver's current context, or else the primary context of its device.
 #include "runtime/cudart/call.hpp"
 

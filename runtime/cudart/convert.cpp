@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cudart/convert.hpp"
 
 #include "runtime/cudart/call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Converts the runtime's descriptions of launches, copies and arrays to those of the driver. The runtime counts array
 /// elements where the driver counts bytes; see "cudaMemcpy3DParms" and "CUDA_MEMCPY3D" in the manual.

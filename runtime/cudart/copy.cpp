@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between pointers: one, two and three dimensions, peers. Copies of arrays are in array_copy.cpp.
 #include "runtime/cudart/convert.hpp"
 #include "runtime/cudart/order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device and its primary context: selection, queries, limits, reset, versions.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The error state: each thread keeps its last error until it is queried; the fault of a kernel is permanent.
 #include "runtime/cudart/call.hpp"
 

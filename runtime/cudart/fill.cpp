@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills: cudaMemset in one, two and three dimensions.
 #include "runtime/cudart/order.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of kernels, and their occupancy.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"

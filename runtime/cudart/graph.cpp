@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole graphs: construction, topology, instantiation, launch. Their nodes are in graph_nodes.cpp and graph_copies.cpp.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"

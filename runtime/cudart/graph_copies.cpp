@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The copy nodes of graphs: three-dimensional, one-dimensional, to and from symbols.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"

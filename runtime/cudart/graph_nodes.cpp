@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nodes of graphs, by kind; copies are in graph_copies.cpp.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/registration.hpp"

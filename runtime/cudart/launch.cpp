@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches: <<<>>> (push, pop, launch), cudaLaunchKernel, cooperative and extensible ones, host functions.
 #include "runtime/abi/per_thread.hpp"
 #include "runtime/cudart/call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Libraries that the program loads explicitly (since CUDA 12.8).
 #include "runtime/cudart/call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Advice and prefetching for managed memory, and memory pools.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"

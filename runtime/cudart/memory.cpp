@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocation: device, pitched, host, registered, managed; attributes of pointers.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"

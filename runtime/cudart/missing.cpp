@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that NVIDIA's library exports and this one does not support. Each prints a message with its name once.
 #include "runtime/cudart/missing.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// A function that is exported but not supported: every call returns cudaErrorNotSupported.
 ///

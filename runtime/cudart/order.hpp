@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// When a copy or a fill runs: asynchronously in a stream, or synchronously, which queues it and waits. Functions with
 /// both forms are written once.

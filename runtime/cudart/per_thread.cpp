@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The per-thread forms of all functions that the versions share; the others are next to the functions that differ.
 #include "runtime/cudart/per_thread.hpp"
 

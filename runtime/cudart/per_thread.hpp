@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// The entry points `name_ptds` and `name_ptsz`, which programs compiled with --default-stream per-thread call: the
 /// same functions, but without a stream they use the thread's own default stream.

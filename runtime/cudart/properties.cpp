@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cudaGetDeviceProperties: fills each field from the device attribute in device_properties.def.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/version.hpp"

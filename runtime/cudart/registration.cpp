@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that nvcc's host code calls for each translation unit, as in crt/host_runtime.h of CUDA 11 to 13.
 #include "runtime/cudart/registration.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// What a program compiled by nvcc registers with the runtime before main(): its fat binaries, and the host addresses
 /// that represent their kernels and variables. A binary is loaded when one of its kernels or variables is first used.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points that are specific to libcudart.so.11.0.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/missing.hpp"

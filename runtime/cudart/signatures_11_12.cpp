@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points that 11 and 12 share and 13 changed: graphs without edge data, locations as device numbers.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/missing.hpp"

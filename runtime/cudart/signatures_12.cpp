@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points that are specific to libcudart.so.12: the newer functions in addition to the older, as name_v2.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points that 12 and 13 share and 11 has in another form.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/per_thread.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry points that are specific to libcudart.so.13, the newest.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // __device__, __constant__ and __managed__ variables, by the host address that represents them.
 #include "runtime/cudart/order.hpp"
 #include "runtime/cudart/registration.hpp"

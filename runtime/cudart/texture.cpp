@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texture and surface objects.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/convert.hpp"

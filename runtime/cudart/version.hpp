@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// The differences between the major versions of the runtime. Everything else is the same object code in
 /// libcudart.so.11.0, .12 and .13; each library adds the signatures_*.cpp with its version in the name.

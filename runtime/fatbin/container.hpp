@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fat binaries: the code of one module for several architectures, as nvcc puts it into a program.
 //
 //   Expected<std::vector<Image>> images = read_container(bytes);   // PTX for compute_75, code for sm_90

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fat binaries inside an executable, a shared library or an object file.
 //
 //   Expected<std::vector<Embedded>> embedded = containers_in(bytes);   read_container((*embedded)[0].container)

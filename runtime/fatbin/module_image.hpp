@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the image passed to cuModuleLoadData or __cudaRegisterFatBinary to PTX.
 //
 //   LoadedCode code = load_code(image, {9, 0});        // a pointer, as the driver API takes it

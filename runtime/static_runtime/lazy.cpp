@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/static_runtime/lazy.hpp"
 
 #include <dlfcn.h>

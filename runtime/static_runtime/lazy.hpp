@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of a library that is loaded on the first call of one of them.
 //
 //   auto& runtime = *new Runtime{"/…/libcudart.so.13"};

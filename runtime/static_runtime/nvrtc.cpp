@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that compile CUDA source at run time ask NVRTC for machine code, because they find a GPU. NVRTC produces PTX
 // on the way. These functions return the PTX instead of the machine code; the driver loads either.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libwarplens_static.so: runs programs that nvcc linked with NVIDIA's static runtime, its default.
 //
 // NVIDIA's runtime accepts only NVIDIA's driver, which authenticates itself. The program must therefore not run that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of an ELF file, from its symbol tables: .symtab, which `strip` removes, and .dynsym.
 //
 //   Symbols s("/proc/self/exe");   s.begin_with("cuda", "__cuda")  ->  {{"cudaMalloc", 0x1c5d0, room 0x90}, …}

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws figures 16 to 32 of A. Dasgupta, CUDA Performance Analyzer (Georgia Tech 2011), from Warplens' predictions, and
 writes the tables of docs/fmm.md. Needs matplotlib.
 

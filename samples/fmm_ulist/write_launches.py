@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the launch files of this folder and the expected potentials, computed here in double precision.
 
     samples/fmm_ulist/write_launches.py

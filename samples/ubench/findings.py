@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sweeps the kernels of uBench over the block shapes and L1 configurations of the paper, and writes the results into the
 README in the same folder.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hand-written warp accesses for the tests, classified as in the emulator.
 //
 //   WarpAccess a(0xffffffff, 4, [](int lane) { return 128 + 8 * lane; });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/analyzers.hpp"
 #include "analyzers/global_transactions.hpp"
 #include "analyzers/local_memory.hpp"

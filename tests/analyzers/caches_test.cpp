@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Caches: hits and misses, computed by hand.
 #include "analyzers/caches.hpp"
 #include "tests/analyzers/warp_streams.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partition camping: the cases of NVIDIA's "Optimizing Matrix Transpose in CUDA", and of Cornelis 2010.
 #include "analyzers/partition_camping.hpp"
 #include "tests/analyzers/warp_streams.hpp"

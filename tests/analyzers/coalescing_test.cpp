@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/coalescing.hpp"
 #include "analyzers/fast_coalescing.hpp"
 #include "tests/analyzers/accesses.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast engines agree with the engines that follow the guides literally, on random accesses of every kind. The
 // environment variable WARPLENS_RANDOM_ACCESSES sets the number of accesses per rule; the default is 30 000.
 #include "analyzers/fast_banks.hpp"

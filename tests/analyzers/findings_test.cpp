@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/analyzers.hpp"
 #include "analyzers/findings.hpp"
 #include "tests/analyzers/accesses.hpp"

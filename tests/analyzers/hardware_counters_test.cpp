@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Feeds the accesses of the measured kernels, hand-written from their CUDA source, to all analyzers, and compares the
 // results with the profiler's counters on compute capability 9.0.
 

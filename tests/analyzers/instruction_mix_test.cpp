@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analyzers/instruction_mix.hpp"
 #include "tests/analyzers/spelled.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of metrics: names are unique, families are recognised, formulas name metrics that exist.
 #include "analyzers/metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Analyzers of whole kernels: independent loads, imbalance at barriers, arithmetic; and that the results of all
 // analyzers do not depend on which worker runs which block.
 #include "analyzers/analyzers.hpp"

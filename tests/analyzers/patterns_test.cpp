@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access patterns of the lanes of a warp, computed by hand.
 #include "analyzers/analyzer.hpp"
 #include "tests/analyzers/accesses.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reuse distances and duplicate loads, computed by hand.
 #include "analyzers/duplicate_loads.hpp"
 #include "analyzers/reuse_distance.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Features of the rule language that the built-in rules do not use, counted by hand. Also, the fast engine agrees with
 // the reference engine on random rules from the whole language.
 #include "analyzers/analyzers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that a user selects: reading, explanation and counting.
 #include "analyzers/analyzers.hpp"
 #include "rules/rule_set.hpp"

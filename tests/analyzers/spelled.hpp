@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An instruction as after check(), without a module. Any text is valid where the instruction class does not matter.
 //
 //   function.instructions.push_back(spelled("add.f32"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of streams, and their memory limit.
 #include "analyzers/analyzers.hpp"
 #include "analyzers/local_memory.hpp"

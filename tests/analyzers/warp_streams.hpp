@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hand-written accesses of many warps, one by one, for the analyzers that depend on order.
 //
 //   WarpStreams warps(analyzer, shape);            // shards get the blocks in round-robin order

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The PTX that replaces machine instructions: for every known opcode, the PTX can be loaded.
 #include "api/session/session.hpp"
 #include "api/trace/accelsim_opcodes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks that wait for each other, or take ticket numbers: the report is the same with any number of threads, and
 // waiting blocks do not starve the others.
 #include "api/launch/launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared library, loaded as users load it.
 #include "api/warplens.h"
 #include "tests/api/kernels.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The three collectors return the same kind of result.
 #include "api/files/csv.hpp"
 #include "api/plan/launch_file.hpp"

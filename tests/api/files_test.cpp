@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing files, and the limits for both.
 #include "api/files/input_file.hpp"
 #include "api/files/output_file.hpp"

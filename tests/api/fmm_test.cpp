@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eight base variants of Dasgupta's fast multipole kernels at 64 threads per block have the order of the thesis and
 // the bounds that it names. For speed, they are counted on an octree of 8 leaves and predicted for 585 blocks: the work
 // of a warp depends only on its number of neighbours. docs/fmm.md has the results at full size.

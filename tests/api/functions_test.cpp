@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with function calls: linking several files, printf output, the device heap.
 #include "api/launch/launch.hpp"
 

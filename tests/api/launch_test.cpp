@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/launch/launch.hpp"
 #include "api/report/json_report.hpp"
 #include "emulator/ir/liveness.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/files/npy.hpp"
 
 #include <gtest/gtest.h>

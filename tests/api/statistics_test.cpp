@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transaction counts that models receive, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17): a
 // warp makes 800 transactions of one size, and the model's time is known.
 #include "api/launch/statistics.hpp"

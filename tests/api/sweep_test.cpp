@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api/launch/board.hpp"
 #include "api/sweep/sweep.hpp"
 #include "rules/rule_set.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conventions that the compiler does not check: files are short, the core neither prints nor aborts, and no text names
 // the machine that it was written on.
 #include "tests/architecture/sources.hpp"

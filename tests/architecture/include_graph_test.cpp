@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The allowed includes between folders: the table in docs/design.md, which also names the stages of an instruction.
 #include "tests/architecture/sources.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handlers are compiled once per processor level. A weak symbol (an inline function, a template) with the same name
 // in two levels is merged by the linker, which keeps the first one: code for a new processor may then run and crash
 // on an old one. Therefore all weak symbols in the objects of a level have the level's namespace in their names.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The source tree for the architecture tests: its files and their includes.
 //
 //   for (const SourceFile& file : tree())                 file.path == "emulator/exec/grid/grid.cpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the table and the checker with ptxas results, which ask_ptxas.py recorded in tests/data/assembler.
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules with valid and invalid directives and declarations, and ptxas's verdict on each:
 // tests/data/assembler/mutations.txt.
 //

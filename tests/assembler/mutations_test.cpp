@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the checker with ptxas results for directives and declarations.
 #include "tests/assembler/mutations.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of operand in every position of every instruction: the checker never crashes, and the decoder decodes what
 // the checker accepts, or rejects it with a reason.
 #include "tests/assembler/statements.hpp"

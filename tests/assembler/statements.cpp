@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/assembler/statements.hpp"
 
 #include "emulator/exec/decode/decode.hpp"

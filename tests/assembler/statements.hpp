@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PTX statements for the table's spellings, and Warplens' verdicts on a list of statements, for the comparison with the
 // ptxas results in tests/data/assembler.
 //

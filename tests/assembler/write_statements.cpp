@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the scripts of tests/data/assembler, which compare Warplens with ptxas.
 //
 //   write_statements spellings 90          every spelling that the table has for that version of PTX (times ten): line

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds programs from this tree with exactly the edits that docs/extending/instruction.md and docs/extending/analyzer.md
 # describe. A block named added/PATH is added to PATH: in a header at the end of the namespace, in a list before the
 # #undef lines, in other files at the end.

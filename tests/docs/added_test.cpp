@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction, the analyzer and the model of docs/extending/, in programs that are built with exactly the pages'
 // edits (added.cmake).
 #include "tests/tools/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analyzer of docs/extending/analyzer.md, with a running kernel.
 #include "analyzers/line_requests.hpp" // from the page
 #include "tests/hardware/emulated.hpp"

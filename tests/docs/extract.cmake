@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Extracts the examples from the documentation, so that tests can compile, load and run them.
 #
 #   ```toml file=devices/gtx260.toml        becomes  ${folder}/devices/gtx260.toml

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/docs/instruction_coverage.hpp"
 
 #include "emulator/isa/table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generates docs/instructions.md from the instruction table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/docs/metric_tables.hpp"
 
 #include "analyzers/analyzers.hpp"

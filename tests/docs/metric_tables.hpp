@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What docs/ says of the metrics, made from analyzers/metrics.def.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statements of the pages about the tree are correct: the named files, functions, links, counters and opcodes exist.
 #include "analyzers/analyzers.hpp"
 #include "emulator/base/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loader for user files can read every TOML block of the pages.
 #include "api/plan/launch_file.hpp"
 #include "model/models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write_instructions FILE: writes docs/instructions.md.
 #include "tests/docs/instruction_coverage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write_metrics DOCS: writes DOCS/metrics.md, and the metrics in DOCS/json-schema.json.
 #include "tests/docs/metric_tables.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores of each width, in each space, by all lanes, some, or one, with consecutive or other addresses: what
 // each lane reads and writes, compared with a simple memory model; at every level, watched and unwatched.
 #include "tests/exec/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The approximations over the whole range of float, every 2^12th value: within the bounds of the manual (9.7.3).
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/state/warp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The addresses of device memory, allocations, and the memory around them.
 #include "emulator/exec/memory/guarded_memory.hpp"
 #include "emulator/exec/memory/heap.hpp"

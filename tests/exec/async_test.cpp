@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Watcher events of asynchronous copies, clusters on several workers, and waits that yield.
 #include "tests/exec/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Barriers of a block: which threads count and wait, reductions, and incorrect use.
 #include "tests/exec/kernel_test.hpp"
 

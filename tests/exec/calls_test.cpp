@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls: results and counts, which must not depend on the number of workers or on watchers.
 #include "emulator/exec/calls/device_printf.hpp"
 #include "emulator/exec/memory/heap.hpp"

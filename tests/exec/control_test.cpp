@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divergence and exits: the results of each lane, and what stops a kernel. Barriers: barrier_test.cpp.
 #include "tests/exec/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events one by one: each access and branch of the CTAs that a shard asks for, with its warp, in program order.
 #include "tests/exec/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behaviour that the manual leaves open or describes differently: measured on an H200 with operands in registers.
 #include "tests/exec/kernel_test.hpp"
 

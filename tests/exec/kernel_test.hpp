@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs inline kernels on one buffer of u32.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every handler of the table, at every level, with all or some lanes active: the results are bitwise equal.
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/state/warp.hpp"

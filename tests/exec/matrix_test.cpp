@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix multiplications compared with a simple product: small integers, which every type represents exactly, with
 // wmma.load, wmma.mma and wmma.store in every layout; and mma with fragments according to the manual's formulas.
 #include "tests/hardware/emulated.hpp"

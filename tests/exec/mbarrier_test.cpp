@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mbarrier objects in isolation: phases, pending counts and bytes according to the manual (9.7.13.15).
 #include "emulator/exec/access/mbarrier.hpp"
 

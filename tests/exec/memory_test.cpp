@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accesses: every shape, space and width; bounds and alignment; watcher events.
 #include "tests/exec/kernel_test.hpp"
 

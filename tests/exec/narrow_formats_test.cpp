@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions to and from formats of 16 bits or fewer, compared with their definition (manual 5.2.3): the test
 // enumerates all values of a format and selects the correctly rounded one. Instructions for sm_100 could not be
 // measured; their expected results are from the manual or, where noted, from others' measurements.

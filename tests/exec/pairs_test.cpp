@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on packed halves and bytes, with mixed precision and with three operands, logic with a predicate, and
 // vector moves, compared with simple definitions.
 #include "tests/exec/kernel_test.hpp"

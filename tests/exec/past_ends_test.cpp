@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accesses past the ends of allocations: which of them stop a kernel, and which succeed if the launch permits them, as
 // on an H200 (tests/data/hardware/allocation_ends.jsonl).
 #include "tests/exec/kernel_test.hpp"

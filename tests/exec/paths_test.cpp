@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The paths of a diverged warp from sm_70 on: they run alternately, and reconverge at warp-synchronous instructions.
 #include "tests/exec/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks and warps that wait for each other make progress, with any number of workers. Exactly the kernels that cannot
 // make progress are reported.
 #include "tests/exec/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With four times as many elements of any kind in a module, parsing, checking, printing, merging, linking, decoding and
 // analysing take about four times as long.
 #include "emulator/exec/decode/decode.hpp"

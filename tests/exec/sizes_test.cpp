@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes and offsets in PTX that wrap around or are too large: an error names the limit, or the kernel runs, but it
 // never accesses memory outside its own.
 #include "api/launch/launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Special registers: the value of each, and which types and targets may read it (checked with ptxas 13).
 #include "tests/exec/kernel_test.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texture and surface instructions give the same results whether their lanes name one object or several.
 #include "tests/hardware/emulated.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling in rows, at every level, compared with single samples: random textures, formats, modes and coordinates.
 #include "emulator/exec/decode/levels.hpp"
 #include "emulator/exec/texture/filter.hpp"

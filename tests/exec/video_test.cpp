@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalar video instructions: as in the PTX manual (9.7.18.1) on targets that have them, and like the code that ptxas
 // generates for them on later targets. tests/hardware/video_test.cpp has many more cases for later targets.
 #include "tests/exec/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions across the lanes of a warp, compared with the manual's definitions: with guards, divergence, partial
 // warps, masks that split a warp, and incorrect masks.
 #include "tests/exec/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slow reference interpreter for the fuzzer: it runs a kernel thread by thread and instruction by instruction,
 // directly from the IR. It shares only the functors with the emulator (compiled without vectors, see scalar_lanes.hpp);
 // it has its own implementation of operands, guards, memory and branches.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs random programs (generator.hpp) in the emulator at every level, watched and unwatched, and in a simple evaluator
 // (evaluator.hpp). Registers, memory and instruction counts must be equal. The test reduces a failing program as far as
 // possible before it shows it.

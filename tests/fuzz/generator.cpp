@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/generator.hpp"
 
 #include "emulator/isa/table.hpp"
-
 #include <algorithm>
 #include <random>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random kernels from the instruction table's spellings, for the fuzzer. Each number always gives the same program:
 //
 //   Program p = generate(17);   p.ptx() is a module with `.entry k(.param .u64 in, .param .u64 out)`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/scalar_lanes.hpp"
 
 #include "emulator/isa/table.hpp"

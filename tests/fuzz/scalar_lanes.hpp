@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functors of the instruction table, called for one lane at a time and compiled without vectors: the fuzzer's
 // reference for the emulator's handlers.
 //

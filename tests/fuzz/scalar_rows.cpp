@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines the single-lane functions for one file of the table (WARPLENS_TABLE).
 #include "tests/fuzz/scalar_rows.hpp"
 

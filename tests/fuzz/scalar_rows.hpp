@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that scalar_rows.cpp defines, one per file of the instruction table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Golden tests: comments in each *.ptx file here give the command and the expected output.
 //
 //   // RUN: run %s --kernel k --grid 1 --block 32 --no-analyze --print x      %s: this file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accesses around allocations (tests/data/hardware/allocation_ends.jsonl): those that we permit succeeded on an H200.
 #include "tests/hardware/emulated.hpp"
 

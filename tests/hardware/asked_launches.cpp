@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/hardware/asked_launches.hpp"
 
 #include "api/launch/launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launches that were timed on an H200 (tests/data/hardware/times_asked.jsonl), and the statistics that the models
 // receive for them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // atom and red, compared with tests/data/hardware/atomics.jsonl, which ask/atomics.py recorded on an H200.
 #include "tests/hardware/emulated.hpp"
 

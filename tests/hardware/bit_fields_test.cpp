@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bfe and bfi with any position and length, compared with tests/data/hardware/bit_fields.jsonl. ask/bit_fields.py
 // recorded the file on an H200 and describes its format.
 #include "tests/hardware/emulated.hpp"

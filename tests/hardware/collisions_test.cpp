@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lanes that write the same address, compared with tests/data/hardware/collisions.jsonl. ask/collisions.py recorded the
 // file on an H200 and describes its format.
 #include "tests/hardware/emulated.hpp"

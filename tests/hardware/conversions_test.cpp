@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions to and from narrow formats, packing, halves of a word and logic with a predicate,
 // compared with tests/data/hardware/conversions.jsonl, which ask/conversions.py recorded on an H200.
 #include "tests/exec/kernel_test.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds the missing lines to tests/data/hardware/times_counted.jsonl, short launches first: ninja -C build
 // count-asked-launches. All launches take an hour on two cores; you can interrupt the program and continue later.
 #include "tests/hardware/asked_launches.hpp"

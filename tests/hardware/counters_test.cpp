@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every launch of tests/data/hardware/counters.jsonl: the emulator leaves the same bytes in every buffer as an H200
 // did, and counts the requests, sectors, wavefronts and conflicts that its profiler counted.
 #include "analyzers/analyzers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PTX file loaded into the emulator, with buffers and launches, for the tests against hardware.
 #pragma once
 

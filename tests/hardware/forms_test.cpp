@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every instruction form of tests/data/hardware/forms.jsonl, run as its kernel in forms.ptx, at every level,
 // compared with the results of an H200. README.md there describes the files.
 #include "tests/hardware/emulated.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bit-field and shift instructions with immediate operands, compared with tests/data/hardware/immediates.jsonl,
 // which ask/immediates.py recorded on an H200.
 #include "tests/exec/kernel_test.hpp"

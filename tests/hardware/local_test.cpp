@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local memory in the L1 cache: compared with the counters of an H100 in tests/data/hardware/local.jsonl.
 #include "analyzers/analyzers.hpp"
 #include "tests/hardware/emulated.hpp"

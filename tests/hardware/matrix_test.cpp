@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix instructions, compared with tests/data/hardware/matrix.jsonl and fragments.jsonl, which ask/matrix.py and
 // ask/fragments.py recorded on an H200.
 #include "analyzers/analyzers.hpp"

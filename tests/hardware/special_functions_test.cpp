@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The approximations, bit for bit: every line of tests/data/hardware/special_functions.txt, at every level. Each
 // line has an instruction, its inputs, and a hash for each 65536 results of an H200. ask/special_functions.py describes
 // and generates inputs and hashes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The targets of each instruction: compares the checker with the ptxas results in tests/data/hardware/targets.txt,
 // which ask/targets.py recorded.
 #include "tests/hardware/emulated.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the test cases of tests/data/hardware/textures.txt in the emulator; ask/textures.py there describes the format
 // of the lines.
 #pragma once

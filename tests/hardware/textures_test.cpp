@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Textures and surfaces, compared with tests/data/hardware/textures.txt, which ask/textures.py recorded on an H200.
 #include "tests/hardware/textures.hpp"
 

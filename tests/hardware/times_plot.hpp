@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/h200.svg: predicted and measured times.
 #pragma once
 

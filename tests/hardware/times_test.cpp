@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model throughput-latency compared with times on an H200, for launches of kernels that were not used for fitting.
 #include "tests/hardware/times_plot.hpp"
 

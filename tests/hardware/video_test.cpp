@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every video instruction of tests/data/hardware/video.jsonl, at every level, compared with the results of an H200.
 // tests/data/hardware/ask/video.py recorded the file and defines the inputs of each thread.
 #include "tests/hardware/emulated.hpp"

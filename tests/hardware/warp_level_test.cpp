@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warp-level instructions and special registers, compared with tests/data/hardware/warp_level.jsonl, which
 // ask/warp_level.py recorded on an H200.
 #include "tests/hardware/emulated.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes docs/h200.svg: ninja -C build docs-h200.
 #include "tests/hardware/times_plot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs every command on malicious files of its kind: see tests/data/hostile/README.md. Other tests check the messages;
 // this test checks only that there is a message, soon and with little memory.
 #include "tests/tools/folder.hpp"

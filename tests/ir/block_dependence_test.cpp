@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/ir/block_dependence.hpp"
 
 #include "emulator/ir/check.hpp"

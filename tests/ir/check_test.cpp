@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics for selectors and signs of operands, which only video instructions have. ptxas 13 determined which are
 // legal.
 #include "tests/ir/ptx_text.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes PTX like that of nvcc: many kernels with straight-line and branching code, about as many bytes as requested.
 
     tests/ir/generate_ptx.py 3000000 > big.ptx

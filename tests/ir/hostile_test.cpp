@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Malicious PTX for the parser and the checker: tests/data/hostile/ptx and fuzz, and generated text. Parsing and
 // checking must be fast and safe. tests/hostile covers the later stages.
 #include "tests/ir/ptx_text.hpp"

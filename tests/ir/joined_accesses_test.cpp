@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each kernel was compiled with ptxas 13 for sm_90. The expected result is the widths, in bits, of the shared loads and
 // stores in the machine code.
 #include "emulator/ir/joined_accesses.hpp"

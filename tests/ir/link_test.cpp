@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with the functions that they call, and modules linked from several files.
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/control_flow.hpp"

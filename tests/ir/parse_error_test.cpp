@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics for invalid PTX: one for each error, and never a crash.
 #include "tests/ir/ptx_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The IR of each PTX construct.
 #include "tests/ir/ptx_text.hpp"
 

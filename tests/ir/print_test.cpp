@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // parse() reads the output of print() as the same module.
 #include "emulator/ir/print.hpp"
 #include "tests/ir/ptx_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PTX for tests: a file of tests/ir/data, or a body wrapped in a module.
 //
 //   body("add.s32 %r1, %r2, 5;")  has registers %p<4> %r<10> %rd<10> %f<9> %fd<9>, a parameter `p`, a global array

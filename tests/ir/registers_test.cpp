@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The error of the register estimate, compared with ptxas, for the samples, the test programs, the benchmark kernels
 // and the measured kernels. docs/analyzers.md states the error.
 #include "emulator/ir/check.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction table: what it accepts and rejects, and that it has no duplicates.
 #include "emulator/isa/table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/hong_kim.hpp"
 #include "model/models.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models other than those of Hong & Kim and Dasgupta. Expected values are computed by hand from the equations.
 #include "model/benefits.hpp"
 #include "model/merging.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every model returns finite numbers or an error for any profile: random profiles, half of them unrealistic, for every
 // model on every device.
 #include "model/models.hpp"

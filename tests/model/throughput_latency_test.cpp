@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model throughput-latency: its equations by hand. How well it predicts: tests/hardware/times_test.cpp.
 #include "model/models.hpp"
 

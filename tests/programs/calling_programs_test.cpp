@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs compiled by nvcc, with functions that are not inlined, compared with the same computation on the CPU. The
 // PTX is in the tree; after changing a source, regenerate it with
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E. Darve, CME 213, Stanford University 2019: bandwidth, the transpose ladder, occupancy, on one GPU of a Tesla K80.
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"

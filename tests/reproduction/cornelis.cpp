@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // J. Cornelis, Anti-parallel Patterns in Fine-grain Data-parallel Programs, 2010: Tables 2.1, 4.1 to 4.3, 7.1 to 7.5.
 #include "model/cornelis.hpp"
 #include "analyzers/banks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A. Dasgupta, CUDA Performance Analyzer, 2011: the micro-benchmarks that tune the model (Tables 2 to 11).
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"

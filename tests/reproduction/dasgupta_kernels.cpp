@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A. Dasgupta, CUDA Performance Analyzer, 2011: the fast multipole kernels (Tables 12 to 16, Figure 17, section 5.2.4).
 #include "model/merging.hpp"
 #include "model/models.hpp"

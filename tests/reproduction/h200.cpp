@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model throughput-latency on an H200: not from a paper, but our own requirements.
 #include "tests/hardware/asked_launches.hpp"
 #include "tests/reproduction/page.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // S. Hong, H. Kim, ISCA 2009: the worked example (tiled matrix multiplication).
 #include "model/hong_kim.hpp"
 #include "model/models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Karan Kumar G, Analytical Model for Kernel Performance Prediction, 2023: Tables 2 and 4 to 8.
 #include "model/calibration.hpp"
 #include "model/models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Occupancy: the worked examples of papers, guides and NVIDIA's spreadsheets, and uBench's conclusion.
 #include "model/occupancy.hpp"
 #include "tests/reproduction/page.hpp"

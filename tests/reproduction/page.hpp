@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/reproduction.md: printed values of the papers and our values, with the difference and a verdict.
 //
 //   page.section("Hong & Kim 2009", "section 3.5, the worked example");

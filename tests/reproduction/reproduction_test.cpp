@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recomputes the values of the papers; docs/reproduction.md must contain the results.
 #include "tests/reproduction/page.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes docs/reproduction.md: ninja -C build docs-reproduction.
 #include "tests/reproduction/page.hpp"
 

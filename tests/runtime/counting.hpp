@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel that sets the condition of a conditional graph node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // User errors: a clear message on stderr, the right exit status, and never a crash.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of a device can be files or built in: the same rule under another name gives the same report, on every
 // device. Errors in a device's rules are reported before anything runs.
 #include "tests/tools/folder.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests warplens exec, and the other commands with files that are not PTX text. The program is
 // runtime/programs/launches.cpp, which uses the driver API.
 #include "tests/tools/program.hpp"

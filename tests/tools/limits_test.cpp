@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of a run, limits for the contents of files, and the destinations of results.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device memory of unmodified programs: runtime/programs/places.cpp.
 #include "tests/tools/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests warplens predict and warplens calibrate as users run them.
 #include "tests/tools/program.hpp"
 

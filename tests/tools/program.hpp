@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the warplens program and captures its output.
 //
 //   Output o = run_program({"check", "a.ptx"});   o.status == 2, o.err contains "a.ptx:3:1: error: …"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every sample runs, gives the expected results, and has a page that the list of samples names.
 #include "tests/tools/program.hpp"
 

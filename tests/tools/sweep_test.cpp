@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests warplens sweep as users run it.
 #include "tests/api/kernels.hpp"
 #include "tests/tools/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests run --trace, analyze, inspect and convert as users run them.
 #include "tests/tools/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds without optional parts: see the options at the top of CMakeLists.txt.
 #include "tests/tools/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/access/access.hpp"
 
 #include "emulator/base/checked.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a row of addresses to host memory: classifies the shape once, checks bounds and alignment, notifies the watcher.
 // Compiled per level. Both the load and the analyzers use the shape.
 #pragma once

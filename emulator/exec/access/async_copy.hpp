@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous copies and stores: cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async, red.async and st.bulk. Here
 // they complete with the instruction, so waiting for their groups takes no time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // atom and red: lane by lane, in lane order; vectors element by element.
 #pragma once
 

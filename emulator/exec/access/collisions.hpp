@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which the lanes of a warp store. It decides which lane wins if several store to one address. PTX leaves
 // it open; here it is that of an H200 (recorded in tests/data/hardware/collisions.jsonl): a warp stores 128 bytes at
 // a time, and the lowest lane of those that store together wins.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/mbarrier.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mbarrier objects (manual 9.7.13.15): 64 bits of shared memory that count arrivals and bytes, phase by phase.
 //
 //   Mbarrier b = *Mbarrier::create(2);  b.arrive(1);  b.expect(16);  b.arrive(1);  b.complete(16);   // now in phase 1

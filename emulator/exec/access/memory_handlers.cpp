@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores. Compiled once per level.
 #include "emulator/exec/access/memory_handlers.hpp"
 #include "emulator/exec/access/access.hpp"

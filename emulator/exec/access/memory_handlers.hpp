@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the load or store handler of an instruction; each level compiles its own.
 #pragma once
 

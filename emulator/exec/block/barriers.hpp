@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Barriers of a CTA: bar and barrier (manual, 9.7.13.1).
 //
 // A barrier instruction first waits for all threads of its warp that have not exited. Then the warp arrives, which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread block cluster: CTAs that one worker runs together, their barrier, and their shared memories as one window.
 // Every CTA belongs to a cluster; in a launch without clusters, each cluster has one CTA.
 //

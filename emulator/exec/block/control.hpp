@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers that move a warp from one instruction to another: branches, reconvergence, exits, barriers, traps.
 //
 // Reconvergence: a branch that splits a warp pushes a path that waits at the immediate post-dominator onto a stack, and

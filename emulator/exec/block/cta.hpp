@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One CTA: its warps, shared and local memory, barriers. A worker runs it in turns until all warps are done.
 #pragma once
 

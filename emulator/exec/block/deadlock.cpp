@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes what the warps of a CTA wait for when it makes no progress:
 //
 //   warp 0 lanes 0-15 wait at barrier 1 (line 12), warp 0 lanes 16-31 repeat lines 20-23, warp 3 waits at barrier 2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lanes that the membermask of a .sync instruction names.
 //
 // Lanes with the same mask form a group. A group is complete when all lanes that the mask names execute the

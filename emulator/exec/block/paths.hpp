@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The paths of a diverged warp: which lanes wait where, while others run.
 //
 //   lanes 0-7 run the taken side   waiting, top first: {other side, rejoin at M, lanes 8-31}, {M, rejoin of the whole,

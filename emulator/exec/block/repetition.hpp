@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects whether a warp repeats itself. It samples the warp's state at intervals: registers, next instruction, lanes
 // and paths. A warp whose states form a cycle only waits for memory to change (Brent, "An improved Monte Carlo
 // factorization algorithm", 1980: the kept state is replaced after 1, 2, 4, … looks until it recurs).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a worker thread that runs CTAs: bounds caches, counters, events for watchers, its trap.
 #pragma once
 

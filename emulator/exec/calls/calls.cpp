@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/calls/calls.hpp"
 
 #include "emulator/exec/block/control.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handlers of calls: frames on the threads' stacks, activations on the stack of paths.
 //
 // Each thread has a stack in its local memory. The program's rows `frame` and `top` hold, per lane, the start of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // printf() of kernels: a format and packed arguments become text (CUDA C++ Programming Guide, "Formatted Output").
 //
 //   "%d: %5.2f\n" and {int 3; double 1.5} at their natural alignment   ->   "3:  1.50\n", 2 arguments

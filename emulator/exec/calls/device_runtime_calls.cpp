@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/calls/library_call.hpp"
 
 #include "emulator/base/limits.hpp"

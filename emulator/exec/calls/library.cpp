@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the device library that compilers call: printf, malloc, free, assert. The functions for launches by
 // kernels are in device_runtime_calls.cpp.
 #include "emulator/exec/block/control.hpp"

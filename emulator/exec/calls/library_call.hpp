@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lane's call of a function of the device library: its arguments, its result, the memory that it accesses.
 #pragma once
 

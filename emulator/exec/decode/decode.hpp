@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes a kernel into the program that warps run.
 #pragma once
 

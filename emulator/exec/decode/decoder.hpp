@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the instructions of a kernel into ops. decode.cpp walks the blocks; lower_*.cpp hold one family each.
 #pragma once
 

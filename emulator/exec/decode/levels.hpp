@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handlers are compiled once per x86-64 level (v2, v3, v4) and once for other machines. The best level that the
 // processor supports is chosen at start; DecodeOptions::level selects another.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers asynchronous copies and stores, and mbarrier.
 #include "emulator/exec/decode/decoder.hpp"
 

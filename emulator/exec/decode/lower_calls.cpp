@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers calls, the stack, and branches through tables. See calls.hpp for the layout of a frame.
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/block/control.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers barrier.cluster, mapa and getctarank.
 #include "emulator/exec/decode/decoder.hpp"
 

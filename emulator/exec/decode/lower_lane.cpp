@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions that functors compute, and those that the decoder builds from them: setp with a boolean operation or
 // a second result, set, vector moves, lop3 with a predicate.
 #include "emulator/exec/decode/decoder.hpp"

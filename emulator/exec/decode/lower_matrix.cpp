@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers the matrix instructions of a warp: element layouts and handlers.
 #include "emulator/exec/decode/decoder.hpp"
 

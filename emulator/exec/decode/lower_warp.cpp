@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers instructions across the lanes of a warp: handlers and rows.
 #include "emulator/exec/decode/decoder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of the operands of an instruction.
 #include "emulator/exec/decode/decoder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out a warp's register file at decode time: registers, constants, special registers and temporaries, each a row.
 //
 //   RegisterFile file(function);  file.reg(3) -> offset of register 3;  file.constant(4, 7) -> a row of sevens

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encodes the selectors and types of a video instruction as the number that its functor takes: see isa/selection.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/grid/block_scheduler.hpp"
 
 #include "emulator/exec/grid/time_limit.hpp"

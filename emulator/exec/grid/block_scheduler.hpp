@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the unfinished CTAs of one worker in turns, and detects launches that make no progress.
 //
 // When a CTA has run for a while without finishing, another one starts beside it: the first may be waiting for data

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traps and overruns as diagnostics.
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/grid/grid.hpp"

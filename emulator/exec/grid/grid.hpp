@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a launch: distributes CTAs over worker threads. Only grid.cpp uses TBB.
 //
 //   Launch launch{.program = p, .shape = {{64,1,1},{256,1,1}}, …};

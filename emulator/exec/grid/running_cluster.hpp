@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CTAs of a cluster, which a worker runs together; usually one.
 #pragma once
 

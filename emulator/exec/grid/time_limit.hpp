@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time limit of the process. When the timer sets this flag, all launches stop as they do at a trap.
 #pragma once
 

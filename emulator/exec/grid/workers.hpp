@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default number of workers of a launch.
 //
 //   taskset -c 0,1 warplens run …: default_workers() == 2

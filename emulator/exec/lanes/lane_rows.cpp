@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the handlers of the `lane` entries of one file of the table (WARPLENS_TABLE), for one level.
 #include "emulator/exec/lanes/lane_rows.hpp"
 #include "emulator/exec/lanes/lanes.hpp"

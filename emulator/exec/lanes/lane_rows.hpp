@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that lane_rows.cpp defines, per level and file of the instruction table.
 #pragma once
 

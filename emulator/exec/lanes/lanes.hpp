@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // THE loop: applies a functor that computes one lane to all lanes of a warp. Included only by the files that are
 // compiled once per level; everything in it lives in the level's namespace, so that the linker never mixes levels.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shuffles, votes, matches and reductions across the lanes of a warp. Compiled once per level.
 //
 // Only acting lanes send and receive. In a .sync form, lanes with the same membermask form a group. Named lanes that

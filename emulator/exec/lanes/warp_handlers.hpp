@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the handler of an instruction across the lanes of a warp. Each level compiles its own.
 //
 // Rows of an op: dst[0] the value, dst[1] the predicate; src[0] the value or predicate of each lane, src[1] and

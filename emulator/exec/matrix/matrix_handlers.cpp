@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores of matrices in the registers of a warp: ldmatrix, stmatrix, movmatrix, wmma.load, wmma.store
 // (9.7.14). Compiled once per level.
 #include "emulator/exec/matrix/matrix_handlers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the handler of a matrix instruction; each level compiles its own.
 //
 // Rows of an op: src[0] the address, src[3] the membermask of a whole warp. Fragments are in the sites: MemorySite::to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrices of a warp as dense tiles for arithmetic: fragments are read into them and written from them. Included only
 // by files that are compiled once per level.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mma, mma.sp and wmma.mma of f16, bf16, tf32 and bytes of floating point (9.7.14.4.5, 9.7.14.5, 9.7.14.6). Compiled
 // once per level.
 //

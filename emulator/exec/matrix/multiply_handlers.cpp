@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mma and wmma.mma of whole numbers, bits, double precision, and the m8n8k4 of halves (9.7.14.4.5, 9.7.14.5,
 // 9.7.14.6); multiply_floats.cpp has the other floats. Compiled once per level.
 #include "emulator/exec/matrix/multiply_handlers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mma and wmma.mma, for matrix_handlers.cpp of the same level.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/memory/address_space.hpp"
 
 #include "emulator/exec/memory/memory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The location of device memory: numbered places in the address space. The first context of every process has the same
 // addresses, likewise the second, and each has memory below 4 GiB. Only address space is reserved, no memory.
 //

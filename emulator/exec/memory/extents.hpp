@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The free pieces of an address range. First fit: the lowest piece that is large enough is used, so that addresses
 // depend little on history. Both operations take logarithmic time in the number of pieces, unless many pieces are large
 // enough but cannot hold an aligned block.

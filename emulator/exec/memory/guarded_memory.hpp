@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of a block that is addressed by offsets: registers, shared and local memory. It ends at a guard page, so
 // that a handler with a wrong offset stops the process instead of overwriting other data.
 //

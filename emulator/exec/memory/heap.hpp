@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heap of a device, for malloc() and free() in kernels (CUDA C++ Programming Guide, "Dynamic Global Memory
 // Allocation").
 //

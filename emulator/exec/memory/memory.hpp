@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device memory: an arena at the same address in each process, which makes reports reproducible. A device address is a
 // host address. Allocations are 256-byte aligned and named; the bounds checks use them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of kernels that launch kernels themselves (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"):
 // launches, copies and fills. They are collected while the grid runs. After the grid has ended, the caller executes
 // them in this order, which is valid for the streams and events of all its blocks:

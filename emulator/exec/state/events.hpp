@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events that the emulator reports to watchers. Analyzers include no other header of exec.
 //
 // A warp access is delivered with its shape and a count: accesses of an instruction with the same shape, mask and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A launch and its result.
 #pragma once
 

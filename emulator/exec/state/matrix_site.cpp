@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/state/matrix_site.hpp"
 
 #include "emulator/isa/types.hpp"

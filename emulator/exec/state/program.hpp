@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel decoded for one configuration (level, watched or not): a handler per instruction, and the layout of a warp's
 // register file. Immutable; shared by all workers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The textures, surfaces and samplers of a launch, identified by 64-bit handles.
 //
 //   Image image;  image.width = 8;  image.height = 6;  image.type = isa::Type::f32;  image.address = buffer;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reason why a launch stopped, and its tolerated accesses past the ends of allocations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a warp, and the decoded instructions that operate on it.
 //
 // A register is a row of 32 lanes, 64-byte aligned; a predicate is a 32-bit mask. Rows follow the Warp header in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weighted sums of texels, with the roundings of the hardware.
 //
 // The CUDA C++ Programming Guide ("Linear Filtering") gives the formula; weights have 8 fractional bits. All else

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weighted sums of texels in rows: filter.hpp describes the rounding, and filter.cpp does the same for one lane.
 // Compiled per level.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coordinates in rows: their texels on an axis, and the weights. sampler.cpp explains them; the arithmetic
 // is the same, in double precision, where every step is exact or rounded once. Compiled per level.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling of 32 lanes at once: sampler.cpp in rows. Compiled once per level.
 #include "emulator/exec/texture/filter.hpp"
 #include "emulator/exec/texture/filter_rows.hpp"

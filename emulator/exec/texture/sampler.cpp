@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/texture/sampler.hpp"
 
 #include "emulator/exec/texture/filter.hpp"

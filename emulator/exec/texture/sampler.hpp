@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of a texture unit for one thread: addressing, filtering, levels, faces of a cube.
 //
 // The CUDA C++ Programming Guide ("Texture Fetching") defines nearest and linear sampling; weights have 8 fractional

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // suld, sust, sured: texels by number, without a sampler.
 #include "emulator/exec/access/collisions.hpp"
 #include "emulator/exec/block/control.hpp"

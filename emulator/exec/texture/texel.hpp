@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texels between memory and registers: formats, normalised integers, sRGB.
 //
 //   an rgba8 texel 0xff0080ff read as normalised floats  ->  {1.0, 128 / 255, 0.0, 1.0}, as bits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texels of 32 lanes: gathered by their size, taken apart into channels, read as numbers; texel.cpp has the formats.
 // Compiled per level.
 #pragma once

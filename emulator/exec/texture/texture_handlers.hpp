@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handlers of texture and surface instructions. Op::extra is the instruction's place in Program::textures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a texture unit for a warp: sample() of sampler.hpp for 32 threads at once, with the same bits.
 // Compiled once per level; rare cases are left to sample().
 //

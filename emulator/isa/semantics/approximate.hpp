@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The approximations of the special function unit: PTX manual, sections 9.7.3.8 and 9.7.3.13 to 9.7.3.22 (f32, f64),
 // 9.7.4.9 and 9.7.4.10 (half precision). They give the bits of the hardware: what the unit does (special_unit.hpp) and
 // the few instructions that the assembler puts around it, mostly so that subnormal numbers count.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bits: PTX manual, sections 9.7.1.14 to 9.7.1.22 (counting, bit fields), 9.7.8 (logic and shifts), 9.7.9.1 (mov) and
 // 9.7.9.7 (prmt).
 #pragma once

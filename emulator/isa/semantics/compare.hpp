@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison and selection: PTX manual, sections 9.7.6 and 9.7.7 (half precision).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cvt between scalar types: PTX manual, section 9.7.9.21.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cvt to and from packed and narrow formats, and cvt.pack: PTX manual, sections 9.7.9.21 and 9.7.9.22.
 #pragma once
 

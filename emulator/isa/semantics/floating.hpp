@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single and double precision arithmetic: PTX manual, section 9.7.3. Exact by IEEE 754; -ffp-contract=off.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floating-point formats narrower than 32 bits, read and written exactly, and round-to-integer.
 //
 //   widened_value<Type::f16>(0x3c00) == 1.0f        narrowed<Type::bf16, Rounding::zero>(3.14f) == 0x4048

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Half precision arithmetic, f16, bf16 and pairs of them: PTX manual, section 9.7.4. Lanes are bits; the operation is
 // done in a wider type in which it is exact, or exact enough that rounding it once more changes nothing, and rounded.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic: PTX manual, sections 9.7.1 (integer) and 9.7.2 (extended precision).
 // Arithmetic wraps; it is done on unsigned types so that C++ agrees.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The building blocks of functors: the C++ type of a lane, two results, the rounding mode.
 // Everything here is compiled once per x86 level, in that level's namespace.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mixed precision, f16 or bf16 with f32: PTX manual, section 9.7.5.
 #pragma once
 

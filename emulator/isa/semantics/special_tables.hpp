@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of the special-function unit: made by tests/data/hardware/ask/fit_special_functions.py from the answers of
 // an H200. How they are used: special_unit.hpp.
 #pragma once

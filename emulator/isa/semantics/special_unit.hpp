@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The special-function unit: rcp, rsqrt, sqrt, sin, cos, ex2, lg2 and tanh of 32 lanes, bit for bit as on an H200,
 // for every emulated device. (The data that envytools has published for a G80 of 2006 gives the same bits, except for
 // sqrt and tanh, which are newer. So the unit has probably not changed in between.)

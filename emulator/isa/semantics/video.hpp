@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Video instructions: PTX manual, sections 9.7.18.1 (scalar) and 9.7.18.2 (SIMD). Operands are whole words; which parts
 // of them are meant and of what type these are is the last argument (isa/selection.hpp), so that there are few
 // variants.

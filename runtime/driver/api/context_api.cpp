@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contexts: the primary context and others, the stack of each thread, limits.
 #include "runtime/driver/machine/serve.hpp"
 

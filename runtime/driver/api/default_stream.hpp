@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For files whose functions exist twice: the null handle means the legacy default stream for cuLaunchKernel, but the
 // per-thread default stream for cuLaunchKernel_ptsz. CMake compiles these files twice, the second time with
 // WARPLENS_PER_THREAD_DEFAULT_STREAM.

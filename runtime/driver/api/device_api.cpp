@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device: count, handle, properties.
 #include "runtime/driver/machine/device_attributes.hpp"
 #include "runtime/driver/machine/serve.hpp"

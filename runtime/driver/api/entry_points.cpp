@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of all exported functions: cuGetProcAddress(), and the result of functions that are not implemented.
 //
 // A function of functions.def that is defined in another file replaces the weak one here.

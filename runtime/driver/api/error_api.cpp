@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and texts of errors, versions: functions that work without cuInit().
 #include "runtime/driver/machine/serve.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events. Recording and waiting are in stream_api.cpp.
 #include "runtime/driver/machine/event.hpp"
 #include "runtime/driver/machine/serve.hpp"

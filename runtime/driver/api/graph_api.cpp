@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole graphs: creation, cloning, queries, instantiation and update. Nodes are in graph_node_api.cpp, launches and
 // captures in graph_stream_api.cpp.
 #include "runtime/driver/graph/capture.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of graphs: adds, queries and changes them, in graphs and in executables.
 #include "runtime/driver/graph/graph.hpp"
 #include "runtime/driver/machine/copy.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Libraries: code that is loaded for all contexts, and their kernels.
 #include "runtime/driver/machine/image.hpp"
 #include "runtime/driver/machine/jit_log.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linking at run time: collects PTX and fat binaries into one image, which cuModuleLoadData accepts.
 #include "runtime/driver/machine/image.hpp"
 #include "runtime/driver/machine/jit_log.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory: allocation, deallocation, queries. Copies and fills are in copy_api.cpp, pools in pool_api.cpp, pointer
 // queries in pointer_api.cpp.
 #include "runtime/driver/graph/capture.hpp"

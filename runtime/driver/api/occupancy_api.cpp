@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Occupancy: how many blocks of a kernel fit on a multiprocessor, and which block size gives the highest occupancy.
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/serve.hpp"

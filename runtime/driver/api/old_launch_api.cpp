@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launches from before CUDA 4, which keep their parameters in the function, and contexts with reference counts. The
 // results of an H200 are in tests/data/hardware/old_launches.txt.
 #include "runtime/driver/api/default_stream.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of pointers, and hints for managed memory.
 #include "runtime/driver/api/default_stream.hpp"
 

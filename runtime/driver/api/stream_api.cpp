@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: operations and queries. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/graph/capture.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for and writing memory words in streams; attributes of streams. Compiled twice: see default_stream.hpp.
 #include "runtime/driver/api/default_stream.hpp"
 

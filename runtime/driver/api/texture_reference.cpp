@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texture and surface references: module variables (.texref, .surfref) that the host binds to memory. CUDA 11 was the
 // last version that could compile code for them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures streams into a graph (CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture").
 //
 // While a stream is captured, its operations become nodes. Each captured stream has its last nodes, on which the next

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs: operations and their dependencies, stored for repeated launches.
 //
 //   auto graph = std::make_shared<Graph>();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instantiated graphs.
 #include "runtime/driver/graph/graph.hpp"
 #include "runtime/driver/machine/event.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA arrays: texels in device memory behind a handle, for textures, surfaces and copies.
 //
 //   auto array = Array::create(context, {64, 32, 0, CU_AD_FORMAT_FLOAT, 1, 0}, 1);   // one level of 64 by 32 floats

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/context.hpp"
 
 #include "runtime/abi/per_thread.hpp"

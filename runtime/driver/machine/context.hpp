@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A context: the streams, limits and error state of one user of the device; and the calling thread's stack of contexts.
 //
 //   push_context(context);   current_context().legacy_stream().submit(…);   current_context().synchronize();

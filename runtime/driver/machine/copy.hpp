@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies as the program requests them: source and destination, checked against the allocations, and synchronized with
 // the host as CUDA specifies (CUDA Driver API reference, "API synchronization behavior").
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device-specific numbers come from model::Device and the limits of its compute capability (CUDA C++ Programming Guide,
 // "Compute Capabilities", tables of technical specifications and of features); texture and surface sizes come from the
 // same tables. Values that no table has (memory clocks, caches) are computed from known values.

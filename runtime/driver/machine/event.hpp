@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events: a mark in a stream that programs can wait for, and the time when it was reached.
 #pragma once
 

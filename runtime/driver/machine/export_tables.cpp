@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuGetExportTable: tables of undocumented functions, through which NVIDIA's own libraries call NVIDIA's driver. We
 // have none.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/image.hpp"
 
 #include "api/files/input_file.hpp"

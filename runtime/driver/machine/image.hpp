@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extracts the PTX from the code that a program passes.
 #pragma once
 

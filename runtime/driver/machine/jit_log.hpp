@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program's buffers for the messages of the compiler (cuModuleLoadDataEx, cuLink*).
 //
 //   JitLog log(count, options, values);   log.collect([&] { *module = load(context, image); });

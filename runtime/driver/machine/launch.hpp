@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches: from the arguments of cuLaunchKernel to a KernelLaunch that can run immediately, later, or repeatedly. All
 // launches of the process use perform_launch().
 #pragma once

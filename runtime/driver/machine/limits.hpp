@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits of the process: --time-limit, --max-memory, --max-steps and --limit of `warplens exec`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated machine: one device, the memory of the kernels, and all objects that a program holds by handle.
 //
 //   Machine& machine = Machine::instance();   machine.initialise();   machine.device().name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/memory.hpp"
 
 #include "runtime/driver/machine/serve.hpp"

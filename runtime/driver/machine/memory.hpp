@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that a program has from CUDA, by address: device, managed, host and registered memory, and the memory of
 // modules and arrays. Device addresses are host addresses, so one table serves all.
 //

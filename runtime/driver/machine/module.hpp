@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules, their functions and variables, and libraries, which are loaded once for all contexts.
 //
 //   auto module = Module::load(machine, image, context);      // PTX text, a fat binary, …

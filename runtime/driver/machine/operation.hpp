@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of a stream, as values: launches, copies, fills, host function calls, events. perform() runs one of
 // them in the calling thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory pools: the source of cuMemAllocAsync. Addresses are assigned at once, and memory freed in stream order returns
 // to the machine when the stream reaches the free; a pool therefore holds only its settings and statistics.
 #pragma once

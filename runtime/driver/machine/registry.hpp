@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The objects that a program holds by handle: streams, events, modules. A handle is the object's address. The registry
 // detects handles that are invalid, destroyed, or of a destroyed context. An object that is destroyed while in use
 // exists until the use ends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements `warplens exec --analyze` and `--json` (api/session/environment.hpp): which launches to analyze, and where
 // to write the reports.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to write a function of the driver API:
 //
 //   CUresult cuMemFree_v2(CUdeviceptr address) {

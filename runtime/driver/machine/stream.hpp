@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: queues of operations. One thread per stream performs them in order.
 //
 //   stream.submit(KernelLaunch{…});      returns at once; starts when the earlier operations have completed

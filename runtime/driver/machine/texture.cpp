@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/texture.hpp"
 
 #include "runtime/driver/machine/array.hpp"

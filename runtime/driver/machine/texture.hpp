@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the driver API's texture and surface descriptions for kernels (emulator/exec/state/texture.hpp).
 //
 //   exec::BoundTexture bound = texture_of(resource, texture, view);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Virtual memory management: separate addresses and memory (CUDA Driver API reference, "Virtual Memory Management").
 //
 //   address = reserve(size);   handle = create(size);   map(address, size, handle);   allow(address, size, true);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks with randomly changed rows are rejected, or analysed without a crash. Checksums detect most damage to a file
 // earlier, but not files that were changed on purpose.
 #include "analyzers/analyzers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compressed chunks of a trace: they round-trip, damage is detected, and HDF5's own filters can read them.
 #include "analyzers/trace/deflate.hpp"
 #include "analyzers/trace/file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synthetic events for the tests of traces, and a watcher that records all events.
 #pragma once
 

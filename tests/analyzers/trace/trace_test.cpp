@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces: they round-trip; inconsistent, truncated and damaged traces are rejected.
 #include "analyzers/trace/reader.hpp"
 #include "analyzers/trace/recorder.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares our declarations of the driver API with NVIDIA's, where a CUDA toolkit is installed.
 
     tests/runtime/abi/compare_with_cuda.py [/usr/local/cuda/include]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors: names and texts, the thread that an error belongs to, and the messages of missing functions.
 #include "runtime/abi/runtime_api.hpp"
 

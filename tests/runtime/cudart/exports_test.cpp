@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each library exports the same symbols as NVIDIA's, with the library's name as symbol version. exports_13.txt has the
 // exports of libcudart.so.13 of CUDA 13.0; exports_12.txt and exports_11.txt are the functions of the manuals of
 // 12.0 to 12.9 and 11.4 to 11.8, their per-thread forms, and what nvcc's host code calls.

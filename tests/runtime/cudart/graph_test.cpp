@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph nodes whose parameters change, in the graph and in the instantiated graph, and conditional nodes.
 #include "tests/runtime/counting.hpp"
 #include "tests/runtime/cudart/program.hpp"

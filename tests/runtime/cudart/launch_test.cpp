@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registration and launches as in nvcc's host code.
 #include "tests/runtime/cudart/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocation, copies and fills of every kind.
 #include "tests/runtime/cudart/program.hpp"
 

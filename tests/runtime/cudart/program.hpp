@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hand-written equivalent of a program built by nvcc: the fat binary of kernels.cu, registered before the test as in
 // nvcc's host code, and host stub functions for its kernels.
 //

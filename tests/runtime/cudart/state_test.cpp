@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices, streams and events, and the error of a kernel that failed.
 #include "tests/runtime/cudart/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where versions 11, 12 and 13 differ: layouts and parameters.
 #include "runtime/abi/runtime_api.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream capture into graphs, and its rules.
 #include "tests/runtime/driver/program.hpp"
 

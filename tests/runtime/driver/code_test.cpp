@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queries about code and the device: libraries, the linker, attributes, occupancy.
 #include "tests/runtime/driver/program.hpp"
 #include "tests/tools/folder.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the programs that queried an H200's driver about contexts and about launches of the API before CUDA 4. Our
 // driver must give the same answers: tests/data/hardware/contexts.txt and old_launches.txt.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device-side use of the driver: launches, and conditions of graph nodes.
 #include "tests/runtime/counting.hpp"
 #include "tests/runtime/driver/program.hpp"

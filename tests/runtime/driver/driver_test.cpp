@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests libcuda.so.1 as programs use it.
 #include "tests/runtime/driver/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/abi/driver.hpp"
 
 #include <gtest/gtest.h>

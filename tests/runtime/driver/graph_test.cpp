@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs that are built node by node: instantiation, launches and changes.
 #include "tests/runtime/driver/program.hpp"
 

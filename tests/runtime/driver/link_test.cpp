@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linking at run time, and the compiler logs, although there is no compiler.
 #include "tests/runtime/driver/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All kinds of memory: 2D and 3D copies, managed and registered memory, pools, pointer attributes.
 #include "tests/runtime/driver/program.hpp"
 

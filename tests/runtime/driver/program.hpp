@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common parts of the driver API tests: sets the primary context, and has a module with a few kernels.
 #pragma once
 

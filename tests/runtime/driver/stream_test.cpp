@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Concurrency and ordering of streams and events.
 #include "tests/runtime/driver/program.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays, textures and surfaces through the driver API. tests/hardware/textures_test.cpp tests the results of texture
 // instructions; this test checks that each descriptor creates the texture that it describes.
 #include "tests/runtime/driver/program.hpp"

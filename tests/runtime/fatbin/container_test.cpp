@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of containers that nvcc 13 wrote (tests/data/fatbin/make.sh), as cuobjdump lists them.
 #include "runtime/fatbin/container.hpp"
 #include "tests/runtime/fatbin/specimens.hpp"

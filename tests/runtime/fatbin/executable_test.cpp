@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fat binaries in host files: object files of nvcc 13, and generated files.
 #include "runtime/fatbin/executable.hpp"
 

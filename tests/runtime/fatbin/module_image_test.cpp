@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From images to PTX: the selected architecture, and the message if there is no PTX.
 #include "runtime/fatbin/module_image.hpp"
 #include "tests/runtime/fatbin/specimens.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged files: the result is always a diagnostic or code, and nothing is read past the end (see Fenced).
 #include "runtime/fatbin/executable.hpp"
 #include "runtime/fatbin/module_image.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of tests/data/fatbin, and ways to modify them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a drop-in library, calls a function, closes the library and exits, like programs that probe for CUDA.
 //
 //   closes build/lib/cuda/libcuda.so.1 cuInit

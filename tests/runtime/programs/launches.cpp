@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that uses the driver API: launches a kernel N times, and ends as requested.
 //
 //   launches N [exit STATUS | abort | count | fork | fork-after | late | device | variable]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that shows the addresses of its device memory, and the effect of accesses past the end.
 //
 //   places [addresses | heap | past N]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that compiles with NVRTC and requests the machine code.
 #include "tests/runtime/static_runtime/nvrtc_stand_in.hpp"
 

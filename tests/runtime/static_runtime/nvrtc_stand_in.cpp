@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for NVRTC that provides PTX and machine code.
 #include "tests/runtime/static_runtime/nvrtc_stand_in.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of NVRTC that tests/runtime/static_runtime/nvrtc_program.cpp calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUDA program with a static runtime: copies to the device and back, and prints which runtime served it, and whether
 // it has its environment and its name.
 #include "tests/runtime/static_runtime/stand_in.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for NVIDIA's static runtime: functions of the same names that always fail, as NVIDIA's do without NVIDIA's
 // driver. A program that is linked with it works only if they are replaced. STAND_IN_FOR is the version of CUDA.
 #include "tests/runtime/static_runtime/stand_in.hpp"

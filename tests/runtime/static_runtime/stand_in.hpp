@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that the test program uses from its static runtime, and one of its own with a similar name.
 #pragma once
 
