@@ -14,6 +14,8 @@ using enum RegisterAllocation;
 
 // Columns as in OccupancyLimits. Where NVIDIA's sources disagree, the programming guide wins: 5.2 has 65536 registers
 // per block and a warp granularity of 4 (sheet 11.1: 32768 and 2), 6.2 has 64 warps (an older sheet: 128).
+// From 8.0 on: CUDA C++ Programming Guide 13.0, technical specifications per compute capability; units of allocation
+// and sub-partitions as in cuda_occupancy.h.
 // clang-format off
 constexpr auto kLimits = std::to_array<OccupancyLimits>({
     // capability, warps, threads, blocks, registers: sm, block, unit, to, thread; shared: sm, block, unit, reserved; granularity, parts, threads

@@ -68,8 +68,10 @@ TEST_F(LaunchTest, RunsAndReports) {
   EXPECT_EQ(report->occupancy->blocks, 32); // block slots of compute capability 9.0
   EXPECT_EQ(report->profile.integer("launch__occupancy_limit_blocks"), 32u);
   EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
-  for (const model::Prediction& p : report->predictions) // the H200 has parameters of one model
-    EXPECT_EQ(model::find_model(p.model)->says == model::kSaysTime, p.model == model::kThroughputLatency) << p.model;
+  for (const model::Prediction& p : report->predictions) // the H200 has parameters of two models
+    EXPECT_EQ(model::find_model(p.model)->says == model::kSaysTime,
+              p.model == model::kThroughputLatency || p.model == model::kVolkov)
+        << p.model;
   EXPECT_TRUE(report->remarks.empty());
 }
 

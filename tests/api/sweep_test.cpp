@@ -111,7 +111,8 @@ TEST(Board, LocalMemoryUsesTheFirstLevelAsTheDeviceDoes) {
   };
   for (const Case& one :
        {Case{"gtx480", true, Store::back}, Case{"k20", false, Store::back}, Case{"gtx980", false, std::nullopt},
-        Case{"p100", true, Store::keep}, Case{"v100", true, Store::keep}, Case{"h200", true, Store::keep}})
+        Case{"p100", true, Store::keep}, Case{"gtx1080", false, Store::keep}, Case{"v100", true, Store::keep},
+        Case{"h200", true, Store::keep}, Case{"rtx5090", true, Store::keep}})
     for (const FirstLevel level : {FirstLevel::device, FirstLevel::off, FirstLevel::on}) {
       const analyzers::Board b = board(one.device, level);
       EXPECT_TRUE(b.l1) << one.device;

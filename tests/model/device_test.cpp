@@ -43,7 +43,7 @@ int numbers_without_source(const toml::table& table, const std::string& prefix, 
 }
 
 TEST(Devices, EveryBuiltInTextLoads) {
-  ASSERT_GE(built_in_device_texts().size(), 20u);
+  ASSERT_GE(built_in_device_texts().size(), 32u);
   for (const DeviceText& t : built_in_device_texts()) {
     const auto device = load_device(t.text, t.file);
     ASSERT_TRUE(device) << render(device.error(), t.text);
@@ -109,13 +109,59 @@ TEST(Devices, TheGpusOfHongAndKim) {
   }
 }
 
-TEST(Devices, TheH200HasParametersOfOneModel) {
+TEST(Devices, TheH200HasParametersOfTwoModels) {
   const auto d = find_device("H200");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->multiprocessors, 132);
   EXPECT_EQ(d->limits.shared_bytes, 233472);
   EXPECT_TRUE(d->throughput_latency);
+  EXPECT_TRUE(d->latency.arithmetic && d->latency.memory);
+  EXPECT_NE(d->sources.at("latency.memory").find("H100"), std::string::npos);
   EXPECT_FALSE(d->hong_kim || d->dasgupta || d->issue_cycles || d->partitions);
+}
+
+// The sizes of NVIDIA's whitepapers and datasheets: cores in all, bits of the memory bus, Gbit/s of each.
+TEST(Devices, CurrentGpusHaveTheCoresAndBandwidthOfTheirDatasheets) {
+  struct Row {
+    const char* id;
+    ComputeCapability capability;
+    int cores;
+    double bus_bits, gbit_s;
+    int l2_kib;
+  };
+  for (const Row& row : {Row{"gtx1080", {6, 1}, 2560, 256, 10, 2048}, Row{"rtx2080ti", {7, 5}, 4352, 352, 14, 5632},
+                         Row{"t4", {7, 5}, 2560, 256, 10, 4096}, Row{"a10", {8, 6}, 9216, 384, 12.5, 6144},
+                         Row{"a40", {8, 6}, 10752, 384, 14.5, 6144}, Row{"rtx3090", {8, 6}, 10496, 384, 19.5, 6144},
+                         Row{"jetson_orin", {8, 7}, 2048, 256, 6.4, 4096}, Row{"l4", {8, 9}, 7424, 192, 12.5, 49152},
+                         Row{"l40s", {8, 9}, 18176, 384, 18, 98304}, Row{"rtx4090", {8, 9}, 16384, 384, 21, 73728},
+                         Row{"gh200", {9, 0}, 16896, 6144, 5.238, 61440}, Row{"b200", {10, 0}, 18944, 8192, 8, 129536},
+                         Row{"rtx5090", {12, 0}, 21760, 512, 28, 98304}}) {
+    const auto d = find_device(row.id);
+    ASSERT_TRUE(d) << row.id;
+    EXPECT_EQ(d->capability, row.capability) << row.id;
+    EXPECT_EQ(d->multiprocessors * d->cores_per_multiprocessor, row.cores) << row.id;
+    const double peak = row.bus_bits * row.gbit_s / 8; // the datasheets of two round it down: 4 and 8 TB/s
+    EXPECT_NEAR(d->bandwidth_gb_s, peak, peak > 3000 ? 0.025 * peak : 0.01) << row.id;
+    ASSERT_TRUE(d->l2) << row.id;
+    EXPECT_EQ(d->l2->bytes, row.l2_kib * 1024) << row.id;
+  }
+}
+
+// What model volkov needs, in a plausible order.
+TEST(Devices, FromComputeCapability2OnLatenciesGrowWithTheDistance) {
+  int checked = 0;
+  for (const Device& d : built_in_devices()) {
+    if (d.capability.major < 2) continue;
+    ++checked;
+    ASSERT_TRUE(d.latency.arithmetic && d.latency.memory) << d.id;
+    EXPECT_GT(*d.latency.memory, 10 * *d.latency.arithmetic) << d.id;
+    ASSERT_TRUE(d.latency.shared && d.latency.l1 && d.latency.l2) << d.id;
+    EXPECT_GT(*d.latency.shared, *d.latency.arithmetic) << d.id;
+    EXPECT_GE(*d.latency.l1, *d.latency.arithmetic) << d.id; // Fermi: 18 for both
+    EXPECT_GT(*d.latency.l2, *d.latency.l1) << d.id;
+    EXPECT_GT(*d.latency.memory, *d.latency.l2) << d.id;
+  }
+  EXPECT_GE(checked, 25);
 }
 
 TEST(Devices, NamesAreForgiving) {
@@ -126,6 +172,10 @@ TEST(Devices, NamesAreForgiving) {
   EXPECT_EQ(find_device("8800 GTX")->id, "8800gtx");
   EXPECT_EQ(find_device("quadro fx 5600")->id, "fx5600");
   EXPECT_EQ(find_device("NVIDIA GeForce GTX 280")->id, "gtx280");
+  EXPECT_EQ(find_device("GeForce RTX 2080 Ti")->id, "rtx2080ti");
+  EXPECT_EQ(find_device("NVIDIA L40S")->id, "l40s");
+  EXPECT_EQ(find_device("Jetson AGX Orin 64GB")->id, "jetson_orin");
+  EXPECT_EQ(find_device("RTX 4080").error().list().front().hint, "did you mean 'rtx4090'?");
 }
 
 TEST(Devices, UnknownNamesGetAHint) {
@@ -137,8 +187,9 @@ TEST(Devices, UnknownNamesGetAHint) {
     const auto far = find_device(name);
     ASSERT_FALSE(far);
     EXPECT_EQ(far.error().list().front().hint, "devices: 8800gtx, fx5600, 8500gt, 8800gt, 9400m, c1060, gtx280, c2050, "
-                                               "gtx480, k20, k40, k80, gtx980, p100, titanv, "
-                                               "v100, t4, a100, h100, h200")
+                                               "gtx480, k20, k40, k80, gtx980, p100, gtx1080, titanv, v100, "
+                                               "rtx2080ti, t4, a100, a10, a40, rtx3090, jetson_orin, l4, l40s, "
+                                               "rtx4090, gh200, h100, h200, b200, rtx5090")
         << name;
   }
 }

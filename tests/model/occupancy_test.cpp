@@ -80,17 +80,46 @@ const Worked kWorked[] = {
     {{8, 6}, 1024, 32, 20480, 1, 32, 1, 2, 3, OccupancyRule::automatic, 65536},
 };
 
+void expect_worked(const Worked& w) {
+  const auto o = occupancy({w.capability, w.threads, w.registers, w.shared, w.configuration, w.rule});
+  ASSERT_TRUE(o);
+  EXPECT_EQ(o->blocks, w.blocks);
+  EXPECT_EQ(o->warps, w.warps);
+  EXPECT_EQ(std::min(o->limit_warps, o->limit_blocks), w.limit_warps);
+  EXPECT_EQ(o->limit_registers, w.limit_registers);
+  EXPECT_EQ(o->limit_shared, w.limit_shared);
+}
+
 TEST(Occupancy, WorkedExamples) {
   for (const Worked& w : kWorked) {
     SCOPED_TRACE(to_string(w.capability) + " with " + std::to_string(w.threads) + " threads");
-    const auto o = occupancy({w.capability, w.threads, w.registers, w.shared, w.configuration, w.rule});
-    ASSERT_TRUE(o);
-    EXPECT_EQ(o->blocks, w.blocks);
-    EXPECT_EQ(o->warps, w.warps);
-    EXPECT_EQ(std::min(o->limit_warps, o->limit_blocks), w.limit_warps);
-    EXPECT_EQ(o->limit_registers, w.limit_registers);
-    EXPECT_EQ(o->limit_shared, w.limit_shared);
+    expect_worked(w);
   }
+}
+
+// The limits of the CUDA C++ Programming Guide 13.0 (technical specifications per compute capability) and the units of
+// cuda_occupancy.h, computed by hand: each limit binds once or more.
+const Worked kCurrent[] = {
+    {{6, 1}, 128, 64, 24576, 4, 16, 16, 8, 4},   {{7, 5}, 32, 32, 0, 16, 16, 16, 64, 16},
+    {{7, 5}, 256, 64, 16384, 4, 32, 4, 4, 4},    {{8, 0}, 32, 32, 0, 32, 32, 32, 64, 164},
+    {{8, 0}, 256, 64, 50176, 3, 24, 8, 4, 3},    {{8, 6}, 64, 40, 5120, 16, 32, 16, 24, 16},
+    {{8, 6}, 1024, 32, 101376, 1, 32, 1, 2, 1},  {{8, 7}, 256, 32, 50176, 3, 24, 6, 8, 3},
+    {{8, 7}, 32, 32, 0, 16, 16, 16, 64, 164},    {{8, 9}, 32, 32, 0, 24, 24, 24, 64, 100},
+    {{8, 9}, 64, 40, 3072, 24, 48, 24, 24, 25},  {{9, 0}, 128, 168, 75776, 3, 12, 16, 3, 3},
+    {{10, 0}, 32, 32, 0, 32, 32, 32, 64, 228},   {{10, 0}, 256, 32, 0, 8, 64, 8, 8, 228},
+    {{10, 0}, 128, 168, 232448, 1, 4, 16, 3, 1}, {{12, 0}, 32, 32, 0, 24, 24, 24, 64, 100},
+    {{12, 0}, 256, 32, 0, 6, 48, 6, 8, 100},     {{12, 0}, 256, 48, 33792, 2, 16, 6, 5, 2},
+};
+
+TEST(Occupancy, CurrentDevices) {
+  for (const Worked& w : kCurrent) {
+    SCOPED_TRACE(to_string(w.capability) + " with " + std::to_string(w.threads) + " threads");
+    expect_worked(w);
+  }
+  // One byte more than a block may have.
+  EXPECT_FALSE(occupancy({{8, 9}, 32, 32, 101377, {}, {}}));
+  EXPECT_FALSE(occupancy({{10, 0}, 32, 32, 232449, {}, {}}));
+  EXPECT_FALSE(occupancy({{12, 0}, 32, 32, 101377, {}, {}}));
 }
 
 TEST(Occupancy, NamesWhatBinds) {
