@@ -30,7 +30,8 @@ endforeach()
 
 # Code that reads the table is compiled again, for the level that every processor has. The rest comes from the libraries;
 # the linker takes no object from them whose functions are already defined.
-list(GET WARPLENS_LEVELS -1 level)
+get_property(compiled GLOBAL PROPERTY WARPLENS_COMPILED_LEVELS)
+list(GET compiled -1 level)
 get_property(tables GLOBAL PROPERTY WARPLENS_LANE_TABLES)
 list(TRANSFORM tables REPLACE "(.+)" "TABLE(fill_\\1)" OUTPUT_VARIABLE each_table)
 list(JOIN each_table "" each_table)

@@ -28,19 +28,8 @@ int double_ratio(const model::Device& device) {
   return major == 9 || major == 10 ? 2 : 64;
 }
 
-/// Level 2 cache, bytes, from NVIDIA's descriptions of the architectures.
-int l2_bytes(const model::Device& device) {
-  const auto [major, minor] = device.capability;
-  constexpr int kMiB = 1 << 20;
-  if (major < 2) return 0;
-  if (major == 2) return 768 << 10;
-  if (major == 3) return kMiB * 3 / 2;
-  if (major == 5) return 2 * kMiB;
-  if (major == 6) return 4 * kMiB;
-  if (major == 7) return minor == 5 ? 4 * kMiB : 6 * kMiB;
-  if (major == 8) return minor == 0 ? 40 * kMiB : 6 * kMiB;
-  return major == 9 ? 50 * kMiB : 60 * kMiB;
-}
+/// Level 2 cache, bytes.
+int l2_bytes(const model::Device& device) { return device.l2 ? device.l2->bytes : 0; }
 
 /// Bits; the width that yields the bandwidth at the clock below.
 int bus_bits(const model::Device& device) {
