@@ -166,22 +166,24 @@ std::string page_about(std::string_view file, std::string_view word) {
 
 std::string plain_text(std::string_view markdown) {
   std::string out;
-  bool code = false;
+  bool code = false, list = false; // in a fenced block; in a list, where deeper lines are no code
   while (!markdown.empty()) {
     const std::string_view line = next_line(markdown);
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
     const std::optional<Heading> head = code ? std::nullopt : heading(line);
+    const bool is_item = line.substr(indent).starts_with("* ");
+    list = is_item || (list && !line.empty() && indent > 0);
     if (line.starts_with("```"))
       code = !code;
     else if (line.empty())
       out += out.ends_with("\n\n") ? "" : "\n";
-    else if (code || (indent >= 4 && !line.substr(indent).starts_with("* ")))
+    else if (code || (indent >= 4 && !list))
       out += fmt::format("  {}\n", line);
     else if (head)
       out += fmt::format("{}{}\n", out.empty() || out.ends_with("\n\n") ? "" : "\n", without_marks(head->title));
     else if (line.starts_with('|'))
       out += table(line, markdown);
-    else if (line.substr(indent).starts_with("* "))
+    else if (is_item)
       out += item(line, indent);
     else
       out += api::wrapped(without_marks(line.substr(indent)), std::string(indent + 2, ' '), kColumns);
