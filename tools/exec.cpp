@@ -149,12 +149,14 @@ void set_environment(const po::variables_map& values) {
 
 /// The folder of the drop-in libraries, relative to this program's folder: as built or as installed.
 fs::path library_folder() {
-  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  for (const char* folder : {"lib/cuda", "lib/warplens/cuda"})
-    if (fs::exists(prefix / folder / "libcuda.so.1")) return prefix / folder;
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path built = (program / "../lib/cuda").lexically_normal();
+  const fs::path installed = (program / WARPLENS_INSTALLED_CUDA).lexically_normal();
+  for (const fs::path& folder : {built, installed})
+    if (fs::exists(folder / "libcuda.so.1")) return folder;
   throw UsageError{
-      fmt::format("Warplens's libcuda.so.1 is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda", prefix.string()),
-      "build everything: ./dev build"};
+      fmt::format("Warplens's libcuda.so.1 is neither in {} nor in {}", built.string(), installed.string()),
+      "build everything: ./dev build; or install Warplens again"};
 }
 
 void prepend(const char* variable, const std::string& value) {
