@@ -33,10 +33,12 @@ function(warplens_install_data)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${WARPLENS_INSTALL_DATA} COMPONENT data
     PATTERN compile EXCLUDE PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT pages)
-  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
     ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/CITATION.cff
     DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT pages)
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
+  # Debian packages have their own forms of these, see packages.cmake.
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 endfunction()
 
 # Man pages are written from the output of --help; completions ask the program for commands, options and names.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Turns the output of --help into a man page. The parts of the output: "usage:" lines; paragraphs; indented blocks, which
-# are kept as they are; options, each with a description in a column of its own; headings; "Exit status: …".
+# Turns the output of --help into a man page. The parts of the output: "usage:" lines; paragraphs; indented blocks,
+# which are kept as they are; options, each with a description in a column of its own; headings; "Exit status: …".
 # Variables: name, title (one line), version, commands (of the program).
 
 function escaped(text) {

@@ -9,7 +9,6 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 # Folders are created with mode 755 whatever the umask is.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -26,7 +25,7 @@ set(CPACK_SOURCE_IGNORE_FILES
 # ---- Debian packages: components are grouped into packages of these names
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL program runtime data pages library development
-  debian-warplens debian-libwarplens0 debian-libwarplens-dev) # not licence: it is in debian/copyright
+  debian-warplens debian-libwarplens0 debian-libwarplens-dev) # not licence: see debian/texts.sh
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
@@ -36,8 +35,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/cuda)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(debian_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 
-# warplens_debian_package(NAME SECTION VARIABLE COMPONENT…): VARIABLE is NAME as CPack writes it in variables. Sets the
-# variables of the package, and installs its copyright, changelog and overrides of lintian.
+# warplens_debian_package(NAME SECTION VARIABLE COMPONENT…): VARIABLE is NAME as CPack writes it in variables. Sets
+# the variables of the package, and installs its copyright, changelog and overrides of lintian.
 macro(warplens_debian_package name section variable)
   foreach(component ${ARGN} debian-${name})
     string(TOUPPER ${component} upper)
@@ -53,8 +52,7 @@ macro(warplens_debian_package name section variable)
       COMPONENT debian-${name} EXCLUDE_FROM_ALL)
   endforeach()
   # One list for all packages; lintian reads one file for each.
-  file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/lintian-overrides lines REGEX "^(#|${name}: )")
-  list(FILTER lines EXCLUDE REGEX "^# SPDX")
+  file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/lintian-overrides lines REGEX "^${name}: ")
   list(JOIN lines "\n" text)
   file(WRITE ${made}/${name} "${text}\n")
   install(FILES ${made}/${name} DESTINATION share/lintian/overrides COMPONENT debian-${name} EXCLUDE_FROM_ALL)

@@ -29,7 +29,9 @@ cleanup() {
 }
 trap cleanup EXIT
 
-inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+inside() {
+  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
+}
 
 # The mirror is that of this machine, if it has one for Debian 12.
 mirror() { apt-cache policy 2>/dev/null | sed -nE 's/^ *[0-9]+ (https?:[^ ]*) bookworm\/main .*/\1/p' | head -n 1; }
@@ -44,7 +46,11 @@ make_root() {
       fail "debootstrap failed: $(tail -n 20 "$work/log")"
   fi
   cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
-  if mount -t proc proc "$root/proc" 2>/dev/null; then mounted=1; else say "no /proc can be mounted: warplens exec is not tested"; fi
+  if mount -t proc proc "$root/proc" 2>/dev/null; then
+    mounted=1
+  else
+    say "/proc cannot be mounted here: warplens exec is not tested"
+  fi
 }
 
 quiet() { inside "$@" >"$work/log" 2>&1 || fail "$* failed: $(tail -n 30 "$work/log")"; }
@@ -58,7 +64,10 @@ expect() {
 }
 
 # Files of packages: all but what apt, dpkg and the dynamic linker change with each installation.
-files() { (cd "$root" && find usr etc opt srv var/lib \( -path var/lib/apt -o -path var/lib/dpkg \) -prune -o -print | grep -vxE 'etc/ld.so.cache|etc/resolv.conf' | sort); }
+files() {
+  (cd "$root" && find usr etc opt srv var/lib \( -path var/lib/apt -o -path var/lib/dpkg \) -prune -o -print |
+    grep -vxE 'etc/ld.so.cache|etc/resolv.conf' | sort)
+}
 
 # The second stage of the Dockerfile: its commands, in a folder /packages that has what it copies.
 as_in_the_dockerfile() {
@@ -81,12 +90,12 @@ use_program() {
 use_library() {
   local client=$source_tree/tests/install/client
   cp -r "$client" "$root/tmp/client"
-  inside sh -ec 'cd /tmp/client && cc -o client_c client.c $(pkg-config --cflags --libs warplens)' || fail "pkg-config"
+  quiet sh -ec 'cd /tmp/client && cc -o client_c client.c $(pkg-config --cflags --libs warplens)'
   expect '^C, warplens [0-9.]+: 126' /tmp/client/client_c
   quiet cmake -S /tmp/client -B /tmp/client/build
   quiet cmake --build /tmp/client/build
   expect '^C\+\+, warplens [0-9.]+: 1 warp' /tmp/client/build/client_cpp
-  if [[ -n $mounted ]]; then expect 'driver of an? .*T4' warplens exec --device t4 -- /tmp/client/build/client_driver; fi
+  [[ -z $mounted ]] || expect 'driver of an? .*T4' warplens exec --device t4 -- /tmp/client/build/client_driver
 }
 
 say "a fresh Debian 12"
@@ -102,7 +111,7 @@ files >"$work/before"
 say "apt-get install of the three packages"
 mkdir "$root/debs"
 cp "$packages"/*.deb "$root/debs"
-inside sh -c 'apt-get install -y --no-install-recommends /debs/*.deb' >"$work/log" 2>&1 || fail "$(tail -n 30 "$work/log")"
+quiet sh -c "apt-get install -y --no-install-recommends /debs/*.deb"
 say "the program and the library"
 use_program
 use_library

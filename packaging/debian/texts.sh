@@ -10,19 +10,6 @@ version=$3
 maintainer=$4
 mkdir -p "$folder"
 
-head -n 20 "$source/LICENSE" | grep -q 'Apache License' || { echo "texts.sh: LICENSE is not Apache's" >&2; exit 1; }
-cat >"$folder/copyright" <<TEXT
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: warplens
-Upstream-Contact: $maintainer
-
-Files: *
-Copyright: Warplens developers
-License: Apache-2.0
- Licensed under the Apache License, Version 2.0. On Debian systems, the text of the
- license is in /usr/share/common-licenses/Apache-2.0.
-TEXT
-
 # "## 0.2.0 (2026-11-23)" begins a version; its "* …" lines are its changes.
 changes() {
   awk -v wanted="${version%-*}" '
@@ -33,9 +20,23 @@ changes() {
 }
 found=$(changes) || { echo "texts.sh: CHANGELOG.md has no entry '## ${version%-*} (DATE)' with changes" >&2; exit 1; }
 date=$(LC_ALL=C date -u -R -d "$(printf '%s\n' "$found" | head -n 1)")
+
+head -n 20 "$source/LICENSE" | grep -q 'Apache License' || { echo "texts.sh: LICENSE is not Apache's" >&2; exit 1; }
+cat >"$folder/copyright" <<TEXT
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: warplens
+Upstream-Contact: $maintainer
+
+Files: *
+Copyright: $(date -u -d "$date" +%Y) Warplens developers
+License: Apache-2.0
+ Licensed under the Apache License, Version 2.0. On Debian systems, the text of the
+ license is in /usr/share/common-licenses/Apache-2.0.
+TEXT
+
 {
   printf 'warplens (%s) unstable; urgency=medium\n\n' "$version"
-  printf '%s\n' "$found" | tail -n +2 | sed 's/`//g; s/\[\([^]]*\)\]([^)]*)/\1/g' | fold -s -w 78 |
+  printf '%s\n' "$found" | tail -n +2 | sed 's/`//g; s/\[\([^]]*\)\]([^)]*)/\1/g' | fold -s -w 74 |
     sed 's/ *$//; /^  /!s/^/    /'
   printf '\n -- %s  %s\n' "$maintainer" "$date"
 } | gzip -9n >"$folder/changelog.Debian.gz"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks of the packages' files against the tree and the installation: checks.sh STEP. Variables as in install_test.sh.
 set -euo pipefail
-: "${WARPLENS_BUILD:?}" "${WARPLENS_SOURCE:?}" "${WARPLENS_TEST_FOLDER:?}" "${WARPLENS_VERSION:?}" "${WARPLENS_CMAKE:=cmake}"
+: "${WARPLENS_BUILD:?}" "${WARPLENS_SOURCE:?}" "${WARPLENS_TEST_FOLDER:?}" "${WARPLENS_VERSION:?}"
+: "${WARPLENS_CMAKE:=cmake}"
 readonly moved=$WARPLENS_TEST_FOLDER/moved/prefix bin=${WARPLENS_BINDIR:-bin} lib=${WARPLENS_LIBDIR:-lib}
 readonly work=$WARPLENS_TEST_FOLDER/checks
 mkdir -p "$work"
@@ -16,7 +17,8 @@ fail() {
 step_version() {
   grep -q "^version: $WARPLENS_VERSION$" "$WARPLENS_SOURCE/CITATION.cff" || fail "CITATION.cff has another version"
   grep -q "^## $WARPLENS_VERSION (" "$WARPLENS_SOURCE/CHANGELOG.md" || fail "CHANGELOG.md lacks $WARPLENS_VERSION"
-  grep -q "warplens-$WARPLENS_VERSION\.tar\.xz" "$WARPLENS_SOURCE/docs/install.md" || fail "docs/install.md has another version"
+  grep -q "warplens-$WARPLENS_VERSION\.tar\.xz" "$WARPLENS_SOURCE/docs/install.md" ||
+    fail "docs/install.md has another version"
   grep -q "^date-released: $(sed -n "s/^## $WARPLENS_VERSION (\(.*\))/\1/p" "$WARPLENS_SOURCE/CHANGELOG.md")$" \
     "$WARPLENS_SOURCE/CITATION.cff" || fail "CITATION.cff has another date than CHANGELOG.md"
 }
@@ -47,15 +49,16 @@ step_abi() {
   sed 's/warplens_report_printed/warplens_report_removed/g' "$dump" >"$work/removed.abi"
   report=$(abi_differs "$library" "$work/removed.abi") || fail "a removed function is not found"
   grep -q 'warplens_report_removed' <<<"$report" || fail "a removed function is not named: $report"
-  sed "s/enumerator name='WARPLENS_TRAPPED' value='1'/enumerator name='WARPLENS_TRAPPED' value='7'/" "$dump" >"$work/changed.abi"
+  sed "s/\(enumerator name='WARPLENS_TRAPPED' value=\)'1'/\1'7'/" "$dump" >"$work/changed.abi"
   ! cmp -s "$dump" "$work/changed.abi" || fail "the dump has no WARPLENS_TRAPPED"
   report=$(abi_differs "$library" "$work/changed.abi") || fail "a changed enumerator is not found"
 }
 
 # The first column of a table of docs/third-party.md, by its heading.
 column() {
-  awk -v heading="## $1" -v n="$2" -F' *[|] *' '/^## /{ inside = $0 ~ "^" heading } inside && /^\| / && ++row > 2 { print $n }' \
-    "$WARPLENS_SOURCE/docs/third-party.md" | tr -d '`' | sort -u
+  awk -v heading="## $1" -v n="$2" -F' *[|] *' '
+    /^## /{ inside = $0 ~ "^" heading }
+    inside && /^\| / && ++row > 2 { print $n }' "$WARPLENS_SOURCE/docs/third-party.md" | tr -d '`' | sort -u
 }
 
 step_third_party() {
@@ -68,7 +71,7 @@ step_third_party() {
   needed=${needed//_x86_64_avx512/}
   diff <(sed 's/-[0-9.]*$//; s/hdf5$/hdf5_serial/' <<<"$needed" | sort -u) <(echo "$listed") ||
     fail "docs/third-party.md differs from what the installed files need"
-  packages=$(sed -n '/^readonly build_packages=(/,/^)/p' "$WARPLENS_SOURCE/dev" | sed '1d;$d' | tr -s ' ' '\n' | sed '/^$/d' | sort)
+  packages=$(sed -n '/^readonly build_packages=(/,/^)/p' "$WARPLENS_SOURCE/dev" | sed '1d;$d' | xargs -n 1 | sort)
   listed=$({ column "Linked libraries" 5; column "Headers" 4; } | sort -u)
   diff <(echo "$packages") <(echo "$listed") || fail "docs/third-party.md differs from the packages of ./dev"
 }
@@ -77,19 +80,22 @@ step_third_party() {
 step_source_archive() {
   local archive tree=$work/source/warplens-$WARPLENS_VERSION found
   rm -rf "$work/source" && mkdir -p "$work/source"
-  (cd "$work/source" && "$WARPLENS_CMAKE" -E env "$WARPLENS_CPACK" --config "$WARPLENS_BUILD/CPackSourceConfig.cmake" >/dev/null)
+  (cd "$work/source" && "$WARPLENS_CPACK" --config "$WARPLENS_BUILD/CPackSourceConfig.cmake" >/dev/null)
   archive=$work/source/warplens-$WARPLENS_VERSION.tar.xz
   [[ -f $archive ]] || fail "cpack made no $archive"
   tar -C "$work/source" -xf "$archive"
   found=$(find "$tree" -name .git -o -name __pycache__ -o -path "$tree/build*" -o -name CMakeCache.txt)
   [[ -z $found ]] || fail "the archive contains $found"
   if git -C "$WARPLENS_SOURCE" rev-parse >/dev/null 2>&1; then
-    found=$(cd "$WARPLENS_SOURCE" && git ls-files | while read -r file; do [[ ! -e $file || -e $tree/$file ]] || echo "$file"; done)
-    [[ -z $found ]] || fail "the archive lacks $found"
+    found=$(cd "$WARPLENS_SOURCE" && git ls-files | while read -r file; do
+      [[ ! -e $file || -e $tree/$file ]] || echo "$file"
+    done)
+    [[ -z $found ]] || fail "the archive lacks $(head -n 5 <<<"$found")"
   fi
   env PATH="$(path_without_git)" "$WARPLENS_CMAKE" -S "$tree" -B "$work/source/build" -DWARPLENS_TESTS=OFF \
     -DWARPLENS_BENCHMARKS=OFF -DWARPLENS_LEVELS=v3 >"$work/source/log" 2>&1 || fail "cmake: $(cat "$work/source/log")"
-  "$WARPLENS_CMAKE" --build "$work/source/build" --target warplens_base >>"$work/source/log" 2>&1 || fail "$(tail "$work/source/log")"
+  "$WARPLENS_CMAKE" --build "$work/source/build" --target warplens_base >>"$work/source/log" 2>&1 ||
+    fail "$(tail "$work/source/log")"
 }
 
 # PATH in which git cannot be found: a folder of links to everything else.
@@ -130,7 +136,7 @@ step_workflow() {
   [[ -s reports/changes.txt ]] || fail "the workflow compared nothing"
   # A kernel that does not parse fails the workflow.
   echo '.version 99' >kernels/saxpy/saxpy.ptx
-  ! PATH=$moved/$bin:$PATH bash -e -c "$script" >third.txt 2>&1 || fail "the workflow accepts a kernel that does not parse"
+  ! PATH=$moved/$bin:$PATH bash -e -c "$script" >third.txt 2>&1 || fail "the workflow accepts what does not parse"
 }
 
 # What the Dockerfile copies and runs exists. Its commands run in test_packages.sh, which has a root of its own.

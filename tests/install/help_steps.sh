@@ -30,7 +30,8 @@ completed() {
 }
 
 complete_in_bash() {
-  bash -c 'source "$1" && shift && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _warplens && printf "%s\n" "${COMPREPLY[@]}"' \
+  bash -c 'source "$1" && shift && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _warplens
+    printf "%s\n" "${COMPREPLY[@]}"' \
     - "$moved/share/bash-completion/completions/warplens" "$@"
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests an installation: install_test.sh STEP. CTest runs the step `install` first; see CMakeLists.txt for the variables.
+# Tests an installation: install_test.sh STEP. CTest runs the step `install` first; CMakeLists.txt sets the variables.
 set -euo pipefail
-: "${WARPLENS_BUILD:?}" "${WARPLENS_SOURCE:?}" "${WARPLENS_TEST_FOLDER:?}" "${WARPLENS_VERSION:?}" "${WARPLENS_CMAKE:=cmake}"
+: "${WARPLENS_BUILD:?}" "${WARPLENS_SOURCE:?}" "${WARPLENS_TEST_FOLDER:?}" "${WARPLENS_VERSION:?}"
+: "${WARPLENS_CMAKE:=cmake}"
 readonly moved=$WARPLENS_TEST_FOLDER/moved/prefix
 readonly bin=${WARPLENS_BINDIR:-bin} lib=${WARPLENS_LIBDIR:-lib}
 
@@ -42,7 +43,9 @@ step_files() {
   for file in "$bin/warplens" "$lib/libwarplens.so.$WARPLENS_VERSION" include/warplens.h "$lib/pkgconfig/warplens.pc" \
     "$lib"/cmake/Warplens/Warplens{Config,ConfigVersion,Targets}.cmake \
     "$lib"/warplens/cuda/{libcuda.so.1,libcudart.so.{11.0,12,13},libwarplens_static.so} \
-    share/warplens/samples/vector_add/launch.toml share/warplens/devices/h200.toml share/doc/warplens/{README.md,LICENSE} \
+    share/warplens/samples/vector_add/launch.toml \
+    share/warplens/devices/h200.toml \
+    share/doc/warplens/{README.md,LICENSE} \
     share/doc/warplens/docs/install.md share/bash-completion/completions/warplens share/zsh/site-functions/_warplens \
     share/fish/vendor_completions.d/warplens.fish; do
     [[ -f $file ]] || fail "$file is not installed"
@@ -79,7 +82,7 @@ step_library() {
     <(sed 's/@@.*//' <<<"$symbols" | sort) || fail "packaging/debian/symbols differs from the library"
 }
 
-# configure NAME ARG…: configures the client in a build folder of its own, without what this build has in its environment.
+# configure NAME ARG…: configures the client in a build folder of its own, without the environment of this build.
 configure() {
   local folder=$WARPLENS_TEST_FOLDER/$1
   shift
@@ -98,13 +101,14 @@ step_cmake() {
   expect "runtime in $moved/$lib/warplens/cuda, program $moved/$bin/warplens" configure cmake
   "$WARPLENS_CMAKE" --build "$WARPLENS_TEST_FOLDER/cmake" >/dev/null
   clients_work "$WARPLENS_TEST_FOLDER/cmake" env # the run path that CMake adds finds the library
-  expect "driver of an NVIDIA T4|driver of an Tesla T4" env WARPLENS_DEVICE=t4 "$WARPLENS_TEST_FOLDER/cmake/client_driver"
+  expect "driver of an? .*T4" env WARPLENS_DEVICE=t4 "$WARPLENS_TEST_FOLDER/cmake/client_driver"
 }
 
 step_cmake_refusals() {
   refuse 'compatible with requested version "0\.1"' configure refused1 -DWANTED=0.1
   refuse 'compatible with requested version "0\.9"' configure refused2 -DWANTED=0.9
-  refuse 'there is no component fortran; the components are library and runtime' configure refused3 '-DPARTS=library;fortran'
+  refuse 'there is no component fortran; the components are library and runtime' \
+    configure refused3 '-DPARTS=library;fortran'
   rm -rf "$WARPLENS_TEST_FOLDER/partial"
   cp -r "$moved" "$WARPLENS_TEST_FOLDER/partial"
   rm "$WARPLENS_TEST_FOLDER/partial/$lib/warplens/cuda/libcudart.so.12"
@@ -129,7 +133,8 @@ step_sample() {
   cd "$WARPLENS_TEST_FOLDER"
   expect "^warplens $WARPLENS_VERSION$" "$moved/$bin/warplens" --version
   expect 'c: as expected' "$moved/$bin/warplens" run "$moved/share/warplens/samples/vector_add"
-  expect '^ *1\.2' "$moved/$bin/warplens" list rules --explain "$moved"/share/warplens/rules/coalescing_1.2.toml
+  sed 's/^name = "1.2"/name = "mine"/' "$moved/share/warplens/rules/coalescing_1.2.toml" >mine.toml
+  expect '^mine \(transactions\)' "$moved/$bin/warplens" list rules --explain mine.toml
   expect 'Tesla C1060' "$moved/$bin/warplens" run "$moved/share/warplens/samples/saxpy" \
     --device "$moved/share/warplens/devices/c1060.toml"
 }
