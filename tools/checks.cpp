@@ -104,7 +104,8 @@ std::vector<Check> libraries() {
 #endif
   if (!folder)
     return {{"libraries of exec", kAbsent,
-             fmt::format("neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda", program_prefix().string()), build}};
+             fmt::format("neither in {} nor in {}", library_folders()[0].string(), library_folders()[1].string()),
+             build}};
   std::vector<Check> list{{"libraries of exec", State::ok, folder->string()}};
   std::vector<fs::path> files;
   std::error_code error;

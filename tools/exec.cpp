@@ -249,9 +249,9 @@ int execute(const Strings& arguments) {
   set_environment(values);
   const std::optional<fs::path> found = library_folder();
   if (!found)
-    throw UsageError{fmt::format("Warplens's libcuda.so.1 is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda",
-                                 program_prefix().string()),
-                     "build everything: ./dev build"};
+    throw UsageError{fmt::format("Warplens's libcuda.so.1 is neither in {} nor in {}", library_folders()[0].string(),
+                                 library_folders()[1].string()),
+                     "build everything: ./dev build; or install Warplens again"};
   const fs::path& libraries = *found;
   if (!line.program.front().ends_with(".cu")) {
     put_libraries_first(libraries);

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/library_folder.hpp"
 
+#include <algorithm>
+
 namespace warplens::tools {
 
 namespace fs = std::filesystem;
 
-fs::path program_prefix() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
+std::array<fs::path, 2> library_folders() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  return {(program / "../lib/cuda").lexically_normal(), (program / WARPLENS_INSTALLED_CUDA).lexically_normal()};
+}
 
 std::optional<fs::path> library_folder() {
-  for (const char* folder : {"lib/cuda", "lib/warplens/cuda"})
-    if (fs::exists(program_prefix() / folder / "libcuda.so.1")) return program_prefix() / folder;
-  return std::nullopt;
+  const std::array<fs::path, 2> folders = library_folders();
+  const auto found = std::find_if(folders.begin(), folders.end(),
+                                  [](const fs::path& folder) { return fs::exists(folder / "libcuda.so.1"); });
+  return found == folders.end() ? std::nullopt : std::optional(*found);
 }
 
 } // namespace warplens::tools

@@ -24,7 +24,7 @@ bool states_licence(const fs::path& file) {
 TEST(Licence, IsStatedBySourceFiles) {
   std::size_t seen = 0;
   for (const char* folder : {"emulator", "rules", "analyzers", "model", "api", "runtime", "tools", "bench", "tests",
-                             "grammar", "samples"})
+                             "grammar", "samples", "packaging"})
     for (auto entry = fs::recursive_directory_iterator(kRoot / folder); entry != fs::end(entry); ++entry) {
       if (entry->path() == kRoot / "tests/data") {
         entry.disable_recursion_pending();

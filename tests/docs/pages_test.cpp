@@ -48,7 +48,8 @@ std::string without_blocks(const std::string& text) {
 
 const std::vector<Page>& pages() {
   static const std::vector<Page> list = [] {
-    std::vector<fs::path> paths = {kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
+    std::vector<fs::path> paths = {kRoot / "README.md", kRoot / "CONTRIBUTING.md", kRoot / "CHANGELOG.md",
+                                   kRoot / "SECURITY.md"};
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs"))
       if (entry.path().extension() == ".md") paths.push_back(entry.path());
     std::vector<Page> result;

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# Packages: `cpack -G DEB` in the build folder makes three Debian packages,
+# `cpack --config CPackSourceConfig.cmake` makes the source archive. test_packages.sh installs and tests the packages.
+set(CPACK_PACKAGE_NAME warplens)
+set(CPACK_PACKAGE_VENDOR "Warplens developers")
+set(CPACK_PACKAGE_CONTACT "Warplens developers <warplens@example.org>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "emulates NVIDIA PTX kernels on a CPU")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_GENERATOR DEB)
+# Folders are created with mode 755 whatever the umask is.
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+# ---- the source archive: everything but build folders, git's files and what editors and interpreters leave behind
+set(CPACK_SOURCE_GENERATOR TXZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME warplens-${PROJECT_VERSION})
+string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" root "${PROJECT_SOURCE_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES
+  "^${root}/build[^/]*/" "^${root}/_CPack_Packages/" "^${root}/\\.git$" "^${root}/\\.git/" "^${root}/.*/__pycache__/"
+  "^${root}/.*~$" "^${root}/.*\\.swp$" "^${root}/\\.cache/" "^${root}/compile_commands\\.json$"
+  "^${root}/[^/]*\\.(deb|tar\\.xz)$")
+
+# ---- Debian packages: components are grouped into packages of these names
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL program runtime data pages library development
+  debian-warplens debian-libwarplens0 debian-libwarplens-dev) # not licence: see debian/texts.sh
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# libcudart.so.* need libcuda.so.1 of the same folder, and no package may promise NVIDIA's.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/cuda)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(debian_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
+
+# warplens_debian_package(NAME SECTION VARIABLE COMPONENT…): VARIABLE is NAME as CPack writes it in variables. Sets
+# the variables of the package, and installs its copyright, changelog and overrides of lintian.
+macro(warplens_debian_package name section variable)
+  foreach(component ${ARGN} debian-${name})
+    string(TOUPPER ${component} upper)
+    set(CPACK_COMPONENT_${upper}_GROUP ${name})
+  endforeach()
+  set(CPACK_DEBIAN_${variable}_PACKAGE_NAME ${name})
+  set(CPACK_DEBIAN_${variable}_PACKAGE_SECTION ${section})
+  file(READ ${PROJECT_SOURCE_DIR}/packaging/debian/${name}.description text)
+  string(STRIP "${text}" CPACK_DEBIAN_${variable}_DESCRIPTION)
+  set(made ${PROJECT_BINARY_DIR}/packaging/debian/${name})
+  foreach(file copyright changelog.Debian.gz)
+    install(FILES ${PROJECT_BINARY_DIR}/packaging/debian/${file} DESTINATION share/doc/${name}
+      COMPONENT debian-${name} EXCLUDE_FROM_ALL)
+  endforeach()
+  # One list for all packages; lintian reads one file for each.
+  file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/lintian-overrides lines REGEX "^${name}: ")
+  list(JOIN lines "\n" text)
+  file(WRITE ${made}/${name} "${text}\n")
+  install(FILES ${made}/${name} DESTINATION share/lintian/overrides COMPONENT debian-${name} EXCLUDE_FROM_ALL)
+endmacro()
+
+warplens_debian_package(warplens devel WARPLENS program runtime data pages)
+warplens_debian_package(libwarplens0 libs LIBWARPLENS0 library)
+warplens_debian_package(libwarplens-dev libdevel LIBWARPLENS-DEV development)
+set(CPACK_DEBIAN_WARPLENS_PACKAGE_SUGGESTS "gnuplot-nox, libwarplens-dev (= ${debian_version})")
+set(CPACK_DEBIAN_LIBWARPLENS-DEV_PACKAGE_DEPENDS "libwarplens0 (= ${debian_version})")
+set(CPACK_DEBIAN_LIBWARPLENS-DEV_PACKAGE_SUGGESTS "warplens (= ${debian_version})")
+# What programs that link the library depend on, by symbol, and the trigger that updates the linker's cache.
+set(CPACK_DEBIAN_LIBWARPLENS0_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/packaging/debian/symbols ${PROJECT_SOURCE_DIR}/packaging/debian/shlibs
+  ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+
+# copyright and changelog, from LICENSE and CHANGELOG.md
+execute_process(
+  COMMAND ${PROJECT_SOURCE_DIR}/packaging/debian/texts.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/packaging/debian
+          ${debian_version} ${CPACK_PACKAGE_CONTACT}
+  COMMAND_ERROR_IS_FATAL ANY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS LICENSE CHANGELOG.md packaging/lintian-overrides
+  packaging/debian/texts.sh packaging/debian/warplens.description packaging/debian/libwarplens0.description
+  packaging/debian/libwarplens-dev.description)
+include(CPack)

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian packages in a fresh Debian 12, uses them, removes them, and checks that no file remains:
+# test_packages.sh FOLDER [ROOT]. FOLDER has the packages. ROOT is a Debian 12 made by debootstrap, which is copied;
+# without it, debootstrap makes one. Requires root.
+set -euo pipefail
+source_tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly source_tree
+
+fail() {
+  printf 'test_packages: %s\n' "$*" >&2
+  exit 1
+}
+say() { printf '==> [%3d s] %s\n' "$SECONDS" "$*"; }
+
+[[ $# -eq 1 || $# -eq 2 ]] || fail "usage: test_packages.sh FOLDER [ROOT]"
+packages=$(cd "$1" && pwd) || fail "no such folder: $1"
+[[ $(ls "$packages"/{warplens,libwarplens0,libwarplens-dev}_*.deb 2>/dev/null | wc -l) -eq 3 ]] ||
+  fail "$packages does not have one of each package: run ./dev package"
+[[ $EUID -eq 0 ]] || fail "this requires root: it makes a Debian system in a folder"
+
+work=$(mktemp -d)
+root=$work/root
+mounted=
+cleanup() {
+  [[ -z $mounted ]] || umount "$root/proc" || true
+  # Nothing outside can be removed, even if the mount is still there.
+  rm -rf --one-file-system "$work"
+}
+trap cleanup EXIT
+
+inside() {
+  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
+}
+
+# The mirror is that of this machine, if it has one for Debian 12.
+mirror() { apt-cache policy 2>/dev/null | sed -nE 's/^ *[0-9]+ (https?:[^ ]*) bookworm\/main .*/\1/p' | head -n 1; }
+
+make_root() {
+  if [[ -n ${1:-} ]]; then
+    cp -a "$1" "$root"
+  else
+    command -v debootstrap >/dev/null || fail "debootstrap is not installed"
+    # shellcheck disable=SC2046 # without a mirror, debootstrap has its own
+    debootstrap --variant=minbase bookworm "$root" $(mirror) >"$work/log" 2>&1 ||
+      fail "debootstrap failed: $(tail -n 20 "$work/log")"
+  fi
+  cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+  if mount -t proc proc "$root/proc" 2>/dev/null; then
+    mounted=1
+  else
+    say "/proc cannot be mounted here: warplens exec is not tested"
+  fi
+}
+
+quiet() { inside "$@" >"$work/log" 2>&1 || fail "$* failed: $(tail -n 30 "$work/log")"; }
+
+# expect PATTERN COMMAND…: the command succeeds inside, and its output contains a match.
+expect() {
+  local pattern=$1 output
+  shift
+  output=$(inside "$@" 2>&1) || fail "$* failed: $output"
+  grep -qE -- "$pattern" <<<"$output" || fail "$*: expected '$pattern', found: $output"
+}
+
+# Files of packages: all but what apt, dpkg and the dynamic linker change with each installation.
+files() {
+  (cd "$root" && find usr etc opt srv var/lib \( -path var/lib/apt -o -path var/lib/dpkg \) -prune -o -print |
+    grep -vxE 'etc/ld.so.cache|etc/resolv.conf' | sort)
+}
+
+# The second stage of the Dockerfile: its commands, in a folder /packages that has what it copies.
+as_in_the_dockerfile() {
+  local line
+  mkdir "$root/packages"
+  cp "$packages"/warplens_*.deb "$root/packages"
+  sed -n '/^FROM .*-slim/,$s/^RUN //p' "$source_tree/packaging/Dockerfile" >"$work/lines"
+  while read -r line; do quiet sh -ec "$line"; done <"$work/lines"
+  [[ ! -e $root/packages ]] || fail "the Dockerfile left /packages"
+  quiet apt-get purge -y warplens
+}
+
+use_program() {
+  expect "^warplens [0-9.]+$" warplens --version
+  expect 'c: as expected' warplens run /usr/share/warplens/samples/vector_add
+  expect 'Tesla C1060' warplens run /usr/share/warplens/samples/saxpy --device /usr/share/warplens/devices/c1060.toml
+}
+
+# The client builds with what its packages bring, and runs with the library alone.
+use_library() {
+  local client=$source_tree/tests/install/client
+  cp -r "$client" "$root/tmp/client"
+  quiet sh -ec 'cd /tmp/client && cc -o client_c client.c $(pkg-config --cflags --libs warplens)'
+  expect '^C, warplens [0-9.]+: 126' /tmp/client/client_c
+  quiet cmake -S /tmp/client -B /tmp/client/build
+  quiet cmake --build /tmp/client/build
+  expect '^C\+\+, warplens [0-9.]+: 1 warp' /tmp/client/build/client_cpp
+  [[ -z $mounted ]] || expect 'driver of an? .*T4' warplens exec --device t4 -- /tmp/client/build/client_driver
+}
+
+say "a fresh Debian 12"
+make_root "${2:-}"
+quiet apt-get update
+say "the commands of the Dockerfile"
+as_in_the_dockerfile
+say "compilers for the client"
+quiet apt-get update
+quiet apt-get install -y --no-install-recommends gcc g++ make cmake pkg-config
+quiet apt-get autoremove -y --purge
+files >"$work/before"
+say "apt-get install of the three packages"
+mkdir "$root/debs"
+cp "$packages"/*.deb "$root/debs"
+quiet sh -c "apt-get install -y --no-install-recommends /debs/*.deb"
+say "the program and the library"
+use_program
+use_library
+quiet dpkg --verify warplens libwarplens0 libwarplens-dev
+say "libwarplens-dev without libwarplens0 is refused"
+! inside dpkg --remove libwarplens0 >"$work/log" 2>&1 || fail "libwarplens0 can be removed alone"
+say "removal"
+quiet apt-get purge -y --autoremove warplens libwarplens0 libwarplens-dev
+files >"$work/after"
+left=$(comm -13 "$work/before" "$work/after")
+# What other packages of Debian leave behind is not ours.
+left=$(grep -i warplens <<<"$left" || true)
+[[ -z $left ]] || fail "left behind: $left"
+say "passed"
