@@ -87,7 +87,7 @@ std::string why_not_loaded(const fs::path& folder, const fs::path& library) {
                        dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
     if (loads) return 0;
     const std::string error = dlerror();
-    (void)!write(STDOUT_FILENO, error.data(), error.size());
+    (void)!::write(STDOUT_FILENO, error.data(), error.size());
     return 1;
   });
   if (child.status == 0) return "";

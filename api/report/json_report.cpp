@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kJsonSchema = 1; ///< see docs/support.md
+
 void add(Json& object, const analyzers::Metric& metric) {
   if (const auto* count = std::get_if<std::uint64_t>(&metric.value))
     object[std::string(metric.name())] = *count;
@@ -187,7 +189,10 @@ std::string json_predictions(const model::Device& device, std::span<const Predic
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches) {
   Json list = Json::array();
   for (const LaunchReport& report : launches) list.push_back(launch_of(report));
-  return text_of({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
+  return text_of({{"warplens", version()},
+                  {"schema", kJsonSchema},
+                  {"device", device_of(device)},
+                  {"launches", std::move(list)}});
 }
 
 } // namespace warplens::api

@@ -99,7 +99,7 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   const Output o = run_program({"run", kSamples + "vector_add/launch.toml", "--json", "-"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Json report = Json::parse(o.out);
-  EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "device", "launches"}));
+  EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "schema", "device", "launches"}));
   const Json& launch = report["launches"].at(0);
   EXPECT_EQ(keys(launch),
             (std::set<std::string>{"kernel", "grid", "block", "blocks", "cluster", "launched_by", "printed", "metrics",
