@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/findings.hpp"
 
+#include "analyzers/finding_kinds.hpp"
 #include "emulator/base/checked.hpp"
 
 #include <fmt/format.h>
@@ -10,12 +11,6 @@
 namespace warplens::analyzers {
 
 namespace {
-
-// Nsight Compute's thresholds, where it documents them (reference guide, rules).
-constexpr double kLeastExcess = 0.1;   // of the sectors, bytes, transactions or passes of an instruction
-constexpr double kFewestLanes = 24;    // active and not predicated off, of 32
-constexpr double kMostDivergent = 0.1; // of the executions of a branch
-constexpr double kMostlyWaste = 0.5;
 
 Finding at(const InstructionRow& row, std::string_view rule, std::string_view unit, double excess, double share) {
   Finding finding;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of findings: what triggers each, and what to do about it. find_problems() uses the same thresholds.
+//
+//   for (const FindingKind& kind : finding_kinds()) … kind.name == "UncoalescedGlobalAccess", kind.trigger
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::analyzers {
+
+// Nsight Compute's thresholds, where it documents them (reference guide, rules).
+constexpr double kLeastExcess = 0.1;   ///< of the sectors, bytes, transactions or passes of an instruction
+constexpr double kFewestLanes = 24;    ///< active and not predicated off, of 32
+constexpr double kMostDivergent = 0.1; ///< of the executions of a branch
+constexpr double kMostlyWaste = 0.5;   ///< from this share on, a finding is a warning
+
+struct FindingKind {
+  std::string_view name; ///< Finding::rule
+  std::string_view meaning;
+  std::string trigger; ///< with the thresholds
+  std::string severity;
+  std::vector<std::string_view> remedies;
+  std::string_view page; ///< of docs/
+};
+
+const std::vector<FindingKind>& finding_kinds();
+
+} // namespace warplens::analyzers
