@@ -5,6 +5,7 @@
 #include "api/session/kernel_name.hpp"
 #include "tools/command_line.hpp"
 #include "tools/compiler.hpp"
+#include "tools/library_folder.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 
@@ -147,16 +148,6 @@ void set_environment(const po::variables_map& values) {
   set(environment::kProcess, std::to_string(getpid()));
 }
 
-/// The folder of the drop-in libraries, relative to this program's folder: as built or as installed.
-fs::path library_folder() {
-  const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  for (const char* folder : {"lib/cuda", "lib/warplens/cuda"})
-    if (fs::exists(prefix / folder / "libcuda.so.1")) return prefix / folder;
-  throw UsageError{
-      fmt::format("Warplens's libcuda.so.1 is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda", prefix.string()),
-      "build everything: ./dev build"};
-}
-
 void prepend(const char* variable, const std::string& value) {
   const char* const old = std::getenv(variable);
   set(variable, old == nullptr || *old == '\0' ? value : value + ":" + old);
@@ -256,7 +247,12 @@ int execute(const Strings& arguments) {
   if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   if (line.program.empty()) throw UsageError{"no program", "warplens exec [OPTION…] -- PROGRAM [ARGUMENT…]"};
   set_environment(values);
-  const fs::path libraries = library_folder();
+  const std::optional<fs::path> found = library_folder();
+  if (!found)
+    throw UsageError{fmt::format("Warplens's libcuda.so.1 is neither in {0}/lib/cuda nor in {0}/lib/warplens/cuda",
+                                 program_prefix().string()),
+                     "build everything: ./dev build"};
+  const fs::path& libraries = *found;
   if (!line.program.front().ends_with(".cu")) {
     put_libraries_first(libraries);
     start(std::move(line.program));

@@ -4,6 +4,7 @@
 #include "api/report/catalogue.hpp"
 #include "api/report/table.hpp"
 #include "tools/output.hpp"
+#include "tools/rule_text.hpp"
 
 #include <fmt/format.h>
 
@@ -70,22 +71,6 @@ void rules() {
   show(t);
 }
 
-/// The built-in devices that use a rule.
-template <class Named> std::string obeyed_by(Named&& named) {
-  std::string list;
-  for (const model::Device& d : model::built_in_devices())
-    if (named(d)) list += fmt::format("{}{}", list.empty() ? "" : ", ", d.id);
-  return list;
-}
-
-template <class R> void explain_rule(const R& rule, std::string_view of, const std::string& devices) {
-  write(fmt::format("{}{}{} ({}): {}\n", style().bold, rule.name, style().reset, of, rule.title));
-  for (const std::string& sentence : rules::explain(rule)) write(api::wrapped(sentence, "  "));
-  if (!rule.source.empty()) write(api::wrapped("source: " + rule.source, "  "));
-  if (!devices.empty()) write(api::wrapped("devices: " + devices, "  "));
-  write("\n");
-}
-
 /// The keys of rule files.
 void language() {
   std::string_view table;
@@ -108,10 +93,7 @@ int explain_rules(std::vector<std::string> names) {
     for (const std::string_view name : rules::rule_names()) names.emplace_back(name);
   const Expected<rules::RuleSet> rules = api::load_rules(names);
   if (!rules) return print(rules.error()), kBadInput;
-  for (const rules::CoalescingRule& r : rules->coalescing)
-    explain_rule(r, "transactions", obeyed_by([&](const auto& d) { return d.coalescing_rule.name == r.name; }));
-  for (const rules::BankRule& r : rules->banks)
-    explain_rule(r, "banks", obeyed_by([&](const auto& d) { return d.bank_rule.name == r.name; }));
+  write(rules_text(*rules, style()));
   if (all) language();
   return kFine;
 }

@@ -7,6 +7,8 @@
 #include <boost/program_options/errors.hpp>
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +37,9 @@ Emulates NVIDIA PTX kernels on the CPU and reports how a GPU would execute them.
   calibrate RUNS.csv …           fit a model to measured run times
   occupancy …                    show how many blocks and warps fit on a multiprocessor
   list WHAT                      list devices, rules, analyzers, models or instructions
+  explain NAME                   explain a metric, finding, rule, model, device, analyzer or instruction
+  demo                           analyse a sample kernel that is built in
+  doctor                         check this installation: what is there, and what to do
 
   --limit NAME=NUMBER COMMAND …  raise a limit for input; error messages name it (docs/limits.md)
   COMMAND --help                 show the options and examples
@@ -43,6 +48,7 @@ Emulates NVIDIA PTX kernels on the CPU and reports how a GPU would execute them.
 Exit status: 0 success; 1 the kernel trapped or a check found something; 2 bad usage or input; 3 internal error.
 
 Examples:
+  warplens demo
   warplens run samples/vector_add/launch.toml
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2
 )";
@@ -54,7 +60,25 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", run},         {"exec", execute},        {"analyze", analyze},     {"inspect", inspect},
     {"convert", convert}, {"check", check},         {"predict", predict},     {"sweep", sweep},
-    {"compare", compare}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list}};
+    {"compare", compare}, {"calibrate", calibrate}, {"occupancy", occupancy}, {"list", list},
+    {"explain", explain}, {"demo", demo},           {"doctor", doctor}};
+
+constexpr std::string_view kFirstScreen =
+    R"(Warplens emulates NVIDIA PTX kernels on the CPU and reports how a GPU would execute them.
+
+Try:
+  warplens demo                  analyse a sample kernel that is built in
+  warplens run FILE.cu …         analyse a kernel of your own; requires nvcc or clang++ (warplens run --help)
+  warplens exec PROGRAM …        run a CUDA program without a GPU (warplens exec --help)
+
+All commands: warplens --help. What a name in a report means: warplens explain NAME.
+)";
+
+/// No arguments: an overview for a person, an error for a program.
+int no_command() {
+  if (!is_terminal(STDOUT_FILENO)) throw UsageError{"no command", "warplens --help lists the commands"};
+  return write(kFirstScreen), kBadInput;
+}
 
 void take_limits(const std::string& text, std::string_view from) {
   if (const std::string wrong = set_limits(text); !wrong.empty())
@@ -77,7 +101,7 @@ std::vector<std::string> without_limits(std::vector<std::string> arguments) {
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw UsageError{"no command", "warplens --help lists the commands"};
+  if (arguments.empty()) return no_command();
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") return write(kHelp), kFine;
   if (first == "--version") return write(fmt::format("warplens {}\n", api::version())), kFine;

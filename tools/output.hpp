@@ -62,5 +62,8 @@ int sweep(const std::vector<std::string>& arguments);
 int compare(const std::vector<std::string>& arguments);
 int calibrate(const std::vector<std::string>& arguments);
 int list(const std::vector<std::string>& arguments);
+int explain(const std::vector<std::string>& arguments);
+int demo(const std::vector<std::string>& arguments);
+int doctor(const std::vector<std::string>& arguments);
 
 } // namespace warplens::tools

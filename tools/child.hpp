@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs another program and collects its output.
+//
+//   const ChildResult nvcc = run_child({"/usr/local/cuda/bin/nvcc", "--version"});
+//   nvcc.status == 0, nvcc.output contains "release 13.0"
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace warplens::tools {
+
+struct ChildResult {
+  int status = -1;    ///< exit status; -1: it did not start, or a signal ended it
+  std::string output; ///< standard output and error together
+};
+
+/// `command`: the path of the program and its arguments. Its standard input is empty.
+ChildResult run_child(const std::vector<std::string>& command);
+/// Runs a function in a copy of this process; the function returns the exit status.
+ChildResult run_in_child(const std::function<int()>& function);
+
+} // namespace warplens::tools
