@@ -63,9 +63,9 @@ std::string next_steps(const std::string& saved) {
   const std::string_view sample = saved.empty() ? "warplens demo --save vector_add" : "warplens run ";
   return fmt::format(
       "\nNext steps:\n"
-      "  {:<54}  {}{}\n"
-      "  {:<54}  warplens explain UncoalescedGlobalAccess\n"
-      "  {:<54}  warplens run FILE.cu --kernel NAME --grid 40 --block 256 --arg …\n",
+      "  {:<57}  {}{}\n"
+      "  {:<57}  warplens explain UncoalescedGlobalAccess\n"
+      "  {:<57}  warplens run FILE.cu --kernel NAME --grid 40 --block 256 --arg …\n",
       saved.empty() ? "get the files of this sample, to change them and run it:" : "run the saved files:", sample,
       saved, "look up a name in a report:", "run your own kernel (warplens run --help):");
 }

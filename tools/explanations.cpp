@@ -147,13 +147,12 @@ void add_instruction(const std::string& name, const Style& style, std::vector<Ex
   const std::string_view opcode = opcode_in(name);
   if (opcode.empty()) return;
   std::string text = title(opcode, "an instruction of PTX", style);
-  api::Table t({{"form"}, {"operands"}, {"since PTX", api::Table::right}, {"target"}});
+  api::Table t({{"form"}, {"since PTX", api::Table::right}, {"target"}});
   for (const isa::Entry& e : isa::table()) {
     if (e.opcode != opcode) continue;
     std::string form = fmt::format("{}{}", opcode, e.pattern_text);
     std::erase(form, '~'); // a mark for the decoder
-    t.row({std::move(form), std::string(e.operand_text), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10),
-           isa::spelled(e.targets)});
+    t.row({std::move(form), fmt::format("{}.{}", e.ptx / 10, e.ptx % 10), isa::spelled(e.targets)});
   }
   text += "  {a,b} is a choice, […] is optional; docs/instructions.md has all instructions.\n\n";
   found.push_back({text + t.text(style.dim, style.reset), ""});
