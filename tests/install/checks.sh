@@ -38,13 +38,13 @@ step_texts() {
 
 # abi_differs LIBRARY DUMP: abidiff's report, if something was changed or removed.
 abi_differs() {
-  ! abidiff --no-added-syms --drop-private-types --header-file2 "$WARPLENS_SOURCE/api/warplens.h" \
+  ! abidiff --no-added-syms --drop-private-types --headers-dir2 "$moved/include" \
     --suppressions "$WARPLENS_SOURCE/packaging/abi.suppressions" "$2" "$1"
 }
 
 step_abi() {
   command -v abidiff >/dev/null || { echo "skipped: no abidiff (Debian package abigail-tools)"; exit 77; }
-  local dump=$WARPLENS_SOURCE/tests/data/abi/libwarplens.so.0.abi library=$WARPLENS_BUILD/lib/libwarplens.so.0 report
+  local dump=$WARPLENS_SOURCE/tests/data/abi/libwarplens.so.0.abi library=$moved/$lib/libwarplens.so.0 report
   if report=$(abi_differs "$library" "$dump"); then fail "the ABI changed: $report"; fi
   # A removed function and a changed type are found.
   sed 's/warplens_report_printed/warplens_report_removed/g' "$dump" >"$work/removed.abi"
