@@ -36,22 +36,24 @@ step_texts() {
   grep -q "no entry '## 99.0 (DATE)'" <<<"$output" || fail "99.0: $output"
 }
 
-# abi_differs LIBRARY DUMP: abidiff's report, if something was changed or removed.
+# abi_differs DUMP: abidiff's report, if something in DUMP was changed or removed.
 abi_differs() {
-  ! abidiff --no-added-syms --suppressions "$WARPLENS_SOURCE/packaging/abi.suppressions" "$2" "$1"
+  ! abidiff --no-added-syms --suppressions "$WARPLENS_SOURCE/packaging/abi.suppressions" "$1" "$work/now.abi"
 }
 
 step_abi() {
   command -v abidiff >/dev/null || { echo "skipped: no abidiff (Debian package abigail-tools)"; exit 77; }
-  local dump=$WARPLENS_SOURCE/tests/data/abi/libwarplens.so.0.abi library=$WARPLENS_BUILD/lib/libwarplens.so.0 report
-  if report=$(abi_differs "$library" "$dump"); then fail "the ABI changed: $report"; fi
+  local dump=$WARPLENS_SOURCE/tests/data/abi/libwarplens.so.0.abi report
+  abidw --exported-interfaces-only --headers-dir "$moved/include" --drop-private-types --no-elf-needed \
+    --no-corpus-path --no-comp-dir-path --no-show-locs --out-file "$work/now.abi" "$moved/$lib/libwarplens.so.0"
+  if report=$(abi_differs "$dump"); then fail "the ABI changed: $report"; fi
   # A removed function and a changed type are found.
   sed 's/warplens_report_printed/warplens_report_removed/g' "$dump" >"$work/removed.abi"
-  report=$(abi_differs "$library" "$work/removed.abi") || fail "a removed function is not found"
+  report=$(abi_differs "$work/removed.abi") || fail "a removed function is not found"
   grep -q 'warplens_report_removed' <<<"$report" || fail "a removed function is not named: $report"
   sed "s/\(enumerator name='WARPLENS_TRAPPED' value=\)'1'/\1'7'/" "$dump" >"$work/changed.abi"
   ! cmp -s "$dump" "$work/changed.abi" || fail "the dump has no WARPLENS_TRAPPED"
-  report=$(abi_differs "$library" "$work/changed.abi") || fail "a changed enumerator is not found"
+  report=$(abi_differs "$work/changed.abi") || fail "a changed enumerator is not found"
 }
 
 # The first column of a table of docs/third-party.md, by its heading.
@@ -68,8 +70,8 @@ step_third_party() {
   listed=$(column "Linked libraries" 2)
   [[ $(wc -w <<<"$listed") -ge 10 ]] || fail "docs/third-party.md was not read"
   if ! grep -q libhdf5 <<<"$needed"; then listed=$(grep -vE 'hdf5|isal' <<<"$listed"); fi
-  needed=${needed//_x86_64_avx512/}
-  diff <(sed 's/-[0-9.]*$//; s/hdf5$/hdf5_serial/' <<<"$needed" | sort -u) <(echo "$listed") ||
+  needed=$(sed -E 's/-[0-9]+\.[0-9]+$//; s/(antlr4-runtime|ld-linux-x86-64).*/\1/' <<<"$needed" | sort -u)
+  diff <(echo "$needed") <(echo "$listed") ||
     fail "docs/third-party.md differs from what the installed files need"
   packages=$(sed -n '/^readonly build_packages=(/,/^)/p' "$WARPLENS_SOURCE/dev" | sed '1d;$d' | xargs -n 1 | sort)
   listed=$({ column "Linked libraries" 5; column "Headers" 4; } | sort -u)
