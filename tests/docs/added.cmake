@@ -68,6 +68,7 @@ warplens_test(docs_analyzer_tests
   SOURCES analyzer_example_test.cpp ${tests} ${analyzer}.cpp ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp
   LIBRARIES emulated warplens_api)
 target_include_directories(docs_analyzer_tests BEFORE PRIVATE ${edited} ${examples})
+set_target_properties(docs_analyzer_tests PROPERTIES DISABLE_PRECOMPILE_HEADERS ON) # they have the tree's metrics
 set_source_files_properties(${tests} PROPERTIES OBJECT_DEPENDS "${edited}/analyzers/metrics.def")
 
 set(model ${examples}/model/bandwidth)
