@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/arithmetic.hpp"
 
+#include "analyzers/coalescing.hpp"
+
 #include <array>
 
 namespace warplens::analyzers {
 
 namespace {
-
-constexpr std::uint64_t kSectorBytes = 32;
-
-constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
-                                "floating-point operations, arithmetic intensity, high-latency instructions"};
 
 using isa::InstructionClass;
 enum class Operation : std::uint8_t { fadd, fmul, ffma, dadd, dmul, dfma, special, none };
@@ -53,7 +50,11 @@ bool takes_long(InstructionClass which) {
 
 } // namespace
 
-const AnalyzerInfo& Arithmetic::info() const { return kInfo; }
+const AnalyzerInfo& Arithmetic::info() const {
+  static constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
+                                         "floating-point operations, arithmetic intensity, high-latency instructions"};
+  return kInfo;
+}
 
 void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::array<std::uint64_t, kOperations> operations{};

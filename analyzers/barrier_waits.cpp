@@ -3,13 +3,6 @@
 
 namespace warplens::analyzers {
 
-namespace {
-
-constexpr AnalyzerInfo kInfo = {"barrier_waits", "Imbalance at barriers",
-                                "imbalance of the work of a block's warps between barriers"};
-
-} // namespace
-
 void BarrierWaits::Row::add(const Row& other) {
   arrivals += other.arrivals;
   work += other.work;
@@ -79,7 +72,11 @@ const std::vector<BarrierWaits::Row>& BarrierWaits::Shard::rows() {
   return rows_;
 }
 
-const AnalyzerInfo& BarrierWaits::info() const { return kInfo; }
+const AnalyzerInfo& BarrierWaits::info() const {
+  static constexpr AnalyzerInfo kInfo = {"barrier_waits", "Imbalance at barriers",
+                                         "imbalance of the work of a block's warps between barriers"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> BarrierWaits::make_shard() {
   return std::make_unique<Shard>(rows_.size(), shape_.warps());

@@ -16,6 +16,9 @@
 
 namespace warplens::analyzers {
 
+/// The unit of transfer between caches and memory since compute capability 3.
+constexpr std::uint32_t kSectorBytes = 32;
+
 constexpr std::uint32_t kLineBytes = 128;
 
 constexpr bool is_atomic(exec::AccessKind kind) {

@@ -7,8 +7,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory", "requests, and passes for distinct addresses"};
-
 void add_metrics(Metrics& metrics, const ConstantMemory::Row& row) {
   metrics.add(MetricId::constant_requests, row.requests);
   metrics.add(MetricId::constant_passes, row.passes);
@@ -30,7 +28,11 @@ void ConstantMemory::Shard::access(const exec::Access& access) {
   row.passes += access.count * addresses;
 }
 
-const AnalyzerInfo& ConstantMemory::info() const { return kInfo; }
+const AnalyzerInfo& ConstantMemory::info() const {
+  static constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory",
+                                         "requests, and passes for distinct addresses"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> ConstantMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
 

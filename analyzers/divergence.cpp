@@ -10,12 +10,6 @@
 
 namespace warplens::analyzers {
 
-namespace {
-
-constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "executed branches and divergent branches"};
-
-} // namespace
-
 void Divergence::Shard::branch(const exec::Branch& branch) {
   Row& row = rows_[std::min<std::size_t>(branch.instruction, rows_.size() - 1)];
   const exec::Mask taken = branch.taken & branch.active;
@@ -27,7 +21,10 @@ void Divergence::Shard::branch(const exec::Branch& branch) {
   active_[active] += branch.count;
 }
 
-const AnalyzerInfo& Divergence::info() const { return kInfo; }
+const AnalyzerInfo& Divergence::info() const {
+  static constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "executed branches and divergent branches"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> Divergence::make_shard() { return std::make_unique<Shard>(rows_.size()); }
 

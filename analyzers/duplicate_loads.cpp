@@ -9,10 +9,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {
-    "duplicate_loads", "Duplicate loads",
-    "concurrent warps that load the same data; on one multiprocessor unless requested by name"};
-
 std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
 /// A line that a dynamic instance of a load requests.
@@ -55,7 +51,12 @@ private:
 
 } // namespace
 
-const AnalyzerInfo& DuplicateLoads::info() const { return kInfo; }
+const AnalyzerInfo& DuplicateLoads::info() const {
+  static constexpr AnalyzerInfo kInfo = {
+      "duplicate_loads", "Duplicate loads",
+      "concurrent warps that load the same data; on one multiprocessor unless requested by name"};
+  return kInfo;
+}
 
 void DuplicateLoads::Row::add(const Row& other) {
   requested += other.requested;

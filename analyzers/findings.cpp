@@ -94,15 +94,15 @@ std::string advise(const InstructionRow& row, const Coalescing& rule) {
 }
 
 /// The actual and the minimum cost of the requests of one instruction, in the units of a rule.
-struct Cost {
+struct AccessCost {
   double taken = 0, least = 0;
   std::string_view unit;
   std::string message; ///< without the explanation
   std::vector<MetricKey> values;
 };
 
-Cost count_sectors(const InstructionRow& row, const Operation& operation, double requests) {
-  Cost cost;
+AccessCost count_sectors(const InstructionRow& row, const Operation& operation, double requests) {
+  AccessCost cost;
   cost.taken = static_cast<double>(row.metrics.integer(MetricId::global_sectors));
   cost.least = static_cast<double>(row.metrics.integer(MetricId::global_sectors_ideal));
   cost.unit = "sectors";
@@ -112,10 +112,10 @@ Cost count_sectors(const InstructionRow& row, const Operation& operation, double
   return cost;
 }
 
-Cost count_bytes(const InstructionRow& row, const Operation& operation, double requests,
-                 const rules::CoalescingRule& rule) {
+AccessCost count_bytes(const InstructionRow& row, const Operation& operation, double requests,
+                       const rules::CoalescingRule& rule) {
   const TransactionSums sum = row.counts.of_global(operation.kind).sum;
-  Cost cost;
+  AccessCost cost;
   if (has_profilers_names(rule)) {
     for (const MetricId of_loads :
          {MetricId::gld_32b, MetricId::gld_64b, MetricId::gld_128b, MetricId::gld_bytes_ideal})
@@ -134,11 +134,11 @@ Cost count_bytes(const InstructionRow& row, const Operation& operation, double r
   return cost;
 }
 
-Cost count_lanes_alone(const InstructionRow& row, const Operation& operation, double requests,
-                       const rules::CoalescingRule& rule) {
+AccessCost count_lanes_alone(const InstructionRow& row, const Operation& operation, double requests,
+                             const rules::CoalescingRule& rule) {
   const TransactionSums sum = row.counts.of_global(operation.kind).sum;
   const bool some = sum.total() > sum.uncoalesced;
-  Cost cost;
+  AccessCost cost;
   if (has_profilers_names(rule)) {
     for (const MetricId of_loads : {MetricId::gld_coherent, MetricId::gld_incoherent, MetricId::gld_transactions_ideal})
       if (!is_atomic(operation.kind)) cost.values.push_back(by_operation(of_loads, operation.kind));
@@ -157,15 +157,15 @@ Cost count_lanes_alone(const InstructionRow& row, const Operation& operation, do
   return cost;
 }
 
-void uncoalesced(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
+void find_uncoalesced(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
   const rules::CoalescingRule& rule = rules.coalescing;
   for (const Operation& operation : kOperations) {
     const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
     if (requests == 0 || (is_atomic(operation.kind) && !rule.describes_atomics())) continue;
-    const Cost cost = rule.unit == Unit::transactions ? count_lanes_alone(row, operation, requests, rule)
-                      : rule.unit == Unit::bytes      ? count_bytes(row, operation, requests, rule)
-                                                      : count_sectors(row, operation, requests);
+    const AccessCost cost = rule.unit == Unit::transactions ? count_lanes_alone(row, operation, requests, rule)
+                            : rule.unit == Unit::bytes      ? count_bytes(row, operation, requests, rule)
+                                                            : count_sectors(row, operation, requests);
     const double excess = cost.taken - cost.least;
     if (excess <= 0 || excess < kLeastExcess * cost.taken) continue;
     Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
@@ -207,7 +207,7 @@ Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, co
   return found;
 }
 
-void conflicts(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
+void find_conflicts(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
   for (const Operation& operation : kOperations) {
     if (operation.kind == exec::AccessKind::reduction) continue; // counted with the atomics
     const MetricId counted = by_operation(MetricId::shared_requests_ld, operation.kind);
@@ -295,8 +295,8 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
     std::stable_sort(result.begin() + start, result.end(),
                      [](const Finding& a, const Finding& b) { return a.excess > b.excess; });
   };
-  in_order_of_excess(uncoalesced);
-  in_order_of_excess(conflicts);
+  in_order_of_excess(find_uncoalesced);
+  in_order_of_excess(find_conflicts);
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
   return result;

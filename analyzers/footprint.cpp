@@ -9,7 +9,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::uint32_t kSectorBytes = 32;
 constexpr std::uint32_t kBlockBytes = 64;
 
 /// The positions of the lanes in their sectors.

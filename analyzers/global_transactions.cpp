@@ -7,15 +7,6 @@
 
 namespace warplens::analyzers {
 
-namespace {
-
-constexpr std::uint32_t kSectorBytes = 32;
-
-constexpr AnalyzerInfo kInfo = {"global_transactions", "Global memory transactions",
-                                "requests, sectors and transactions of global memory under three rules at once"};
-
-} // namespace
-
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
   bytes += other.bytes * times;
   asked += other.asked * times;
@@ -84,7 +75,12 @@ void GlobalTransactions::Row::merge(const Row& other) {
   lane_bytes = other.lane_bytes;
 }
 
-const AnalyzerInfo& GlobalTransactions::info() const { return kInfo; }
+const AnalyzerInfo& GlobalTransactions::info() const {
+  static constexpr AnalyzerInfo kInfo = {
+      "global_transactions", "Global memory transactions",
+      "requests, sectors and transactions of global memory under three rules at once"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 

@@ -13,9 +13,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"independent_loads", "Independent loads",
-                                "loads in flight before the first use, from the data flow along the executed paths"};
-
 bool is_far_load(const ir::Instruction& instruction, const ir::Effect& effect) {
   if (effect.writes.empty()) return false;
   using isa::InstructionClass;
@@ -280,7 +277,12 @@ private:
 
 } // namespace
 
-const AnalyzerInfo& IndependentLoads::info() const { return kInfo; }
+const AnalyzerInfo& IndependentLoads::info() const {
+  static constexpr AnalyzerInfo kInfo = {
+      "independent_loads", "Independent loads",
+      "loads in flight before the first use, from the data flow along the executed paths"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> IndependentLoads::make_shard() { return std::make_unique<Shard>(ways_.size()); }
 

@@ -6,13 +6,11 @@
 
 namespace warplens::analyzers {
 
-namespace {
-
-constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix", "executed instructions, in total and by class"};
-
-} // namespace
-
-const AnalyzerInfo& InstructionMix::info() const { return kInfo; }
+const AnalyzerInfo& InstructionMix::info() const {
+  static constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix",
+                                         "executed instructions, in total and by class"};
+  return kInfo;
+}
 
 namespace {
 

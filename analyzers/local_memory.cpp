@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/local_memory.hpp"
 
+#include "analyzers/coalescing.hpp"
+
 #include <bit>
 
 namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::uint32_t kWordBytes = 4, kSectorBytes = 32;
+constexpr std::uint32_t kWordBytes = 4;
 constexpr std::uint32_t kLanesOfSector = kSectorBytes / kWordBytes;
-
-constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
-                                "loads and stores of per-thread memory, interleaved by lane"};
 
 void add_metrics(Metrics& metrics, const LocalMemory::Row& row) {
   metrics.add(MetricId::local_instructions_ld, row.loads.requests);
@@ -92,7 +91,11 @@ void LocalMemory::Shard::access(const exec::Access& access) {
   count.add({access.count, access.count * sectors, access.count * ideal, access.count * bytes});
 }
 
-const AnalyzerInfo& LocalMemory::info() const { return kInfo; }
+const AnalyzerInfo& LocalMemory::info() const {
+  static constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
+                                         "loads and stores of per-thread memory, interleaved by lane"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> LocalMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
 

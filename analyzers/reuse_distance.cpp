@@ -9,13 +9,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"reuse_distance", "Reuse distance",
-                                "lines that a block accesses between two accesses to the same line", Cost::by_name};
-
-} // namespace
-
-namespace {
-
 /// The number of set bits in [begin, end) of the words.
 WARPLENS_PER_PROCESSOR std::uint64_t count_bits(const std::vector<std::uint64_t>& words, std::size_t begin,
                                                 std::size_t end) {
@@ -66,7 +59,12 @@ void StackDistance::clear() {
   now_ = 0;
 }
 
-const AnalyzerInfo& ReuseDistance::info() const { return kInfo; }
+const AnalyzerInfo& ReuseDistance::info() const {
+  static constexpr AnalyzerInfo kInfo = {"reuse_distance", "Reuse distance",
+                                         "lines that a block accesses between two accesses to the same line",
+                                         Cost::by_name};
+  return kInfo;
+}
 
 void ReuseDistance::Row::add(const Row& other) {
   first += other.first;

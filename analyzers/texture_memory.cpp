@@ -9,8 +9,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", "requests and texel sectors"};
-
 constexpr std::size_t kOperations = 4; // fetches, loads, stores, reductions
 
 std::size_t operation_of(isa::InstructionClass which) {
@@ -36,7 +34,10 @@ void TextureMemory::Shard::access(const exec::Access& access) {
   row.sectors += access.count * Footprint(access.addresses, access.mask, access.lane_bytes).sectors();
 }
 
-const AnalyzerInfo& TextureMemory::info() const { return kInfo; }
+const AnalyzerInfo& TextureMemory::info() const {
+  static constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", "requests and texel sectors"};
+  return kInfo;
+}
 
 std::unique_ptr<exec::Shard> TextureMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
 

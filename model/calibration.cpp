@@ -20,8 +20,6 @@ Diagnostics check_times(std::span<const MeasuredRun> runs) {
   return errors;
 }
 
-double value_of(const KernelStatistics::Field& field) { return field.value_or(0); }
-
 // ---- Dasgupta's section 3.2.6
 
 struct Parameter {

@@ -21,8 +21,6 @@ template <IssueClass Class> Field& of_class(KernelStatistics& statistics) {
 
 constexpr double kLargest = 1e15; ///< larger than any real count; products of a few such numbers stay finite
 
-double value_of(const Field& field) { return field.value_or(0); }
-
 double sum_of_classes(const KernelStatistics& s) {
   double sum = 0;
   for (const Field& count : s.by_class) sum += value_of(count);

@@ -44,6 +44,9 @@ std::string_view to_string(IssueClass issue_class);
 /// Whether the special-function units execute all or most of it: reciprocal, roots, division, transcendental functions.
 bool runs_on_special_units(IssueClass issue_class);
 
+/// An absent number counts as none.
+inline double value_of(const std::optional<double>& field) { return field.value_or(0); }
+
 struct KernelStatistics {
   using Field = std::optional<double>;
 

@@ -14,8 +14,6 @@ namespace {
 
 constexpr double kSectorBytes = 32;
 
-double value_of(const std::optional<double>& field) { return field.value_or(0); }
-
 double of_class(const KernelStatistics& s, IssueClass c) { return value_of(s.by_class[static_cast<std::size_t>(c)]); }
 
 /// Per warp.

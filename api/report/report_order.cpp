@@ -11,9 +11,9 @@ namespace {
 
 using analyzers::MetricId;
 
-class Sections {
+class OrderSections {
 public:
-  Sections(const analyzers::Metrics& metrics, const Style& style) : m_(metrics), s_(style) {}
+  OrderSections(const analyzers::Metrics& metrics, const Style& style) : m_(metrics), s_(style) {}
 
   std::string write() {
     loads();
@@ -120,7 +120,7 @@ private:
 } // namespace
 
 std::string order_sections(const analyzers::Metrics& metrics, const Style& style) {
-  return Sections(metrics, style).write();
+  return OrderSections(metrics, style).write();
 }
 
 } // namespace warplens::api

@@ -23,9 +23,9 @@ constexpr Kind kTexture[] = {{"textures", MetricId::texture_requests, MetricId::
                              {"surface stores", MetricId::surface_requests_st, MetricId::surface_sectors_st},
                              {"surface reductions", MetricId::surface_requests_red, MetricId::surface_sectors_red}};
 
-class Sections {
+class SpaceSections {
 public:
-  Sections(const LaunchReport& report, const Style& style)
+  SpaceSections(const LaunchReport& report, const Style& style)
       : m_(report.profile.metrics), s_(style), banks_(report.device.bank_rule) {}
 
   std::string write() {
@@ -83,7 +83,7 @@ std::uint64_t texture_sectors(const Metrics& m) {
 
 } // namespace
 
-std::string space_sections(const LaunchReport& report, const Style& style) { return Sections(report, style).write(); }
+std::string space_sections(const LaunchReport& report, const Style& style) { return SpaceSections(report, style).write(); }
 
 std::uint64_t space_cost(const Metrics& instruction) {
   return instruction.integer(MetricId::local_sectors) + texture_sectors(instruction) +

@@ -84,7 +84,7 @@ ReportedLaunch launch_of(const Json& json, const Json& device) {
   return launch;
 }
 
-ReportedLaunch row_of(const Json& json) {
+ReportedLaunch sweep_row_of(const Json& json) {
   ReportedLaunch launch;
   launch.kernel = json.at("kernel").get<std::string>();
   for (const auto& [name, value] : json.at("settings").items())
@@ -153,7 +153,7 @@ Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
           "create the report again with this version");
     if (json.contains("sweep")) {
       for (const Json& row : json.at("sweep"))
-        if (row.at("failure").is_null()) file.launches.push_back(row_of(row));
+        if (row.at("failure").is_null()) file.launches.push_back(sweep_row_of(row));
     } else {
       for (const Json& launch : json.at("launches")) file.launches.push_back(launch_of(launch, json.at("device")));
     }

@@ -103,6 +103,19 @@ struct Form {
     return n;
   }
   constexpr void add(Word word) { words[count++] = word; }
+  template <class... W> constexpr Form without(W... removed) const {
+    Form form;
+    for (int i = 0; i < count; ++i)
+      if (((words[i] != removed) && ...)) form.add(words[i]);
+    return form;
+  }
+  /// With an untyped type of the same width in place of the n-th one, where there is one.
+  constexpr Form as_bits(int n = 0) const {
+    Form form = *this;
+    for (int i = 0; i < count; ++i)
+      if (is_type(words[i]) && n-- == 0) form.words[i] = word_of(untyped(type_of(words[i])));
+    return form;
+  }
   friend constexpr bool operator==(const Form&, const Form&) = default;
 };
 

@@ -64,6 +64,16 @@ constexpr TypeInfo kTypes[kTypeCount] = {
 constexpr const TypeInfo& info(Type type) { return kTypes[static_cast<int>(type)]; }
 constexpr std::string_view name(Type type) { return info(type).name; }
 constexpr int bits(Type type) { return info(type).bits; }
+/// The untyped type of the same width; the type itself if there is none.
+constexpr Type untyped(Type type) {
+  switch (bits(type)) {
+  case 8: return Type::b8;
+  case 16: return Type::b16;
+  case 32: return Type::b32;
+  case 64: return Type::b64;
+  default: return type;
+  }
+}
 constexpr int bytes(Type type) { return info(type).bits / 8; }
 constexpr bool is_float(Type type) { return info(type).kind == Class::floating; }
 constexpr bool is_signed(Type type) { return info(type).kind == Class::signed_integer; }

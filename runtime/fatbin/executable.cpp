@@ -22,7 +22,7 @@ std::optional<Bytes> piece(Bytes bytes, std::uint64_t at, std::uint64_t size) {
   return bytes.subspan(at, size);
 }
 
-template <class T> std::optional<T> read(Bytes bytes, std::uint64_t at) {
+template <class T> std::optional<T> read_within(Bytes bytes, std::uint64_t at) {
   const std::optional<Bytes> from = piece(bytes, at, sizeof(T));
   if (!from) return std::nullopt;
   T value;
@@ -60,17 +60,17 @@ bool overlap(std::vector<Embedded> sections) {
 } // namespace
 
 bool is_elf(Bytes bytes) {
-  const auto ident = read<std::array<unsigned char, EI_NIDENT>>(bytes, 0);
+  const auto ident = read_within<std::array<unsigned char, EI_NIDENT>>(bytes, 0);
   return ident && std::memcmp(ident->data(), ELFMAG, SELFMAG) == 0 && (*ident)[EI_CLASS] == ELFCLASS64 &&
          (*ident)[EI_DATA] == ELFDATA2LSB;
 }
 
 Expected<std::vector<Embedded>> containers_in(Bytes bytes) {
   const auto outside = [] { return failure("corrupt ELF file: its headers point outside the file"); };
-  const auto header = read<Elf64_Ehdr>(bytes, 0);
+  const auto header = read_within<Elf64_Ehdr>(bytes, 0);
   if (!header || !is_elf(bytes)) return failure("not an ELF file for 64-bit little-endian machines");
   const auto section = [&](std::uint64_t i) {
-    return read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
+    return read_within<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
   };
   std::vector<Embedded> containers;
   std::vector<Embedded> sections;              // with device code

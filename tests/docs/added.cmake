@@ -41,7 +41,7 @@ target_compile_options(edited_table PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconstexpr
   $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=1000000000>)
 add_library(edited_rows OBJECT ${exec}/lanes/lane_rows.cpp)
 target_compile_options(edited_rows PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-conversion)
-target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_integer
+target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_integer WARPLENS_SINGLE_LANE=1
   "WARPLENS_TABLE=\"emulator/isa/instructions/integer.def\"")
 add_library(edited_levels OBJECT ${exec}/decode/levels.cpp)
 target_compile_definitions(edited_levels PRIVATE "WARPLENS_FOR_EACH_LEVEL=LEVEL(${level})"

@@ -183,8 +183,7 @@ inline bool holds_lanes(const Place& place, Warp* warp, const MemorySite& site, 
 }
 
 // Irregular accesses within one region.
-template <bool watched>
-[[gnu::noinline]] bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+[[gnu::noinline]] inline bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
   const MemorySite& site = *op->site;
   const std::uint64_t first = a.lane[__builtin_ctz(mask)];
   const Place place = place_of(warp, site, first);
@@ -201,7 +200,7 @@ template <bool watched>
   if ((bits & (site.lane_bytes - 1u)) != 0) return resolve_slowly(op, warp, mask, a, host);
   if (static_cast<std::int64_t>(outside) < 0 && !holds_lanes(place, warp, site, a.lane))
     return resolve_slowly(op, warp, mask, a, host);
-  if constexpr (watched) {
+  if (warp->worker->watch) [[unlikely]] { // keeps the path without a watcher straight
     std::int64_t offsets[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
     warp->worker->watch->irregular(*warp, site, place.space, mask, first - place.window, offsets);
@@ -210,7 +209,7 @@ template <bool watched>
 }
 
 // Host address of the bytes of the only acting lane; nullptr if resolve() is needed.
-template <bool watched> inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
+inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
   const MemorySite& site = *op->site;
   auto address = static_cast<std::uint64_t>(op->imm);
   if (site.address32)
@@ -221,20 +220,20 @@ template <bool watched> inline std::byte* reach_only(const Op* op, Warp* warp, M
   const Place place = place_of(warp, site, address);
   if ((address & (site.lane_bytes - 1u)) != 0 || !holds(place, warp, site, address, end)) return nullptr;
   constexpr std::int64_t kNoStride[2]{};
-  if constexpr (watched)
+  if (warp->worker->watch) [[unlikely]]
     warp->worker->watch->regular(*warp, site, place.space, mask, address - place.window, kNoStride, 0);
   return reinterpret_cast<std::byte*>(place.host(address) + static_cast<unsigned>(lane) * place.stride);
 }
 
 // Handles accesses within one region. All others, and every trap, are in access.cpp.
-template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
+inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   const MemorySite& site = *op->site;
   Addresses a;
   if (site.address32)
     classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask, a);
   else
     classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask, a);
-  if (!a.regular) return resolve_irregular<watched>(op, warp, mask, a, host);
+  if (!a.regular) return resolve_irregular(op, warp, mask, a, host);
   const std::uint64_t misaligned =
       (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);
   if (misaligned != 0) return resolve_slowly(op, warp, mask, a, host);
@@ -246,7 +245,7 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
   host.stride[0] = a.stride[0] + stride;
   host.stride[1] = a.stride[1] + stride;
   host.half = a.half + kWarpSize / 2 * stride;
-  if constexpr (watched)
+  if (warp->worker->watch) [[unlikely]]
     warp->worker->watch->regular(*warp, site, place.space, mask, a.base - place.window, a.stride, a.half);
   return true;
 }

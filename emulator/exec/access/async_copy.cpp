@@ -17,11 +17,6 @@ namespace {
 constexpr unsigned kPiece = 16; // bytes: the unit of bulk copies
 constexpr std::uint64_t kMostOfBulkStore = std::uint64_t{1} << 24;
 
-bool resolved(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
-  return warp->worker->watch ? scalar::resolve<true>(op, warp, mask, host)
-                             : scalar::resolve<false>(op, warp, mask, host);
-}
-
 bool stop_copy(const Op* op, Warp* warp, int lane, std::string why) {
   stop_with(op, warp, Trap::Kind::invalid_copy, Mask{1} << lane, std::move(why));
   return false;
@@ -53,7 +48,7 @@ bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* count
 bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces) {
   HostAccess from;
   if (mask == 0) return true;
-  if (!resolved(op, warp, mask, from)) return false;
+  if (!scalar::resolve(op, warp, mask, from)) return false;
   const unsigned size = op->site->lane_bytes;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
@@ -81,7 +76,7 @@ const Op* async_copy(const Op* op, Warp* warp) {
   }
   if (!read_wholly(op, warp, whole, pieces)) return nullptr;
   HostAccess to;
-  if (!resolved(op + 1, warp, mask, to)) return nullptr;
+  if (!scalar::resolve(op + 1, warp, mask, to)) return nullptr;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
     std::memcpy(to.at(lane), pieces[lane].bytes, size);
@@ -199,7 +194,7 @@ const Op* async_store(const Op* op, Warp* warp) {
   const isa::Spelling& spelling = program.module->spellings[program.function->instructions[op->instruction].form];
   const Reducer apply = site.kind == AccessKind::reduction ? reducer(spelling) : nullptr;
   HostAccess to;
-  if (!resolved(op, warp, mask, to)) return nullptr;
+  if (!scalar::resolve(op, warp, mask, to)) return nullptr;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
     const Cta* const cta = warp->cta->cluster->owner(to.at(lane));

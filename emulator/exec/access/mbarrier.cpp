@@ -75,9 +75,7 @@ constexpr const char* kNotShared = "it must be in shared memory";
 // Returns false if the kernel stops.
 template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
   HostAccess host;
-  if (!(warp->worker->watch ? scalar::resolve<true>(op, warp, mask, host)
-                            : scalar::resolve<false>(op, warp, mask, host)))
-    return false;
+  if (!scalar::resolve(op, warp, mask, host)) return false;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int lane = __builtin_ctz(m);
     std::byte* const place = host.at(lane);

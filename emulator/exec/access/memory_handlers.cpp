@@ -181,18 +181,18 @@ template <class M, class R, int V> inline void store_apart(const Op* op, Warp* w
   }
 }
 
-template <class M, class R, int V, bool watched> const Op* load(const Op* op, Warp* warp) {
+template <class M, class R, int V> const Op* load(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (few(mask)) {
     if (mask == 0) return op + 1;
     const int lane = __builtin_ctz(mask);
-    if (const std::byte* const p = reach_only<watched>(op, warp, mask, lane)) {
+    if (const std::byte* const p = reach_only(op, warp, mask, lane)) {
       for (int e = 0; e < V; ++e) row<R>(warp, loaded<V>(op, e))[lane] = static_cast<R>(read<M>(p + e * sizeof(M)));
       return op + 1;
     }
   }
   HostAccess host;
-  if (!resolve<watched>(op, warp, mask, host)) return nullptr;
+  if (!resolve(op, warp, mask, host)) return nullptr;
   if constexpr (kTransposed<M, R, V>) {
     if (mask == kFullMask && host.regular && host.stride[0] == 16 && host.stride[1] == 16) {
       load_transposed<M, R, V>(op, warp, 0, host.base);
@@ -224,18 +224,18 @@ template <class M, class R, int V, bool watched> const Op* load(const Op* op, Wa
   return op + 1;
 }
 
-template <class M, class R, int V, bool watched> const Op* store(const Op* op, Warp* warp) {
+template <class M, class R, int V> const Op* store(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (few(mask)) {
     if (mask == 0) return op + 1;
     const int lane = __builtin_ctz(mask);
-    if (std::byte* const p = reach_only<watched>(op, warp, mask, lane)) {
+    if (std::byte* const p = reach_only(op, warp, mask, lane)) {
       for (int e = 0; e < V; ++e) write(p + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[lane]));
       return op + 1;
     }
   }
   HostAccess host;
-  if (!resolve<watched>(op, warp, mask, host)) return nullptr;
+  if (!resolve(op, warp, mask, host)) return nullptr;
   constexpr int kBytes = V * sizeof(M);
   if (mask == kFullMask && host.regular && host.stride[0] == kBytes && host.stride[1] == kBytes) {
     if constexpr (kTransposed<M, R, V>) { // the second half last, as in for_each_storing_lane
@@ -313,11 +313,11 @@ template <std::size_t bytes> inline void write_at_once(std::byte* p, const std::
 }
 
 // Programs publish a state and its value with one vector store, and wait for them with vector loads.
-template <class M, class R, int V, bool watched> const Op* load_whole(const Op* op, Warp* warp) {
+template <class M, class R, int V> const Op* load_whole(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   HostAccess host;
-  if (!resolve<watched>(op, warp, mask, host)) return nullptr;
+  if (!resolve(op, warp, mask, host)) return nullptr;
   for (Mask m = mask; m != 0; m &= m - 1) {
     const int i = __builtin_ctz(m);
     const auto value = read_at_once<V * sizeof(M)>(host.at(i));
@@ -327,11 +327,11 @@ template <class M, class R, int V, bool watched> const Op* load_whole(const Op* 
   return op + 1;
 }
 
-template <class M, class R, int V, bool watched> const Op* store_whole(const Op* op, Warp* warp) {
+template <class M, class R, int V> const Op* store_whole(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   HostAccess host;
-  if (!resolve<watched>(op, warp, mask, host)) return nullptr;
+  if (!resolve(op, warp, mask, host)) return nullptr;
   for_each_storing_lane(mask, V * sizeof(M), [&](int i) {
     std::array<std::byte, V * sizeof(M)> value;
     for (int e = 0; e < V; ++e) write(value.data() + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[i]));
@@ -353,12 +353,11 @@ template <class M, class R> Handler pick(const MemoryHandlerKey& key) {
   if (key.kind == MemoryHandlerKey::Kind::param) return load_param<M, R>;
   const auto by_vector = [&]<int V>(std::integral_constant<int, V>) -> Handler {
     if constexpr (V * sizeof(M) == 16 || (V > 1 && V * sizeof(M) == 8)) {
-      if (key.whole && key.kind == MemoryHandlerKey::Kind::load)
-        return key.watched ? load_whole<M, R, V, true> : load_whole<M, R, V, false>;
-      if (key.whole) return key.watched ? store_whole<M, R, V, true> : store_whole<M, R, V, false>;
+      if (key.whole && key.kind == MemoryHandlerKey::Kind::load) return load_whole<M, R, V>;
+      if (key.whole) return store_whole<M, R, V>;
     }
-    if (key.kind == MemoryHandlerKey::Kind::load) return key.watched ? load<M, R, V, true> : load<M, R, V, false>;
-    return key.watched ? store<M, R, V, true> : store<M, R, V, false>;
+    if (key.kind == MemoryHandlerKey::Kind::load) return load<M, R, V>;
+    return store<M, R, V>;
   };
   if constexpr (sizeof(M) == 16) return key.vector == 1 ? by_vector(std::integral_constant<int, 1>{}) : nullptr;
   switch (key.vector) {
@@ -372,18 +371,24 @@ template <class M, class R> Handler pick(const MemoryHandlerKey& key) {
   }
 }
 
+// The sign of M matters where the register is wider.
 template <class M> Handler pick_register(const MemoryHandlerKey& key) {
   if (key.register_bytes < static_cast<int>(sizeof(M))) return nullptr;
+  if constexpr (std::is_signed_v<M>)
+    if (key.register_bytes == sizeof(M)) return pick_register<std::make_unsigned_t<M>>(key);
   constexpr bool is_signed = std::is_signed_v<M>;
   switch (key.register_bytes) {
   case 1:
-    if constexpr (sizeof(M) <= 1) return pick<M, std::conditional_t<is_signed, std::int8_t, std::uint8_t>>(key);
+    if constexpr (sizeof(M) < 1 || (sizeof(M) == 1 && !is_signed))
+      return pick<M, std::conditional_t<is_signed, std::int8_t, std::uint8_t>>(key);
     break;
   case 2:
-    if constexpr (sizeof(M) <= 2) return pick<M, std::conditional_t<is_signed, std::int16_t, std::uint16_t>>(key);
+    if constexpr (sizeof(M) < 2 || (sizeof(M) == 2 && !is_signed))
+      return pick<M, std::conditional_t<is_signed, std::int16_t, std::uint16_t>>(key);
     break;
   case 4:
-    if constexpr (sizeof(M) <= 4) return pick<M, std::conditional_t<is_signed, std::int32_t, std::uint32_t>>(key);
+    if constexpr (sizeof(M) < 4 || (sizeof(M) == 4 && !is_signed))
+      return pick<M, std::conditional_t<is_signed, std::int32_t, std::uint32_t>>(key);
     break;
   case 8: return pick<M, std::conditional_t<is_signed, std::int64_t, std::uint64_t>>(key);
   default: break;

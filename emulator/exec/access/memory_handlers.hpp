@@ -11,7 +11,6 @@ struct MemoryHandlerKey {
   isa::Type type{};                                             ///< of an element in memory
   int register_bytes = 0;                                       ///< of an element's register; may be wider
   int vector = 1;                                               ///< elements per lane
-  bool watched = false;
   /// A lane's bytes are read or written atomically, as other blocks may access them: for strong accesses (manual, 8.3)
   /// of 8 and 16 bytes.
   bool whole = false;

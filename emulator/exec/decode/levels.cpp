@@ -20,7 +20,7 @@ namespace warplens::exec {
   Handler memory_handler(const MemoryHandlerKey&);                                                                     \
   Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
   Handler warp_handler(const WarpHandlerKey&);                                                                         \
-  Handler matrix_handler(const MatrixHandlerKey&);                                                                     \
+  Handler matrix_handler(MatrixHandler);                                                                               \
   Mask sample_rows(const SampleRowsRequest&, SampledRows&);                                                            \
   }
 WARPLENS_FOR_EACH_LEVEL

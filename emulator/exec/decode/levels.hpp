@@ -25,7 +25,7 @@ struct Level {
   Handler (*memory)(const MemoryHandlerKey&);
   Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
   Handler (*warp)(const WarpHandlerKey&);
-  Handler (*matrix)(const MatrixHandlerKey&);
+  Handler (*matrix)(MatrixHandler);
   SampleRowsFunction sample;
 };
 

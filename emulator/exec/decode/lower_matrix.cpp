@@ -13,7 +13,7 @@ namespace warplens::exec {
 using isa::Space;
 using isa::Type;
 using isa::Word;
-using Kind = MatrixHandlerKey::Kind;
+using Kind = MatrixHandler;
 
 namespace {
 
@@ -237,7 +237,7 @@ void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
   (loads ? s.to : s.from) = rows;
   const Kind kind = loads ? moved ? Kind::load_transposed : Kind::load : moved ? Kind::store_transposed : Kind::store;
-  Op& op = emit(level_.matrix({kind, watched_}));
+  Op& op = emit(level_.matrix(kind));
   op.site = &s;
   op.src[0] = a.row;
   op.imm = a.offset;
@@ -250,7 +250,7 @@ void Decoder::transpose_matrix(const isa::Spelling& spelling) {
   const std::uint32_t from = source(operands[1], spelling.types[1], false);
   const std::uint32_t to = destination(operands[0], spelling.types[0], false);
   const std::uint32_t everyone = file_.constant(4, kFullMask);
-  Op& op = emit(level_.matrix({Kind::transpose, watched_}));
+  Op& op = emit(level_.matrix(Kind::transpose));
   op.src[0] = from;
   op.src[3] = everyone;
   op.dst[0] = to;
@@ -283,7 +283,7 @@ void Decoder::transfer_fragment(const isa::Spelling& spelling) {
   const Address a = address(where);
   t.addresses = file_.temporary(a.is_32_bit ? 4 : 8);
   MemorySite& s = site(space, loads ? AccessKind::load : AccessKind::store, t.piece, a);
-  Op& op = emit(level_.matrix({loads ? Kind::load_fragment : Kind::store_fragment, watched_}));
+  Op& op = emit(level_.matrix(loads ? Kind::load_fragment : Kind::store_fragment));
   op.site = &s;
   op.src[0] = a.row;
   op.imm = a.offset;
@@ -329,7 +329,7 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
   }
   take_registers(operands[0], spelling.types[0], true, s.d.row);
   const std::uint32_t everyone = file_.constant(4, kFullMask);
-  Op& op = emit(level_.matrix({multiplication(spelling, s), watched_}));
+  Op& op = emit(level_.matrix(multiplication(spelling, s)));
   op.matrix = &s;
   op.src[3] = everyone;
 }

@@ -170,7 +170,7 @@ void Decoder::load(const isa::Spelling& spelling) {
     if (bytes != register_bytes) unsupported("the registers of a vector must have the same width");
   }
   const Handler handler =
-      level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, watched_, is_strong(spelling)});
+      level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, is_strong(spelling)});
   if (handler == nullptr) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;
@@ -211,7 +211,7 @@ void Decoder::store(const isa::Spelling& spelling) {
     if (bytes != register_bytes) unsupported("the registers of a vector must have the same width");
   }
   const Handler handler =
-      level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, watched_, is_strong(spelling)});
+      level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, is_strong(spelling)});
   if (handler == nullptr) {
     unsupported(fmt::format("'{}' is not supported", current_->opcode));
     return;

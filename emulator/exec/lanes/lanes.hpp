@@ -69,57 +69,27 @@ template <class Truth> inline Mask gather_bits(Truth truth) {
   return mask;
 }
 
-// The results of a functor for a destination, kept until its row may be written: the row may also be a source.
-// Narrow results of wide sources are kept as words, Held, so that the functor's loop has vectors of one width.
-template <class T, class Held = T> struct Results {
-  Held values[kWarpSize];
-  Results() = default;
-  template <class Value> explicit Results(Value value) {
-#pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) values[i] = static_cast<Held>(value(i));
-  }
-  void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
-    T* const d = row<T>(warp, offset);
-    if (mask == kFullMask) {
-#pragma GCC ivdep
-      for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<T>(values[i]);
-      return;
-    }
-#pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? static_cast<T>(values[i]) : d[i];
-  }
-};
-template <> struct Results<bool> {
-  Mask bits;
-  template <class Value> explicit Results(Value value) : bits(gather_bits(value)) {}
-  void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
-    Mask& d = predicate(warp, offset);
-    d = (d & ~mask) | (bits & mask);
-  }
-};
+inline void write_predicate(Warp* warp, std::uint32_t offset, Mask mask, Mask values) {
+  Mask& d = predicate(warp, offset);
+  d = (d & ~mask) | (values & mask);
+}
 
-// The last destination: its row is written lane by lane if all lanes act.
-template <class T, class... A, class Value> void write(Warp* warp, std::uint32_t offset, Mask mask, Value value) {
-  constexpr bool narrow = !is_predicate<T> && sizeof(T) < 4;
-  if constexpr (narrow && ((!is_predicate<A> && sizeof(A) > sizeof(T)) || ...)) {
-    Results<T, std::uint32_t>(value).commit(warp, offset, mask);
-    return;
-  } else if constexpr (!is_predicate<T>) {
-    if (mask == kFullMask) {
-      T* const d = row<T>(warp, offset);
+// Narrow results of wide sources are first computed as words, so that the functor's loop has vectors of one width.
+template <class T, class... A, class Value> void write(T* d, Value value) {
+  if constexpr (sizeof(T) < 4 && ((!is_predicate<A> && sizeof(A) > sizeof(T)) || ...)) {
+    std::uint32_t words[kWarpSize];
 #pragma GCC ivdep
-      for (int i = 0; i < kWarpSize; ++i) d[i] = value(i);
-      return;
-    }
+    for (int i = 0; i < kWarpSize; ++i) words[i] = static_cast<std::uint32_t>(value(i));
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<T>(words[i]);
+  } else {
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) d[i] = value(i);
   }
-  Results<T>(value).commit(warp, offset, mask);
 }
 
 template <class> struct Signature;
-template <class R, class... A> struct Signature<R (*)(A...)> {
-  using Result = R;
-  using Arguments = std::tuple<A...>;
-};
+template <class R, class... A> struct Signature<R (*)(A...)> { using Result = R; };
 template <class T> struct ResultCount { static constexpr int value = 1; };
 template <class A, class B> struct ResultCount<Both<A, B>> { static constexpr int value = 2; };
 
@@ -172,78 +142,112 @@ const Op* run_one_lane(const Op* op, Warp* warp, Mask mask, Result (*)(A...), st
   return op + 1;
 }
 
-// For blocks of one thread, which machine-learning compilers emit, and for warps that have diverged to one lane.
+// For blocks of one thread, which machine-learning compilers emit, and for warps that have diverged to one lane. Only
+// for the tables of common instructions (WARPLENS_SINGLE_LANE): it takes a third of the time to compile them.
 template <class F> [[gnu::flatten, gnu::noinline]] const Op* one_lane(const Op* op, Warp* warp, Mask mask) {
   return []<class R, class... A>(const Op* o, Warp* w, Mask m, R (*f)(A...)) {
     return run_one_lane<F>(o, w, m, f, std::index_sequence_for<A...>{});
   }(op, warp, mask, &F::lane);
 }
 
+// Computes truth values; few instructions do, and all of them often: they have masks of their own.
 template <class F, class Result, class... A, std::size_t... I>
-const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
-  const Mask mask = acting(op, warp);
-  if constexpr (is_predicate<Result> && (is_predicate<A> && ...)) {
-    Mask& d = predicate(warp, op->dst[0]);
-    d = (d & ~mask) | (bitwise<F>(predicate(warp, op->src[I])...) & mask);
-    return op + 1;
-  }
-  if constexpr (!requires { &F::row; })
-    if (mask != kFullMask && few(mask)) return one_lane<F>(op, warp, mask);
-  [[maybe_unused]] const RoundingScope<F> scope;
-  const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
-  const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
-  if constexpr (ResultCount<Result>::value == 2) {
-    using First = typename Result::First;
-    static_assert(is_predicate<typename Result::Second>);
-    if constexpr (is_predicate<First>) {
-      const Results<bool> first([&](int i) { return lane(i).first; }), second([&](int i) { return lane(i).second; });
-      first.commit(warp, op->dst[0], mask);
-      second.commit(warp, op->dst[1], mask);
-    } else { // one loop, with truth values as wide as the value
-      First values[kWarpSize], truths[kWarpSize];
-#pragma GCC ivdep
-      for (int i = 0; i < kWarpSize; ++i) {
-        values[i] = lane(i).first;
-        truths[i] = lane(i).second ? 1 : 0;
-      }
-      write<First>(warp, op->dst[0], mask, [&](int i) { return values[i]; });
-      Results<bool>([&](int i) { return truths[i] != 0; }).commit(warp, op->dst[1], mask);
-    }
-  } else if constexpr (requires { typename F::Element; }) {
-    using Element = typename F::Element;
-    constexpr int elements = kWarpSize * sizeof(Result) / sizeof(Element);
-    const auto compute = [](Element* d, const auto*... values) {
-#pragma GCC ivdep
-      for (int i = 0; i < elements; ++i) d[i] = F::element(values[i]...);
-    };
-    if (mask == kFullMask) {
-      compute(row<Element>(warp, op->dst[0]), row<Element>(warp, source_row(op, I))...);
-    } else {
-      Element computed[elements];
-      compute(computed, row<Element>(warp, source_row(op, I))...);
-      Results<Result> results;
-      std::memcpy(results.values, computed, sizeof computed);
-      results.commit(warp, op->dst[0], mask);
-    }
-  } else if constexpr (requires { &F::row; }) {
-    static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
-    if (mask == kFullMask) {
-      F::row(row<Result>(warp, op->dst[0]), std::get<I>(sources).values...);
-    } else {
-      Results<Result> results;
-      F::row(results.values, std::get<I>(sources).values...);
-      results.commit(warp, op->dst[0], mask);
-    }
+const Op* run_predicates(const Op* op, Warp* warp, Mask mask, Result (*)(A...), std::index_sequence<I...>) {
+  if constexpr ((is_predicate<A> && ...)) {
+    write_predicate(warp, op->dst[0], mask, bitwise<F>(predicate(warp, op->src[I])...));
   } else {
-    write<Result, A...>(warp, op->dst[0], mask, lane);
+    const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
+    const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
+    if constexpr (ResultCount<Result>::value == 2) {
+      const Mask first = gather_bits([&](int i) { return lane(i).first; });
+      const Mask second = gather_bits([&](int i) { return lane(i).second; });
+      write_predicate(warp, op->dst[0], mask, first);
+      write_predicate(warp, op->dst[1], mask, second);
+    } else {
+      write_predicate(warp, op->dst[0], mask, gather_bits(lane));
+    }
   }
   return op + 1;
 }
 
+// Computes all lanes.
+template <class F, class Result, class... A, std::size_t... I>
+const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
+  [[maybe_unused]] const RoundingScope<F> scope;
+  const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
+  const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
+  if constexpr (ResultCount<Result>::value == 2) { // one loop, with truth values as wide as the value
+    using First = typename Result::First;
+    First values[kWarpSize], truths[kWarpSize];
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) {
+      values[i] = lane(i).first;
+      truths[i] = lane(i).second ? 1 : 0;
+    }
+    std::memcpy(row<First>(warp, op->dst[0]), values, sizeof values);
+    predicate(warp, op->dst[1]) = gather_bits([&](int i) { return truths[i] != 0; });
+  } else if constexpr (requires { typename F::Element; }) {
+    using Element = typename F::Element;
+    [d = row<Element>(warp, op->dst[0])](const auto*... values) {
+#pragma GCC ivdep
+      for (std::size_t i = 0; i < kWarpSize * sizeof(Result) / sizeof(Element); ++i) d[i] = F::element(values[i]...);
+    }(row<Element>(warp, source_row(op, I))...);
+  } else if constexpr (requires { &F::row; }) {
+    static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
+    F::row(row<Result>(warp, op->dst[0]), std::get<I>(sources).values...);
+  } else {
+    write<Result, A...>(row<Result>(warp, op->dst[0]), lane);
+  }
+  return op + 1;
+}
+
+// Executes an instruction that writes dst[0] (and dst[1], a predicate) for some lanes only: all are computed, then the
+// others get their values back. A functor's loop is thus compiled once, and has no mask.
+template <class T, bool and_predicate>
+[[gnu::noinline]] const Op* some_lanes(const Op* op, Warp* warp, Mask mask, Handler handler) {
+  T* const d = row<T>(warp, op->dst[0]);
+  T kept[kWarpSize];
+  std::memcpy(kept, d, sizeof kept);
+  [[maybe_unused]] const Mask truths = and_predicate ? predicate(warp, op->dst[1]) : Mask{};
+  Op all = *op;
+  all.guard_flip = ~predicate(warp, op->guard);
+  const Mask active = std::exchange(warp->active, kFullMask);
+  handler(&all, warp);
+  warp->active = active;
+#pragma GCC ivdep
+  for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? d[i] : kept[i];
+  if constexpr (and_predicate) {
+    Mask& p = predicate(warp, op->dst[1]);
+    p = (p & mask) | (truths & ~mask);
+  }
+  return op + 1;
+}
+
+template <class R> struct Destination {
+  using T = R;
+  static constexpr bool and_predicate = false;
+};
+template <class A> struct Destination<Both<A, bool>> {
+  using T = A;
+  static constexpr bool and_predicate = true;
+};
+
 // Everything is inlined: a remaining call would prevent vectorisation of the loops.
 template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
-  return []<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
-    return run_lanes<F>(o, w, f, std::index_sequence_for<A...>{});
+  using D = Destination<typename Signature<decltype(&F::lane)>::Result>;
+  const Mask mask = acting(op, warp);
+  if constexpr (!is_predicate<typename D::T>) {
+    if (mask != kFullMask) [[unlikely]] {
+      if constexpr (WARPLENS_SINGLE_LANE && !requires { &F::row; })
+        if (few(mask)) return one_lane<F>(op, warp, mask);
+      return some_lanes<typename D::T, D::and_predicate>(op, warp, mask, lanes<F>);
+    }
+  }
+  return [mask]<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
+    if constexpr (is_predicate<typename D::T>)
+      return run_predicates<F>(o, w, mask, f, std::index_sequence_for<A...>{});
+    else
+      return run_lanes<F>(o, w, f, std::index_sequence_for<A...>{});
   }(op, warp, &F::lane);
 }
 
@@ -254,7 +258,7 @@ constexpr bool fits(const isa::OperandSpec& operand, const Form& form, int funct
 }
 
 template <class Result, class... A>
-constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result (*)(A...)) {
+constexpr bool agrees(const isa::OperandList& operands, const Form& form, std::type_identity<Result(A...)>) {
   std::array<int, 8> destinations{}, sources{width<A>...};
   int destination_count = 1;
   if constexpr (ResultCount<Result>::value == 2) {
@@ -281,9 +285,10 @@ constexpr bool agrees(const isa::OperandList& operands, const Form& form, Result
 
 template <template <Form> class F, isa::Pattern pattern, isa::OperandList operands> constexpr auto handler_row() {
   return []<std::size_t... V>(std::index_sequence<V...>) {
-    static_assert((agrees(operands, pattern.expand(V), &F<pattern.expand(V)>::lane) && ...),
-                  "a line of the instruction table and its functor disagree on operand types");
-    return std::array<Handler, sizeof...(V)>{&lanes<F<pattern.expand(V)>>...};
+    static_assert(
+        (agrees(operands, pattern.expand(V), std::type_identity<decltype(F<pattern.expand(V)>::lane)>{}) && ...),
+        "a line of the instruction table and its functor disagree on operand types");
+    return std::array<Handler, sizeof...(V)>{&lanes<F<isa::WARPLENS_LEVEL::canonical_form<F, pattern.expand(V)>()>>...};
   }
   (std::make_index_sequence<pattern.variants()>{});
 }

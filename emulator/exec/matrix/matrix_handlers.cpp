@@ -14,7 +14,7 @@ namespace warplens::exec::WARPLENS_LEVEL {
 namespace {
 
 using Word32 = std::uint32_t;
-using Kind = MatrixHandlerKey::Kind;
+using Kind = MatrixHandler;
 
 constexpr int kRowBytes = 16;
 struct Rows {
@@ -32,12 +32,12 @@ std::uint16_t element(const std::byte* row, int column) {
   return e;
 }
 
-template <bool transposed, bool watched> const Op* load_matrix(const Op* op, Warp* warp) {
+template <bool transposed> const Op* load_matrix(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
   HostAccess host;
-  if (!resolve<watched>(op, warp, addressing(op), host)) return nullptr;
+  if (!resolve(op, warp, addressing(op), host)) return nullptr;
   Rows rows;
   for (Word32 i = 0; i < 8 * op->extra; ++i) std::memcpy(rows.bytes[i], host.at(static_cast<int>(i)), kRowBytes);
   for (Word32 m = 0; m < op->extra; ++m) {
@@ -52,12 +52,12 @@ template <bool transposed, bool watched> const Op* load_matrix(const Op* op, War
   return op + 1;
 }
 
-template <bool transposed, bool watched> const Op* store_matrix(const Op* op, Warp* warp) {
+template <bool transposed> const Op* store_matrix(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
   HostAccess host;
-  if (!resolve<watched>(op, warp, addressing(op), host)) return nullptr;
+  if (!resolve(op, warp, addressing(op), host)) return nullptr;
   for (Word32 m = 0; m < op->extra; ++m) {
     const Word32* const s = row<Word32>(warp, op->site->from[m]);
     std::uint16_t matrix[8][8];
@@ -98,8 +98,7 @@ struct Tile {
 const FragmentTransfer& transfer_of(const Op* op, const Warp* warp) { return warp->cta->program.fragments[op->extra]; }
 
 // Performs the accesses in order: `move` gets a lane's piece in memory and its place in the tile.
-template <bool watched, class Address, class Move>
-bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
+template <class Address, class Move> bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
   const int width = bits(t.fragment.element);
   const Address* const base = row<Address>(warp, op->src[0]);
   const Word32* const stride = row<Word32>(warp, t.stride);
@@ -114,15 +113,15 @@ bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) 
       addresses[l] = static_cast<Address>(base[l] + line + a.byte[l]);
     }
     HostAccess host;
-    if (!resolve<watched>(&access, warp, a.lanes, host)) return false;
+    if (!resolve(&access, warp, a.lanes, host)) return false;
     for (int l = 0; l < kWarpSize; ++l)
       if ((a.lanes >> l & 1) != 0) move(host.at(l), a.line[l] * t.line_bytes + a.byte[l]);
   }
   return true;
 }
-template <bool watched, class Move> bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
-  return op->site->address32 ? each_piece<watched, std::uint32_t>(op, warp, t, move)
-                             : each_piece<watched, std::uint64_t>(op, warp, t, move);
+template <class Move> bool each_piece(const Op* op, Warp* warp, const FragmentTransfer& t, Move move) {
+  return op->site->address32 ? each_piece<std::uint32_t>(op, warp, t, move)
+                             : each_piece<std::uint64_t>(op, warp, t, move);
 }
 
 // `move` gets a place in the tile and the corresponding place in a register.
@@ -135,19 +134,19 @@ template <class Move> void each_element(Warp* warp, const FragmentTransfer& t, M
   }
 }
 
-template <bool watched> const Op* load_fragment(const Op* op, Warp* warp) {
+const Op* load_fragment(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
   const FragmentTransfer& t = transfer_of(op, warp);
   Tile tile;
   const auto load = [&](const std::byte* from, int to) { std::memcpy(tile.bytes + to, from, t.piece); };
-  if (!each_piece<watched>(op, warp, t, load)) return nullptr;
+  if (!each_piece(op, warp, t, load)) return nullptr;
   each_element(warp, t, [&](int from, std::byte* to) { std::memcpy(to, tile.bytes + from, t.place_bytes); });
   return op + 1;
 }
 
-template <bool watched> const Op* store_fragment(const Op* op, Warp* warp) {
+const Op* store_fragment(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
@@ -155,26 +154,22 @@ template <bool watched> const Op* store_fragment(const Op* op, Warp* warp) {
   Tile tile;
   each_element(warp, t, [&](int to, const std::byte* from) { std::memcpy(tile.bytes + to, from, t.place_bytes); });
   const auto store = [&](std::byte* to, int from) { std::memcpy(to, tile.bytes + from, t.piece); };
-  return each_piece<watched>(op, warp, t, store) ? op + 1 : nullptr;
-}
-
-template <bool watched> Handler pick(Kind kind) {
-  switch (kind) {
-  case Kind::load: return load_matrix<false, watched>;
-  case Kind::load_transposed: return load_matrix<true, watched>;
-  case Kind::store: return store_matrix<false, watched>;
-  case Kind::store_transposed: return store_matrix<true, watched>;
-  case Kind::transpose: return transpose;
-  case Kind::load_fragment: return load_fragment<watched>;
-  case Kind::store_fragment: return store_fragment<watched>;
-  default: return multiply_handler(kind);
-  }
+  return each_piece(op, warp, t, store) ? op + 1 : nullptr;
 }
 
 } // namespace
 
-Handler matrix_handler(const MatrixHandlerKey& key) {
-  return key.watched ? pick<true>(key.kind) : pick<false>(key.kind);
+Handler matrix_handler(MatrixHandler kind) {
+  switch (kind) {
+  case Kind::load: return load_matrix<false>;
+  case Kind::load_transposed: return load_matrix<true>;
+  case Kind::store: return store_matrix<false>;
+  case Kind::store_transposed: return store_matrix<true>;
+  case Kind::transpose: return transpose;
+  case Kind::load_fragment: return load_fragment;
+  case Kind::store_fragment: return store_fragment;
+  default: return multiply_handler(kind);
+  }
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -9,25 +9,22 @@
 
 namespace warplens::exec {
 
-struct MatrixHandlerKey {
-  enum class Kind : std::uint8_t {
-    load,  ///< ldmatrix: `extra` is how many matrices
-    store, ///< stmatrix
-    load_transposed,
-    store_transposed,
-    transpose, ///< movmatrix: dst[0], src[0]
-    load_fragment,
-    store_fragment,
-    multiply_floats, ///< f16, bf16, tf32 and smaller formats
-    multiply_chained,
-    multiply_doubles, ///< by rounding
-    multiply_doubles_zero,
-    multiply_doubles_down,
-    multiply_doubles_up,
-    multiply_integers,
-    multiply_bits
-  } kind{};
-  bool watched = false;
+enum class MatrixHandler : std::uint8_t {
+  load,  ///< ldmatrix: `extra` is how many matrices
+  store, ///< stmatrix
+  load_transposed,
+  store_transposed,
+  transpose, ///< movmatrix: dst[0], src[0]
+  load_fragment,
+  store_fragment,
+  multiply_floats, ///< f16, bf16, tf32 and smaller formats
+  multiply_chained,
+  multiply_doubles, ///< by rounding
+  multiply_doubles_zero,
+  multiply_doubles_down,
+  multiply_doubles_up,
+  multiply_integers,
+  multiply_bits
 };
 
 } // namespace warplens::exec

@@ -13,7 +13,7 @@ namespace warplens::exec::WARPLENS_LEVEL {
 namespace {
 
 using isa::WARPLENS_LEVEL::Rounding;
-using Kind = MatrixHandlerKey::Kind;
+using Kind = MatrixHandler;
 
 bool is_whole(const Op* op, Warp* warp, Mask mask) {
   if (mask == kFullMask) return true;

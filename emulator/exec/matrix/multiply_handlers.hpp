@@ -6,7 +6,7 @@
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
-Handler multiply_handler(MatrixHandlerKey::Kind kind);
+Handler multiply_handler(MatrixHandler kind);
 const Op* multiply_floats(const Op* op, Warp* warp);
 
 } // namespace warplens::exec::WARPLENS_LEVEL

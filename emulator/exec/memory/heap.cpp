@@ -8,13 +8,13 @@
 namespace warplens::exec {
 
 namespace {
-constexpr std::uint64_t kAlignment = 16;
+constexpr std::uint64_t kHeapAlignment = 16;
 }
 
 std::uint64_t Heap::allocate(std::uint64_t size) {
-  const std::optional<std::uint64_t> whole = Checked(std::max(size, std::uint64_t{1})).aligned(kAlignment).value();
+  const std::optional<std::uint64_t> whole = Checked(std::max(size, std::uint64_t{1})).aligned(kHeapAlignment).value();
   if (!whole) return 0;
-  const std::optional<std::uint64_t> address = free_.take(*whole, kAlignment);
+  const std::optional<std::uint64_t> address = free_.take(*whole, kHeapAlignment);
   if (!address) return 0;
   used_[*address] = *whole;
   return *address;

@@ -13,12 +13,12 @@ namespace warplens::exec {
 
 namespace {
 
-constexpr std::uint64_t kAlignment = 256;
+constexpr std::uint64_t kAllocationAlignment = 256;
 // At least this many unused bytes follow each allocation, so that small overruns are always detected.
 constexpr std::uint64_t kGap = 256;
 
 /// The space that an allocation takes, including the gap.
-Checked span_of(std::uint64_t size) { return (Checked(size) + kGap).aligned(kAlignment); }
+Checked span_of(std::uint64_t size) { return (Checked(size) + kGap).aligned(kAllocationAlignment); }
 
 } // namespace
 
@@ -91,7 +91,7 @@ Expected<std::uint64_t> Arena::allocate(std::uint64_t size, std::string name, Op
   const std::lock_guard lock(mutex_);
   const std::optional<std::uint64_t> span = span_of(size).value();
   const std::optional<std::uint64_t> begin =
-      span ? free_.take(*span, std::max(options.alignment, kAlignment)) : std::nullopt;
+      span ? free_.take(*span, std::max(options.alignment, kAllocationAlignment)) : std::nullopt;
   if (begin && make_accessible(*begin, *begin + *span)) {
     allocations_.emplace(*begin,
                          Allocation{*begin, *begin + size, std::move(name), options.constant, options.page_bytes});

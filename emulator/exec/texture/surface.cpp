@@ -38,7 +38,7 @@ Place stop(const Op* op, Warp* warp, int lane, std::string why) {
   return {Place::Outcome::trapped, nullptr, nullptr};
 }
 
-bool has_geometry(const TextureSite& site, const Image& image) {
+bool is_surface_of(const TextureSite& site, const Image& image) {
   return site.is_array() == (image.layered || image.cube) && site.dimensions() == image.dimensions;
 }
 
@@ -54,7 +54,7 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   const BoundTexture* const surface = bound_texture(op, warp, lane, reference, Type::surfref);
   if (surface == nullptr) return {Place::Outcome::trapped, nullptr, nullptr};
   const Image& image = surface->image;
-  if (!has_geometry(site, image))
+  if (!is_surface_of(site, image))
     return stop(op, warp, lane,
                 fmt::format("surface '{}' has a different geometry than the instruction", surface->name));
   std::int64_t at[4]{};
@@ -117,7 +117,7 @@ bool find_places(Warp* warp, const TextureSite& site, Mask mask, Places& places)
   const std::uint64_t columns = std::uint64_t{level.width} * image.texel_bytes() / bytes;
   const std::uint32_t slices = site.dimensions() == 3 ? level.depth : image.slices();
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
-  if (!has_geometry(site, image) || !std::has_single_bit(bytes)) return false;
+  if (!is_surface_of(site, image) || !std::has_single_bit(bytes)) return false;
   if (columns == 0 || columns > kMost || level.height > kMost || slices > kMost) return false;
   const std::uint32_t low_bits = site.formatted ? 0 : bytes - 1;
   const int shift = site.formatted ? 0 : std::countr_zero(bytes);

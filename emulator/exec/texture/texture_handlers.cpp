@@ -43,7 +43,7 @@ std::string described(const Image& image) {
                      image.samples > 1 ? ", multi-sample" : "", image.layered ? " texture" : "");
 }
 
-bool has_geometry(const TextureSite& site, const Image& image) {
+bool is_texture_of(const TextureSite& site, const Image& image) {
   return site.is_cube() == image.cube && site.is_array() == image.layered && site.dimensions() == image.dimensions &&
          site.is_multi_sample() == (image.samples > 1);
 }
@@ -57,7 +57,7 @@ struct Bound {
 bool look_up(const Op* op, Warp* warp, const TextureSite& site, int lane, Bound& bound) {
   bound.texture = bound_texture(op, warp, lane, row<std::uint64_t>(warp, site.reference)[lane], Type::texref);
   if (bound.texture == nullptr) return false;
-  if (!has_geometry(site, bound.texture->image)) {
+  if (!is_texture_of(site, bound.texture->image)) {
     stop_with(op, warp, Trap::Kind::invalid_texture, only(lane),
               fmt::format("'{}' is {}, but the instruction expects .{}", bound.texture->name,
                           described(bound.texture->image), geometry_name(site.geometry)));

@@ -11,6 +11,7 @@
 namespace warplens::isa::WARPLENS_LEVEL {
 
 template <Form f> struct Move { // 9.7.9.1
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type()>;
   static T lane(T a) { return a; }
 };
@@ -186,14 +187,17 @@ template <Form f> struct BitMask { // bmsk, 9.7.1.22: `width` ones from bit `pos
 // ---- logic and shifts
 
 template <Form f> struct And { // 9.7.8.1
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type()>;
   static T lane(T a, T b) { return static_cast<T>(a & b); }
 };
 template <Form f> struct Or { // 9.7.8.2
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type()>;
   static T lane(T a, T b) { return static_cast<T>(a | b); }
 };
 template <Form f> struct Xor { // 9.7.8.3
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type()>;
   static T lane(T a, T b) { return static_cast<T>(a ^ b); }
 };
@@ -240,6 +244,7 @@ template <Form f> struct FunnelShift { // shf, 9.7.8.7: of b:a
 };
 
 template <Form f> struct ShiftLeft { // 9.7.8.8: amounts beyond the width are clamped to it
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type()>;
   static T lane(T a, std::uint32_t by) { return shifted_left(a, by); }
 };

@@ -64,6 +64,7 @@ template <Form f> struct CompareHalfPair { // setp, 9.7.7.2: a predicate for the
 };
 
 template <Form f> struct SetHalfPair { // set, 9.7.7.1: 1.0 in each half, or all ones for an integer destination
+  static constexpr Form same = is_float(f.type(0)) ? f : f.as_bits();
   static constexpr Type source = f.type(1);
   static constexpr std::uint32_t yes = is_float(f.type(0)) ? (half_of(source) == Type::f16 ? 0x3c00 : 0x3f80) : 0xffff;
   static std::uint32_t lane(std::uint32_t a, std::uint32_t b) {
@@ -78,11 +79,13 @@ template <Form f> struct SetHalfPair { // set, 9.7.7.1: 1.0 in each half, or all
 };
 
 template <Form f> struct Select { // selp, 9.7.6.3
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type()>;
   static T lane(T a, T b, bool p) { return p ? a : b; }
 };
 
 template <Form f> struct SelectBySign { // slct, 9.7.6.4: -0 counts as 0, NaN selects b
+  static constexpr Form same = f.as_bits();
   using T = Lane<f.type(0)>;
   using C = Lane<f.type(1)>;
   static T lane(T a, T b, C c) {

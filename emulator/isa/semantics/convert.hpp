@@ -50,7 +50,19 @@ template <Type t, class S> inline auto nearly_exact(S a) {
   }
 }
 
-template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16
+constexpr int digits(Type t) { // significant binary digits of the numbers of a type
+  switch (t) {
+  case Type::f16: return 11;
+  case Type::bf16: return 8;
+  case Type::f32: return 24;
+  case Type::f64: return 53;
+  default: return bits(t) - (is_signed(t) ? 1 : 0);
+  }
+}
+
+template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16; no integer is subnormal
+  static constexpr bool exact = f.has(Word::w_sat) || digits(f.type(1)) <= digits(f.type(0));
+  static constexpr Form same = (exact ? without_rounding(f) : f).without(Word::w_ftz);
   using D = Lane<f.type(0)>;
   using S = Lane<f.type(1)>;
   static constexpr bool half = bits(f.type(0)) == 16;
@@ -108,6 +120,8 @@ template <class D, class S> inline D to_integer(S x, D nan) {
 }
 
 template <Form f> struct ConvertToInteger { // float to integer; always clamped, so .sat adds nothing
+  static constexpr bool subnormal_is_zero = f.has(Word::w_rni) || f.has(Word::w_rzi);
+  static constexpr Form same = (subnormal_is_zero ? f.without(Word::w_ftz) : f).without(Word::w_sat);
   using D = Lane<f.type(0)>;
   using S = Lane<f.type(1)>;
   static D lane(S a) {
@@ -130,6 +144,9 @@ template <Type t> inline std::uint32_t nan_of_double(double x) {
 }
 
 template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, or to an integral value of the same type
+  static constexpr bool widens = bits(f.type(1)) < bits(f.type(0));                     // exact
+  static constexpr Form flushing = f.type(0) == Type::f16 ? f.without(Word::w_ftz) : f; // no effect on f16
+  static constexpr Form same = widens ? without_rounding(flushing) : flushing;
   using D = Lane<f.type(0)>;
   using S = Lane<f.type(1)>;
   static constexpr bool half = bits(f.type(0)) == 16;
@@ -141,7 +158,7 @@ template <Form f> struct ConvertFloat { // f16, bf16, f32, f64 to one another, o
     // keeps what fits and sets the quiet bit, all others give 0x7fffffff.
     if constexpr (from == Type::bf16 && to == Type::f32 && !f.has(Word::w_ftz)) return x;
     if constexpr (sizeof(x) == 4 && (to != Type::f64 || f.has(Word::w_ftz))) x = canonical(x);
-    if constexpr (f.has(Word::w_ftz) && sizeof(x) == 4 && to != Type::f16) x = flushed(x); // no effect on f16
+    if constexpr (f.has(Word::w_ftz) && sizeof(x) == 4 && to != Type::f16) x = flushed(x);
     x = integral<f>(x);
     if constexpr (f.has(Word::w_relu)) x = relu(x);
     if constexpr (half) {

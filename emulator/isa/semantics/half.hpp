@@ -87,7 +87,8 @@ template <class S> inline S product_plus_to_odd(S a, S b, S c) {
 // bits; these are what an H200 takes for it, of all halves, in f16 and in bf16.
 inline bool is_out_of_bounds(std::uint32_t h) { return (h & 0x7fffu) == 0x7ff7u; }
 
-template <Form f> struct FusedMultiplyAddHalf { // 9.7.4.4
+template <Form f> struct FusedMultiplyAddHalf { // 9.7.4.4; any rounding is to nearest
+  static constexpr Form same = without_rounding(f);
   using T = Lane<f.type()>;
   using S = std::conditional_t<half_of(f.type()) == Type::f16, float, double>; // bf16 has the exponents of float
   static T lane(T a, T b, T c) {

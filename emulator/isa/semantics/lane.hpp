@@ -77,6 +77,21 @@ template <class F, class... Packed> struct ByElement {
   }
 };
 
+// Forms that compute the same share one handler, which halves the time to compile: a functor may name the form whose
+// handler it uses.
+//
+//   template <Form f> struct And { static constexpr Form same = f.as_bits(); … };
+//
+// A form without a rounding is the one with .rn for all functors (canonical_form).
+template <template <Form> class F, Form f> constexpr Form canonical_form() {
+  constexpr Form without_default = f.without(Word::w_rn);
+  if constexpr (requires { F<without_default>::same; })
+    return F<without_default>::same;
+  else
+    return without_default;
+}
+constexpr Form without_rounding(const Form& f) { return f.without(Word::w_rn, Word::w_rz, Word::w_rm, Word::w_rp); }
+
 /// Whether vectors convert and multiply 64-bit integers: then they beat scalar arithmetic that takes a single
 /// instruction, such as a division.
 #if defined(__AVX512DQ__)

@@ -10,8 +10,6 @@ using Kind = Allocation::Kind;
 
 namespace {
 
-Memory& memory() { return Machine::instance().memory(); }
-
 bool is_host(Kind kind) { return kind == Kind::host || kind == Kind::registered; }
 
 template <class Value> void put(void* data, Value value) { std::memcpy(data, &value, sizeof value); }
@@ -56,8 +54,8 @@ bool answer(CUpointer_attribute attribute, const std::optional<Allocation>& foun
 }
 
 void require_managed(CUdeviceptr address, std::size_t bytes) {
-  const std::optional<Allocation> found = memory().find(address);
-  require(bytes != 0 && found && found->kind == Kind::managed && memory().covers(address, bytes));
+  const std::optional<Allocation> found = Machine::instance().memory().find(address);
+  require(bytes != 0 && found && found->kind == Kind::managed && Machine::instance().memory().covers(address, bytes));
 }
 
 void range_attribute(void* data, std::size_t size, CUmem_range_attribute attribute) {
@@ -81,7 +79,7 @@ extern "C" {
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
   return serve([&](Machine&) {
     require(data != nullptr && pointer != 0);
-    const std::optional<Allocation> found = memory().find(pointer);
+    const std::optional<Allocation> found = Machine::instance().memory().find(pointer);
     require(found.has_value() && answer(attribute, found, pointer, data));
   });
 }
@@ -90,7 +88,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
 CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer) {
   return serve([&](Machine&) {
     require(count != 0 && attributes != nullptr && data != nullptr);
-    const std::optional<Allocation> found = memory().find(pointer);
+    const std::optional<Allocation> found = Machine::instance().memory().find(pointer);
     for (unsigned i = 0; i < count; ++i) {
       require(data[i] != nullptr);
       answer(attributes[i], found, pointer, data[i]);
@@ -100,7 +98,8 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr pointer) {
   return serve([&](Machine&) {
-    require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS && memory().find(pointer).has_value());
+    require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
+            Machine::instance().memory().find(pointer).has_value());
   });
 }
 
@@ -154,7 +153,7 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t, un
   return serve_for(stream, [&](Context& context) {
     find_stream(context, stream);
     require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
-    const std::optional<Allocation> found = memory().find(address);
+    const std::optional<Allocation> found = Machine::instance().memory().find(address);
     require(found && found->kind == Kind::managed);
   });
 }

@@ -51,7 +51,7 @@ Objects& objects() {
   return instance;
 }
 
-using Kind = exec::BoundTexture::Kind;
+using BoundKind = exec::BoundTexture::Kind;
 
 } // namespace
 
@@ -63,34 +63,34 @@ CUresult cuTexObjectCreate(CUtexObject* handle, const CUDA_RESOURCE_DESC* resour
     require(handle != nullptr && resource != nullptr && texture != nullptr);
     exec::BoundTexture bound = texture_of(*resource, *texture, view);
     bound.name = "texture object";
-    Object object{Kind::texture, *resource, *texture, {}};
+    Object object{BoundKind::texture, *resource, *texture, {}};
     if (view != nullptr) object.view = *view;
     *handle = objects().add(std::move(bound), std::move(object));
   });
 }
 
 CUresult cuTexObjectDestroy(CUtexObject handle) {
-  return serve([&](Context& context) { objects().remove(context, handle, Kind::texture); });
+  return serve([&](Context& context) { objects().remove(context, handle, BoundKind::texture); });
 }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUtexObject handle) {
   return serve([&](Context&) {
     require(resource != nullptr);
-    *resource = objects().find(handle, Kind::texture).resource;
+    *resource = objects().find(handle, BoundKind::texture).resource;
   });
 }
 
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* texture, CUtexObject handle) {
   return serve([&](Context&) {
     require(texture != nullptr);
-    *texture = objects().find(handle, Kind::texture).texture;
+    *texture = objects().find(handle, BoundKind::texture).texture;
   });
 }
 
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* view, CUtexObject handle) {
   return serve([&](Context&) {
     require(view != nullptr);
-    const Object object = objects().find(handle, Kind::texture);
+    const Object object = objects().find(handle, BoundKind::texture);
     require(object.view.has_value());
     *view = *object.view;
   });
@@ -101,18 +101,18 @@ CUresult cuSurfObjectCreate(CUsurfObject* handle, const CUDA_RESOURCE_DESC* reso
     require(handle != nullptr && resource != nullptr);
     exec::BoundTexture bound = surface_of(*resource);
     bound.name = "surface object";
-    *handle = objects().add(std::move(bound), {Kind::surface, *resource, {}, {}});
+    *handle = objects().add(std::move(bound), {BoundKind::surface, *resource, {}, {}});
   });
 }
 
 CUresult cuSurfObjectDestroy(CUsurfObject handle) {
-  return serve([&](Context& context) { objects().remove(context, handle, Kind::surface); });
+  return serve([&](Context& context) { objects().remove(context, handle, BoundKind::surface); });
 }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUsurfObject handle) {
   return serve([&](Context&) {
     require(resource != nullptr);
-    *resource = objects().find(handle, Kind::surface).resource;
+    *resource = objects().find(handle, BoundKind::surface).resource;
   });
 }
 
