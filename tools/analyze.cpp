@@ -54,11 +54,6 @@ po::options_description visible_options() {
   return options;
 }
 
-template <class T> T value_or_throw(Expected<T> expected) {
-  if (expected) return std::move(*expected);
-  throw std::move(expected.error());
-}
-
 struct Reports {
   model::Device device;
   std::vector<api::LaunchReport> launches;
@@ -121,12 +116,7 @@ int analyze(const std::vector<std::string>& arguments) {
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
   if (command.files.empty()) return show_help(kHelp, visible, kExamples);
   const LimitGuard guard(command.values);
-  try {
-    return show(analyze_all(command.files.front(), command.values), command.values);
-  } catch (const Diagnostics& errors) {
-    print(errors);
-    return kBadInput;
-  }
+  return show(analyze_all(command.files.front(), command.values), command.values);
 }
 
 } // namespace warplens::tools

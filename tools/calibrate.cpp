@@ -48,9 +48,8 @@ po::options_description visible_options() {
 }
 
 int tune_device(const model::Device& device, std::span<const model::MeasuredRun> runs, const std::string& output) {
-  const Expected<model::Calibration> tuned = model::calibrate_dasgupta(device, runs);
-  if (!tuned) return print(tuned.error()), kBadInput;
-  if (!output.empty()) write_file(output, model::device_text(tuned->device));
+  const model::Calibration tuned = value_or_throw(model::calibrate_dasgupta(device, runs));
+  if (!output.empty()) write_file(output, model::device_text(tuned.device));
   if (output == "-") return kFine;
   const Style style = style_for(STDOUT_FILENO);
   api::Table table({{"parameter"},
@@ -58,13 +57,13 @@ int tune_device(const model::Device& device, std::span<const model::MeasuredRun>
                     {"tuned", api::Table::right},
                     {"runs", api::Table::right},
                     {"difference"}});
-  for (const model::TunedParameter& step : tuned->steps)
+  for (const model::TunedParameter& step : tuned.steps)
     table.row({std::string(step.name), fmt::format("{:.5g}", step.before),
                step.runs == 0 ? "" : fmt::format("{:.5g}", step.after), fmt::format("{}", step.runs),
                step.runs == 0 ? "kept: no run depends on it alone"
                               : fmt::format("at most {:.2g} %", 100 * step.largest_difference)});
   std::string text = table.text(style.dim, style.reset);
-  for (const std::string& remark : tuned->remarks) text += api::wrapped(remark, "  ");
+  for (const std::string& remark : tuned.remarks) text += api::wrapped(remark, "  ");
   write(text);
   return kFine;
 }
@@ -75,20 +74,19 @@ int weigh_kernel(std::string_view id, const model::Device& device, std::span<con
   if (how != "first" && how != "mean" && how != "squares")
     throw UsageError{fmt::format("--fit: expected first, mean or squares, got '{}'", how), ""};
   const Fit fit = how == "first" ? Fit::first : how == "mean" ? Fit::mean_ratio : Fit::least_squares;
-  const Expected<model::FittedWeight> fitted = model::fit_weight(id, device, runs, fit);
-  if (!fitted) return print(fitted.error()), kBadInput;
+  const model::FittedWeight fitted = value_or_throw(model::fit_weight(id, device, runs, fit));
   const Style style = style_for(STDOUT_FILENO);
   api::Table table({{"run"},
                     {"measured, ms", api::Table::right},
                     {"predicted, ms", api::Table::right},
                     {"ratio", api::Table::right}});
   for (std::size_t i = 0; i < runs.size(); ++i)
-    table.row({runs[i].name, fmt::format("{:.5g}", runs[i].milliseconds), fmt::format("{:.5g}", fitted->predicted[i]),
-               fmt::format("{:.4f}", fitted->predicted[i] / runs[i].milliseconds)});
-  const model::ErrorMetrics& e = fitted->errors;
+    table.row({runs[i].name, fmt::format("{:.5g}", runs[i].milliseconds), fmt::format("{:.5g}", fitted.predicted[i]),
+               fmt::format("{:.4f}", fitted.predicted[i] / runs[i].milliseconds)});
+  const model::ErrorMetrics& e = fitted.errors;
   write(fmt::format("{}\n{}adjusting_weight {:.8g}{}\nmean absolute error {:.4g} ms, root mean square error {:.4g} ms, "
                     "mean deviation {:.3g} %\n",
-                    table.text(style.dim, style.reset), style.bold, fitted->weight, style.reset, e.mean_absolute,
+                    table.text(style.dim, style.reset), style.bold, fitted.weight, style.reset, e.mean_absolute,
                     e.root_mean_square, 100 * e.mean_relative));
   return kFine;
 }
@@ -103,18 +101,15 @@ int calibrate(const Strings& arguments) {
   if (line.inputs.size() != 1)
     throw UsageError{"expected one table of runs", "warplens calibrate runs.csv --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
-  const Expected<model::Device> device = api::load_device(values["device"].as<std::string>());
-  if (!device) return print(device.error()), kBadInput;
-  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(line.inputs.front(), *device);
-  if (!launches) return print(launches.error()), kBadInput;
-  const Expected<std::vector<model::MeasuredRun>> runs = api::measured_runs(*launches);
-  if (!runs) return print(runs.error()), kBadInput;
+  const model::Device device = value_or_throw(api::load_device(values["device"].as<std::string>()));
+  const std::vector<model::MeasuredRun> runs =
+      value_or_throw(api::measured_runs(value_or_throw(api::collect(line.inputs.front(), device))));
 
   const std::string& id = values["model"].as<std::string>();
   const std::string output = values.count("output") != 0 ? values["output"].as<std::string>() : "";
-  if (id == model::kDasgupta) return tune_device(*device, *runs, output);
+  if (id == model::kDasgupta) return tune_device(device, runs, output);
   if (!output.empty()) throw UsageError{"--output needs --model dasgupta: the other models do not tune the device", ""};
-  return weigh_kernel(id, *device, *runs, values["fit"].as<std::string>());
+  return weigh_kernel(id, device, runs, values["fit"].as<std::string>());
 }
 
 } // namespace warplens::tools

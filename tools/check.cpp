@@ -125,13 +125,9 @@ int check(const std::vector<std::string>& arguments) {
   if (line.values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   if (line.inputs.empty()) throw UsageError{"no input file", "warplens check FILE.ptx…"};
   const LimitGuard guard(line.values);
-  const Expected<std::shared_ptr<api::Context>> context = api::Context::create();
-  if (!context) {
-    print(context.error());
-    return kBadInput;
-  }
+  const std::shared_ptr<api::Context> context = value_or_throw(api::Context::create());
   bool fine = true;
-  for (const std::string& file : line.inputs) fine = check_file(*context, file) && fine;
+  for (const std::string& file : line.inputs) fine = check_file(context, file) && fine;
   return fine ? kFine : kBadInput;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens compare: compares reports.
+#include "api/files/csv.hpp"
 #include "api/files/input_file.hpp"
 #include "api/report/table.hpp"
 #include "api/sweep/json_compare.hpp"
@@ -163,13 +164,6 @@ std::string comparison_text(const LaunchComparison& c, bool all, const Style& st
   return text + metrics_text(c.metrics, all, style) + lines_text(c, all, style) + findings_text(c);
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string comparison_csv(const ReportFile& before, std::span<const ReportFile> others,
                            std::span<const std::vector<LaunchComparison>> comparisons) {
   std::string text = "before,after,kernel,settings,line,metric,value before,value after,ratio\n";
@@ -178,9 +172,10 @@ std::string comparison_csv(const ReportFile& before, std::span<const ReportFile>
     for (const LaunchComparison& c : comparisons[i]) {
       if (c.before == nullptr || c.after == nullptr) continue;
       const auto row = [&](const std::string& line, const Change& change) {
-        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(before.name), csv_cell(others[i].name),
-                            csv_cell(c.after->kernel), csv_cell(api::text_of(c.after->settings)), csv_cell(line),
-                            csv_cell(change.name), exact(change.before), exact(change.after), exact(change.ratio()));
+        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", api::csv_cell(before.name), api::csv_cell(others[i].name),
+                            api::csv_cell(c.after->kernel), api::csv_cell(api::text_of(c.after->settings)),
+                            api::csv_cell(line), api::csv_cell(change.name), exact(change.before), exact(change.after),
+                            exact(change.ratio()));
       };
       row("", {"milliseconds", c.before->milliseconds, c.after->milliseconds});
       for (const Change& change : c.metrics)
@@ -208,11 +203,7 @@ Plot times_plot(std::span<const ReportFile> reports, std::span<const std::vector
 }
 
 ReportFile read_one(const std::string& name) {
-  Expected<std::string> text = api::read_file(name);
-  if (!text) throw std::move(text.error());
-  Expected<ReportFile> file = api::read_report(*text, name);
-  if (!file) throw std::move(file.error());
-  return std::move(*file);
+  return value_or_throw(api::read_report(value_or_throw(api::read_file(name)), name));
 }
 
 std::string option(const po::variables_map& values, const char* name) {
@@ -256,17 +247,12 @@ int compare(const Strings& arguments) {
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
     throw UsageError{"--parity: expected a percentage >= 0", ""};
-  try {
-    std::vector<ReportFile> reports;
-    for (const std::string& name : line.inputs) reports.push_back(read_one(name));
-    if (values.count("signs") != 0 || values.count("measured") != 0)
-      show_signs(reports, values);
-    else
-      show_changes(reports, values);
-  } catch (const Diagnostics& errors) {
-    print(errors);
-    return kBadInput;
-  }
+  std::vector<ReportFile> reports;
+  for (const std::string& name : line.inputs) reports.push_back(read_one(name));
+  if (values.count("signs") != 0 || values.count("measured") != 0)
+    show_signs(reports, values);
+  else
+    show_changes(reports, values);
   return kFine;
 }
 

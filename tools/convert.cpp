@@ -45,33 +45,24 @@ po::options_description visible_options() {
 
 int import(const std::string& from, const std::string& to, const std::string& device_name) {
   std::optional<model::Device> device;
-  if (!device_name.empty()) {
-    Expected<model::Device> loaded = api::load_device(device_name);
-    if (!loaded) return print(loaded.error()), kBadInput;
-    device = std::move(*loaded);
-  }
-  const auto files = api::kernels_of(from);
-  if (!files) return print(files.error()), kBadInput;
+  if (!device_name.empty()) device = value_or_throw(api::load_device(device_name));
   api::AccelSimImport import;
   std::unique_ptr<api::TraceWriter> writer;
   Progress progress;
-  for (const std::filesystem::path& file : *files) {
+  for (const std::filesystem::path& file : value_or_throw(api::kernels_of(from))) {
     progress.now(file.string());
-    Expected<api::LaunchRequest> request = import.read(file, device);
-    if (!request) return print(request.error()), kBadInput;
+    api::LaunchRequest request = value_or_throw(import.read(file, device));
     if (writer == nullptr) { // an invalid trace leaves no file behind
       std::error_code ignored;
       const bool is_file = std::filesystem::is_regular_file(device_name, ignored);
-      auto made = api::TraceWriter::create(to, {}, is_file ? std::filesystem::path(device_name) : "");
-      if (!made) return print(made.error()), kBadInput;
-      writer = std::move(*made);
+      writer = value_or_throw(
+          api::TraceWriter::create(to, {}, is_file ? std::filesystem::path(device_name) : std::filesystem::path()));
     }
-    request->options.recorder = writer.get();
-    request->options.analyze = false;
-    const Expected<api::LaunchReport> report = api::launch(*request);
-    if (!report) return print(report.error()), kBadInput;
+    request.options.recorder = writer.get();
+    request.options.analyze = false;
+    value_or_throw(api::launch(request));
   }
-  if (const Expected<void> closed = writer->close(); !closed) return print(closed.error()), kBadInput;
+  value_or_throw(writer->close());
   print(import.warnings());
   return kFine;
 }
@@ -88,10 +79,7 @@ int convert(const std::vector<std::string>& arguments) {
     return import(from, to, command.values.count("device") != 0 ? command.values["device"].as<std::string>() : "");
   if (command.values.count("device") != 0)
     throw UsageError{"--device is only for Accel-Sim traces: Warplens traces contain the device", ""};
-  const Expected<api::Trace> trace = api::Trace::open(from);
-  if (!trace) return print(trace.error()), kBadInput;
-  if (const Expected<void> written = api::write_accelsim(*trace, to); !written)
-    return print(written.error()), kBadInput;
+  value_or_throw(api::write_accelsim(value_or_throw(api::Trace::open(from)), to));
   return kFine;
 }
 

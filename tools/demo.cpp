@@ -109,19 +109,15 @@ int demo(const std::vector<std::string>& arguments) {
     throw UsageError{fmt::format("unexpected argument '{}'", line.inputs.front()), "the sample is built in"};
   const std::string device = line.values.count("device") != 0 ? line.values["device"].as<std::string>() : "";
   const std::string folder = line.values.count("save") != 0 ? line.values["save"].as<std::string>() : "";
-  const Expected<api::PlanReport> report = run_sample(device);
-  if (!report) {
-    print(report.error());
-    return kBadInput;
-  }
-  if (report->trapped()) {
-    print(*report->launches.back().trap);
+  const api::PlanReport report = value_or_throw(run_sample(device));
+  if (report.trapped()) {
+    print(*report.launches.back().trap);
     return kFound;
   }
   const Style style = style_for(STDOUT_FILENO);
-  const bool right = sample_is_right(*report);
-  if (!folder.empty() && right) save(folder, *report);
-  write(text_report(report->launches.front(), style));
+  const bool right = sample_is_right(report);
+  if (!folder.empty() && right) save(folder, report);
+  write(text_report(report.launches.front(), style));
   write(fmt::format("\n{}{}{}: {}\n", right ? style.green : style.red, kResult, style.reset,
                     right ? "as expected, 3 i" : "not as expected"));
   if (right) write(next_steps(folder));

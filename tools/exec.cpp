@@ -257,13 +257,9 @@ int execute(const Strings& arguments) {
     put_libraries_first(libraries);
     start(std::move(line.program));
   }
-  const Expected<int> program = compile_program(line.program.front(), device_of_environment().capability);
-  if (!program) {
-    print(program.error());
-    return kBadInput;
-  }
+  const int program = value_or_throw(compile_program(line.program.front(), device_of_environment().capability));
   put_libraries_first(libraries); // only now: the compiler does not need them
-  start_file(*program, std::move(line.program));
+  start_file(program, std::move(line.program));
 }
 
 } // namespace warplens::tools

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens inspect: shows the events of a trace, and the transactions of each access.
+#include "api/files/csv.hpp"
 #include "api/trace/trace_inspect.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
@@ -130,22 +131,14 @@ std::string text_of(const SeenEvent& e, const rules::BankRule& banks) {
 constexpr std::string_view kCsvHead = "launch,block,warp,line,event,space,lane_bytes,mask,taken,first_address,stride,"
                                       "transactions,bytes_moved,passes,ways,barrier,source\n";
 
-// File names may contain any character: quoted as in RFC 4180.
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
-}
-
 std::string csv_of(const SeenEvent& e) {
   const std::string who = fmt::format("{},{},{},{}", e.launch, e.of.cta, e.of.warp, e.instruction->where.line);
   if (e.kind == EventKind::branch)
     return fmt::format("{},branch,,,{:08x},{:08x},,,,,,,,{}\n", who, e.branch.active, e.branch.taken,
-                       csv_text(e.source));
+                       api::csv_cell(e.source));
   if (e.kind == EventKind::barrier)
     return fmt::format("{},barrier,,,{:08x},,,,,,,,{},{}\n", who, e.barrier.active, e.barrier.number,
-                       csv_text(e.source));
+                       api::csv_cell(e.source));
   const exec::Access& a = e.access;
   std::string transactions, moved, passes, ways;
   if (a.space == isa::Space::global) {
@@ -162,7 +155,7 @@ std::string csv_of(const SeenEvent& e) {
   return fmt::format("{},{},{},{},{:08x},,{},{},{},{},{},{},,{}\n", who, api::name(a.kind), isa::name(a.space),
                      a.lane_bytes, a.mask, a.addresses[std::countr_zero(a.mask)],
                      a.shape != exec::Shape::irregular ? std::to_string(a.stride) : "", transactions, moved, passes,
-                     ways, csv_text(e.source));
+                     ways, api::csv_cell(e.source));
 }
 
 api::TraceQuery query_of(const po::variables_map& values) {
@@ -184,31 +177,27 @@ int show(const std::string& file, const po::variables_map& values) {
   const std::string format = values["format"].as<std::string>();
   if (format != "text" && format != "jsonl" && format != "csv")
     throw UsageError{fmt::format("--format: expected text, jsonl or csv, got '{}'", format), ""};
-  const Expected<api::Trace> trace = api::Trace::open(file);
-  if (!trace) return print(trace.error()), kBadInput;
-  const Expected<rules::RuleSet> rules = api::load_rules(
-      values.count("rule") != 0 ? values["rule"].as<std::vector<std::string>>() : std::vector<std::string>());
-  if (!rules) return print(rules.error()), kBadInput;
-  const Expected<api::TraceView> view = api::TraceView::open(*trace, values["launch"].as<std::size_t>(), *rules);
-  if (!view) return print(view.error()), kBadInput;
+  const api::Trace trace = value_or_throw(api::Trace::open(file));
+  const rules::RuleSet rules = value_or_throw(api::load_rules(
+      values.count("rule") != 0 ? values["rule"].as<std::vector<std::string>>() : std::vector<std::string>()));
+  const api::TraceView view = value_or_throw(api::TraceView::open(trace, values["launch"].as<std::size_t>(), rules));
   const api::TraceQuery query = query_of(values);
   if (format == "text")
-    write(fmt::format("transactions by rule {}, passes by rule {}\n", view->coalescing_rule().name,
-                      view->bank_rule().name));
+    write(fmt::format("transactions by rule {}, passes by rule {}\n", view.coalescing_rule().name,
+                      view.bank_rule().name));
   if (format == "csv") write(kCsvHead);
   const std::uint64_t limit = values["limit"].as<std::uint64_t>();
   std::uint64_t shown = 0;
   bool more = false;
-  const Expected<void> seen = view->visit(query, [&](const SeenEvent& e) {
+  value_or_throw(view.visit(query, [&](const SeenEvent& e) {
     if (limit != 0 && shown == limit) return more = true, false;
     ++shown;
     if (format == "text")
-      write(text_of(e, view->bank_rule()));
+      write(text_of(e, view.bank_rule()));
     else
       write_data(format == "csv" ? csv_of(e) : api::json_line(e));
     return true;
-  });
-  if (!seen) return print(seen.error()), kBadInput;
+  }));
   if (format == "text" && shown == 0) write("no matching events\n");
   if (format == "text" && more)
     write(fmt::format("… more events follow: --limit {} shows twice as many, --limit 0 shows all\n", 2 * limit));

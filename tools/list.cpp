@@ -91,9 +91,7 @@ int explain_rules(std::vector<std::string> names) {
   const bool all = names.empty();
   if (all)
     for (const std::string_view name : rules::rule_names()) names.emplace_back(name);
-  const Expected<rules::RuleSet> rules = api::load_rules(names);
-  if (!rules) return print(rules.error()), kBadInput;
-  write(rules_text(*rules, style()));
+  write(rules_text(value_or_throw(api::load_rules(names)), style()));
   if (all) language();
   return kFine;
 }

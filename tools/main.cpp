@@ -131,6 +131,9 @@ int main(int count, char** values) {
   } catch (const UsageError& e) {
     complain(e.message, e.hint);
     return kBadInput;
+  } catch (const Diagnostics& errors) {
+    print(errors);
+    return kBadInput;
   } catch (const boost::program_options::error& e) {
     complain(e.what(), "--help shows the options");
     return kBadInput;

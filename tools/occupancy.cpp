@@ -107,13 +107,8 @@ int occupancy(const std::vector<std::string>& arguments) {
   if (values.count("help") != 0) return show_help(kHelp, options, kExamples);
   std::string device;
   const model::OccupancyQuery query = query_of(values, device);
-  const Expected<model::OccupancyLimits> limits = model::find_occupancy_limits(query.capability);
-  const Expected<model::Occupancy> result = model::occupancy(query);
-  if (!limits || !result) {
-    print(limits ? result.error() : limits.error());
-    return kBadInput;
-  }
-  write(text(query, *limits, *result, device, style_for(STDOUT_FILENO)));
+  const model::OccupancyLimits limits = value_or_throw(model::find_occupancy_limits(query.capability));
+  write(text(query, limits, value_or_throw(model::occupancy(query)), device, style_for(STDOUT_FILENO)));
   return kFine;
 }
 

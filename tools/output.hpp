@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace warplens::tools {
@@ -22,6 +23,12 @@ struct UsageError {
   std::string message;
   std::string hint;
 };
+
+/// The value. Without one, throws the errors, which main prints before it returns kBadInput.
+template <class T> T value_or_throw(Expected<T> expected) {
+  if (!expected) throw std::move(expected.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*expected);
+}
 
 using api::Style;
 /// No colours if the output is not a terminal or NO_COLOR is set (https://no-color.org).

@@ -146,26 +146,20 @@ int predict(const Strings& arguments) {
   if (line.inputs.size() != 1) throw UsageError{"expected one profile", "warplens predict profile.json --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
   const model::ModelOptions options = options_of(values);
-  const Expected<model::Device> device = api::load_device(values["device"].as<std::string>());
-  if (!device) return print(device.error()), kBadInput;
-  Expected<std::vector<api::CollectedLaunch>> launches = api::collect(line.inputs.front(), *device);
-  if (!launches) return print(launches.error()), kBadInput;
-
+  const model::Device device = value_or_throw(api::load_device(values["device"].as<std::string>()));
   const Strings wanted = values.count("model") != 0 ? values["model"].as<Strings>() : Strings{};
   std::vector<api::PredictedLaunch> predicted;
-  for (api::CollectedLaunch& launch : *launches) {
+  for (api::CollectedLaunch& launch : value_or_throw(api::collect(line.inputs.front(), device))) {
     if (values.count("set") != 0)
       for (const std::string& text : values["set"].as<Strings>()) set_field(launch.statistics, text);
-    Expected<api::PredictedLaunch> p = api::predict_launch(launch, *device, options, wanted);
-    if (!p) return print(p.error()), kBadInput;
-    predicted.push_back(std::move(*p));
+    predicted.push_back(value_or_throw(api::predict_launch(launch, device, options, wanted)));
   }
   const std::string json = values.count("json") != 0 ? values["json"].as<std::string>() : "";
-  if (!json.empty()) write_file(json, api::json_predictions(*device, predicted));
+  if (!json.empty()) write_file(json, api::json_predictions(device, predicted));
   if (json == "-") return kFine;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     if (i > 0) write("\n");
-    show(predicted[i], *device, values.count("terms") != 0);
+    show(predicted[i], device, values.count("terms") != 0);
   }
   return kFine;
 }

@@ -121,22 +121,21 @@ api::SavePolicy save_policy(const po::variables_map& values) {
   return policy;
 }
 
-Expected<api::Plan> plan_from_file(const std::string& file, const po::variables_map& values) {
+api::Plan plan_from_file(const std::string& file, const po::variables_map& values) {
   std::vector<api::Override> overrides;
   for (const std::string& text : get<Strings>(values, "set").value_or(Strings{}))
     overrides.push_back(parse_override(text));
-  Expected<api::Plan> plan = api::read_launch_file(file, overrides, save_policy(values));
-  if (!plan) return plan;
+  api::Plan plan = value_or_throw(api::read_launch_file(file, overrides, save_policy(values)));
   for (const char* option : {"kernel", "grid", "block", "cluster", "shared", "cooperative", "arg"})
-    if (values.count(option) != 0 && plan->launches.size() != 1)
+    if (values.count(option) != 0 && plan.launches.size() != 1)
       throw UsageError{
-          fmt::format("--{} needs a launch file with one launch, this one has {}", option, plan->launches.size()),
+          fmt::format("--{} needs a launch file with one launch, this one has {}", option, plan.launches.size()),
           "use --set, such as --set launch.0.grid=…"};
-  if (plan->launches.size() == 1) override_launch(values, plan->launches.front());
+  if (plan.launches.size() == 1) override_launch(values, plan.launches.front());
   if (values.count("arg") != 0) {
     CommandLineArguments arguments = parse_arguments(values["arg"].as<Strings>());
-    plan->launches.front().arguments = std::move(arguments.arguments);
-    for (api::BufferPlan& b : arguments.buffers) plan->buffers.push_back(std::move(b));
+    plan.launches.front().arguments = std::move(arguments.arguments);
+    for (api::BufferPlan& b : arguments.buffers) plan.buffers.push_back(std::move(b));
   }
   return plan;
 }
@@ -169,7 +168,7 @@ std::string file_of(const std::string& input) {
   return file.string();
 }
 
-Expected<api::Plan> make_plan(const po::variables_map& values) {
+api::Plan make_plan(const po::variables_map& values) {
   Strings inputs = get<Strings>(values, "input").value_or(Strings{});
   std::transform(inputs.begin(), inputs.end(), inputs.begin(), file_of);
   const bool has_launch_file =
@@ -178,19 +177,15 @@ Expected<api::Plan> make_plan(const po::variables_map& values) {
     throw UsageError{inputs.empty() ? "no input file"
                                     : fmt::format("a launch file must be the only input, got {} files", inputs.size()),
                      "warplens run LAUNCH.toml, or warplens run FILE.ptx --kernel …"};
-  Expected<api::Plan> plan =
-      has_launch_file ? plan_from_file(inputs.front(), values) : plan_from_options(inputs, values);
-  if (plan)
-    if (const auto device = get<std::string>(values, "device")) plan->device = *device;
+  api::Plan plan = has_launch_file ? plan_from_file(inputs.front(), values) : plan_from_options(inputs, values);
+  if (const auto device = get<std::string>(values, "device")) plan.device = *device;
   return plan;
 }
 
 /// The capability of the plan's device: it selects the PTX of a fat binary, and the target for compiling CUDA source.
 /// If the module determines the device, the newest one is selected.
-Expected<model::ComputeCapability> capability_for(const api::Plan& plan) {
-  const Expected<model::Device> device = api::load_device(plan.device.empty() ? "h200" : plan.device);
-  if (!device) return failure(device.error());
-  return device->capability;
+model::ComputeCapability capability_for(const api::Plan& plan) {
+  return value_or_throw(api::load_device(plan.device.empty() ? "h200" : plan.device)).capability;
 }
 
 std::string buffer_text(const api::PlanReport& report, const std::string& request) {
@@ -270,46 +265,25 @@ int run(const Strings& arguments) {
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   const LimitGuard guard(values);
-  const Expected<api::Plan> plan = make_plan(values);
-  if (!plan) {
-    print(plan.error());
-    return kBadInput;
-  }
-  Expected<api::LaunchOptions> launch = launch_options(values);
-  if (!launch) {
-    print(launch.error());
-    return kBadInput;
-  }
-  const Expected<model::ComputeCapability> capability = capability_for(*plan);
-  if (!capability) {
-    print(capability.error());
-    return kBadInput;
-  }
-  const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan->device);
-  Expected<api::PlanReport> report = [&] {
+  const api::Plan plan = make_plan(values);
+  api::PlanOptions options;
+  options.launch = value_or_throw(launch_options(values));
+  const model::ComputeCapability capability = capability_for(plan);
+  const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device);
+  options.launch.recorder = trace.get();
+  options.read_module = [&](const std::filesystem::path& file) { return read_module(file, capability); };
+  const api::PlanReport report = [&] {
     Progress progress;
-    api::PlanOptions options;
-    options.launch = std::move(*launch);
-    options.launch.recorder = trace.get();
     progress.now("loading");
-    options.read_module = [&](const std::filesystem::path& file) { return read_module(file, *capability); };
     options.before_launch = [&](std::size_t i, const api::LaunchPlan& next) {
-      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan->launches.size(), next.kernel));
+      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan.launches.size(), next.kernel));
     };
-    return api::run_plan(*plan, options);
+    return value_or_throw(api::run_plan(plan, options));
   }();
-  if (!report) {
-    print(report.error());
-    return kBadInput;
-  }
-  if (trace != nullptr)
-    if (const Expected<void> closed = trace->close(); !closed) {
-      print(closed.error());
-      return kBadInput;
-    }
-  print(report->warnings);
-  show(*report, values);
-  return conclude(*report);
+  if (trace != nullptr) value_or_throw(trace->close());
+  print(report.warnings);
+  show(report, values);
+  return conclude(report);
 }
 
 } // namespace warplens::tools

@@ -44,11 +44,7 @@ std::string name_of(const Traits& traits, const std::vector<Traits>& all) {
 }
 
 api::CsvTable read_table(const std::string& file) {
-  Expected<std::string> text = api::read_file(file);
-  if (!text) throw std::move(text.error());
-  Expected<api::CsvTable> table = api::parse_csv(*text, file);
-  if (!table) throw std::move(table.error());
-  return std::move(*table);
+  return value_or_throw(api::parse_csv(value_or_throw(api::read_file(file)), file));
 }
 
 double time_in(const std::string& cell, const std::string& where) {

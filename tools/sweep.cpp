@@ -172,11 +172,6 @@ std::vector<Axis> axes_of(const std::vector<po::option>& options) {
   return axes;
 }
 
-template <class T> T value_or_throw(Expected<T> expected) {
-  if (!expected) throw std::move(expected.error());
-  return std::move(*expected);
-}
-
 /// The given launch files, and those in the given folders, sorted by name.
 Strings launch_files(const Strings& inputs) {
   Strings files;
@@ -414,12 +409,7 @@ int sweep(const Strings& arguments) {
   const po::variables_map& values = line.values;
   if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
   if (line.inputs.empty()) throw UsageError{"no launch file", "warplens sweep LAUNCH.toml --block 64,128,256"};
-  try {
-    return sweep_all(values, axes_of(line.options));
-  } catch (const Diagnostics& errors) {
-    print(errors);
-    return kBadInput;
-  }
+  return sweep_all(values, axes_of(line.options));
 }
 
 } // namespace warplens::tools

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/sweep_result.hpp"
 
+#include "api/files/csv.hpp"
 #include "api/report/table.hpp"
 
 #include <fmt/format.h>
@@ -35,13 +36,6 @@ std::string shown_count(std::optional<double> value) {
   return *value < 1e15 && *value == static_cast<double>(static_cast<std::int64_t>(*value))
              ? fmt::format("{}", static_cast<std::int64_t>(*value))
              : fmt::format("{:.4g}", *value);
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string csv_value(const SweepRow& row, const std::string& name) {
@@ -166,11 +160,11 @@ std::string sweep_csv(std::span<const SweepRow> rows, const std::vector<std::str
     line.clear();
     for (const std::string& name : settings) {
       const auto* value = api::setting(row.settings, name);
-      line.push_back(csv_cell(value != nullptr ? *value : ""));
+      line.push_back(api::csv_cell(value != nullptr ? *value : ""));
     }
     for (const std::string& cell :
          {row.kernel, row.device, shape(row.grid), shape(row.block), row.failure, row.model, row.bound})
-      line.push_back(csv_cell(cell));
+      line.push_back(api::csv_cell(cell));
     for (const std::string& name : names) line.push_back(csv_value(row, name));
     text += fmt::format("{}\n", fmt::join(line, ","));
   }

@@ -77,4 +77,11 @@ Expected<CsvTable> parse_csv(std::string_view text, std::string_view file) {
   return table;
 }
 
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
 } // namespace warplens::api

@@ -28,4 +28,7 @@ struct CsvTable {
 /// mark.
 Expected<CsvTable> parse_csv(std::string_view text, std::string_view file);
 
+/// A cell for writing: text that contains commas, quotation marks or line ends is quoted.
+std::string csv_cell(std::string_view text);
+
 } // namespace warplens::api

@@ -7,7 +7,5 @@
 #pragma once
 
 #include "runtime/abi/driver_functions.hpp"
-#include "runtime/abi/driver_graph_functions.hpp"
 #include "runtime/abi/driver_graphs.hpp"
-#include "runtime/abi/driver_per_thread.hpp"
 #include "runtime/abi/driver_structs.hpp"

@@ -4,20 +4,6 @@
 
 #include "runtime/abi/driver_structs.hpp"
 
-struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
-  CUcontext ctx;
-  unsigned int count;
-  CUstreamBatchMemOpParams* paramArray;
-  unsigned int flags;
-};
-
-struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 {
-  CUcontext ctx;
-  unsigned int count;
-  CUstreamBatchMemOpParams* paramArray;
-  unsigned int flags;
-};
-
 struct CUDA_KERNEL_NODE_PARAMS_v1 {
   CUfunction func;
   unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -90,13 +76,6 @@ struct CUDA_MEMCPY_NODE_PARAMS {
   CUDA_MEMCPY3D copyParams;
 };
 
-struct CUDA_LAUNCH_PARAMS {
-  CUfunction function;
-  unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
-  CUstream hStream;
-  void** kernelParams;
-};
-
 struct CUgraphExecUpdateResultInfo {
   CUgraphExecUpdateResult result;
   CUgraphNode errorNode, errorFromNode;
@@ -147,7 +126,6 @@ struct CUgraphNodeParams {
     CUDA_EVENT_RECORD_NODE_PARAMS eventRecord;
     CUDA_MEM_ALLOC_NODE_PARAMS_v2 alloc;
     CUDA_MEM_FREE_NODE_PARAMS free;
-    CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 memOp;
     CUDA_CONDITIONAL_NODE_PARAMS conditional;
   };
   long long reserved2;

@@ -28,16 +28,12 @@ using CUtexref = struct CUtexref_st*;
 using CUsurfref = struct CUsurfref_st*;
 using CUevent = struct CUevent_st*;
 using CUstream = struct CUstream_st*;
-using CUgraphicsResource = struct CUgraphicsResource_st*;
-using CUexternalMemory = struct CUextMemory_st*;
-using CUexternalSemaphore = struct CUextSemaphore_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUuserObject = struct CUuserObject_st*;
 using CUgraphDeviceNode = struct CUgraphDeviceUpdatableNode_st*;
-using CUgreenCtx = struct CUgreenCtx_st*;
 using CUlinkState = struct CUlinkState_st*;
 
 /// The default streams, and the markers in the `extra` argument of cuLaunchKernel.
@@ -64,14 +60,6 @@ using CUstreamAttrID = CUlaunchAttributeID;
 
 struct CUuuid {
   char bytes[16];
-};
-
-struct CUipcEventHandle {
-  char reserved[64];
-};
-
-struct CUipcMemHandle {
-  char reserved[64];
 };
 
 union CUstreamBatchMemOpParams {
@@ -190,13 +178,6 @@ struct CUctxCreateParams {
   CUexecAffinityParam* execAffinityParams;
   int numExecAffinityParams;
   CUctxCigParam* cigParams;
-};
-
-struct CUlibraryHostUniversalFunctionAndDataTable {
-  void* functionTable;
-  size_t functionWindowSize;
-  void* dataTable;
-  size_t dataWindowSize;
 };
 
 struct CUDA_MEMCPY2D {
@@ -330,44 +311,4 @@ struct CUmemPoolProps {
   size_t maxSize;
   unsigned short usage;
   unsigned char reserved[54];
-};
-
-struct CUmemPoolPtrExportData {
-  unsigned char reserved[64];
-};
-
-struct CUmemcpyAttributes {
-  CUmemcpySrcAccessOrder srcAccessOrder;
-  CUmemLocation srcLocHint, dstLocHint;
-  unsigned int flags;
-};
-
-struct CUoffset3D {
-  size_t x, y, z;
-};
-
-struct CUextent3D {
-  size_t width, height, depth;
-};
-
-struct CUmemcpy3DOperand {
-  CUmemcpy3DOperandType type;
-  union {
-    struct {
-      CUdeviceptr ptr;
-      size_t rowLength, layerHeight;
-      CUmemLocation locHint;
-    } ptr;
-    struct {
-      CUarray array;
-      CUoffset3D offset;
-    } array;
-  } op;
-};
-
-struct CUDA_MEMCPY3D_BATCH_OP {
-  CUmemcpy3DOperand src, dst;
-  CUextent3D extent;
-  CUmemcpySrcAccessOrder srcAccessOrder;
-  unsigned int flags;
 };

@@ -51,9 +51,6 @@ CUDART cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const c
     return to_error(cuMipmappedArrayCreate(array, &descriptor, levels));
   });
 }
-CUDART cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* array, cudaMipmappedArray_t mipmapped, unsigned level) {
-  return call([&] { return cuMipmappedArrayGetLevel(array, mipmapped, level); });
-}
 CUDART cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
   return call([&] { return array ? cuMipmappedArrayDestroy(array) : CUDA_SUCCESS; });
 }

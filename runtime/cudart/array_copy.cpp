@@ -27,40 +27,36 @@ void set_destination_array(CUDA_MEMCPY3D* copy, Place place) {
   copy->dstY = place.y;
 }
 
-cudaError_t copy_rows_to(Place to, const void* from, std::size_t pitch, std::size_t width, std::size_t height,
-                         cudaMemcpyKind kind, Order order) {
+cudaError_t check_rows(cudaMemcpyKind kind, std::size_t pitch, std::size_t width, std::size_t height) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
-  if (width > pitch && height > 1) return cudaErrorInvalidPitchValue;
-  CUDA_MEMCPY3D copy{};
+  return width > pitch && height > 1 ? cudaErrorInvalidPitchValue : cudaSuccess;
+}
+
+cudaError_t copy_rows_to(Order order, cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  TRY(check_rows(kind, pitch, width, height));
+  CUDA_MEMCPY3D copy = rectangle(width, height);
   set_source(&copy, kind, from, pitch, height);
-  set_destination_array(&copy, to);
-  copy.WidthInBytes = width;
-  copy.Height = height;
-  copy.Depth = 1;
-  return copy_box(copy, order);
+  set_destination_array(&copy, {to, x, y});
+  return copy_box(order, copy);
 }
 
-cudaError_t copy_rows_from(void* to, std::size_t pitch, Place from, std::size_t width, std::size_t height,
-                           cudaMemcpyKind kind, Order order) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
-  if (width > pitch && height > 1) return cudaErrorInvalidPitchValue;
-  CUDA_MEMCPY3D copy{};
-  set_source_array(&copy, from);
+cudaError_t copy_rows_from(Order order, void* to, std::size_t pitch, cudaArray_t from, std::size_t x, std::size_t y,
+                           std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  TRY(check_rows(kind, pitch, width, height));
+  CUDA_MEMCPY3D copy = rectangle(width, height);
+  set_source_array(&copy, {from, x, y});
   set_destination(&copy, kind, to, pitch, height);
-  copy.WidthInBytes = width;
-  copy.Height = height;
-  copy.Depth = 1;
-  return copy_box(copy, order);
+  return copy_box(order, copy);
 }
 
-cudaError_t copy_rows_between(Place to, Place from, std::size_t width, std::size_t height, Order order) {
-  CUDA_MEMCPY3D copy{};
-  set_source_array(&copy, from);
-  set_destination_array(&copy, to);
-  copy.WidthInBytes = width;
-  copy.Height = height;
-  copy.Depth = 1;
-  return copy_box(copy, order);
+cudaError_t copy_rows_between(Order order, cudaArray_t to, std::size_t to_x, std::size_t to_y, cudaArray_t from,
+                              std::size_t from_x, std::size_t from_y, std::size_t width, std::size_t height,
+                              cudaMemcpyKind) {
+  CUDA_MEMCPY3D copy = rectangle(width, height);
+  set_source_array(&copy, {from, from_x, from_y});
+  set_destination_array(&copy, {to, to_x, to_y});
+  return copy_box(order, copy);
 }
 
 cudaError_t row_size(cudaArray_t array, std::size_t* size) {
@@ -87,70 +83,46 @@ template <class Rectangle> cudaError_t for_each_rectangle(Place start, std::size
   return cudaSuccess;
 }
 
-cudaError_t copy_run_to(Place to, const void* from, std::size_t size, cudaMemcpyKind kind, Order order) {
-  return for_each_rectangle(to, size, [&](Place place, std::size_t offset, std::size_t width, std::size_t height) {
-    return copy_rows_to(place, static_cast<const char*>(from) + offset, width, width, height, kind, order);
-  });
+cudaError_t copy_run_to(Order order, cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t size,
+                        cudaMemcpyKind kind) {
+  return for_each_rectangle({to, x, y}, size,
+                            [&](Place place, std::size_t offset, std::size_t width, std::size_t height) {
+                              return copy_rows_to(order, to, place.x, place.y, static_cast<const char*>(from) + offset,
+                                                  width, width, height, kind);
+                            });
 }
-cudaError_t copy_run_from(void* to, Place from, std::size_t size, cudaMemcpyKind kind, Order order) {
-  return for_each_rectangle(from, size, [&](Place place, std::size_t offset, std::size_t width, std::size_t height) {
-    return copy_rows_from(static_cast<char*>(to) + offset, width, place, width, height, kind, order);
-  });
+
+cudaError_t copy_run_from(Order order, void* to, cudaArray_t from, std::size_t x, std::size_t y, std::size_t size,
+                          cudaMemcpyKind kind) {
+  return for_each_rectangle({from, x, y}, size,
+                            [&](Place place, std::size_t offset, std::size_t width, std::size_t height) {
+                              return copy_rows_from(order, static_cast<char*>(to) + offset, width, from, place.x,
+                                                    place.y, width, height, kind);
+                            });
+}
+
+/// Between arrays with equal rows, a run consists of rectangles on both sides; other arrays would need staging.
+cudaError_t copy_run_between(Order order, cudaArray_t to, std::size_t to_x, std::size_t to_y, cudaArray_t from,
+                             std::size_t from_x, std::size_t from_y, std::size_t size, cudaMemcpyKind kind) {
+  std::size_t to_row = 0, from_row = 0;
+  TRY(row_size(to, &to_row));
+  TRY(row_size(from, &from_row));
+  if (to_row != from_row || to_x != from_x) return not_supported("cudaMemcpyArrayToArray with different row layouts");
+  return for_each_rectangle({to, to_x, to_y}, size,
+                            [&](Place place, std::size_t, std::size_t width, std::size_t height) {
+                              return copy_rows_between(order, to, place.x, place.y, from, place.x,
+                                                       place.y - to_y + from_y, width, height, kind);
+                            });
 }
 
 } // namespace
 } // namespace warplens::cudart
 
-using namespace warplens::cudart;
-
-CUDART cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width,
-                                       size_t height, cudaMemcpyKind kind) {
-  return call([&] { return copy_rows_to({to, x, y}, from, pitch, width, height, kind, Order::now()); });
-}
-CUDART cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
-                                            size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_rows_to({to, x, y}, from, pitch, width, height, kind, Order::in(stream)); });
-}
-CUDART cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_t from, size_t x, size_t y, size_t width,
-                                         size_t height, cudaMemcpyKind kind) {
-  return call([&] { return copy_rows_from(to, pitch, {from, x, y}, width, height, kind, Order::now()); });
-}
-CUDART cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_t from, size_t x, size_t y,
-                                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_rows_from(to, pitch, {from, x, y}, width, height, kind, Order::in(stream)); });
-}
-CUDART cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x,
-                                            size_t from_y, size_t width, size_t height, cudaMemcpyKind) {
-  return call([&] { return copy_rows_between({to, to_x, to_y}, {from, from_x, from_y}, width, height, Order::now()); });
-}
-
-CUDART cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t size,
-                                     cudaMemcpyKind kind) {
-  return call([&] { return copy_run_to({to, x, y}, from, size, kind, Order::now()); });
-}
-CUDART cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t size,
-                                          cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_run_to({to, x, y}, from, size, kind, Order::in(stream)); });
-}
-CUDART cudaError_t cudaMemcpyFromArray(void* to, cudaArray_t from, size_t x, size_t y, size_t size,
-                                       cudaMemcpyKind kind) {
-  return call([&] { return copy_run_from(to, {from, x, y}, size, kind, Order::now()); });
-}
-CUDART cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_t from, size_t x, size_t y, size_t size,
-                                            cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_run_from(to, {from, x, y}, size, kind, Order::in(stream)); });
-}
-/// Between arrays with equal rows, a run consists of rectangles on both sides; other arrays would need staging.
-CUDART cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x,
-                                          size_t from_y, size_t size, cudaMemcpyKind) {
-  return call([&]() -> cudaError_t {
-    std::size_t to_row = 0, from_row = 0;
-    TRY(row_size(to, &to_row));
-    TRY(row_size(from, &from_row));
-    if (to_row != from_row || to_x != from_x) return not_supported("cudaMemcpyArrayToArray with different row layouts");
-    return for_each_rectangle(
-        {to, to_x, to_y}, size, [&](Place place, std::size_t, std::size_t width, std::size_t height) {
-          return copy_rows_between(place, {from, place.x, place.y - to_y + from_y}, width, height, Order::now());
-        });
-  });
-}
+ORDERED(cudaMemcpy2DToArray, copy_rows_to)
+ORDERED(cudaMemcpy2DFromArray, copy_rows_from)
+ORDERED(cudaMemcpyToArray, copy_run_to)
+ORDERED(cudaMemcpyFromArray, copy_run_from)
+EXPORT(cudaMemcpy2DArrayToArray, Ordered<&copy_rows_between>::now)
+EXPORT(cudaMemcpyArrayToArray, Ordered<&copy_run_between>::now)
+PER_THREAD(cudaMemcpy2DArrayToArray, _ptds)
+PER_THREAD(cudaMemcpyArrayToArray, _ptds)

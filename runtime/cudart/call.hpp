@@ -46,6 +46,8 @@ cudaError_t use_context();
 CUcontext current_context();
 /// The device that cudaSetDevice chose on this thread, or 0.
 int chosen_device();
+/// cudaErrorInvalidDevice if there is no such device.
+cudaError_t check_device(int device);
 /// Makes the primary context of `device` current on this thread.
 cudaError_t choose_device(int device);
 /// Forgets the primary contexts: every thread retains them again. For cudaDeviceReset.

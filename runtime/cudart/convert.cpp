@@ -30,6 +30,11 @@ cudaError_t array_element_size(CUarray array, std::size_t* size) {
   return cudaSuccess;
 }
 
+CUmemorytype memory_type(cudaMemcpyKind kind, bool host) {
+  if (kind == cudaMemcpyDefault) return CU_MEMORYTYPE_UNIFIED;
+  return host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
 } // namespace
 
 CUlaunchConfig driver_config(const cudaLaunchConfig_t& launch) {
@@ -47,21 +52,23 @@ CUlaunchConfig driver_config(const cudaLaunchConfig_t& launch) {
   return config;
 }
 
+CUDA_MEMCPY3D rectangle(std::size_t width, std::size_t height) {
+  CUDA_MEMCPY3D copy{};
+  copy.WidthInBytes = width;
+  copy.Height = height;
+  copy.Depth = 1;
+  return copy;
+}
+
 void set_source(CUDA_MEMCPY3D* copy, cudaMemcpyKind kind, const void* pointer, std::size_t pitch, std::size_t height) {
-  const bool host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
-  copy->srcMemoryType = kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
-                        : host                    ? CU_MEMORYTYPE_HOST
-                                                  : CU_MEMORYTYPE_DEVICE;
+  copy->srcMemoryType = memory_type(kind, kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice);
   copy->srcHost = pointer;
   copy->srcDevice = address(pointer);
   copy->srcPitch = pitch;
   copy->srcHeight = height;
 }
 void set_destination(CUDA_MEMCPY3D* copy, cudaMemcpyKind kind, void* pointer, std::size_t pitch, std::size_t height) {
-  const bool host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
-  copy->dstMemoryType = kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
-                        : host                    ? CU_MEMORYTYPE_HOST
-                                                  : CU_MEMORYTYPE_DEVICE;
+  copy->dstMemoryType = memory_type(kind, kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost);
   copy->dstHost = pointer;
   copy->dstDevice = address(pointer);
   copy->dstPitch = pitch;

@@ -19,6 +19,8 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& parameters, CUDA_MEMCPY3D* copy
 /// The reverse conversion, for the parameters of graph nodes.
 cudaError_t runtime_copy(const CUDA_MEMCPY3D& copy, cudaMemcpy3DParms* parameters);
 
+/// A copy of `height` rows of `width` bytes, without a source and a destination.
+CUDA_MEMCPY3D rectangle(std::size_t width, std::size_t height);
 /// One side of a copy: `kind` says where `pointer` is; rows have `pitch` bytes and slices have `height` rows.
 void set_source(CUDA_MEMCPY3D* copy, cudaMemcpyKind kind, const void* pointer, std::size_t pitch, std::size_t height);
 void set_destination(CUDA_MEMCPY3D* copy, cudaMemcpyKind kind, void* pointer, std::size_t pitch, std::size_t height);

@@ -20,20 +20,16 @@ cudaError_t driver_entry_point(const char* symbol, void** function, unsigned cud
   });
 }
 
-namespace {
 cudaError_t check_device(int device) {
   int count = 0;
   TRY(cuDeviceGetCount(&count));
   return device >= 0 && device < count ? cudaSuccess : cudaErrorInvalidDevice;
 }
-} // namespace
+
 } // namespace warplens::cudart
 
 using namespace warplens::cudart;
 
-CUDART cudaError_t cudaGetDeviceCount(int* count) {
-  return call_without_context([&] { return cuDeviceGetCount(count); });
-}
 CUDART cudaError_t cudaSetDevice(int device) {
   return call_without_context([&]() -> cudaError_t {
     TRY(check_device(device));
@@ -70,12 +66,6 @@ CUDART cudaError_t cudaChooseDevice(int* device, const void*) {
 CUDART cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return call_without_context([&] { return cuDevicePrimaryCtxSetFlags_v2(chosen_device(), flags); });
 }
-CUDART cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return call([&] { return cuCtxGetFlags(flags); });
-}
-CUDART cudaError_t cudaDeviceSynchronize() {
-  return call([] { return cuCtxSynchronize(); });
-}
 CUDART cudaError_t cudaDeviceReset() {
   const cudaError_t error = call_without_context([]() -> cudaError_t {
     unload_all();
@@ -87,15 +77,6 @@ CUDART cudaError_t cudaDeviceReset() {
   return error;
 }
 
-CUDART cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call_without_context([&] { return cuDeviceGetAttribute(value, attribute, device); });
-}
-CUDART cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) {
-  return call_without_context([&] { return cuDeviceGetPCIBusId(id, size, device); });
-}
-CUDART cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
-  return call_without_context([&] { return cuDeviceGetByPCIBusId(device, id); });
-}
 CUDART cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChannelFormatDesc* description,
                                                         int device) {
   return call_without_context([&]() -> cudaError_t {
@@ -107,36 +88,12 @@ CUDART cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cud
   });
 }
 
-CUDART cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  return call([&] { return cuCtxSetLimit(limit, value); });
-}
-CUDART cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  return call([&] { return cuCtxGetLimit(value, limit); });
-}
-CUDART cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
-  return call([&] { return cuCtxGetCacheConfig(config); });
-}
-CUDART cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
-  return call([&] { return cuCtxSetCacheConfig(config); });
-}
 CUDART cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
   return cudaSuccess;
 }
 CUDART cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
-CUDART cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return call([&] { return cuCtxGetStreamPriorityRange(least, greatest); });
-}
-CUDART cudaError_t cudaCtxResetPersistingL2Cache() {
-  return call([] { return cuCtxResetPersistingL2Cache(); });
-}
 
-CUDART cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return call_without_context([&] { return cuDeviceCanAccessPeer(can, device, peer); });
-}
-CUDART cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int source, int destination) {
-  return call_without_context([&] { return cuDeviceGetP2PAttribute(value, attribute, source, destination); });
-}
 /// There is only one device, and a device is not a peer of itself.
 CUDART cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   return call([&]() -> cudaError_t {
@@ -151,16 +108,10 @@ CUDART cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   });
 }
 
-CUDART cudaError_t cudaDriverGetVersion(int* number) {
-  return call_without_context([&] { return cuDriverGetVersion(number); });
-}
 CUDART cudaError_t cudaRuntimeGetVersion(int* number) {
   if (!number) return record(cudaErrorInvalidValue);
   *number = version.number;
   return cudaSuccess;
-}
-CUDART cudaError_t cudaGetExportTable(const void** table, const cudaUUID_t* id) {
-  return call_without_context([&] { return cuGetExportTable(table, id); });
 }
 
 // The absence of a profiler is not an error of the program.

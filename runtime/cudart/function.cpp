@@ -7,17 +7,6 @@
 
 using namespace warplens::cudart;
 
-namespace {
-/// Runs `body` with the driver's function for `kernel`.
-template <class Body> cudaError_t call_with_function(const void* kernel, Body&& body) {
-  return call([&]() -> cudaError_t {
-    CUfunction function = nullptr;
-    TRY(find_function(kernel, &function));
-    return to_error(body(function));
-  });
-}
-} // namespace
-
 CUDART cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   return call_with_function(kernel, [&](CUfunction function) -> cudaError_t {
     if (!attributes) return cudaErrorInvalidValue;

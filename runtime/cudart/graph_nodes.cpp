@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of graphs, by kind; copies are in graph_copies.cpp.
+// Graphs and their nodes, by kind; copies are in graph_copies.cpp.
 #include "runtime/cudart/call.hpp"
 #include "runtime/cudart/registration.hpp"
 #include "runtime/cudart/version.hpp"
@@ -37,6 +37,15 @@ template <class Use> cudaError_t with_kernel(const cudaKernelNodeParams* paramet
 
 using namespace warplens::cudart;
 
+CUDART cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags) {
+  return call([&] {
+    cuuint64_t bits = 0;
+    const CUresult result = cuGraphExecGetFlags(executable, &bits);
+    *flags = bits;
+    return result;
+  });
+}
+
 CUDART cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                           size_t count, const cudaKernelNodeParams* parameters) {
   return with_kernel(parameters,
@@ -63,114 +72,22 @@ CUDART cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, 
   return with_kernel(parameters,
                      [&](auto* driver) { return cuGraphExecKernelNodeSetParams_v2(executable, node, driver); });
 }
-CUDART cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
-  return call([&] { return cuGraphKernelNodeCopyAttributes(to, from); });
-}
-CUDART cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
-                                                   cudaLaunchAttributeValue* value) {
-  return call([&] { return cuGraphKernelNodeGetAttribute(node, attribute, value); });
-}
-CUDART cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
-                                                   const cudaLaunchAttributeValue* value) {
-  return call([&] { return cuGraphKernelNodeSetAttribute(node, attribute, value); });
-}
 
 CUDART cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                                           size_t count, const cudaMemsetParams* parameters) {
   return call([&] { return cuGraphAddMemsetNode(node, graph, dependencies, count, parameters, current_context()); });
-}
-CUDART cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
-  return call([&] { return cuGraphMemsetNodeGetParams(node, parameters); });
-}
-CUDART cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters) {
-  return call([&] { return cuGraphMemsetNodeSetParams(node, parameters); });
 }
 CUDART cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                     const cudaMemsetParams* parameters) {
   return call([&] { return cuGraphExecMemsetNodeSetParams(executable, node, parameters, current_context()); });
 }
 
-CUDART cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                        size_t count, const cudaHostNodeParams* parameters) {
-  return call([&] { return cuGraphAddHostNode(node, graph, dependencies, count, parameters); });
-}
-CUDART cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
-  return call([&] { return cuGraphHostNodeGetParams(node, parameters); });
-}
-CUDART cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
-  return call([&] { return cuGraphHostNodeSetParams(node, parameters); });
-}
-CUDART cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                                  const cudaHostNodeParams* parameters) {
-  return call([&] { return cuGraphExecHostNodeSetParams(executable, node, parameters); });
-}
-
-CUDART cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                              const cudaGraphNode_t* dependencies, size_t count, cudaGraph_t child) {
-  return call([&] { return cuGraphAddChildGraphNode(node, graph, dependencies, count, child); });
-}
-CUDART cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  return call([&] { return cuGraphChildGraphNodeGetGraph(node, graph); });
-}
-CUDART cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                                        cudaGraph_t child) {
-  return call([&] { return cuGraphExecChildGraphNodeSetParams(executable, node, child); });
-}
-CUDART cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                         size_t count) {
-  return call([&] { return cuGraphAddEmptyNode(node, graph, dependencies, count); });
-}
-
-CUDART cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                               const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
-  return call([&] { return cuGraphAddEventRecordNode(node, graph, dependencies, count, event); });
-}
-CUDART cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return call([&] { return cuGraphEventRecordNodeGetEvent(node, event); });
-}
-CUDART cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return call([&] { return cuGraphEventRecordNodeSetEvent(node, event); });
-}
-CUDART cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                                        cudaEvent_t event) {
-  return call([&] { return cuGraphExecEventRecordNodeSetEvent(executable, node, event); });
-}
-CUDART cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                             const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
-  return call([&] { return cuGraphAddEventWaitNode(node, graph, dependencies, count, event); });
-}
-CUDART cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return call([&] { return cuGraphEventWaitNodeGetEvent(node, event); });
-}
-CUDART cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return call([&] { return cuGraphEventWaitNodeSetEvent(node, event); });
-}
-CUDART cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
-                                                      cudaEvent_t event) {
-  return call([&] { return cuGraphExecEventWaitNodeSetEvent(executable, node, event); });
-}
-
-CUDART cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                            const cudaGraphNode_t* dependencies, size_t count,
-                                            cudaMemAllocNodeParams* parameters) {
-  return call([&] { return cuGraphAddMemAllocNode(node, graph, dependencies, count, parameters); });
-}
-CUDART cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* parameters) {
-  return call([&] { return cuGraphMemAllocNodeGetParams(node, parameters); });
-}
 CUDART cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                            const cudaGraphNode_t* dependencies, size_t count, void* pointer) {
   return call([&] { return cuGraphAddMemFreeNode(node, graph, dependencies, count, address(pointer)); });
 }
 CUDART cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   return call([&] { return cuGraphMemFreeNodeGetParams(node, static_cast<CUdeviceptr*>(pointer)); });
-}
-
-CUDART cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node, unsigned enabled) {
-  return call([&] { return cuGraphNodeSetEnabled(executable, node, enabled); });
-}
-CUDART cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node, unsigned* enabled) {
-  return call([&] { return cuGraphNodeGetEnabled(executable, node, enabled); });
 }
 
 namespace warplens::cudart {

@@ -59,9 +59,7 @@ CUDART cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* s
 
 CUDART cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
                                     cudaStream_t stream) {
-  return call([&]() -> cudaError_t {
-    CUfunction function = nullptr;
-    TRY(find_function(kernel, &function));
+  return call_with_function(kernel, [&](CUfunction function) {
     const CUresult result = cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                            static_cast<unsigned>(shared), stream, arguments, nullptr);
     return launch_error(result, grid, block);
@@ -76,9 +74,7 @@ CUDART cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block
 
 CUDART cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                                size_t shared, cudaStream_t stream) {
-  return call([&]() -> cudaError_t {
-    CUfunction function = nullptr;
-    TRY(find_function(kernel, &function));
+  return call_with_function(kernel, [&](CUfunction function) {
     const CUresult result = cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                       static_cast<unsigned>(shared), stream, arguments);
     return launch_error(result, grid, block);
@@ -93,8 +89,4 @@ CUDART cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* launch, const v
     const CUlaunchConfig config = driver_config(*launch);
     return launch_error(cuLaunchKernelEx(&config, function, arguments, nullptr), launch->gridDim, launch->blockDim);
   });
-}
-
-CUDART cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call([&] { return cuLaunchHostFunc(stream, function, data); });
 }

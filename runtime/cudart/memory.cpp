@@ -66,12 +66,6 @@ CUDART cudaError_t cudaMallocHost(void** pointer, size_t size) { return cudaHost
 CUDART cudaError_t cudaFreeHost(void* pointer) {
   return call([&] { return pointer ? cuMemFreeHost(pointer) : CUDA_SUCCESS; });
 }
-CUDART cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
-  return call([&] { return cuMemHostRegister_v2(pointer, size, flags); });
-}
-CUDART cudaError_t cudaHostUnregister(void* pointer) {
-  return call([&] { return cuMemHostUnregister(pointer); });
-}
 CUDART cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   return call([&]() -> cudaError_t {
     if (!device) return cudaErrorInvalidValue;
@@ -80,13 +74,6 @@ CUDART cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned 
     *device = reinterpret_cast<void*>(pointer);
     return cudaSuccess;
   });
-}
-CUDART cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
-  return call([&] { return cuMemHostGetFlags(flags, pointer); });
-}
-
-CUDART cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return call([&] { return cuMemGetInfo_v2(free, total); });
 }
 
 /// A pointer that is unknown to CUDA is no error (since 11.0): it is unregistered host memory.
@@ -111,4 +98,16 @@ CUDART cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, c
     write_prefix(attributes, all, version.pointer_attributes);
     return cudaSuccess;
   });
+}
+
+CUDART cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeAttribute attribute,
+                                            const void* pointer, size_t size) {
+  return call([&] { return cuMemRangeGetAttribute(data, data_size, attribute, address(pointer), size); });
+}
+CUDART cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_sizes, cudaMemRangeAttribute* attributes,
+                                             size_t count, const void* pointer, size_t size) {
+  return call([&] { return cuMemRangeGetAttributes(data, data_sizes, attributes, count, address(pointer), size); });
+}
+CUDART cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t size, unsigned flags) {
+  return call([&] { return cuStreamAttachMemAsync(stream, address(pointer), size, flags); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that NVIDIA's library exports and this one does not support. Each prints a message with its name once.
-#include "runtime/cudart/missing.hpp"
+#include "runtime/cudart/export.hpp"
 
 MISSING(__cudaGetProcAddress)
 MISSING(__cudaRegisterHostVar)

@@ -7,7 +7,7 @@
 ///     TRY(find_function(host_function, &function));   // loads, in the current context
 #pragma once
 
-#include "runtime/abi/runtime.hpp"
+#include "runtime/cudart/call.hpp"
 
 #include <cstddef>
 
@@ -17,6 +17,15 @@ namespace warplens::cudart {
 /// cudaKernel_t. cudaErrorInvalidDeviceFunction if it is none of these, or the error of loading its binary.
 cudaError_t find_function(const void* handle, CUfunction* function);
 cudaError_t find_kernel(const void* handle, CUkernel* kernel);
+
+/// Runs `body` with the driver's function for `kernel`.
+template <class Body> cudaError_t call_with_function(const void* kernel, Body&& body) {
+  return call([&]() -> cudaError_t {
+    CUfunction function = nullptr;
+    TRY(find_function(kernel, &function));
+    return to_error(body(function));
+  });
+}
 
 /// The host address that represents a kernel given by function or kernel handle, or else the kernel's handle, which the
 /// runtime also accepts.

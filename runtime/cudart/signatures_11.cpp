@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry points that are specific to libcudart.so.11.0.
-#include "runtime/cudart/call.hpp"
-#include "runtime/cudart/missing.hpp"
-#include "runtime/cudart/per_thread.hpp"
+#include "runtime/cudart/export.hpp"
 #include "runtime/cudart/version.hpp"
 
 #include <cstddef>
@@ -31,12 +29,12 @@ CUDART cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t
                                         char* log, size_t log_size) {
   if (failed) *failed = nullptr;
   if (log && log_size) *log = '\0';
-  return graph_instantiate(executable, graph, 0);
+  return cudaGraphInstantiateWithFlags(executable, graph, 0);
 }
 CUDART cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* failed,
                                        cudaGraphExecUpdateResult* result) {
   cudaGraphExecUpdateResultInfo info{};
-  const cudaError_t error = graph_exec_update(executable, graph, &info);
+  const cudaError_t error = call([&] { return cuGraphExecUpdate_v2(executable, graph, &info); });
   if (failed) *failed = info.errorNode;
   if (result) *result = info.result;
   return error;

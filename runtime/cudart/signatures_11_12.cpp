@@ -1,44 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry points that 11 and 12 share and 13 changed: graphs without edge data, locations as device numbers.
-#include "runtime/cudart/call.hpp"
-#include "runtime/cudart/missing.hpp"
-#include "runtime/cudart/per_thread.hpp"
+#include "runtime/cudart/export.hpp"
 #include "runtime/cudart/version.hpp"
 
 using namespace warplens::cudart;
-
-namespace {
-/// A device given by number; -1 is the host (cudaCpuDeviceId).
-cudaMemLocation location_of(int device) {
-  cudaMemLocation location{};
-  location.type = device < 0 ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
-  location.id = device < 0 ? 0 : device;
-  return location;
-}
-} // namespace
 
 /// In libcudart.so.12, programs built with CUDA 11 use this form.
 CUDART cudaError_t cudaGetDeviceProperties(cudaDeviceProp_11* properties, int device) {
   return device_properties(properties, device);
 }
 
-CUDART cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                            size_t count) {
-  return graph_add_dependencies(graph, from, to, nullptr, count);
-}
-CUDART cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                               const cudaGraphNode_t* to, size_t count) {
-  return graph_remove_dependencies(graph, from, to, nullptr, count);
-}
-CUDART cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* count) {
-  return graph_get_edges(graph, from, to, nullptr, count);
-}
-CUDART cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, size_t* count) {
-  return graph_node_get_dependencies(node, nodes, nullptr, count);
-}
-CUDART cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, size_t* count) {
-  return graph_node_get_dependent_nodes(node, nodes, nullptr, count);
-}
+FORWARD(cudaGraphAddDependencies, cuGraphAddDependencies)
+FORWARD(cudaGraphRemoveDependencies, cuGraphRemoveDependencies)
+FORWARD(cudaGraphGetEdges, cuGraphGetEdges)
+FORWARD(cudaGraphNodeGetDependencies, cuGraphNodeGetDependencies)
+FORWARD(cudaGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes)
+FORWARD_PER_THREAD(cudaStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies)
+FORWARD(cudaMemAdvise, cuMemAdvise)
+FORWARD_PER_THREAD(cudaMemPrefetchAsync, cuMemPrefetchAsync)
 
 CUDART cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                             unsigned long long* id) {
@@ -49,22 +28,9 @@ CUDART cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCa
                                                const cudaGraphNode_t** dependencies, size_t* count) {
   return stream_get_capture_info(stream, status, id, graph, dependencies, nullptr, count);
 }
-CUDART cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies, size_t count,
-                                                       unsigned flags) {
-  return stream_update_capture_dependencies(stream, dependencies, nullptr, count, flags);
-}
-
-CUDART cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise advice, int device) {
-  return memory_advise(pointer, size, advice, location_of(device));
-}
-CUDART cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, int device, cudaStream_t stream) {
-  return memory_prefetch(pointer, size, location_of(device), 0, stream);
-}
 
 PER_THREAD(cudaStreamGetCaptureInfo, _ptsz)
 PER_THREAD(cudaStreamGetCaptureInfo_v2, _ptsz)
-PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz)
-PER_THREAD(cudaMemPrefetchAsync, _ptsz)
 
 // The old names of the context functions, which CUDA 13 removed.
 CUDART cudaError_t cudaThreadExit() { return cudaDeviceReset(); }

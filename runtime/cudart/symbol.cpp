@@ -6,20 +6,20 @@
 namespace warplens::cudart {
 namespace {
 
-cudaError_t copy_to(const void* symbol, const void* from, std::size_t size, std::size_t offset, cudaMemcpyKind kind,
-                    Order order) {
+cudaError_t copy_to(Order order, const void* symbol, const void* from, std::size_t size, std::size_t offset,
+                    cudaMemcpyKind kind) {
   if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
   void* to = nullptr;
   TRY(find_part(symbol, offset, size, &to));
-  return copy_bytes(to, from, size, kind, order);
+  return copy_bytes(order, to, from, size, kind);
 }
 
-cudaError_t copy_from(void* to, const void* symbol, std::size_t size, std::size_t offset, cudaMemcpyKind kind,
-                      Order order) {
+cudaError_t copy_from(Order order, void* to, const void* symbol, std::size_t size, std::size_t offset,
+                      cudaMemcpyKind kind) {
   if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
   void* from = nullptr;
   TRY(find_part(symbol, offset, size, &from));
-  return copy_bytes(to, from, size, kind, order);
+  return copy_bytes(order, to, from, size, kind);
 }
 
 } // namespace
@@ -27,21 +27,8 @@ cudaError_t copy_from(void* to, const void* symbol, std::size_t size, std::size_
 
 using namespace warplens::cudart;
 
-CUDART cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
-                                      cudaMemcpyKind kind) {
-  return call([&] { return copy_to(symbol, from, size, offset, kind, Order::now()); });
-}
-CUDART cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size, size_t offset,
-                                           cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_to(symbol, from, size, offset, kind, Order::in(stream)); });
-}
-CUDART cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset, cudaMemcpyKind kind) {
-  return call([&] { return copy_from(to, symbol, size, offset, kind, Order::now()); });
-}
-CUDART cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
-                                             cudaMemcpyKind kind, cudaStream_t stream) {
-  return call([&] { return copy_from(to, symbol, size, offset, kind, Order::in(stream)); });
-}
+ORDERED(cudaMemcpyToSymbol, copy_to)
+ORDERED(cudaMemcpyFromSymbol, copy_from)
 
 CUDART cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   return call([&] { return find_part(symbol, 0, 0, pointer); });
@@ -51,4 +38,12 @@ CUDART cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
     CUdeviceptr pointer = 0;
     return find_variable(symbol, &pointer, size);
   });
+}
+
+// Variables of libraries that the program loads explicitly (since CUDA 12.8).
+CUDART cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* size, cudaLibrary_t library, const char* name) {
+  return call([&] { return cuLibraryGetGlobal(reinterpret_cast<CUdeviceptr*>(pointer), size, library, name); });
+}
+CUDART cudaError_t cudaLibraryGetManaged(void** pointer, size_t* size, cudaLibrary_t library, const char* name) {
+  return call([&] { return cuLibraryGetManaged(reinterpret_cast<CUdeviceptr*>(pointer), size, library, name); });
 }

@@ -32,28 +32,11 @@ template <class Struct> Struct read_prefix(const Struct* source, std::size_t siz
 }
 
 // The functions whose parameters changed, in their newest form. Edge data can be null.
-cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                   const cudaGraphEdgeData* edges, std::size_t count);
-cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                      const cudaGraphEdgeData* edges, std::size_t count);
-cudaError_t graph_get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* edges,
-                            std::size_t* count);
-cudaError_t graph_node_get_dependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* edges,
-                                        std::size_t* count);
-cudaError_t graph_node_get_dependent_nodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* edges,
-                                           std::size_t* count);
 cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                            const cudaGraphEdgeData* edges, std::size_t count, cudaGraphNodeParams* parameters);
-cudaError_t graph_instantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags);
-cudaError_t graph_exec_update(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result);
 cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
                                     cudaGraph_t* graph, const cudaGraphNode_t** dependencies,
                                     const cudaGraphEdgeData** edges, std::size_t* count);
-cudaError_t stream_update_capture_dependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
-                                               const cudaGraphEdgeData* edges, std::size_t count, unsigned flags);
-cudaError_t memory_advise(const void* pointer, std::size_t size, cudaMemoryAdvise advice, cudaMemLocation location);
-cudaError_t memory_prefetch(const void* pointer, std::size_t size, cudaMemLocation location, unsigned flags,
-                            cudaStream_t stream);
 cudaError_t driver_entry_point(const char* symbol, void** function, unsigned cuda_version, unsigned long long flags,
                                CUdriverProcAddressQueryResult* status);
 cudaError_t create_texture(cudaTextureObject_t* texture, const cudaResourceDesc* resource,

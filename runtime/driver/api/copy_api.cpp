@@ -3,6 +3,8 @@
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/machine/copy.hpp"
 
+#include <bit>
+
 using namespace warplens::runtime;
 
 namespace {
@@ -29,15 +31,20 @@ CUresult async(std::uint64_t to, Side to_side, std::uint64_t from, Side from_sid
       function);
 }
 
-CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& p) {
+/// The contexts are where CUDA_MEMCPY3D has reserved fields.
+CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& p) { return std::bit_cast<CUDA_MEMCPY3D>(p); }
+
+CUDA_MEMCPY3D from_array(CUarray array, std::size_t offset, std::size_t bytes) {
   CUDA_MEMCPY3D c{};
-  c.srcXInBytes = p.srcXInBytes, c.srcY = p.srcY, c.srcZ = p.srcZ, c.srcLOD = p.srcLOD;
-  c.srcMemoryType = p.srcMemoryType, c.srcHost = p.srcHost, c.srcDevice = p.srcDevice, c.srcArray = p.srcArray;
-  c.srcPitch = p.srcPitch, c.srcHeight = p.srcHeight;
-  c.dstXInBytes = p.dstXInBytes, c.dstY = p.dstY, c.dstZ = p.dstZ, c.dstLOD = p.dstLOD;
-  c.dstMemoryType = p.dstMemoryType, c.dstHost = p.dstHost, c.dstDevice = p.dstDevice, c.dstArray = p.dstArray;
-  c.dstPitch = p.dstPitch, c.dstHeight = p.dstHeight;
-  c.WidthInBytes = p.WidthInBytes, c.Height = p.Height, c.Depth = p.Depth;
+  c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = array, c.srcXInBytes = offset;
+  c.WidthInBytes = bytes, c.Height = 1, c.Depth = 1;
+  return c;
+}
+
+CUDA_MEMCPY3D to_array(CUarray array, std::size_t offset, std::size_t bytes) {
+  CUDA_MEMCPY3D c{};
+  c.dstMemoryType = CU_MEMORYTYPE_ARRAY, c.dstArray = array, c.dstXInBytes = offset;
+  c.WidthInBytes = bytes, c.Height = 1, c.Depth = 1;
   return c;
 }
 
@@ -148,6 +155,48 @@ CUresult PTDS(cuMemcpy3DPeer)(const CUDA_MEMCPY3D_PEER* p) {
 
 CUresult PTSZ(cuMemcpy3DPeerAsync)(const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
   return p == nullptr ? CUDA_ERROR_INVALID_VALUE : boxes_async(without_contexts(*p), stream, "cuMemcpy3DPeerAsync");
+}
+
+CUresult PTDS(cuMemcpyDtoA_v2)(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
+  CUDA_MEMCPY3D c = to_array(to, offset, bytes);
+  c.srcMemoryType = CU_MEMORYTYPE_DEVICE, c.srcDevice = from;
+  return boxes_now(c, "cuMemcpyDtoA");
+}
+
+CUresult PTDS(cuMemcpyAtoD_v2)(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
+  CUDA_MEMCPY3D c = from_array(from, offset, bytes);
+  c.dstMemoryType = CU_MEMORYTYPE_DEVICE, c.dstDevice = to;
+  return boxes_now(c, "cuMemcpyAtoD");
+}
+
+CUresult PTDS(cuMemcpyHtoA_v2)(CUarray to, size_t offset, const void* from, size_t bytes) {
+  CUDA_MEMCPY3D c = to_array(to, offset, bytes);
+  c.srcMemoryType = CU_MEMORYTYPE_HOST, c.srcHost = from;
+  return boxes_now(c, "cuMemcpyHtoA");
+}
+
+CUresult PTDS(cuMemcpyAtoH_v2)(void* to, CUarray from, size_t offset, size_t bytes) {
+  CUDA_MEMCPY3D c = from_array(from, offset, bytes);
+  c.dstMemoryType = CU_MEMORYTYPE_HOST, c.dstHost = to;
+  return boxes_now(c, "cuMemcpyAtoH");
+}
+
+CUresult PTDS(cuMemcpyAtoA_v2)(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes) {
+  CUDA_MEMCPY3D c = from_array(from, from_offset, bytes);
+  c.dstMemoryType = CU_MEMORYTYPE_ARRAY, c.dstArray = to, c.dstXInBytes = to_offset;
+  return boxes_now(c, "cuMemcpyAtoA");
+}
+
+CUresult PTSZ(cuMemcpyHtoAAsync_v2)(CUarray to, size_t offset, const void* from, size_t bytes, CUstream stream) {
+  CUDA_MEMCPY3D c = to_array(to, offset, bytes);
+  c.srcMemoryType = CU_MEMORYTYPE_HOST, c.srcHost = from;
+  return boxes_async(c, stream, "cuMemcpyHtoAAsync");
+}
+
+CUresult PTSZ(cuMemcpyAtoHAsync_v2)(void* to, CUarray from, size_t offset, size_t bytes, CUstream stream) {
+  CUDA_MEMCPY3D c = from_array(from, offset, bytes);
+  c.dstMemoryType = CU_MEMORYTYPE_HOST, c.dstHost = to;
+  return boxes_async(c, stream, "cuMemcpyAtoHAsync");
 }
 
 CUresult PTDS(cuMemsetD8_v2)(CUdeviceptr to, unsigned char value, size_t count) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of all exported functions: cuGetProcAddress(), and the result of functions that are not implemented.
 //
-// A function of functions.def that is defined in another file replaces the weak one here.
-#include <cstring>
+// A function that is defined in another file replaces the weak one here.
+#include <string_view>
 
 // The prototypes and types do not matter here, and other declarations must not contradict the weak definitions.
 namespace warplens::runtime {
@@ -10,12 +10,13 @@ int unsupported_entry_point(const char* name);
 }
 
 extern "C" {
-#define FUNCTION(symbol, name, version)                                                                                \
+#define FUNCTION(symbol, ...)                                                                                          \
   __attribute__((weak, visibility("default"))) int symbol() {                                                          \
     return warplens::runtime::unsupported_entry_point(#symbol);                                                        \
   }
-#define PER_THREAD(symbol, name, version) FUNCTION(symbol, name, version)
-#include "runtime/driver/api/functions.def"
+#define PER_THREAD(symbol, version, suffix, ...) FUNCTION(symbol) FUNCTION(symbol##suffix)
+#include "runtime/abi/driver_functions.def"
+#include "runtime/driver/api/unsupported_functions.def"
 #undef FUNCTION
 #undef PER_THREAD
 }
@@ -25,19 +26,25 @@ namespace warplens::runtime {
 namespace {
 
 struct EntryPoint {
-  const char* name;
+  std::string_view symbol;
   int version;
-  bool per_thread;
   int (*function)();
 };
 
 constexpr EntryPoint kEntryPoints[] = {
-#define FUNCTION(symbol, name, version) {#name, version, false, symbol},
-#define PER_THREAD(symbol, name, version) {#name, version, true, symbol},
-#include "runtime/driver/api/functions.def"
+#define FUNCTION(symbol, version, ...) {#symbol, version, symbol},
+#define PER_THREAD(symbol, version, suffix, per_thread_version, ...)                                                   \
+  {#symbol, version, symbol}, {#symbol #suffix, per_thread_version, symbol##suffix},
+#include "runtime/abi/driver_functions.def"
+#include "runtime/driver/api/unsupported_functions.def"
 #undef FUNCTION
 #undef PER_THREAD
 };
+
+/// cuMemcpy3D_v2_ptds is a version of cuMemcpy3D.
+constexpr std::string_view name_of(std::string_view symbol) { return symbol.substr(0, symbol.find('_')); }
+
+constexpr bool is_per_thread(std::string_view symbol) { return symbol.ends_with("_ptds") || symbol.ends_with("_ptsz"); }
 
 } // namespace
 
@@ -47,10 +54,11 @@ void* find_entry_point(const char* name, int version, bool per_thread, bool& too
   const EntryPoint* best = nullptr;
   too_new = false;
   for (const EntryPoint& e : kEntryPoints) {
-    if (std::strcmp(e.name, name) != 0 || (e.per_thread && !per_thread)) continue;
+    const bool variant = is_per_thread(e.symbol);
+    if (name_of(e.symbol) != name || (variant && !per_thread)) continue;
     if (e.version > version) {
       too_new = true;
-    } else if (best == nullptr || e.version > best->version || (e.version == best->version && e.per_thread)) {
+    } else if (best == nullptr || e.version > best->version || (e.version == best->version && variant)) {
       best = &e;
     }
   }

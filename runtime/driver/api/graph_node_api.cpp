@@ -126,6 +126,15 @@ CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::si
       function);
 }
 
+/// The same with the parameters that the program gave.
+template <class Parameters>
+CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::size_t count, const Parameters* p,
+             const char* function = __builtin_FUNCTION()) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return add(
+      node, graph, after, count, [&](Graphs&) { return content_of(*p); }, function);
+}
+
 /// Fixed properties are set when the node is created and cannot be changed.
 bool is_fixed(const CUgraphNodeParams* p) {
   return p == nullptr || p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
@@ -162,8 +171,25 @@ CUresult set(CUgraphExec executable, CUgraphNode handle, Make&& make, const char
       function);
 }
 
+template <class Parameters>
+CUresult set(CUgraphNode node, const Parameters* p, const char* function = __builtin_FUNCTION()) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return set(
+      node, [&](Graphs&) { return content_of(*p); }, function);
+}
+
+template <class Parameters>
+CUresult set(CUgraphExec executable, CUgraphNode node, const Parameters* p,
+             const char* function = __builtin_FUNCTION()) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return set(
+      executable, node, [&](Graphs&) { return content_of(*p); }, function);
+}
+
+/// `answer`: where the program wants it.
 template <class T, class Show>
-CUresult get(CUgraphNode handle, Show&& show, const char* function = __builtin_FUNCTION()) {
+CUresult get(CUgraphNode handle, const void* answer, Show&& show, const char* function = __builtin_FUNCTION()) {
+  if (answer == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return serve_graphs(
       [&](Graphs& graphs) {
         const std::shared_ptr<Node> node = graphs.node(handle);
@@ -177,9 +203,8 @@ CUresult get(CUgraphNode handle, Show&& show, const char* function = __builtin_F
 
 /// Parameters for a later cuGraphKernelNodeSetParams(): the pointers are valid until the node changes.
 template <class Parameters> CUresult show_kernel(CUgraphNode handle, Parameters* p, const char* function) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return get<KernelLaunch>(
-      handle,
+      handle, p,
       [&](Node& node, KernelLaunch& launch) {
         node.shown.clear();
         for (const Function::Parameter& parameter : launch.function->parameters())
@@ -204,13 +229,11 @@ extern "C" {
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                                  const CUDA_KERNEL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return add(node, graph, after, count, [&](Graphs&) { return content_of(*p); });
+  return add(node, graph, after, count, p);
 }
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                               const CUDA_KERNEL_NODE_PARAMS_v1* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return add(node, graph, after, count, [&](Graphs&) { return content_of(*p); });
+  return add(node, graph, after, count, p);
 }
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p) {
   return show_kernel(node, p, "cuGraphKernelNodeGetParams");
@@ -218,26 +241,17 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* p) {
   return show_kernel(node, p, "cuGraphKernelNodeGetParams");
 }
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(node, [&](Graphs&) { return content_of(*p); });
-}
-CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(node, [&](Graphs&) { return content_of(*p); });
-}
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) { return set(node, p); }
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) { return set(node, p); }
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(executable, node, [&](Graphs&) { return content_of(*p); });
+  return set(executable, node, p);
 }
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(executable, node, [&](Graphs&) { return content_of(*p); });
+  return set(executable, node, p);
 }
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id, const CUkernelNodeAttrValue* value) {
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<KernelLaunch>(node, [&](Node& n, KernelLaunch& launch) {
+  return get<KernelLaunch>(node, value, [&](Node& n, KernelLaunch& launch) {
     const auto& size = value->clusterDim;
     if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
       launch.cooperative = value->cooperative != 0;
@@ -247,8 +261,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id, 
   });
 }
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue* value) {
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<KernelLaunch>(node, [&](Node& n, KernelLaunch& launch) {
+  return get<KernelLaunch>(node, value, [&](Node& n, KernelLaunch& launch) {
     *value = n.attributes.contains(id) ? n.attributes[id] : CUkernelNodeAttrValue{};
     if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value->cooperative = launch.cooperative ? 1 : 0;
     if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && launch.cluster) {
@@ -258,7 +271,7 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id, 
   });
 }
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
-  return get<KernelLaunch>(from, [&](Node& source, KernelLaunch& original) {
+  return get<KernelLaunch>(from, &to, [&](Node& source, KernelLaunch& original) {
     const std::shared_ptr<Node> node = Graphs::instance().node(to);
     auto* const launch = std::get_if<KernelLaunch>(&node->content);
     require(launch != nullptr);
@@ -270,12 +283,10 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
 
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                               const CUDA_MEMCPY3D* p, CUcontext) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return add(node, graph, after, count, [&](Graphs&) { return content_of(*p); });
+  return add(node, graph, after, count, p);
 }
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<Copy>(node, [&](Node&, const Copy& copy) {
+  return get<Copy>(node, p, [&](Node&, const Copy& copy) {
     *p = {};
     p->srcMemoryType = p->dstMemoryType = CU_MEMORYTYPE_UNIFIED;
     p->srcDevice = copy.from.address, p->dstDevice = copy.to.address;
@@ -285,52 +296,36 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* p) {
     p->WidthInBytes = copy.width, p->Height = copy.rows, p->Depth = copy.slices;
   });
 }
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(node, [&](Graphs&) { return content_of(*p); });
-}
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* p) { return set(node, p); }
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMCPY3D* p, CUcontext) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(executable, node, [&](Graphs&) { return content_of(*p); });
+  return set(executable, node, p);
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                               const CUDA_MEMSET_NODE_PARAMS* p, CUcontext) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return add(node, graph, after, count, [&](Graphs&) { return content_of(*p); });
+  return add(node, graph, after, count, p);
 }
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<Fill>(node, [&](Node&, const Fill& fill) {
+  return get<Fill>(node, p, [&](Node&, const Fill& fill) {
     *p = {fill.to.address, fill.to.pitch, fill.value, fill.element, fill.width, fill.rows};
   });
 }
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(node, [&](Graphs&) { return content_of(*p); });
-}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p) { return set(node, p); }
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p,
                                         CUcontext) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(executable, node, [&](Graphs&) { return content_of(*p); });
+  return set(executable, node, p);
 }
 
 CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                             const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return add(node, graph, after, count, [&](Graphs&) { return content_of(*p); });
+  return add(node, graph, after, count, p);
 }
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<HostCall>(node, [&](Node&, const HostCall& call) { *p = {call.function, call.data}; });
+  return get<HostCall>(node, p, [&](Node&, const HostCall& call) { *p = {call.function, call.data}; });
 }
-CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(node, [&](Graphs&) { return content_of(*p); });
-}
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) { return set(node, p); }
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return set(executable, node, [&](Graphs&) { return content_of(*p); });
+  return set(executable, node, p);
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
@@ -338,9 +333,8 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
   return add(node, graph, after, count, [&](Graphs& graphs) { return child(graphs, inside); });
 }
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
-  if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return get<ChildGraph>(
-      node, [&](Node&, const ChildGraph& inside) { *graph = Graphs::instance().graphs.add(inside.graph); });
+      node, graph, [&](Node&, const ChildGraph& inside) { *graph = Graphs::instance().graphs.add(inside.graph); });
 }
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph graph) {
   return set(executable, node, [&](Graphs& graphs) { return child(graphs, graph); });
@@ -355,8 +349,7 @@ CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgra
   return add(node, graph, after, count, [&](Graphs&) { return record(event); });
 }
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
-  if (event == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<EventRecord>(node, [&](Node&, const EventRecord& r) { *event = r.event; });
+  return get<EventRecord>(node, event, [&](Node&, const EventRecord& r) { *event = r.event; });
 }
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
   return set(node, [&](Graphs&) { return record(event); });
@@ -369,8 +362,7 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraph
   return add(node, graph, after, count, [&](Graphs&) { return wait(event); });
 }
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
-  if (event == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<EventWait>(node, [&](Node&, const EventWait& w) { *event = w.event; });
+  return get<EventWait>(node, event, [&](Node&, const EventWait& w) { *event = w.event; });
 }
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
   return set(node, [&](Graphs&) { return wait(event); });
@@ -385,16 +377,14 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphN
   return add(node, graph, after, count, [&](Graphs&) { return allocate(*p); });
 }
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<GraphMemory>(node, [&](Node&, const GraphMemory& memory) { *p = memory.parameters; });
+  return get<GraphMemory>(node, p, [&](Node&, const GraphMemory& memory) { *p = memory.parameters; });
 }
 CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                                CUdeviceptr address) {
   return add(node, graph, after, count, [&](Graphs&) { return free_memory(address); });
 }
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
-  if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return get<GraphFree>(node, [&](Node&, const GraphFree& freed) { *address = freed.address; });
+  return get<GraphFree>(node, address, [&](Node&, const GraphFree& freed) { *address = freed.address; });
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, const CUgraphEdgeData*,
@@ -404,7 +394,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
   if (result != CUDA_SUCCESS || p->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return result;
   // The list exists as long as the node.
   return get<ConditionalGraphs>(
-      *node, [&](Node&, ConditionalGraphs& content) { p->conditional.phGraph_out = content.handles.data(); });
+      *node, p, [&](Node&, ConditionalGraphs& content) { p->conditional.phGraph_out = content.handles.data(); });
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                         CUgraphNodeParams* p) {

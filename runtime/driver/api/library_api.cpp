@@ -9,17 +9,8 @@ using namespace warplens::runtime;
 
 namespace {
 
-std::shared_ptr<Library> find(CUlibrary handle) {
-  std::shared_ptr<Library> library = Machine::instance().libraries.find(handle);
-  require(library != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return library;
-}
-
-std::shared_ptr<Kernel> find(CUkernel handle) {
-  std::shared_ptr<Kernel> kernel = Machine::instance().kernels.find(handle);
-  require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return kernel;
-}
+std::shared_ptr<Library> find(CUlibrary handle) { return object_of(Machine::instance().libraries, handle); }
+std::shared_ptr<Kernel> find(CUkernel handle) { return object_of(Machine::instance().kernels, handle); }
 
 /// `image`: as passed by the program, or the contents of a file.
 template <class Image> CUlibrary load(const Image& image, unsigned max_registers = 0) {

@@ -24,11 +24,7 @@ Registry<LinkState, CUlinkState>& states() {
   return instance;
 }
 
-std::shared_ptr<LinkState> find(CUlinkState handle) {
-  std::shared_ptr<LinkState> state = states().find(handle);
-  require(state != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return state;
-}
+std::shared_ptr<LinkState> find(CUlinkState handle) { return object_of(states(), handle); }
 
 void add(LinkState& state, CUjitInputType type, std::span<const char> data, const std::string& name) {
   switch (type) {

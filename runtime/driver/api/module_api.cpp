@@ -9,12 +9,6 @@ using namespace warplens::runtime;
 
 namespace {
 
-std::shared_ptr<Module> find(CUmodule handle) {
-  std::shared_ptr<Module> module = Machine::instance().modules.find(handle);
-  require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return module;
-}
-
 /// `image`: as passed by the program, or the contents of a file.
 template <class Image> CUmodule load(Context& context, const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
@@ -61,7 +55,7 @@ CUresult cuModuleUnload(CUmodule handle) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   return serve_for(module, [&] {
     require(function != nullptr && name != nullptr && *name != '\0');
-    const std::shared_ptr<Function> found = find(module)->function(name);
+    const std::shared_ptr<Function> found = find_module(module)->function(name);
     require(found != nullptr, CUDA_ERROR_NOT_FOUND);
     *function = Registry<Function, CUfunction>::handle(found.get());
   });
@@ -70,14 +64,14 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule module) {
   return serve_for(module, [&] {
     require(count != nullptr);
-    *count = static_cast<unsigned>(find(module)->function_names().size());
+    *count = static_cast<unsigned>(find_module(module)->function_names().size());
   });
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule module) {
   return serve_for(module, [&] {
     require(functions != nullptr && count > 0);
-    const std::shared_ptr<Module> found = find(module);
+    const std::shared_ptr<Module> found = find_module(module);
     for (const std::string& name : found->function_names())
       if (count-- > 0) *functions++ = Registry<Function, CUfunction>::handle(found->function(name).get());
   });
@@ -86,7 +80,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, C
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name) {
   return serve_for(module, [&] {
     require(name != nullptr && (address != nullptr || bytes != nullptr));
-    const warplens::api::Buffer* const variable = find(module)->api().variable(name);
+    const warplens::api::Buffer* const variable = find_module(module)->api().variable(name);
     require(variable != nullptr, CUDA_ERROR_NOT_FOUND);
     if (address != nullptr) *address = variable->address();
     if (bytes != nullptr) *bytes = variable->bytes().size();

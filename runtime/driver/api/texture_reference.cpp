@@ -85,12 +85,6 @@ private:
   std::vector<std::unique_ptr<Reference>> list_;
 };
 
-std::shared_ptr<Module> find_module(CUmodule handle) {
-  std::shared_ptr<Module> module = Machine::instance().modules.find(handle);
-  require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return module;
-}
-
 /// Calls `change` for the reference, and binds it again if it has memory. If that fails, nothing changes.
 template <class Change> CUresult set(const void* handle, Change&& change, const char* function = __builtin_FUNCTION()) {
   return serve(

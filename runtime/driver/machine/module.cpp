@@ -253,6 +253,12 @@ Library::~Library() {
   machine.modules.remove(Registry<Module, CUmodule>::handle(module_.get())); // if cuLibraryGetModule requested it
 }
 
+std::shared_ptr<Module> find_module(CUmodule handle) {
+  std::shared_ptr<Module> module = Machine::instance().modules.find(handle);
+  require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return module;
+}
+
 std::shared_ptr<Function> find_function(Machine& machine, CUfunction handle) {
   if (std::shared_ptr<Function> function = machine.functions.find(handle)) return function;
   const std::shared_ptr<Kernel> kernel = machine.kernels.find(reinterpret_cast<CUkernel>(handle));

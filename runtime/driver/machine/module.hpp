@@ -141,6 +141,8 @@ private:
   std::map<std::string, std::shared_ptr<Kernel>> kernels_;
 };
 
+/// Throws Failure CUDA_ERROR_INVALID_HANDLE.
+std::shared_ptr<Module> find_module(CUmodule handle);
 /// The function for a CUfunction or a CUkernel handle. Throws Failure CUDA_ERROR_INVALID_HANDLE.
 std::shared_ptr<Function> find_function(Machine& machine, CUfunction handle);
 

@@ -52,11 +52,7 @@ Context* context_of_owner(const void* owner) {
 
 } // namespace
 
-Context* context_of(CUmodule handle) {
-  const std::shared_ptr<Module> module = Machine::instance().modules.find(handle);
-  require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  return context_of_owner(module->owner());
-}
+Context* context_of(CUmodule handle) { return context_of_owner(find_module(handle)->owner()); }
 
 Context* context_of(CUfunction handle) {
   const std::shared_ptr<Module> module = find_function(Machine::instance(), handle)->module();

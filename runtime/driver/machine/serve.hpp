@@ -17,8 +17,10 @@
 // tests/data/hardware/contexts.txt has the behavior of an H200: functions that create something, and copies without a
 // stream, need a current context; functions on an existing object use the context of its handle.
 //
-// Every exported function is listed in functions.def. Functions without another definition return
-// CUDA_ERROR_NOT_SUPPORTED (entry_points.cpp). To implement one, define it in any file inside extern "C".
+// Every exported function is listed in runtime/abi/driver_functions.def or
+// runtime/driver/api/unsupported_functions.def. Functions without another definition return CUDA_ERROR_NOT_SUPPORTED
+// (entry_points.cpp). To implement one, move it to driver_functions.def with its parameters, and define it in any file
+// inside extern "C".
 #pragma once
 
 #include "runtime/driver/machine/machine.hpp"
