@@ -60,6 +60,29 @@ done
 tool shellcheck 0.9.0 1
 expect 123 '^==> shell +FAILED' shell
 
+# clang-tidy reads the files below the paths, except those that it cannot. Warnings are errors with the compiler of CI.
+# compiler VERSION: the version of c++.
+compiler() {
+  printf '#!/bin/sh\necho %s\n' "$1" >"$work/bin/c++"
+  chmod +x "$work/bin/c++"
+}
+unset CXX
+tool cmake 3.25.1 0
+tool clang-tidy 14.0.6 0
+compiler 12
+expect 0 '^  tidy +passed' tidy emulator/isa rules
+sort "$work/clang-tidy.called" | grep -x '.*\.cpp' | uniq | head -n 2 | diff - <(
+  echo emulator/isa/special_registers.cpp
+  echo rules/banks.cpp
+) || fail "clang-tidy reads other files"
+[[ $(head -n 2 "$work/cmake.called" | tail -n 1) == developer ]] || fail "warnings are no errors with g++ 12"
+rm "$work/cmake.called"
+compiler 13
+expect 0 '^  tidy +passed' tidy emulator/isa
+[[ $(head -n 2 "$work/cmake.called" | tail -n 1) == release ]] || fail "warnings are errors with g++ 13"
+tool clang-tidy 14.0.6 1
+expect 123 '^==> tidy +FAILED' tidy emulator/isa
+
 # A part that fails does not keep the others from running, and the table shows all of them.
 # shellcheck source=tests/check/parts.sh
 set +e # in a condition, bash would ignore set -e inside, too
