@@ -21,7 +21,7 @@
 namespace {
 
 using namespace warplens;
-using namespace bench;
+using namespace warplens::bench;
 
 /// A line of the file: a ratio of a kernel, and how much larger than committed it may be (0.2: by 20 %).
 struct Bound {

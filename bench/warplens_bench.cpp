@@ -23,7 +23,7 @@
 namespace {
 
 using namespace warplens;
-using namespace bench;
+using namespace warplens::bench;
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

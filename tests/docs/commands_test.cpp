@@ -70,7 +70,7 @@ public:
     const std::string script = folder_.write("command.sh", command + "\n"), out = (folder_.path() / "output").string();
     const std::string limit = to_the_end ? "" : "timeout " + std::to_string(kSeconds) + " ";
     const int status = std::system(("cd '" + folder_.path().string() +
-                                    "' && export PATH=$PWD/build/bin:$PWD:$PATH WARPLENS_EXAMPLES='" +
+                                    "' && export PATH=$PWD/build/bin:$PWD:$PATH WARPLENS_CACHE=off WARPLENS_EXAMPLES='" +
                                     WARPLENS_EXAMPLES_DIR "' WARPLENS_LAUNCHES='" WARPLENS_LAUNCHES "' && exec " +
                                     limit + "bash -e '" + script + "' >'" + out + "' 2>&1 </dev/null")
                                        .c_str());
