@@ -53,7 +53,8 @@ std::vector<fs::path> pages() {
 
 std::string name_of(const fs::path& page) {
   std::string name = fs::relative(page, kRoot).replace_extension().generic_string();
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
 
@@ -69,11 +70,12 @@ public:
   int run(const std::string& command, bool to_the_end, std::string& output) const {
     const std::string script = folder_.write("command.sh", command + "\n"), out = (folder_.path() / "output").string();
     const std::string limit = to_the_end ? "" : "timeout " + std::to_string(kSeconds) + " ";
-    const int status = std::system(("cd '" + folder_.path().string() +
-                                    "' && export PATH=$PWD/build/bin:$PWD:$PATH WARPLENS_CACHE=off WARPLENS_EXAMPLES='" +
-                                    WARPLENS_EXAMPLES_DIR "' WARPLENS_LAUNCHES='" WARPLENS_LAUNCHES "' && exec " +
-                                    limit + "bash -e '" + script + "' >'" + out + "' 2>&1 </dev/null")
-                                       .c_str());
+    const int status =
+        std::system(("cd '" + folder_.path().string() +
+                     "' && export PATH=$PWD/build/bin:$PWD:$PATH WARPLENS_CACHE=off WARPLENS_EXAMPLES='" +
+                     WARPLENS_EXAMPLES_DIR "' WARPLENS_LAUNCHES='" WARPLENS_LAUNCHES "' && exec " + limit +
+                     "bash -e '" + script + "' >'" + out + "' 2>&1 </dev/null")
+                        .c_str());
     output = read_text(out);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
