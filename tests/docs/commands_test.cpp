@@ -3,8 +3,9 @@
 //
 // The commands of a page run in order, in a folder of their own that contains what the pages assume: samples/ and
 // build/bin/warplens, as in the source tree, and what the script tests/docs/prepare/PAGE.sh makes, such as the user's
-// kernel.ptx. A command that takes longer than kSeconds is stopped, and passes: its options and files have been read by
-// then. With WARPLENS_WHOLE_COMMANDS in the environment, as in ./dev check docs, all commands run to their end.
+// kernel.ptx. A command that is meant to fail says so: "# exit status 1". One that takes longer than kSeconds is
+// stopped, and passes: its options and files have been read by then. With WARPLENS_WHOLE_COMMANDS in the environment,
+// as in ./dev check docs, all commands run to their end.
 #include "tests/tools/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -39,6 +40,13 @@ std::vector<std::string> commands(const std::string& page) {
     if ((fenced || line.starts_with("    ")) && std::regex_match(line, call)) list.push_back(line);
   }
   return list;
+}
+
+/// 0, unless the page says something else: warplens sweep … # exit status 1
+int documented_status(const std::string& command) {
+  static const std::regex remark(R"(# exit status ([0-9])$)");
+  std::smatch found;
+  return std::regex_search(command, found, remark) ? std::stoi(found[1]) : 0;
 }
 
 /// Pages with commands, by their path without the suffix, in letters that the name of a test may have.
@@ -97,7 +105,7 @@ TEST_P(DocumentedCommands, Succeed) {
   for (const std::string& command : commands(read_text(GetParam()))) {
     const int status = place.run(command, whole, output);
     if (whole || status != kStopped) {
-      EXPECT_EQ(status, 0) << command << "\n" << output;
+      EXPECT_EQ(status, documented_status(command)) << command << "\n" << output;
     }
   }
 }
@@ -113,12 +121,18 @@ TEST(Commands, AreFoundInCodeBlocks) {
                                       "    for n in 1 2; do warplens run $n; done"}));
 }
 
+TEST(Commands, TheStatusIsZeroUnlessThePageSaysOtherwise) {
+  EXPECT_EQ(documented_status("    warplens run a"), 0);
+  EXPECT_EQ(documented_status("    warplens run a    # compiled first"), 0);
+  EXPECT_EQ(documented_status("    warplens run a    # exit status 1"), 1);
+}
+
 TEST(Commands, ThatFailAreNoticed) {
   const Place place;
   std::string output;
   EXPECT_EQ(place.run("build/bin/warplens list devices", true, output), 0) << output;
   EXPECT_EQ(place.run("warplens run samples/nosuch", true, output), 2);
-  EXPECT_NE(output.find("nosuch"), output.npos);
+  EXPECT_NE(output.find("error: warplens: "), output.npos) << output;
   EXPECT_EQ(place.run("for n in 1 2; do warplens run $n; done", false, output), 2);
 }
 
