@@ -26,7 +26,7 @@ using testing::Folder;
 using testing::read_text;
 
 const fs::path kRoot = WARPLENS_SOURCE_DIR;
-constexpr int kSeconds = 20;
+constexpr int kSeconds = 10;
 constexpr int kStopped = 124; // timeout's exit status
 
 /// The lines of code blocks, indented or fenced, that call Warplens.
