@@ -18,7 +18,7 @@ expect() {
 
 expect 1 '^watched/unwatched +fma_loop +0\.01 +0\.01 +[0-9.]+  TOO LARGE$' 'watched/unwatched fma_loop 0.01 0.2'
 expect 0 '  smaller: commit it$' 'watched/unwatched fma_loop 1000 0.2'
-expect 0 '^all/unwatched +vec_add +2\.00 +2000' 'all/unwatched vec_add 2 1000'
+expect 0 '^all/unwatched +vec_add +2\.00 +2002\.00 ' 'all/unwatched vec_add 2 1000'
 expect 0 '^traced/unwatched +vec_add ' 'traced/unwatched vec_add 2 1000'
 expect 0 '^replayed/watched +vec_add ' 'replayed/watched vec_add 2 1000'
 expect 0 '^unwatched/arithmetic +vec_add ' 'unwatched/arithmetic vec_add 2 1000'
