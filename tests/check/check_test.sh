@@ -83,6 +83,17 @@ expect 0 '^  tidy +passed' tidy emulator/isa
 tool clang-tidy 14.0.6 1
 expect 123 '^==> tidy +FAILED' tidy emulator/isa
 
+# Lines that no test covers fail the check, whichever folder they are in.
+(
+  source tests/check/parts.sh
+  for command in ensure say configure compile run_programs find; do eval "$command() { :; }"; done
+  gcovr() { [[ " $* " != *" --filter emulator/isa/ "* ]]; }
+  set +e
+  check_coverage && fail "a folder below its floor passes"
+  gcovr() { [[ " $* " == *" --fail-under-line 9"[0-9]" "* ]]; }
+  check_coverage || fail "folders above their floors fail"
+)
+
 # A part that fails does not keep the others from running, and the table shows all of them.
 # shellcheck source=tests/check/parts.sh
 set +e # in a condition, bash would ignore set -e inside, too
