@@ -6,130 +6,27 @@
 // threads share the work, they are wall-clock times.
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
-#include "api/trace/trace.hpp"
+#include "bench/cases.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace warplens;
-
-struct Argument {
-  enum { buffer, integer, real } kind;
-  double value; ///< elements of f32 for a buffer
-};
-
-struct Case {
-  const char* name;
-  const char* kernel; ///< also the name of the file under bench/kernels
-  api::Extent grid, block;
-  std::vector<Argument> arguments;
-  double thread_instructions; ///< PTX instructions of all threads
-};
-
-const std::vector<Case>& cases() {
-  constexpr auto kBuffer = Argument::buffer;
-  constexpr auto kInteger = Argument::integer;
-  constexpr auto kReal = Argument::real;
-  static const std::vector<Case> list = {
-      {"fma_loop",
-       "fma_loop",
-       {64, 1, 1},
-       {256, 1, 1},
-       {{kBuffer, 16384}, {kReal, 0.999}, {kReal, 0.001}, {kInteger, 1000}},
-       180518912},
-      {"vec_add",
-       "vec_add",
-       {4096, 1, 1},
-       {256, 1, 1},
-       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}},
-       23068672},
-      {"matmul256",
-       "matmul_tiled",
-       {16, 16, 1},
-       {16, 16, 1},
-       {{kBuffer, 65536}, {kBuffer, 65536}, {kBuffer, 65536}, {kInteger, 256}},
-       64749568},
-      {"matmul512",
-       "matmul_tiled",
-       {32, 32, 1},
-       {16, 16, 1},
-       {{kBuffer, 262144}, {kBuffer, 262144}, {kBuffer, 262144}, {kInteger, 512}},
-       506462208},
-      {"transpose1024",
-       "transpose_naive",
-       {64, 64, 1},
-       {16, 16, 1},
-       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1024}, {kInteger, 1024}},
-       28311552},
-      {"nbody4096",
-       "nbody_ulist",
-       {16, 1, 1},
-       {256, 1, 1},
-       {{kBuffer, 16384}, {kBuffer, 16384}, {kBuffer, 4096}, {kInteger, 4096}},
-       234979328},
-      {"scan4M",
-       "scan_blelloch",
-       {8192, 1, 1},
-       {256, 1, 1},
-       {{kBuffer, 4194304}, {kBuffer, 4194304}, {kBuffer, 8192}},
-       429793280},
-      {"gather",
-       "gather",
-       {4096, 1, 1},
-       {256, 1, 1},
-       {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}},
-       248512512},
-      {"scatter", "scatter", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 1048576}, {kInteger, 1048576}}, 244318208},
-      {"histogram", "histogram", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 256}}, 186646528},
-  };
-  return list;
-}
-
-std::string text_of(const std::string& kernel) {
-  std::ifstream file(WARPLENS_SOURCE_DIR "/bench/kernels/" + kernel + ".ptx");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-// Returns the value, or prints the error and exits.
-template <class T> T need(Expected<T> expected) {
-  if (expected) return std::move(*expected);
-  fmt::print(stderr, "{}", render(expected.error(), ""));
-  std::exit(1);
-}
+using namespace warplens::bench;
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-double seconds_of(const api::LaunchRequest& request) {
-  const double start = processor_seconds();
-  const api::LaunchReport report = need(api::launch(request));
-  const double seconds = processor_seconds() - start;
-  if (report.trap) {
-    fmt::print(stderr, "{}\n", report.trap->message);
-    std::exit(1);
-  }
-  return seconds;
 }
 
 struct Speed {
@@ -137,52 +34,15 @@ struct Speed {
   double bytes;                                 ///< of the trace
 };
 
-std::string trace_file() {
-  return (std::filesystem::temp_directory_path() / fmt::format("warplens-bench-{}.h5", getpid())).string();
-}
-
-// Until the file is closed.
-double seconds_traced(api::LaunchRequest request) {
+double seconds_traced(const api::LaunchRequest& request) {
   const double start = clock_seconds();
-  const auto writer = need(api::TraceWriter::create(trace_file(), {}));
-  request.options.recorder = writer.get();
-  seconds_of(request);
-  if (const Expected<void> closed = writer->close(); !closed) fmt::print(stderr, "{}", render(closed.error(), ""));
+  trace(request);
   return clock_seconds() - start;
 }
 
-double seconds_replayed() {
-  api::Trace trace = need(api::Trace::open(trace_file()));
-  return need(trace.analyze(0, {})).seconds;
-}
-
 Speed measure(const Case& c) {
-  const auto context = need(api::Context::create());
-  const auto module = need(api::Module::load(context, text_of(c.kernel), std::string(c.kernel) + ".ptx"));
-  api::LaunchRequest request;
-  request.kernel = need(module->kernel(c.kernel));
-  request.grid = c.grid;
-  request.block = c.block;
-  request.device = need(api::load_device("h200"));
-  request.options.workers = 1;
-  std::vector<std::shared_ptr<api::Buffer>> buffers;
-  for (const Argument& a : c.arguments) {
-    if (a.kind == Argument::integer) {
-      const auto value = static_cast<std::int32_t>(a.value);
-      request.arguments.push_back(api::Argument::raw(std::as_bytes(std::span(&value, 1))));
-    } else if (a.kind == Argument::real) {
-      const auto value = static_cast<float>(a.value);
-      request.arguments.push_back(api::Argument::raw(std::as_bytes(std::span(&value, 1))));
-    } else {
-      const auto count = static_cast<std::size_t>(a.value);
-      buffers.push_back(need(api::Buffer::allocate(context, 4 * count, "buffer")));
-      for (std::size_t i = 0; i < count; ++i) {
-        const float value = static_cast<float>(i % 97) * 0.01f + 0.5f;
-        std::memcpy(buffers.back()->bytes().data() + 4 * i, &value, sizeof value);
-      }
-      request.arguments.push_back(api::Argument::buffer(*buffers.back()));
-    }
-  }
+  const Launch launch(c);
+  api::LaunchRequest request = launch.request();
   constexpr int kRounds = 7;
   Speed best{1e9, 1e9, 1e9, 1e9, 1e9, 0};
   for (int round = 0; round < kRounds; ++round) {

@@ -11,11 +11,12 @@ export LC_ALL=C # the columns of --help count bytes
 version=$("$program" --version)
 help=$("$program" --help)
 commands=$(printf '%s\n' "$help" | sed -n '/^Exit status/q; s/^  \([a-z][a-z]*\) .*   *[^ ].*/\1/p')
+names=$(printf '%s\n' "$commands" | paste -sd ' ' -)
 [ -n "$commands" ] || { echo "man_pages.sh: $program --help lists no commands" >&2; exit 1; }
 
 # page NAME TITLE: the man page for the help on standard input. An empty page means that the help has another form.
 page() {
-  awk -v name="$1" -v title="$2" -v version="$version" -v commands="$(echo $commands)" -f "$awk_file" >"$folder/$1.tmp"
+  awk -v name="$1" -v title="$2" -v version="$version" -v commands="$names" -f "$awk_file" >"$folder/$1.tmp"
   mv "$folder/$1.tmp" "$folder/$1.1"
 }
 

@@ -15,7 +15,8 @@ say() { printf '==> [%3d s] %s\n' "$SECONDS" "$*"; }
 
 [[ $# -eq 1 || $# -eq 2 ]] || fail "usage: test_packages.sh FOLDER [ROOT]"
 packages=$(cd "$1" && pwd) || fail "no such folder: $1"
-[[ $(ls "$packages"/{warplens,libwarplens0,libwarplens-dev}_*.deb 2>/dev/null | wc -l) -eq 3 ]] ||
+files=$(find "$packages" -maxdepth 1 -name 'warplens_*.deb' -o -name 'libwarplens0_*.deb' -o -name 'libwarplens-dev_*.deb')
+[[ $(wc -w <<<"$files") -eq 3 ]] ||
   fail "$packages does not have one of each package: run ./dev package"
 [[ $EUID -eq 0 ]] || fail "this requires root: it makes a Debian system in a folder"
 

@@ -189,10 +189,8 @@ std::string json_predictions(const model::Device& device, std::span<const Predic
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches) {
   Json list = Json::array();
   for (const LaunchReport& report : launches) list.push_back(launch_of(report));
-  return text_of({{"warplens", version()},
-                  {"schema", kJsonSchema},
-                  {"device", device_of(device)},
-                  {"launches", std::move(list)}});
+  return text_of(
+      {{"warplens", version()}, {"schema", kJsonSchema}, {"device", device_of(device)}, {"launches", std::move(list)}});
 }
 
 } // namespace warplens::api

@@ -103,7 +103,7 @@ void Builder::target(const std::vector<Lexeme>& words) {
     const char* const start = text.data() + (is_sm ? 3 : 8);
     const auto parsed = std::from_chars(start, text.data() + text.size(), sm);
     const std::string_view suffix(parsed.ptr, static_cast<std::size_t>(text.data() + text.size() - parsed.ptr));
-    if (parsed.ec != std::errc{} || sm < 10 || (suffix != "" && suffix != "a" && suffix != "f")) {
+    if (parsed.ec != std::errc{} || sm < 10 || (!suffix.empty() && suffix != "a" && suffix != "f")) {
       error(word.where, fmt::format("unknown target '{}'", text));
     } else if (!saw_target_) {
       module_.sm = sm;

@@ -249,7 +249,7 @@ Operand Builder::whole(const Operand& named) {
                                  : function().registers[named.index].components;
   if (components == 1) return named;
   std::array<Operand, 4> parts{named, named, named, named};
-  for (std::uint8_t i = 0; i < parts.size(); ++i) parts[i].component = i + 1;
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i].component = static_cast<std::uint8_t>(i + 1);
   return {.kind = OperandKind::vector,
           .index = append(std::span(parts).first(static_cast<std::size_t>(components))),
           .count = static_cast<std::uint32_t>(components)};

@@ -284,7 +284,7 @@ private:
       add(window, 16, members);
       return;
     }
-    for (int half = 0; half < 2; ++half) {
+    for (std::int64_t half = 0; half < 2; ++half) {
       if ((words >> (2 * half) & 3) != 3 || members.front().bytes != 4) continue;
       std::vector<Member> inside;
       for (const Member& m : members)

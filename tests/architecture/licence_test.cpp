@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = WARPLENS_SOURCE_DIR;
 
-/// Sources that people read and copy: not data, not PTX and not the CUDA text that .loc lines of committed PTX refer to.
+/// Sources that people read and copy: not data, not PTX and not the CUDA text that .loc lines of committed PTX refer
+/// to.
 bool states_licence(const fs::path& file) {
   static const std::set<std::string> suffixes = {".cpp", ".hpp", ".h", ".def", ".g4", ".in", ".map", ".cmake", ".py"};
   return suffixes.contains(file.extension().string()) || file.filename() == "CMakeLists.txt";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Steps of install_test.sh: man pages and completions.
+# Steps of install_test.sh, which sets the variables: man pages and completions.
+: "${moved:?}" "${bin:?}"
 
 step_man() {
   local command page commands

@@ -79,7 +79,7 @@ step_library() {
   ! grep -v '@@WARPLENS_0$' <<<"$symbols" || fail "these symbols have no version"
   # The list of the Debian package is that of the library.
   diff <(sed -n 's/^ \([a-z].*\)@WARPLENS_0 .*/\1/p' "$WARPLENS_SOURCE/packaging/debian/symbols" | sort) \
-    <(sed 's/@@.*//' <<<"$symbols" | sort) || fail "packaging/debian/symbols differs from the library"
+    <(cut -d @ -f 1 <<<"$symbols" | sort) || fail "packaging/debian/symbols differs from the library"
 }
 
 # configure NAME ARG…: configures the client in a build folder of its own, without the environment of this build.
@@ -118,14 +118,14 @@ step_cmake_refusals() {
 }
 
 step_pkgconfig() {
-  local folder=$WARPLENS_TEST_FOLDER/pkgconfig flags client=$WARPLENS_SOURCE/tests/install/client
+  local folder=$WARPLENS_TEST_FOLDER/pkgconfig flags=() client=$WARPLENS_SOURCE/tests/install/client
   command -v pkg-config >/dev/null || { echo "skipped: no pkg-config"; exit 77; }
   export PKG_CONFIG_PATH=$moved/$lib/pkgconfig
   expect "^${WARPLENS_VERSION//./\\.}$" pkg-config --modversion warplens
   mkdir -p "$folder"
-  flags=$(pkg-config --cflags --libs warplens)
-  cc -std=c11 -Wall -Wextra -Werror -o "$folder/client_c" "$client/client.c" $flags
-  c++ -std=c++17 -Wall -Wextra -Werror -o "$folder/client_cpp" "$client/client.cpp" $flags
+  read -ra flags < <(pkg-config --cflags --libs warplens)
+  cc -std=c11 -Wall -Wextra -Werror -o "$folder/client_c" "$client/client.c" "${flags[@]}"
+  c++ -std=c++17 -Wall -Wextra -Werror -o "$folder/client_cpp" "$client/client.cpp" "${flags[@]}"
   clients_work "$folder" env LD_LIBRARY_PATH="$moved/$lib"
 }
 
