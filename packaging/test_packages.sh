@@ -20,6 +20,16 @@ files() {
     grep -vxE 'etc/ld.so.cache|etc/resolv.conf' | sort)
 }
 
+# Each package has the synopsis of its own description.
+own_synopsis() {
+  local name synopsis
+  for name in warplens libwarplens0 libwarplens-dev; do
+    synopsis=$(dpkg-deb --field "$packages/${name}"_*.deb Description | head -n 1)
+    [[ $synopsis == "$(head -n 1 "$source_tree/packaging/debian/$name.description")" ]] ||
+      fail "$name has the synopsis of another package: $synopsis"
+  done
+}
+
 # The second stage of the Dockerfile: its commands, in a folder /packages that has what it copies.
 as_in_the_dockerfile() {
   local line
@@ -53,6 +63,7 @@ use_library() {
   ! has_proc || expect 'driver of an? .*T4' warplens exec --device t4 -- /tmp/client/build/client_driver
 }
 
+own_synopsis
 say "a fresh Debian 12"
 make_root "$work/root" "${2:-}"
 quiet apt-get update
