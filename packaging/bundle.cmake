@@ -3,7 +3,7 @@
 # library; only what they are linked with differs.
 option(WARPLENS_BUNDLE "also build the bundle, libwarplens.so with its third-party libraries inside" OFF)
 
-# The tests build it, too. A static library cannot contain the code of the sanitizers.
+# The tests build it, too, but not with sanitizers, which need the shared C++ library.
 set(WARPLENS_BUILDS_BUNDLE OFF)
 if(WARPLENS_BUNDLE OR (WARPLENS_TESTS AND NOT CMAKE_CXX_FLAGS MATCHES fsanitize))
   set(WARPLENS_BUILDS_BUNDLE ON)
