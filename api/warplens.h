@@ -19,9 +19,9 @@
  * Threads: you can call every function from any thread. Do not destroy a handle while another thread uses it. The
  * caller must order launches that access the same memory.
  * Errors: functions that can fail return a warplens_status. warplens_last_error() then returns one or more messages,
- * each as "file:line:col: error: message" with the source line and a hint. No function prints or ends the process.
- * Sizes are in bytes, grids in blocks, blocks in threads. Null handles and null pointers are refused as invalid, but
- * destroy functions accept null. */
+ * each as "file:line:col: error: message" with the source line and a hint. No function but ptx_run() prints or ends the
+ * process. Sizes are in bytes, grids in blocks, blocks in threads. Null handles and null pointers are refused as
+ * invalid, but destroy functions accept null. */
 #ifndef WARPLENS_H
 #define WARPLENS_H
 
@@ -51,7 +51,8 @@ typedef struct warplens_report warplens_report;   /* the results of a launch */
 
 /* "0.2.0"; valid for the lifetime of the process. */
 WARPLENS_API const char* warplens_version(void);
-/* The messages of the last function that failed in this thread; empty at first. Valid until the next failure. */
+/* The messages of the last function that failed in this thread; empty at first. Valid until the next failure or the
+ * next ptx_run(). */
 WARPLENS_API const char* warplens_last_error(void);
 
 /* A context owns its allocations; modules and reports keep it alive. */
@@ -129,8 +130,10 @@ WARPLENS_API void warplens_report_destroy(warplens_report* report);
 /* For programs written against gpuocelot: runs the first kernel of `source` (zero-terminated PTX) and waits for it.
  * args[i] is not a pointer to argument i but its value: the low bytes of args[i], as many as the parameter has.
  * Addresses are host pointers. The block comes before the grid. Modules are cached by content. The function cannot
- * return an error: it prints errors to stderr. Accesses past the end of a module's variable pass as on a GPU, with a
- * warning for each place, unless the environment variable WARPLENS_STRICT is 1. */
+ * return an error. It prints errors to stderr, and warplens_last_error() returns them; after a success, that is empty.
+ * If the environment variable WARPLENS_PTX_RUN is "abort", an error ends the process with SIGABRT; if it is "continue"
+ * or not set, the function returns. Accesses past the end of a module's variable pass as on a GPU, with a warning for
+ * each place, unless the environment variable WARPLENS_STRICT is 1. */
 WARPLENS_API void ptx_run(const char* source, int n_args, void** args, int block_x, int block_y, int block_z,
                           int grid_x, int grid_y, int grid_z, int shared_bytes);
 

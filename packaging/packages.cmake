@@ -4,7 +4,6 @@
 set(CPACK_PACKAGE_NAME warplens)
 set(CPACK_PACKAGE_VENDOR "Warplens developers")
 set(CPACK_PACKAGE_CONTACT "Warplens developers <warplens@example.org>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "emulates NVIDIA PTX kernels on a CPU")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
@@ -36,7 +35,8 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(debian_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 
 # warplens_debian_package(NAME SECTION VARIABLE COMPONENT…): VARIABLE is NAME as CPack writes it in variables. Sets
-# the variables of the package, and installs its copyright, changelog and overrides of lintian.
+# the variables of the package, and installs its copyright, changelog and overrides of lintian. The first line of
+# debian/NAME.description is the synopsis; CPACK_PACKAGE_DESCRIPTION_SUMMARY would replace it in all packages.
 macro(warplens_debian_package name section variable)
   foreach(component ${ARGN} debian-${name})
     string(TOUPPER ${component} upper)

@@ -6,68 +6,29 @@
 set -euo pipefail
 source_tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly source_tree
-
-fail() {
-  printf 'test_packages: %s\n' "$*" >&2
-  exit 1
-}
-say() { printf '==> [%3d s] %s\n' "$SECONDS" "$*"; }
+source "$source_tree/packaging/bare_root.sh"
 
 [[ $# -eq 1 || $# -eq 2 ]] || fail "usage: test_packages.sh FOLDER [ROOT]"
 packages=$(cd "$1" && pwd) || fail "no such folder: $1"
 files=$(find "$packages" -maxdepth 1 -name 'warplens_*.deb' -o -name 'libwarplens0_*.deb' -o -name 'libwarplens-dev_*.deb')
 [[ $(wc -w <<<"$files") -eq 3 ]] ||
   fail "$packages does not have one of each package: run ./dev package"
-[[ $EUID -eq 0 ]] || fail "this requires root: it makes a Debian system in a folder"
-
-work=$(mktemp -d)
-root=$work/root
-mounted=
-cleanup() {
-  [[ -z $mounted ]] || umount "$root/proc" || true
-  # Nothing outside can be removed, even if the mount is still there.
-  rm -rf --one-file-system "$work"
-}
-trap cleanup EXIT
-
-inside() {
-  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
-}
-
-# The mirror is that of this machine, if it has one for Debian 12.
-mirror() { apt-cache policy 2>/dev/null | sed -nE 's/^ *[0-9]+ (https?:[^ ]*) bookworm\/main .*/\1/p' | head -n 1; }
-
-make_root() {
-  if [[ -n ${1:-} ]]; then
-    cp -a "$1" "$root"
-  else
-    command -v debootstrap >/dev/null || fail "debootstrap is not installed"
-    # shellcheck disable=SC2046 # without a mirror, debootstrap has its own
-    debootstrap --variant=minbase bookworm "$root" $(mirror) >"$work/log" 2>&1 ||
-      fail "debootstrap failed: $(tail -n 20 "$work/log")"
-  fi
-  cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
-  if mount -t proc proc "$root/proc" 2>/dev/null; then
-    mounted=1
-  else
-    say "/proc cannot be mounted here: warplens exec is not tested"
-  fi
-}
-
-quiet() { inside "$@" >"$work/log" 2>&1 || fail "$* failed: $(tail -n 30 "$work/log")"; }
-
-# expect PATTERN COMMAND…: the command succeeds inside, and its output contains a match.
-expect() {
-  local pattern=$1 output
-  shift
-  output=$(inside "$@" 2>&1) || fail "$* failed: $output"
-  grep -qE -- "$pattern" <<<"$output" || fail "$*: expected '$pattern', found: $output"
-}
+new_work_folder
 
 # Files of packages: all but what apt, dpkg and the dynamic linker change with each installation.
 files() {
   (cd "$root" && find usr etc opt srv var/lib \( -path var/lib/apt -o -path var/lib/dpkg \) -prune -o -print |
     grep -vxE 'etc/ld.so.cache|etc/resolv.conf' | sort)
+}
+
+# Each package has the synopsis of its own description.
+own_synopsis() {
+  local name synopsis
+  for name in warplens libwarplens0 libwarplens-dev; do
+    synopsis=$(dpkg-deb --field "$packages/${name}"_*.deb Description | head -n 1)
+    [[ $synopsis == "$(head -n 1 "$source_tree/packaging/debian/$name.description")" ]] ||
+      fail "$name has the synopsis of another package: $synopsis"
+  done
 }
 
 # The second stage of the Dockerfile: its commands, in a folder /packages that has what it copies.
@@ -82,6 +43,10 @@ as_in_the_dockerfile() {
 }
 
 use_program() {
+  local triplet
+  triplet=$(inside gcc -print-multiarch)
+  expect "^/usr/lib/$triplet/libwarplens\.so\.0$" dpkg -L libwarplens0
+  expect "^/usr/lib/$triplet/warplens/cuda/libcuda\.so\.1$" dpkg -L warplens
   expect "^warplens [0-9.]+$" warplens --version
   expect 'c: as expected' warplens run /usr/share/warplens/samples/vector_add
   expect 'Tesla C1060' warplens run /usr/share/warplens/samples/saxpy --device /usr/share/warplens/devices/c1060.toml
@@ -96,11 +61,12 @@ use_library() {
   quiet cmake -S /tmp/client -B /tmp/client/build
   quiet cmake --build /tmp/client/build
   expect '^C\+\+, warplens [0-9.]+: 1 warp' /tmp/client/build/client_cpp
-  [[ -z $mounted ]] || expect 'driver of an? .*T4' warplens exec --device t4 -- /tmp/client/build/client_driver
+  ! has_proc || expect 'driver of an? .*T4' warplens exec --device t4 -- /tmp/client/build/client_driver
 }
 
+own_synopsis
 say "a fresh Debian 12"
-make_root "${2:-}"
+make_root "$work/root" "${2:-}"
 quiet apt-get update
 say "the commands of the Dockerfile"
 as_in_the_dockerfile

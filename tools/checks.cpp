@@ -147,6 +147,7 @@ constexpr Variable kVariables[] = {
     {environment::kLaunchSkip, "exec skips this many launches"},
     {environment::kLaunchCount, "exec analyses only this many launches"},
     {environment::kStrict, "1: accesses past the end of an allocation are faults"},
+    {environment::kPtxRun, "abort: a failure of ptx_run() ends the process"},
     {environment::kLimits, "limits for input: NAME=NUMBER,…"},
     {environment::kProcess, "the process that writes the JSON report; exec sets it"},
     {environment::kTimeLimit, "milliseconds after which programs of exec are stopped"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/warplens.h"
 
+#include "api/c/last_error.hpp"
 #include "api/launch/launch.hpp"
 #include "api/report/json_report.hpp"
 
@@ -28,12 +29,15 @@ struct warplens_report {
   std::string json;
 };
 
+std::string& warplens::c::last_error() {
+  thread_local std::string messages;
+  return messages;
+}
+
 namespace {
 
-thread_local std::string last_error;
-
 warplens_status fail(warplens_status status, std::string message) {
-  last_error = std::move(message);
+  c::last_error() = std::move(message);
   return status;
 }
 warplens_status fail(const Diagnostics& errors, std::string_view text = {}) {
@@ -99,7 +103,7 @@ const char* warplens_version(void) {
   return version.c_str();
 }
 
-const char* warplens_last_error(void) { return last_error.c_str(); }
+const char* warplens_last_error(void) { return c::last_error().c_str(); }
 
 warplens_status warplens_context_create(warplens_context** context) {
   if (context == nullptr) return null_pointer();

@@ -2,8 +2,10 @@
 // The entry point for programs written against gpuocelot: see warplens.h.
 #include "api/warplens.h"
 
+#include "api/c/last_error.hpp"
 #include "api/launch/launch.hpp"
 #include "api/launch/overruns.hpp"
+#include "api/session/environment.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +49,24 @@ private:
 };
 
 void print(const std::string& text) { std::fprintf(stderr, "ptx_run: %s", text.c_str()); }
+
+/// Whether the process ends after a failure.
+bool aborts() {
+  const char* const value = std::getenv(api::environment::kPtxRun);
+  const std::string_view wanted = value != nullptr ? value : "continue";
+  if (wanted != "abort" && wanted != "continue")
+    print(fmt::format("{} is '{}': expected 'abort' or 'continue'\n", api::environment::kPtxRun, wanted));
+  return wanted == "abort";
+}
+
+void fail(std::string message) {
+  print(message);
+  if (aborts()) {
+    std::fflush(stdout); // what kernels printed
+    std::abort();
+  }
+  c::last_error() = std::move(message);
+}
 
 Expected<std::shared_ptr<api::Context>> shared_context() {
   static std::mutex mutex;
@@ -166,11 +186,12 @@ void tell_overruns(const api::LaunchReport& report, std::string_view source) {
 extern "C" void ptx_run(const char* source, int n_args, void** args, int block_x, int block_y, int block_z, int grid_x,
                         int grid_y, int grid_z, int shared_bytes) {
   try {
-    if (source == nullptr || (n_args > 0 && args == nullptr)) return print("error: null pointer\n");
+    c::last_error().clear();
+    if (source == nullptr || (n_args > 0 && args == nullptr)) return fail("error: null pointer\n");
     Cached& cached = Cache::instance().get(source);
     Expected<api::LaunchReport> report =
         run(cached, n_args, args, {block_x, block_y, block_z}, {grid_x, grid_y, grid_z}, shared_bytes);
-    if (!report) return print(render(report.error(), cached.text()));
+    if (!report) return fail(render(report.error(), cached.text()));
     const std::vector<api::LaunchReport> all = api::with_children(std::move(*report));
     for (const api::LaunchReport& one : all) {
       std::fwrite(one.printed.data(), 1, one.printed.size(), stdout);
@@ -181,8 +202,8 @@ extern "C" void ptx_run(const char* source, int n_args, void** args, int block_x
     Diagnostics why;
     why.error(trap->where, trap->message, trap->hint);
     why.in_file(trap->file);
-    print(render(why, cached.text()));
+    fail(render(why, cached.text()));
   } catch (const std::exception& e) {
-    print(fmt::format("internal error: {}\n", e.what()));
+    fail(fmt::format("internal error: {}\n", e.what()));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables that pass the options of `warplens exec` to the drop-in libraries. Child processes inherit
-// them.
+// Environment variables that pass the options of `warplens exec` to the drop-in libraries, and settings of libraries
+// that have no other way to get them. Child processes inherit them.
 #pragma once
 
 namespace warplens::api::environment {
@@ -12,6 +12,7 @@ constexpr const char* kKernelName = "WARPLENS_KERNEL_NAME";   ///< regular expre
 constexpr const char* kLaunchSkip = "WARPLENS_LAUNCH_SKIP";   ///< a number
 constexpr const char* kLaunchCount = "WARPLENS_LAUNCH_COUNT"; ///< a number
 constexpr const char* kStrict = "WARPLENS_STRICT";            ///< 1: accesses past the end of an allocation are faults
+constexpr const char* kPtxRun = "WARPLENS_PTX_RUN";           ///< abort: a failure of ptx_run() ends the process
 constexpr const char* kLimits = "WARPLENS_LIMITS";            ///< "NAME=NUMBER,…": emulator/base/limits.hpp
 /// The process that writes the JSON report under its exact name; all others append their process id to the name.
 constexpr const char* kProcess = "WARPLENS_PROCESS";

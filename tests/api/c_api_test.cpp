@@ -7,7 +7,9 @@
 
 #include <dlfcn.h>
 
+#include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
@@ -18,9 +20,15 @@ namespace {
 
 using warplens::api::testing::kScale;
 
+/// The library, or the one that the environment names: the bundle has the same tests.
+const char* library_file() {
+  const char* const other = std::getenv("WARPLENS_TEST_LIBRARY");
+  return other != nullptr ? other : WARPLENS_LIBRARY;
+}
+
 class Library {
 public:
-  Library() : handle_(dlopen(WARPLENS_LIBRARY, RTLD_NOW | RTLD_LOCAL)) {}
+  Library() : handle_(dlopen(library_file(), RTLD_NOW | RTLD_LOCAL)) {}
   template <class Function> Function* get(const char* name) const {
     return reinterpret_cast<Function*>(dlsym(handle_, name));
   }
@@ -290,6 +298,50 @@ TEST(PtxRun, ErrorsArePrintedOnce) {
   const std::string few = printed(kText.c_str(), 2, 32);
   EXPECT_NE(few.find("takes 3 arguments, got 2"), std::string::npos);
   EXPECT_EQ(few.find("error: "), few.rfind("error: "));
+}
+
+const char* const kTrapping = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { trap; }\n";
+
+TEST(PtxRun, ErrorsCanBeReadUntilTheNextCall) {
+  const auto run = [](const char* source, int n_args) {
+    std::vector<float> x(128);
+    void* arguments[] = {in_pointer(x.data()), in_pointer(2.0f), in_pointer(std::uint32_t{128})};
+    ::testing::internal::CaptureStderr();
+    API(ptx_run)(source, n_args, arguments, 32, 1, 1, 1, 1, 1, 0);
+    const std::string printed = ::testing::internal::GetCapturedStderr();
+    const std::string kept = API(warplens_last_error)();
+    EXPECT_EQ(printed, kept.empty() ? "" : "ptx_run: " + kept);
+    return kept;
+  };
+  EXPECT_NE(run("nonsense", 0).find("<ptx>:1:1: error: "), std::string::npos);
+  EXPECT_EQ(run(kText.c_str(), 3), "");
+  EXPECT_NE(run(kText.c_str(), 2).find("takes 3 arguments"), std::string::npos);
+  EXPECT_NE(run(nullptr, 0).find("null"), std::string::npos);
+  std::string of_other = "not read";
+  std::thread([&] { of_other = API(warplens_last_error)(); }).join(); // each thread has its own
+  EXPECT_EQ(of_other, "");
+}
+
+TEST(PtxRun, TheEnvironmentDecidesWhetherAnErrorEndsTheProcess) {
+  const auto run = [](const char* setting, const char* source) {
+    if (setting != nullptr)
+      setenv("WARPLENS_PTX_RUN", setting, 1);
+    else
+      unsetenv("WARPLENS_PTX_RUN");
+    std::vector<float> x(128);
+    void* arguments[] = {in_pointer(x.data()), in_pointer(2.0f), in_pointer(std::uint32_t{128})};
+    API(ptx_run)(source, source == kText.c_str() ? 3 : 0, arguments, 32, 1, 1, 1, 1, 1, 0);
+    std::_Exit(7);
+  };
+  const ::testing::ExitedWithCode went_on(7);
+  const ::testing::KilledBySignal aborted(SIGABRT);
+  EXPECT_EXIT(run("abort", "nonsense"), aborted, "ptx_run: <ptx>:1:1: error: ");
+  EXPECT_EXIT(run("abort", kTrapping), aborted, "ptx_run: .*error: ");
+  EXPECT_EXIT(run("abort", nullptr), aborted, "ptx_run: error: null");
+  EXPECT_EXIT(run("abort", kText.c_str()), went_on, "^$");
+  EXPECT_EXIT(run("continue", kTrapping), went_on, "ptx_run: .*error: ");
+  EXPECT_EXIT(run(nullptr, "nonsense"), went_on, "ptx_run: <ptx>:1:1: error: ");
+  EXPECT_EXIT(run("yes", "nonsense"), went_on, "WARPLENS_PTX_RUN is 'yes': expected 'abort' or 'continue'");
 }
 
 } // namespace

@@ -74,8 +74,8 @@ const std::vector<Door>& doors() {
       {"antlr4-runtime", {"emulator/ir/parse"}},
       {"PtxLexer.h", {"emulator/ir/parse"}},
       {"PtxParser.h", {"emulator/ir/parse"}},
-      {"tbb/", {"emulator/exec/grid/grid.cpp"}},
-      {"oneapi/tbb", {"emulator/exec/grid/grid.cpp"}},
+      {"tbb/", {"emulator/exec/grid/workers_tbb.cpp"}},
+      {"oneapi/tbb", {"emulator/exec/grid/workers_tbb.cpp"}},
       {"toml++/", {"emulator/base/toml.", "api/plan/launch_override.", "tests/"}},
       {"boost/program_options", {"tools/"}},
       {"hdf5.h", {"analyzers/trace/file.cpp", "tests/analyzers/trace/"}},
@@ -214,7 +214,7 @@ TEST(IncludeGraph, ObjectsToWhatIsForbidden) {
   EXPECT_TRUE(refused("runtime/driver/machine/stream.cpp", "runtime/driver/graph/graph.hpp"));
   EXPECT_FALSE(refused("emulator/exec/block/cta.hpp", "emulator/exec/state/warp.hpp"));
   EXPECT_FALSE(refused("analyzers/banks.cpp", "emulator/exec/state/events.hpp"));
-  EXPECT_FALSE(refused("emulator/exec/grid/grid.cpp", "tbb/parallel_for.h", false));
+  EXPECT_FALSE(refused("emulator/exec/grid/workers_tbb.cpp", "tbb/parallel_for.h", false));
   EXPECT_FALSE(refused("api/launch/launch.cpp", "model/models.hpp"));
 }
 

@@ -23,6 +23,16 @@ step_version() {
     "$WARPLENS_SOURCE/CITATION.cff" || fail "CITATION.cff has another date than CHANGELOG.md"
 }
 
+# Packages are listed by their synopses: each has another, which is short and no sentence.
+step_synopses() {
+  local synopses
+  synopses=$(head -q -n 1 "$WARPLENS_SOURCE"/packaging/debian/*.description)
+  [[ $(sort -u <<<"$synopses" | wc -l) -eq 3 ]] || fail "packages share a synopsis: $synopses"
+  ! grep -E '.{80}|^[A-Z][a-z]|^(a|an|the) |\.$' <<<"$synopses" || fail "this is no synopsis"
+  ! grep -q '^set(CPACK_PACKAGE_DESCRIPTION_SUMMARY' "$WARPLENS_SOURCE/packaging/packages.cmake" ||
+    fail "packages.cmake sets one synopsis for all packages"
+}
+
 # The changelog and the copyright of the packages are made from ours; without an entry for the version, none is made.
 step_texts() {
   local texts=$WARPLENS_SOURCE/packaging/debian/texts.sh output

@@ -95,6 +95,22 @@ TEST(Exec, ProgramsHaveTheirEnvironment) {
 #endif
 }
 
+#ifdef WARPLENS_STRIPPED_PROGRAM
+TEST(Exec, AStrippedProgramWithTheStaticRuntimeGetsAnErrorAndAReason) {
+  const Output o = run_program({"exec", "--analyze", "--", WARPLENS_STRIPPED_PROGRAM});
+  EXPECT_EQ(o.status, 1) << "the program's own status: it ends by itself";
+  EXPECT_EQ(o.out.find("refused by runtime 0: nothing, 42, "), 0u) << o.out;
+  EXPECT_NE(o.out.find("\nerror 801\n"), o.out.npos) << o.out; // cudaErrorNotSupported
+  // The message is that of docs/runtime.md, once, with the name of the program.
+  const std::string page = read_text(WARPLENS_SOURCE_DIR "/docs/runtime.md");
+  const std::size_t begin = page.find("    warplens: ./app contains NVIDIA's CUDA runtime");
+  ASSERT_NE(begin, page.npos);
+  std::string message = page.substr(begin + 4, page.find('\n', begin) - begin - 4);
+  message.replace(message.find("./app"), 5, WARPLENS_STRIPPED_PROGRAM);
+  EXPECT_EQ(o.err, message + "\n");
+}
+#endif
+
 TEST(Exec, JsonHasTheLaunchesThatWereChosen) {
   const Folder folder;
   const std::string file = (folder.path() / "r.json").string();

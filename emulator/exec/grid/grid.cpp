@@ -2,12 +2,7 @@
 #include "emulator/exec/grid/block_scheduler.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
-#include <atomic>
 
 namespace warplens::exec {
 
@@ -59,12 +54,6 @@ bool needs_order(const Launch& launch) {
 
 } // namespace
 
-unsigned default_workers() {
-  // Determined once, as it may require reading files.
-  static const auto processors = static_cast<unsigned>(tbb::info::default_concurrency());
-  return processors;
-}
-
 LaunchResult run(const Launch& launch) {
   const std::uint64_t clusters = launch.shape.clusters();
   const unsigned hardware = default_workers();
@@ -81,25 +70,14 @@ LaunchResult run(const Launch& launch) {
 
   LaunchProgress progress;
   progress.steps = launch.steps_before;
-  // TBB orders the tasks; the thread sanitizer does not see this, so tell it here.
-  std::atomic<unsigned> finished;
-  finished.store(0, std::memory_order_release);
   const auto work = [&](unsigned i) {
-    finished.fetch_add(0, std::memory_order_acq_rel);
     BlockScheduler(*workers[i], progress).run();
     workers[i]->flush();
-    finished.fetch_add(1, std::memory_order_acq_rel);
   };
-  if (count == 1) {
+  if (count == 1)
     work(0);
-  } else {
-    tbb::task_arena arena(static_cast<int>(std::min(count, hardware)));
-    arena.execute([&] {
-      tbb::parallel_for(
-          0u, count, [&](unsigned i) { work(i); }, tbb::simple_partitioner());
-    });
-  }
-  finished.load(std::memory_order_acquire);
+  else
+    run_workers(count, std::min(count, hardware), work);
 
   LaunchResult result;
   std::vector<std::unique_ptr<Shard>> shards;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA program with a static runtime: copies to the device and back, and prints which runtime served it, and whether
-// it has its environment and its name.
+// A CUDA program with a static runtime: copies to the device and back, and prints which runtime served it, or the first
+// error, and whether it has its environment and its name.
 #include "tests/runtime/static_runtime/stand_in.hpp"
 
 #include <cerrno>
@@ -13,12 +13,16 @@ int main() {
   char text[16] = "nothing";
   void* memory = nullptr;
   int version = 0, major = 0;
-  const bool served = cudaRuntimeGetVersion(&version) == 0 && cudaMalloc(&memory, sizeof text) == 0 &&
-                      cudaMemcpy(memory, "hello", 6, 1) == 0 && cudaMemcpy(text, memory, 6, 2) == 0 &&
-                      cudaFree(memory) == 0 && cudaDeviceGetAttribute(&major, kMajor, 0) == 0;
+  int error = cudaRuntimeGetVersion(&version);
+  if (error == 0) error = cudaMalloc(&memory, sizeof text);
+  if (error == 0) error = cudaMemcpy(memory, "hello", 6, 1);
+  if (error == 0) error = cudaMemcpy(text, memory, 6, 2);
+  if (error == 0) error = cudaFree(memory);
+  if (error == 0) error = cudaDeviceGetAttribute(&major, kMajor, 0);
   const char* const variable = std::getenv("OWN_VARIABLE");
-  std::printf("%s by runtime %d: %s, %d, device of %d, variable %s, %s\n", served ? "served" : "refused",
+  std::printf("%s by runtime %d: %s, %d, device of %d, variable %s, %s\n", error == 0 ? "served" : "refused",
               version / 1000, text, cudaHelperOfTheProgram(), major, variable != nullptr ? variable : "lost",
               program_invocation_short_name);
-  return served ? 0 : 1;
+  if (error != 0) std::printf("error %d\n", error);
+  return error != 0 ? 1 : 0;
 }

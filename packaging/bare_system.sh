@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Measures how long a new user waits: bare_system.sh STEP… makes a fresh Debian 12 by debootstrap for each step, copies a
+# clean clone of this tree into it, runs the step there, and prints a table of the seconds. Requires root, and a network
+# for apt. Everything is built with all processor levels and without a cache, so the steps take from minutes (demo) to
+# hours (test).
+#
+#   demo        ./dev demo
+#   test        ./dev test
+#   install     ./dev build; installation to a prefix; a client that is built with the installed files and run
+#   packages    the commands of the Dockerfile, ./dev package; then test_packages.sh with the packages
+set -euo pipefail
+source_tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly source_tree
+source "$source_tree/packaging/bare_root.sh"
+
+in_source() { inside sh -ec "cd /source && $1" </dev/null; }
+
+step_demo() { in_source './dev demo'; }
+step_test() { in_source './dev test'; }
+
+step_install() {
+  in_source './dev build'
+  in_source 'cmake --install build --prefix /opt/warplens --strip >/dev/null'
+  in_source 'cmake -S tests/install/client -B /tmp/client -DCMAKE_PREFIX_PATH=/opt/warplens -DPARTS=library'
+  in_source 'cmake --build /tmp/client'
+  inside /tmp/client/client_c
+  inside /tmp/client/client_cpp
+  inside /opt/warplens/bin/warplens run /opt/warplens/share/warplens/samples/vector_add
+}
+
+# The first stage of the Dockerfile; test_packages.sh runs the second one.
+step_packages() {
+  local line
+  while read -r line; do in_source "$line"; done < <(
+    sed -n '/^FROM .*-slim/q; s/^RUN //p' "$source_tree/packaging/Dockerfile")
+  cp -r "$root/source/build/packages" "$work/packages"
+  "$source_tree/packaging/test_packages.sh" "$work/packages" "$work/debian"
+}
+
+# run STEP: in a system of its own, and appends a line to the table. The system is removed afterwards.
+run() {
+  local began status
+  make_root "$work/root" "$work/debian"
+  git clone --quiet --no-hardlinks "$source_tree" "$root/source"
+  say "$1"
+  began=$SECONDS
+  set +e # with `||` after it, the step would not end at its first error
+  (set -e && "step_$1")
+  status=$?
+  set -e
+  table+=("$(printf '%-10s %8d%s' "$1" $((SECONDS - began)) "$([[ $status -eq 0 ]] || echo '  failed')")")
+  [[ $status -eq 0 ]] || failed=1
+  remove "$root"
+}
+
+[[ $# -gt 0 ]] || fail "usage: bare_system.sh STEP… (demo, test, install, packages)"
+for step in "$@"; do
+  [[ $(type -t "step_$step") == function ]] || fail "there is no step $step: demo, test, install, packages"
+done
+command -v git >/dev/null || fail "git is not installed"
+[[ -z $(git -C "$source_tree" status --porcelain) ]] || say "uncommitted changes are not in the clone"
+new_work_folder
+table=()
+failed=0
+say "a fresh Debian 12"
+debian "$work/debian"
+for step in "$@"; do run "$step"; done
+printf '\n%-10s %8s\n' step seconds
+printf '%s\n' "${table[@]}"
+exit "$failed"
