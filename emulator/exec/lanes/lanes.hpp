@@ -11,6 +11,7 @@
 // Rounding rounding` in a functor sets the processor's rounding mode around the loop.
 #pragma once
 
+#include "emulator/base/loops.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/isa/operands.hpp"
 
@@ -75,17 +76,17 @@ template <class T, class Held = T> struct Results {
   Held values[kWarpSize];
   Results() = default;
   template <class Value> explicit Results(Value value) {
-#pragma GCC ivdep
+    WARPLENS_INDEPENDENT
     for (int i = 0; i < kWarpSize; ++i) values[i] = static_cast<Held>(value(i));
   }
   void commit(Warp* warp, std::uint32_t offset, Mask mask) const {
     T* const d = row<T>(warp, offset);
     if (mask == kFullMask) {
-#pragma GCC ivdep
+      WARPLENS_INDEPENDENT
       for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<T>(values[i]);
       return;
     }
-#pragma GCC ivdep
+    WARPLENS_INDEPENDENT
     for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? static_cast<T>(values[i]) : d[i];
   }
 };
@@ -107,7 +108,7 @@ template <class T, class... A, class Value> void write(Warp* warp, std::uint32_t
   } else if constexpr (!is_predicate<T>) {
     if (mask == kFullMask) {
       T* const d = row<T>(warp, offset);
-#pragma GCC ivdep
+      WARPLENS_INDEPENDENT
       for (int i = 0; i < kWarpSize; ++i) d[i] = value(i);
       return;
     }
@@ -201,7 +202,7 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
       second.commit(warp, op->dst[1], mask);
     } else { // one loop, with truth values as wide as the value
       First values[kWarpSize], truths[kWarpSize];
-#pragma GCC ivdep
+      WARPLENS_INDEPENDENT
       for (int i = 0; i < kWarpSize; ++i) {
         values[i] = lane(i).first;
         truths[i] = lane(i).second ? 1 : 0;
@@ -213,7 +214,7 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
     using Element = typename F::Element;
     constexpr int elements = kWarpSize * sizeof(Result) / sizeof(Element);
     const auto compute = [](Element* d, const auto*... values) {
-#pragma GCC ivdep
+      WARPLENS_INDEPENDENT
       for (int i = 0; i < elements; ++i) d[i] = F::element(values[i]...);
     };
     if (mask == kFullMask) {
