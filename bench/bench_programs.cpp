@@ -21,8 +21,8 @@ namespace {
 using namespace warplens;
 
 struct Argument {
-  enum { reals, doubles, random, integer } kind; ///< three buffers, and a number
-  std::size_t value;                             ///< elements of a buffer
+  enum class Kind { reals, doubles, random, integer } kind; ///< three buffers, and a number
+  std::size_t value;                                        ///< elements of a buffer
 };
 
 struct Case {
@@ -32,7 +32,7 @@ struct Case {
 };
 
 const std::vector<Case>& cases() {
-  using enum decltype(Argument::kind);
+  using enum Argument::Kind;
   static const std::vector<Case> list = {
       {"matrix_vector", {8, 1, 1}, {256, 1, 1}, {{reals, 2048 * 512}, {reals, 512}, {reals, 2048}, {integer, 512}}},
       {"sparse_matrix_vector",
@@ -102,18 +102,19 @@ api::LaunchRequest request_of(const Case& c, const std::shared_ptr<api::Module>&
   request.options.workers = 1;
   request.options.analyze = false;
   for (const Argument& a : c.arguments) {
-    if (a.kind == Argument::integer) {
+    if (a.kind == Argument::Kind::integer) {
       const auto value = static_cast<std::int32_t>(a.value);
       request.arguments.push_back(api::Argument::raw(std::as_bytes(std::span(&value, 1))));
       continue;
     }
-    buffers.push_back(need(api::Buffer::allocate(context, (a.kind == Argument::doubles ? 8 : 4) * a.value, "buffer")));
+    buffers.push_back(
+        need(api::Buffer::allocate(context, (a.kind == Argument::Kind::doubles ? 8 : 4) * a.value, "buffer")));
     api::Buffer& buffer = *buffers.back();
     std::mt19937 random(42);
     const auto real = [](std::size_t i) { return static_cast<float>(i % 97) * 0.01f + 0.5f; };
-    if (a.kind == Argument::reals) fill<float>(buffer, a.value, real);
-    if (a.kind == Argument::doubles) fill<double>(buffer, a.value, real);
-    if (a.kind == Argument::random) fill<std::uint32_t>(buffer, a.value, [&](std::size_t) { return random(); });
+    if (a.kind == Argument::Kind::reals) fill<float>(buffer, a.value, real);
+    if (a.kind == Argument::Kind::doubles) fill<double>(buffer, a.value, real);
+    if (a.kind == Argument::Kind::random) fill<std::uint32_t>(buffer, a.value, [&](std::size_t) { return random(); });
     request.arguments.push_back(api::Argument::buffer(buffer));
   }
   return request;

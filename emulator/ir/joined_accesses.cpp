@@ -122,7 +122,6 @@ private:
 struct Value {
   std::uint32_t root = 0;
   std::int64_t offset = 0;
-  friend auto operator<=>(const Value&, const Value&) = default;
 };
 
 struct Member {

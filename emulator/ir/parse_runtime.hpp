@@ -136,6 +136,7 @@ protected:
     _input->advance();
     return &token;
   }
+  using antlr4::Parser::enterRule;
   void enterRule(PieceContext* context, size_t state, size_t rule) {
     context->start = &_input->current();
     rules_.push_back({state_, rule, context->start});

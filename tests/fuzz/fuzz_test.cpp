@@ -35,7 +35,7 @@ public:
 // A program in memory: its module, its input and its output.
 class Machine {
 public:
-  explicit Machine(const Program& program) : program_(program), emulated_(program.ptx(), "fuzz.ptx") {
+  explicit Machine(const Program& program) : emulated_(program.ptx(), "fuzz.ptx") {
     const std::uint64_t threads = std::uint64_t{program.threads()} * program.ctas;
     std::vector<std::uint32_t> input;
     for (std::uint64_t t = 0; t < threads; ++t)
@@ -87,7 +87,6 @@ private:
     return {from, from + words_};
   }
 
-  const Program& program_;
   tests::Emulated emulated_;
   exec::LaunchShape shape_;
   std::vector<std::uint64_t> params_;

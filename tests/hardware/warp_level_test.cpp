@@ -59,7 +59,8 @@ TEST(WarpLevel, AsOnHardware) {
     Answer answer;
     const std::string what = form["body"].get<std::string>() + " with " + form["threads"].dump() + " threads";
     EXPECT_EQ(run_form(kernel, form, answer), "") << what;
-    const bool equal = answer.words == form["result"] && answer.predicates == form["p"];
+    const bool equal =
+        answer.words == form["result"].get<std::string>() && answer.predicates == form["p"].get<std::string>();
     if (form.value("open", false)) {
       ++open;
       open_and_equal += equal ? 1 : 0;

@@ -277,14 +277,30 @@ template <class M, class R, int V> const Op* store(const Op* op, Warp* warp) {
   return op + 1;
 }
 
-// Eight or sixteen aligned bytes at once. Processors with AVX do so for 16 bytes, too (Intel's manual, volume 3, 9.1.1;
-// AMD's, volume 2, 7.3.2).
+// The move of 16 aligned bytes between a register and memory. Processors with AVX move them at once (Intel's manual,
+// volume 3, 9.1.1; AMD's, volume 2, 7.3.2), 64-bit Arm processors with FEAT_LSE2 as well (Arm's manual, B2.2.1).
+#if defined(__AVX__)
+#define WARPLENS_LOAD_WHOLE "vmovdqa %1, %0"
+#define WARPLENS_STORE_WHOLE "vmovdqa %1, %0"
+#define WARPLENS_VECTOR_REGISTER "x"
+#elif defined(__SSE2__)
+#define WARPLENS_LOAD_WHOLE "movdqa %1, %0"
+#define WARPLENS_STORE_WHOLE "movdqa %1, %0"
+#define WARPLENS_VECTOR_REGISTER "x"
+#elif defined(__aarch64__)
+#define WARPLENS_LOAD_WHOLE "ldr %q0, %1"
+#define WARPLENS_STORE_WHOLE "str %q1, %0"
+#define WARPLENS_VECTOR_REGISTER "w"
+#endif
+using Whole [[gnu::vector_size(16), gnu::may_alias]] = std::uint64_t;
+
+// Eight or sixteen aligned bytes at once.
 template <int bytes> inline std::array<std::byte, bytes> read_at_once(const std::byte* p) {
   std::array<std::byte, bytes> value;
-#if defined(__SSE2__)
+#if defined(WARPLENS_LOAD_WHOLE)
   if constexpr (bytes == 16) {
-    __m128i whole; // an intrinsic is an ordinary load, which compilers may replace by one for each element
-    asm volatile("%vmovdqa %1, %0" : "=x"(whole) : "m"(*reinterpret_cast<const __m128i*>(p)));
+    Whole whole; // an intrinsic is an ordinary load, which compilers may replace by one for each element
+    asm volatile(WARPLENS_LOAD_WHOLE : "=" WARPLENS_VECTOR_REGISTER(whole) : "m"(*reinterpret_cast<const Whole*>(p)));
     std::memcpy(value.data(), &whole, sizeof whole);
     return value;
   }
@@ -297,11 +313,11 @@ template <int bytes> inline std::array<std::byte, bytes> read_at_once(const std:
 }
 
 template <std::size_t bytes> inline void write_at_once(std::byte* p, const std::array<std::byte, bytes>& value) {
-#if defined(__SSE2__)
+#if defined(WARPLENS_STORE_WHOLE)
   if constexpr (bytes == 16) {
-    __m128i whole;
+    Whole whole;
     std::memcpy(&whole, value.data(), sizeof whole);
-    asm volatile("%vmovdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(p)) : "x"(whole));
+    asm volatile(WARPLENS_STORE_WHOLE : "=m"(*reinterpret_cast<Whole*>(p)) : WARPLENS_VECTOR_REGISTER(whole));
     return;
   }
 #endif

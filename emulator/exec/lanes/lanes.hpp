@@ -11,6 +11,7 @@
 // Rounding rounding` in a functor sets the processor's rounding mode around the loop.
 #pragma once
 
+#include "emulator/base/loops.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/isa/operands.hpp"
 
@@ -78,12 +79,12 @@ inline void write_predicate(Warp* warp, std::uint32_t offset, Mask mask, Mask va
 template <class T, class... A, class Value> void write(T* d, Value value) {
   if constexpr (sizeof(T) < 4 && ((!is_predicate<A> && sizeof(A) > sizeof(T)) || ...)) {
     std::uint32_t words[kWarpSize];
-#pragma GCC ivdep
+    WARPLENS_INDEPENDENT
     for (int i = 0; i < kWarpSize; ++i) words[i] = static_cast<std::uint32_t>(value(i));
-#pragma GCC ivdep
+    WARPLENS_INDEPENDENT
     for (int i = 0; i < kWarpSize; ++i) d[i] = static_cast<T>(words[i]);
   } else {
-#pragma GCC ivdep
+    WARPLENS_INDEPENDENT
     for (int i = 0; i < kWarpSize; ++i) d[i] = value(i);
   }
 }
@@ -179,7 +180,7 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
   if constexpr (ResultCount<Result>::value == 2) { // one loop, with truth values as wide as the value
     using First = typename Result::First;
     First values[kWarpSize], truths[kWarpSize];
-#pragma GCC ivdep
+    WARPLENS_INDEPENDENT
     for (int i = 0; i < kWarpSize; ++i) {
       values[i] = lane(i).first;
       truths[i] = lane(i).second ? 1 : 0;
@@ -189,7 +190,7 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
   } else if constexpr (requires { typename F::Element; }) {
     using Element = typename F::Element;
     [d = row<Element>(warp, op->dst[0])](const auto*... values) {
-#pragma GCC ivdep
+      WARPLENS_INDEPENDENT
       for (std::size_t i = 0; i < kWarpSize * sizeof(Result) / sizeof(Element); ++i) d[i] = F::element(values[i]...);
     }(row<Element>(warp, source_row(op, I))...);
   } else if constexpr (requires { &F::row; }) {
@@ -214,7 +215,7 @@ template <class T, bool and_predicate>
   const Mask active = std::exchange(warp->active, kFullMask);
   handler(&all, warp);
   warp->active = active;
-#pragma GCC ivdep
+  WARPLENS_INDEPENDENT
   for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? d[i] : kept[i];
   if constexpr (and_predicate) {
     Mask& p = predicate(warp, op->dst[1]);

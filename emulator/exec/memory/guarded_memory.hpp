@@ -12,6 +12,9 @@
 
 namespace warplens::exec {
 
+/// The page size of this system, a power of two: 4 KiB on x86-64, up to 64 KiB on Arm.
+std::size_t system_page_bytes();
+
 struct GiveBackAligned {
   std::byte* room = nullptr; ///< between the guard pages
   std::size_t room_bytes = 0;

@@ -2,6 +2,7 @@
 #include "emulator/exec/memory/memory.hpp"
 
 #include "emulator/base/checked.hpp"
+#include "emulator/exec/memory/guarded_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -107,8 +108,8 @@ bool Arena::free(std::uint64_t address) {
   if (found == allocations_.end()) return false;
   // Return the memory to the system; the next owner gets zeros. This includes the gap: overruns may have written it.
   const std::uint64_t end = address + span_of(found->second.size()).saturated();
-  const std::uint64_t first = Checked(address).aligned(kHostPageBytes).saturated(),
-                      last = end / kHostPageBytes * kHostPageBytes;
+  const std::uint64_t page = system_page_bytes(), first = Checked(address).aligned(page).saturated(),
+                      last = end / page * page;
   const auto clear = [](std::uint64_t from, std::uint64_t to) {
     std::fill(reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to), std::byte{});
   };

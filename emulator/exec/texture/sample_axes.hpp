@@ -3,6 +3,7 @@
 // is the same, in double precision, where every step is exact or rounded once. Compiled per level.
 #pragma once
 
+#include "emulator/base/loops.hpp"
 #include "emulator/exec/texture/texture_rows.hpp"
 
 #include <cfloat>
@@ -11,7 +12,7 @@
 namespace warplens::exec::WARPLENS_LEVEL {
 
 template <class F> [[gnu::always_inline]] inline void each_lane(F&& f) {
-#pragma GCC ivdep
+  WARPLENS_INDEPENDENT
   for (int i = 0; i < kWarpSize; ++i) f(i);
 }
 

@@ -39,13 +39,13 @@ inline void gather_quads(const std::byte* base, const Row<std::uint32_t>& offset
   for (int i = 0; i < kWarpSize; i += 4) {
     Quad q[4];
     for (int k = 0; k < 4; ++k) std::memcpy(&q[k], base + offset[i + k], sizeof q[k]);
-    const Quad low01 = __builtin_shuffle(q[0], q[1], Quad{0, 4, 1, 5}),
-               low23 = __builtin_shuffle(q[2], q[3], Quad{0, 4, 1, 5}),
-               high01 = __builtin_shuffle(q[0], q[1], Quad{2, 6, 3, 7}),
-               high23 = __builtin_shuffle(q[2], q[3], Quad{2, 6, 3, 7});
+    const Quad low01 = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5),
+               low23 = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5),
+               high01 = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7),
+               high23 = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
     const Quad words[4] = {
-        __builtin_shuffle(low01, low23, Quad{0, 1, 4, 5}), __builtin_shuffle(low01, low23, Quad{2, 3, 6, 7}),
-        __builtin_shuffle(high01, high23, Quad{0, 1, 4, 5}), __builtin_shuffle(high01, high23, Quad{2, 3, 6, 7})};
+        __builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+        __builtin_shufflevector(high01, high23, 0, 1, 4, 5), __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
     for (int w = 0; w < 4; ++w) std::memcpy(&to[w][i], &words[w], sizeof words[w]);
   }
 }

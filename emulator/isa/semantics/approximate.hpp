@@ -4,6 +4,7 @@
 // the few instructions that the assembler puts around it, mostly so that subnormal numbers count.
 #pragma once
 
+#include "emulator/base/loops.hpp"
 #include "emulator/isa/semantics/half.hpp"
 #include "emulator/isa/semantics/special_unit.hpp"
 
@@ -22,7 +23,7 @@ inline void apply(float* d, const float* a, Before before, After after) {
   special::Words x, y;
   for (int i = 0; i < kRowLanes; ++i) x[i] = std::bit_cast<std::uint32_t>(before(a[i]));
   unit(x, y);
-#pragma GCC ivdep
+  WARPLENS_INDEPENDENT
   for (int i = 0; i < kRowLanes; ++i) d[i] = after(std::bit_cast<float>(y[i]), a[i]);
 }
 template <auto unit> inline void apply(float* d, const float* a) {
@@ -124,7 +125,7 @@ template <Form f, class Scaled> inline void divide(float* d, const float* a, con
   special::Words x, y;
   for (int i = 0; i < kRowLanes; ++i) x[i] = std::bit_cast<std::uint32_t>(scaled(b[i], b[i]));
   special::reciprocal(x, y);
-#pragma GCC ivdep
+  WARPLENS_INDEPENDENT
   for (int i = 0; i < kRowLanes; ++i) {
     const float numerator = scaled(a[i], b[i]), factor = std::bit_cast<float>(y[i]);
     d[i] = flushes<f>() ? flushed_product(numerator, factor) : numerator * factor;
@@ -179,7 +180,7 @@ struct ReciprocalSquareRootDouble : ByRow<ReciprocalSquareRootDouble<f>, double,
       alignas(64) double x[kRowLanes], y[kRowLanes];
       for (int i = 0; i < kRowLanes; ++i) x[i] = __builtin_fabs(a[i]) < 0x1p-1022 ? a[i] * 0x1p54 : a[i];
       apply_upper<special::reciprocal_square_root_upper>(y, x);
-#pragma GCC ivdep
+      WARPLENS_INDEPENDENT
       for (int i = 0; i < kRowLanes; ++i) {
         const double error = fused(x[i], -(y[i] * y[i]), 1.0);
         const double better = fused(fused(error, 0.375, 0.5), y[i] * error, y[i]);
