@@ -40,7 +40,7 @@ add_library(edited_table OBJECT ${PROJECT_SOURCE_DIR}/emulator/isa/table.cpp)
 target_compile_options(edited_table PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconstexpr-ops-limit=1000000000>
   $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=1000000000>)
 add_library(edited_rows OBJECT ${exec}/lanes/lane_rows.cpp)
-target_compile_options(edited_rows PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-conversion)
+target_compile_options(edited_rows PRIVATE -fno-math-errno -fno-trapping-math -Wno-conversion)
 target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_integer WARPLENS_SINGLE_LANE=1
   "WARPLENS_TABLE=\"emulator/isa/instructions/integer.def\"")
 add_library(edited_levels OBJECT ${exec}/decode/levels.cpp)

@@ -10,8 +10,6 @@ CUcontext handle(const std::shared_ptr<Context>& context) {
   return Registry<Context, CUcontext>::handle(context.get());
 }
 
-void require_device(CUdevice device) { require(device == kDevice, CUDA_ERROR_INVALID_DEVICE); }
-
 std::shared_ptr<Context> find(Machine& machine, CUcontext context) {
   std::shared_ptr<Context> found = machine.contexts.find(context);
   require(found != nullptr, CUDA_ERROR_INVALID_CONTEXT);

@@ -13,12 +13,6 @@ int unsupported_entry_point(const char* name) { return unsupported(name); }
 
 using namespace warplens::runtime;
 
-namespace {
-
-void require_device(CUdevice device) { require(device == kDevice, CUDA_ERROR_INVALID_DEVICE); }
-
-} // namespace
-
 extern "C" {
 
 CUresult cuDeviceGetCount(int* count) {

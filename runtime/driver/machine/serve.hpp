@@ -45,6 +45,8 @@ template <class Text> void require(bool condition, CUresult code, Text&& text) {
   if (!condition) throw Failure{code, std::string(text())};
 }
 
+inline void require_device(CUdevice device) { require(device == kDevice, CUDA_ERROR_INVALID_DEVICE); }
+
 /// Prints "warplens: …" on stderr; the same text only once.
 void tell(const std::string& text);
 /// For unsupported functions: prints the name once.
