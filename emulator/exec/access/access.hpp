@@ -251,5 +251,9 @@ template <bool watched> inline bool resolve(const Op* op, Warp* warp, Mask mask,
   return true;
 }
 
+inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
+  return warp->worker->watch ? resolve<true>(op, warp, mask, host) : resolve<false>(op, warp, mask, host);
+}
+
 } // namespace WARPLENS_LEVEL
 } // namespace warplens::exec
