@@ -7,11 +7,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::uint64_t kSectorBytes = 32;
-
-constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
-                                "floating-point operations, arithmetic intensity, high-latency instructions"};
-
 using isa::InstructionClass;
 enum class Operation : std::uint8_t { fadd, fmul, ffma, dadd, dmul, dfma, special, none };
 constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::none);
@@ -52,8 +47,6 @@ bool takes_long(InstructionClass which) {
 }
 
 } // namespace
-
-const AnalyzerInfo& Arithmetic::info() const { return kInfo; }
 
 void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::array<std::uint64_t, kOperations> operations{};

@@ -16,7 +16,7 @@
 
 namespace warplens::analyzers {
 
-constexpr std::uint32_t kLineBytes = 128;
+constexpr std::uint32_t kLineBytes = 128, kSectorBytes = 32;
 
 constexpr bool is_atomic(exec::AccessKind kind) {
   return kind == exec::AccessKind::atomic || kind == exec::AccessKind::reduction;

@@ -11,7 +11,6 @@ using rules::Coalescing;
 
 namespace {
 
-constexpr std::uint32_t kSectorBytes = 32;
 constexpr std::uint32_t kBlockBytes = 64;
 
 bool is_common(std::uint32_t bytes) { return bytes >= kSectorBytes && bytes <= kLineBytes; }

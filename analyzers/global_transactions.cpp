@@ -3,18 +3,7 @@
 
 #include "analyzers/processors.hpp"
 
-#include <algorithm>
-
 namespace warplens::analyzers {
-
-namespace {
-
-constexpr std::uint32_t kSectorBytes = 32;
-
-constexpr AnalyzerInfo kInfo = {"global_transactions", "Global memory transactions",
-                                "requests, sectors and transactions of global memory under three rules at once"};
-
-} // namespace
 
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
   bytes += other.bytes * times;
@@ -83,8 +72,6 @@ void GlobalTransactions::Row::merge(const Row& other) {
   kind = other.kind;
   lane_bytes = other.lane_bytes;
 }
-
-const AnalyzerInfo& GlobalTransactions::info() const { return kInfo; }
 
 std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 

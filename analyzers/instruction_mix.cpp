@@ -8,14 +8,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix", "executed instructions, in total and by class"};
-
-} // namespace
-
-const AnalyzerInfo& InstructionMix::info() const { return kInfo; }
-
-namespace {
-
 std::size_t index(isa::InstructionClass which) { return static_cast<std::size_t>(which); }
 
 void add_metrics(Metrics& metrics, const exec::InstructionCount& count) {

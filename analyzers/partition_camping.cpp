@@ -7,11 +7,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"partition_camping", "Partition camping",
-                                "spread of the accesses over the partitions of device memory, on boards of the 8- and "
-                                "10-series",
-                                Cost::by_name};
-
 /// The sectors of each partition in a window.
 class Window {
 public:
@@ -50,8 +45,6 @@ double ratio(const PartitionCamping::Load& load) {
 }
 
 } // namespace
-
-const AnalyzerInfo& PartitionCamping::info() const { return kInfo; }
 
 void PartitionCamping::Load::add(const Load& other) {
   busiest += other.busiest;

@@ -8,9 +8,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
-                                "passes over the banks of shared memory, bank conflicts and their degrees"};
-
 /// Constant memory serves one address of a request at a time (guide 2.0, section 5.1.2.3).
 std::uint64_t constant_extra_passes(const exec::Access& access, const rules::Banks& rule) {
   if (access.shape == exec::Shape::broadcast) return 0;
@@ -109,8 +106,6 @@ void SharedBanks::Row::merge(const Row& other) {
   kind = other.kind;
   lane_bytes = other.lane_bytes;
 }
-
-const AnalyzerInfo& SharedBanks::info() const { return kInfo; }
 
 std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 
