@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <span>
 #include <string_view>
 
 namespace warplens::analyzers {
@@ -30,9 +28,13 @@ struct AnalyzerInfo {
 
 class Analyzer : public exec::Watcher {
 public:
-  [[nodiscard]] virtual const AnalyzerInfo& info() const = 0;
+  /// `info` must outlive it.
+  explicit Analyzer(const AnalyzerInfo& info) : info_(info) {}
+  [[nodiscard]] const AnalyzerInfo& info() const { return info_; }
+  /// By default for analyzers that need no events.
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
   /// Adds the counts of a shard of this analyzer. They are sums, so the order of the shards does not matter.
-  virtual void absorb(exec::Shard& shard) = 0;
+  virtual void absorb(exec::Shard&) {}
   /// Called after the last shard.
   virtual void conclude(const std::vector<exec::InstructionCount>&) {}
   /// Adds the metrics of the launch to `launch`, and those of each instruction to its row in `rows`.
@@ -43,6 +45,49 @@ public:
     for (const auto& shard : shards) absorb(*shard);
     conclude(counts);
   }
+
+private:
+  const AnalyzerInfo& info_;
+};
+
+/// Counts in a row for each instruction; the last row is for instructions out of range. A row has add(), which adds the
+/// counts of another one, and any(), which is false if there are none.
+template <class RowType> class RowShard : public exec::Shard {
+public:
+  using Row = RowType;
+  explicit RowShard(std::size_t rows) : rows_(rows) {}
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+protected:
+  Row& row_of(std::uint32_t instruction) { return rows_[std::min<std::size_t>(instruction, rows_.size() - 1)]; }
+  std::vector<Row> rows_;
+};
+
+/// Adds the metrics of each row to those of its instruction; returns the sum of all rows.
+template <class Row, class AddMetrics>
+Row add_rows(const std::vector<Row>& counted, std::vector<InstructionRow>& rows, AddMetrics&& add_metrics) {
+  Row total;
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    total.add(counted[i]);
+    if (i < rows.size() && counted[i].any()) add_metrics(rows[i].metrics, counted[i]);
+  }
+  return total;
+}
+
+/// An analyzer whose shards are RowShards.
+template <class ShardType> class RowAnalyzer : public Analyzer {
+public:
+  using Shard = ShardType;
+  using Row = typename Shard::Row;
+  RowAnalyzer(const AnalyzerInfo& info, std::size_t instructions) : Analyzer(info), rows_(instructions + 1) {}
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(rows_.size()); }
+  void absorb(exec::Shard& shard) override {
+    const std::vector<Row>& other = static_cast<Shard&>(shard).rows();
+    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].add(other[i]);
+  }
+
+protected:
+  std::vector<Row> rows_;
 };
 
 /// The arrangement of the lanes of one access.
@@ -111,8 +156,7 @@ public:
   [[nodiscard]] bool moved_together(const exec::Access& access) const {
     const int first = std::countr_zero(access.mask);
     const std::uint64_t distance = access.addresses[first] - lanes_[first];
-    for (exec::Mask rest = access.mask & (access.mask - 1); rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : exec::EachLane(access.mask & (access.mask - 1))) {
       if (access.addresses[lane] - lanes_[lane] != distance) return false;
     }
     return true;

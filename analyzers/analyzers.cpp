@@ -174,20 +174,15 @@ public:
 
   void access(const exec::Access& access) override {
     switch (access.space) {
-    case Space::global:
-      tell<Space::global>(access, !one_by_one);
-      streams->access(access);
-      break;
+    case Space::global: tell<Space::global>(access, !one_by_one); break;
     case Space::shared: tell<Space::shared>(access, !one_by_one); break;
     case Space::constant: tell<Space::constant>(access, true); break;
     case Space::param: tell<Space::param>(access, true); break;
     case Space::texture: tell<Space::texture>(access, true); break;
-    case Space::local:
-      tell<Space::local>(access, true);
-      streams->access(access);
-      break;
+    case Space::local: tell<Space::local>(access, true); break;
     default: break;
     }
+    if (access.space == Space::global || access.space == Space::local) streams->access(access);
   }
   void branch(const exec::Branch& branch) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
@@ -272,9 +267,8 @@ Diagnostics check_names(const std::vector<std::string>& named) {
   Diagnostics errors;
   for (const std::string& name : named) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string near = closest(name, known);
     errors.error({}, "unknown analyzer '" + name + "'",
-                 near.empty() ? "`warplens list analyzers` shows all analyzers" : "did you mean '" + near + "'?");
+                 did_you_mean(name, known, "`warplens list analyzers` shows all analyzers"));
   }
   return errors;
 }

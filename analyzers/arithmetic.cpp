@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/arithmetic.hpp"
 
-#include "analyzers/coalescing.hpp"
-
 #include <array>
 
 namespace warplens::analyzers {
@@ -49,12 +47,6 @@ bool takes_long(InstructionClass which) {
 }
 
 } // namespace
-
-const AnalyzerInfo& Arithmetic::info() const {
-  static constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
-                                         "floating-point operations, arithmetic intensity, high-latency instructions"};
-  return kInfo;
-}
 
 void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::array<std::uint64_t, kOperations> operations{};

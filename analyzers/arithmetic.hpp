@@ -11,12 +11,12 @@ namespace warplens::analyzers {
 
 class Arithmetic final : public Analyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {"arithmetic", "Arithmetic",
+                                         "floating-point operations, arithmetic intensity, high-latency instructions"};
   /// `function` and `global`, which has seen the same launch, must outlive it.
-  Arithmetic(const ir::Function& function, const GlobalTransactions& global) : function_(function), global_(global) {}
+  Arithmetic(const ir::Function& function, const GlobalTransactions& global)
+      : Analyzer(kInfo), function_(function), global_(global) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
-  void absorb(exec::Shard&) override {}
   void conclude(const std::vector<exec::InstructionCount>& counts) override { counts_ = counts; }
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 

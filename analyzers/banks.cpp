@@ -147,8 +147,7 @@ Needed needed(const Banks& rule, const std::uint64_t* offsets, exec::Mask lanes,
 /// Whether all active lanes i and i^distance have the same address.
 bool pairs_equal(const std::uint64_t* offsets, exec::Mask mask, int distance) {
   const exec::Mask lower = distance == 1 ? 0x55555555u : 0x33333333u;
-  for (exec::Mask rest = mask & lower & mask >> distance; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : exec::EachLane(mask & lower & mask >> distance)) {
     if (offsets[lane] != offsets[lane + distance]) return false;
   }
   return true;

@@ -72,12 +72,6 @@ const std::vector<BarrierWaits::Row>& BarrierWaits::Shard::rows() {
   return rows_;
 }
 
-const AnalyzerInfo& BarrierWaits::info() const {
-  static constexpr AnalyzerInfo kInfo = {"barrier_waits", "Imbalance at barriers",
-                                         "imbalance of the work of a block's warps between barriers"};
-  return kInfo;
-}
-
 std::unique_ptr<exec::Shard> BarrierWaits::make_shard() {
   return std::make_unique<Shard>(rows_.size(), shape_.warps());
 }
@@ -100,13 +94,7 @@ void add_metrics(Metrics& metrics, const BarrierWaits::Row& row) {
 } // namespace
 
 void BarrierWaits::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  Row total;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    total.add(row);
-    if (i < rows.size() && (row.arrivals != 0 || row.meetings != 0)) add_metrics(rows[i].metrics, row);
-  }
-  add_metrics(launch, total);
+  add_metrics(launch, add_rows(rows_, rows, add_metrics));
 }
 
 } // namespace warplens::analyzers

@@ -10,13 +10,14 @@
 
 #include "analyzers/analyzer.hpp"
 
-#include <array>
 #include <map>
 
 namespace warplens::analyzers {
 
 class BarrierWaits final : public Analyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {"barrier_waits", "Imbalance at barriers",
+                                         "imbalance of the work of a block's warps between barriers"};
   class Shard;
   /// Of the barriers at one instruction.
   struct Row {
@@ -26,10 +27,11 @@ public:
     std::uint64_t busiest = 0;  ///< instructions of the busiest warp, summed over meetings
     std::uint64_t meetings = 0;
     void add(const Row& other);
+    [[nodiscard]] bool any() const { return arrivals != 0 || meetings != 0; }
   };
-  BarrierWaits(std::size_t instructions, const exec::LaunchShape& shape) : rows_(instructions + 1), shape_(shape) {}
+  BarrierWaits(std::size_t instructions, const exec::LaunchShape& shape)
+      : Analyzer(kInfo), rows_(instructions + 1), shape_(shape) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/caches.hpp"
 
-#include <bit>
-
 namespace warplens::analyzers {
 
 namespace {
@@ -10,13 +8,6 @@ namespace {
 std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
 
 } // namespace
-
-const AnalyzerInfo& Caches::info() const {
-  static constexpr AnalyzerInfo kInfo = {
-      "caches", "Caches",
-      "hits, misses and evictions of both levels; unless requested by name, hits of one first-level cache"};
-  return kInfo;
-}
 
 void Caches::Lookups::add(const Lookups& other) {
   hit += other.hit;

@@ -20,12 +20,14 @@ namespace warplens::analyzers {
 
 class Caches final : public StreamAnalyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {
+      "caches", "Caches",
+      "hits, misses and evictions of both levels; unless requested by name, hits of one first-level cache"};
   enum class Coverage : std::uint8_t { whole, sample };
   Caches(std::size_t instructions, const exec::LaunchShape& shape, const Board& board,
          Coverage coverage = Coverage::whole)
-      : StreamAnalyzer(instructions, shape, board), coverage_(coverage), rows_(instructions + 1) {}
+      : StreamAnalyzer(kInfo, instructions, shape, board), coverage_(coverage), rows_(instructions + 1) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   void study(const Streams& streams) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 

@@ -7,7 +7,7 @@ namespace warplens::analyzers {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const ConstantMemory::Row& row) {
+void add_metrics(Metrics& metrics, const ConstantRow& row) {
   metrics.add(MetricId::constant_requests, row.requests);
   metrics.add(MetricId::constant_passes, row.passes);
   metrics.add(MetricId::constant_passes_excessive, row.passes - row.requests);
@@ -15,9 +15,9 @@ void add_metrics(Metrics& metrics, const ConstantMemory::Row& row) {
 
 } // namespace
 
-void ConstantMemory::Shard::access(const exec::Access& access) {
+void ConstantShard::access(const exec::Access& access) {
   if (access.space != isa::Space::constant && access.space != isa::Space::param) return;
-  Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
+  Row& row = row_of(access.instruction);
   row.requests += access.count;
   // CUDA C Programming Guide 3.2, section 5.3.2.4: a request is split into one request per distinct
   // address.
@@ -28,30 +28,8 @@ void ConstantMemory::Shard::access(const exec::Access& access) {
   row.passes += access.count * addresses;
 }
 
-const AnalyzerInfo& ConstantMemory::info() const {
-  static constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory",
-                                         "requests, and passes for distinct addresses"};
-  return kInfo;
-}
-
-std::unique_ptr<exec::Shard> ConstantMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
-
-void ConstantMemory::absorb(exec::Shard& shard) {
-  const auto& own = static_cast<const Shard&>(shard).rows();
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    rows_[i].requests += own[i].requests;
-    rows_[i].passes += own[i].passes;
-  }
-}
-
 void ConstantMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  Row total;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    total.requests += rows_[i].requests;
-    total.passes += rows_[i].passes;
-    if (i < rows.size() && rows_[i].requests) add_metrics(rows[i].metrics, rows_[i]);
-  }
-  add_metrics(launch, total);
+  add_metrics(launch, add_rows(rows_, rows, add_metrics));
 }
 
 } // namespace warplens::analyzers

@@ -11,38 +11,31 @@
 
 #include "analyzers/analyzer.hpp"
 
-#include <algorithm>
-
 namespace warplens::analyzers {
 
-class ConstantMemory final : public Analyzer {
-public:
-  class Shard;
-  struct Row {
-    std::uint64_t requests = 0;
-    std::uint64_t passes = 0;
-  };
-
-  explicit ConstantMemory(std::size_t instructions) : rows_(instructions + 1) {}
-
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override;
-  void absorb(exec::Shard& shard) override;
-  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
-
-private:
-  std::vector<Row> rows_; // the last: instructions out of range
+struct ConstantRow {
+  std::uint64_t requests = 0;
+  std::uint64_t passes = 0;
+  void add(const ConstantRow& other) {
+    requests += other.requests;
+    passes += other.passes;
+  }
+  [[nodiscard]] bool any() const { return requests != 0; }
 };
 
-class ConstantMemory::Shard final : public exec::Shard {
+class ConstantShard final : public RowShard<ConstantRow> {
 public:
-  explicit Shard(std::size_t rows) : rows_(rows) {}
+  using RowShard::RowShard;
   /// Takes accesses of constant memory and of parameters; ignores all others.
   void access(const exec::Access& access) override;
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+};
 
-private:
-  std::vector<Row> rows_;
+class ConstantMemory final : public RowAnalyzer<ConstantShard> {
+public:
+  static constexpr AnalyzerInfo kInfo = {"constant_memory", "Constant memory",
+                                         "requests, and passes for distinct addresses"};
+  explicit ConstantMemory(std::size_t instructions) : RowAnalyzer(kInfo, instructions) {}
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 };
 
 } // namespace warplens::analyzers

@@ -3,15 +3,20 @@
 
 #include "emulator/ir/control_flow.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <numeric>
-#include <optional>
 
 namespace warplens::analyzers {
 
-void Divergence::Shard::branch(const exec::Branch& branch) {
-  Row& row = rows_[std::min<std::size_t>(branch.instruction, rows_.size() - 1)];
+void BranchRow::add(const BranchRow& other) {
+  executed += other.executed;
+  divergent += other.divergent;
+  active_lanes += other.active_lanes;
+  taken_lanes += other.taken_lanes;
+  lost_slots += other.lost_slots;
+}
+
+void BranchShard::branch(const exec::Branch& branch) {
+  Row& row = row_of(branch.instruction);
   const exec::Mask taken = branch.taken & branch.active;
   const auto active = static_cast<std::uint32_t>(std::popcount(branch.active));
   row.executed += branch.count;
@@ -21,22 +26,9 @@ void Divergence::Shard::branch(const exec::Branch& branch) {
   active_[active] += branch.count;
 }
 
-const AnalyzerInfo& Divergence::info() const {
-  static constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "executed branches and divergent branches"};
-  return kInfo;
-}
-
-std::unique_ptr<exec::Shard> Divergence::make_shard() { return std::make_unique<Shard>(rows_.size()); }
-
 void Divergence::absorb(exec::Shard& shard) {
-  const auto& own = static_cast<const Shard&>(shard);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    rows_[i].executed += own.rows()[i].executed;
-    rows_[i].divergent += own.rows()[i].divergent;
-    rows_[i].active_lanes += own.rows()[i].active_lanes;
-    rows_[i].taken_lanes += own.rows()[i].taken_lanes;
-  }
-  for (std::size_t i = 0; i < active_.size(); ++i) active_[i] += own.active()[i];
+  RowAnalyzer::absorb(shard);
+  for (std::size_t i = 0; i < active_.size(); ++i) active_[i] += static_cast<const Shard&>(shard).active()[i];
 }
 
 namespace {
@@ -85,7 +77,7 @@ void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const Divergence::Row& row) {
+void add_metrics(Metrics& metrics, const BranchRow& row) {
   metrics.add(MetricId::branches, row.executed);
   metrics.add(MetricId::uniform_branches, row.executed - row.divergent);
   metrics.add(MetricId::divergent_branches, row.divergent);
@@ -101,18 +93,7 @@ void add_metrics(Metrics& metrics, const Divergence::Row& row) {
 } // namespace
 
 void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  Row total;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    total.executed += row.executed;
-    total.divergent += row.divergent;
-    total.active_lanes += row.active_lanes;
-    total.taken_lanes += row.taken_lanes;
-    total.lost_slots += row.lost_slots;
-    if (row.executed == 0 || i >= rows.size()) continue;
-    add_metrics(rows[i].metrics, row);
-  }
-  add_metrics(launch, total);
+  add_metrics(launch, add_rows(rows_, rows, add_metrics));
   for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)
     if (active_[lanes]) launch.add({MetricId::branches_with_active_lanes, lanes}, active_[lanes]);
 }

@@ -14,44 +14,42 @@
 
 namespace warplens::analyzers {
 
-class Divergence final : public Analyzer {
+/// Of one branch instruction.
+struct BranchRow {
+  std::uint64_t executed = 0;
+  std::uint64_t divergent = 0;
+  std::uint64_t active_lanes = 0; ///< summed over the branches executed
+  std::uint64_t taken_lanes = 0;
+  std::uint64_t lost_slots = 0; ///< inactive lanes of the instructions charged to it
+  void add(const BranchRow& other);
+  [[nodiscard]] bool any() const { return executed != 0; }
+};
+
+class BranchShard final : public RowShard<BranchRow> {
 public:
-  class Shard;
-  /// Of one branch instruction.
-  struct Row {
-    std::uint64_t executed = 0;
-    std::uint64_t divergent = 0;
-    std::uint64_t active_lanes = 0; ///< summed over the branches executed
-    std::uint64_t taken_lanes = 0;
-    std::uint64_t lost_slots = 0; ///< inactive lanes of the instructions charged to it
-  };
+  using RowShard::RowShard;
+  void branch(const exec::Branch& branch) override;
+
   using ActiveLanes = std::array<std::uint64_t, exec::kWarpSize + 1>; ///< branches by the number of active lanes
+  [[nodiscard]] const ActiveLanes& active() const { return active_; }
 
-  explicit Divergence(const ir::Function& function) : function_(function), rows_(function.instructions.size() + 1) {}
+private:
+  ActiveLanes active_{};
+};
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override;
+class Divergence final : public RowAnalyzer<BranchShard> {
+public:
+  static constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "executed branches and divergent branches"};
+  explicit Divergence(const ir::Function& function)
+      : RowAnalyzer(kInfo, function.instructions.size()), function_(function) {}
+
   void absorb(exec::Shard& shard) override;
   void conclude(const std::vector<exec::InstructionCount>& counts) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
 private:
   const ir::Function& function_;
-  std::vector<Row> rows_; // the last: instructions out of range
-  ActiveLanes active_{};
-};
-
-class Divergence::Shard final : public exec::Shard {
-public:
-  explicit Shard(std::size_t rows) : rows_(rows) {}
-  void branch(const exec::Branch& branch) override;
-
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
-  [[nodiscard]] const ActiveLanes& active() const { return active_; }
-
-private:
-  std::vector<Row> rows_;
-  ActiveLanes active_{};
+  BranchShard::ActiveLanes active_{};
 };
 
 } // namespace warplens::analyzers

@@ -3,8 +3,6 @@
 
 #include "analyzers/key_index.hpp"
 
-#include <bit>
-
 namespace warplens::analyzers {
 
 namespace {
@@ -51,13 +49,6 @@ private:
 
 } // namespace
 
-const AnalyzerInfo& DuplicateLoads::info() const {
-  static constexpr AnalyzerInfo kInfo = {
-      "duplicate_loads", "Duplicate loads",
-      "concurrent warps that load the same data; on one multiprocessor unless requested by name"};
-  return kInfo;
-}
-
 void DuplicateLoads::Row::add(const Row& other) {
   requested += other.requested;
   different_in_block += other.different_in_block;
@@ -100,11 +91,7 @@ void add_metrics(Metrics& metrics, const DuplicateLoads::Row& row) {
 
 void DuplicateLoads::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   if (recorded_.kept == 0) return;
-  Row total;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    total.add(rows_[i]);
-    if (i < rows.size() && rows_[i].requested != 0) add_metrics(rows[i].metrics, rows_[i]);
-  }
+  const Row total = add_rows(rows_, rows, add_metrics);
   launch.add_ratio(MetricId::duplicate_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
   add_metrics(launch, total);

@@ -20,10 +20,12 @@ namespace warplens::analyzers {
 
 class DuplicateLoads final : public StreamAnalyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {
+      "duplicate_loads", "Duplicate loads",
+      "concurrent warps that load the same data; on one multiprocessor unless requested by name"};
   DuplicateLoads(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
-      : StreamAnalyzer(instructions, shape, board), rows_(instructions + 1) {}
+      : StreamAnalyzer(kInfo, instructions, shape, board), rows_(instructions + 1) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   void study(const Streams& streams) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
@@ -32,6 +34,7 @@ public:
     std::uint64_t requested = 0;
     std::uint64_t different_in_block = 0, different_on_multiprocessor = 0;
     void add(const Row& other);
+    [[nodiscard]] bool any() const { return requested != 0; }
   };
 
 private:

@@ -78,16 +78,6 @@ std::array<std::uint8_t, 4> fullest_of_lanes(const std::uint64_t* addresses, exe
   return result;
 }
 
-/// All lanes of the groups of this size that have an active lane.
-exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
-  exec::Mask all = 0;
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
-    const exec::Mask group = static_cast<exec::Mask>((std::uint64_t{1} << lanes) - 1) << first;
-    if (mask & group) all |= group;
-  }
-  return all;
-}
-
 } // namespace
 
 FastBanks::FastBanks(Banks rule)

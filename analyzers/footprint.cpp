@@ -28,15 +28,6 @@ WARPLENS_PER_PROCESSOR Placing placing_of(const LaneKeys& keys, std::uint32_t la
   return {lacking < 0, std::has_single_bit(lane_bytes) && (all & (bytes - 1)) == 0};
 }
 
-/// All lanes of the groups of this size that have an active lane.
-exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
-  const exec::Mask group = lanes == 32 ? ~exec::Mask{0} : (exec::Mask{1} << lanes) - 1;
-  exec::Mask all = 0;
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes)
-    if (mask & group << first) all |= group << first;
-  return all;
-}
-
 } // namespace
 
 Footprint::Footprint(const std::uint64_t* lane_addresses, exec::Mask lanes, std::uint32_t bytes)
@@ -75,24 +66,6 @@ void Footprint::count_lane_by_lane() {
   distinct_ = static_cast<std::uint32_t>(std::unique(places, places + count) - places);
   for (const Line& line : lines()) sectors_ += static_cast<std::uint32_t>(std::popcount(line.sectors));
   line_total_ = static_cast<std::uint32_t>(line_count_);
-}
-
-std::array<std::uint32_t, 2> Footprint::distinct_addresses_of_halves() const {
-  if (compact_) {
-    const exec::Mask firsts = of_halves_.address;
-    return {static_cast<std::uint32_t>(std::popcount(firsts & 0xffffu)),
-            static_cast<std::uint32_t>(std::popcount(firsts >> 16))};
-  }
-  std::array<std::uint32_t, 2> result{};
-  for (const std::size_t which : {0u, 1u}) {
-    const exec::Mask half = 0xffffu << 16 * which;
-    std::uint64_t seen[exec::kWarpSize / 2];
-    for (exec::Mask rest = mask & half; rest; rest &= rest - 1) {
-      const std::uint64_t address = addresses[std::countr_zero(rest)];
-      if (std::find(seen, seen + result[which], address) == seen + result[which]) seen[result[which]++] = address;
-    }
-  }
-  return result;
 }
 
 std::size_t Footprint::sorted_addresses(std::uint64_t (&sorted)[exec::kWarpSize]) const {

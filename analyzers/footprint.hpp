@@ -11,8 +11,6 @@
 #include "analyzers/coalescing.hpp"
 #include "analyzers/sorted_lanes.hpp"
 
-#include <array>
-#include <bit>
 #include <span>
 
 namespace warplens::analyzers {
@@ -42,8 +40,6 @@ public:
   [[nodiscard]] std::uint32_t line_total() const { return line_total_; }
   /// The number of distinct addresses of the active lanes.
   [[nodiscard]] std::uint32_t distinct_addresses() const { return distinct_; }
-  /// Distinct addresses of the active ones among lanes 0 to 15, and 16 to 31.
-  [[nodiscard]] std::array<std::uint32_t, 2> distinct_addresses_of_halves() const;
   /// The lines of the whole warp, ascending; each call computes them again.
   [[nodiscard]] std::span<const Line> lines() const;
 

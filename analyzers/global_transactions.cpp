@@ -3,8 +3,6 @@
 
 #include "analyzers/processors.hpp"
 
-#include <algorithm>
-
 namespace warplens::analyzers {
 
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
@@ -73,13 +71,6 @@ void GlobalTransactions::Row::merge(const Row& other) {
   site.merge(other.site);
   kind = other.kind;
   lane_bytes = other.lane_bytes;
-}
-
-const AnalyzerInfo& GlobalTransactions::info() const {
-  static constexpr AnalyzerInfo kInfo = {
-      "global_transactions", "Global memory transactions",
-      "requests, sectors and transactions of global memory under three rules at once"};
-  return kInfo;
 }
 
 std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }

@@ -11,7 +11,6 @@
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/rule_counts.hpp"
 
-#include <array>
 #include <bit>
 
 namespace warplens::analyzers {
@@ -27,11 +26,14 @@ struct GlobalCost {
 
 class GlobalTransactions final : public Analyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {
+      "global_transactions", "Global memory transactions",
+      "requests, sectors and transactions of global memory under three rules at once"};
   class Shard;
   /// `rules` must outlive it, and its shards.
-  GlobalTransactions(std::size_t instructions, const CountedRules& rules) : rules_(rules), rows_(instructions + 1) {}
+  GlobalTransactions(std::size_t instructions, const CountedRules& rules)
+      : Analyzer(kInfo), rules_(rules), rows_(instructions + 1) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;

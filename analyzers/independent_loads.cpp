@@ -33,7 +33,7 @@ enum class Order : std::uint8_t { loads_moved_up, of_the_ptx };
 
 class PathWalk {
 public:
-  PathWalk(const ir::Module& module, const ir::Function& function, const std::vector<IndependentLoads::Ways>& ways,
+  PathWalk(const ir::Module& module, const ir::Function& function, const std::vector<BranchWays>& ways,
            const std::vector<exec::InstructionCount>& counts, std::uint64_t warps, Order order)
       : order_(order), module_(module), function_(function), flow_(ir::control_flow(function)),
         effects_(ir::effects(module, function)), entries_(flow_.blocks.size()), total_(flow_.blocks.size()),
@@ -98,12 +98,12 @@ private:
   using Entries = std::map<InFlight, Entry>; // ordered, so that sums are reproducible
 
   /// How often each edge out of a block was taken.
-  void find_edges(std::uint32_t from, const std::vector<IndependentLoads::Ways>& ways) {
+  void find_edges(std::uint32_t from, const std::vector<BranchWays>& ways) {
     const ir::Block& block = flow_.blocks[from];
     const std::vector<std::uint32_t>& to = block.successors;
     if (to.empty() || block.first == block.end) return;
     const std::uint32_t last = block.end - 1;
-    const IndependentLoads::Ways& way = ways[last];
+    const BranchWays& way = ways[last];
     const auto add = [&](std::uint32_t target, double times) {
       if (times > 0) into_[target].push_back({from, times});
     };
@@ -277,36 +277,18 @@ private:
 
 } // namespace
 
-const AnalyzerInfo& IndependentLoads::info() const {
-  static constexpr AnalyzerInfo kInfo = {
-      "independent_loads", "Independent loads",
-      "loads in flight before the first use, from the data flow along the executed paths"};
-  return kInfo;
-}
-
-std::unique_ptr<exec::Shard> IndependentLoads::make_shard() { return std::make_unique<Shard>(ways_.size()); }
-
-void IndependentLoads::absorb(exec::Shard& shard) {
-  const std::vector<Ways>& other = static_cast<const Shard&>(shard).ways();
-  for (std::size_t i = 0; i < ways_.size(); ++i) {
-    ways_[i].taken += other[i].taken;
-    ways_[i].passed += other[i].passed;
-  }
-}
-
 void IndependentLoads::conclude(const std::vector<exec::InstructionCount>& counts) {
   waits_.assign(function_.instructions.size(), {});
   if (counts.size() < function_.instructions.size() || counts.empty()) return;
-  PathWalk walk(module_, function_, ways_, counts, warps_, Order::loads_moved_up);
-  loads_ = walk.loads();
-  if (loads_ == 0) return;
+  PathWalk walk(module_, function_, rows_, counts, warps_, Order::loads_moved_up);
+  if (walk.loads() == 0) return;
   walk.settle();
   walk.waits([&](std::uint32_t at, std::size_t in_flight, double distance, double times) {
     waits_[at].waits += times;
     waits_[at].in_flight += times * static_cast<double>(in_flight);
     waits_[at].distance += times * distance;
   });
-  PathWalk in_order(module_, function_, ways_, counts, warps_, Order::of_the_ptx);
+  PathWalk in_order(module_, function_, rows_, counts, warps_, Order::of_the_ptx);
   in_order.settle();
   in_order.waits([&](std::uint32_t, std::size_t, double, double times) { waits_in_order_ += times; });
 }

@@ -23,23 +23,37 @@
 
 namespace warplens::analyzers {
 
-class IndependentLoads final : public Analyzer {
+/// How often some lanes took a branch, and how often some lanes did not.
+struct BranchWays {
+  std::uint64_t taken = 0, passed = 0;
+  void add(const BranchWays& other) {
+    taken += other.taken;
+    passed += other.passed;
+  }
+};
+
+class BranchWaysShard final : public RowShard<BranchWays> {
 public:
-  class Shard;
+  using RowShard::RowShard;
+  void branch(const exec::Branch& branch) override {
+    BranchWays& ways = row_of(branch.instruction);
+    if (branch.taken & branch.active) ways.taken += branch.count;
+    if (branch.active & ~branch.taken) ways.passed += branch.count;
+  }
+};
+
+class IndependentLoads final : public RowAnalyzer<BranchWaysShard> {
+public:
+  static constexpr AnalyzerInfo kInfo = {
+      "independent_loads", "Independent loads",
+      "loads in flight before the first use, from the data flow along the executed paths"};
   /// `module` and `function` must outlive it; `warps` of the launch.
   IndependentLoads(const ir::Module& module, const ir::Function& function, std::uint64_t warps)
-      : module_(module), function_(function), warps_(warps), ways_(function.instructions.size() + 1) {}
+      : RowAnalyzer(kInfo, function.instructions.size()), module_(module), function_(function), warps_(warps) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override;
-  void absorb(exec::Shard& shard) override;
   void conclude(const std::vector<exec::InstructionCount>& counts) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
-  /// How often some lanes took a branch, and how often some lanes did not.
-  struct Ways {
-    std::uint64_t taken = 0, passed = 0;
-  };
   /// Waits of one instruction, and the loads in flight at these waits; averages over paths, so not whole numbers.
   struct Waits {
     double waits = 0, in_flight = 0;
@@ -50,24 +64,8 @@ private:
   const ir::Module& module_;
   const ir::Function& function_;
   std::uint64_t warps_;
-  std::vector<Ways> ways_;    // by instruction; the last: instructions out of range
   std::vector<Waits> waits_;  // by instruction
   double waits_in_order_ = 0; // of the launch, if no load is moved up
-  double loads_ = 0;
-};
-
-class IndependentLoads::Shard final : public exec::Shard {
-public:
-  explicit Shard(std::size_t rows) : ways_(rows) {}
-  void branch(const exec::Branch& branch) override {
-    Ways& ways = ways_[std::min<std::size_t>(branch.instruction, ways_.size() - 1)];
-    if (branch.taken & branch.active) ways.taken += branch.count;
-    if (branch.active & ~branch.taken) ways.passed += branch.count;
-  }
-  [[nodiscard]] const std::vector<Ways>& ways() const { return ways_; }
-
-private:
-  std::vector<Ways> ways_;
 };
 
 } // namespace warplens::analyzers

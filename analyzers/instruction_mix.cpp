@@ -6,12 +6,6 @@
 
 namespace warplens::analyzers {
 
-const AnalyzerInfo& InstructionMix::info() const {
-  static constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix",
-                                         "executed instructions, in total and by class"};
-  return kInfo;
-}
-
 namespace {
 
 std::size_t index(isa::InstructionClass which) { return static_cast<std::size_t>(which); }

@@ -8,11 +8,11 @@ namespace warplens::analyzers {
 
 class InstructionMix final : public Analyzer {
 public:
-  InstructionMix(const ir::Function& function, const exec::LaunchShape& shape) : function_(function), shape_(shape) {}
+  static constexpr AnalyzerInfo kInfo = {"instruction_mix", "Instruction mix",
+                                         "executed instructions, in total and by class"};
+  InstructionMix(const ir::Function& function, const exec::LaunchShape& shape)
+      : Analyzer(kInfo), function_(function), shape_(shape) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
-  void absorb(exec::Shard&) override {}
   void conclude(const std::vector<exec::InstructionCount>& counts) override { counts_ = counts; }
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 

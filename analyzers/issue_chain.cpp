@@ -8,13 +8,6 @@
 
 namespace warplens::analyzers {
 
-const AnalyzerInfo& IssueChain::info() const {
-  static constexpr AnalyzerInfo kInfo = {
-      "issue_chain", "Chains of instructions",
-      "how long a warp waits for its own results, from the data flow of each basic block"};
-  return kInfo;
-}
-
 void IssueChain::conclude(const std::vector<exec::InstructionCount>& counts) {
   if (function_.instructions.empty() || !latency_) return;
   const ir::ControlFlow flow = ir::control_flow(function_);

@@ -15,14 +15,14 @@ namespace warplens::analyzers {
 
 class IssueChain final : public Analyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {
+      "issue_chain", "Chains of instructions",
+      "how long a warp waits for its own results, from the data flow of each basic block"};
   /// `module` and `function` must outlive it; `warps` of the launch. If the latencies of the board are unknown,
   /// there are no metrics.
   IssueChain(const ir::Module& module, const ir::Function& function, std::uint64_t warps, const Board& board)
-      : module_(module), function_(function), warps_(warps), latency_(board.result_latency) {}
+      : Analyzer(kInfo), module_(module), function_(function), warps_(warps), latency_(board.result_latency) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
-  void absorb(exec::Shard&) override {}
   void conclude(const std::vector<exec::InstructionCount>& counts) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 

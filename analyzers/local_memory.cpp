@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/local_memory.hpp"
 
-#include "analyzers/coalescing.hpp"
-
 #include <bit>
 
 namespace warplens::analyzers {
@@ -12,7 +10,7 @@ namespace {
 constexpr std::uint32_t kWordBytes = 4;
 constexpr std::uint32_t kLanesOfSector = kSectorBytes / kWordBytes;
 
-void add_metrics(Metrics& metrics, const LocalMemory::Row& row) {
+void add_metrics(Metrics& metrics, const LocalRow& row) {
   metrics.add(MetricId::local_instructions_ld, row.loads.requests);
   metrics.add(MetricId::local_instructions_st, row.stores.requests);
   metrics.add(MetricId::local_requests_ld, row.loads.requests);
@@ -50,10 +48,7 @@ void local_lines(const exec::Access& access, std::vector<LineUse>& lines) {
       if (access.mask >> s * kLanesOfSector & ((1u << kLanesOfSector) - 1)) sectors |= 1u << s;
     return add(std::countr_zero(access.mask), sectors);
   }
-  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    add(lane, 1u << lane / static_cast<int>(kLanesOfSector));
-  }
+  for (const int lane : exec::EachLane(access.mask)) add(lane, 1u << lane / static_cast<int>(kLanesOfSector));
 }
 
 // A sector holds one word of 8 neighbouring lanes.
@@ -74,47 +69,25 @@ std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::
   return sectors;
 }
 
-void LocalMemory::Count::add(const Count& other) {
+void LocalCount::add(const LocalCount& other) {
   requests += other.requests;
   sectors += other.sectors;
   ideal += other.ideal;
   bytes += other.bytes;
 }
 
-void LocalMemory::Shard::access(const exec::Access& access) {
+void LocalShard::access(const exec::Access& access) {
   if (access.space != isa::Space::local) return;
-  Row& row = rows_[std::min<std::size_t>(access.instruction, rows_.size() - 1)];
+  Row& row = row_of(access.instruction);
   const std::uint64_t bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
   const std::uint64_t sectors = local_sectors(access.addresses, access.mask, access.lane_bytes);
   const std::uint64_t ideal = std::min(sectors, (bytes + kSectorBytes - 1) / kSectorBytes);
-  Count& count = access.kind == exec::AccessKind::load ? row.loads : row.stores;
+  LocalCount& count = access.kind == exec::AccessKind::load ? row.loads : row.stores;
   count.add({access.count, access.count * sectors, access.count * ideal, access.count * bytes});
 }
 
-const AnalyzerInfo& LocalMemory::info() const {
-  static constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
-                                         "loads and stores of per-thread memory, interleaved by lane"};
-  return kInfo;
-}
-
-std::unique_ptr<exec::Shard> LocalMemory::make_shard() { return std::make_unique<Shard>(rows_.size()); }
-
-void LocalMemory::absorb(exec::Shard& shard) {
-  const auto& own = static_cast<const Shard&>(shard).rows();
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    rows_[i].loads.add(own[i].loads);
-    rows_[i].stores.add(own[i].stores);
-  }
-}
-
 void LocalMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  Row total;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    total.loads.add(rows_[i].loads);
-    total.stores.add(rows_[i].stores);
-    if (i < rows.size() && rows_[i].loads.requests + rows_[i].stores.requests) add_metrics(rows[i].metrics, rows_[i]);
-  }
-  add_metrics(launch, total);
+  add_metrics(launch, add_rows(rows_, rows, add_metrics));
 }
 
 } // namespace warplens::analyzers

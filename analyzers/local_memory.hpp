@@ -11,34 +11,23 @@
 #include "analyzers/analyzer.hpp"
 #include "analyzers/line_use.hpp"
 
-#include <algorithm>
-
 namespace warplens::analyzers {
 
-class LocalMemory final : public Analyzer {
-public:
-  class Shard;
-  /// Counts of loads, or of stores (with atomics).
-  struct Count {
-    std::uint64_t requests = 0;
-    std::uint64_t sectors = 0;
-    std::uint64_t ideal = 0; ///< the fewest sectors that hold the requested bytes
-    std::uint64_t bytes = 0; ///< that the lanes request
-    void add(const Count& other);
-  };
-  struct Row {
-    Count loads, stores;
-  };
-
-  explicit LocalMemory(std::size_t instructions) : rows_(instructions + 1) {}
-
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override;
-  void absorb(exec::Shard& shard) override;
-  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
-
-private:
-  std::vector<Row> rows_; // the last: instructions out of range
+/// Counts of loads, or of stores (with atomics).
+struct LocalCount {
+  std::uint64_t requests = 0;
+  std::uint64_t sectors = 0;
+  std::uint64_t ideal = 0; ///< the fewest sectors that hold the requested bytes
+  std::uint64_t bytes = 0; ///< that the lanes request
+  void add(const LocalCount& other);
+};
+struct LocalRow {
+  LocalCount loads, stores;
+  void add(const LocalRow& other) {
+    loads.add(other.loads);
+    stores.add(other.stores);
+  }
+  [[nodiscard]] bool any() const { return loads.requests + stores.requests != 0; }
 };
 
 /// The number of 32-byte sectors that a warp touches. `offsets` [32] in the lanes' local memory, valid for the lanes in
@@ -48,15 +37,19 @@ std::uint32_t local_sectors(const std::uint64_t* offsets, exec::Mask mask, std::
 /// holds word i of the 32 lanes, a sector that of 8 neighbours.
 void local_lines(const exec::Access& access, std::vector<LineUse>& lines);
 
-class LocalMemory::Shard final : public exec::Shard {
+class LocalShard final : public RowShard<LocalRow> {
 public:
-  explicit Shard(std::size_t rows) : rows_(rows) {}
+  using RowShard::RowShard;
   /// Takes accesses of local memory; ignores all others.
   void access(const exec::Access& access) override;
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+};
 
-private:
-  std::vector<Row> rows_;
+class LocalMemory final : public RowAnalyzer<LocalShard> {
+public:
+  static constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
+                                         "loads and stores of per-thread memory, interleaved by lane"};
+  explicit LocalMemory(std::size_t instructions) : RowAnalyzer(kInfo, instructions) {}
+  void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 };
 
 } // namespace warplens::analyzers

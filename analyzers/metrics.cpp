@@ -68,8 +68,7 @@ const MetricInfo* find_metric(std::string_view name) {
 std::string did_you_mean_metric(std::string_view name) {
   std::vector<std::string_view> known;
   for (const MetricInfo& m : kMetrics) known.push_back(m.name);
-  const std::string near = closest(name, known);
-  return near.empty() ? "" : fmt::format("did you mean '{}'?", near);
+  return did_you_mean(name, known);
 }
 
 MetricKey::MetricKey(MetricId family, const Varying& first, const Varying& second, const Varying& third)

@@ -6,7 +6,6 @@
 #include "analyzers/one_broadcast.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace warplens::analyzers {

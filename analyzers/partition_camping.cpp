@@ -46,15 +46,6 @@ double ratio(const PartitionCamping::Load& load) {
 
 } // namespace
 
-const AnalyzerInfo& PartitionCamping::info() const {
-  static constexpr AnalyzerInfo kInfo = {
-      "partition_camping", "Partition camping",
-      "spread of the accesses over the partitions of device memory, on boards of the 8- and "
-      "10-series",
-      Cost::by_name};
-  return kInfo;
-}
-
 void PartitionCamping::Load::add(const Load& other) {
   busiest += other.busiest;
   even += other.even;

@@ -17,10 +17,14 @@ namespace warplens::analyzers {
 
 class PartitionCamping final : public StreamAnalyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {
+      "partition_camping", "Partition camping",
+      "spread of the accesses over the partitions of device memory, on boards of the 8- and "
+      "10-series",
+      Cost::by_name};
   PartitionCamping(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
-      : StreamAnalyzer(instructions, shape, board), rows_(instructions + 1) {}
+      : StreamAnalyzer(kInfo, instructions, shape, board), rows_(instructions + 1) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   void study(const Streams& streams) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 

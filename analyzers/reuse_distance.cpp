@@ -59,13 +59,6 @@ void StackDistance::clear() {
   now_ = 0;
 }
 
-const AnalyzerInfo& ReuseDistance::info() const {
-  static constexpr AnalyzerInfo kInfo = {"reuse_distance", "Reuse distance",
-                                         "lines that a block accesses between two accesses to the same line",
-                                         Cost::by_name};
-  return kInfo;
-}
-
 void ReuseDistance::Row::add(const Row& other) {
   first += other.first;
   again += other.again;
@@ -104,11 +97,7 @@ void add_metrics(Metrics& metrics, const ReuseDistance::Row& row) {
 } // namespace
 
 void ReuseDistance::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  Row total;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    total.add(rows_[i]);
-    if (i < rows.size() && rows_[i].first + rows_[i].again != 0) add_metrics(rows[i].metrics, rows_[i]);
-  }
+  const Row total = add_rows(rows_, rows, add_metrics);
   launch.add_ratio(MetricId::reuse_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
   add_metrics(launch, total);

@@ -19,10 +19,12 @@ namespace warplens::analyzers {
 
 class ReuseDistance final : public StreamAnalyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {"reuse_distance", "Reuse distance",
+                                         "lines that a block accesses between two accesses to the same line",
+                                         Cost::by_name};
   ReuseDistance(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
-      : StreamAnalyzer(instructions, shape, board), rows_(instructions + 1) {}
+      : StreamAnalyzer(kInfo, instructions, shape, board), rows_(instructions + 1) {}
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   void study(const Streams& streams) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
@@ -32,6 +34,7 @@ public:
     std::uint64_t again = 0;   ///< of others …
     std::uint64_t between = 0; ///< … and their distances, summed
     void add(const Row& other);
+    [[nodiscard]] bool any() const { return first + again != 0; }
   };
 
 private:

@@ -107,12 +107,6 @@ void SharedBanks::Row::merge(const Row& other) {
   lane_bytes = other.lane_bytes;
 }
 
-const AnalyzerInfo& SharedBanks::info() const {
-  static constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
-                                         "passes over the banks of shared memory, bank conflicts and their degrees"};
-  return kInfo;
-}
-
 std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 
 void SharedBanks::absorb(exec::Shard& shard) {

@@ -19,13 +19,15 @@ namespace warplens::analyzers {
 
 class SharedBanks final : public Analyzer {
 public:
+  static constexpr AnalyzerInfo kInfo = {"shared_banks", "Shared memory bank conflicts",
+                                         "passes over the banks of shared memory, bank conflicts and their degrees"};
   class Shard;
   static constexpr std::size_t kDegrees = exec::kWarpSize + 1;
   using Degrees = std::array<std::uint64_t, kDegrees>; ///< accesses by the ways of their worst request
 
   /// `rules` must outlive it, and its shards.
   SharedBanks(std::size_t instructions, const CountedRules& rules)
-      : rules_(rules), rows_((instructions + 1) * kOperations) {}
+      : Analyzer(kInfo), rules_(rules), rows_((instructions + 1) * kOperations) {}
 
   /// Loads, stores, atomics: a copy from shared to shared memory is one instruction of two kinds. Nsight Compute counts
   /// shared reductions among the atomics.
@@ -34,7 +36,6 @@ public:
     return std::min(static_cast<std::size_t>(kind), kOperations - 1);
   }
 
-  [[nodiscard]] const AnalyzerInfo& info() const override;
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;

@@ -26,6 +26,15 @@ bool distances(const std::uint64_t* addresses, exec::Mask mask, std::uint64_t ba
 /// Lanes that are sorted together: 8, 16 or all.
 enum class Group : std::uint8_t { quarter, half, warp };
 
+/// All lanes of the groups of this size that have an active lane.
+constexpr exec::Mask whole_groups(exec::Mask mask, std::uint32_t lanes) {
+  const exec::Mask group = lanes == 32 ? ~exec::Mask{0} : (exec::Mask{1} << lanes) - 1;
+  exec::Mask all = 0;
+  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes)
+    if (mask & group << first) all |= group << first;
+  return all;
+}
+
 /// The lanes of each group, ascending, one group after the other.
 class SortedLanes {
 public:

@@ -142,8 +142,8 @@ private:
 /// An analyzer of streams. Alone it records its own; together with others it shares theirs: see Analysis.
 class StreamAnalyzer : public Analyzer {
 public:
-  StreamAnalyzer(std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
-      : instructions_(instructions), own_(shape, board) {}
+  StreamAnalyzer(const AnalyzerInfo& info, std::size_t instructions, const exec::LaunchShape& shape, const Board& board)
+      : Analyzer(info), instructions_(instructions), own_(shape, board) {}
   virtual void study(const Streams& streams) = 0;
 
   std::unique_ptr<exec::Shard> make_shard() final { return own_.make_shard(); }

@@ -7,39 +7,33 @@
 
 #include "analyzers/analyzer.hpp"
 
-#include <algorithm>
-
 namespace warplens::analyzers {
 
-class TextureMemory final : public Analyzer {
+struct TextureRow {
+  std::uint64_t requests = 0;
+  std::uint64_t sectors = 0;
+  void add(const TextureRow& other) {
+    requests += other.requests;
+    sectors += other.sectors;
+  }
+};
+
+class TextureShard final : public RowShard<TextureRow> {
 public:
-  class Shard;
-  struct Row {
-    std::uint64_t requests = 0;
-    std::uint64_t sectors = 0;
-  };
+  using RowShard::RowShard;
+  /// Takes accesses of texture memory; ignores all others.
+  void access(const exec::Access& access) override;
+};
 
-  explicit TextureMemory(const ir::Function& function) : function_(function), rows_(function.instructions.size() + 1) {}
-
-  [[nodiscard]] const AnalyzerInfo& info() const override;
-  std::unique_ptr<exec::Shard> make_shard() override;
-  void absorb(exec::Shard& shard) override;
+class TextureMemory final : public RowAnalyzer<TextureShard> {
+public:
+  static constexpr AnalyzerInfo kInfo = {"texture_memory", "Texture and surface memory", "requests and texel sectors"};
+  explicit TextureMemory(const ir::Function& function)
+      : RowAnalyzer(kInfo, function.instructions.size()), function_(function) {}
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
 private:
   const ir::Function& function_;
-  std::vector<Row> rows_; // the last: instructions out of range
-};
-
-class TextureMemory::Shard final : public exec::Shard {
-public:
-  explicit Shard(std::size_t rows) : rows_(rows) {}
-  /// Takes accesses of texture memory; ignores all others.
-  void access(const exec::Access& access) override;
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
-
-private:
-  std::vector<Row> rows_;
 };
 
 } // namespace warplens::analyzers

@@ -30,12 +30,9 @@ ThreadCycles thread_cycles(const KernelStatistics& s, Prediction& p) {
   return cycles;
 }
 
-Expected<Prediction> amaris(const KernelStatistics& statistics, const Device& device, const ModelOptions&) {
-  if (Diagnostics errors = check_inputs(kAmaris, statistics, device); errors.has_errors())
-    return failure(std::move(errors));
-  Prediction p;
-  p.model = kAmaris;
-  p.device = device.name;
+/// `adjusting_weight` is lambda: see model/calibration.hpp.
+Expected<Prediction> amaris(Prediction p, const KernelStatistics& statistics, const Device& device,
+                            const ModelOptions&) {
   const double threads = note(p, "t", *statistics.threads_per_block * *statistics.blocks, "threads");
   const ThreadCycles thread = thread_cycles(statistics, p);
   const double cores =

@@ -25,7 +25,4 @@ struct ThreadCycles {
 /// Adds its terms to the prediction. Needs instructions and global_requests.
 ThreadCycles thread_cycles(const KernelStatistics& statistics, Prediction& prediction);
 
-/// `adjusting_weight` is lambda: see model/calibration.hpp. Errors: see check_inputs().
-Expected<Prediction> amaris(const KernelStatistics& statistics, const Device& device, const ModelOptions& options = {});
-
 } // namespace warplens::model

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/cache_hits.hpp"
 
-#include <algorithm>
-
 namespace warplens::model {
 
 namespace {

@@ -18,6 +18,9 @@ namespace warplens::model {
 /// Requests per request that goes out, from 1 to `ideal`. `ideal`: requests for the same data (Dasgupta's first
 /// degree: the warps of a block); `warps`: resident on a multiprocessor; `queue`: the number of resident warps
 /// with which half of the further requests come too late. All are at least 1 and may be fractions.
-double effective_duplicate_loads(double ideal, double warps, double queue);
+constexpr double effective_duplicate_loads(double ideal, double warps, double queue) {
+  const double too_late = warps / (queue + warps);
+  return ideal / (1 + (ideal - 1) * too_late);
+}
 
 } // namespace warplens::model

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/models.hpp"
 
-#include "model/amaris.hpp"
 #include "model/benefits.hpp"
-#include "model/bounds.hpp"
-#include "model/dasgupta.hpp"
-#include "model/hong_kim.hpp"
-#include "model/karan_kumar.hpp"
-#include "model/roofline.hpp"
-#include "model/sim.hpp"
-#include "model/throughput_latency.hpp"
-#include "model/volkov.hpp"
 
 #include <fmt/format.h>
 
@@ -72,6 +63,15 @@ bool Model::requires_field(std::string_view name) const {
   return std::find(needs.begin(), needs.end(), name) != needs.end();
 }
 
+Expected<Prediction> Model::predict(const KernelStatistics& statistics, const Device& device,
+                                    const ModelOptions& options) const {
+  if (Diagnostics errors = check_inputs(id, statistics, device); errors.has_errors()) return failure(std::move(errors));
+  Prediction prediction;
+  prediction.model = id;
+  prediction.device = device.name;
+  return function(std::move(prediction), statistics, device, options);
+}
+
 std::vector<std::string_view> models_requiring(std::string_view field) {
   std::vector<std::string_view> ids;
   for (const Model& model : models())
@@ -94,9 +94,8 @@ Expected<Prediction> predict(std::string_view id, const KernelStatistics& statis
   }
   std::vector<std::string_view> ids;
   for (const Model& model : models()) ids.push_back(model.id);
-  const std::string near = closest(id, ids);
-  return failure(fmt::format("unknown model '{}'", id), near.empty() ? fmt::format("models: {}", fmt::join(ids, ", "))
-                                                                     : fmt::format("did you mean '{}'?", near));
+  return failure(fmt::format("unknown model '{}'", id),
+                 did_you_mean(id, ids, fmt::format("models: {}", fmt::join(ids, ", "))));
 }
 
 Diagnostics check_inputs(std::string_view model_id, const KernelStatistics& statistics, const Device& device) {

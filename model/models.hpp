@@ -16,8 +16,11 @@
 
 namespace warplens::model {
 
-// The ids: kHongKim, kDasgupta, …
-#define MODEL(constant, id, ...) constexpr std::string_view constant = id;
+// The ids kHongKim, kDasgupta, … and the functions of the models. A function gets a prediction that names the model and
+// the device, and inputs that check_inputs() accepts.
+#define MODEL(constant, id, function, ...)                                                                             \
+  constexpr std::string_view constant = id;                                                                            \
+  Expected<Prediction> function(Prediction, const KernelStatistics&, const Device&, const ModelOptions&);
 #include "model/models.def"
 
 constexpr std::string_view kSaysTime = "a time";
@@ -30,9 +33,12 @@ struct Model {
   std::string_view source;      ///< the publication
   std::string_view says;        ///< one of kSays…
   bool (*knows)(const Device&); ///< whether a device has the model's parameters
-  Expected<Prediction> (*predict)(const KernelStatistics&, const Device&, const ModelOptions&);
+  Expected<Prediction> (*function)(Prediction, const KernelStatistics&, const Device&, const ModelOptions&);
   std::vector<std::string_view> needs; ///< names of the statistics that it requires
   [[nodiscard]] bool requires_field(std::string_view name) const;
+  /// Errors: see check_inputs().
+  [[nodiscard]] Expected<Prediction> predict(const KernelStatistics& statistics, const Device& device,
+                                             const ModelOptions& options) const;
 };
 
 /// All models, in the order of docs/models.md.

@@ -128,13 +128,8 @@ Expected<ComputeCapability> parse_compute_capability(std::string_view text) {
 std::string to_string(ComputeCapability capability) { return fmt::format("{}.{}", capability.major, capability.minor); }
 
 std::string_view to_string(OccupancyLimiter limiter) {
-  switch (limiter) {
-  case OccupancyLimiter::warps: return "warps";
-  case OccupancyLimiter::blocks: return "blocks";
-  case OccupancyLimiter::registers: return "registers";
-  case OccupancyLimiter::shared: return "shared memory";
-  }
-  return "";
+  static constexpr std::string_view kNames[] = {"warps", "blocks", "registers", "shared memory"};
+  return kNames[static_cast<std::size_t>(limiter)];
 }
 
 std::span<const OccupancyLimits> occupancy_limits() { return kLimits; }

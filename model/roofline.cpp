@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/roofline.hpp"
-
+// The roofline: the peak throughput of the cores limits the arithmetic of a kernel, and the peak bandwidth limits its
+// memory traffic. The operations per byte decide which limit applies.
+//
+//   attainable = min(peak, intensity * bandwidth)
+//
+// S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for multicore
+// architectures", Communications of the ACM 52 (4), 2009.
 #include "model/models.hpp"
 
 #include <algorithm>
 
 namespace warplens::model {
 
-Expected<Prediction> roofline(const KernelStatistics& statistics, const Device& device, const ModelOptions&) {
-  if (Diagnostics errors = check_inputs(kRoofline, statistics, device); errors.has_errors())
-    return failure(std::move(errors));
-  Prediction p;
-  p.model = kRoofline;
-  p.device = device.name;
+/// The roof counts floating-point operations (two for every core and cycle) if `flops` is given, otherwise warp
+/// instructions.
+Expected<Prediction> roofline(Prediction p, const KernelStatistics& statistics, const Device& device,
+                              const ModelOptions&) {
   const bool floating = statistics.flops.value_or(0) > 0;
   const std::string unit = floating ? "flop" : "warp instructions";
   const double warps = total_warps(statistics);

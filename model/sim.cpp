@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/sim.hpp"
-
+// GPUPerf, the model of Sim et al.: it computes the computation and memory times of a multiprocessor separately and
+// then overlaps them. It includes caches, instruction-level (ILP) and memory-level parallelism (MLP), and
+// serialisation.
+//
+//   T_exec = T_comp + T_mem - T_overlap
+//
+// J. Sim, A. Dasgupta, H. Kim, R. Vuduc, "A Performance Analysis Framework for Identifying Potential Benefits in GPGPU
+// Applications", PPoPP 2012, equations (1) to (17) and (A.1) to (A.7), made for Fermi. The text of the paper was not
+// available: the equations are those of an implementation that cites their numbers. The potential-benefit metrics
+// (B_itilp, B_serial, B_fp, B_memlp) are recalled, and their equation numbers are not confirmed.
 #include "model/cache_hits.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
@@ -95,12 +103,10 @@ double serialization(Prediction& p, const Work& w, const Memory& m, const Device
 
 } // namespace
 
-Expected<Prediction> sim(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
-  if (Diagnostics errors = check_inputs(kSim, statistics, device); errors.has_errors())
-    return failure(std::move(errors));
-  Prediction p;
-  p.model = kSim;
-  p.device = device.name;
+/// Terms have the paper's names; cycles are those of the shader clock. Needs device.sim, device.latency.arithmetic and
+/// device.latency.memory; latency.l1 and l2 if the device has caches.
+Expected<Prediction> sim(Prediction p, const KernelStatistics& statistics, const Device& device,
+                         const ModelOptions& options) {
   const Work w = work_of(statistics);
   const Residency r = residency(statistics, device, options);
   const double warps = note(p, "warps_per_SM", total_warps(statistics) / r.multiprocessors, "warps");

@@ -6,18 +6,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace warplens::model {
 namespace {
 
 using Field = std::optional<double>;
-
-template <Field KernelStatistics::*Member> Field& member(KernelStatistics& statistics) { return statistics.*Member; }
-template <IssueClass Class> Field& of_class(KernelStatistics& statistics) {
-  return statistics.by_class[static_cast<std::size_t>(Class)];
-}
 
 constexpr double kLargest = 1e15; ///< larger than any real count; products of a few such numbers stay finite
 
@@ -112,19 +106,11 @@ std::string models_without(const StatisticField& field) {
 } // namespace
 
 std::string_view to_string(IssueClass issue_class) {
-  switch (issue_class) {
-  case IssueClass::reciprocal: return "reciprocal";
-  case IssueClass::reciprocal_square_root: return "reciprocal_square_root";
-  case IssueClass::square_root: return "square_root";
-  case IssueClass::divide: return "divide";
-  case IssueClass::fast_divide: return "fast_divide";
-  case IssueClass::logarithm: return "logarithm";
-  case IssueClass::exponential: return "exponential";
-  case IssueClass::sine_cosine: return "sine_cosine";
-  case IssueClass::integer_multiply: return "integer_multiply";
-  case IssueClass::double_precision: return "double_precision";
-  }
-  return "";
+  static constexpr std::array<std::string_view, kIssueClasses> kNames{
+#define ISSUE_CLASS(name, meaning) #name,
+#include "model/statistics.def"
+  };
+  return kNames[static_cast<std::size_t>(issue_class)];
 }
 
 bool runs_on_special_units(IssueClass issue_class) {
@@ -132,70 +118,13 @@ bool runs_on_special_units(IssueClass issue_class) {
 }
 
 const std::vector<StatisticField>& statistic_fields() {
-  using S = KernelStatistics;
-  using C = IssueClass;
-  static constexpr std::string_view kPerWarp = "per warp";
-  static constexpr std::string_view kRatio = "0 to 1";
   // Never destroyed, so that it can still be used while the program ends.
   static const std::vector<StatisticField>& fields = *new std::vector<StatisticField>{
-      {"threads_per_block", "threads", "threads of a block", member<&S::threads_per_block>},
-      {"blocks", "blocks", "blocks of the grid", member<&S::blocks>},
-      {"resident_blocks", "blocks", "blocks that fit on a multiprocessor", member<&S::resident_blocks>},
-      {"instructions", kPerWarp, "warp instructions of all kinds", member<&S::instructions>},
-      {"global_requests", kPerWarp, "requests to device memory", member<&S::global_requests>},
-      {"coalesced_requests", kPerWarp, "coalesced requests", member<&S::coalesced_requests>},
-      {"uncoalesced_requests", kPerWarp, "uncoalesced requests", member<&S::uncoalesced_requests>},
-      {"uncoalesced_transactions", "per request", "transactions of an uncoalesced request",
-       member<&S::uncoalesced_transactions>},
-      {"bytes_per_request", "bytes", "bytes that the lanes access", member<&S::bytes_per_request>},
-      {"transactions_32", kPerWarp, "32-byte transactions", member<&S::transactions_32>},
-      {"transactions_64", kPerWarp, "64-byte transactions", member<&S::transactions_64>},
-      {"transactions_128", kPerWarp, "128-byte transactions", member<&S::transactions_128>},
-      {"vector_transactions_32", kPerWarp, "those of vector requests", member<&S::vector_transactions_32>},
-      {"vector_transactions_64", kPerWarp, "those of vector requests", member<&S::vector_transactions_64>},
-      {"vector_transactions_128", kPerWarp, "those of vector requests", member<&S::vector_transactions_128>},
-      {"load_transactions", kPerWarp, "load transactions of all sizes", member<&S::load_transactions>},
-      {"store_transactions", kPerWarp, "store transactions of all sizes", member<&S::store_transactions>},
-      {"atomic_transactions", kPerWarp, "atomic transactions, repeated for colliding lanes",
-       member<&S::atomic_transactions>},
-      {"argument_bytes", "bytes", "size of the allocations that the launch arguments point into",
-       member<&S::argument_bytes>},
-      {"duplicate_loads", "requests", "requests in flight that fetch the same data", member<&S::duplicate_loads>},
-      {"load_waits", kPerWarp, "waits for loads", member<&S::load_waits>},
-      {"independent_loads", "requests", "requests that a warp has in flight", member<&S::independent_loads>},
-      {"ideal_duplicate_loads", "warps", "warps of a block that fetch the same data",
-       member<&S::ideal_duplicate_loads>},
-      {"independent_instructions", "per request", "instructions between a request and the use of its data",
-       member<&S::independent_instructions>},
-      {"l1_hit_ratio", kRatio, "load transactions that hit the L1 cache", member<&S::l1_hit_ratio>},
-      {"l2_hit_ratio", kRatio, "of the load transactions that miss the L1 cache, those that hit the L2 cache",
-       member<&S::l2_hit_ratio>},
-      {"l1_wavefronts", kPerWarp, "passes over the L1 cache and shared memory", member<&S::l1_wavefronts>},
-      {"synchronizations", kPerWarp, "barriers", member<&S::synchronizations>},
-      {"bank_conflict_passes", kPerWarp, "half-warp passes over the banks beyond the first",
-       member<&S::bank_conflict_passes>},
-      {"shared_requests", kPerWarp, "requests to shared memory", member<&S::shared_requests>},
-      {"issue_chain", kPerWarp, "cycles that a single warp takes to issue its instructions", member<&S::issue_chain>},
-      {"lanes_per_instruction", "lanes", "lanes that take part in an instruction", member<&S::lanes_per_instruction>},
-      {"integer_divisions", kPerWarp, "integer divisions and remainders", member<&S::integer_divisions>},
-      {"instruction_parallelism", "instructions", "consecutive independent instructions of a warp",
-       member<&S::instruction_parallelism>},
-      {"floating_point_instructions", kPerWarp, "floating-point instructions", member<&S::floating_point_instructions>},
-      {"flops", kPerWarp, "floating-point operations of all lanes", member<&S::flops>},
-      {"registers_per_thread", "registers", "registers of a thread", member<&S::registers_per_thread>},
-      {"shared_bytes_per_block", "bytes", "shared memory of a block", member<&S::shared_bytes_per_block>},
-      {"thread_cycles", "cycles", "weighted computation of a thread", member<&S::thread_cycles>},
-      {"adjusting_weight", "factor", "weight fitted from measured runs", member<&S::adjusting_weight>},
-      {"reciprocal", kPerWarp, "reciprocals", of_class<C::reciprocal>},
-      {"reciprocal_square_root", kPerWarp, "reciprocal square roots", of_class<C::reciprocal_square_root>},
-      {"square_root", kPerWarp, "square roots", of_class<C::square_root>},
-      {"divide", kPerWarp, "floating-point divisions", of_class<C::divide>},
-      {"fast_divide", kPerWarp, "approximate floating-point divisions", of_class<C::fast_divide>},
-      {"logarithm", kPerWarp, "logarithms", of_class<C::logarithm>},
-      {"exponential", kPerWarp, "exponentials", of_class<C::exponential>},
-      {"sine_cosine", kPerWarp, "sines and cosines", of_class<C::sine_cosine>},
-      {"integer_multiply", kPerWarp, "32-bit integer multiplications", of_class<C::integer_multiply>},
-      {"double_precision", kPerWarp, "double-precision arithmetic", of_class<C::double_precision>},
+#define STATISTIC(name, unit, meaning) {#name, unit, meaning, [](KernelStatistics& s) -> Field& { return s.name; }},
+#define ISSUE_CLASS(name, meaning)                                                                                     \
+  {#name, "per warp", meaning,                                                                                         \
+   [](KernelStatistics& s) -> Field& { return s.by_class[static_cast<std::size_t>(IssueClass::name)]; }},
+#include "model/statistics.def"
   };
   return fields;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counts of a launch that the analytical models need, from the emulator, from a profiler or entered by hand. All
-// models use this struct. Each model declares the fields that it needs; fields that were not measured are empty.
+// models use this struct. Each model declares the fields that it needs; fields that were not measured are empty. All
+// are declared in model/statistics.def.
 //
 //   KernelStatistics tiled;                 // the matrix multiplication of Hong & Kim, section 3.5
 //   tiled.threads_per_block = 128;
@@ -19,7 +20,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,18 +27,13 @@ namespace warplens::model {
 
 /// Instructions that occupy the issue port longer than others.
 enum class IssueClass : std::uint8_t {
-  reciprocal,             ///< rcp.f32
-  reciprocal_square_root, ///< rsqrt.f32
-  square_root,            ///< sqrt.f32
-  divide,                 ///< div.f32, rounded
-  fast_divide,            ///< div.approx.f32, div.full.f32
-  logarithm,              ///< lg2.f32
-  exponential,            ///< ex2.f32
-  sine_cosine,            ///< sin.f32, cos.f32
-  integer_multiply,       ///< 32-bit mul and mad; not mul24
-  double_precision,       ///< arithmetic on f64
+#define ISSUE_CLASS(name, meaning) name,
+#include "model/statistics.def"
 };
-constexpr std::size_t kIssueClasses = 10;
+#define ISSUE_CLASS(name, meaning) +1
+constexpr std::size_t kIssueClasses =
+#include "model/statistics.def"
+    ;
 /// The name in device files and fields: "square_root".
 std::string_view to_string(IssueClass issue_class);
 /// Whether the special-function units execute all or most of it: reciprocal, roots, division, transcendental functions.
@@ -50,64 +45,8 @@ inline double value_of(const std::optional<double>& field) { return field.value_
 struct KernelStatistics {
   using Field = std::optional<double>;
 
-  Field threads_per_block; ///< threads
-  Field blocks;            ///< blocks of the grid
-  Field resident_blocks;   ///< blocks that fit on a multiprocessor, for any grid size: occupancy().blocks
-
-  Field instructions; ///< warp instructions of all kinds, memory and barriers included, per warp
-
-  // Device memory: global and local.
-  Field global_requests;          ///< load, store and atomic instructions to device memory, per warp
-  Field coalesced_requests;       ///< those that the rule of the device coalesces, per warp
-  Field uncoalesced_requests;     ///< those that it does not coalesce, per warp
-  Field uncoalesced_transactions; ///< transactions of one such request, average; default: the device's
-  Field bytes_per_request;        ///< bytes that the lanes of a request access, average: 128 for 32 lanes of 4 bytes
-
-  Field transactions_32;         ///< memory transactions of 32 bytes, of all requests, per warp
-  Field transactions_64;         ///< of 64 bytes
-  Field transactions_128;        ///< of 128 bytes
-  Field vector_transactions_32;  ///< those of transactions_32 that vector requests cause (ld.v2, …); default 0
-  Field vector_transactions_64;  ///< those of transactions_64
-  Field vector_transactions_128; ///< those of transactions_128
-
-  Field load_transactions;   ///< transactions of all sizes that loads cause, per warp
-  Field store_transactions;  ///< those that stores cause, per warp; atomics cause the others
-  Field atomic_transactions; ///< of atomics, repeated for colliding lanes, per warp; 0 unless given
-  /// Bytes of the allocations that the arguments of the launch point into: the most that device memory delivers if the
-  /// caches keep all data for further accesses
-  Field argument_bytes;
-
-  Field duplicate_loads;   ///< scalar requests in flight together that fetch the same data, average; 1 unless given
-  Field load_waits;        ///< how often a warp waits for loads; global_requests / independent_loads unless given
-  Field independent_loads; ///< requests that a warp has in flight before it needs one, average; 1 unless given
-  /// Warps of a block that fetch the same data with the same load, average: the value of duplicate_loads if the memory
-  /// controller saw all of them at once. See model/merging.hpp.
-  Field ideal_duplicate_loads;
-  /// Instructions that a warp issues between a request and the first use of its data, average; 0 unless given
-  Field independent_instructions;
-  Field l1_hit_ratio; ///< of the load transactions, 0 to 1; 0 unless given
-  Field l2_hit_ratio; ///< of those that miss the L1 cache, 0 to 1; 0 unless given
-  /// Passes over the L1 cache and shared memory that loads, stores and atomics take, per warp: the largest of the
-  /// passes over the banks, one per register of each lane, and one per four lines that are looked up
-  Field l1_wavefronts;
-
-  Field synchronizations;      ///< barrier instructions, per warp; 0 unless given
-  Field bank_conflict_passes;  ///< half-warp passes over the shared-memory banks after the first of each request, per
-                               ///< warp: a 16-way conflict of both halves is 30; 0 unless given
-  Field shared_requests;       ///< load, store and atomic instructions to shared memory, per warp; 0 unless given
-  Field issue_chain;           ///< cycles that a single warp takes to issue its instructions, without memory, per warp
-  Field lanes_per_instruction; ///< lanes that take part in an instruction, average: 32 without divergence
-  Field integer_divisions;     ///< integer divisions and remainders, per warp; 0 unless given
-  Field instruction_parallelism;     ///< ILP: consecutive independent instructions of a warp, average; 1 unless given
-  Field floating_point_instructions; ///< floating-point warp instructions, per warp
-  Field flops;                       ///< floating-point operations of all lanes, per warp; a fused multiply-add is two
-
-  // Properties of the kernel from other sources.
-  Field registers_per_thread;   ///< for the occupancy on another device
-  Field shared_bytes_per_block; ///< static and dynamic, bytes; for the occupancy on another device
-  Field thread_cycles;          ///< weighted computation of one thread, cycles: see model/karan_kumar.hpp
-  Field adjusting_weight;       ///< fitted from measured runs of this kernel on this device: see model/calibration.hpp
-
+#define STATISTIC(name, unit, meaning) Field name;
+#include "model/statistics.def"
   /// Warp instructions by IssueClass, per warp; 0 unless given. All are part of `instructions`.
   std::array<Field, kIssueClasses> by_class{};
 };

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/volkov.hpp"
-
+// Volkov's bound: a multiprocessor executes memory instructions at the lowest of four rates: the rate that its warps
+// sustain if each waits for one latency after the other, and the rates of memory, arithmetic and issue.
+//
+//   per cycle: min( n / (mem_lat + alpha * alu_lat), mem_thru, alu_thru / alpha, issue_thru / (alpha + 1) )
+//
+// n: resident warps times the loads that each has in flight; alpha: other instructions per memory instruction.
+// V. Volkov, "Understanding Latency Hiding on GPUs", dissertation, University of California at Berkeley 2016; the
+// formula is taken from notes that restate it.
 #include "model/cache_hits.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
@@ -26,12 +32,10 @@ Rates arithmetic_only(const Device& device, double warps, double ilp) {
 
 } // namespace
 
-Expected<Prediction> volkov(const KernelStatistics& statistics, const Device& device, const ModelOptions& options) {
-  if (Diagnostics errors = check_inputs(kVolkov, statistics, device); errors.has_errors())
-    return failure(std::move(errors));
-  Prediction p;
-  p.model = kVolkov;
-  p.device = device.name;
+/// Needs device.latency.arithmetic and .memory; cache hits shorten the latency if the device has their latencies.
+/// alu_thru is one warp for every 32 cores.
+Expected<Prediction> volkov(Prediction p, const KernelStatistics& statistics, const Device& device,
+                            const ModelOptions& options) {
   const KernelStatistics& s = statistics;
   const Residency r = residency(s, device, options);
   const double requests = *s.global_requests;

@@ -11,63 +11,42 @@ namespace {
 
 using T = Key::Takes;
 
+constexpr Key choice(std::string_view table, std::string_view name, std::string_view meaning,
+                     std::array<std::string_view, 3> choices, std::string_view otherwise = {}) {
+  return {table, name, meaning, T::choice, otherwise, 0, 0, choices};
+}
+
 /// Keys of both kinds of rule.
 constexpr Key kOfBoth[] = {
-    {"",
-     "rule",
-     "which memory the rule is for: global (coalescing) or shared (banks)",
-     T::choice,
-     "",
-     0,
-     0,
-     {"coalescing", "banks"}},
+    choice("", "rule", "which memory the rule is for: global (coalescing) or shared (banks)", {"coalescing", "banks"}),
     {"", "name", "part of the counter names; must differ from the names of built-in rules", T::name},
     {"", "title", "a short description of the rule", T::text},
     {"", "source", "the publication that the rule comes from", T::text, "none"},
 };
 
 constexpr Key kKeys[] = {
-    {"coalescing",
-     "order",
-     "any: a request causes a transaction for each segment that its lanes access; kth_word: only if lane k accesses "
-     "word k of an aligned segment, else each lane causes its own",
-     T::choice,
-     "",
-     0,
-     0,
-     {"any", "kth_word"}},
+    choice("coalescing", "order",
+           "any: a request causes a transaction for each segment that its lanes access; kth_word: only if lane k "
+           "accesses word k of an aligned segment, else each lane causes its own",
+           {"any", "kth_word"}),
     {"coalescing", "shrink", "whether a transaction is halved while only one half of it is used, down to `smallest`",
      T::flag, "false"},
     {"coalescing", "smallest", "bytes of the smallest transaction; for kth_word, of a lane's own transaction", T::power,
      "", 4, 4096},
-    {"coalescing",
-     "equal_addresses",
-     "joined: lanes that access the same address share its transaction; in_turns: they repeat it one after the other",
-     T::choice,
-     "joined",
-     0,
-     0,
-     {"joined", "in_turns"}},
-    {"coalescing",
-     "atomics",
-     "as_stores: atomics are served like stores; in_turns: lanes that access the same address repeat its transaction; "
-     "undescribed: the rule leaves atomics out, and so do models and findings",
-     T::choice,
-     "as_stores",
-     0,
-     0,
-     {"as_stores", "in_turns", "undescribed"}},
+    choice("coalescing", "equal_addresses",
+           "joined: lanes that access the same address share its transaction; in_turns: they repeat it one after the "
+           "other",
+           {"joined", "in_turns"}, "joined"),
+    choice("coalescing", "atomics",
+           "as_stores: atomics are served like stores; in_turns: lanes that access the same address repeat its "
+           "transaction; undescribed: the rule leaves atomics out, and so do models and findings",
+           {"as_stores", "in_turns", "undescribed"}, "as_stores"),
     {"coalescing", "split_vectors", "whether the elements of a vector access are requested one after the other",
      T::flag, "false"},
-    {"coalescing",
-     "unit",
-     "the unit in which the report and its findings count waste: sectors of 32 bytes, or bytes; for kth_word, always "
-     "transactions",
-     T::choice,
-     "sectors if all segments have 32 bytes, else bytes",
-     0,
-     0,
-     {"sectors", "bytes"}},
+    choice("coalescing", "unit",
+           "the unit in which the report and its findings count waste: sectors of 32 bytes, or bytes; for kth_word, "
+           "always transactions",
+           {"sectors", "bytes"}, "sectors if all segments have 32 bytes, else bytes"),
     {"coalescing", "word",
      "how words of one size are served, ascending by size; other sizes like the next smaller one, for kth_word each "
      "lane on its own",
@@ -88,42 +67,27 @@ constexpr Key kKeys[] = {
 
     {"banks", "banks", "number of banks: a power of two, or a prime number if `index` is prime", T::count, "", 1, 256},
     {"banks", "bank_bytes", "bytes of a bank's word", T::power, "", 1, 32},
-    {"banks",
-     "index",
-     "modulo: the bank is the word number modulo the banks; xor: likewise, after an XOR of the word number with itself "
-     "shifted right by `xor_shift`; prime: modulo a prime number of banks",
-     T::choice,
-     "modulo",
-     0,
-     0,
-     {"modulo", "xor", "prime"}},
+    choice("banks", "index",
+           "modulo: the bank is the word number modulo the banks; xor: likewise, after an XOR of the word number with "
+           "itself shifted right by `xor_shift`; prime: modulo a prime number of banks",
+           {"modulo", "xor", "prime"}, "modulo"),
     {"banks", "xor_shift", "the lowest bit of the word number that the XOR applies to the bank number", T::count,
      "the first bit above the bank number", 1, 16},
     {"banks", "row_bytes", "bytes of a row: in each bank, a pass serves the words of one aligned block of this size",
      T::count, "all banks together", 1, 65536},
-    {"banks",
-     "broadcast",
-     "every_word: in each bank, a pass serves all lanes that access one row; one_word: all lanes that access one word, "
-     "and one lane of each other bank; none: one lane of each bank",
-     T::choice,
-     "",
-     0,
-     0,
-     {"every_word", "one_word", "none"}},
+    choice("banks", "broadcast",
+           "every_word: in each bank, a pass serves all lanes that access one row; one_word: all lanes that access one "
+           "word, and one lane of each other bank; none: one lane of each bank",
+           {"every_word", "one_word", "none"}),
     {"banks", "split_words", "whether words wider than a bank are split into requests of one bank word", T::flag, ""},
     {"banks", "merge_equal_pairs",
      "whether two neighbouring requests of a load are merged if all active lanes i and i^1 have the same address, or "
      "all i and i^2",
      T::flag, "false"},
-    {"banks",
-     "atomics",
-     "one_lane: a pass of an atomic serves one lane of each bank; own_unit: likewise, but models leave its conflicts "
-     "out; as_stores: like a store",
-     T::choice,
-     "one_lane",
-     0,
-     0,
-     {"one_lane", "own_unit", "as_stores"}},
+    choice("banks", "atomics",
+           "one_lane: a pass of an atomic serves one lane of each bank; own_unit: likewise, but models leave its "
+           "conflicts out; as_stores: like a store",
+           {"one_lane", "own_unit", "as_stores"}, "one_lane"),
     {"banks", "constants",
      "whether constants and parameters use the same unit, with one pass for each further address of a request", T::flag,
      "false"},

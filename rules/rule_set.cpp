@@ -38,10 +38,8 @@ Expected<Rule> parse_rule(std::string_view text, std::string_view file) {
 Expected<Rule> find_rule(const std::string& name) {
   if (const CoalescingRule* rule = find_coalescing_rule(name)) return *rule;
   if (const BankRule* rule = find_bank_rule(name)) return *rule;
-  const std::string near = closest(name, rule_names());
   return failure(fmt::format("there is no rule '{}' and no file of that name", name),
-                 near.empty() ? "warplens list rules shows the built-in rules"
-                              : fmt::format("did you mean '{}'?", near));
+                 did_you_mean(name, rule_names(), "warplens list rules shows the built-in rules"));
 }
 
 std::vector<std::string_view> rule_names() {

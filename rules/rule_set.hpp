@@ -12,7 +12,6 @@
 #include "rules/coalescing.hpp"
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>

@@ -228,10 +228,9 @@ Diagnostics RuleTable::finish() {
   if (state_->table)
     for (const auto& [key, node] : *state_->table)
       if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
-        const std::string near = closest(key.str(), known);
         const auto& at = key.source().begin;
         state_->diagnostics->error({at.line, at.column}, fmt::format("unknown key '{}'", key.str()),
-                                   near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+                                   did_you_mean(key.str(), known));
       }
   return finish_early();
 }

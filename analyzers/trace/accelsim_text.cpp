@@ -215,8 +215,7 @@ bool AccelSimReader::parse_addresses(std::vector<std::string_view>::const_iterat
   const int first = std::countr_zero(i.mask);
   if (mode != 0 && !take(address, 16)) return false;
   if (mode == 1 && !take(stride, 10)) return false;
-  for (exec::Mask rest = i.mask; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : exec::EachLane(i.mask)) {
     if (mode == 0) {
       if (!take(address, 16)) return false;
     } else if (mode == 2 && lane != first) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <optional>
 
 namespace warplens::analyzers::trace {
@@ -160,10 +159,7 @@ void BlockBuilder::sequences(const exec::WarpId& of, const exec::Access& a, cons
 void BlockBuilder::scattered(const exec::WarpId& of, const exec::Access& a) {
   const std::uint64_t base = a.addresses[std::countr_zero(a.mask)];
   std::int64_t offsets[kWarpSize];
-  for (Mask rest = a.mask; rest != 0; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    offsets[lane] = static_cast<std::int64_t>(a.addresses[lane] - base);
-  }
+  for (const int lane : exec::EachLane(a.mask)) offsets[lane] = static_cast<std::int64_t>(a.addresses[lane] - base);
   PatternRow p = row_of(a);
   p.origin = base & ~kLow;
   add_offsets(p, offsets);

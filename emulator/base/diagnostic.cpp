@@ -125,4 +125,9 @@ std::string closest(std::string_view word, const std::vector<std::string_view>& 
   return std::string(best);
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known, std::string otherwise) {
+  const std::string near = closest(word, known);
+  return near.empty() ? std::move(otherwise) : fmt::format("did you mean '{}'?", near);
+}
+
 } // namespace warplens

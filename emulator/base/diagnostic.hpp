@@ -56,7 +56,9 @@ private:
 /// `source` is the text of the file that the locations refer to. If it is empty, no line and caret are shown.
 std::string render(const Diagnostics& diagnostics, std::string_view source, std::size_t limit = 50);
 
-/// The known word closest to `word` by edit distance, or empty if none is close. For "did you mean".
+/// The known word closest to `word` by edit distance, or empty if none is close.
 std::string closest(std::string_view word, const std::vector<std::string_view>& known);
+/// The hint "did you mean 'WORD'?" with the closest known word; `otherwise` if none is close.
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known, std::string otherwise = {});
 
 } // namespace warplens

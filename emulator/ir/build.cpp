@@ -85,9 +85,8 @@ void Builder::target(const std::vector<Lexeme>& words) {
       constexpr std::string_view kOptions[] = {"texmode_unified", "texmode_independent", "texmode_raw", "debug",
                                                "map_f64_to_f32"};
       if (std::find(std::begin(kOptions), std::end(kOptions), text) == std::end(kOptions)) {
-        const std::string near = closest(text, {std::begin(kOptions), std::end(kOptions)});
         error(word.where, fmt::format("unknown target '{}'", text),
-              near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+              did_you_mean(text, {std::begin(kOptions), std::end(kOptions)}));
         continue;
       }
       const std::string_view kept = module_.intern(text);
@@ -218,9 +217,7 @@ void Builder::function_directive(Function& target, const FunctionDirectiveSyntax
   if (found == std::end(known)) {
     std::vector<std::string_view> names;
     for (const Known& k : known) names.push_back(k.name);
-    const std::string near = closest(name, names);
-    return error(directive.name.where, fmt::format("unknown directive '{}'", name),
-                 near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    return error(directive.name.where, fmt::format("unknown directive '{}'", name), did_you_mean(name, names));
   }
   requires_version(found->ptx, directive.name);
   if (found->of_function == target.is_entry)

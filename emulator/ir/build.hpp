@@ -126,7 +126,6 @@ private:
   void check_body(SourceLocation where);
   void check_size(const Variable& variable);
   void check_late_names();
-  [[nodiscard]] bool is_independent() const;
 
   // build_variables.cpp
   std::optional<Variable> variable_of(const DeclarationSyntax& head, const DeclaratorSyntax& name);

@@ -57,7 +57,7 @@ bool Builder::wrong_place(const Variable& v, const DeclarationSyntax& head) {
   if (opaque) requires_version(15, {isa::name(v.type), v.where});
   if (opaque && (in_body_ || v.space != Space::global))
     return refused(fmt::format("is a .{}, which must be declared .global and outside functions", isa::name(v.type)));
-  if (v.type == Type::samplerref && !is_independent())
+  if (v.type == Type::samplerref && !module_.has_samplers())
     return refused("is a sampler, which unified mode does not have", "samplers require '.target texmode_independent'");
   if (v.space == Space::texture) {
     if (in_body_) return refused("is in .tex, which is allowed only outside functions");
@@ -163,11 +163,6 @@ void Builder::check_late_names() {
     if (!symbol || symbol->kind != OperandKind::function)
       error(name.where, fmt::format("expected a function but found '{}'", name.text));
   }
-}
-
-bool Builder::is_independent() const {
-  const auto& options = module_.target_options;
-  return std::find(options.begin(), options.end(), "texmode_independent") != options.end();
 }
 
 } // namespace warplens::ir

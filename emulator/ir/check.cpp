@@ -26,12 +26,11 @@ constexpr std::size_t kMaxErrors = 1000; // per module, as in the parser
 constexpr int kFirstDouble = 13;         // earlier targets have no double precision (manual 11.1.2)
 
 /// No target has such an instruction, so it is an error even if no kernel reaches it.
-bool writes_constants(std::string_view opcode) {
-  const std::string_view name = opcode.substr(0, opcode.find('.'));
+bool writes_constants(const Instruction& instruction) {
   const auto table = isa::table();
-  return opcode.find(".const") != std::string_view::npos &&
+  return instruction.opcode.find(".const") != std::string_view::npos &&
          std::any_of(table.begin(), table.end(), [&](const isa::Entry& e) {
-           return e.opcode == name &&
+           return e.opcode == instruction.head() &&
                   (e.family == Family::store || e.family == Family::atomic || e.family == Family::reduction);
          });
 }
@@ -86,7 +85,7 @@ private:
       const Known& k = known(instruction);
       instruction.form = k.form;
       if (k.form != kNone) instruction.instruction_class = module_.spellings[k.form].instruction_class;
-      if (k.form == kNone && writes_constants(instruction.opcode)) {
+      if (k.form == kNone && writes_constants(instruction)) {
         error(nullptr, fmt::format("'{}' cannot write: .const memory is read-only", instruction.opcode));
         continue;
       }
@@ -226,8 +225,8 @@ private:
     if (o.kind == OperandKind::vector || spec.braces) return vector(o, spec, type, spelling);
     const bool whole_special = spec.moved && o.kind == OperandKind::special && o.component == 0 &&
                                isa::info(static_cast<isa::Special>(o.index)).components > 1;
-    if (spec.vector && vector_width(spelling) > 1 && !(whole_special && !spec.destination)) {
-      error(&o, fmt::format("'{}' expects a vector of {}, got {}", instruction_->opcode, vector_width(spelling),
+    if (spec.vector && spelling.vector_width() > 1 && !(whole_special && !spec.destination)) {
+      error(&o, fmt::format("'{}' expects a vector of {}, got {}", instruction_->opcode, spelling.vector_width(),
                             described(*function_, o)));
       return;
     }
@@ -260,13 +259,9 @@ private:
     error(&o, fmt::format("'{}' expects a predicate, got {}", instruction_->opcode, described(*function_, o)));
   }
 
-  static int vector_width(const isa::Spelling& s) {
-    return s.has(isa::Word::w_v2) ? 2 : s.has(isa::Word::w_v4) ? 4 : s.has(isa::Word::w_v8) ? 8 : 1;
-  }
-
   void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
     if (spec.moved && !spec.vector) return moved_vector(o, spec, type);
-    const int wanted = spec.braces ? spec.elements : vector_width(spelling);
+    const int wanted = spec.braces ? spec.elements : spelling.vector_width();
     if (spec.braces && o.kind != OperandKind::vector) {
       error(&o,
             fmt::format("'{}' expects a vector of {}, got {}", instruction_->opcode, wanted, described(*function_, o)));
@@ -381,7 +376,7 @@ private:
     else if (!isa::readable_as(special, type, spec.special))
       error(&o, fmt::format("'{}' expects a value of type .{}, but '{}' is .{}", instruction_->opcode, isa::name(type),
                             has.name, isa::name(has.type)));
-    else if (has.components > 1 && o.component == 0 && vector_width(spelling) == 1 &&
+    else if (has.components > 1 && o.component == 0 && spelling.vector_width() == 1 &&
              isa::info(type).kind == Class::untyped)
       error(&o, fmt::format("'{}' is a vector: read one of its components, such as {}.x", has.name, has.name));
     else if (o.component > has.components || (has.components == 1 && o.component != 0))

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace warplens::ir {
 
@@ -13,9 +14,7 @@ using isa::Class;
 
 namespace {
 constexpr int kFirstGeneric = 20; // target
-constexpr isa::Word kSpaceWords[] = {isa::Word::w_global,     isa::Word::w_local,          isa::Word::w_const_,
-                                     isa::Word::w_param,      isa::Word::w_param_entry,    isa::Word::w_shared,
-                                     isa::Word::w_shared_cta, isa::Word::w_shared_cluster, isa::Word::w_param_func};
+
 } // namespace
 
 bool AddressChecker::wrong_index(const Operand& o) {
@@ -24,9 +23,7 @@ bool AddressChecker::wrong_index(const Operand& o) {
     const Operand& index = both[1];
     const bool is_register = index.kind == OperandKind::reg && index.component == 0 && !index.negated;
     const Type type = is_register ? function_->registers[index.index].type : Type::none;
-    const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
-    if (both[0].kind == OperandKind::variable && integral && isa::bits(type) >= 32 && isa::bits(type) <= 64)
-      return false;
+    if (both[0].kind == OperandKind::variable && isa::is_address(type)) return false;
     if (both[0].kind != OperandKind::variable)
       error(&both[0],
             fmt::format("a register can only be added to a variable, not to {}", described(*function_, both[0])));
@@ -63,11 +60,9 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
           fmt::format("'{}' expects an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
     return;
   }
-  const bool names_space =
-      std::any_of(std::begin(kSpaceWords), std::end(kSpaceWords), [&](isa::Word word) { return spelling.has(word); });
   const isa::Family family = spelling.entry->family;
   const bool accesses = family == isa::Family::load || family == isa::Family::store;
-  if (accesses && !names_space && module_.sm < kFirstGeneric)
+  if (accesses && spelling.form.space() == Space::generic && module_.sm < kFirstGeneric)
     return error(&o, fmt::format("'{}' without a state space requires .target sm_20 or higher", instruction_->opcode));
   if (accesses && family == isa::Family::store && spelling.has(isa::Word::w_param) && module_.version < 20)
     return error(&o, "'st.param' requires PTX ISA .version 2.0 or later");
@@ -83,9 +78,7 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
     if (base.component != 0 || function_->registers[base.index].components != 1)
       return error(&base, fmt::format("an address cannot be a vector or an element of a vector: '{}'",
                                       function_->registers[base.index].name));
-    const Type type = function_->registers[base.index].type;
-    const bool integral = isa::info(type).kind == Class::untyped || isa::is_integer(type);
-    if (!integral || (isa::bits(type) != 32 && isa::bits(type) != 64))
+    if (!isa::is_address(function_->registers[base.index].type))
       error(&base, fmt::format("an address must be a 32- or 64-bit integer, got {}", described(*function_, base)));
     return;
   }
@@ -98,27 +91,20 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
 }
 
 void AddressChecker::space(const Operand& base, const isa::Spelling& spelling) {
-  using isa::Word;
   check_param_variable(module_, *function_, *instruction_, base, complain_);
   const Space has = module_.variable(*function_, base.index).space;
   // Copies have two spaces.
-  std::vector<Space> wants;
-  if (spelling.has(Word::w_global)) wants.push_back(Space::global);
-  if (spelling.has(Word::w_shared) || spelling.has(Word::w_shared_cta) || spelling.has(Word::w_shared_cluster))
-    wants.push_back(Space::shared);
-  if (spelling.has(Word::w_local)) wants.push_back(Space::local);
-  if (spelling.has(Word::w_const_)) wants.push_back(Space::constant);
-  if (spelling.has(Word::w_param) || spelling.has(Word::w_param_entry) || spelling.has(Word::w_param_func))
-    wants.push_back(Space::param);
-  // Without a space, the address is generic, and these spaces have no generic addresses.
+  std::set<Space> wants;
+  for (int i = 0; i < spelling.form.count; ++i) wants.insert(isa::space_of(spelling.form.words[i]));
+  wants.erase(Space::none);
   const isa::Family family = spelling.entry->family;
   const bool unreachable = has == Space::param || (has == Space::constant && family == isa::Family::store);
   if (wants.empty() && unreachable && (family == isa::Family::load || family == isa::Family::store))
     error(&base, fmt::format("'{}' without a state space cannot reach '{}', which is in .{}", instruction_->opcode,
                              module_.variable(*function_, base.index).name, isa::name(has)));
-  if (!wants.empty() && std::find(wants.begin(), wants.end(), has) == wants.end())
+  if (!wants.empty() && !wants.contains(has))
     error(&base, fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode,
-                             isa::name(wants.front()), module_.variable(*function_, base.index).name, isa::name(has)));
+                             isa::name(*wants.begin()), module_.variable(*function_, base.index).name, isa::name(has)));
 }
 
 } // namespace warplens::ir

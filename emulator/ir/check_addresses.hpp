@@ -28,7 +28,6 @@ private:
   void error(const Operand* operand, std::string message, std::string hint = {}) {
     complain_(operand, std::move(message), std::move(hint));
   }
-  void without_base(const Operand& operand, const isa::Spelling& spelling);
   void space(const Operand& variable, const isa::Spelling& spelling);
 
   const Module& module_;

@@ -57,9 +57,7 @@ private:
   void indirect() {
     const Operand& target = *operands_.target;
     const Type type = target.kind == OperandKind::reg ? caller_.registers[target.index].type : Type::none;
-    const bool address = (isa::info(type).kind == isa::Class::untyped || isa::is_integer(type)) &&
-                         (isa::bits(type) == 32 || isa::bits(type) == 64);
-    if (!address) {
+    if (!isa::is_address(type)) {
       complain_(&target, "the target of a call must be a function, or a 32- or 64-bit register that holds its address",
                 {});
       return;

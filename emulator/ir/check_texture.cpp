@@ -18,17 +18,12 @@ bool is_scalar_float(const Function& f, const Operand& o) {
   return o.kind == OperandKind::real32 || o.kind == OperandKind::real64;
 }
 
-bool is_independent(const Module& module) {
-  const auto& options = module.target_options;
-  return std::find(options.begin(), options.end(), "texmode_independent") != options.end();
-}
-
 class TextureChecker {
 public:
   TextureChecker(const Module& module, const Function& function, const Instruction& instruction,
                  const isa::Spelling& spelling)
       : module_(module), function_(function), instruction_(instruction), spelling_(spelling),
-        independent_(is_independent(module)) {}
+        independent_(module.has_samplers()) {}
 
   std::vector<TextureComplaint> run() {
     const TextureOperands operands = texture_operands(function_, instruction_, spelling_);
@@ -60,16 +55,13 @@ private:
       const Variable& v = module_.variable(function_, o.index);
       if (v.type == type || (v.space == Space::texture && type == Type::texref)) return;
     }
-    if (o.kind == OperandKind::reg && holds_address(function_.registers[o.index].type)) {
+    const Type held = o.kind == OperandKind::reg ? function_.registers[o.index].type : Type::none;
+    if (isa::is_address(held) && isa::bits(held) == 64) {
       constexpr int kIndirect = 31;
       if (module_.version < kIndirect) complain(o, "accepts a handle in a register only from PTX ISA .version 3.1 on");
       return;
     }
     complain(o, fmt::format("expects a .{} variable or a 64-bit register", isa::name(type)));
-  }
-
-  static bool holds_address(Type type) {
-    return isa::bits(type) == 64 && (isa::is_integer(type) || isa::info(type).kind == Class::untyped);
   }
 
   void sampler(const TextureOperands& operands) {
@@ -112,7 +104,7 @@ private:
 
   void coordinates(const Operand& o) {
     const CoordinateCount count = coordinate_count(spelling_);
-    const auto list = elements(o);
+    const auto list = function_.each_of(o);
     // Older compilers always wrote four.
     if (list.size() != count.written && !(list.size() > count.written && (list.size() == 2 || list.size() == 4)))
       return complain(o, fmt::format("expects {} coordinates, got {}", count.written, list.size()));
@@ -148,7 +140,7 @@ private:
     const std::size_t wanted = spelling_.has(Word::w_d1) || spelling_.has(Word::w_a1d)   ? 1
                                : spelling_.has(Word::w_d2) || spelling_.has(Word::w_a2d) ? 2
                                                                                          : 4;
-    const auto list = elements(o);
+    const auto list = function_.each_of(o);
     if (o.kind != OperandKind::vector || list.size() != wanted)
       return complain(o, fmt::format("expects a vector of {} as gradient", wanted));
     for (const Operand& e : list) number(e, true);
@@ -159,15 +151,12 @@ private:
     const std::size_t wanted = spelling_.has(Word::w_d1) || spelling_.has(Word::w_a1d) ? 1
                                : spelling_.has(Word::w_d3)                             ? 4
                                                                                        : 2;
-    const auto list = elements(o);
+    const auto list = function_.each_of(o);
     if (list.size() != wanted && list.size() != 4)
       return complain(o, fmt::format("expects a vector of {} as offset", wanted));
     for (std::size_t i = 0; i < std::min<std::size_t>(wanted, 3); ++i) number(list[i], false);
   }
 
-  [[nodiscard]] std::span<const Operand> elements(const Operand& o) const {
-    return o.kind == OperandKind::vector ? function_.elements(o) : std::span(&o, 1);
-  }
   [[nodiscard]] const Operand& single(const Operand& o) const {
     return o.kind == OperandKind::vector && o.count == 1 ? function_.elements(o)[0] : o;
   }
@@ -186,7 +175,7 @@ Type queried_type(const Module& module, const isa::Spelling& spelling) {
   constexpr Word kOfSampler[] = {Word::w_filter_mode, Word::w_addr_mode_0, Word::w_addr_mode_1, Word::w_addr_mode_2};
   const bool sampler =
       std::any_of(std::begin(kOfSampler), std::end(kOfSampler), [&](Word word) { return spelling.has(word); });
-  if (spelling.has(Word::w_force_unnormalized_coords) || (sampler && is_independent(module))) return Type::samplerref;
+  if (spelling.has(Word::w_force_unnormalized_coords) || (sampler && module.has_samplers())) return Type::samplerref;
   return spelling.entry->operands.items[1].surface ? Type::surfref : Type::texref;
 }
 

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 namespace warplens::ir {
@@ -13,31 +12,6 @@ namespace warplens::ir {
 namespace {
 
 constexpr std::int64_t kWarpSize = 32;
-
-/// Operator precedence, highest first (manual, table 5), without the conditional operator.
-int precedence(Operation operation) {
-  switch (operation) {
-  case Operation::multiply:
-  case Operation::divide:
-  case Operation::remainder: return 10;
-  case Operation::add:
-  case Operation::subtract: return 9;
-  case Operation::shift_left:
-  case Operation::shift_right: return 8;
-  case Operation::less:
-  case Operation::greater:
-  case Operation::less_equal:
-  case Operation::greater_equal: return 7;
-  case Operation::equal:
-  case Operation::not_equal: return 6;
-  case Operation::bit_and: return 5;
-  case Operation::bit_xor: return 4;
-  case Operation::bit_or: return 3;
-  case Operation::logical_and: return 2;
-  case Operation::logical_or: return 1;
-  default: return 0;
-  }
-}
 
 using Kind = Constant::Kind;
 
@@ -134,7 +108,7 @@ private:
     ++next_;
     while (left) {
       const Operation operation = upcoming();
-      const int strength = precedence(operation);
+      const int strength = kOperations[static_cast<std::size_t>(operation)].precedence;
       if (strength == 0 || strength < lowest) break;
       const SourceLocation where = terms_[next_].where;
       auto right = binary(strength + 1);

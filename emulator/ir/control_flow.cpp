@@ -9,11 +9,9 @@ namespace warplens::ir {
 
 namespace {
 
-std::string_view head(const Instruction& i) { return i.opcode.substr(0, i.opcode.find('.')); }
-
-bool is_branch(const Instruction& i) { return head(i) == "bra" || head(i) == "brx"; }
+bool is_branch(const Instruction& i) { return i.head() == "bra" || i.head() == "brx"; }
 bool leaves(const Instruction& i) {
-  const std::string_view op = head(i);
+  const std::string_view op = i.head();
   return (op == "ret" || op == "exit" || op == "trap") && i.guard == kNone;
 }
 

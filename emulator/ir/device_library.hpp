@@ -14,33 +14,9 @@ namespace warplens::ir {
 
 enum class Library : std::uint8_t {
   none,
-  vprintf,
-  malloc,
-  free,
-  assertfail,
-  graph_set_conditional,
-  // The device runtime.
-  get_parameter_buffer,
-  get_parameter_buffer_v2,
-  launch_device,
-  launch_device_v2,
-  stream_create,
-  stream_destroy,
-  stream_wait_event,
-  event_create,
-  event_record,
-  event_destroy,
-  get_last_error,
-  peek_at_last_error,
-  get_error_name,
-  get_error_string,
-  get_device,
-  get_device_count,
-  runtime_get_version,
-  cuda_malloc,
-  cuda_free,
-  memcpy_async,
-  memset_async
+#define SYSTEM_CALL(id, ...) id,
+#define DEVICE_RUNTIME(id, ...) id,
+#include "emulator/ir/device_library.def"
 };
 
 struct LibraryFunction {

@@ -9,7 +9,6 @@ namespace warplens::ir {
 
 namespace {
 
-std::string_view head(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
 bool has_word(std::string_view opcode, std::string_view word) {
   for (std::size_t at = opcode.find(word); at != std::string_view::npos; at = opcode.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -105,7 +104,7 @@ private:
     queued_[index] = false;
     const Instruction& i = f_.instructions[index];
     const auto o = f_.operands(i);
-    const std::string_view op = head(i.opcode);
+    const std::string_view op = i.head();
     if (o.empty() || op == "st" || op == "red" || op == "bra" || op == "bar") return;
     lower(o[0], zeros_of_result(op, o, [this](const Operand& x) { return of(x); }));
   }
@@ -170,7 +169,7 @@ private:
 
   void define(const Instruction& i) {
     const auto o = f_.operands(i);
-    const std::string_view op = head(i.opcode);
+    const std::string_view op = i.head();
     if (o.empty() || op == "st" || op == "red") return;
     if (o[0].kind != OperandKind::reg) {
       if (o[0].kind == OperandKind::vector || o[0].kind == OperandKind::pair || o[0].kind == OperandKind::list)
@@ -189,7 +188,7 @@ private:
   }
 
   Value result_root(const Instruction& i, std::span<const Operand> o) {
-    const int local = zeros_of_result(head(i.opcode), o, [this](const Operand& x) { return zeros(x); });
+    const int local = zeros_of_result(i.head(), o, [this](const Operand& x) { return zeros(x); });
     return {new_root(std::max(local, zeros_.of(o[0].index))), 0};
   }
 
@@ -217,7 +216,7 @@ private:
 
   void access(std::uint32_t index) {
     const Instruction& i = f_.instructions[index];
-    const std::string_view op = head(i.opcode);
+    const std::string_view op = i.head();
     if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "mbarrier" || op == "call")
       return close_both();
     if (op != "ld" && op != "st" && op != "atom" && op != "red") return;

@@ -14,15 +14,13 @@ namespace warplens::ir {
 
 namespace {
 
-std::string_view head(const Instruction& i) { return i.opcode.substr(0, i.opcode.find('.')); }
-
 // Does the body need an additional ret at the end?
 bool falls_off(const Function& f) {
   if (f.instructions.empty()) return true;
   const auto end = static_cast<std::uint32_t>(f.instructions.size());
   if (std::any_of(f.labels.begin(), f.labels.end(), [&](const Label& l) { return l.instruction >= end; })) return true;
   const Instruction& last = f.instructions.back();
-  const std::string_view op = head(last);
+  const std::string_view op = last.head();
   return last.guard != kNone || (op != "ret" && op != "exit" && op != "bra" && op != "brx" && op != "trap");
 }
 

@@ -104,7 +104,7 @@ private:
 
   // Assumes that the registers it reads are constants.
   [[nodiscard]] bool copies_a_constant(const Instruction& i) const {
-    const std::string_view head = i.opcode.substr(0, i.opcode.find('.'));
+    const std::string_view head = i.head();
     if (head == "ld") return i.opcode.starts_with("ld.param");
     if (head != "mov" && head != "cvta") return false;
     for (const Operand& o : function_.operands(i)) {

@@ -27,6 +27,10 @@ const Variable& Module::variable(const Function& function, std::uint32_t index) 
   return variables[position];
 }
 
+bool Module::has_samplers() const {
+  return std::find(target_options.begin(), target_options.end(), "texmode_independent") != target_options.end();
+}
+
 char* Module::Names::room(std::size_t size) {
   constexpr std::size_t kFirst = 512, kMost = 65536;
   if (left < size) {

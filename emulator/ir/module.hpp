@@ -16,7 +16,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +88,9 @@ struct Instruction {
   std::uint32_t operand_count = 0;
   std::uint32_t form = kNone;                ///< set by check(): index into Module::spellings; kNone = unsupported
   isa::InstructionClass instruction_class{}; ///< that of the form
+
+  /// The opcode without modifiers.
+  [[nodiscard]] std::string_view head() const { return opcode.substr(0, opcode.find('.')); }
 };
 
 struct Register {
@@ -212,6 +214,10 @@ struct Function {
   [[nodiscard]] std::span<const Operand> elements(const Operand& o) const {
     return {operand_pool.data() + o.index, o.count};
   }
+  /// The elements of a vector; any other operand is its own element.
+  [[nodiscard]] std::span<const Operand> each_of(const Operand& o) const {
+    return o.kind == OperandKind::vector ? elements(o) : std::span(&o, 1);
+  }
 };
 
 struct SourceFile {
@@ -236,6 +242,9 @@ struct Module {
 
   /// Keeps a copy of `text` for as long as the module lives; equal texts share one copy.
   std::string_view intern(std::string_view text);
+
+  /// Whether textures and samplers are separate: texmode_independent.
+  [[nodiscard]] bool has_samplers() const;
 
   /// Also keeps the names of `other` alive, because its functions may move to this module.
   void keep_names_of(const Module& other) { others_.push_back(other.names_); }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace warplens::ir {
 
 using grammar::PtxParser;
@@ -10,22 +12,9 @@ using grammar::PtxParser;
 namespace {
 
 Operation operation_of(std::string_view text) {
-  switch (text[0]) {
-  case '*': return Operation::multiply;
-  case '/': return Operation::divide;
-  case '%': return Operation::remainder;
-  case '+': return Operation::add;
-  case '-': return Operation::subtract;
-  case '<': return text == "<<" ? Operation::shift_left : text == "<=" ? Operation::less_equal : Operation::less;
-  case '>': return text == ">>" ? Operation::shift_right : text == ">=" ? Operation::greater_equal : Operation::greater;
-  case '=': return Operation::equal;
-  case '!': return Operation::not_equal;
-  case '&': return text == "&&" ? Operation::logical_and : Operation::bit_and;
-  case '^': return Operation::bit_xor;
-  case '|': return text == "||" ? Operation::logical_or : Operation::bit_or;
-  case '?': return Operation::question;
-  default: return Operation::colon;
-  }
+  const auto* const found = std::find_if(std::begin(kOperations), std::end(kOperations),
+                                         [&](const OperationInfo& operation) { return operation.text == text; });
+  return static_cast<Operation>(found - std::begin(kOperations));
 }
 
 } // namespace

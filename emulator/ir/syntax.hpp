@@ -36,8 +36,16 @@ enum class Operation : std::uint8_t {
   logical_and,
   logical_or,
   question,
-  colon,
+  colon
 };
+
+struct OperationInfo {
+  std::string_view text;
+  int precedence; ///< the highest binds first (manual, table 5); 0: not a binary operator
+};
+constexpr OperationInfo kOperations[] = { // by Operation
+    {"", 0},   {"*", 10}, {"/", 10}, {"%", 10}, {"+", 9}, {"-", 9}, {"<<", 8}, {">>", 8}, {"<", 7}, {">", 7}, {"<=", 7},
+    {">=", 7}, {"==", 6}, {"!=", 6}, {"&", 5},  {"^", 4}, {"|", 3}, {"&&", 2}, {"||", 1}, {"?", 0}, {":", 0}};
 
 enum class TermKind : std::uint8_t {
   word,        ///< a name, with its dotted suffixes: %tid.x

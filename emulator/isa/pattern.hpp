@@ -79,6 +79,22 @@ constexpr std::string_view text_of(Word word) {
   return "";
 }
 
+/// The state space that a word names; `none`: it names no space.
+constexpr Space space_of(Word word) {
+  switch (word) {
+  case Word::w_const_: return Space::constant;
+  case Word::w_global: return Space::global;
+  case Word::w_local: return Space::local;
+  case Word::w_param:
+  case Word::w_param_entry:
+  case Word::w_param_func: return Space::param;
+  case Word::w_shared:
+  case Word::w_shared_cta:
+  case Word::w_shared_cluster: return Space::shared;
+  default: return Space::none;
+  }
+}
+
 constexpr int kMaxWords = 12;
 
 /// A spelling: the words after the opcode, in order. Structural, so that functors take it as template argument.
@@ -96,6 +112,12 @@ struct Form {
     for (int i = 0; i < count; ++i)
       if (is_type(words[i]) && n-- == 0) return type_of(words[i]);
     return Type::none;
+  }
+  /// The first state space among the words; `generic` if there is none.
+  constexpr Space space() const {
+    for (int i = 0; i < count; ++i)
+      if (const Space space = space_of(words[i]); space != Space::none) return space;
+    return Space::generic;
   }
   constexpr int type_count() const {
     int n = 0;

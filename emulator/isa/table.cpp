@@ -213,19 +213,14 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
 // The class of a load or store depends on its state space; for a copy, on the first of the two.
 InstructionClass class_of(const Entry& entry, const Form& form) {
   if (entry.instruction_class != InstructionClass::generic) return entry.instruction_class;
-  for (const Word word : std::span(form.words.data(), static_cast<std::size_t>(form.count))) switch (word) {
-    case Word::w_global: return InstructionClass::global;
-    case Word::w_shared:
-    case Word::w_shared_cta:
-    case Word::w_shared_cluster: return InstructionClass::shared;
-    case Word::w_local: return InstructionClass::local;
-    case Word::w_const_: return InstructionClass::constant;
-    case Word::w_param:
-    case Word::w_param_entry:
-    case Word::w_param_func: return InstructionClass::param;
-    default: break;
-    }
-  return InstructionClass::generic;
+  switch (form.space()) {
+  case Space::global: return InstructionClass::global;
+  case Space::shared: return InstructionClass::shared;
+  case Space::local: return InstructionClass::local;
+  case Space::constant: return InstructionClass::constant;
+  case Space::param: return InstructionClass::param;
+  default: return InstructionClass::generic;
+  }
 }
 
 // The requirements of a spelling: those of its line of the table, and of each of its words.
@@ -314,11 +309,8 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
   std::size_t dot = spelling.find('.');
   const std::string_view opcode = spelling.substr(0, dot);
   const auto entries = by_opcode().find(opcode);
-  if (entries == by_opcode().end()) {
-    const std::string near = closest(opcode, opcodes());
-    return failure(fmt::format("unknown instruction '{}'", spelling),
-                   near.empty() ? "" : fmt::format("did you mean '{}'?", near));
-  }
+  if (entries == by_opcode().end())
+    return failure(fmt::format("unknown instruction '{}'", spelling), did_you_mean(opcode, opcodes()));
   Form form;
   std::string_view unknown;
   while (dot != std::string_view::npos && unknown.empty()) {

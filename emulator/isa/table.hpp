@@ -88,6 +88,8 @@ struct Spelling {
   InstructionClass instruction_class{};   ///< the entry's; where that is `generic`, of the first space among the words
 
   [[nodiscard]] bool has(Word word) const { return form.has(word); }
+  /// The elements of .v2, .v4 and .v8; otherwise 1.
+  [[nodiscard]] int vector_width() const { return has(Word::w_v2) ? 2 : has(Word::w_v4) ? 4 : has(Word::w_v8) ? 8 : 1; }
 };
 
 /// "sm_90", the lowest target; "sm_100a, sm_103a" for a list.

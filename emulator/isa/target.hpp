@@ -9,7 +9,6 @@
 // Manual, section 11.1.2 (.target): features of one architecture (suffix a) and of a family of them (suffix f).
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 namespace warplens::isa {

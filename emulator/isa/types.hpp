@@ -81,6 +81,11 @@ constexpr bool is_integer(Type type) {
   return info(type).kind == Class::signed_integer || info(type).kind == Class::unsigned_integer;
 }
 
+/// Whether it can hold an address: 32 or 64 bits, of an integer or untyped.
+constexpr bool is_address(Type type) {
+  return (info(type).kind == Class::untyped || is_integer(type)) && (bits(type) == 32 || bits(type) == 64);
+}
+
 /// Whether a register or a variable may have it. The others occur only in instructions (sections 5.2.1 to 5.2.3).
 constexpr bool is_fundamental(Type type) {
   if (is_float(type)) return type == Type::f16 || type == Type::f32 || type == Type::f64 || type == Type::f16x2;

@@ -3,7 +3,7 @@
 // the bounds that it names. For speed, they are counted on an octree of 8 leaves and predicted for 585 blocks: the work
 // of a warp depends only on its number of neighbours. docs/fmm.md has the results at full size.
 #include "api/plan/launch_file.hpp"
-#include "model/dasgupta.hpp"
+#include "model/models.hpp"
 #include "model/prediction.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ model::Prediction predicted(const std::string& kernel) {
   statistics.blocks = 585;
   model::ModelOptions options;
   options.special_functions = model::ModelOptions::SpecialFunctions::beside;
-  const Expected<model::Prediction> p = model::dasgupta(statistics, report->device, options);
+  const Expected<model::Prediction> p = model::predict(model::kDasgupta, statistics, report->device, options);
   EXPECT_TRUE(p) << kernel;
   return *p;
 }

@@ -46,5 +46,11 @@ TEST(Closest, FindsTheNearWordOnly) {
   EXPECT_EQ(closest("xyzzy", {"add", "sub"}), "");
 }
 
+TEST(DidYouMean, NamesAWordThatIsCloseOrSaysSomethingElse) {
+  EXPECT_EQ(did_you_mean("ad", {"add", "sub"}), "did you mean 'add'?");
+  EXPECT_EQ(did_you_mean("xyzzy", {"add", "sub"}), "");
+  EXPECT_EQ(did_you_mean("xyzzy", {"add", "sub"}, "add or sub"), "add or sub");
+}
+
 } // namespace
 } // namespace warplens

@@ -62,22 +62,23 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/analyzers/analyzers.cpp PROPER
 set_source_files_properties(${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp ${analyzer}.cpp PROPERTIES
   OBJECT_DEPENDS "${edited}/analyzers/metrics.def")
 
-# Tests of the page's analyzer.
-set(tests ${examples}/tests/analyzers/line_requests_test.cpp)
-warplens_test(docs_analyzer_tests
-  SOURCES analyzer_example_test.cpp ${tests} ${analyzer}.cpp ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp
-  LIBRARIES emulated warplens_api)
-target_include_directories(docs_analyzer_tests BEFORE PRIVATE ${edited} ${examples})
-set_target_properties(docs_analyzer_tests PROPERTIES DISABLE_PRECOMPILE_HEADERS ON) # they have the tree's metrics
-set_source_files_properties(${tests} PROPERTIES OBJECT_DEPENDS "${edited}/analyzers/metrics.def")
-
 set(model ${examples}/model/bandwidth)
 add_library(edited_models OBJECT ${PROJECT_SOURCE_DIR}/model/models.cpp ${model}.cpp)
 target_include_directories(edited_models BEFORE PRIVATE ${edited} ${examples})
 target_link_libraries(edited_models PRIVATE warplens_model)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/model/models.cpp PROPERTIES
-  COMPILE_OPTIONS "-include;${model}.hpp"
+set_source_files_properties(${PROJECT_SOURCE_DIR}/model/models.cpp ${model}.cpp PROPERTIES
   OBJECT_DEPENDS "${edited}/model/models.def")
+
+# Tests of the pages' analyzer and model.
+set(tests ${examples}/tests/analyzers/line_requests_test.cpp ${examples}/tests/model/bandwidth_test.cpp)
+warplens_test(docs_analyzer_tests
+  SOURCES analyzer_example_test.cpp ${tests} ${analyzer}.cpp ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp
+    $<TARGET_OBJECTS:edited_models>
+  LIBRARIES emulated warplens_api)
+target_include_directories(docs_analyzer_tests BEFORE PRIVATE ${edited} ${examples})
+set_target_properties(docs_analyzer_tests PROPERTIES DISABLE_PRECOMPILE_HEADERS ON) # they have the tree's metrics
+set_source_files_properties(${tests} PROPERTIES
+  OBJECT_DEPENDS "${edited}/analyzers/metrics.def;${edited}/model/models.def")
 
 # The command line and the generator of docs/instructions.md, with the edited table.
 add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:warplens_tools>

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/dasgupta.hpp"
 #include "model/models.hpp"
 
 #include <gtest/gtest.h>
 
 namespace warplens::model {
 namespace {
+
+Expected<Prediction> dasgupta(const KernelStatistics& statistics, const Device& device,
+                              const ModelOptions& options = {}) {
+  return find_model(kDasgupta)->predict(statistics, device, options);
+}
 
 Device c1060() { return *find_device("c1060"); }
 

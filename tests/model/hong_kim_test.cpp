@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/hong_kim.hpp"
 #include "model/models.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,11 @@
 
 namespace warplens::model {
 namespace {
+
+Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& device,
+                              const ModelOptions& options = {}) {
+  return find_model(kHongKim)->predict(statistics, device, options);
+}
 
 // The GPU and the kernel of the paper's worked example (tiled matrix multiplication).
 Device example_device() {

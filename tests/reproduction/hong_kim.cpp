@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // S. Hong, H. Kim, ISCA 2009: the worked example (tiled matrix multiplication).
-#include "model/hong_kim.hpp"
 #include "model/models.hpp"
 #include "tests/reproduction/page.hpp"
 
@@ -24,10 +23,10 @@ void hong_kim(Page& page) {
   s.coalesced_requests = 0;
   s.bytes_per_request = 128;
   s.synchronizations = 6;
-  const Expected<Prediction> p = model::hong_kim(s, d);
+  const Expected<Prediction> p = predict(kHongKim, s, d);
   ModelOptions rounded;
   rounded.mwp_rounding = ModelOptions::Rounding::two_digits;
-  const Expected<Prediction> r = model::hong_kim(s, d, rounded);
+  const Expected<Prediction> r = predict(kHongKim, s, d, rounded);
   if (!p || !r) return page.claim(Kind::computed, "worked example", "a prediction", "an error", false);
 
   page.section("Hong & Kim 2009",

@@ -3,18 +3,13 @@
 
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/block/control.hpp"
 
 #include <algorithm>
 
 namespace warplens::exec {
 
 namespace {
-
-std::nullptr_t stop(Warp* warp, Trap trap) {
-  warp->worker->trapped(std::move(trap));
-  warp->state = WarpState::trapped;
-  return nullptr;
-}
 
 // One lane's address: its actual space and the offset there (for global: the address itself).
 struct Located {
@@ -37,11 +32,7 @@ Located locate(const MemorySite& site, std::uint64_t address) {
 
 // The trap that a lane causes by a forbidden access.
 Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
-  Trap t;
-  t.kind = Trap::Kind::out_of_bounds;
-  t.instruction = site.instruction;
-  t.cta = warp->cta->number;
-  t.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  Trap t = trap_at(warp, Trap::Kind::out_of_bounds, site.instruction, lane);
   t.space = where.space;
   t.access = site.kind;
   // An access that is too long for this field is reported by its beginning.
@@ -122,10 +113,10 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
     if ((where.offset & (site.lane_bytes - 1u)) != 0) {
       Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
       trap.kind = Trap::Kind::misaligned;
-      return stop(warp, std::move(trap)) != nullptr;
+      return stop_with(warp, std::move(trap)) != nullptr;
     }
     std::byte* const p = host_address(warp, site, where, lane, site.lane_bytes);
-    if (p == nullptr) return stop(warp, access_of(warp, site, where, lane, site.lane_bytes)) != nullptr;
+    if (p == nullptr) return stop_with(warp, access_of(warp, site, where, lane, site.lane_bytes)) != nullptr;
     host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
     a.lane[lane] = where.offset;
     const int slot = where.space == isa::Space::shared  ? 1
@@ -150,9 +141,7 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
 
 std::uint64_t address_in(const Op* op, Warp* warp, int lane) {
   const bool narrow = op->site->address32;
-  const std::uint64_t base =
-      narrow ? row<std::uint32_t>(warp, op->src[0])[lane] : row<std::uint64_t>(warp, op->src[0])[lane];
-  const std::uint64_t sum = base + static_cast<std::uint64_t>(op->imm);
+  const std::uint64_t sum = lane_word(warp, op->src[0], narrow ? 4 : 8, lane) + static_cast<std::uint64_t>(op->imm);
   return narrow ? sum & 0xffff'ffffu : sum;
 }
 
@@ -164,10 +153,10 @@ bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint6
   if (where.offset % alignment != 0) {
     trap.kind = Trap::Kind::misaligned;
     trap.lane_bytes = alignment;
-    return stop(warp, std::move(trap)) != nullptr;
+    return stop_with(warp, std::move(trap)) != nullptr;
   }
   reached = {host_address(warp, site, where, lane, bytes), where.space, where.offset};
-  return bytes == 0 || reached.bytes != nullptr || stop(warp, std::move(trap)) != nullptr;
+  return bytes == 0 || reached.bytes != nullptr || stop_with(warp, std::move(trap)) != nullptr;
 }
 
 void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes) {

@@ -17,6 +17,11 @@ namespace {
 constexpr unsigned kPiece = 16; // bytes: the unit of bulk copies
 constexpr std::uint64_t kMostOfBulkStore = std::uint64_t{1} << 24;
 
+const isa::Spelling& spelling_of(const Op* op, const Warp* warp) {
+  const Program& program = warp->cta->program;
+  return program.module->spellings[program.function->instructions[op->instruction].form];
+}
+
 bool stop_copy(const Op* op, Warp* warp, int lane, std::string why) {
   stop_with(op, warp, Trap::Kind::invalid_copy, Mask{1} << lane, std::move(why));
   return false;
@@ -29,8 +34,7 @@ struct Piece {
 // Handles lanes that read fewer bytes than they write, one by one. Watchers see an access of the whole size.
 bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* counts, Piece* pieces) {
   const unsigned size = op->site->lane_bytes;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     if (counts[lane] > size)
       return stop_copy(op, warp, lane, fmt::format("its source size {} exceeds the copy size {}", counts[lane], size));
     Reached from;
@@ -50,10 +54,7 @@ bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces) {
   if (mask == 0) return true;
   if (!scalar::resolve(op, warp, mask, from)) return false;
   const unsigned size = op->site->lane_bytes;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    std::memcpy(pieces[lane].bytes, from.at(lane), size);
-  }
+  for (const int lane : EachLane(mask)) std::memcpy(pieces[lane].bytes, from.at(lane), size);
   return true;
 }
 
@@ -77,10 +78,7 @@ const Op* async_copy(const Op* op, Warp* warp) {
   if (!read_wholly(op, warp, whole, pieces)) return nullptr;
   HostAccess to;
   if (!scalar::resolve(op + 1, warp, mask, to)) return nullptr;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    std::memcpy(to.at(lane), pieces[lane].bytes, size);
-  }
+  for (const int lane : EachLane(mask)) std::memcpy(to.at(lane), pieces[lane].bytes, size);
   return op + 2;
 }
 
@@ -142,17 +140,11 @@ private:
   }
 
   void reduce(const Reached& from, const Reached& to) {
-    const Reducer apply = reducer(warp_->cta->program.module->spellings[form()]);
-    const unsigned step = element_bytes();
+    const isa::Spelling& spelling = spelling_of(source_, warp_);
+    const Reducer apply = reducer(spelling);
+    const auto step = static_cast<unsigned>(isa::bytes(spelling.form.type()));
     const bool locked = to.space != isa::Space::shared && !warp_->worker->alone;
     for (std::uint32_t i = 0; i < size_; i += step) apply(to.bytes + i, from.bytes + i, locked);
-  }
-
-  [[nodiscard]] std::uint32_t form() const {
-    return warp_->cta->program.function->instructions[source_->instruction].form;
-  }
-  [[nodiscard]] unsigned element_bytes() const {
-    return static_cast<unsigned>(isa::bytes(warp_->cta->program.module->spellings[form()].form.type()));
   }
 
   bool complete(const std::byte* destination) {
@@ -190,13 +182,10 @@ const Op* async_store(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 2;
   const MemorySite& site = *op->site;
-  const Program& program = *warp->worker->launch.program;
-  const isa::Spelling& spelling = program.module->spellings[program.function->instructions[op->instruction].form];
-  const Reducer apply = site.kind == AccessKind::reduction ? reducer(spelling) : nullptr;
+  const Reducer apply = site.kind == AccessKind::reduction ? reducer(spelling_of(op, warp)) : nullptr;
   HostAccess to;
   if (!scalar::resolve(op, warp, mask, to)) return nullptr;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     const Cta* const cta = warp->cta->cluster->owner(to.at(lane));
     if (cta == nullptr) {
       stop_copy(op, warp, lane, "its destination must be in shared memory");
@@ -215,8 +204,7 @@ const Op* async_store(const Op* op, Warp* warp) {
 
 const Op* bulk_store(const Op* op, Warp* warp) {
   const auto* const sizes = row<std::uint64_t>(warp, op->src[1]);
-  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(acting(op, warp))) {
     Reached to;
     if (sizes[lane] % 8 != 0 || sizes[lane] > kMostOfBulkStore) {
       stop_copy(op, warp, lane, fmt::format("its size is {}: expected a multiple of 8 up to 16777216", sizes[lane]));

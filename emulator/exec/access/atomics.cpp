@@ -114,8 +114,7 @@ template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c
 
 template <class T, class Operation, bool locked>
 void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, const T* c, T* d) {
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
+  for (const int i : EachLane(mask)) {
     std::byte* const p = host.at(i) + element * static_cast<int>(sizeof(T));
     const T old = update<T, Operation, locked>(p, b[i], c[i]);
     if (d != nullptr) d[i] = old;
@@ -126,8 +125,7 @@ void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, co
 Mask in_global(const Warp* warp, const HostAccess& host, Mask mask) {
   const Cluster& cluster = *warp->cta->cluster;
   Mask global = 0;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
+  for (const int i : EachLane(mask)) {
     if (cluster.owner(host.at(i)) == nullptr) global |= Mask{1} << i;
   }
   return global;
@@ -156,20 +154,6 @@ template <class T, class Operation, class Global, int V> const Op* atomic(const 
   return op + 1;
 }
 
-template <class T> Handler on_integers(const isa::Spelling& s) {
-  if (s.has(Word::w_add)) return atomic<T, Addition, Addition, 1>;
-  if (s.has(Word::w_and_)) return atomic<T, And, And, 1>;
-  if (s.has(Word::w_or_)) return atomic<T, Or, Or, 1>;
-  if (s.has(Word::w_xor_)) return atomic<T, Xor, Xor, 1>;
-  if (s.has(Word::w_exch)) return atomic<T, Exchange, Exchange, 1>;
-  if (s.has(Word::w_cas)) return atomic<T, CompareAndSwap, CompareAndSwap, 1>;
-  if (s.has(Word::w_inc)) return atomic<T, Increment, Increment, 1>;
-  if (s.has(Word::w_dec)) return atomic<T, Decrement, Decrement, 1>;
-  if (s.has(Word::w_min)) return atomic<T, Minimum, Minimum, 1>;
-  if (s.has(Word::w_max)) return atomic<T, Maximum, Maximum, 1>;
-  return nullptr;
-}
-
 template <class T, class Operation, class Global> Handler by_width(int elements) {
   switch (elements) {
   case 1: return atomic<T, Operation, Global, 1>;
@@ -178,16 +162,6 @@ template <class T, class Operation, class Global> Handler by_width(int elements)
   case 8: return atomic<T, Operation, Global, 8>;
   default: return nullptr;
   }
-}
-
-template <class T, Type t> Handler on_halves(const isa::Spelling& s, int elements) {
-  namespace scalar_isa = isa::scalar;
-  using Add = OnHalves<scalar_isa::AddHalf, t>;
-  using Min = OnHalves<scalar_isa::MinimumHalf, t>;
-  using Max = OnHalves<scalar_isa::MaximumHalf, t>;
-  if (s.has(Word::w_min)) return by_width<T, Min, Min>(elements);
-  if (s.has(Word::w_max)) return by_width<T, Max, Max>(elements);
-  return by_width<T, Add, Add>(elements);
 }
 
 // One element at `place`, in memory that others may write at the same time.
@@ -200,61 +174,68 @@ template <class T, class Operation> void reduce(std::byte* place, const std::byt
     update<T, Operation, false>(place, b, b);
 }
 
-template <class T> Reducer reducer_of_integers(const isa::Spelling& s) {
-  if (s.has(Word::w_add)) return reduce<T, Addition>;
-  if (s.has(Word::w_and_)) return reduce<T, And>;
-  if (s.has(Word::w_or_)) return reduce<T, Or>;
-  if (s.has(Word::w_xor_)) return reduce<T, Xor>;
-  if (s.has(Word::w_inc)) return reduce<T, Increment>;
-  if (s.has(Word::w_dec)) return reduce<T, Decrement>;
-  if (s.has(Word::w_min)) return reduce<T, Minimum>;
-  if (s.has(Word::w_max)) return reduce<T, Maximum>;
-  return nullptr;
+// What `make` returns for the operation of an instruction on numbers of type T; null for unknown ones.
+template <class T, class Make> auto of_operation(const isa::Spelling& s, Make make) {
+  if (s.has(Word::w_add)) return make.template operator()<T, Addition>();
+  if (s.has(Word::w_and_)) return make.template operator()<T, And>();
+  if (s.has(Word::w_or_)) return make.template operator()<T, Or>();
+  if (s.has(Word::w_xor_)) return make.template operator()<T, Xor>();
+  if (s.has(Word::w_exch)) return make.template operator()<T, Exchange>();
+  if (s.has(Word::w_cas)) return make.template operator()<T, CompareAndSwap>();
+  if (s.has(Word::w_inc)) return make.template operator()<T, Increment>();
+  if (s.has(Word::w_dec)) return make.template operator()<T, Decrement>();
+  if (s.has(Word::w_min)) return make.template operator()<T, Minimum>();
+  if (s.has(Word::w_max)) return make.template operator()<T, Maximum>();
+  return decltype(make.template operator()<T, Addition>()){};
 }
 
-template <Type t> Reducer reducer_of_halves(const isa::Spelling& s) {
-  if (s.has(Word::w_min)) return reduce<std::uint16_t, OnHalves<isa::scalar::MinimumHalf, t>>;
-  if (s.has(Word::w_max)) return reduce<std::uint16_t, OnHalves<isa::scalar::MaximumHalf, t>>;
-  return reduce<std::uint16_t, OnHalves<isa::scalar::AddHalf, t>>;
+// The same for integers of 32 and 64 bits.
+template <class Make> auto on_integers(const isa::Spelling& s, Make make) {
+  switch (s.form.type()) {
+  case Type::b32:
+  case Type::u32: return of_operation<std::uint32_t>(s, make);
+  case Type::s32: return of_operation<std::int32_t>(s, make);
+  case Type::b64:
+  case Type::u64: return of_operation<std::uint64_t>(s, make);
+  case Type::s64: return of_operation<std::int64_t>(s, make);
+  default: return decltype(make.template operator()<std::uint32_t, Addition>()){};
+  }
+}
+
+template <class T, Type t, class Make> auto on_halves(const isa::Spelling& s, Make make) {
+  if (s.has(Word::w_min)) return make.template operator()<T, OnHalves<isa::scalar::MinimumHalf, t>>();
+  if (s.has(Word::w_max)) return make.template operator()<T, OnHalves<isa::scalar::MaximumHalf, t>>();
+  return make.template operator()<T, OnHalves<isa::scalar::AddHalf, t>>();
 }
 
 } // namespace
 
 Reducer reducer(const isa::Spelling& spelling) {
+  const auto make = []<class T, class Operation>() -> Reducer { return reduce<T, Operation>; };
   switch (spelling.form.type()) {
-  case Type::b32:
-  case Type::u32: return reducer_of_integers<std::uint32_t>(spelling);
-  case Type::s32: return reducer_of_integers<std::int32_t>(spelling);
-  case Type::b64:
-  case Type::u64: return reducer_of_integers<std::uint64_t>(spelling);
-  case Type::s64: return reducer_of_integers<std::int64_t>(spelling);
   case Type::f32: return reduce<float, FlushingAddition>;
   case Type::f64: return reduce<double, Addition>;
-  case Type::f16: return reducer_of_halves<Type::f16>(spelling);
-  case Type::bf16: return reducer_of_halves<Type::bf16>(spelling);
-  default: return nullptr;
+  case Type::f16: return on_halves<std::uint16_t, Type::f16>(spelling, make);
+  case Type::bf16: return on_halves<std::uint16_t, Type::bf16>(spelling, make);
+  default: return on_integers(spelling, make);
   }
 }
 
 Handler atomic_handler(const isa::Spelling& spelling, int elements) {
+  const auto on_one = []<class T, class Operation>() -> Handler { return atomic<T, Operation, Operation, 1>; };
+  const auto on_all = [&]<class T, class Operation>() { return by_width<T, Operation, Operation>(elements); };
   switch (spelling.form.type()) {
   case Type::b16: return atomic<std::uint16_t, CompareAndSwap, CompareAndSwap, 1>;
-  case Type::b32:
-  case Type::u32: return on_integers<std::uint32_t>(spelling);
-  case Type::s32: return on_integers<std::int32_t>(spelling);
-  case Type::b64:
-  case Type::u64: return on_integers<std::uint64_t>(spelling);
-  case Type::s64: return on_integers<std::int64_t>(spelling);
   case Type::b128:
     return spelling.has(Word::w_cas) ? atomic<Word128, CompareAndSwap, CompareAndSwap, 1>
                                      : atomic<Word128, Exchange, Exchange, 1>;
   case Type::f32: return by_width<float, Addition, FlushingAddition>(elements);
   case Type::f64: return atomic<double, Addition, Addition, 1>;
-  case Type::f16: return on_halves<std::uint16_t, Type::f16>(spelling, elements);
-  case Type::bf16: return on_halves<std::uint16_t, Type::bf16>(spelling, elements);
-  case Type::f16x2: return on_halves<std::uint32_t, Type::f16x2>(spelling, elements);
-  case Type::bf16x2: return on_halves<std::uint32_t, Type::bf16x2>(spelling, elements);
-  default: return nullptr;
+  case Type::f16: return on_halves<std::uint16_t, Type::f16>(spelling, on_all);
+  case Type::bf16: return on_halves<std::uint16_t, Type::bf16>(spelling, on_all);
+  case Type::f16x2: return on_halves<std::uint32_t, Type::f16x2>(spelling, on_all);
+  case Type::bf16x2: return on_halves<std::uint32_t, Type::bf16x2>(spelling, on_all);
+  default: return on_integers(spelling, on_one);
   }
 }
 

@@ -71,21 +71,27 @@ namespace {
 constexpr const char* kNoObject = "there is no initialised mbarrier at this address";
 constexpr const char* kNotShared = "it must be in shared memory";
 
-// Calls `act` with each lane and a reference to its object's bits, in lane order; `act` returns a Fault.
+// Calls `act` with the initialised object at `place`; `act` returns a Fault.
+template <class Act> Mbarrier::Fault change(std::byte* place, Act act) {
+  std::uint64_t bits;
+  std::memcpy(&bits, place, sizeof bits);
+  Mbarrier object(bits);
+  if (!object.exists()) return kNoObject;
+  const Mbarrier::Fault fault = act(object);
+  bits = object.bits();
+  std::memcpy(place, &bits, sizeof bits);
+  return fault;
+}
+
+// Calls `act` with each lane and the place of its object, in lane order; `act` returns a Fault.
 // Returns false if the kernel stops.
 template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
   HostAccess host;
   if (!scalar::resolve(op, warp, mask, host)) return false;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     std::byte* const place = host.at(lane);
     Mbarrier::Fault fault = kNotShared;
-    if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) {
-      std::uint64_t bits;
-      std::memcpy(&bits, place, sizeof bits);
-      fault = act(lane, bits);
-      std::memcpy(place, &bits, sizeof bits);
-    }
+    if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) fault = act(lane, place);
     if (fault == nullptr) continue;
     stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);
     return false;
@@ -97,12 +103,8 @@ template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act a
 template <class Act> const Op* on_objects(const Op* op, Warp* warp, Act act) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
-  const bool fine = each_object(op, warp, mask, [&](int lane, std::uint64_t& bits) {
-    Mbarrier object(bits);
-    if (!object.exists()) return kNoObject;
-    const Mbarrier::Fault fault = act(lane, object);
-    bits = object.bits();
-    return fault;
+  const bool fine = each_object(op, warp, mask, [&](int lane, std::byte* place) {
+    return change(place, [&](Mbarrier& object) { return act(lane, object); });
   });
   return fine ? op + 1 : nullptr;
 }
@@ -112,7 +114,12 @@ template <class Act> const Op* on_objects(const Op* op, Warp* warp, Act act) {
 const Op* mbarrier_init(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const auto* const counts = row<std::uint32_t>(warp, op->src[1]);
-  const auto create = [&](int lane, std::uint64_t& bits) { return Mbarrier::create(counts[lane], bits); };
+  const auto create = [&](int lane, std::byte* place) {
+    std::uint64_t bits = 0;
+    const Mbarrier::Fault fault = Mbarrier::create(counts[lane], bits);
+    if (fault == nullptr) std::memcpy(place, &bits, sizeof bits);
+    return fault;
+  };
   return mask == 0 || each_object(op, warp, mask, create) ? op + 1 : nullptr;
 }
 
@@ -174,10 +181,7 @@ const Op* mbarrier_wait(const Op* op, Warp* warp) {
 const Op* mbarrier_pending(const Op* op, Warp* warp) {
   const auto* const states = row<std::uint64_t>(warp, op->src[0]);
   auto* const counts = row<std::uint32_t>(warp, op->dst[0]);
-  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    counts[lane] = Mbarrier(states[lane]).pending();
-  }
+  for (const int lane : EachLane(acting(op, warp))) counts[lane] = Mbarrier(states[lane]).pending();
   return op + 1;
 }
 
@@ -192,12 +196,7 @@ bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool mul
     fault = "it is not in the shared memory of the destination block";
   if (fault == nullptr) {
     std::byte* const place = multicast ? cta->shared + (at.bytes - owner->shared) : at.bytes;
-    std::uint64_t bits;
-    std::memcpy(&bits, place, sizeof bits);
-    Mbarrier object(bits);
-    fault = object.exists() ? object.complete(bytes) : kNoObject;
-    bits = object.bits();
-    std::memcpy(place, &bits, sizeof bits);
+    fault = change(place, [&](Mbarrier& object) { return object.complete(bytes); });
   }
   if (fault == nullptr) return true;
   stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);

@@ -334,8 +334,7 @@ template <class M, class R, int V> const Op* load_whole(const Op* op, Warp* warp
   if (mask == 0) return op + 1;
   HostAccess host;
   if (!resolve(op, warp, mask, host)) return nullptr;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
+  for (const int i : EachLane(mask)) {
     const auto value = read_at_once<V * sizeof(M)>(host.at(i));
     for (int e = 0; e < V; ++e)
       row<R>(warp, loaded<V>(op, e))[i] = static_cast<R>(read<M>(value.data() + e * sizeof(M)));

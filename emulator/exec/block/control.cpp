@@ -76,16 +76,25 @@ Mask concerned(const Op* op, Warp* warp) { return acting(op, warp) != 0 ? acting
 
 } // namespace
 
-const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
+Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int lane) {
   Trap trap;
   trap.kind = kind;
-  trap.instruction = op->instruction;
+  trap.instruction = instruction;
   trap.cta = warp->cta->number;
-  trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(lanes));
-  trap.detail = std::move(detail);
+  trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  return trap;
+}
+
+const Op* stop_with(Warp* warp, Trap trap) {
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
+}
+
+const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
+  Trap trap = trap_at(warp, kind, op->instruction, __builtin_ctz(lanes));
+  trap.detail = std::move(detail);
+  return stop_with(warp, std::move(trap));
 }
 
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
@@ -191,10 +200,8 @@ const Op* read_special(const Op* op, Warp* warp) {
 const Op* or_in_constant(const Op* op, Warp* warp) {
   const std::vector<AddressRange>& all = warp->cta->program.constant_variables;
   Mask inside = 0;
-  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
-    const std::uint64_t address =
-        op->imm == 4 ? row<std::uint32_t>(warp, op->src[0])[i] : row<std::uint64_t>(warp, op->src[0])[i];
+  for (const int i : EachLane(acting(op, warp))) {
+    const std::uint64_t address = lane_word(warp, op->src[0], op->imm, i);
     const auto after = std::upper_bound(all.begin(), all.end(), address,
                                         [](std::uint64_t a, const AddressRange& range) { return a < range.begin; });
     if (after != all.begin() && address < (after - 1)->end) inside |= Mask{1} << i;

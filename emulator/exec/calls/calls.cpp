@@ -225,9 +225,7 @@ const Op* call(const Op* op, Warp* warp) {
 const Op* call_indirect(const Op* op, Warp* warp) {
   const Mask lanes = acting(op, warp);
   if (lanes == 0) return go(warp, op + 2, op->imm);
-  const auto address_of = [&](int lane) -> std::uint64_t {
-    return op->dst[0] == 4 ? row<std::uint32_t>(warp, op->src[0])[lane] : row<std::uint64_t>(warp, op->src[0])[lane];
-  };
+  const auto address_of = [&](int lane) { return lane_word(warp, op->src[0], op->dst[0], lane); };
   const std::uint64_t address = address_of(__builtin_ctz(lanes));
   const std::vector<CallTarget>& targets = program_of(warp).calls[op->extra].targets;
   const auto target =
@@ -310,10 +308,6 @@ const Op* branch_indexed_watched(const Op* op, Warp* warp) { return branch_by_in
 
 namespace {
 
-std::uint64_t lane_value(Warp* warp, std::uint32_t offset, std::int64_t bytes, int lane) {
-  return bytes == 4 ? row<std::uint32_t>(warp, offset)[lane] : row<std::uint64_t>(warp, offset)[lane];
-}
-
 void set_lane(Warp* warp, std::uint32_t offset, std::int64_t bytes, int lane, std::uint32_t value) {
   if (bytes == 4)
     row<std::uint32_t>(warp, offset)[lane] = value;
@@ -329,7 +323,7 @@ const Op* allocate_on_stack(const Op* op, Warp* warp) {
   std::uint64_t end[kWarpSize]{};
   constexpr std::uint64_t kTooMuch = std::uint64_t{1} << 32; // the sum must not wrap around
   for_each_lane(lanes, [&](int i) {
-    end[i] = aligned(tops[i], op->extra) + std::min(lane_value(warp, op->src[0], op->imm, i), kTooMuch);
+    end[i] = aligned(tops[i], op->extra) + std::min(lane_word(warp, op->src[0], op->imm, i), kTooMuch);
   });
   if (!reserve(op, warp, lanes, end)) return nullptr;
   for_each_lane(lanes, [&](int i) {
@@ -348,9 +342,8 @@ const Op* save_stack(const Op* op, Warp* warp) {
 const Op* restore_stack(const Op* op, Warp* warp) {
   const Mask lanes = acting(op, warp);
   std::uint32_t* const tops = tops_of(warp);
-  for (Mask rest = lanes; rest != 0; rest &= rest - 1) {
-    const int i = __builtin_ctz(rest);
-    const std::uint64_t value = lane_value(warp, op->src[0], op->imm, i);
+  for (const int i : EachLane(lanes)) {
+    const std::uint64_t value = lane_word(warp, op->src[0], op->imm, i);
     if (value > tops[i] || value < std::uint64_t{frames_of(warp)[i]} + program_of(warp).parts[op->extra].frame_bytes)
       return stop_with(op, warp, Trap::Kind::stack_overflow, Mask{1} << i,
                        fmt::format("stackrestore of {:#x}, which no stacksave of this function returned", value));

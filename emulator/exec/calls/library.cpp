@@ -47,23 +47,16 @@ bool LibraryCall::is_global(std::uint64_t address, std::uint64_t bytes) {
 }
 
 bool LibraryCall::stop(Trap::Kind kind, std::string detail) {
-  stop_with(op_, warp_, kind, Mask{1} << lane_, std::move(detail));
-  return false;
+  return stop_with(op_, warp_, kind, Mask{1} << lane_, std::move(detail)) != nullptr;
 }
 
 bool LibraryCall::out_of_bounds(AccessKind access, std::uint64_t address, std::uint64_t bytes) {
-  Trap trap;
-  trap.kind = Trap::Kind::out_of_bounds;
-  trap.instruction = op_->instruction;
-  trap.cta = cta();
-  trap.thread = thread();
+  Trap trap = trap_at(warp_, Trap::Kind::out_of_bounds, op_->instruction, lane_);
   trap.space = isa::Space::global;
   trap.access = access;
   trap.lane_bytes = static_cast<std::uint32_t>(bytes);
   trap.address = address;
-  worker().trapped(std::move(trap));
-  warp_->state = WarpState::trapped;
-  return false;
+  return stop_with(warp_, std::move(trap)) != nullptr;
 }
 
 namespace {
@@ -127,8 +120,7 @@ bool run(LibraryCall& call) {
 
 bool run_library(const Op* op, Warp* warp, const CallSite& site, const CalledPart& part, Mask lanes,
                  const std::uint32_t* frames) {
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
+  for (const int lane : EachLane(lanes)) {
     LibraryCall call(op, warp, site, part, lane, frames[lane]);
     if (!run(call)) return false;
   }

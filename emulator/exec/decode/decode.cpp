@@ -151,7 +151,8 @@ void Decoder::find_joined_accesses() {
   }
 }
 
-Op& Decoder::emit(Handler handler) {
+Op& Decoder::emit(Handler handler, std::initializer_list<std::uint32_t> destinations,
+                  std::initializer_list<std::uint32_t> sources) {
   Op op;
   op.run = handler;
   op.instruction = current_index_;
@@ -160,6 +161,8 @@ Op& Decoder::emit(Handler handler) {
     op.guard = guard_;
     op.guard_flip = current_->guard_negated ? kFullMask : 0;
   }
+  std::copy(destinations.begin(), destinations.end(), op.dst);
+  std::copy(sources.begin(), sources.end(), op.src);
   program_->ops.push_back(op);
   return program_->ops.back();
 }
@@ -180,6 +183,8 @@ void Decoder::count_instructions(std::uint32_t first, std::uint32_t end) {
   emit(count_block).extra = static_cast<std::uint32_t>(program_->blocks.size());
   program_->blocks.push_back({first, end - first});
 }
+
+void Decoder::unsupported() { unsupported(fmt::format("'{}' is not supported", current_->opcode)); }
 
 void Decoder::unsupported(std::string why) {
   diagnostics_.error(current_->where, std::move(why),
@@ -202,11 +207,9 @@ void Decoder::read_guard() {
     for (const ir::Operand& o : function_.elements(first)) written = written || is_guard(o);
   if (!written) return;
   const std::uint32_t copy = file_.temporary(0);
-  Op& op = emit(predicate_and);
-  op.src[0] = op.src[1] = guard_;
+  Op& op = emit(predicate_and, {copy}, {guard_, guard_});
   op.guard = file_.always();
   op.guard_flip = 0;
-  op.dst[0] = copy;
   guard_ = copy;
 }
 
@@ -216,10 +219,7 @@ void Decoder::instruction(std::uint32_t index) {
   file_.reset_temporaries();
   pending_.clear();
   read_guard();
-  if (current_->form == ir::kNone) {
-    unsupported(fmt::format("'{}' is not supported", current_->opcode));
-    return;
-  }
+  if (current_->form == ir::kNone) return unsupported();
   const isa::Spelling& spelling = module_.spellings[current_->form];
   const bool branches = spelling.entry->family == isa::Family::branch ||
                         spelling.entry->family == isa::Family::branch_indexed; // they count their lanes themselves
@@ -248,8 +248,8 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::exit: leave(); break;
   case isa::Family::barrier: barrier(spelling); break;
   case isa::Family::warp_barrier: warp_barrier(); break;
-  case isa::Family::trap: simple(trap); break;
-  case isa::Family::sleep: simple(sleep); break;
+  case isa::Family::trap: emit(trap); break;
+  case isa::Family::sleep: emit(sleep); break;
   case isa::Family::policy: // the 64 bits of a cache policy have no effect
     lane_as("mov.b64", {destination(function_.operands(*current_)[0], isa::Type::b64, false)}, {file_.constant(8, 0)});
     break;
@@ -258,7 +258,7 @@ void Decoder::instruction(std::uint32_t index) {
   case isa::Family::surface: surface(spelling); break;
   case isa::Family::texture_query: query_texture(spelling); break;
   case isa::Family::texture_type: test_texture_type(spelling); break;
-  case isa::Family::nothing: simple(no_op); break;
+  case isa::Family::nothing: emit(no_op); break;
   case isa::Family::mbarrier: mbarrier(spelling); break;
   case isa::Family::async_copy: async_copy(spelling); break;
   case isa::Family::bulk_copy: bulk_copy(spelling); break;

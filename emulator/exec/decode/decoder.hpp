@@ -42,7 +42,9 @@ private:
   void read_guard();
   void patch_branches();
   std::uint32_t distance(std::size_t op, std::uint32_t block) const;
-  Op& emit(Handler handler);
+  Op& emit(Handler handler, std::initializer_list<std::uint32_t> destinations = {},
+           std::initializer_list<std::uint32_t> sources = {});
+  void unsupported();
   void unsupported(std::string why);
 
   // operands.cpp
@@ -51,6 +53,12 @@ private:
   std::uint32_t destination(const ir::Operand& operand, isa::Type type, bool relaxed);
   void finish_destinations();
   std::uint32_t register_row(const ir::Operand& operand, int* lane_bytes) const;
+  struct Resizing {
+    std::uint32_t row, target;
+    int from_bytes, to_bytes;
+    bool is_signed;
+  };
+  void convert(const Resizing& resizing);
   std::uint32_t resized(std::uint32_t row, int from_bytes, int to_bytes, bool is_signed);
   std::uint64_t constant_value(const ir::Operand& operand, isa::Type type) const;
   std::uint64_t address_of(std::uint32_t variable) const;
@@ -73,6 +81,12 @@ private:
   // lower_memory.cpp
   void load(const isa::Spelling& spelling);
   void store(const isa::Spelling& spelling);
+  /// The rows of the elements of a vector, or of one operand, that is loaded or stored; all have as many bytes.
+  struct VectorRows {
+    std::array<std::uint32_t, 8> of{};
+    int bytes = 0;
+  };
+  VectorRows vector_rows(std::span<const ir::Operand> elements, isa::Type type);
   void load_parameter(const isa::Spelling& spelling, std::span<const ir::Operand> elements, std::uint64_t offset);
   void atomic(const isa::Spelling& spelling);
   void convert_address(const isa::Spelling& spelling);
@@ -90,13 +104,15 @@ private:
   isa::Space space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const;
   static MemorySite& hidden_param(MemorySite& site, const isa::Spelling& spelling);
   MemorySite& site(isa::Space space, AccessKind kind, int lane_bytes, const Address& address);
+  Op& access(Handler handler, MemorySite& site, const Address& address,
+             std::initializer_list<std::uint32_t> destinations = {},
+             std::initializer_list<std::uint32_t> values = {}); ///< from the second source on
 
   // lower_texture.cpp
   void texture(const isa::Spelling& spelling);
   void surface(const isa::Spelling& spelling);
   void query_texture(const isa::Spelling& spelling);
   void test_texture_type(const isa::Spelling& spelling);
-  std::uint32_t texture_reference(const ir::Operand& operand);
   std::uint32_t opaque_parameter(std::uint64_t offset);
   void coordinates(const ir::Operand& operand, std::size_t count, TextureSite& site);
   void texture_results(const ir::Operand& operand, TextureSite& site);
@@ -130,12 +146,13 @@ private:
 
   // lower_control.cpp
   void branch();
+  void count_branch(Op& op);
+  std::uint32_t block_at(std::uint32_t label) const;
   void leave();
   std::int64_t uncharged_instructions();
   void count_rest_of_block();
   void barrier(const isa::Spelling& spelling);
   void warp_barrier();
-  void simple(Handler handler);
 
   // lower_calls.cpp
   void lay_out_frames();
@@ -199,18 +216,10 @@ private:
 
   const ir::Instruction* current_ = nullptr;
   std::uint32_t current_index_ = 0;
-  std::uint32_t guard_ = 0;   ///< row of its guard
-  std::uint32_t charged_ = 0; ///< instructions before this one are charged by a branch
-  struct Pending {            // a destination that must be widened into its register
-    std::uint32_t row, target;
-    int from_bytes, to_bytes;
-    bool is_signed;
-  };
-  std::vector<Pending> pending_;
+  std::uint32_t guard_ = 0;       ///< row of its guard
+  std::uint32_t charged_ = 0;     ///< instructions before this one are charged by a branch
+  std::vector<Resizing> pending_; ///< destinations that must be widened into their registers
   Diagnostics diagnostics_;
 };
-
-/// The words of a memory instruction name its space; generic where none does.
-isa::Space space_of(const isa::Spelling& spelling);
 
 } // namespace warplens::exec

@@ -5,8 +5,6 @@
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 
-#include <fmt/format.h>
-
 namespace warplens::exec {
 
 using isa::Space;
@@ -21,12 +19,7 @@ Decoder::Place Decoder::place(Space space, const ir::Operand& where) {
 
 // An op with one address of the instruction; `lane_bytes` is the size of a lane's access, or of a piece of it.
 Op& Decoder::access(Handler handler, AccessKind kind, int lane_bytes, const Place& place) {
-  MemorySite& s = site(place.space, kind, lane_bytes, place.address);
-  Op& op = emit(handler);
-  op.site = &s;
-  op.src[0] = place.address.row;
-  op.imm = place.address.offset;
-  return op;
+  return access(handler, site(place.space, kind, lane_bytes, place.address), place.address);
 }
 
 // Operations on a barrier object are not counted as accesses to shared memory.
@@ -40,13 +33,10 @@ Op& Decoder::access_object(Handler handler, AccessKind kind, const Place& place)
 void Decoder::mbarrier(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const auto has = [&](Word word) { return spelling.has(word); };
-  const Space space = space_of(spelling);
+  const Space space = spelling.form.space();
   if (has(Word::w_pending_count)) {
     const std::uint32_t state = source(operands[1], isa::Type::b64, false);
-    const std::uint32_t count = destination(operands[0], isa::Type::u32, false);
-    Op& op = emit(mbarrier_pending);
-    op.src[0] = state;
-    op.dst[0] = count;
+    emit(mbarrier_pending, {destination(operands[0], isa::Type::u32, false)}, {state});
     return;
   }
   if (has(Word::w_test_wait) || has(Word::w_try_wait)) {
@@ -114,7 +104,7 @@ void Decoder::bulk_copy(const isa::Spelling& spelling) {
   const std::uint32_t options = (reduces ? kBulkReduces : 0u) | (to_global ? 0u : kCompletes) |
                                 (spelling.has(Word::w_multicast_cluster) ? kMulticast : 0u) |
                                 (spelling.has(Word::w_cp_mask) ? kMasked : 0u);
-  if (reduces && reducer(spelling) == nullptr) unsupported(fmt::format("'{}' is not supported", current_->opcode));
+  if (reduces && reducer(spelling) == nullptr) unsupported();
   const std::uint32_t size = source(operands[2], isa::Type::u32, false);
   // The mask follows the mbarrier, or the size and a cache policy.
   const std::size_t mask_place = to_global && !spelling.has(Word::w_l2_cache_hint) ? 3 : 4;
@@ -136,14 +126,13 @@ void Decoder::bulk_copy(const isa::Spelling& spelling) {
 void Decoder::async_store(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const isa::Type type = spelling.form.type();
-  const std::span<const ir::Operand> values =
-      operands[1].kind == ir::OperandKind::vector ? function_.elements(operands[1]) : operands.subspan(1, 1);
+  const auto values = function_.each_of(operands[1]);
   std::array<std::uint32_t, 8> rows{};
   for (std::size_t e = 0; e < values.size() && e < rows.size(); ++e) rows[e] = source(values[e], type, false);
   const bool reduces = spelling.instruction_class == isa::InstructionClass::atomic;
-  if (reduces && reducer(spelling) == nullptr) unsupported(fmt::format("'{}' is not supported", current_->opcode));
+  if (reduces && reducer(spelling) == nullptr) unsupported();
   const int bytes = static_cast<int>(values.size()) * isa::bytes(type);
-  const Place to = place(space_of(spelling), operands[0]), object = place(space_of(spelling), operands[2]);
+  const Place to = place(spelling.form.space(), operands[0]), object = place(spelling.form.space(), operands[2]);
   Op& op = access(exec::async_store, reduces ? AccessKind::reduction : AccessKind::store, bytes, to);
   op.extra = static_cast<std::uint32_t>(values.size());
   program_->sites.back().from = rows;
@@ -154,7 +143,7 @@ void Decoder::bulk_store(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   constexpr int kPiece = 8;
   const std::uint32_t size = source(operands[1], isa::Type::b64, false);
-  access(exec::bulk_store, AccessKind::store, kPiece, place(space_of(spelling), operands[0])).src[1] = size;
+  access(exec::bulk_store, AccessKind::store, kPiece, place(spelling.form.space(), operands[0])).src[1] = size;
 }
 
 } // namespace warplens::exec

@@ -196,10 +196,8 @@ void Decoder::call() {
     return library_call(site, number);
   int address_bytes = 0;
   const std::uint32_t address = direct ? 0 : register_row(*operands.target, &address_bytes);
-  Op& op = emit(direct ? exec::call : call_indirect);
+  Op& op = emit(direct ? exec::call : call_indirect, {static_cast<std::uint32_t>(address_bytes)}, {address});
   op.extra = number;
-  op.src[0] = address;
-  op.dst[0] = static_cast<std::uint32_t>(address_bytes);
   op.imm = uncharged_instructions();
   emit(finish_call).extra = number;
   if (!direct || current_->guard != ir::kNone) emit(rejoin);
@@ -234,20 +232,13 @@ void Decoder::branch_indexed() {
   const auto operands = function_.operands(*current_);
   const std::uint32_t index = source(operands[0], isa::Type::u32, false);
   std::vector<std::uint32_t> blocks;
-  const auto end_block = static_cast<std::uint32_t>(flow_.blocks.size());
-  for (const std::uint32_t label : function_.tables[operands[1].index].labels) {
-    const std::uint32_t target = function_.labels[label].instruction;
-    blocks.push_back(target < function_.instructions.size() ? flow_.block_of[target] : end_block);
-  }
+  for (const std::uint32_t label : function_.tables[operands[1].index].labels) blocks.push_back(block_at(label));
   jump_patches_.push_back(
       {program_->ops.size(), std::move(blocks), flow_.blocks[flow_.block_of[current_index_]].ipdom});
-  Op& op = emit(watched_ ? branch_indexed_watched : exec::branch_indexed);
+  Op& op = emit(watched_ ? branch_indexed_watched : exec::branch_indexed, {},
+                {0, index, static_cast<std::uint32_t>(jump_patches_.size() - 1)});
   op.imm = uncharged_instructions();
-  op.src[1] = index;
-  op.src[2] = static_cast<std::uint32_t>(jump_patches_.size() - 1);
-  if (!watched_) return;
-  op.extra = static_cast<std::uint32_t>(program_->branches.size());
-  program_->branches.push_back(current_index_);
+  count_branch(op);
 }
 
 void Decoder::stack(const isa::Spelling& spelling) {
@@ -256,9 +247,7 @@ void Decoder::stack(const isa::Spelling& spelling) {
   const bool allocates = spelling.entry->opcode == "alloca", saves = spelling.entry->opcode == "stacksave";
   const std::uint32_t value = saves ? 0 : source(operands[allocates ? 1 : 0], type, false);
   const std::uint32_t result = allocates || saves ? destination(operands[0], type, false) : 0;
-  Op& op = emit(allocates ? allocate_on_stack : saves ? save_stack : restore_stack);
-  op.src[0] = value;
-  op.dst[0] = result;
+  Op& op = emit(allocates ? allocate_on_stack : saves ? save_stack : restore_stack, {result}, {value});
   op.imm = isa::bytes(type);
   op.extra = allocates ? kFrameAlignment : part_;
   if (!allocates) return;

@@ -21,7 +21,7 @@ void Decoder::map_address(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const Type type = spelling.form.type();
   const int bytes = isa::bytes(type);
-  const bool narrow = bytes == 4, generic = space_of(spelling) == Space::generic;
+  const bool narrow = bytes == 4, generic = spelling.form.space() == Space::generic;
   if (narrow && generic)
     return unsupported("'mapa.u32' is not supported for generic addresses: clusters need 64-bit addresses");
   const std::string width = narrow ? "32" : "64";
@@ -42,7 +42,7 @@ void Decoder::map_address(const isa::Spelling& spelling) {
 void Decoder::cta_rank(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const Type type = spelling.form.type();
-  if (type == Type::u32 && space_of(spelling) == Space::generic)
+  if (type == Type::u32 && spelling.form.space() == Space::generic)
     return unsupported("'getctarank.u32' is not supported for generic addresses: clusters need 64-bit addresses");
   std::uint32_t address = source(operands[1], type, false);
   address = resized(address, isa::bytes(type), 4, false); // the upper half of a generic address is the window

@@ -18,18 +18,26 @@ std::int64_t Decoder::uncharged_instructions() {
 
 void Decoder::branch() {
   const ir::Operand& label = function_.operands(*current_)[0];
-  const std::uint32_t target = function_.labels[label.index].instruction;
   const bool conditional = current_->guard != ir::kNone;
   const std::uint32_t own_block = flow_.block_of[current_index_];
-  const auto end_block = static_cast<std::uint32_t>(flow_.blocks.size());
-  const std::uint32_t target_block = target < function_.instructions.size() ? flow_.block_of[target] : end_block;
-  patches_.push_back({program_->ops.size(), target_block, conditional ? flow_.blocks[own_block].ipdom : ir::kNone});
+  patches_.push_back(
+      {program_->ops.size(), block_at(label.index), conditional ? flow_.blocks[own_block].ipdom : ir::kNone});
   Op& op = emit(conditional ? (watched_ ? branch_watched : exec::branch) : (watched_ ? jump_watched : jump));
   op.imm = uncharged_instructions();
-  if (watched_) {
-    op.extra = static_cast<std::uint32_t>(program_->branches.size());
-    program_->branches.push_back(current_index_);
-  }
+  count_branch(op);
+}
+
+void Decoder::count_branch(Op& op) {
+  if (!watched_) return;
+  op.extra = static_cast<std::uint32_t>(program_->branches.size());
+  program_->branches.push_back(current_index_);
+}
+
+/// The number of the block that begins with the instruction of a label, or of the end.
+std::uint32_t Decoder::block_at(std::uint32_t label) const {
+  const std::uint32_t target = function_.labels[label].instruction;
+  return target < function_.instructions.size() ? flow_.block_of[target]
+                                                : static_cast<std::uint32_t>(flow_.blocks.size());
 }
 
 void Decoder::leave() {
@@ -73,9 +81,7 @@ void Decoder::barrier(const isa::Spelling& spelling) {
   const auto written = [&](std::size_t i) { return operands[i].kind == ir::OperandKind::integer; };
   const std::size_t first = reduces ? 1 : 0;
   if (written(first) && ((what & kCounted) == 0 || written(first + 1))) what |= kUniform;
-  Op& op = emit(exec::barrier);
-  std::copy(std::begin(dst), std::end(dst), op.dst);
-  std::copy(std::begin(src), std::end(src), op.src);
+  Op& op = emit(exec::barrier, {dst[0], dst[1]}, {src[0], src[1], src[2]});
   op.imm = flip ? -1 : 0;
   op.extra = what;
 }
@@ -83,11 +89,7 @@ void Decoder::barrier(const isa::Spelling& spelling) {
 void Decoder::warp_barrier() {
   const ir::Operand& mask = function_.operands(*current_)[0];
   const std::uint32_t masks = source(mask, isa::Type::u32, false);
-  Op& op = emit(exec::warp_barrier);
-  op.src[3] = masks;
-  op.extra = mask.kind == ir::OperandKind::integer ? kOneMask : 0;
+  emit(exec::warp_barrier, {}, {0, 0, 0, masks}).extra = mask.kind == ir::OperandKind::integer ? kOneMask : 0;
 }
-
-void Decoder::simple(Handler handler) { emit(handler); }
 
 } // namespace warplens::exec

@@ -29,13 +29,9 @@ void Decoder::lane_as(std::string_view text, std::initializer_list<std::uint32_t
                       std::initializer_list<std::uint32_t> sources) {
   constexpr int kNewest = 1000; // the decoder may use every line of the table
   const auto spelling = isa::lookup(text, kNewest, isa::kEveryTarget);
-  if (!spelling || spelling->entry->family != isa::Family::lane) {
-    unsupported(fmt::format("'{}' needs '{}', which the instruction table lacks", current_->opcode, text));
-    return;
-  }
-  Op& op = emit(level_.lanes()[spelling->entry_index][spelling->variant]);
-  std::copy(destinations.begin(), destinations.end(), op.dst);
-  std::copy(sources.begin(), sources.end(), op.src);
+  if (!spelling || spelling->entry->family != isa::Family::lane)
+    return unsupported(fmt::format("'{}' needs '{}', which the instruction table lacks", current_->opcode, text));
+  emit(level_.lanes()[spelling->entry_index][spelling->variant], destinations, sources);
 }
 
 void Decoder::take_sources(Op& op, const Rows& rows) {
@@ -49,16 +45,13 @@ void Decoder::combine(const isa::Spelling& spelling, std::uint32_t truth, bool f
   const Handler handler = boolean_handler(spelling);
   const bool number = handler != nullptr && other != nullptr && other->kind != ir::OperandKind::reg;
   const std::uint32_t known = number ? source_predicate(*other) : 0;
-  Op& op = emit(handler != nullptr ? handler : predicate_and);
-  op.dst[0] = destination;
-  op.src[0] = truth;
+  const bool combines = handler != nullptr && other != nullptr;
+  Op& op = emit(handler != nullptr ? handler : predicate_and, {destination},
+                {truth, !combines ? file_.always()
+                        : number  ? known
+                                  : file_.reg(other->index)});
   op.extra = flip ? kFullMask : 0;
-  if (handler != nullptr && other != nullptr) {
-    op.src[1] = number ? known : file_.reg(other->index);
-    op.imm = other->negated ? -1 : 0;
-  } else {
-    op.src[1] = file_.always();
-  }
+  if (combines) op.imm = other->negated ? -1 : 0;
 }
 
 // From sm_70 on, the assembler expands bit-field instructions with immediate positions and lengths (there is no
@@ -129,18 +122,13 @@ void Decoder::lane(const isa::Spelling& spelling) {
   const bool compares = specs.count != 0 && specs.items[0].kind == isa::OperandClass::predicate &&
                         (pair != nullptr || boolean_handler(spelling) != nullptr || is_packed(spelling.form.type()));
   if (!compares) {
-    Op& op = emit(handler);
-    std::copy(std::begin(rows.dst), std::begin(rows.dst) + 2, op.dst);
-    take_sources(op, rows);
+    take_sources(emit(handler, {rows.dst[0], rows.dst[1]}), rows);
     finish_destinations();
     return;
   }
   // Compare into temporaries, then combine: the destinations may be sources of the boolean operation.
   const std::uint32_t truth = file_.temporary(0), truth_of_second = file_.temporary(0);
-  Op& op = emit(handler);
-  op.dst[0] = truth;
-  op.dst[1] = truth_of_second;
-  take_sources(op, rows);
+  take_sources(emit(handler, {truth, truth_of_second}), rows);
   const std::uint32_t first =
       pair == nullptr ? rows.dst[0] : destination(function_.elements(*pair)[0], isa::Type::pred, false);
   const bool packed = is_packed(spelling.form.type());
@@ -152,10 +140,7 @@ void Decoder::lane(const isa::Spelling& spelling) {
   const std::uint32_t held = file_.temporary(0); // `other` may be the first destination
   combine(spelling, packed ? truth_of_second : truth, !packed, other, held);
   combine(spelling, truth, false, other, first);
-  Op& copy = emit(predicate_and);
-  copy.dst[0] = second;
-  copy.src[0] = held;
-  copy.src[1] = file_.always();
+  emit(predicate_and, {second}, {held, file_.always()});
 }
 
 // set (9.7.6.1): all ones or zero for an integer result, 1.0 or 0.0 for a float.
@@ -221,29 +206,19 @@ bool Decoder::move_vector(const isa::Spelling& spelling) {
                                                 : isa::Type::b64;
   // The whole goes through a temporary: it may be one of the elements.
   const std::uint32_t held = pack ? file_.temporary(total) : source(whole, type, false);
-  std::vector<std::uint32_t> rows;
   if (unpack) {
     const std::uint32_t copy = file_.temporary(total);
-    Op& op = emit(copy_row);
-    op.dst[0] = copy;
-    op.src[0] = held;
-    op.imm = total * kWarpSize;
+    emit(copy_row, {copy}, {held}).imm = total * kWarpSize;
     for (std::uint32_t i = 0; i < vector.count; ++i) {
       const ir::Operand& part = function_.elements(vector)[i];
       if (part.kind == ir::OperandKind::sink) continue;
-      Op& move = emit(handler);
-      move.dst[0] = destination(part, element_type, false);
-      move.src[0] = copy;
-      move.imm = static_cast<std::int64_t>(i) * element * 8;
+      emit(handler, {destination(part, element_type, false)}, {copy}).imm = static_cast<std::int64_t>(i) * element * 8;
     }
     return true;
   }
   for (std::uint32_t i = 0; i < vector.count; ++i) {
     const std::uint32_t part = source(function_.elements(vector)[i], element_type, false);
-    Op& move = emit(handler);
-    move.dst[0] = held;
-    move.src[0] = part;
-    move.imm = static_cast<std::int64_t>(i) * element * 8;
+    emit(handler, {held}, {part}).imm = static_cast<std::int64_t>(i) * element * 8;
   }
   lane_as(fmt::format("mov.b{}", 8 * total), {destination(whole, type, false)}, {held});
   return true;

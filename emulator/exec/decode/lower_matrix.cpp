@@ -4,8 +4,6 @@
 
 #include "emulator/exec/block/control.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace warplens::exec {
@@ -237,23 +235,16 @@ void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
   (loads ? s.to : s.from) = rows;
   const Kind kind = loads ? moved ? Kind::load_transposed : Kind::load : moved ? Kind::store_transposed : Kind::store;
-  Op& op = emit(level_.matrix(kind));
-  op.site = &s;
-  op.src[0] = a.row;
-  op.imm = a.offset;
-  op.src[3] = file_.constant(4, kFullMask);
-  op.extra = spelling.has(Word::w_x1) ? 1 : spelling.has(Word::w_x2) ? 2 : 4;
+  access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra = spelling.has(Word::w_x1)   ? 1
+                                                                                      : spelling.has(Word::w_x2) ? 2
+                                                                                                                 : 4;
 }
 
 void Decoder::transpose_matrix(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const std::uint32_t from = source(operands[1], spelling.types[1], false);
   const std::uint32_t to = destination(operands[0], spelling.types[0], false);
-  const std::uint32_t everyone = file_.constant(4, kFullMask);
-  Op& op = emit(level_.matrix(Kind::transpose));
-  op.src[0] = from;
-  op.src[3] = everyone;
-  op.dst[0] = to;
+  emit(level_.matrix(Kind::transpose), {to}, {from, 0, 0, file_.constant(4, kFullMask)});
 }
 
 void Decoder::transfer_fragment(const isa::Spelling& spelling) {
@@ -283,12 +274,9 @@ void Decoder::transfer_fragment(const isa::Spelling& spelling) {
   const Address a = address(where);
   t.addresses = file_.temporary(a.is_32_bit ? 4 : 8);
   MemorySite& s = site(space, loads ? AccessKind::load : AccessKind::store, t.piece, a);
-  Op& op = emit(level_.matrix(loads ? Kind::load_fragment : Kind::store_fragment));
-  op.site = &s;
-  op.src[0] = a.row;
-  op.imm = a.offset;
-  op.src[3] = file_.constant(4, kFullMask);
-  op.extra = static_cast<std::uint32_t>(program_->fragments.size());
+  const Kind kind = loads ? Kind::load_fragment : Kind::store_fragment;
+  access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra =
+      static_cast<std::uint32_t>(program_->fragments.size());
   program_->fragments.push_back(std::move(t));
 }
 
@@ -328,10 +316,7 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
     s.groups = sparse_groups(a, s.m, s.k, static_cast<int>(constant_value(operands[5], Type::u32)));
   }
   take_registers(operands[0], spelling.types[0], true, s.d.row);
-  const std::uint32_t everyone = file_.constant(4, kFullMask);
-  Op& op = emit(level_.matrix(multiplication(spelling, s)));
-  op.matrix = &s;
-  op.src[3] = everyone;
+  emit(level_.matrix(multiplication(spelling, s)), {}, {0, 0, 0, file_.constant(4, kFullMask)}).matrix = &s;
 }
 
 } // namespace warplens::exec

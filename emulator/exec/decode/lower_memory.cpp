@@ -12,37 +12,12 @@ namespace warplens::exec {
 using isa::Space;
 using isa::Word;
 
-Space space_of(const isa::Spelling& spelling) {
-  for (int i = 0; i < spelling.form.count; ++i) switch (spelling.form.words[i]) {
-    case Word::w_const_: return Space::constant;
-    case Word::w_global: return Space::global;
-    case Word::w_local: return Space::local;
-    case Word::w_param:
-    case Word::w_param_entry:
-    case Word::w_param_func: return Space::param;
-    case Word::w_shared:
-    case Word::w_shared_cta:
-    case Word::w_shared_cluster: return Space::shared;
-    default: break;
-    }
-  return Space::generic;
-}
-
 namespace {
-
-int vector_width(const isa::Spelling& spelling) {
-  return spelling.has(Word::w_v2) ? 2 : spelling.has(Word::w_v4) ? 4 : spelling.has(Word::w_v8) ? 8 : 1;
-}
 
 // Whether other blocks or the host may access the memory at the same time.
 bool is_strong(const isa::Spelling& spelling) {
   return spelling.has(Word::w_volatile_) || spelling.has(Word::w_relaxed) || spelling.has(Word::w_acquire) ||
          spelling.has(Word::w_release) || spelling.has(Word::w_mmio);
-}
-
-// The operands of a vector in braces, or the single one.
-std::span<const ir::Operand> elements_of(const ir::Function& function, const ir::Operand& operand) {
-  return operand.kind == ir::OperandKind::vector ? function.elements(operand) : std::span(&operand, 1);
 }
 
 } // namespace
@@ -87,7 +62,7 @@ const ir::Operand* Decoder::named_variable(const ir::Operand& address) const {
 
 // A generic instruction that names a variable uses that variable's space.
 Space Decoder::space_of_access(const isa::Spelling& spelling, const ir::Operand& operand) const {
-  const Space space = space_of(spelling);
+  const Space space = spelling.form.space();
   const ir::Operand* const variable = named_variable(operand);
   // Parameters and results of functions are in their frames.
   const bool of_kernel =
@@ -115,8 +90,17 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
 
 // Compilers keep parameters and results of functions in registers, so accesses to them are not reported. Kernel
 // parameters are in memory: only reads at computed offsets count as accesses, not at fixed ones (load_parameter).
+Op& Decoder::access(Handler handler, MemorySite& site, const Address& address,
+                    std::initializer_list<std::uint32_t> destinations, std::initializer_list<std::uint32_t> values) {
+  Op& op = emit(handler, destinations, {address.row});
+  std::copy(values.begin(), values.end(), op.src + 1);
+  op.imm = address.offset;
+  op.site = &site;
+  return op;
+}
+
 MemorySite& Decoder::hidden_param(MemorySite& site, const isa::Spelling& spelling) {
-  if (space_of(spelling) == Space::param && site.space != Space::param) site.observed_bytes = 0;
+  if (spelling.form.space() == Space::param && site.space != Space::param) site.observed_bytes = 0;
   return site;
 }
 
@@ -133,20 +117,32 @@ void Decoder::load_parameter(const isa::Spelling& spelling, std::span<const ir::
     // Offsets before the first parameter have wrapped around.
     const bool inside =
         offset <= program_->param_bytes && program_->param_bytes - offset >= static_cast<unsigned>(size);
-    if (handler == nullptr || !inside) {
-      unsupported(handler == nullptr ? fmt::format("'{}' is not supported", current_->opcode)
-                                     : "the address is outside the parameter space");
-      return;
-    }
-    Op& op = emit(handler);
-    op.dst[0] = d;
-    op.imm = static_cast<std::int64_t>(offset);
+    if (handler == nullptr) return unsupported();
+    if (!inside) return unsupported("the address is outside the parameter space");
+    emit(handler, {d}).imm = static_cast<std::int64_t>(offset);
   }
+}
+
+Decoder::VectorRows Decoder::vector_rows(std::span<const ir::Operand> elements, isa::Type type) {
+  VectorRows rows{{}, isa::bytes(type)};
+  for (const ir::Operand& e : elements)
+    if (e.kind == ir::OperandKind::reg) register_row(e, &rows.bytes);
+  for (std::size_t e = 0; e < elements.size() && e < rows.of.size(); ++e) {
+    const ir::Operand& element = elements[e];
+    const bool moves = element.kind == ir::OperandKind::variable && in_moving_frame(element.index);
+    int bytes = rows.bytes;
+    rows.of[e] = element.kind == ir::OperandKind::reg    ? register_row(element, &bytes)
+                 : element.kind == ir::OperandKind::sink ? file_.temporary(bytes)
+                 : moves                                 ? frame_address(constant_value(element, type), bytes)
+                                                         : file_.constant(bytes, constant_value(element, type));
+    if (bytes != rows.bytes) unsupported("the registers of a vector must have the same width");
+  }
+  return rows;
 }
 
 void Decoder::load(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
-  const auto elements = elements_of(function_, operands[0]);
+  const auto elements = function_.each_of(operands[0]);
   const ir::Operand& where = operands[1];
   const Space space = space_of_access(spelling, where);
   const bool fixed = where.count != 0 && function_.elements(where)[0].kind == ir::OperandKind::variable;
@@ -157,92 +153,45 @@ void Decoder::load(const isa::Spelling& spelling) {
     return;
   }
   const isa::Type type = spelling.form.type();
-  const int width = vector_width(spelling), size = isa::bytes(type);
-  int register_bytes = 0;
-  for (const ir::Operand& e : elements)
-    if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
-  if (register_bytes == 0) register_bytes = size;
-  std::array<std::uint32_t, 8> rows{};
-  for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
-    int bytes = register_bytes;
-    rows[e] =
-        elements[e].kind == ir::OperandKind::sink ? file_.temporary(register_bytes) : register_row(elements[e], &bytes);
-    if (bytes != register_bytes) unsupported("the registers of a vector must have the same width");
-  }
+  const int width = spelling.vector_width();
+  const auto [rows, register_bytes] = vector_rows(elements, type);
   const Handler handler =
       level_.memory({MemoryHandlerKey::Kind::load, type, register_bytes, width, is_strong(spelling)});
-  if (handler == nullptr) {
-    unsupported(fmt::format("'{}' is not supported", current_->opcode));
-    return;
-  }
+  if (handler == nullptr) return unsupported();
   const Address a = address(where);
-  MemorySite& s = site(space, AccessKind::load, width * size, a);
+  MemorySite& s = site(space, AccessKind::load, width * isa::bytes(type), a);
   s.to = rows;
-  Op& op = emit(handler);
-  op.site = &hidden_param(s, spelling);
-  op.src[0] = a.row;
-  op.imm = a.offset;
-  op.dst[0] = rows[0];
-  op.dst[1] = rows[1];
-  op.src[1] = rows[2];
-  op.src[2] = rows[3];
+  access(handler, hidden_param(s, spelling), a, {rows[0], rows[1]}, {rows[2], rows[3]});
 }
 
 void Decoder::store(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
-  const auto elements = elements_of(function_, operands[1]);
+  const auto elements = function_.each_of(operands[1]);
   const Space space = space_of_access(spelling, operands[0]);
-  if (space == Space::param) {
-    unsupported("the parameters of a kernel cannot be written");
-    return;
-  }
+  if (space == Space::param) return unsupported("the parameters of a kernel cannot be written");
   const isa::Type type = spelling.form.type();
-  const int width = vector_width(spelling), size = isa::bytes(type);
-  std::array<std::uint32_t, 8> rows{};
-  int register_bytes = size;
-  for (const ir::Operand& e : elements)
-    if (e.kind == ir::OperandKind::reg) register_row(e, &register_bytes);
-  for (std::size_t e = 0; e < elements.size() && e < rows.size(); ++e) {
-    int bytes = register_bytes;
-    const bool moves = elements[e].kind == ir::OperandKind::variable && in_moving_frame(elements[e].index);
-    rows[e] = elements[e].kind == ir::OperandKind::reg ? register_row(elements[e], &bytes)
-              : moves ? frame_address(constant_value(elements[e], type), register_bytes)
-                      : file_.constant(register_bytes, constant_value(elements[e], type));
-    if (bytes != register_bytes) unsupported("the registers of a vector must have the same width");
-  }
+  const int width = spelling.vector_width();
+  const auto [rows, register_bytes] = vector_rows(elements, type);
   const Handler handler =
       level_.memory({MemoryHandlerKey::Kind::store, type, register_bytes, width, is_strong(spelling)});
-  if (handler == nullptr) {
-    unsupported(fmt::format("'{}' is not supported", current_->opcode));
-    return;
-  }
+  if (handler == nullptr) return unsupported();
   const Address a = address(operands[0]);
-  MemorySite& s = site(space, AccessKind::store, width * size, a);
+  MemorySite& s = site(space, AccessKind::store, width * isa::bytes(type), a);
   s.from = rows;
-  Op& op = emit(handler);
-  op.site = &hidden_param(s, spelling);
-  op.src[0] = a.row;
-  op.imm = a.offset;
-  op.src[1] = rows[0];
-  op.src[2] = rows[1];
-  op.src[3] = rows[2];
-  op.dst[0] = rows[3];
+  access(handler, hidden_param(s, spelling), a, {rows[3]}, {rows[0], rows[1], rows[2]});
 }
 
 void Decoder::atomic(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const bool returns = spelling.entry->family == isa::Family::atomic;
   const isa::Type type = spelling.form.type();
-  const int width = vector_width(spelling);
+  const int width = spelling.vector_width();
   const Handler handler = atomic_handler(spelling, width);
-  if (handler == nullptr) {
-    unsupported(fmt::format("'{}' is not supported", current_->opcode));
-    return;
-  }
+  if (handler == nullptr) return unsupported();
   std::size_t next = returns ? 1 : 0;
   const ir::Operand& where = operands[next++];
   const Address a = address(where);
-  const auto values = elements_of(function_, operands[next++]);
+  const auto values = function_.each_of(operands[next++]);
   const std::uint32_t b = source(values[0], type, false);
   const std::uint32_t c = spelling.has(Word::w_cas) ? source(operands[next], type, false) : b;
   MemorySite& s = site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction,
@@ -250,25 +199,19 @@ void Decoder::atomic(const isa::Spelling& spelling) {
   if (width > 1) {
     for (std::size_t e = 0; e < values.size(); ++e) s.from[e] = source(values[e], type, false);
     if (returns) {
-      const auto results = elements_of(function_, operands[0]);
+      const auto results = function_.each_of(operands[0]);
       for (std::size_t e = 0; e < results.size(); ++e) s.to[e] = destination(results[e], type, false);
     }
   }
   const std::uint32_t d = returns && width == 1 ? destination(operands[0], type, false) : 0;
-  Op& op = emit(handler);
-  op.site = &s;
-  op.src[0] = a.row;
-  op.imm = a.offset;
-  op.src[1] = b;
-  op.src[2] = c;
-  op.dst[0] = d;
+  access(handler, s, a, {d}, {b, c});
 }
 
 // Generic addresses of shared and local memory are offsets in a window; all other spaces are flat.
 void Decoder::convert_address(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const isa::Type type = spelling.form.type();
-  const Space space = space_of(spelling);
+  const Space space = spelling.form.space();
   std::uint64_t window = 0;
   if (space == Space::shared) window = isa::bits(type) == 32 ? kSharedWindow32 : kSharedWindow;
   if (space == Space::local) window = isa::bits(type) == 32 ? kLocalWindow32 : kLocalWindow;
@@ -311,17 +254,14 @@ void Decoder::test_space(const isa::Spelling& spelling) {
   const std::uint32_t result = file_.temporary(0);
   lane_as("mov.pred", {result}, {file_.always()});
   lane_as("not.pred", {result}, {result});
-  const Space space = space_of(spelling);
+  const Space space = spelling.form.space();
   const bool global = space == Space::global, own = space == Space::shared && !spelling.has(Word::w_shared_cluster);
   if (own) own_shared(result, address, bytes, shared);
   if ((space == Space::shared && !own) || global) either_in(result, address, bytes, shared, size);
   if (space == Space::local || global) either_in(result, address, bytes, local, size);
   if ((space == Space::param || global) && bytes == 8) either_in(result, address, bytes, kParamWindow, size);
   if (space == Space::constant || global) {
-    Op& op = emit(or_in_constant);
-    op.dst[0] = result;
-    op.src[0] = address;
-    op.imm = bytes;
+    emit(or_in_constant, {result}, {address}).imm = bytes;
   }
   if (global) lane_as("not.pred", {result}, {result});
   lane_as("mov.pred", {destination(operands[0], isa::Type::pred, false)}, {result});

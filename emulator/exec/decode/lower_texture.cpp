@@ -43,16 +43,13 @@ constexpr Choice<std::uint8_t> kChannels[] = {{Word::w_g, 1}, {Word::w_b, 2}, {W
 // A texture, sampler or surface parameter: its handle, in a separate row.
 std::uint32_t Decoder::opaque_parameter(std::uint64_t offset) {
   const std::uint32_t row = file_.temporary(8);
-  Op& op = emit(level_.memory({MemoryHandlerKey::Kind::param, isa::Type::u64, 8, 1, false}));
-  op.dst[0] = row;
-  op.imm = static_cast<std::int64_t>(offset);
+  emit(level_.memory({MemoryHandlerKey::Kind::param, isa::Type::u64, 8, 1, false}), {row}).imm =
+      static_cast<std::int64_t>(offset);
   return row;
 }
 
-std::uint32_t Decoder::texture_reference(const ir::Operand& operand) { return source(operand, isa::Type::u64, false); }
-
 void Decoder::coordinates(const ir::Operand& operand, std::size_t count, TextureSite& site) {
-  const auto list = operand.kind == ir::OperandKind::vector ? function_.elements(operand) : std::span(&operand, 1);
+  const auto list = function_.each_of(operand);
   for (std::size_t i = 0; i < count && i < list.size(); ++i) {
     const bool number = site.is_array() && i == 0;
     site.coordinate[i] = source(list[i], site.float_coordinates && !number ? isa::Type::f32 : isa::Type::s32, false);
@@ -87,19 +84,16 @@ void Decoder::texture(const isa::Spelling& spelling) {
   site.channel = chosen(spelling, kChannels, std::uint8_t{0});
   site.type = spelling.form.type(0);
   site.float_coordinates = spelling.form.type(1) == isa::Type::f32;
-  site.reference = texture_reference(*operands.reference);
-  if (operands.sampler != nullptr) site.sampler = texture_reference(*operands.sampler);
+  site.reference = source(*operands.reference, isa::Type::u64, false);
+  if (operands.sampler != nullptr) site.sampler = source(*operands.sampler, isa::Type::u64, false);
   coordinates(*operands.coordinates, ir::coordinate_count(spelling).used, site);
-  const auto elements = [&](const ir::Operand& o) {
-    return o.kind == ir::OperandKind::vector ? function_.elements(o) : std::span(&o, 1);
-  };
   const isa::Type coordinate = spelling.form.type(1);
-  if (operands.level != nullptr) site.level = source(elements(*operands.level)[0], coordinate, false);
+  if (operands.level != nullptr) site.level = source(function_.each_of(*operands.level)[0], coordinate, false);
   for (std::size_t g = 0; g < 2; ++g)
     for (std::size_t i = 0; operands.gradient[g] != nullptr && i < 3 && i < operands.gradient[g]->count; ++i)
-      site.gradient[g][i] = source(elements(*operands.gradient[g])[i], isa::Type::f32, false);
+      site.gradient[g][i] = source(function_.each_of(*operands.gradient[g])[i], isa::Type::f32, false);
   for (std::size_t i = 0; operands.offset != nullptr && i < static_cast<std::size_t>(site.dimensions()); ++i)
-    site.offset[i] = source(elements(*operands.offset)[i], isa::Type::s32, false);
+    site.offset[i] = source(function_.each_of(*operands.offset)[i], isa::Type::s32, false);
   if (operands.compare != nullptr) site.compare = source(*operands.compare, isa::Type::f32, false);
   texture_results(function_.operands(*current_)[0], site);
   emit_texture(sample_texture, site, AccessKind::load, site.elements * isa::bytes(site.type));
@@ -115,10 +109,10 @@ void Decoder::surface(const isa::Spelling& spelling) {
   site.reduction = chosen(spelling, kReductions, TextureSite::Reduction::add);
   site.formatted = spelling.has(Word::w_p);
   site.type = spelling.form.type();
-  site.reference = texture_reference(*operands.reference);
+  site.reference = source(*operands.reference, isa::Type::u64, false);
   coordinates(*operands.coordinates, ir::coordinate_count(spelling).used, site);
   const ir::Operand& data = function_.operands(*current_)[loads ? 0 : 1];
-  const auto list = data.kind == ir::OperandKind::vector ? function_.elements(data) : std::span(&data, 1);
+  const auto list = function_.each_of(data);
   site.elements = static_cast<std::uint8_t>(list.size());
   for (std::size_t i = 0; i < list.size(); ++i)
     site.value[i] = loads ? destination(list[i], site.type, true) : source(list[i], site.type, true);
@@ -136,13 +130,10 @@ void Decoder::surface(const isa::Spelling& spelling) {
 void Decoder::query_texture(const isa::Spelling& spelling) {
   const ir::TextureOperands operands = ir::texture_operands(function_, *current_, spelling);
   const auto given = function_.operands(*current_);
-  const std::uint32_t reference = texture_reference(*operands.reference);
+  const std::uint32_t reference = source(*operands.reference, isa::Type::u64, false);
   const std::uint32_t level = given.size() > 2 ? source(given[2], isa::Type::u32, false) : file_.constant(4, 0);
   const std::uint32_t result = destination(given[0], isa::Type::b32, true);
-  Op& op = emit(read_attribute);
-  op.dst[0] = result;
-  op.src[0] = reference;
-  op.src[1] = level;
+  Op& op = emit(read_attribute, {result}, {reference, level});
   op.imm = static_cast<std::int64_t>(spelling.form.words[spelling.has(Word::w_level) ? 1 : 0]);
   op.extra = static_cast<std::uint32_t>(ir::queried_type(module_, spelling));
   finish_destinations();
@@ -152,10 +143,7 @@ void Decoder::test_texture_type(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const std::uint32_t reference = source(operands[1], isa::Type::u64, false);
   const std::uint32_t result = destination(operands[0], isa::Type::pred, false);
-  Op& op = emit(is_texture_type);
-  op.src[0] = reference;
-  op.dst[0] = result;
-  op.imm = static_cast<std::int64_t>(spelling.form.type());
+  emit(is_texture_type, {result}, {reference}).imm = static_cast<std::int64_t>(spelling.form.type());
 }
 
 } // namespace warplens::exec

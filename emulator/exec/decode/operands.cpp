@@ -5,6 +5,8 @@
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/memory/memory.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 namespace warplens::exec {
@@ -60,8 +62,7 @@ std::uint32_t Decoder::special_row(const ir::Operand& operand, int lane_bytes) {
   case isa::Special::globaltimer_lo:
   case isa::Special::globaltimer_hi: {
     const std::uint32_t row = file_.temporary(lane_bytes < 8 ? 4 : 8);
-    Op& op = emit(read_special);
-    op.dst[0] = row;
+    Op& op = emit(read_special, {row});
     op.extra = operand.index;
     op.imm = lane_bytes < 8 ? 4 : 8;
     return lane_bytes < 4 ? resized(row, 4, lane_bytes, false) : row;
@@ -71,12 +72,15 @@ std::uint32_t Decoder::special_row(const ir::Operand& operand, int lane_bytes) {
 }
 
 // A row of another width, by the cvt of the table.
+void Decoder::convert(const Resizing& r) {
+  const char sign = r.is_signed ? 's' : 'u';
+  lane_as(fmt::format("cvt.{0}{1}.{0}{2}", sign, 8 * r.to_bytes, 8 * r.from_bytes), {r.target}, {r.row});
+}
+
 std::uint32_t Decoder::resized(std::uint32_t row, int from_bytes, int to_bytes, bool is_signed) {
   if (from_bytes == to_bytes) return row;
   const std::uint32_t result = file_.temporary(to_bytes);
-  const char sign = is_signed ? 's' : 'u';
-  lane_as(std::string("cvt.") + sign + std::to_string(8 * to_bytes) + "." + sign + std::to_string(8 * from_bytes),
-          {result}, {row});
+  convert({row, result, from_bytes, to_bytes, is_signed});
   return result;
 }
 
@@ -110,9 +114,7 @@ std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
         operand.kind == OperandKind::warp_size || (operand.kind == OperandKind::integer && operand.value != 0);
     if (truth) return file_.always();
     const std::uint32_t row = file_.temporary(0);
-    Op& op = emit(predicate_xor);
-    op.src[0] = op.src[1] = file_.always();
-    op.dst[0] = row;
+    emit(predicate_xor, {row}, {file_.always(), file_.always()});
     return row;
   }
   const std::uint32_t row = operand.kind == OperandKind::special
@@ -120,11 +122,7 @@ std::uint32_t Decoder::source_predicate(const ir::Operand& operand) {
                                 : file_.reg(operand.index);
   if (!operand.negated) return row;
   const std::uint32_t flipped = file_.temporary(0);
-  Op& op = emit(predicate_and);
-  op.src[0] = row;
-  op.extra = kFullMask;
-  op.src[1] = file_.always();
-  op.dst[0] = flipped;
+  emit(predicate_and, {flipped}, {row, file_.always()}).extra = kFullMask;
   return flipped;
 }
 
@@ -140,11 +138,7 @@ std::uint32_t Decoder::destination(const ir::Operand& operand, isa::Type type, b
 }
 
 void Decoder::finish_destinations() {
-  for (const Pending& p : pending_) {
-    const char sign = p.is_signed ? 's' : 'u';
-    lane_as(std::string("cvt.") + sign + std::to_string(8 * p.to_bytes) + "." + sign + std::to_string(8 * p.from_bytes),
-            {p.target}, {p.row});
-  }
+  for (const Resizing& r : pending_) convert(r);
   pending_.clear();
 }
 

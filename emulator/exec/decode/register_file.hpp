@@ -8,7 +8,6 @@
 #include "emulator/exec/state/program.hpp"
 
 #include <array>
-#include <bit>
 
 namespace warplens::exec {
 

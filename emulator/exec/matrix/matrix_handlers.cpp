@@ -4,7 +4,6 @@
 #include "emulator/exec/matrix/matrix_handlers.hpp"
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/collisions.hpp"
-#include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/matrix/multiply_handlers.hpp"
 
 #include <cstring>
@@ -31,33 +30,30 @@ std::uint16_t element(const std::byte* row, int column) {
   std::memcpy(&e, row + 2 * column, sizeof e);
   return e;
 }
+void transpose_into(Word32* d, const std::byte (*matrix)[kRowBytes]) {
+  for (int i = 0; i < kWarpSize; ++i)
+    d[i] = element(matrix[i % 4 * 2], i / 4) | static_cast<Word32>(element(matrix[i % 4 * 2 + 1], i / 4)) << 16;
+}
 
-template <bool transposed> const Op* load_matrix(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+template <bool transposed> bool load_matrix(const Op* op, Warp* warp) {
   HostAccess host;
-  if (!resolve(op, warp, addressing(op), host)) return nullptr;
+  if (!resolve(op, warp, addressing(op), host)) return false;
   Rows rows;
   for (Word32 i = 0; i < 8 * op->extra; ++i) std::memcpy(rows.bytes[i], host.at(static_cast<int>(i)), kRowBytes);
   for (Word32 m = 0; m < op->extra; ++m) {
     const auto* const matrix = &rows.bytes[8 * m];
     Word32* const d = row<Word32>(warp, op->site->to[m]);
     if constexpr (transposed)
-      for (int i = 0; i < kWarpSize; ++i)
-        d[i] = element(matrix[i % 4 * 2], i / 4) | static_cast<Word32>(element(matrix[i % 4 * 2 + 1], i / 4)) << 16;
+      transpose_into(d, matrix);
     else
       std::memcpy(d, matrix, 8 * kRowBytes);
   }
-  return op + 1;
+  return true;
 }
 
-template <bool transposed> const Op* store_matrix(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+template <bool transposed> bool store_matrix(const Op* op, Warp* warp) {
   HostAccess host;
-  if (!resolve(op, warp, addressing(op), host)) return nullptr;
+  if (!resolve(op, warp, addressing(op), host)) return false;
   for (Word32 m = 0; m < op->extra; ++m) {
     const Word32* const s = row<Word32>(warp, op->site->from[m]);
     std::uint16_t matrix[8][8];
@@ -71,20 +67,15 @@ template <bool transposed> const Op* store_matrix(const Op* op, Warp* warp) {
     for_each_storing_lane(Mask{0xff} << 8 * m, kRowBytes,
                           [&](int lane) { std::memcpy(host.at(lane), matrix[lane % 8], kRowBytes); });
   }
-  return op + 1;
+  return true;
 }
 
 // ---- movmatrix (9.7.14.5.17)
-const Op* transpose(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+bool transpose(const Op* op, Warp* warp) {
   std::byte matrix[8][kRowBytes];
   std::memcpy(matrix, row<Word32>(warp, op->src[0]), sizeof matrix);
-  Word32* const d = row<Word32>(warp, op->dst[0]);
-  for (int i = 0; i < kWarpSize; ++i)
-    d[i] = element(matrix[i % 4 * 2], i / 4) | static_cast<Word32>(element(matrix[i % 4 * 2 + 1], i / 4)) << 16;
-  return op + 1;
+  transpose_into(row<Word32>(warp, op->dst[0]), matrix);
+  return true;
 }
 
 // ---- wmma.load, wmma.store (9.7.14.4.3, 9.7.14.4.4): a tile holds the matrix as in memory, line by line.
@@ -134,40 +125,34 @@ template <class Move> void each_element(Warp* warp, const FragmentTransfer& t, M
   }
 }
 
-const Op* load_fragment(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+bool load_fragment(const Op* op, Warp* warp) {
   const FragmentTransfer& t = transfer_of(op, warp);
   Tile tile;
   const auto load = [&](const std::byte* from, int to) { std::memcpy(tile.bytes + to, from, t.piece); };
-  if (!each_piece(op, warp, t, load)) return nullptr;
+  if (!each_piece(op, warp, t, load)) return false;
   each_element(warp, t, [&](int from, std::byte* to) { std::memcpy(to, tile.bytes + from, t.place_bytes); });
-  return op + 1;
+  return true;
 }
 
-const Op* store_fragment(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+bool store_fragment(const Op* op, Warp* warp) {
   const FragmentTransfer& t = transfer_of(op, warp);
   Tile tile;
   each_element(warp, t, [&](int to, const std::byte* from) { std::memcpy(tile.bytes + to, from, t.place_bytes); });
   const auto store = [&](std::byte* to, int from) { std::memcpy(to, tile.bytes + from, t.piece); };
-  return each_piece(op, warp, t, store) ? op + 1 : nullptr;
+  return each_piece(op, warp, t, store);
 }
 
 } // namespace
 
 Handler matrix_handler(MatrixHandler kind) {
   switch (kind) {
-  case Kind::load: return load_matrix<false>;
-  case Kind::load_transposed: return load_matrix<true>;
-  case Kind::store: return store_matrix<false>;
-  case Kind::store_transposed: return store_matrix<true>;
-  case Kind::transpose: return transpose;
-  case Kind::load_fragment: return load_fragment;
-  case Kind::store_fragment: return store_fragment;
+  case Kind::load: return by_whole_warp<load_matrix<false>>;
+  case Kind::load_transposed: return by_whole_warp<load_matrix<true>>;
+  case Kind::store: return by_whole_warp<store_matrix<false>>;
+  case Kind::store_transposed: return by_whole_warp<store_matrix<true>>;
+  case Kind::transpose: return by_whole_warp<transpose>;
+  case Kind::load_fragment: return by_whole_warp<load_fragment>;
+  case Kind::store_fragment: return by_whole_warp<store_fragment>;
   default: return multiply_handler(kind);
   }
 }

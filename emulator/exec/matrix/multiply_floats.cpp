@@ -11,7 +11,6 @@
 // cores" (arXiv:2512.07004, 2025).
 //
 // Ordinary numbers are summed in vectors of rows, in 32 bits; all others element by element.
-#include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/matrix_tiles.hpp"
 #include "emulator/exec/matrix/multiply_handlers.hpp"
@@ -318,10 +317,7 @@ void read(Product& p, Warp* warp) {
 
 } // namespace
 
-const Op* multiply_floats(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (mask != kFullMask) return stop_at_incomplete_warp(op, warp), nullptr;
+bool multiply_floats(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   Product p(s);
   read(p, warp);
@@ -345,7 +341,7 @@ const Op* multiply_floats(const Op* op, Warp* warp) {
       p.d[i] = magnitude_of(x) > kInfinity ? std::bit_cast<float>(kNan) : x;
     }
   write_sums(s.d, warp, p.d);
-  return op + 1;
+  return true;
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

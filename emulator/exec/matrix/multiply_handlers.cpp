@@ -2,7 +2,6 @@
 // mma and wmma.mma of whole numbers, bits, double precision, and the m8n8k4 of halves (9.7.14.4.5, 9.7.14.5,
 // 9.7.14.6); multiply_floats.cpp has the other floats. Compiled once per level.
 #include "emulator/exec/matrix/multiply_handlers.hpp"
-#include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/matrix_tiles.hpp"
 
@@ -14,12 +13,6 @@ namespace {
 
 using isa::WARPLENS_LEVEL::Rounding;
 using Kind = MatrixHandler;
-
-bool is_whole(const Op* op, Warp* warp, Mask mask) {
-  if (mask == kFullMask) return true;
-  stop_at_incomplete_warp(op, warp);
-  return false;
-}
 
 // ---- m8n8k4 of halves, which sm_90 does without tensor cores: products are added one after the other, then C
 
@@ -43,10 +36,7 @@ void write_quads(const MatrixSite& s, Warp* warp, const float* d) {
       std::memcpy(to, elements + r * each, each * sizeof *elements);
   }
 }
-const Op* multiply_chained(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (!is_whole(op, warp, mask)) return nullptr;
+bool multiply_chained(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   float a[kMostSum], b[kMostSum], c[kMostSum], d[kMostSum];
   read_quads(s.a, s.a_places, warp, a);
@@ -60,7 +50,7 @@ const Op* multiply_chained(const Op* op, Warp* warp) {
     for (int n = 0; n < 8; ++n) d[i * 8 + n] = sums[n] + c[i * 8 + n];
   }
   write_quads(s, warp, d);
-  return op + 1;
+  return true;
 }
 
 // ---- f64: fused multiply-adds, one after the other
@@ -107,10 +97,7 @@ template <int rows> void add_doubles(const MatrixSite& s, const double* a, const
 
 template <Rounding r> struct Rounded { static constexpr Rounding rounding = r; };
 
-template <Rounding rounding> const Op* multiply_doubles(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (!is_whole(op, warp, mask)) return nullptr;
+template <Rounding rounding> bool multiply_doubles(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   alignas(64) double a[kMostDoubles], b[kMostDoubles], sums[kMostDoubles];
   read_doubles(s.a, 1, warp, a);
@@ -121,7 +108,7 @@ template <Rounding rounding> const Op* multiply_doubles(const Op* op, Warp* warp
     s.m == 8 ? add_doubles<8>(s, a, b, sums) : add_doubles<16>(s, a, b, sums);
   }
   write_doubles(s.d, 2, warp, sums);
-  return op + 1;
+  return true;
 }
 
 // ---- integers
@@ -151,10 +138,7 @@ void add_products(const MatrixSite& s, const float* a, const float* b, int row, 
   for (int j = 0; j < kColumns; ++j)
     store(products + (column + j) * s.m + row, __builtin_convertvector(sum[j], Integers));
 }
-const Op* multiply_integers(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (!is_whole(op, warp, mask)) return nullptr;
+bool multiply_integers(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   alignas(64) float a[kMostFactor], b[kMostFactor];
   alignas(64) std::int32_t products[kMostSum];
@@ -167,12 +151,9 @@ const Op* multiply_integers(const Op* op, Warp* warp) {
   for (int row = 0; row < s.m; row += 8)
     for (int column = 0; column < s.n; column += 8) add_products(s, a, b, row, column, products);
   add_to_sums(s, warp, products);
-  return op + 1;
+  return true;
 }
-const Op* multiply_bits(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 1;
-  if (!is_whole(op, warp, mask)) return nullptr;
+bool multiply_bits(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   alignas(64) float a[kMostSum], b[kMostSum]; // words of bits
   std::int32_t products[kMostSum];
@@ -193,21 +174,21 @@ const Op* multiply_bits(const Op* op, Warp* warp) {
       products[j * s.m + i] = sum;
     }
   add_to_sums(s, warp, products);
-  return op + 1;
+  return true;
 }
 
 } // namespace
 
 Handler multiply_handler(Kind kind) {
   switch (kind) {
-  case Kind::multiply_floats: return multiply_floats;
-  case Kind::multiply_chained: return multiply_chained;
-  case Kind::multiply_doubles: return multiply_doubles<Rounding::nearest>;
-  case Kind::multiply_doubles_zero: return multiply_doubles<Rounding::zero>;
-  case Kind::multiply_doubles_down: return multiply_doubles<Rounding::down>;
-  case Kind::multiply_doubles_up: return multiply_doubles<Rounding::up>;
-  case Kind::multiply_integers: return multiply_integers;
-  case Kind::multiply_bits: return multiply_bits;
+  case Kind::multiply_floats: return by_whole_warp<multiply_floats>;
+  case Kind::multiply_chained: return by_whole_warp<multiply_chained>;
+  case Kind::multiply_doubles: return by_whole_warp<multiply_doubles<Rounding::nearest>>;
+  case Kind::multiply_doubles_zero: return by_whole_warp<multiply_doubles<Rounding::zero>>;
+  case Kind::multiply_doubles_down: return by_whole_warp<multiply_doubles<Rounding::down>>;
+  case Kind::multiply_doubles_up: return by_whole_warp<multiply_doubles<Rounding::up>>;
+  case Kind::multiply_integers: return by_whole_warp<multiply_integers>;
+  case Kind::multiply_bits: return by_whole_warp<multiply_bits>;
   default: return nullptr;
   }
 }

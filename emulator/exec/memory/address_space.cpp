@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <mutex>
 #include <vector>
 

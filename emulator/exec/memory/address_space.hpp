@@ -8,7 +8,6 @@
 // position-independent begins at a random address in the first gigabyte, and grows.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 

@@ -10,7 +10,6 @@
 #include "emulator/exec/memory/extents.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -77,6 +77,10 @@ static_assert(kRegisterFile % 64 == 0);
 template <class T> inline T* row(Warp* warp, std::uint32_t offset) {
   return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(warp) + offset);
 }
+/// A lane's word of 4 or 8 bytes.
+inline std::uint64_t lane_word(Warp* warp, std::uint32_t offset, std::int64_t bytes, int lane) {
+  return bytes == 4 ? row<std::uint32_t>(warp, offset)[lane] : row<std::uint64_t>(warp, offset)[lane];
+}
 inline Mask& predicate(Warp* warp, std::uint32_t offset) { return *row<Mask>(warp, offset); }
 
 /// The lanes that an instruction acts on: active and not guarded off.

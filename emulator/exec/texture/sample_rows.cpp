@@ -248,8 +248,7 @@ private:
     std::uint32_t levels = 0;
     int before = -1;
     LevelChoice own;
-    for (Mask m = r_.mask; m != 0; m &= m - 1) {
-      const int i = __builtin_ctz(m);
+    for (const int i : EachLane(r_.mask)) {
       if (before < 0 || !same_level(before, i)) own = level_of(i);
       before = i;
       level_[i] = static_cast<std::int32_t>(own.first);

@@ -129,8 +129,7 @@ bool find_places(Warp* warp, const TextureSite& site, Mask mask, Places& places)
                          : site.dimensions() == 3 ? row<std::int32_t>(warp, at[2])
                                                   : nullptr;
   places.image = &image;
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     std::int32_t x = xs[lane], y = ys != nullptr ? ys[lane] : 0, z = zs != nullptr ? zs[lane] : 0;
     if ((static_cast<std::uint32_t>(x) & low_bits) != 0) return false;
     x >>= shift;
@@ -156,8 +155,7 @@ template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) 
   std::array<Place, kWarpSize> places;
   Mask touched = 0;
   const Mask mask = acting(op, warp);
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     Place& place = places[static_cast<std::size_t>(lane)];
     place = place_of(op, warp, site, lane);
     if (place.outcome == Place::Outcome::trapped) return false;
@@ -183,8 +181,7 @@ template <class F> void with_element(std::size_t bytes, F&& f) {
 }
 
 template <class T> void load_element(const Places& places, Mask mask, std::size_t element, T* to) {
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     T value{};
     if ((places.inside >> lane & 1) != 0)
       std::memcpy(&value, reinterpret_cast<const std::byte*>(places.address[lane]) + element * sizeof(T), sizeof value);
@@ -280,19 +277,11 @@ const Op* reduce_surface(const Op* op, Warp* warp) {
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
     if (place.outcome == Place::Outcome::outside) return;
     const bool is_signed = isa::is_signed(site.formatted ? place.image->type : site.type);
-    if (isa::bits(site.type) == 64) {
-      const std::uint64_t b = row<std::uint64_t>(warp, site.value[0])[lane];
-      if (is_signed)
-        reduce(place.bytes, site.reduction, static_cast<std::int64_t>(b));
-      else
-        reduce(place.bytes, site.reduction, b);
-    } else {
-      const std::uint32_t b = row<std::uint32_t>(warp, site.value[0])[lane];
-      if (is_signed)
-        reduce(place.bytes, site.reduction, static_cast<std::int32_t>(b));
-      else
-        reduce(place.bytes, site.reduction, b);
-    }
+    const auto apply = [&]<class T>(T) { reduce(place.bytes, site.reduction, row<T>(warp, site.value[0])[lane]); };
+    if (isa::bits(site.type) == 64)
+      is_signed ? apply(std::int64_t{}) : apply(std::uint64_t{});
+    else
+      is_signed ? apply(std::int32_t{}) : apply(std::uint32_t{});
   });
   return done ? op + 1 : nullptr;
 }

@@ -74,8 +74,7 @@ bool look_up(const Op* op, Warp* warp, const TextureSite& site, int lane, Bound&
 
 // Of a warp's results the one in register i, as f16 or a pair of them.
 void write_halves(Warp* warp, const TextureSite& site, std::size_t i, Mask mask, const SampledRows& rows) {
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     const auto half = [&](std::size_t c) { return half_of(rows.value[c][lane]); }; // whatever the words are
     if (site.type == Type::f16)
       row<std::uint16_t>(warp, site.value[i])[lane] = static_cast<std::uint16_t>(half(i));
@@ -103,8 +102,7 @@ void write_results(Warp* warp, const TextureSite& site, Mask mask, const Sampled
 
 // The lanes that take part in another group's rows, too, must not be touched.
 void copy_lanes(const SampledRows& from, Mask mask, SampledRows& to) {
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     for (std::size_t c = 0; c < 4; ++c) to.value[c][lane] = from.value[c][lane];
     to.address[lane] = from.address[lane];
   }
@@ -230,8 +228,7 @@ const Op* sample_texture(const Op* op, Warp* warp) {
 const Op* read_attribute(const Op* op, Warp* warp) {
   const auto word = static_cast<Word>(op->imm);
   const auto wanted = static_cast<Type>(op->extra);
-  for (Mask m = acting(op, warp); m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(acting(op, warp))) {
     const std::uint64_t reference = row<std::uint64_t>(warp, op->src[0])[lane];
     const BoundTexture* const texture = bound_texture(op, warp, lane, reference, wanted);
     if (texture == nullptr) return nullptr;
@@ -244,8 +241,7 @@ const Op* is_texture_type(const Op* op, Warp* warp) {
   const Kind kind = kind_of(static_cast<Type>(op->imm));
   Mask truth = 0;
   const Mask mask = acting(op, warp);
-  for (Mask m = mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(mask)) {
     const BoundTexture* const found = warp->worker->launch.textures.find(row<std::uint64_t>(warp, op->src[0])[lane]);
     if (found != nullptr && found->is_variable && found->kind == kind) truth |= only(lane);
   }

@@ -30,8 +30,7 @@ SampleRequest request_of(const SampleRowsRequest& all, int lane) {
 } // namespace
 
 void sample_lanes(const SampleRowsRequest& request, Mask lanes, SampledRows& to) {
-  for (Mask m = lanes; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  for (const int lane : EachLane(lanes)) {
     const SampleAnswer answer = sample(request_of(request, lane));
     for (std::size_t c = 0; c < 4; ++c) to.value[c][lane] = answer.value[c];
     to.address[lane] = answer.address;
