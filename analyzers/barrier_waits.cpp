@@ -83,7 +83,7 @@ void BarrierWaits::absorb(exec::Shard& shard) {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const BarrierWaits::Row& row) {
+void add_barriers(Metrics& metrics, const BarrierWaits::Row& row) {
   metrics.add(MetricId::barrier_arrivals, row.arrivals);
   metrics.add(MetricId::barrier_meetings, row.meetings);
   metrics.add(MetricId::barrier_waited, row.waited);
@@ -94,7 +94,7 @@ void add_metrics(Metrics& metrics, const BarrierWaits::Row& row) {
 } // namespace
 
 void BarrierWaits::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  add_metrics(launch, add_rows(rows_, rows, add_metrics));
+  add_barriers(launch, add_rows(rows_, rows, add_barriers));
 }
 
 } // namespace warplens::analyzers

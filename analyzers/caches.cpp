@@ -180,7 +180,7 @@ void add_levels(Metrics& metrics, const Caches::Row& row) {
   metrics.add(MetricId::l2_missed_again, row.l2_again);
 }
 
-void add_metrics(Metrics& metrics, const Caches::Row& row, bool global, bool local) {
+void add_cache_hits(Metrics& metrics, const Caches::Row& row, bool global, bool local) {
   if (global) add_lookups(metrics, MetricId::l1_global_sectors_hit_ld, row.loads);
   add_hit_rate(metrics, row);
   if (local) {
@@ -202,13 +202,13 @@ void Caches::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
     if (i >= rows.size() || row.empty()) continue;
     const bool local = row.local_loads.all() + row.local_stores.all() != 0;
     if (whole)
-      add_metrics(rows[i].metrics, row, !local || row.loads.all() != 0, local);
+      add_cache_hits(rows[i].metrics, row, !local || row.loads.all() != 0, local);
     else
       add_hit_rate(rows[i].metrics, row);
   }
   launch.add_ratio(MetricId::cache_coverage, 100 * static_cast<double>(looked_at_), static_cast<double>(all_));
   if (!whole) return add_hit_rate(launch, total);
-  add_metrics(launch, total, true, true);
+  add_cache_hits(launch, total, true, true);
   launch.add(MetricId::l1_evicted, totals_.l1_evicted);
   launch.add(MetricId::l2_evicted, totals_.l2_evicted);
   launch.add(MetricId::dram_read, totals_.dram_read);

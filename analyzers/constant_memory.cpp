@@ -7,7 +7,7 @@ namespace warplens::analyzers {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const ConstantRow& row) {
+void add_constant_requests(Metrics& metrics, const ConstantRow& row) {
   metrics.add(MetricId::constant_requests, row.requests);
   metrics.add(MetricId::constant_passes, row.passes);
   metrics.add(MetricId::constant_passes_excessive, row.passes - row.requests);
@@ -29,7 +29,7 @@ void ConstantShard::access(const exec::Access& access) {
 }
 
 void ConstantMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  add_metrics(launch, add_rows(rows_, rows, add_metrics));
+  add_constant_requests(launch, add_rows(rows_, rows, add_constant_requests));
 }
 
 } // namespace warplens::analyzers

@@ -77,7 +77,7 @@ void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const BranchRow& row) {
+void add_branches(Metrics& metrics, const BranchRow& row) {
   metrics.add(MetricId::branches, row.executed);
   metrics.add(MetricId::uniform_branches, row.executed - row.divergent);
   metrics.add(MetricId::divergent_branches, row.divergent);
@@ -93,7 +93,7 @@ void add_metrics(Metrics& metrics, const BranchRow& row) {
 } // namespace
 
 void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  add_metrics(launch, add_rows(rows_, rows, add_metrics));
+  add_branches(launch, add_rows(rows_, rows, add_branches));
   for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)
     if (active_[lanes]) launch.add({MetricId::branches_with_active_lanes, lanes}, active_[lanes]);
 }

@@ -78,7 +78,7 @@ void DuplicateLoads::study(const Streams& streams) {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const DuplicateLoads::Row& row) {
+void add_duplicates(Metrics& metrics, const DuplicateLoads::Row& row) {
   metrics.add(MetricId::duplicates_requested, row.requested);
   metrics.add(MetricId::duplicates_in_block, row.different_in_block);
   metrics.add(MetricId::duplicates_on_multiprocessor, row.different_on_multiprocessor);
@@ -91,10 +91,10 @@ void add_metrics(Metrics& metrics, const DuplicateLoads::Row& row) {
 
 void DuplicateLoads::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   if (recorded_.kept == 0) return;
-  const Row total = add_rows(rows_, rows, add_metrics);
+  const Row total = add_rows(rows_, rows, add_duplicates);
   launch.add_ratio(MetricId::duplicate_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
-  add_metrics(launch, total);
+  add_duplicates(launch, total);
 }
 
 } // namespace warplens::analyzers

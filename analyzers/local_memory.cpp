@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kWordBytes = 4;
 constexpr std::uint32_t kLanesOfSector = kSectorBytes / kWordBytes;
 
-void add_metrics(Metrics& metrics, const LocalRow& row) {
+void add_local_requests(Metrics& metrics, const LocalRow& row) {
   metrics.add(MetricId::local_instructions_ld, row.loads.requests);
   metrics.add(MetricId::local_instructions_st, row.stores.requests);
   metrics.add(MetricId::local_requests_ld, row.loads.requests);
@@ -87,7 +87,7 @@ void LocalShard::access(const exec::Access& access) {
 }
 
 void LocalMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  add_metrics(launch, add_rows(rows_, rows, add_metrics));
+  add_local_requests(launch, add_rows(rows_, rows, add_local_requests));
 }
 
 } // namespace warplens::analyzers

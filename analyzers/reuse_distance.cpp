@@ -88,7 +88,7 @@ void ReuseDistance::study(const Streams& streams) {
 
 namespace {
 
-void add_metrics(Metrics& metrics, const ReuseDistance::Row& row) {
+void add_reuse(Metrics& metrics, const ReuseDistance::Row& row) {
   metrics.add(MetricId::reuse_first, row.first);
   metrics.add(MetricId::reuse_again, row.again);
   metrics.add_ratio(MetricId::reuse_mean, static_cast<double>(row.between), static_cast<double>(row.again));
@@ -97,10 +97,10 @@ void add_metrics(Metrics& metrics, const ReuseDistance::Row& row) {
 } // namespace
 
 void ReuseDistance::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  const Row total = add_rows(rows_, rows, add_metrics);
+  const Row total = add_rows(rows_, rows, add_reuse);
   launch.add_ratio(MetricId::reuse_coverage, 100 * static_cast<double>(recorded_.kept),
                    static_cast<double>(recorded_.all));
-  add_metrics(launch, total);
+  add_reuse(launch, total);
   for (std::size_t b = 0; b < kBuckets; ++b) {
     if (b != 0 && histogram_[b] == 0) continue;
     const std::uint64_t low = b == 0 ? 0 : std::uint64_t{1} << (b - 1), high = b == 0 ? 0 : 2 * low - 1;

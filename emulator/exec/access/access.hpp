@@ -250,9 +250,5 @@ inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   return true;
 }
 
-inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
-  return warp->worker->watch ? resolve<true>(op, warp, mask, host) : resolve<false>(op, warp, mask, host);
-}
-
 } // namespace WARPLENS_LEVEL
 } // namespace warplens::exec

@@ -15,7 +15,7 @@ std::int64_t half_up(std::int64_t product) { return (product + kWholeWeight / 2)
 std::int64_t half_down(std::int64_t product) { return (product + kWholeWeight / 2 - 1) / kWholeWeight; }
 
 /// Digits of a float format, the leading one included.
-constexpr int kSingle = 24, kHalf = 11;
+constexpr int kSingleDigits = 24, kHalfDigits = 11;
 constexpr int kSpare = 4;
 
 // The sum of one slice, exact except for the truncation by alignment; times kWholeWeight.
@@ -47,7 +47,8 @@ float rounded(double x, int digits, int least) {
 std::uint32_t float_result(bool half, double sum) {
   if (std::isnan(sum)) return half ? 0x7fffe000 : 0x7fffffff;
   if (std::isinf(sum)) return std::bit_cast<std::uint32_t>(static_cast<float>(sum));
-  return std::bit_cast<std::uint32_t>(rounded(sum / kWholeWeight, half ? kHalf : kSingle, half ? -24 : -149));
+  return std::bit_cast<std::uint32_t>(
+      rounded(sum / kWholeWeight, half ? kHalfDigits : kSingleDigits, half ? -24 : -149));
 }
 
 std::uint32_t fraction_result(Type type, std::int64_t sum) {
@@ -85,7 +86,7 @@ void WeightedSum::add_slice(const std::int64_t* weights, const Texel* texels) {
     for (std::size_t i = 0; i < 4; ++i)
       if (weights[i] != 0) x[i] = std::bit_cast<float>(texels[i][c]);
     if (isa::is_float(type))
-      sum_[c] += slice_sum(weights, x, type == Type::f16 ? kHalf : kSingle);
+      sum_[c] += slice_sum(weights, x, type == Type::f16 ? kHalfDigits : kSingleDigits);
     else
       for (std::size_t i = 0; i < 4; ++i) fractions_[c] += weights[i] * fraction_of_16_bits(type, x[i]);
   }
