@@ -9,6 +9,9 @@
 #   test        ./dev test
 #   install     ./dev build; installation to a prefix; a client that is built with the installed files and run
 #   packages    the commands of the Dockerfile, ./dev package; then test_packages.sh with the packages
+
+# Steps are functions that are called by name.
+# shellcheck disable=SC2317
 set -euo pipefail
 source_tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly source_tree

@@ -83,7 +83,9 @@ std::uint64_t texture_sectors(const Metrics& m) {
 
 } // namespace
 
-std::string space_sections(const LaunchReport& report, const Style& style) { return SpaceSections(report, style).write(); }
+std::string space_sections(const LaunchReport& report, const Style& style) {
+  return SpaceSections(report, style).write();
+}
 
 std::uint64_t space_cost(const Metrics& instruction) {
   return instruction.integer(MetricId::local_sectors) + texture_sectors(instruction) +
