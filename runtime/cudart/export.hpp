@@ -2,7 +2,7 @@
 /// @file
 /// Entry points whose parameters need not be repeated: the linker asks resolve_name for the function.
 ///
-///     EXPORT(cudaMemcpy, Ordered<&copy_bytes>::now)       // declared elsewhere; calls Ordered<&copy_bytes>::now()
+///     EXPORT(cudaMemcpy, Ordered<copy_bytes>::now)       // declared elsewhere; calls Ordered<copy_bytes>::now()
 ///     FORWARD(cudaMemAdvise_v2, cuMemAdvise_v2)           // has the driver's parameters, and calls the driver
 ///     PER_THREAD(cudaMemcpyAsync, _ptsz)                  // exports cudaMemcpyAsync_ptsz
 ///     FORWARD_PER_THREAD(cudaStreamQuery, cuStreamQuery)  // both: cudaStreamQuery, cudaStreamQuery_ptsz
@@ -59,18 +59,18 @@ private:
   extern "C" {                                                                                                         \
   __attribute__((no_sanitize_thread, used)) static decltype(name)* resolve_##name() {                                  \
     using namespace warplens::cudart;                                                                                  \
-    return &function;                                                                                                  \
+    return function;                                                                                                   \
   }                                                                                                                    \
   __attribute__((visibility("default"), ifunc("resolve_" #name))) decltype(name) name;                                 \
   }
 
 #define FORWARD(name, driver)                                                                                          \
   extern "C" warplens::cudart::SameParameters<decltype(driver)>::type name;                                            \
-  EXPORT(name, Forward<&driver>::in_context)
+  EXPORT(name, Forward<driver>::in_context)
 
 #define PER_THREAD(name, suffix)                                                                                       \
   extern "C" decltype(name) name##suffix;                                                                              \
-  EXPORT(name##suffix, PerThread<&name>::call)
+  EXPORT(name##suffix, PerThread<name>::call)
 
 #define FORWARD_PER_THREAD(name, driver)                                                                               \
   FORWARD(name, driver)                                                                                                \

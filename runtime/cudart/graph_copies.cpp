@@ -63,9 +63,9 @@ cudaError_t from_symbol(CUDA_MEMCPY3D* copy, void* to, const void* symbol, std::
 using namespace warplens::cudart;
 
 #define COPY_NODE(form, describe)                                                                                      \
-  EXPORT(cudaGraphAddMemcpyNode##form, CopyNode<&describe>::add)                                                       \
-  EXPORT(cudaGraphMemcpyNodeSetParams##form, CopyNode<&describe>::set)                                                 \
-  EXPORT(cudaGraphExecMemcpyNodeSetParams##form, CopyNode<&describe>::set_in)
+  EXPORT(cudaGraphAddMemcpyNode##form, CopyNode<describe>::add)                                                        \
+  EXPORT(cudaGraphMemcpyNodeSetParams##form, CopyNode<describe>::set)                                                  \
+  EXPORT(cudaGraphExecMemcpyNodeSetParams##form, CopyNode<describe>::set_in)
 COPY_NODE(, box)
 COPY_NODE(1D, line)
 COPY_NODE(ToSymbol, to_symbol)

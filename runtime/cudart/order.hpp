@@ -46,7 +46,7 @@ cudaError_t copy_box(Order order, const CUDA_MEMCPY3D& copy);
 } // namespace warplens::cudart
 
 #define ORDERED(name, work)                                                                                            \
-  EXPORT(name, Ordered<&work>::now)                                                                                    \
-  EXPORT(name##Async, Ordered<&work>::in_stream)                                                                       \
+  EXPORT(name, Ordered<work>::now)                                                                                     \
+  EXPORT(name##Async, Ordered<work>::in_stream)                                                                        \
   PER_THREAD(name, _ptds)                                                                                              \
   PER_THREAD(name##Async, _ptsz)

@@ -78,8 +78,9 @@ std::vector<Symbols::Function> Symbols::begin_with(std::string_view one, std::st
         continue;
       starts.push_back(symbol.st_value);
       const std::string_view name = table.names.data() + symbol.st_name;
-      if (type == STT_FUNC && (name.starts_with(one) || name.starts_with(other)))
-        wanted.push_back({name, symbol.st_value, (symbol.st_size + 15) / 16 * 16});
+      // The code of an indirect function is that of its resolver: there is no room for other code.
+      if ((type == STT_FUNC || type == STT_GNU_IFUNC) && (name.starts_with(one) || name.starts_with(other)))
+        wanted.push_back({name, symbol.st_value, type == STT_FUNC ? (symbol.st_size + 15) / 16 * 16 : 0});
     }
   }
   std::sort(starts.begin(), starts.end());
