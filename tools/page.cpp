@@ -133,7 +133,7 @@ std::string table(std::string_view first, std::string_view& text) {
 std::string item(std::string_view line, std::size_t indent) {
   const std::string spaces(indent + 2, ' ');
   std::string text = api::wrapped(without_marks(line.substr(indent + 2)), spaces + "  ", kColumns);
-  text.replace(indent + 2, 1, "*");
+  text.replace(indent + 2, 1, 1, '*');
   return text;
 }
 
