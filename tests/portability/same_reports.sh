@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 report() {
   local arguments=() buffer
   mkdir "$3"
-  for buffer in $(sed -n 's/^\[buffer\.\([^]]*\)\]$/\1/p' "$2"); do arguments+=(--print "$buffer"); done
+  while read -r buffer; do arguments+=(--print "$buffer"); done < <(sed -n 's/^\[buffer\.\([^]]*\)\]$/\1/p' "$2")
   "$1" run "$2" --json "$3/json" "${arguments[@]}" >"$3/text" 2>"$3.errors" ||
     echo "exit status $?" >>"$3/text"
 }
