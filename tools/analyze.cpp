@@ -23,14 +23,14 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kHelp = R"(usage: warplens analyze TRACE.h5 [OPTION…]
+constexpr std::string_view kAnalyzeHelp = R"(usage: warplens analyze TRACE.h5 [OPTION…]
 
 Analyses the launches of a trace that 'warplens run … --trace TRACE.h5' wrote, without emulating them again.
 The report is the same as that of the run, or one for another device.
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kAnalyzeExamples = R"(
 Examples:
   warplens run samples/transpose --trace t.h5
   warplens analyze t.h5 --device c1060
@@ -39,7 +39,7 @@ Examples:
 Exit status: 0 success; 1 the kernel trapped when it was traced; 2 bad usage or input.
 )";
 
-po::options_description visible_options() {
+po::options_description analyze_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("launch", po::value<std::size_t>()->value_name("N"), "only launch N; the first is 0");
@@ -112,9 +112,9 @@ int show(const Reports& reports, const po::variables_map& values) {
 } // namespace
 
 int analyze(const std::vector<std::string>& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = analyze_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
-  if (command.files.empty()) return show_help(kHelp, visible, kExamples);
+  if (command.files.empty()) return show_help(kAnalyzeHelp, visible, kAnalyzeExamples);
   const LimitGuard guard(command.values);
   return show(analyze_all(command.files.front(), command.values), command.values);
 }

@@ -18,7 +18,7 @@ namespace {
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kHelp = R"(usage: warplens calibrate RUNS.csv --device D [--model NAME] [options]
+constexpr std::string_view kCalibrateHelp = R"(usage: warplens calibrate RUNS.csv --device D [--model NAME] [options]
 
 Fits a model to measured run times. RUNS.csv has a row for each run, with fields of the statistics (warplens predict
 --fields) and the column 'milliseconds'. It can also be a CSV file of the CUDA Visual Profiler, where 'gputime' is the
@@ -29,13 +29,13 @@ time.
   amaris, karan-kumar   fits the weight of one kernel.
 
 )";
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kCalibrateExamples = R"(
 Examples:
   warplens calibrate microbenchmarks.csv --device c1060 --output my_c1060.toml
   warplens calibrate vector_add.csv --device titanv --model karan-kumar --fit first
 )";
 
-po::options_description visible_options() {
+po::options_description calibrate_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"), "the device that the runs were measured on");
@@ -94,10 +94,10 @@ int weigh_kernel(std::string_view id, const model::Device& device, std::span<con
 } // namespace
 
 int calibrate(const Strings& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = calibrate_options();
   const CommandLine line = parse_command_line(arguments, visible);
   const po::variables_map& values = line.values;
-  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (values.count("help") != 0) return show_help(kCalibrateHelp, visible, kCalibrateExamples);
   if (line.inputs.size() != 1)
     throw UsageError{"expected one table of runs", "warplens calibrate runs.csv --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};

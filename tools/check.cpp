@@ -16,7 +16,7 @@ namespace warplens::tools {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: warplens check FILE… [OPTION…]
+constexpr std::string_view kCheckHelp = R"(usage: warplens check FILE… [OPTION…]
 
 Parses and checks PTX files, CUDA source, the output of cuobjdump -ptx, and the PTX in executables, object files and fat
 binaries that is selected for the H200. For each file, shows the kernels with their parameters, registers (.maxnreg, or
@@ -25,7 +25,7 @@ with its line and the kernels that cannot run because of it.
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kCheckExamples = R"(
 Exit status: 0 all kernels of all files can run; 2 a file cannot be read or has errors, or a kernel cannot run.
 
 Examples:
@@ -122,7 +122,7 @@ int check(const std::vector<std::string>& arguments) {
   add_limit_options(visible);
   visible.add_options()("help,h", "show this help");
   const CommandLine line = parse_command_line(arguments, visible);
-  if (line.values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.values.count("help") != 0) return show_help(kCheckHelp, visible, kCheckExamples);
   if (line.inputs.empty()) throw UsageError{"no input file", "warplens check FILE.ptx…"};
   const LimitGuard guard(line.values);
   const std::shared_ptr<api::Context> context = value_or_throw(api::Context::create());

@@ -26,7 +26,7 @@ using api::Change;
 using api::LaunchComparison;
 using api::ReportFile;
 
-constexpr std::string_view kHelp = R"(usage: warplens compare A.json B.json [C.json…] [OPTION…]
+constexpr std::string_view kCompareHelp = R"(usage: warplens compare A.json B.json [C.json…] [OPTION…]
        warplens compare SWEEP.json --signs [OPTION…]
 
 Compares reports of 'warplens run --json' or 'warplens sweep --json': the first report with each of the others. Launches
@@ -38,7 +38,7 @@ With --signs or --measured, the output is a sign plot instead. It compares every
 1 if it is faster, -1 if it is slower, 0 if there is no difference, as predicted and as measured.
 
 )";
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kCompareExamples = R"(
 Examples:
   warplens compare before.json after.json
   warplens compare gtx280.json gtx480.json --all --csv changes.csv
@@ -49,7 +49,7 @@ settings such as block.
 Exit status: 0 success; 2 bad usage or input.
 )";
 
-po::options_description visible_options() {
+po::options_description compare_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("all", "show every changed metric and line, not only the most important ones");
@@ -239,10 +239,10 @@ void show_changes(std::span<const ReportFile> reports, const po::variables_map& 
 } // namespace
 
 int compare(const Strings& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = compare_options();
   const CommandLine line = parse_command_line(arguments, visible);
   const po::variables_map& values = line.values;
-  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (values.count("help") != 0) return show_help(kCompareHelp, visible, kCompareExamples);
   if (line.inputs.empty()) throw UsageError{"no report", "warplens compare A.json B.json"};
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))

@@ -16,7 +16,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kHelp = R"(usage: warplens convert kernelslist.g|kernel-N.traceg OUT.h5 [--device D]
+constexpr std::string_view kConvertHelp = R"(usage: warplens convert kernelslist.g|kernel-N.traceg OUT.h5 [--device D]
        warplens convert TRACE.h5 FOLDER
 
 Converts Accel-Sim traces, which are recorded on hardware, so that 'analyze' and 'inspect' can read them. Each machine
@@ -25,7 +25,7 @@ file for each launch.
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kConvertExamples = R"(
 Examples:
   warplens convert traces/kernelslist.g t.h5 --device h200
   warplens analyze t.h5
@@ -33,7 +33,7 @@ Examples:
 Exit status: 0 success; 2 bad usage or input.
 )";
 
-po::options_description visible_options() {
+po::options_description convert_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
@@ -70,9 +70,9 @@ int import(const std::string& from, const std::string& to, const std::string& de
 } // namespace
 
 int convert(const std::vector<std::string>& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = convert_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 2, "warplens convert IN OUT");
-  if (command.files.empty()) return show_help(kHelp, visible, kExamples);
+  if (command.files.empty()) return show_help(kConvertHelp, visible, kConvertExamples);
   const LimitGuard guard(command.values);
   const std::string &from = command.files[0], &to = command.files[1];
   if (!from.ends_with(".h5"))

@@ -27,12 +27,12 @@ namespace po = boost::program_options;
 constexpr std::string_view kSample = "samples/vector_add/";
 constexpr std::string_view kResult = "c"; // a[i] = i, b[i] = 2 i: c[i] = 3 i
 
-constexpr std::string_view kHelp = R"(usage: warplens demo [--device NAME|FILE] [--save FOLDER]
+constexpr std::string_view kDemoHelp = R"(usage: warplens demo [--device NAME|FILE] [--save FOLDER]
 
 Emulates a sample kernel that is built in, c[i] = a[i] + b[i], and shows the report.
 
 )";
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kDemoExamples = R"(
 Examples:
   warplens demo
   warplens demo --device h200
@@ -104,7 +104,7 @@ int demo(const std::vector<std::string>& arguments) {
       "also write the files of the sample into this folder, for 'warplens run'");
   add("help,h", "show this help");
   const CommandLine line = parse_command_line(arguments, visible);
-  if (line.values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.values.count("help") != 0) return show_help(kDemoHelp, visible, kDemoExamples);
   if (!line.inputs.empty())
     throw UsageError{fmt::format("unexpected argument '{}'", line.inputs.front()), "the sample is built in"};
   const std::string device = line.values.count("device") != 0 ? line.values["device"].as<std::string>() : "";

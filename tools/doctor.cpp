@@ -19,14 +19,14 @@ namespace {
 namespace po = boost::program_options;
 using State = Check::State;
 
-constexpr std::string_view kHelp = R"(usage: warplens doctor [--json]
+constexpr std::string_view kDoctorHelp = R"(usage: warplens doctor [--json]
 
 Checks this installation: the version, the processor, the limit of memory, the emulation of a sample kernel, the tools
 that some commands call (nvcc, ptxas, gnuplot), the folder of compiled .cu files, the libraries of 'warplens exec', and
 the environment variables that are set.
 
 )";
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kDoctorExamples = R"(
 Examples:
   warplens doctor
   warplens doctor --json
@@ -69,7 +69,7 @@ int doctor(const std::vector<std::string>& arguments) {
   add("json", "write the result as JSON to standard output");
   add("help,h", "show this help");
   const CommandLine line = parse_command_line(arguments, visible);
-  if (line.values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (line.values.count("help") != 0) return show_help(kDoctorHelp, visible, kDoctorExamples);
   if (!line.inputs.empty()) throw UsageError{fmt::format("unexpected argument '{}'", line.inputs.front()), ""};
   const std::vector<Check> list = checks();
   const bool works = std::none_of(list.begin(), list.end(), [](const Check& c) { return c.state == State::broken; });

@@ -32,7 +32,7 @@ namespace po = boost::program_options;
 namespace environment = api::environment;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [ARGUMENT…]
+constexpr std::string_view kExecHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [ARGUMENT…]
        warplens exec [OPTION…] [--] FILE.cu [-- ARGUMENT…]
 
 Runs a CUDA program without a GPU: Warplens replaces libcudart and libcuda, and emulates the kernels. The program must
@@ -41,7 +41,7 @@ With --analyze or --json, Warplens analyses the launches as 'warplens run' does;
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kExecExamples = R"(
 Examples:
   warplens exec -- ./vectorAdd
   warplens exec --analyze --kernel-name '^reduce' --launch-count 2 -- ./reduction 1000000
@@ -50,7 +50,7 @@ Examples:
 Exit status: the program's; 2 if it could not be started.
 )";
 
-po::options_description visible_options() {
+po::options_description exec_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
@@ -237,14 +237,14 @@ model::Device device_of_environment() {
 
 int execute(const Strings& arguments) {
   ProgramLine line = split(arguments);
-  const po::options_description visible = visible_options();
+  const po::options_description visible = exec_options();
   po::variables_map values;
   po::store(po::command_line_parser(line.options)
                 .options(visible)
                 .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
                 .run(),
             values);
-  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (values.count("help") != 0) return show_help(kExecHelp, visible, kExecExamples);
   if (line.program.empty()) throw UsageError{"no program", "warplens exec [OPTION…] -- PROGRAM [ARGUMENT…]"};
   set_environment(values);
   const std::optional<fs::path> found = library_folder();

@@ -16,7 +16,7 @@ namespace warplens::tools {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: warplens explain NAME
+constexpr std::string_view kExplainHelp = R"(usage: warplens explain NAME
 
 Explains a name, and shows the section of the documentation about it. NAME is one of these:
 
@@ -44,7 +44,8 @@ Lists of all names: warplens list metrics, rules, models, devices, analyzers, in
 } // namespace
 
 int explain(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h") return write(kHelp), kFine;
+  if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h")
+    return write(kExplainHelp), kFine;
   const std::string name = fmt::format("{}", fmt::join(arguments, " ")); // Tesla C1060
   const Style style = style_for(STDOUT_FILENO);
   const std::vector<Explanation> found = explanations(name, style);

@@ -21,7 +21,7 @@ namespace po = boost::program_options;
 using analyzers::trace::EventKind;
 using api::SeenEvent;
 
-constexpr std::string_view kHelp = R"(usage: warplens inspect TRACE.h5 [OPTION…]
+constexpr std::string_view kInspectHelp = R"(usage: warplens inspect TRACE.h5 [OPTION…]
 
 Shows the accesses, branches and barriers of a trace: the lanes, the addresses, and the transactions or passes over the
 banks that each access causes. The line below an access has one character for each of its 32 lanes:
@@ -31,7 +31,7 @@ banks that each access causes. The line below an access has one character for ea
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kInspectExamples = R"(
 Examples:
   warplens inspect t.h5 --blocks 0 --warps 0
   warplens inspect t.h5 --launch 1 --lines 20-30 --rule 1.2
@@ -39,7 +39,7 @@ Examples:
 Exit status: 0 success; 2 bad usage or input.
 )";
 
-po::options_description visible_options() {
+po::options_description inspect_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("launch", po::value<std::size_t>()->value_name("N")->default_value(0), "show launch N; the first is 0");
@@ -85,7 +85,7 @@ std::string addresses_text(const exec::Access& a) {
   return fmt::format("{:#x} to {:#x}, irregular", low, high);
 }
 
-// A letter for each lane: see kHelp.
+// A letter for each lane: see kInspectHelp.
 std::string drawing(const SeenEvent& e, const rules::BankRule& banks) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   const exec::Access& a = e.access;
@@ -207,9 +207,9 @@ int show(const std::string& file, const po::variables_map& values) {
 } // namespace
 
 int inspect(const std::vector<std::string>& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = inspect_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens inspect TRACE.h5");
-  if (command.files.empty()) return show_help(kHelp, visible, kExamples);
+  if (command.files.empty()) return show_help(kInspectHelp, visible, kInspectExamples);
   const LimitGuard guard(command.values);
   return show(command.files.front(), command.values);
 }

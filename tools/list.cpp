@@ -16,7 +16,7 @@ namespace warplens::tools {
 
 namespace {
 
-constexpr std::string_view kHelp = R"(usage: warplens list devices|rules|analyzers|metrics|models|instructions
+constexpr std::string_view kListHelp = R"(usage: warplens list devices|rules|analyzers|metrics|models|instructions
        warplens list rules --explain [NAME|FILE…]
 
   devices        GPUs for --device
@@ -147,7 +147,7 @@ constexpr Topic kTopics[] = {{"devices", devices}, {"rules", rules},   {"analyze
 } // namespace
 
 int list(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) return write(kHelp), kFine;
+  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) return write(kListHelp), kFine;
   if (arguments.size() >= 2 && arguments[0] == "rules" && arguments[1] == "--explain")
     return explain_rules({arguments.begin() + 2, arguments.end()});
   std::vector<std::string_view> names;

@@ -21,7 +21,7 @@ namespace {
 using namespace warplens;
 using namespace warplens::tools;
 
-constexpr std::string_view kHelp = R"(usage: warplens COMMAND …
+constexpr std::string_view kMainHelp = R"(usage: warplens COMMAND …
 
 Emulates NVIDIA PTX kernels on the CPU and reports how a GPU would execute them.
 
@@ -103,7 +103,7 @@ std::vector<std::string> without_limits(std::vector<std::string> arguments) {
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return no_command();
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h" || first == "help") return write(kHelp), kFine;
+  if (first == "--help" || first == "-h" || first == "help") return write(kMainHelp), kFine;
   if (first == "--version") return write(fmt::format("warplens {}\n", api::version())), kFine;
   std::vector<std::string_view> names;
   for (const Command& c : kCommands) {

@@ -18,12 +18,13 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kHelp = R"(usage: warplens occupancy --device D | --cc X.Y  --block N [--regs R] [--smem S]
+constexpr std::string_view kOccupancyHelp =
+    R"(usage: warplens occupancy --device D | --cc X.Y  --block N [--regs R] [--smem S]
 
 Shows how many blocks and warps of a launch are resident on one multiprocessor, and which resource limits them.
 
 )";
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kOccupancyExamples = R"(
 Examples:
   warplens occupancy --device c1060 --block 256 --regs 17
   warplens occupancy --cc 1.3 --block 16,16 --regs 10 --smem 4096
@@ -104,7 +105,7 @@ int occupancy(const std::vector<std::string>& arguments) {
                 .run(),
             values);
   po::notify(values);
-  if (values.count("help") != 0) return show_help(kHelp, options, kExamples);
+  if (values.count("help") != 0) return show_help(kOccupancyHelp, options, kOccupancyExamples);
   std::string device;
   const model::OccupancyQuery query = query_of(values, device);
   const model::OccupancyLimits limits = value_or_throw(model::find_occupancy_limits(query.capability));

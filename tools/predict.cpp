@@ -21,7 +21,7 @@ namespace {
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kHelp = R"(usage: warplens predict PROFILE --device D [options]
+constexpr std::string_view kPredictHelp = R"(usage: warplens predict PROFILE --device D [options]
 
 Predicts the run time of launches from their statistics, and shows what limits them and what would improve them.
 PROFILE is one of:
@@ -30,14 +30,14 @@ PROFILE is one of:
   a CSV file whose column titles are fields of the statistics; --fields lists the fields
 
 )";
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kPredictExamples = R"(
 Examples:
   warplens run samples/transpose/naive.toml --json profile.json && warplens predict profile.json --device gtx280
   warplens predict profiler.csv --device c1060 --model dasgupta --terms
   warplens predict kernel.csv --device titanv --model karan-kumar --set adjusting_weight=432.8
 )";
 
-po::options_description visible_options() {
+po::options_description predict_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
@@ -138,10 +138,10 @@ void show(const api::PredictedLaunch& p, const model::Device& device, bool terms
 } // namespace
 
 int predict(const Strings& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = predict_options();
   const CommandLine line = parse_command_line(arguments, visible);
   const po::variables_map& values = line.values;
-  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (values.count("help") != 0) return show_help(kPredictHelp, visible, kPredictExamples);
   if (values.count("fields") != 0) return list_fields();
   if (line.inputs.size() != 1) throw UsageError{"expected one profile", "warplens predict profile.json --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};

@@ -26,7 +26,7 @@ namespace {
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
+constexpr std::string_view kRunHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
        warplens run FILE… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
 Emulates the launches of a launch file, or one kernel of FILE. Then shows memory transactions, bank conflicts,
@@ -43,7 +43,7 @@ Arguments (--arg), one for each parameter, in order:
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kRunExamples = R"(
 Examples:
   warplens run samples/transpose
   warplens run samples/transpose --device c1060 --json report.json
@@ -55,7 +55,7 @@ Examples:
 Exit status: 0 success; 1 the kernel trapped, or a result differs from the launch file's 'expect'; 2 bad usage or input.
 )";
 
-po::options_description visible_options() {
+po::options_description run_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("kernel", po::value<std::string>()->value_name("NAME"), "the kernel to launch");
@@ -260,10 +260,10 @@ int conclude(const api::PlanReport& report) {
 } // namespace
 
 int run(const Strings& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = run_options();
   const po::variables_map values =
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
-  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (values.count("help") != 0) return show_help(kRunHelp, visible, kRunExamples);
   const LimitGuard guard(values);
   const api::Plan plan = make_plan(values);
   api::PlanOptions options;

@@ -33,7 +33,7 @@ using Strings = std::vector<std::string>;
 using api::Settings;
 using api::SweepRow;
 
-constexpr std::string_view kHelp = R"(usage: warplens sweep LAUNCH.toml | FOLDER … [OPTION…]
+constexpr std::string_view kSweepHelp = R"(usage: warplens sweep LAUNCH.toml | FOLDER … [OPTION…]
 
 Runs a launch under every combination of the given values (blocks, devices, rules, sizes, …), shows one table, and
 recommends a configuration. A folder stands for every launch file in it or, if there is none, for the launch.toml of
@@ -45,7 +45,7 @@ other threads, --grid sets other blocks, and --grid fixed keeps the blocks of th
 
 )";
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kSweepExamples = R"(
 Examples:
   warplens sweep samples/vector_add/launch.toml --block 32..1024*2 --device gtx280,gtx480
   warplens sweep samples/ubench/launch.toml --index all --block all:192 --l1 off,on --csv ubench.csv
@@ -73,7 +73,7 @@ constexpr AxisOption kAxes[] = {
     {"l1", "LIST", "first-level cache for global loads: off, on, enlarged"},
 };
 
-po::options_description visible_options() {
+po::options_description sweep_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   for (const AxisOption& axis : kAxes) add(axis.name, po::value<Strings>()->value_name(axis.value), axis.help);
@@ -404,10 +404,10 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
 } // namespace
 
 int sweep(const Strings& arguments) {
-  const po::options_description visible = visible_options();
+  const po::options_description visible = sweep_options();
   const CommandLine line = parse_command_line(arguments, visible, {"jobs", "max-steps"});
   const po::variables_map& values = line.values;
-  if (values.count("help") != 0) return show_help(kHelp, visible, kExamples);
+  if (values.count("help") != 0) return show_help(kSweepHelp, visible, kSweepExamples);
   if (line.inputs.empty()) throw UsageError{"no launch file", "warplens sweep LAUNCH.toml --block 64,128,256"};
   return sweep_all(values, axes_of(line.options));
 }
