@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds programs from this tree with exactly the edits that docs/extending/instruction.md and docs/extending/analyzer.md
-# describe. A block named added/PATH is added to PATH: in a header at the end of the namespace, in a list before the
-# #undef lines, in other files at the end.
+# Builds programs from this tree with exactly the edits that the pages under docs/extending/ describe. A block named
+# added/PATH is added to PATH: in a header at the end of the namespace, in a list before the #undef lines, in other files
+# at the end.
 set(edited ${CMAKE_CURRENT_BINARY_DIR}/edited)
 file(GLOB_RECURSE blocks RELATIVE ${examples}/added ${examples}/added/*)
 foreach(path IN LISTS blocks)
@@ -80,10 +80,23 @@ set_target_properties(docs_analyzer_tests PROPERTIES DISABLE_PRECOMPILE_HEADERS 
 set_source_files_properties(${tests} PROPERTIES
   OBJECT_DEPENDS "${edited}/analyzers/metrics.def;${edited}/model/models.def")
 
+# The page's rules and device, as if their files were in the folders of the built-in ones.
+file(GLOB rules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rules/*.toml)
+foreach(rule coalescing_full-warp=full_warp banks_more-banks=more_banks)
+  string(REGEX MATCH "(.+)=(.+)" pair ${rule})
+  configure_file(${examples}/rules/${CMAKE_MATCH_2}.toml ${edited}/rules/${CMAKE_MATCH_1}.toml COPYONLY)
+  list(APPEND rules ${edited}/rules/${CMAKE_MATCH_1}.toml)
+endforeach()
+warplens_embed_rules(${edited}/rules/embedded_rules.cpp ${rules})
+file(GLOB devices CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/model/devices/*.toml)
+warplens_embed_devices(${edited}/model/device_texts.cpp ${devices} ${examples}/devices/gtx260.toml)
+add_library(edited_texts OBJECT ${edited}/rules/embedded_rules.cpp ${edited}/model/device_texts.cpp)
+target_link_libraries(edited_texts PRIVATE warplens_model)
+
 # The command line and the generator of docs/instructions.md, with the edited table.
 add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:warplens_tools>
   $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels> $<TARGET_OBJECTS:edited_analyzers>
-  $<TARGET_OBJECTS:edited_models>)
+  $<TARGET_OBJECTS:edited_models> $<TARGET_OBJECTS:edited_texts>)
 target_link_libraries(warplens_edited PRIVATE warplens_api_trace warplens_fatbin Boost::program_options)
 add_executable(write_edited_instructions $<TARGET_OBJECTS:write_instructions> $<TARGET_OBJECTS:edited_table>)
 target_link_libraries(write_edited_instructions PRIVATE warplens_isa)

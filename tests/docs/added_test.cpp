@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction, the analyzer and the model of docs/extending/, in programs that are built with exactly the pages'
-// edits (added.cmake).
+// The instruction, the analyzer, the rules, the device and the model of docs/extending/, in programs that are built
+// with exactly the pages' edits (added.cmake).
 #include "tests/tools/program.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +26,26 @@ constexpr std::string_view kKernel = R"(.version 8.0
   ret;
 }
 )";
+
+const std::string kSaxpy = WARPLENS_SOURCE_DIR "/samples/saxpy/launch.toml";
+
+TEST(AddedRules, AreBuiltIn) {
+  const std::string rules = run_program({"list", "rules"}).out;
+  EXPECT_NE(rules.find("\n  full-warp "), rules.npos) << rules;
+  EXPECT_NE(rules.find("\n  more-banks "), rules.npos) << rules;
+  const Output o = run_program({"run", kSaxpy, "--rule", "full-warp", "--rule", "more-banks", "--counters"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("rule.full-warp."), o.out.npos) << o.out;
+}
+
+TEST(AddedDevice, IsBuiltIn) {
+  const std::string devices = run_program({"list", "devices"}).out;
+  EXPECT_NE(devices.find("\n  gtx260 "), devices.npos) << devices;
+  const Output o = run_program({"run", kSaxpy, "--device", "gtx260"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("GeForce GTX 260"), o.out.npos) << o.out;
+  EXPECT_EQ(o.out, run_program({"run", kSaxpy, "--device", WARPLENS_EXAMPLES_DIR "/devices/gtx260.toml"}).out);
+}
 
 TEST(AddedInstruction, Runs) {
   const Folder folder;
