@@ -105,14 +105,6 @@ std::int64_t ordered(std::uint64_t bits, std::string_view type) {
 
 std::string opcode_of(const std::string& op) { return op.substr(0, op.find('.')); }
 
-// Where the manual leaves the payload of a NaN open.
-bool any_nan(const HardwareForm& form) {
-  const std::string opcode = opcode_of(form.op);
-  const bool chooses =
-      opcode == "cvt" || opcode == "min" || opcode == "max" || opcode == "selp" || opcode == "slct" || opcode == "set";
-  return (form.out == "f32" || form.out == "f64") && !chooses;
-}
-
 // The manual's bound for an approximation of f(x), scalar or one half of a pair (tol < 0).
 bool within_manual_bound(const std::string& opcode, std::string_view type, double x, double got) {
   double exact = 0, bound = 0;
@@ -150,7 +142,6 @@ bool approximates(const HardwareForm& form, std::uint64_t x, std::uint64_t got) 
 bool agree(const HardwareForm& form, int thread, std::uint64_t got) {
   const std::uint64_t expected = form.expected[thread];
   if (got == expected) return true;
-  if (any_nan(form) && std::isnan(value_of(got, form.out)) && std::isnan(value_of(expected, form.out))) return true;
   if (form.tolerance > 0) return std::llabs(ordered(got, form.out) - ordered(expected, form.out)) <= form.tolerance;
   return form.tolerance < 0 && approximates(form, inputs().at(form.sets[0])[thread], got);
 }

@@ -3,6 +3,7 @@
 // ask/fragments.py recorded on an H200.
 #include "analyzers/analyzers.hpp"
 #include "tests/hardware/emulated.hpp"
+#include "tests/hardware/matrix_inputs.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ namespace {
 using nlohmann::json;
 using Word = std::uint32_t;
 
-constexpr int kModes = 12, kTests = 480, kLanes = 32;
+constexpr int kModes = kMatrixModes, kTests = 480, kLanes = 32;
 
 std::vector<json> recorded(const std::string& file, const std::string& with) {
   std::vector<json> list;
@@ -29,63 +30,6 @@ std::vector<json> recorded(const std::string& file, const std::string& with) {
 }
 
 // ---- the inputs, as words() of ask/matrix.py makes them
-
-struct Format {
-  int exponent, fraction, bias;
-};
-const std::map<std::string, Format> kFormats = {{"f16", {5, 10, 15}},   {"bf16", {8, 7, 127}}, {"tf32", {8, 10, 127}},
-                                                {"e4m3", {4, 3, 7}},    {"e5m2", {5, 2, 15}},  {"f32", {8, 23, 127}},
-                                                {"f64", {11, 52, 1023}}};
-const std::map<std::string, int> kBits = {{"f16", 16}, {"bf16", 16}, {"tf32", 32}, {"e4m3", 8}, {"e5m2", 8},
-                                          {"f32", 32}, {"f64", 64},  {"s8", 8},    {"u8", 8},   {"s4", 4},
-                                          {"u4", 4},   {"b1", 1},    {"s32", 32}};
-
-Word mixed(Word x) {
-  x = (x ^ x >> 16) * 0x85EBCA6B;
-  x = (x ^ x >> 13) * 0xC2B2AE35;
-  return x ^ x >> 16;
-}
-
-Word seed_of(const std::string& name) {
-  Word h = 2166136261;
-  for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 16777619;
-  return h;
-}
-
-// The exponent of an element; `low` is that of the least normal number of A.
-std::int64_t exponent_of(const Format& f, std::int64_t most, int low, int mode, std::int64_t e, bool accumulator) {
-  constexpr int kPowers[] = {0, 1, 5, 6, 12, 13};
-  switch (mode) {
-  case 1: return f.bias;
-  case 3: return accumulator ? f.bias + e % 24 - 18 : f.bias + e % 12 - 6;
-  case 4: return accumulator ? f.bias + e % 60 - 30 : e % (most + 1);
-  case 5: return accumulator ? f.bias + 2 * low - 12 + e % 16 : e % 2;
-  case 6: return accumulator ? f.bias + e % 32 - 16 : e % 4 == 0 ? f.bias + (e >> 8) % 20 - 10 : 0;
-  case 7: return accumulator ? most - e % 4 : most - e % 2;
-  case 10: return !accumulator ? f.bias - kPowers[e % 6] : e % 2 == 0 ? 0 : f.bias - e % 3;
-  case 11: return accumulator ? 0 : 1 + e % 2;
-  default: return accumulator ? f.bias + e % 8 - 4 : f.bias + e % 4 - 2;
-  }
-}
-
-std::uint64_t number(const std::string& kind, int mode, Word h, bool accumulator, const std::string& of) {
-  const Format& f = kFormats.at(kind);
-  const std::int64_t e = mixed(h + 0x5BD1E995);
-  const std::int64_t most = (std::int64_t{1} << f.exponent) - (kind == "e4m3" ? 1 : 2);
-  std::int64_t exponent =
-      std::clamp<std::int64_t>(exponent_of(f, most, 1 - kFormats.at(of).bias, mode, e, accumulator), 0, most);
-  std::uint64_t fraction = h * std::uint64_t{0x9E3779B97F4A7C15} >> (64 - f.fraction);
-  if (((mode == 6 && !accumulator) || mode == 10) && (exponent == 0 || mode == 10)) fraction = 0;
-  if (mode == 11 && accumulator) fraction = 0;
-  if (mode == 8) fraction = fraction >> (f.fraction - 2) << (f.fraction - 2);
-  if (mode == 9 && (e >> 8) % 61 < 2) {
-    exponent = (std::int64_t{1} << f.exponent) - 1;
-    fraction = static_cast<std::uint64_t>((e >> 8) % 61 == 1) << (f.fraction - 1);
-  }
-  const std::uint64_t value =
-      std::uint64_t{h & 1} << (f.exponent + f.fraction) | static_cast<std::uint64_t>(exponent) << f.fraction | fraction;
-  return kind == "tf32" ? value << 13 : value;
-}
 
 struct Form {
   std::string statement, name;
@@ -102,15 +46,16 @@ std::vector<Word> operand_words(const Form& form, Word operand) {
   std::vector<Word> words(static_cast<std::size_t>(kTests * count * kLanes * each));
   for (Word test = 0; test < kTests; ++test) {
     const int mode = static_cast<int>(test % kModes);
-    const bool raw = mode == 0 || kFormats.count(kind) == 0;
-    const Word per = raw ? 1 : static_cast<Word>((form.wide() ? 64 : 32) / kBits.at(kind));
+    const bool raw = mode == 0 || kFloatFormats.count(kind) == 0;
+    const Word per = raw ? 1 : static_cast<Word>((form.wide() ? 64 : 32) / kElementBits.at(kind));
     const Word start = seed_of(form.name) + test * 0x9E3779B1 + operand * 0x85EBCA77;
     for (Word at = 0; at < static_cast<Word>(count * kLanes); ++at) {
       std::uint64_t value = 0;
       for (Word i = 0; i < per; ++i) {
         const Word h = mixed((at * 8 + i) * 0x27D4EB2F + start);
         if (!raw)
-          value |= number(kind, mode, h, operand == 2, form.kinds[1]) << (per > 1 ? i * Word(kBits.at(kind)) : 0);
+          value |= number(kind, mode, h, operand == 2, form.kinds[1])
+                   << (per > 1 ? i * Word(kElementBits.at(kind)) : 0);
         else if (form.wide())
           value = h | std::uint64_t{mixed(h + 1)} << 32;
         else
@@ -125,13 +70,9 @@ std::vector<Word> operand_words(const Form& form, Word operand) {
 }
 
 std::vector<Word> metadata_words(const Form& form) {
-  const std::vector<Word> pairs =
-      form.kinds[1] == "tf32" ? std::vector<Word>{4, 14} : std::vector<Word>{4, 8, 9, 12, 13, 14};
   std::vector<Word> words(kTests * kLanes);
-  for (Word at = 0; at < words.size(); ++at) {
-    const Word h = mixed(at * 0x27D4EB2F + seed_of(form.name));
-    for (Word i = 0; i < 8; ++i) words[at] |= pairs[mixed(h + i) % pairs.size()] << 4 * i;
-  }
+  for (Word at = 0; at < words.size(); ++at)
+    words[at] = metadata_word(form.kinds[1], mixed(at * 0x27D4EB2F + seed_of(form.name)));
   return words;
 }
 
@@ -164,20 +105,15 @@ std::string kernel(const Form& form) {
 }
 
 std::string hash(const std::vector<Word>& words, int mode, std::size_t words_of_test, bool wide) {
-  std::uint64_t h = 0xCBF29CE484222325;
-  const auto take = [&](Word word) {
-    for (int i = 0; i < 4; ++i, word >>= 8) h = (h ^ (word & 0xff)) * 0x100000001B3;
-  };
+  WordHash h;
   for (auto test = static_cast<std::size_t>(mode); test < kTests; test += kModes)
     for (std::size_t i = 0; i < words_of_test; i += wide ? 2 : 1) {
       const Word low = words[test * words_of_test + i], high = wide ? words[test * words_of_test + i + 1] : 0;
       const bool nan = wide && ((high & 0x7fffffff) > 0x7ff00000 || ((high & 0x7fffffff) == 0x7ff00000 && low != 0));
-      take(nan ? 0 : low);
-      if (wide) take(nan ? 0x7ff80000 : high);
+      h.take(nan ? 0 : low);
+      if (wide) h.take(nan ? 0x7ff80000 : high);
     }
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(h));
-  return text;
+  return h.text();
 }
 
 class Multiplication : public testing::TestWithParam<json> {};
@@ -235,7 +171,7 @@ class FragmentLoad : public testing::TestWithParam<json> {};
 TEST_P(FragmentLoad, AsOnHardware) {
   const json& load = GetParam();
   const std::string words = load["load"], kind = words.substr(words.rfind('.') + 1);
-  const int bits = kBits.at(kind), registers = load["registers"];
+  const int bits = kElementBits.at(kind), registers = load["registers"];
   const bool by_rows = words.find(".row.") != std::string::npos, wide = bits == 64;
   int m = 0, n = 0, k = 0;
   ASSERT_EQ(std::sscanf(words.c_str() + words.find(".m") + 1, "m%dn%dk%d", &m, &n, &k), 3);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model throughput-latency compared with times on an H200, for launches of kernels that were not used for fitting.
+#include "model/models.hpp"
+#include "model/trust.hpp"
 #include "tests/hardware/times_plot.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -30,6 +34,43 @@ TEST(Times, HeldOutLaunchesArePredicted) {
   EXPECT_GE(a.kernels, 25u);
   EXPECT_LE(a.mean_error, 0.121);
   EXPECT_GE(a.spearman, 0.991);
+}
+
+// No launch may be faster than a lower bound of its time.
+TEST(Times, BoundsAreBelowMeasuredTimes) {
+  const model::Device device = *model::find_device("h200");
+  int tight = 0;
+  for (const AskedLaunch& one : asked()) {
+    ASSERT_TRUE(one.counted) << one.kernel;
+    for (const std::string_view id : {model::kBounds, model::kRoofline}) {
+      const auto p = model::predict(id, *one.counted, device);
+      ASSERT_TRUE(p) << one.kernel;
+      EXPECT_LE(p->milliseconds, one.milliseconds) << id << ": " << one.kernel << ", " << one.label;
+      tight += p->milliseconds > 0.5 * one.milliseconds ? 1 : 0;
+    }
+  }
+  EXPECT_GE(tight, 30); // and it is not trivially small
+}
+
+// The expected error that reports of devices without fitted parameters show.
+TEST(Times, TheErrorOfVolkovIsAsDocumented) {
+  const model::Device device = *model::find_device("h200");
+  std::vector<double> errors;
+  double sum = 0;
+  for (const AskedLaunch& one : asked()) {
+    const auto p = model::predict(model::kVolkov, one.counted.value(), device);
+    ASSERT_TRUE(p) << one.kernel;
+    errors.push_back(100 * std::abs(p->milliseconds - one.milliseconds) / one.milliseconds);
+    sum += errors.back();
+  }
+  std::sort(errors.begin(), errors.end());
+  for (const model::Trust& row : model::trust_table()) {
+    if (row.model != model::kVolkov) continue;
+    EXPECT_NEAR(row.mean_percent.value(), sum / static_cast<double>(errors.size()), 0.5);
+    EXPECT_NEAR(row.median_percent.value(), errors[errors.size() / 2], 0.5);
+    return;
+  }
+  FAIL() << "no row";
 }
 
 // Recounts the launches that the emulator runs quickly, so that the file stays up to date.
