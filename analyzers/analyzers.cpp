@@ -5,6 +5,7 @@
 #include "analyzers/barrier_waits.hpp"
 #include "analyzers/block_counts.hpp"
 #include "analyzers/caches.hpp"
+#include "analyzers/compiled_atomics.hpp"
 #include "analyzers/constant_memory.hpp"
 #include "analyzers/divergence.hpp"
 #include "analyzers/duplicate_loads.hpp"
@@ -14,6 +15,7 @@
 #include "analyzers/issue_chain.hpp"
 #include "analyzers/local_memory.hpp"
 #include "analyzers/partition_camping.hpp"
+#include "analyzers/recorded_accesses.hpp"
 #include "analyzers/reuse_distance.hpp"
 #include "analyzers/shared_banks.hpp"
 #include "analyzers/texture_memory.hpp"
@@ -66,7 +68,8 @@ private:
   // Some members call `wanted`; the analyzers are constructed in the order of the list.
   Parts([[maybe_unused]] const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
         AnalysisOptions given, std::size_t instructions, std::uint64_t warps)
-      : options(std::move(given)), board(options.board), rules(function, or_usual(options.devices), options.rules)
+      : options(std::move(given)), board(options.board), rules(function, or_usual(options.devices), options.rules),
+        atomics(module, function), recorded(instructions, shape)
 #define ANALYZER(name, Class, made_of) , name made_of
 #include "analyzers/analyzers.def"
   {
@@ -103,6 +106,8 @@ public:
   AnalysisOptions options;
   const Board& board; ///< of the options
   CountedRules rules;
+  CompiledAtomics atomics;
+  RecordedAccesses recorded;
 #define ANALYZER(name, Class, made_of) Class name;
 #include "analyzers/analyzers.def"
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
@@ -112,7 +117,7 @@ public:
   /// In the order of the report.
   [[nodiscard]] std::vector<const Analyzer*> all() const {
     std::vector<const Analyzer*> list = {
-#define ANALYZER(name, Class, made_of) &name,
+#define ANALYZER(name, Class, made_of) &(name),
 #include "analyzers/analyzers.def"
     };
     for (const auto& one : named) list.push_back(one.get());
@@ -163,16 +168,18 @@ constexpr Events barriers_and_ends() { return {.barrier = true}; }
 /// Needs one virtual call per event, because the types of the parts are known here.
 class CombinedShard final : public exec::Shard {
 public:
-  CombinedShard(std::size_t rows, const CountedRules& rules, std::uint32_t warps,
-                std::unique_ptr<Streams::Shard> recorder, std::unique_ptr<BlockCounts::Shard> of_blocks)
+  CombinedShard(std::size_t rows, const CountedRules& rules, const CompiledAtomics& compiled, std::uint32_t warps,
+                std::unique_ptr<Streams::Shard> recorder, std::unique_ptr<RecordedAccesses::Shard> few,
+                std::unique_ptr<BlockCounts::Shard> of_blocks)
       : one_by_one(std::max(rules.global_period(), rules.shared_period()) > exec::kAlignmentPeriod)
 #define WATCHER(name, Class, made_of, shard_of, events) , name shard_of
 #include "analyzers/analyzers.def"
         ,
-        streams(std::move(recorder)), blocks(std::move(of_blocks)) {
+        atomics(compiled), streams(std::move(recorder)), recorded(std::move(few)), blocks(std::move(of_blocks)) {
   }
 
-  void access(const exec::Access& access) override {
+  void access(const exec::Access& written) override {
+    const exec::Access access = atomics.compiled(written);
     switch (access.space) {
     case Space::global: tell<Space::global>(access, !one_by_one); break;
     case Space::shared: tell<Space::shared>(access, !one_by_one); break;
@@ -186,29 +193,34 @@ public:
   }
   void branch(const exec::Branch& branch) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).branch) name.branch(branch);
+  if constexpr ((events).branch) (name).branch(branch);
 #include "analyzers/analyzers.def"
   }
   void barrier(const exec::Barrier& barrier) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).barrier) name.barrier(barrier);
+  if constexpr ((events).barrier) (name).barrier(barrier);
 #include "analyzers/analyzers.def"
   }
   bool begin_cta(std::uint64_t cta) override {
-    const bool of_streams = streams->begin_cta(cta);
-    return (blocks && blocks->begin_cta(cta)) || of_streams || one_by_one;
+    const bool of_streams = streams->begin_cta(cta), of_few = recorded->begin_cta(cta);
+    return (blocks && blocks->begin_cta(cta)) || of_streams || of_few || one_by_one;
   }
   void end_cta(std::uint64_t cta) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).barrier) name.end_cta(cta);
+  if constexpr ((events).barrier) (name).end_cta(cta);
 #include "analyzers/analyzers.def"
     if (blocks) blocks->end_cta(cta);
   }
   [[nodiscard]] exec::EachWanted each_wanted() const override {
-    return blocks || one_by_one ? exec::EachWanted{} : streams->each_wanted();
+    if (blocks || one_by_one) return {};
+    exec::EachWanted wanted = streams->each_wanted();
+    wanted.spaces |= RecordedAccesses::Shard::kSpaces;
+    return wanted;
   }
-  void each_access(const exec::WarpId& warp, const exec::Access& access) override {
+  void each_access(const exec::WarpId& warp, const exec::Access& written) override {
+    const exec::Access access = atomics.compiled(written);
     streams->each_access(warp, access);
+    recorded->each_access(warp, written);
     if (one_by_one && access.space == Space::global) tell_by_rules<Space::global>(access);
     if (one_by_one && access.space == Space::shared) tell_by_rules<Space::shared>(access);
     if (blocks) blocks->each_access(warp, access);
@@ -221,6 +233,7 @@ public:
 #define WATCHER(name, Class, made_of, shard_of, events) parts.name.absorb(name);
 #include "analyzers/analyzers.def"
     parts.streams->absorb(*streams);
+    parts.recorded.absorb(*recorded);
     if (parts.blocks) parts.blocks->absorb(*blocks);
   }
 
@@ -229,19 +242,21 @@ private:
   template <Space space> void tell(const exec::Access& access, bool together) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
   if constexpr ((events).in(space))                                                                                    \
-    if (together || !(events).by_rules) name.access(access);
+    if (together || !(events).by_rules) (name).access(access);
 #include "analyzers/analyzers.def"
   }
   template <Space space> void tell_by_rules(const exec::Access& access) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).in(space) && (events).by_rules) name.access(access);
+  if constexpr ((events).in(space) && (events).by_rules) (name).access(access);
 #include "analyzers/analyzers.def"
   }
 
   bool one_by_one; ///< some rule distinguishes accesses that are reported together
 #define WATCHER(name, Class, made_of, shard_of, events) Class::Shard name;
 #include "analyzers/analyzers.def"
+  const CompiledAtomics& atomics;
   std::unique_ptr<Streams::Shard> streams;
+  std::unique_ptr<RecordedAccesses::Shard> recorded;
   std::unique_ptr<BlockCounts::Shard> blocks; ///< null unless requested
 };
 
@@ -280,8 +295,8 @@ Analysis::Analysis(const ir::Module& module, const ir::Function& function, const
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, warps_,
-                                         parts_->streams->make_shard(),
+  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, parts_->atomics, warps_,
+                                         parts_->streams->make_shard(), parts_->recorded.make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
@@ -291,6 +306,28 @@ void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
   parts_->conclude(counts);
 }
 
+namespace {
+
+/// Sets the CUDA line of a row and its chain of inlined calls.
+void place(InstructionRow& row, const ir::SourcePosition& source, const ir::Module& module,
+           const std::map<std::uint32_t, std::string_view>& files) {
+  const auto frame = [&](const ir::SourcePosition& p) {
+    const auto file = files.find(p.file);
+    return SourceFrame{file == files.end() ? std::string() : std::string(file->second), p.line};
+  };
+  std::vector<SourceFrame> chain = {frame(source)};
+  for (std::uint32_t at = source.inlined_at; at != ir::kNone; at = module.call_sites[at].where.inlined_at)
+    chain.push_back(frame(module.call_sites[at].where));
+  const auto own = std::find_if(chain.begin(), chain.end(),
+                                [&](const SourceFrame& f) { return f.line != 0 && f.file == chain.back().file; });
+  const SourceFrame& blamed = own == chain.end() ? chain.front() : *own;
+  row.source_file = blamed.file;
+  row.source_line = blamed.line;
+  if (chain.size() > 1) row.inlined = std::move(chain);
+}
+
+} // namespace
+
 Profile Analysis::profile(const DeviceRules& device) const {
   Profile profile;
   profile.kernel = function_.name;
@@ -298,6 +335,7 @@ Profile Analysis::profile(const DeviceRules& device) const {
   std::vector<InstructionRow> rows(function_.instructions.size());
   for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
   profile.counts = {parts_->global.counts(device.coalescing, rows), parts_->shared.counts(device.banks, rows)};
+  parts_->recorded.report(parts_->rules, device, rows);
   const rules::RuleSet named = analyzers::named(parts_->options.rules, device);
   for (const rules::CoalescingRule& rule : named.coalescing) parts_->global.report(rule, profile.metrics, rows);
   for (const rules::BankRule& rule : named.banks) parts_->shared.report(rule, profile.metrics, rows);
@@ -311,8 +349,7 @@ Profile Analysis::profile(const DeviceRules& device) const {
     row.instruction = static_cast<std::uint32_t>(i);
     row.line = instruction.where.line;
     row.ptx = std::move(lines[i]);
-    row.source_line = instruction.source.line;
-    if (const auto file = files.find(instruction.source.file); file != files.end()) row.source_file = file->second;
+    place(row, instruction.source, module_, files);
     profile.instructions.push_back(std::move(row));
   }
   return profile;

@@ -3,6 +3,7 @@
 
 #include "emulator/ir/control_flow.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace warplens::analyzers {
@@ -13,14 +14,29 @@ void BranchRow::add(const BranchRow& other) {
   active_lanes += other.active_lanes;
   taken_lanes += other.taken_lanes;
   lost_slots += other.lost_slots;
+  at_a_bound += other.at_a_bound;
+  one_sided = one_sided || other.one_sided;
+  loops = loops || other.loops;
 }
+
+namespace {
+
+/// Whether all lanes of one mask are above all lanes of the other; neither is empty.
+bool apart(exec::Mask a, exec::Mask b) {
+  return std::countr_zero(a) > 31 - std::countl_zero(b) || std::countr_zero(b) > 31 - std::countl_zero(a);
+}
+
+} // namespace
 
 void BranchShard::branch(const exec::Branch& branch) {
   Row& row = row_of(branch.instruction);
   const exec::Mask taken = branch.taken & branch.active;
   const auto active = static_cast<std::uint32_t>(std::popcount(branch.active));
   row.executed += branch.count;
-  row.divergent += taken != 0 && taken != branch.active ? branch.count : 0;
+  if (taken != 0 && taken != branch.active) {
+    row.divergent += branch.count;
+    row.at_a_bound += apart(taken, branch.active & ~taken) ? branch.count : 0;
+  }
   row.active_lanes += branch.count * active;
   row.taken_lanes += branch.count * static_cast<std::uint32_t>(std::popcount(taken));
   active_[active] += branch.count;
@@ -50,6 +66,29 @@ std::vector<std::uint32_t> region(const ir::ControlFlow& flow, std::uint32_t fro
   return found;
 }
 
+/// Whether a path from this block's branch does nothing before it meets the other, or leaves the function: nothing but
+/// setting a few registers, such as the 0 of `inside ? in[i] : 0`.
+bool one_sided(const ir::Function& function, const ir::ControlFlow& flow, std::uint32_t from) {
+  const std::vector<std::uint32_t>& next = flow.blocks[from].successors;
+  const std::uint32_t meet = flow.blocks[from].ipdom;
+  const auto nothing = [&](std::uint32_t block) {
+    constexpr int kFewRegisters = 2;
+    for (int set = 0; block != meet;) {
+      const ir::Block& b = flow.blocks[block];
+      for (std::uint32_t i = b.first; i < b.end; ++i) {
+        const std::string_view head = function.instructions[i].head();
+        if (head == "bra" || head == "ret" || head == "exit") continue;
+        if (head != "mov" || ++set > kFewRegisters) return false;
+      }
+      if (b.successors.empty()) return b.exits;
+      if (b.successors.size() > 1 || b.successors.front() <= block) return false;
+      block = b.successors.front();
+    }
+    return true;
+  };
+  return next.size() > 1 && std::any_of(next.begin(), next.end(), nothing);
+}
+
 } // namespace
 
 void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
@@ -61,6 +100,9 @@ void Divergence::conclude(const std::vector<exec::InstructionCount>& counts) {
     if (flow.blocks[block].first == flow.blocks[block].end) continue;
     const std::uint32_t branch = flow.blocks[block].end - 1;
     if (rows_[branch].divergent == 0) continue;
+    rows_[branch].one_sided = one_sided(function_, flow, block);
+    for (const std::uint32_t next : flow.blocks[block].successors)
+      rows_[branch].loops = rows_[branch].loops || next <= block;
     const std::vector<std::uint32_t> blocks = region(flow, block);
     for (const std::uint32_t one : blocks)
       if (in_care_of[one] == kNobody || blocks.size() < size[one]) {
@@ -94,6 +136,9 @@ void add_branches(Metrics& metrics, const BranchRow& row) {
 
 void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   add_branches(launch, add_rows(rows_, rows, add_branches));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].bounds_check = rows_[i].one_sided && rows_[i].divergent != 0 && rows_[i].at_a_bound == rows_[i].divergent &&
+                           !(rows_[i].loops && 2 * rows_[i].divergent > rows_[i].executed);
   for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)
     if (active_[lanes]) launch.add({MetricId::branches_with_active_lanes, lanes}, active_[lanes]);
 }

@@ -21,6 +21,9 @@ struct BranchRow {
   std::uint64_t active_lanes = 0; ///< summed over the branches executed
   std::uint64_t taken_lanes = 0;
   std::uint64_t lost_slots = 0; ///< inactive lanes of the instructions charged to it
+  std::uint64_t at_a_bound = 0; ///< of the divergent ones: all lanes that take it are above, or below, all others
+  bool loops = false;           ///< one of its paths leads back
+  bool one_sided = false;       ///< one of its paths leads to the point of reconvergence, or out of the kernel, at once
   void add(const BranchRow& other);
   [[nodiscard]] bool any() const { return executed != 0; }
 };

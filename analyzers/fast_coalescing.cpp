@@ -11,8 +11,6 @@ using rules::Coalescing;
 
 namespace {
 
-constexpr std::uint32_t kBlockBytes = 64;
-
 bool is_common(std::uint32_t bytes) { return bytes >= kSectorBytes && bytes <= kLineBytes; }
 std::uint32_t bits(exec::Mask mask) { return static_cast<std::uint32_t>(std::popcount(mask)); }
 
@@ -67,96 +65,127 @@ std::uint32_t repeated_sectors(const Footprint& footprint) {
   return total + most - footprint.sectors();
 }
 
-/// For whole warps: the counts that a footprint already has.
-Transactions sectors(const Footprint& footprint) {
-  Transactions result;
-  result.smallest = kSectorBytes;
+using Way = FastCoalescing::Way;
+
+/// The counts that a footprint already has.
+[[gnu::always_inline]] inline void sectors(const Footprint& footprint, Transactions& result) {
   result.count[0] = footprint.sectors();
   result.ideal =
       std::min(least_moved(footprint.distinct_addresses() * footprint.lane_bytes, kSectorBytes, kSectorBytes),
                kSectorBytes * footprint.sectors());
-  return result;
+}
+
+/// Whether lane k of a request accesses word k of a segment.
+[[gnu::always_inline]] inline bool is_ordered(const Footprint& footprint, exec::Mask part, std::uint32_t start,
+                                              const Way& by) {
+  const std::uint64_t bytes = footprint.lane_bytes;
+  if (by.bytes != bytes) return false;
+  const auto first = static_cast<std::uint32_t>(std::countr_zero(part));
+  const std::uint64_t base = footprint.addresses[first] - (first - start) * bytes;
+  if ((base & ((std::uint64_t{1} << by.log_segment) - 1)) != 0) return false;
+  for (exec::Mask rest = part & (part - 1); rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (footprint.addresses[lane] != base + (lane - start) * bytes) return false;
+  }
+  return true;
+}
+
+[[gnu::always_inline]] inline void in_order(const Footprint& footprint, const Way& by, Transactions& result) {
+  const std::uint32_t least = std::max(1u, by.lanes * footprint.lane_bytes >> by.log_segment);
+  const auto request = static_cast<exec::Mask>((std::uint64_t{1} << by.lanes) - 1);
+  std::uint32_t coalesced = 0, alone = 0, ideal = 0;
+  for (std::uint32_t start = 0; start < exec::kWarpSize; start += by.lanes) {
+    const exec::Mask part = footprint.mask & request << start;
+    if (!part) continue;
+    ideal += least;
+    if (is_ordered(footprint, part, start, by))
+      coalesced += by.lanes * by.bytes >> by.log_segment;
+    else
+      alone += bits(part);
+  }
+  result.count[0] = alone;
+  result.count[by.whole_size] += coalesced;
+  result.uncoalesced = alone;
+  result.ideal = std::min(ideal, coalesced + alone);
+}
+
+[[gnu::always_inline]] inline void segments(const Footprint& footprint, const Way& by, Transactions& result) {
+  const Footprint::Starts starts = footprint.starts(by.group);
+  const std::uint32_t segment = 1u << by.log_segment;
+  const std::array<std::uint32_t, 3> count = count_segments(starts, segment, by.least);
+  for (std::size_t i = by.first_size; i < count.size(); ++i) result.count[i - by.first_size] = count[i];
+  const std::uint32_t moved = kSectorBytes * count[0] + kBlockBytes * count[1] + kLineBytes * count[2];
+  const auto request = static_cast<exec::Mask>((std::uint64_t{1} << by.lanes) - 1);
+  std::uint32_t ideal = 0;
+  for (std::uint32_t start = 0; start < exec::kWarpSize; start += by.lanes)
+    ideal += least_moved(bits(starts.address & request << start) * footprint.lane_bytes, segment, by.least);
+  result.ideal = std::min(ideal, moved);
+}
+
+std::uint8_t log_of(std::uint32_t power) { return static_cast<std::uint8_t>(std::countr_zero(power)); }
+
+Way way_of(const Coalescing& rule, std::uint32_t lane_bytes, rules::Served served, bool atomic) {
+  const rules::WordClass& word = rule.word(lane_bytes, served);
+  const std::uint32_t lanes = word.requests.lanes;
+  Way by;
+  by.bytes = word.bytes;
+  by.lanes = static_cast<std::uint8_t>(std::min<std::uint32_t>(lanes, exec::kWarpSize));
+  by.log_segment = log_of(word.segment);
+  by.turns = in_turns(rule, atomic ? exec::AccessKind::atomic : exec::AccessKind::load);
+  by.group = lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter;
+  const bool whole_warp_in_sectors = lanes == 32 && word.segment == kSectorBytes;
+  if (!word.requests.groups.empty() || lanes < 8 || !is_common(word.segment) || !is_common(rule.smallest) ||
+      word.starts_at() != word.segment || word.sector || (by.turns && !whole_warp_in_sectors) ||
+      (rule.split_vectors && served == rules::Served::vector))
+    return by;
+  by.first_size = static_cast<std::uint8_t>(log_of(rule.smallest) - log_of(kSectorBytes));
+  by.whole_size = static_cast<std::uint8_t>(by.log_segment - log_of(rule.smallest));
+  by.least = rule.shrink ? rule.smallest : word.segment;
+  by.method = rule.order == Coalescing::Order::kth_word ? Way::Method::in_order
+              : whole_warp_in_sectors                   ? Way::Method::sectors
+                                                        : Way::Method::segments;
+  return by;
 }
 
 } // namespace
 
 FastCoalescing::FastCoalescing(Coalescing rule) : rule_(std::move(rule)) {
   sizes_ = static_cast<std::size_t>(std::countr_zero(rule_.largest()) - std::countr_zero(rule_.smallest)) + 1;
-  for (std::size_t served = 0; served < rules::kServed; ++served)
-    for (std::size_t i = 0; i < std::size(ways_[served]); ++i) {
-      const rules::WordClass& word = rule_.word(1u << i, static_cast<rules::Served>(served));
-      Way& by = ways_[served][i];
-      by.bytes = word.bytes;
-      by.lanes = word.requests.lanes;
-      by.segment = word.segment;
-      by.fast = word.requests.groups.empty() && by.lanes >= 8 && is_common(word.segment) && is_common(rule_.smallest) &&
-                word.starts_at() == word.segment && !word.sector;
-      by.group = by.lanes == 32 ? Group::warp : by.lanes == 16 ? Group::half : Group::quarter;
-      by.turns = by.lanes == 32 && by.segment == kSectorBytes;
-    }
+  for (std::size_t row = 0; row < std::size(ways_); ++row) {
+    const bool vector_atomics = row == rules::kServed;
+    const auto served = vector_atomics ? rules::Served::vector : static_cast<rules::Served>(row);
+    for (std::size_t i = 0; i < std::size(ways_[row]); ++i)
+      ways_[row][i] = way_of(rule_, 1u << i, served, vector_atomics || served == rules::Served::atomic);
+  }
 }
 
-const FastCoalescing::Way& FastCoalescing::way(std::uint32_t lane_bytes, Service service) const {
-  const auto log = static_cast<std::size_t>(std::bit_width(lane_bytes) - 1);
-  return ways_[static_cast<std::size_t>(service.of())][std::min(log, std::size(ways_[0]) - 1)];
-}
-
-WARPLENS_PER_PROCESSOR Transactions FastCoalescing::in_order(const Footprint& footprint, const Way& by) const {
-  Transactions result;
-  result.smallest = rule_.smallest;
-  const std::uint64_t bytes = footprint.lane_bytes;
-  for (std::uint32_t start = 0; start < exec::kWarpSize; start += by.lanes) {
-    const auto part = footprint.mask & static_cast<exec::Mask>(((std::uint64_t{1} << by.lanes) - 1) << start);
-    if (!part) continue;
-    result.ideal += std::max(1u, by.lanes * footprint.lane_bytes / by.segment);
-    bool ordered = by.bytes == bytes;
-    if (ordered) {
-      const auto first = static_cast<std::uint32_t>(std::countr_zero(part));
-      const std::uint64_t base = footprint.addresses[first] - (first - start) * bytes;
-      ordered = (base & (by.segment - 1)) == 0;
-      for (exec::Mask rest = part; ordered && rest; rest &= rest - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-        ordered = footprint.addresses[lane] == base + (lane - start) * bytes;
-      }
-    }
-    if (ordered) {
-      result.count[static_cast<std::size_t>(std::countr_zero(by.segment) - std::countr_zero(rule_.smallest))] +=
-          by.lanes * by.bytes / by.segment;
+WARPLENS_PER_PROCESSOR void FastCoalescing::count(std::span<const FastCoalescing> rules, const Footprint& footprint,
+                                                  Service service, Transactions* results) {
+  const auto log = static_cast<std::size_t>(std::bit_width(footprint.lane_bytes) - 1);
+  const std::size_t bytes = std::min(log, kWidths - 1);
+  const std::size_t served =
+      service.elements > 1 && is_atomic(service.kind) ? rules::kServed : static_cast<std::size_t>(service.of());
+  for (const FastCoalescing& rule : rules) {
+    Transactions& result = *results++;
+    const Way& by = rule.ways_[served][bytes];
+    if (by.method == Way::Method::general || !footprint.compact()) {
+      result = analyzers::transactions(rule.rule_, footprint.addresses, footprint.mask, footprint.lane_bytes, service);
       continue;
     }
-    const std::uint32_t alone = bits(part);
-    result.count[0] += alone;
-    result.uncoalesced += alone;
+    result = Transactions{};
+    result.smallest = rule.rule_.smallest;
+    switch (by.method) {
+    case Way::Method::in_order: in_order(footprint, by, result); break;
+    case Way::Method::sectors: sectors(footprint, result); break;
+    default: segments(footprint, by, result); break;
+    }
+    if (by.turns) result.repeats = repeated_sectors(footprint);
   }
-  result.ideal = std::min(result.ideal, result.total());
-  return result;
-}
-
-WARPLENS_PER_PROCESSOR Transactions FastCoalescing::segments(const Footprint& footprint, const Way& by) const {
-  Transactions result;
-  result.smallest = rule_.smallest;
-  const Footprint::Starts starts = footprint.starts(by.group);
-  const std::uint32_t smallest = rule_.shrink ? rule_.smallest : by.segment;
-  const std::array<std::uint32_t, 3> count = count_segments(starts, by.segment, smallest);
-  const auto first_size = static_cast<std::size_t>(std::countr_zero(rule_.smallest) - std::countr_zero(kSectorBytes));
-  for (std::size_t i = first_size; i < count.size(); ++i) result.count[i - first_size] = count[i];
-  const std::uint32_t moved = kSectorBytes * count[0] + kBlockBytes * count[1] + kLineBytes * count[2];
-  const auto own = static_cast<exec::Mask>((std::uint64_t{1} << by.lanes) - 1);
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += by.lanes)
-    result.ideal += least_moved(bits(starts.address & own << first) * footprint.lane_bytes, by.segment, smallest);
-  result.ideal = std::min(result.ideal, moved);
-  return result;
 }
 
 Transactions FastCoalescing::transactions(const Footprint& footprint, Service service) const {
-  const Way& by = way(footprint.lane_bytes, service);
-  const bool turns = in_turns(rule_, service.kind);
-  if (!by.fast || !footprint.compact() || (turns && !by.turns) || (rule_.split_vectors && service.elements > 1))
-    return analyzers::transactions(rule_, footprint.addresses, footprint.mask, footprint.lane_bytes, service);
-  Transactions result = rule_.order == Coalescing::Order::kth_word ? in_order(footprint, by)
-                        : by.turns                                 ? sectors(footprint)
-                                                                   : segments(footprint, by);
-  if (turns) result.repeats = repeated_sectors(footprint);
+  Transactions result;
+  count({this, 1}, footprint, service, &result);
   return result;
 }
 

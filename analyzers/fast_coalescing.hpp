@@ -14,25 +14,38 @@ class FastCoalescing {
 public:
   explicit FastCoalescing(rules::Coalescing rule);
   [[nodiscard]] Transactions transactions(const Footprint& footprint, Service service = {}) const;
+  /// The same for several rules; `results`: of each.
+  static void count(std::span<const FastCoalescing> rules, const Footprint& footprint, Service service,
+                    Transactions* results);
   [[nodiscard]] const rules::Coalescing& rule() const { return rule_; }
   /// The number of transaction sizes.
   [[nodiscard]] std::size_t sizes() const { return sizes_; }
 
-private:
-  /// How words of one size are counted.
+  /// How words of one size are counted; what does not depend on the access is computed once.
   struct Way {
-    bool fast = false;  ///< consecutive lanes, and whole segments of 32, 64 or 128 bytes at multiples of their size
-    bool turns = false; ///< can also count lanes of one address that are served in turn
+    enum class Method : std::uint8_t {
+      general,  ///< lane by lane
+      in_order, ///< thread k accesses word k
+      sectors,  ///< of a whole warp
+      segments  ///< whole ones of 32, 64 or 128 bytes at multiples of their size, for consecutive lanes
+    };
+    Method method = Method::general;
+    bool turns = false; ///< lanes of one address are served in turn
     Group group{};
-    std::uint32_t bytes = 4, lanes = 32, segment = 32; ///< as in the rule
+    std::uint8_t log_segment = 5; ///< of its bytes
+    std::uint8_t first_size = 0;  ///< index of the rule's smallest size in 32, 64, 128
+    std::uint8_t whole_size = 0;  ///< index of the segment among the rule's sizes
+    std::uint8_t lanes = 32;      ///< of a request
+    std::uint32_t bytes = 4;      ///< of the word
+    std::uint32_t least = 32;     ///< bytes of the smallest transaction
   };
-  [[nodiscard]] const Way& way(std::uint32_t lane_bytes, Service service) const;
-  [[nodiscard]] Transactions in_order(const Footprint& footprint, const Way& by) const;
-  [[nodiscard]] Transactions segments(const Footprint& footprint, const Way& by) const;
+
+private:
+  static constexpr std::size_t kWidths = 6; ///< of 1, 2, 4, … 32 bytes
 
   rules::Coalescing rule_;
   std::size_t sizes_;
-  Way ways_[rules::kServed][6]; ///< for 1, 2, 4, … 32 bytes
+  Way ways_[rules::kServed + 1][kWidths]; ///< the last row: vector atomics
 };
 
 } // namespace warplens::analyzers

@@ -23,7 +23,7 @@ FindingKind uncoalesced() {
            "align each row to the size of a sector or segment: pad the pitch",
            "distribute the work over the whole warp, one word per thread",
            "sort or group irregular work, so that the threads of a warp use the same sectors"},
-          "rules.md#global-memory-transactions"};
+          "findings.md#uncoalescedglobalaccess"};
 }
 
 FindingKind conflicts() {
@@ -35,7 +35,7 @@ FindingKind conflicts() {
           {"pad the rows of the array by one word",
            "swap the indices, so that the threads of a warp use different banks",
            "for atomics, give each warp or group of lanes its own copy, and sum the copies at the end"},
-          "rules.md#shared-memory-passes-over-the-banks"};
+          "findings.md#sharedmemoryconflicts"};
 }
 
 FindingKind divergence() {
@@ -52,14 +52,118 @@ FindingKind divergence() {
            "it",
            "replace the branch with a select instruction",
            "check loops with different trip counts, and block sizes that are not a multiple of 32 threads"},
-          "guide.md#3-reading-the-report"};
+          "findings.md#threaddivergence"};
+}
+
+FindingKind unneeded_barrier() {
+  return {"UnneededBarrier",
+          "Threads wait for each other at a barrier, but exchange no data.",
+          "a kernel with barriers has no shared memory, no atomics and no fences, and loads nothing from where it "
+          "stores",
+          "a warning",
+          {"remove the barrier"},
+          "findings.md#unneededbarrier"};
+}
+
+FindingKind double_precision() {
+  return {"DoublePrecisionInFloat",
+          "A kernel on float data computes in double precision.",
+          "f64 arithmetic on values converted from f32, in a kernel that loads and stores no f64",
+          "a warning",
+          {"write the constants as float, such as 1.0f", "call the float functions: sinf() instead of sin()"},
+          "findings.md#doubleprecisioninfloat"};
+}
+
+FindingKind local() {
+  return {"LocalMemory",
+          "Arrays of a thread lie in local memory, which is a part of device memory.",
+          fmt::format("at least {:g} % of the instructions access local memory", 100 * kLeastLocal),
+          "a note",
+          {"unroll the loops that index the array, so that the compiler can keep it in registers",
+           "keep the array in shared memory, with one column per thread"},
+          "findings.md#localmemory"};
+}
+
+FindingKind constants() {
+  return {
+      "ConstantSerialized",
+      "The threads of a warp read different words of constant memory, which delivers one word at a time.",
+      fmt::format("at least {:g} % of the passes over constant memory are beyond one per request", 100 * kLeastExcess),
+      warning_from("the share of these passes"),
+      {"copy the table to shared memory", "read it as const __restrict__ from global memory"},
+      "findings.md#constantserialized"};
+}
+
+FindingKind repeated_load() {
+  return {"RepeatedLoad",
+          "A word is loaded again after a store, because the pointers of both could be equal.",
+          "two loads from one address in a basic block, with a store to global memory in between",
+          "a note",
+          {"declare the pointers const and __restrict__", "keep the word in a variable"},
+          "findings.md#repeatedload"};
+}
+
+FindingKind contended() {
+  return {"ContendedAtomics",
+          "The threads of a warp update the same word of global memory, one after the other.",
+          "all threads of most warps access one address, and the compiler does not combine them: it combines integer "
+          "additions whose result is not used",
+          "a warning",
+          {"combine the values of the warp first, and let one thread do the atomic",
+           "give each block its own copy, and combine the copies at the end"},
+          "findings.md#contendedatomics"};
+}
+
+FindingKind block_size() {
+  return {"BlockSize",
+          "The block size is not a multiple of the warp size, so that lanes of the last warp of each block are idle.",
+          fmt::format("at least {:g} % of the lanes of a block's warps have no thread", 100 * kLeastExcess),
+          warning_from("the share of these lanes"),
+          {"make the block size a multiple of 32 threads"},
+          "findings.md#blocksize"};
+}
+
+FindingKind too_few_blocks() {
+  return {"TooFewBlocks",
+          "The grid has fewer blocks than the GPU has multiprocessors.",
+          "fewer blocks than multiprocessors, where the model to trust predicts that smaller blocks save at least 5 %",
+          "a warning",
+          {"use smaller blocks", "distribute the work of a thread over several"},
+          "findings.md#toofewblocks"};
+}
+
+FindingKind occupancy() {
+  return {"Occupancy",
+          "Registers, shared memory or the block size limit the warps that are resident on a multiprocessor.",
+          "the model to trust predicts that the change which lifts the limit saves at least 5 %",
+          "a note",
+          {"limit the registers of a thread with __launch_bounds__ or -maxrregcount",
+           "use less shared memory per block", "choose another block size"},
+          "findings.md#occupancy"};
+}
+
+FindingKind impossible() {
+  return {"ImpossibleLaunch",
+          "No block of the launch fits on a multiprocessor of the device.",
+          "the registers, the shared memory or the threads of a block exceed what a multiprocessor has",
+          "a warning",
+          {"use a smaller block", "limit the registers with __launch_bounds__", "use less shared memory"},
+          "findings.md#impossiblelaunch"};
 }
 
 } // namespace
 
 const std::vector<FindingKind>& finding_kinds() {
-  static const std::vector<FindingKind> kinds{uncoalesced(), conflicts(), divergence()};
+  static const std::vector<FindingKind> kinds{
+      uncoalesced(),   conflicts(), divergence(), unneeded_barrier(), double_precision(), local(),     constants(),
+      repeated_load(), contended(), block_size(), too_few_blocks(),   occupancy(),        impossible()};
   return kinds;
+}
+
+std::string page_of(std::string_view name) {
+  for (const FindingKind& kind : finding_kinds())
+    if (kind.name == name) return std::string(kind.page);
+  return {};
 }
 
 } // namespace warplens::analyzers

@@ -14,6 +14,8 @@ namespace warplens::analyzers {
 constexpr double kLeastExcess = 0.1;   ///< of the sectors, bytes, transactions or passes of an instruction
 constexpr double kFewestLanes = 24;    ///< active and not predicated off, of 32
 constexpr double kMostDivergent = 0.1; ///< of the executions of a branch
+constexpr double kCachedAnyway = 0.5;  ///< of the sectors of a misaligned access: from there on, alignment saves little
+constexpr double kLeastLocal = 0.02;   ///< of the instructions of a launch: fewer do not limit it
 constexpr double kMostlyWaste = 0.5;   ///< from this share on, a finding is a warning
 
 struct FindingKind {
@@ -26,5 +28,7 @@ struct FindingKind {
 };
 
 const std::vector<FindingKind>& finding_kinds();
+/// FindingKind::page of a kind, by its name.
+std::string page_of(std::string_view name);
 
 } // namespace warplens::analyzers

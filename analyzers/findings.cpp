@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/findings.hpp"
 
+#include "analyzers/code_findings.hpp"
 #include "analyzers/finding_kinds.hpp"
+#include "analyzers/remedies.hpp"
 #include "emulator/base/checked.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +18,7 @@ Finding at(const InstructionRow& row, std::string_view rule, std::string_view un
   Finding finding;
   finding.rule = rule;
   finding.severity = share >= kMostlyWaste ? Severity::warning : Severity::note;
+  finding.page = page_of(rule);
   finding.lines = {row.line};
   finding.source_file = row.source_file;
   finding.source_line = row.source_line;
@@ -28,6 +31,25 @@ void keep(Finding& finding, const Metrics& metrics, const std::vector<MetricKey>
   for (const MetricKey& key : keys)
     if (const Metric* metric = metrics.find(key)) finding.values.push_back(*metric);
 }
+
+} // namespace
+
+void Changes::add(const Changes& other) {
+  accesses.insert(accesses.end(), other.accesses.begin(), other.accesses.end());
+  bank_passes += other.bank_passes;
+  instructions += other.instructions;
+  barriers += other.barriers;
+  doubles += other.doubles;
+  local = local || other.local;
+}
+
+namespace {
+
+struct Subject {
+  const Profile& profile;
+  const DeviceRules& rules;
+  const DivergenceRemedies& divergence;
+};
 
 struct Operation {
   exec::AccessKind kind;
@@ -46,7 +68,7 @@ const rules::WordClass& word_of(const InstructionRow& row, const Coalescing& rul
 
 /// Alignment in bytes at which a row should start: the words of a request, or a sector.
 std::uint32_t alignment(const InstructionRow& row, const Coalescing& rule) {
-  return rule.unit == Unit::sectors ? 32 : word_of(row, rule).requests.lanes * row.lane_bytes;
+  return unit_of_waste(rule) == Unit::sectors ? 32 : word_of(row, rule).requests.lanes * row.lane_bytes;
 }
 
 bool too_narrow(const InstructionRow& row, const Coalescing& rule) {
@@ -88,7 +110,7 @@ std::string advise(const InstructionRow& row, const Coalescing& rule) {
                        "read data that all threads share through constant memory",
                        request);
   return fmt::format("sort or group the work so that the threads of a {}, or stage the data in shared memory",
-                     rule.unit == Unit::sectors
+                     unit_of_waste(rule) == Unit::sectors
                          ? "warp use the same sectors"
                          : fmt::format("{} use the same segments of {} bytes", request, rule.largest()));
 }
@@ -157,20 +179,41 @@ AccessCost count_lanes_alone(const InstructionRow& row, const Operation& operati
   return cost;
 }
 
-void find_uncoalesced(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
-  const rules::CoalescingRule& rule = rules.coalescing;
+/// Lanes that share words, each group a different one: they need no more sectors than words. Rules that serve lanes in
+/// order have no such accesses.
+bool is_broadcast(const InstructionRow& row, const Coalescing& rule) {
+  return rule.order != Coalescing::Order::kth_word && row.pattern.find("broadcast") != std::string::npos;
+}
+
+/// Consecutive words that are not aligned, but whose further sectors come from the first-level cache: the neighbours of
+/// a stencil.
+bool is_cached_neighbour(const InstructionRow& row) {
+  const Metric* const hits = row.metrics.find(MetricId::l1_hit_rate);
+  return hits != nullptr && hits->number() >= 100 * kCachedAnyway && row.pattern.ends_with("unit stride");
+}
+
+void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
+  const rules::CoalescingRule& rule = subject.rules.coalescing;
+  if (is_broadcast(row, rule) || is_cached_neighbour(row)) return;
   for (const Operation& operation : kOperations) {
     const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
     if (requests == 0 || (is_atomic(operation.kind) && !rule.describes_atomics())) continue;
-    const AccessCost cost = rule.unit == Unit::transactions ? count_lanes_alone(row, operation, requests, rule)
-                            : rule.unit == Unit::bytes      ? count_bytes(row, operation, requests, rule)
-                                                            : count_sectors(row, operation, requests);
+    const AccessCost cost = unit_of_waste(rule) == Unit::transactions
+                                ? count_lanes_alone(row, operation, requests, rule)
+                            : unit_of_waste(rule) == Unit::bytes ? count_bytes(row, operation, requests, rule)
+                                                                 : count_sectors(row, operation, requests);
     const double excess = cost.taken - cost.least;
     if (excess <= 0 || excess < kLeastExcess * cost.taken) continue;
     Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
     finding.message = cost.message + ": " + explain(row, rule);
     finding.advice = advise(row, rule);
+    if (auto remedy = remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules)) {
+      finding.remedy = std::move(remedy->sentence);
+      finding.changes = std::move(remedy->changes);
+    } else {
+      finding.changes.accesses.push_back({row.instruction, cost.least / cost.taken});
+    }
     keep(finding, row.metrics, {counted});
     keep(finding, row.metrics, cost.values);
     findings.push_back(std::move(finding));
@@ -207,13 +250,13 @@ Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, co
   return found;
 }
 
-void find_conflicts(const InstructionRow& row, const DeviceRules& rules, std::vector<Finding>& findings) {
+void find_conflicts(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
   for (const Operation& operation : kOperations) {
     if (operation.kind == exec::AccessKind::reduction) continue; // counted with the atomics
     const MetricId counted = by_operation(MetricId::shared_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
     if (requests == 0) continue;
-    const Conflicts found = conflicts_of(row, operation, rules.banks);
+    const Conflicts found = conflicts_of(row, operation, subject.rules.banks);
     const auto taken = static_cast<double>(found.taken), extra = static_cast<double>(found.extra);
     if (extra == 0 || extra < kLeastExcess * taken) continue;
     Finding finding = at(row, "SharedMemoryConflicts", "passes", extra, extra / taken);
@@ -227,13 +270,20 @@ void find_conflicts(const InstructionRow& row, const DeviceRules& rules, std::ve
                          : fmt::format("pad the rows of the array by one word, or swap the indices, so that the "
                                        "threads of a {} use different banks",
                                        found.request);
+    if (auto remedy = is_atomic(operation.kind) ? std::nullopt : padding(row, subject.profile, subject.rules)) {
+      finding.remedy = std::move(remedy->sentence);
+      finding.changes = std::move(remedy->changes);
+    } else {
+      finding.changes.bank_passes = extra;
+    }
     keep(finding, row.metrics, {counted});
     keep(finding, row.metrics, found.values);
     findings.push_back(std::move(finding));
   }
 }
 
-void divergent(const InstructionRow& row, const DeviceRules&, std::vector<Finding>& findings) {
+void divergent(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
+  if (row.bounds_check) return;
   const auto branches = static_cast<double>(row.metrics.integer(MetricId::branch));
   const auto split = static_cast<double>(row.metrics.integer(MetricId::divergent_branch));
   if (split == 0 || split < kMostDivergent * branches) return;
@@ -242,6 +292,8 @@ void divergent(const InstructionRow& row, const DeviceRules&, std::vector<Findin
                                 100 * split / branches);
   finding.advice = "make the condition uniform within each warp: compute it from the warp or block index, sort the "
                    "data by it, or replace the branch with a select instruction";
+  finding.remedy = subject.divergence.sentence(row);
+  finding.changes.instructions = subject.divergence.lost_slots(row) / exec::kWarpSize;
   keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});
   findings.push_back(std::move(finding));
 }
@@ -266,6 +318,12 @@ bool same(const Finding& a, const Finding& b) {
          a.severity == b.severity && a.message == b.message && a.advice == b.advice;
 }
 
+/// Whether the changes of a finding are those of the whole launch, not of its instruction alone: padding moves all
+/// arrays, and sorting by data makes all branches uniform that depend on it.
+bool changes_all(const Finding& finding) {
+  return finding.remedy.starts_with("pad each row") || finding.remedy.starts_with("replace the branch");
+}
+
 /// Merges `finding` with an equal one from `first` on, or appends it.
 void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& finding) {
   const auto twin =
@@ -276,6 +334,7 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
   }
   twin->lines.push_back(finding.lines.front());
   twin->excess += finding.excess;
+  if (!changes_all(*twin)) twin->changes.add(finding.changes);
   // The values of an instruction are counts, and equal findings have the same kinds of values.
   for (std::size_t i = 0; i < twin->values.size(); ++i)
     std::get<std::uint64_t>(twin->values[i].value) += std::get<std::uint64_t>(finding.values[i].value);
@@ -283,13 +342,15 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
 
 } // namespace
 
-std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& rules) {
+std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& rules, const Code& code) {
   std::vector<Finding> result;
+  const DivergenceRemedies divergence(profile, code);
+  const Subject subject{profile, rules, divergence};
   const auto in_order_of_excess = [&](auto&& collect) {
     const auto start = static_cast<std::ptrdiff_t>(result.size());
     for (const InstructionRow& row : profile.instructions) {
       std::vector<Finding> found;
-      collect(row, rules, found);
+      collect(row, subject, found);
       for (Finding& finding : found) merge(result, start, finding);
     }
     std::stable_sort(result.begin() + start, result.end(),
@@ -299,6 +360,9 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   in_order_of_excess(find_conflicts);
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
+  find_in_code(profile, rules, code, result);
+  for (Finding& finding : result)
+    if (finding.remedy.empty()) finding.remedy = finding.advice;
   return result;
 }
 

@@ -9,8 +9,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::uint32_t kBlockBytes = 64;
-
 /// The positions of the lanes in their sectors.
 struct Placing {
   bool spans; ///< some lane touches two

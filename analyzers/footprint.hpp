@@ -15,6 +15,9 @@
 
 namespace warplens::analyzers {
 
+/// Between a sector and a line: what some rules transfer.
+constexpr std::uint32_t kBlockBytes = 64;
+
 /// One warp access, its lanes sorted by address.
 ///
 /// Lanes that touch two sectors (misaligned words, or words wider than a sector) and lanes that are gigabytes apart

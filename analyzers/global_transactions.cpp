@@ -13,7 +13,9 @@ void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
 }
 
 GlobalTransactions::Shard::Shard(std::size_t rows, const CountedRules& rules)
-    : rules_(rules), low_(rules.global_period() - 1), sites_(rows) {}
+    : rules_(rules), low_(rules.global_period() - 1), sites_(rows) {
+  for (const FastCoalescing& rule : rules.coalescing()) sizes_.push_back(rule.sizes());
+}
 
 WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Access& access, GlobalCost& one,
                                                                  Transactions* under) const {
@@ -22,8 +24,7 @@ WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Acc
   one.asked = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
   one.lines = footprint.line_total();
   one.passes = rules_.banks()[CountedRules::kBanks].passes(footprint).passes;
-  const Service service = rules_.service(access);
-  for (const FastCoalescing& rule : rules_.coalescing()) *under++ = rule.transactions(footprint, service);
+  FastCoalescing::count(rules_.coalescing(), footprint, rules_.service(access), under);
 }
 
 void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access) {
@@ -44,9 +45,9 @@ void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey
 
 void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) const {
   if (repeat.count == 0) return;
-  const std::vector<FastCoalescing>& rules = rules_.coalescing();
-  const Transactions* const under = &site.under[static_cast<std::size_t>(&repeat - site.repeats) * rules.size()];
-  for (std::size_t i = 0; i < rules.size(); ++i) site.row.under[i].add(under[i], repeat.count, rules[i].sizes());
+  const std::size_t rules = sizes_.size();
+  const Transactions* const under = &site.under[static_cast<std::size_t>(&repeat - site.repeats) * rules];
+  for (std::size_t i = 0; i < rules; ++i) site.row.under[i].add(under[i], repeat.count, sizes_[i]);
   site.row.cost.add(repeat.one, repeat.count);
   site.row.requests += repeat.count;
   site.row.site.add(repeat.pattern, repeat.count);

@@ -109,7 +109,8 @@ private:
   void find_cost(const exec::Access& access, GlobalCost& one, Transactions* under) const;
 
   const CountedRules& rules_;
-  std::uint64_t low_; ///< the bits of an address that determine its cost
+  std::uint64_t low_;              ///< the bits of an address that determine its cost
+  std::vector<std::size_t> sizes_; ///< of each rule: the number of its transaction sizes
   std::vector<Site> sites_;
   std::vector<Row> merged_;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzers/metrics.hpp"
+#include "analyzers/recorded_accesses.hpp"
 #include "analyzers/rule_counts.hpp"
 
 #include <cstdint>
@@ -15,17 +16,31 @@
 
 namespace warplens::analyzers {
 
+/// A line of CUDA source.
+struct SourceFrame {
+  std::string file;
+  std::uint32_t line = 0;
+  bool operator==(const SourceFrame&) const = default;
+};
+
 struct InstructionRow {
   std::uint32_t instruction = 0; ///< index into ir::Function::instructions
   std::uint32_t line = 0;        ///< in the PTX text
   std::string ptx;               ///< the instruction as text
-  std::string source_file;       ///< of the CUDA source; empty when unknown
+  /// Of the CUDA source; empty when unknown. For code inlined from another file than the kernel's, such as a header of
+  /// CUDA, the innermost call in the kernel's file.
+  std::string source_file;
   std::uint32_t source_line = 0;
+  std::vector<SourceFrame> inlined; ///< from the instruction's own line up to the kernel; empty if not inlined
   std::string pattern;     ///< of its memory accesses: "broadcast", "unit stride", "stride 8 bytes", "irregular", …
   std::int64_t stride = 0; ///< bytes from lane to lane, if the pattern is a stride
   std::uint32_t lane_bytes = 0; ///< that each lane accesses; 0 if not a memory instruction
   Metrics metrics;
-  RuleCounts counts; ///< under the rules of the device
+  /// Of a branch: it diverges only where lanes above or below a bound skip something; no two paths run one after the
+  /// other.
+  bool bounds_check = false;
+  RuleCounts counts;                    ///< under the rules of the device
+  std::vector<RecordedAccess> recorded; ///< a few of its accesses
 };
 
 /// The counts of all instructions of one line of CUDA source.

@@ -22,9 +22,10 @@ struct TransactionSums : Counted<std::uint64_t> {
     smallest = one.smallest;
     for (std::size_t i = 0; i < sizes; ++i) count[i] += one.count[i] * times;
     uncoalesced += one.uncoalesced * times;
+    ideal += one.ideal * times;
+    if ((one.repeats | one.skipped) == 0) return; // of few rules, and of few accesses
     repeats += one.repeats * times;
     skipped += one.skipped * times;
-    ideal += one.ideal * times;
   }
   void merge(const TransactionSums& other);
 };

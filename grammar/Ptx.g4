@@ -55,14 +55,14 @@ functionDirective
 
 common
   : FILE number=INTEGER string=STRING (',' stamp=INTEGER (',' INTEGER)?)?
-  | loc=LOC values+=INTEGER values+=INTEGER values+=INTEGER (',' locAttribute)*
+  | loc=LOC values+=INTEGER values+=INTEGER values+=INTEGER (',' attributes+=locAttribute)*
   | pragma=PRAGMA strings+=STRING (',' strings+=STRING)* ';'
   | DWARF
   ;
 
 locAttribute
   : FUNCTION_NAME WORD ('+' INTEGER)?
-  | INLINED_AT INTEGER INTEGER INTEGER
+  | INLINED_AT values+=INTEGER values+=INTEGER values+=INTEGER
   | WORD INTEGER?
   ;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lower bounds: all transactions at the bandwidth of device memory, and all loads and stores at the rate of the
-// units that execute them. The larger one limits a kernel that only moves data.
+// Lower bounds: the bytes that must come from device memory or go there at its bandwidth, all loads and stores at the
+// rate of the units that execute them, and all instructions at the rate of the schedulers.
 //
 //   a Tesla K80 die copies bytes: 240 GB/s by memory, but 875 MHz * 13 * 32 units * 1 byte = 364 GB/s by the units, of
 //   which a quarter is used: 91 GB/s; with words of four bytes it is four times as much, and memory is the limit
 //
 // E. Darve, CME 213, Stanford University 2019, "Possible bottlenecks".
+#include "model/memory_bytes.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ Expected<Prediction> bounds(Prediction p, const KernelStatistics& statistics, co
                             const ModelOptions&) {
   const double warps = total_warps(statistics);
   // Gigabytes per second are bytes per nanosecond.
-  const double bytes = note(p, "bytes", transaction_bytes(statistics) * warps, "bytes");
+  const double bytes = memory_bytes(p, statistics, device);
   const double memory = note(p, "memory_bound", bytes / device.bandwidth_gb_s * 1e-6, "ms");
   if (device.throughput.sustained_memory_gb_s)
     note(p, "memory_bound_sustained", bytes / *device.throughput.sustained_memory_gb_s * 1e-6, "ms");

@@ -22,9 +22,12 @@ Expected<Patterns> antiparallel_patterns(const KernelStatistics& s, const Device
   const double asked = s.global_requests.value_or(0) * s.bytes_per_request.value_or(0);
   if (asked > 0 && s.transactions_32 && s.transactions_64 && s.transactions_128)
     p.global_access = access_slowdown(std::max(transaction_bytes(s), asked), asked);
+  const double passes = s.bank_conflict_passes.value_or(0);
   if (device.issue_cycles && device.issue_cycles->bank_pass)
-    p.bank_conflicts = conflict_slowdown(device.issue_cycles->basic * *s.instructions,
-                                         s.bank_conflict_passes.value_or(0) * *device.issue_cycles->bank_pass);
+    p.bank_conflicts =
+        conflict_slowdown(device.issue_cycles->basic * *s.instructions, passes * *device.issue_cycles->bank_pass);
+  else if (passes > 0)
+    p.bank_conflicts.reset();
   p.barriers = s.synchronizations.value_or(0);
   return p;
 }

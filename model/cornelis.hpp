@@ -12,6 +12,8 @@
 #include "model/device.hpp"
 #include "model/statistics.hpp"
 
+#include <optional>
+
 namespace warplens::model {
 
 /// Chapter 4, global memory: the run time of a kernel that only moves data grows with moved / needed bytes.
@@ -23,11 +25,12 @@ double conflict_slowdown(double cycles_without, double cycles_of_conflicts);
 
 /// The patterns of a launch, as the slowdown factor of each alone; 1 is ideal.
 struct Patterns {
-  double branching = 1;      ///< lanes of the warps that run / lanes that take part
-  double global_access = 1;  ///< bytes moved / bytes requested
-  double bank_conflicts = 1; ///< issue cycles with conflicts / without
-  double partitioning = 1;   ///< threads that the warps can hold / threads
-  double barriers = 0;       ///< per warp; their cost was measured, but not modelled
+  double branching = 1;     ///< lanes of the warps that run / lanes that take part
+  double global_access = 1; ///< bytes moved / bytes requested
+  /// Issue cycles with conflicts / without; empty: there are conflicts, but the device has no cost of a pass.
+  std::optional<double> bank_conflicts = 1;
+  double partitioning = 1; ///< threads that the warps can hold / threads
+  double barriers = 0;     ///< per warp; their cost was measured, but not modelled
 };
 /// Errors: invalid statistics; no instructions or threads_per_block. Patterns that were not measured stay 1.
 Expected<Patterns> antiparallel_patterns(const KernelStatistics& statistics, const Device& device);

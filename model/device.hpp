@@ -139,6 +139,7 @@ struct Device {
   int cores_per_multiprocessor = 0;
   double clock_ghz = 0;                       ///< of the shaders
   double bandwidth_gb_s = 0;                  ///< peak of device memory, 10^9 bytes per second
+  std::optional<int> memory_bus_bits;         ///< of device memory
   std::optional<int> multiprocessors_per_tpc; ///< that share a texture unit and the profiler's counters (1.x)
   std::optional<int> partitions;              ///< of device memory, if addresses are not hashed
   std::optional<int> partition_bytes;         ///< width of a partition

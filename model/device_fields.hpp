@@ -114,6 +114,7 @@ template <Maybe<Device> T, class Visit> void visit_fields(T& device, Visit&& vis
   visit("cores_per_multiprocessor", device.cores_per_multiprocessor);
   visit("clock_ghz", device.clock_ghz);
   visit("bandwidth_gb_s", device.bandwidth_gb_s);
+  visit("memory_bus_bits", device.memory_bus_bits);
   visit("multiprocessors_per_tpc", device.multiprocessors_per_tpc);
   visit("partitions", device.partitions);
   visit("partition_bytes", device.partition_bytes);

@@ -26,6 +26,8 @@ struct Benefit {
   double milliseconds = 0; ///< saved; negative if the model predicts a loss
 };
 
+struct Trust;
+
 struct Prediction {
   std::string model;       ///< id: "hong-kim"
   std::string device;      ///< name: "GeForce GTX 280"
@@ -39,6 +41,7 @@ struct Prediction {
   std::vector<Term> terms; ///< in the order in which they were computed
   std::vector<Benefit> benefits;    ///< largest first; see model/benefits.hpp
   std::vector<std::string> remarks; ///< assumptions, and limits of the model that the launch exceeds
+  const Trust* trust = nullptr;     ///< of the one prediction to rely on: see model/trust.hpp; of the others null
 
   /// The value of a term by name; empty if the model has no such term.
   [[nodiscard]] std::optional<double> term(std::string_view name) const {

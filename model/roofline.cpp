@@ -6,6 +6,7 @@
 //
 // S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for multicore
 // architectures", Communications of the ACM 52 (4), 2009.
+#include "model/memory_bytes.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ Expected<Prediction> roofline(Prediction p, const KernelStatistics& statistics, 
   const double cores = static_cast<double>(device.multiprocessors) * device.cores_per_multiprocessor;
   const double issue = device.throughput.issue.value_or(device.cores_per_multiprocessor / double{kWarpSize});
   const double work = note(p, "work", (floating ? *statistics.flops : *statistics.instructions) * warps, unit);
-  const double bytes = note(p, "bytes", transaction_bytes(statistics) * warps, "bytes");
+  const double bytes = memory_bytes(p, statistics, device);
   const double peak = note(p, "peak", device.clock_ghz * (floating ? 2 * cores : device.multiprocessors * issue),
                            "10^9 " + unit + " per second");
   note(p, "ridge", peak / device.bandwidth_gb_s, unit + " per byte");

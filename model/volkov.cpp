@@ -8,6 +8,7 @@
 // V. Volkov, "Understanding Latency Hiding on GPUs", dissertation, University of California at Berkeley 2016; the
 // formula is taken from notes that restate it.
 #include "model/cache_hits.hpp"
+#include "model/memory_bytes.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
 
@@ -52,7 +53,8 @@ Expected<Prediction> volkov(Prediction p, const KernelStatistics& statistics, co
                                 hits.first() * device.latency.l1.value_or(full) +
                                     hits.second() * device.latency.l2.value_or(full) + hits.memory * full,
                                 "cycles");
-    const double bytes = note(p, "bytes_per_request", hits.memory * transaction_bytes(s) / requests, "bytes");
+    const double bytes =
+        note(p, "bytes_per_request", memory_bytes(p, s, device) / (requests * total_warps(s)), "bytes");
     const double per_cycle = device.bandwidth_gb_s / (device.clock_ghz * r.multiprocessors); // bytes
     rate.latency = n * s.independent_loads.value_or(1) / (latency + alpha * *device.latency.arithmetic / ilp);
     if (alpha > 0) rate.arithmetic /= alpha;

@@ -41,6 +41,15 @@ step_packages() {
   "$source_tree/packaging/test_packages.sh" "$work/packages" "$work/debian"
 }
 
+# timed: puts the seconds since the step began before each line that reports progress.
+timed() {
+  local line
+  while IFS= read -r line; do
+    [[ $line != '==> '* ]] || line="[$((SECONDS - began)) s] ${line#==> }"
+    printf '%s\n' "$line"
+  done
+}
+
 # run STEP: in a system of its own, and appends a line to the table. The system is removed afterwards.
 run() {
   local began status
@@ -49,8 +58,8 @@ run() {
   say "$1"
   began=$SECONDS
   set +e # with `||` after it, the step would not end at its first error
-  (set -e && "step_$1")
-  status=$?
+  (set -e && "step_$1") 2>&1 | timed
+  status=${PIPESTATUS[0]}
   set -e
   table+=("$(printf '%-10s %8d%s' "$1" $((SECONDS - began)) "$([[ $status -eq 0 ]] || echo '  failed')")")
   [[ $status -eq 0 ]] || failed=1

@@ -50,6 +50,7 @@ use_program() {
   expect "^warplens [0-9.]+$" warplens --version
   expect 'c: as expected' warplens run /usr/share/warplens/samples/vector_add
   expect 'Tesla C1060' warplens run /usr/share/warplens/samples/saxpy --device /usr/share/warplens/devices/c1060.toml
+  expect '</html>' sh -c 'warplens run /usr/share/warplens/samples/saxpy --html /tmp/a.html && cat /tmp/a.html && rm /tmp/a.html'
 }
 
 # The client builds with what its packages bring, and runs with the library alone.

@@ -8,6 +8,7 @@
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
+#include "tools/report_options.hpp"
 #include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>
@@ -23,7 +24,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kAnalyzeHelp = R"(usage: warplens analyze TRACE.h5 [OPTION…]
+const std::string kAnalyzeHelp = R"(usage: warplens analyze TRACE.h5 [OPTION…]
 
 Analyses the launches of a trace that 'warplens run … --trace TRACE.h5' wrote, without emulating them again.
 The report is the same as that of the run, or one for another device.
@@ -36,7 +37,8 @@ Examples:
   warplens analyze t.h5 --device c1060
   warplens analyze t.h5 --rule 1.2 --rule my_rule.toml
   warplens analyze t.h5 --json report.json
-Exit status: 0 success; 1 the kernel trapped when it was traced; 2 bad usage or input.
+Exit status: 0 success; 1 the kernel trapped when it was traced; 2 bad usage or input; 4 a condition of --fail-on is
+true.
 )";
 
 po::options_description analyze_options() {
@@ -45,9 +47,7 @@ po::options_description analyze_options() {
   add("launch", po::value<std::size_t>()->value_name("N"), "only launch N; the first is 0");
   add("device", po::value<std::string>()->value_name("NAME|FILE"), "analyse for another GPU");
   add_analysis_options(options);
-  add("json", po::value<std::string>()->value_name("FILE"),
-      "write the report as JSON; '-' writes it to standard output instead of the text report");
-  add("counters", "show every counter under its profiler name");
+  add_report_options(options);
   add("time", "show how long the analysis took");
   add_limit_options(options);
   add("help,h", "show this help");
@@ -79,34 +79,30 @@ Reports analyze_all(const std::string& file, const po::variables_map& values) {
   }
   Reports reports{options.device ? *options.device : trace.launches()[first].request.device, {}, {}};
   for (std::size_t i = first; i < last; ++i) {
-    progress.now(fmt::format("launch {} of {}: {}", i + 1, count, trace.launches()[i].request.kernel.function->name));
+    progress.now(fmt::format("launch {} of {}: {}", i + 1, count, trace.launches()[i].request.kernel.function->name),
+                 i - first, last - first);
     reports.launches.push_back(value_or_throw(trace.analyze(i, options)));
     for (const api::Source& s : trace.launches()[i].request.kernel.module->sources()) reports.texts[s.file] = s.text;
   }
   return reports;
 }
 
-int show(const Reports& reports, const po::variables_map& values) {
+int show(const Reports& reports, const po::variables_map& values, ReportOptions output) {
   bool trapped = false;
   if (values.count("time") != 0)
     for (const api::LaunchReport& r : reports.launches)
       std::fputs(fmt::format("{}: analysed in {:.3f} s\n", r.kernel, r.seconds).c_str(), stderr);
-  const bool only_json = values.count("json") != 0 && values["json"].as<std::string>() == "-";
-  if (values.count("json") != 0)
-    write_file(values["json"].as<std::string>(), api::json_report(reports.device, reports.launches));
-  const Style style = style_for(STDOUT_FILENO);
-  bool first = true;
   for (const api::LaunchReport& r : reports.launches) {
     if (r.trap) print(*r.trap, reports.texts);
     trapped = trapped || r.trap;
-    if (only_json) continue;
-    write(r.printed); // from a trace file, not from a kernel that ran here
-    if (r.trap) continue;
-    write((first ? "" : "\n\n") + text_report(r, style));
-    if (values.count("counters") != 0) write(counters(r, style));
-    first = false;
   }
-  return trapped ? kFound : kFine;
+  output.text.quotes = false; // a trace may name any file
+  const int failed = write_report(output, reports.device, reports.launches, [&] {
+    if (output.writes_stdout()) return;
+    for (const api::LaunchReport& r : reports.launches) write(r.printed); // a trace's, not of a kernel that ran here
+    show_text(output, reports.launches);
+  });
+  return trapped ? kFound : failed;
 }
 
 } // namespace
@@ -114,9 +110,10 @@ int show(const Reports& reports, const po::variables_map& values) {
 int analyze(const std::vector<std::string>& arguments) {
   const po::options_description visible = analyze_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
-  if (command.files.empty()) return show_help(kAnalyzeHelp, visible, kAnalyzeExamples);
+  if (command.files.empty()) return show_help(kAnalyzeHelp + report_help(), visible, kAnalyzeExamples);
   const LimitGuard guard(command.values);
-  return show(analyze_all(command.files.front(), command.values), command.values);
+  const ReportOptions output = report_options(command.values, STDOUT_FILENO);
+  return show(analyze_all(command.files.front(), command.values), command.values, output);
 }
 
 } // namespace warplens::tools

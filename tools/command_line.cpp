@@ -20,7 +20,7 @@ namespace {
 void check_outputs(const CommandLine& line) {
   if (line.values.count("help") != 0) return;
   for (const auto& option : line.options) {
-    constexpr std::string_view kOutputs[] = {"json", "csv", "plot", "output", "trace"};
+    constexpr std::string_view kOutputs[] = {"json", "csv", "sarif", "junit", "plot", "output", "trace"};
     if (std::find(std::begin(kOutputs), std::end(kOutputs), option.string_key) == std::end(kOutputs)) continue;
     for (const std::string& file : option.value) {
       check_writable(file);
@@ -41,11 +41,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments, const 
   po::positional_options_description positional;
   positional.add("input", -1);
   const po::parsed_options parsed =
-      po::command_line_parser(arguments)
-          .options(all)
-          .positional(positional)
-          .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-          .run();
+      parse_options(po::command_line_parser(arguments).options(all).positional(positional), visible);
   for (const auto& option : parsed.options) { // Boost would wrap a negative number
     const bool count = std::find(counts.begin(), counts.end(), option.string_key) != counts.end();
     if (count && !option.value.empty() && option.value.front().starts_with('-'))
@@ -58,6 +54,20 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments, const 
   line.options = parsed.options;
   check_outputs(line);
   return line;
+}
+
+po::parsed_options parse_options(po::command_line_parser parser, const po::options_description& known) {
+  try {
+    return parser.style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing).run();
+  } catch (const po::unknown_option& e) {
+    const std::string written = e.get_option_name(),
+                      name = written.substr(std::min(written.find_first_not_of('-'), written.size()));
+    std::vector<std::string_view> names;
+    for (const auto& option : known.options()) names.push_back(option->long_name());
+    const std::string near = closest(name, names);
+    throw UsageError{fmt::format("unrecognised option '{}'", written),
+                     near.empty() ? "--help shows the options" : fmt::format("did you mean '--{}'?", near)};
+  }
 }
 
 int show_help(std::string_view before, const po::options_description& visible, std::string_view after) {

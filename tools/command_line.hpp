@@ -26,6 +26,10 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const boost::program_options::options_description& visible,
                                std::initializer_list<std::string_view> counts = {});
 
+/// The options of a command line, in order. UsageError: an unknown one; the hint suggests a known one.
+boost::program_options::parsed_options parse_options(boost::program_options::command_line_parser parser,
+                                                     const boost::program_options::options_description& known);
+
 /// --help: the options between two texts. Returns kFine.
 int show_help(std::string_view before, const boost::program_options::options_description& visible,
               std::string_view after);

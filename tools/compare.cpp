@@ -2,7 +2,10 @@
 // warplens compare: compares reports.
 #include "api/files/csv.hpp"
 #include "api/files/input_file.hpp"
+#include "api/html/page.hpp"
 #include "api/report/table.hpp"
+#include "api/report/units.hpp"
+#include "api/session/kernel_name.hpp"
 #include "api/sweep/json_compare.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
@@ -43,10 +46,11 @@ Examples:
   warplens compare before.json after.json
   warplens compare gtx280.json gtx480.json --all --csv changes.csv
   warplens compare before.json after1.json after2.json --plot times.svg
+  warplens compare before.json after.json --fail-on-regression 5
   warplens compare sweep.json --measured measured.csv --plot signs.svg
 The CSV of --measured has a column 'milliseconds' and columns that identify the launch: kernel, device, file, or sweep
 settings such as block.
-Exit status: 0 success; 2 bad usage or input.
+Exit status: 0 success; 2 bad usage or input; 4 a launch became slower than --fail-on-regression permits.
 )";
 
 po::options_description compare_options() {
@@ -56,12 +60,15 @@ po::options_description compare_options() {
   add("signs", "show the sign plot of the predicted times");
   add("measured", po::value<std::string>()->value_name("FILE.csv"),
       "show the sign plot of the predicted and the measured times");
+  add("fail-on-regression", po::value<double>()->value_name("PERCENT"),
+      "fail with exit status 4 if the predicted time of a launch grows by more than PERCENT");
   add("parity", po::value<double>()->value_name("PERCENT")->default_value(10),
       "smaller differences count as 0 in the sign plot");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write the comparison as JSON; '-' writes it to standard output instead of the text");
   add("csv", po::value<std::string>()->value_name("FILE"),
       "write every changed metric as CSV; '-' writes it to standard output instead of the text");
+  add("html", po::value<std::string>()->value_name("FILE"), "write the comparison as an HTML page");
   add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
       "plot the predicted times, or the sign plot; needs gnuplot");
   add("help,h", "show this help");
@@ -86,7 +93,7 @@ std::string ratio(const Change& change) {
 }
 
 std::string title(const api::ReportedLaunch& launch) {
-  std::string text = fmt::format("{} on {}", launch.kernel, launch.device_name);
+  std::string text = fmt::format("{} on {}", api::source_name(launch.kernel), launch.device_name);
   if (!launch.settings.empty()) text += fmt::format(" ({})", api::text_of(launch.settings));
   return text;
 }
@@ -104,12 +111,12 @@ std::string times(const LaunchComparison& c, const Style& style) {
   if (!a.milliseconds || !b.milliseconds) return "";
   const double r = *b.milliseconds / *a.milliseconds;
   const std::string_view colour = r < 0.995 ? style.green : r > 1.005 ? style.red : std::string_view();
-  std::string text =
-      fmt::format("  predicted: {:.4g} ms -> {:.4g} ms, {}{}{}\n", *a.milliseconds, *b.milliseconds, colour,
-                  r < 0.995   ? fmt::format("{:.2f} times as fast", 1 / r)
-                  : r > 1.005 ? fmt::format("{:.2f} times as slow", r)
-                              : "the same",
-                  style.reset);
+  std::string text = fmt::format("  predicted: {} -> {}, {}{}{}\n", api::readable_time(*a.milliseconds),
+                                 api::readable_time(*b.milliseconds), colour,
+                                 r < 0.995   ? fmt::format("{:.2f} times as fast", 1 / r)
+                                 : r > 1.005 ? fmt::format("{:.2f} times as slow", r)
+                                             : "the same",
+                                 style.reset);
   text += a.model == b.model ? fmt::format("    by {}", a.model)
                              : fmt::format("    by {} and {}: different models", a.model, b.model);
   text += a.bound == b.bound ? fmt::format("; bound by {}\n", a.bound)
@@ -143,8 +150,9 @@ std::string lines_text(const LaunchComparison& c, bool all, const Style& style) 
     for (const Change& change : line.metrics) {
       const std::string_view words = label_of(change.name);
       if (!all && (words.empty() || words == "ideal sectors" || ++shown > kMost)) continue;
-      table.row({line.where, line.text, all ? change.name : std::string(words), number(change.before),
-                 number(change.after), ratio(change)});
+      table.row({line.where == line.where_after ? line.where : fmt::format("{} -> {}", line.where, line.where_after),
+                 line.text, all ? change.name : std::string(words), number(change.before), number(change.after),
+                 ratio(change)});
     }
   return table.empty() ? "" : table.text(style.dim, style.reset);
 }
@@ -211,7 +219,7 @@ std::string option(const po::variables_map& values, const char* name) {
 }
 
 void show_signs(std::span<const ReportFile> reports, const po::variables_map& values) {
-  for (const char* name : {"json", "csv"})
+  for (const char* name : {"json", "csv", "html", "fail-on-regression"})
     if (values.count(name) != 0) throw UsageError{fmt::format("--{} cannot be used with the sign plot", name), ""};
   const SignPlot plot = sign_plot(versions_of(reports, option(values, "measured")), values["parity"].as<double>());
   if (plot.versions.size() < 2) throw UsageError{"the sign plot needs two launches with a predicted time", ""};
@@ -219,21 +227,62 @@ void show_signs(std::span<const ReportFile> reports, const po::variables_map& va
   write(sign_plot_text(plot));
 }
 
-void show_changes(std::span<const ReportFile> reports, const po::variables_map& values) {
+/// Says which launches became slower than the limit. Returns kFine or kFailed.
+int tell_regressions(std::span<const ReportFile> others, std::span<const std::vector<LaunchComparison>> comparisons,
+                     double percent) {
+  Diagnostics errors;
+  for (std::size_t i = 0; i < others.size(); ++i)
+    for (const LaunchComparison& c : comparisons[i]) {
+      if (c.before == nullptr || c.after == nullptr || !c.before->milliseconds || !c.after->milliseconds) continue;
+      const double before = *c.before->milliseconds, after = *c.after->milliseconds;
+      if (after <= before * (1 + percent / 100)) continue;
+      errors.error({}, fmt::format("warplens: --fail-on-regression: {}: {} in {}: {} -> {}, {:.1f} % more than before",
+                                   others[i].name, title(*c.after), c.after->model, api::readable_time(before),
+                                   api::readable_time(after), 100 * (after / before - 1)));
+    }
+  print(errors);
+  return errors.has_errors() ? kFailed : kFine;
+}
+
+/// Launches in sequence whose comparisons have the same text show it once.
+void show_comparisons(std::span<const LaunchComparison> comparisons, bool all, const Style& style) {
+  std::string last;
+  std::size_t times = 0;
+  const auto flush = [&] {
+    if (times > 1) write(fmt::format("  the same for {} launches\n", times));
+  };
+  for (const LaunchComparison& c : comparisons) {
+    std::string text = comparison_text(c, all, style);
+    if (text != last) {
+      flush();
+      write("\n" + text);
+      times = 0;
+    }
+    last = std::move(text);
+    ++times;
+  }
+  flush();
+}
+
+int show_changes(std::span<const ReportFile> reports, const po::variables_map& values) {
   if (reports.size() < 2) throw UsageError{"only one report given", "warplens compare A.json B.json"};
   const std::span<const ReportFile> others = reports.subspan(1);
   std::vector<std::vector<LaunchComparison>> comparisons;
   for (const ReportFile& other : others) comparisons.push_back(api::compare_reports(reports[0], other));
   const std::string json = option(values, "json"), csv = option(values, "csv"), plot = option(values, "plot");
   if (!json.empty()) write_file(json, api::json_comparison(reports[0], others, comparisons));
+  if (values.count("html") != 0)
+    write_file(option(values, "html"),
+               value_or_throw(api::html_page(api::json_comparison(reports[0], others, comparisons))));
   if (!csv.empty()) write_file(csv, comparison_csv(reports[0], others, comparisons));
   if (!plot.empty()) draw(times_plot(reports, comparisons), plot);
-  if (json == "-" || csv == "-") return;
   const Style style = style_for(STDOUT_FILENO);
-  for (std::size_t i = 0; i < others.size(); ++i) {
+  for (std::size_t i = 0; i < others.size() && json != "-" && csv != "-"; ++i) {
     write(fmt::format("{}{} -> {}\n", i == 0 ? "" : "\n", reports[0].name, others[i].name));
-    for (const LaunchComparison& c : comparisons[i]) write("\n" + comparison_text(c, values.count("all") != 0, style));
+    show_comparisons(comparisons[i], values.count("all") != 0, style);
   }
+  if (values.count("fail-on-regression") == 0) return kFine;
+  return tell_regressions(others, comparisons, values["fail-on-regression"].as<double>());
 }
 
 } // namespace
@@ -245,14 +294,16 @@ int compare(const Strings& arguments) {
   if (values.count("help") != 0) return show_help(kCompareHelp, visible, kCompareExamples);
   if (line.inputs.empty()) throw UsageError{"no report", "warplens compare A.json B.json"};
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
+  if (values.count("html") != 0) check_html(option(values, "html"));
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
     throw UsageError{"--parity: expected a percentage >= 0", ""};
+  if (values.count("fail-on-regression") != 0)
+    if (const double percent = values["fail-on-regression"].as<double>(); !(percent >= 0 && percent < 1e6))
+      throw UsageError{"--fail-on-regression: expected a percentage >= 0", ""};
   std::vector<ReportFile> reports;
   for (const std::string& name : line.inputs) reports.push_back(read_one(name));
-  if (values.count("signs") != 0 || values.count("measured") != 0)
-    show_signs(reports, values);
-  else
-    show_changes(reports, values);
+  if (values.count("signs") == 0 && values.count("measured") == 0) return show_changes(reports, values);
+  show_signs(reports, values);
   return kFine;
 }
 

@@ -168,7 +168,8 @@ std::optional<fs::path> find_cuda_tool(const std::string& name) {
 }
 
 Expected<std::string> compile_to_ptx(const fs::path& source, model::ComputeCapability device) {
-  if (!fs::is_regular_file(source)) return failure(fmt::format("cannot read '{}'", source.string()));
+  if (!fs::is_regular_file(source))
+    return failure(fmt::format("cannot read '{}': {}", source.string(), why_unreadable(source)));
   if (const std::optional<fs::path> nvcc = find_cuda_tool("nvcc"))
     return compile_once({*nvcc, kNvccListing, source, device, [](unsigned architecture) {
                            return Strings{"-ptx", "-lineinfo", fmt::format("-arch=compute_{}", architecture)};
@@ -189,7 +190,8 @@ Expected<std::string> compile_to_ptx(const fs::path& source, model::ComputeCapab
 }
 
 Expected<int> compile_program(const fs::path& source, model::ComputeCapability device) {
-  if (!fs::is_regular_file(source)) return failure(fmt::format("cannot read '{}'", source.string()));
+  if (!fs::is_regular_file(source))
+    return failure(fmt::format("cannot read '{}': {}", source.string(), why_unreadable(source)));
   const std::optional<fs::path> nvcc = find_cuda_tool("nvcc");
   if (!nvcc)
     return failure(fmt::format("'{}' is CUDA source, but nvcc is not installed", source.string()),

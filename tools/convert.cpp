@@ -49,8 +49,10 @@ int import(const std::string& from, const std::string& to, const std::string& de
   api::AccelSimImport import;
   std::unique_ptr<api::TraceWriter> writer;
   Progress progress;
-  for (const std::filesystem::path& file : value_or_throw(api::kernels_of(from))) {
-    progress.now(file.string());
+  const std::vector<std::filesystem::path> files = value_or_throw(api::kernels_of(from));
+  std::size_t done = 0;
+  for (const std::filesystem::path& file : files) {
+    progress.now(file.string(), done++, files.size());
     api::LaunchRequest request = value_or_throw(import.read(file, device));
     if (writer == nullptr) { // an invalid trace leaves no file behind
       std::error_code ignored;

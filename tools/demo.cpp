@@ -115,9 +115,11 @@ int demo(const std::vector<std::string>& arguments) {
     return kFound;
   }
   const Style style = style_for(STDOUT_FILENO);
+  api::TextOptions text = api::text_options_for(STDOUT_FILENO);
+  text.sources["vector_add.cu"] = sample_text("vector_add.cu");
   const bool right = sample_is_right(report);
   if (!folder.empty() && right) save(folder, report);
-  write(text_report(report.launches.front(), style));
+  write(value_or_throw(text_report(report.launches, style, text)));
   write(fmt::format("\n{}{}{}: {}\n", right ? style.green : style.red, kResult, style.reset,
                     right ? "as expected, 3 i" : "not as expected"));
   if (right) write(next_steps(folder));

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens exec: runs a CUDA program with our libraries in place of NVIDIA's.
 #include "api/launch/launch.hpp"
+#include "api/report/catalogue.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/kernel_name.hpp"
 #include "tools/command_line.hpp"
 #include "tools/compiler.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/library_folder.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
+#include "tools/report_options.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
 #include <elf.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -32,12 +40,13 @@ namespace po = boost::program_options;
 namespace environment = api::environment;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kExecHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [ARGUMENT…]
+const std::string kExecHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [ARGUMENT…]
        warplens exec [OPTION…] [--] FILE.cu [-- ARGUMENT…]
 
 Runs a CUDA program without a GPU: Warplens replaces libcudart and libcuda, and emulates the kernels. The program must
 contain PTX (nvcc -gencode arch=compute_90,code=compute_90). A .cu file is compiled first, which requires nvcc.
-With --analyze or --json, Warplens analyses the launches as 'warplens run' does; otherwise, it only runs them.
+With --analyze, Warplens analyses the launches as 'warplens run' does, and shows the report on stderr when the program
+ends. The other options of reports and files analyse, too. Without any, Warplens only runs the launches.
 
 )";
 
@@ -45,9 +54,11 @@ constexpr std::string_view kExecExamples = R"(
 Examples:
   warplens exec -- ./vectorAdd
   warplens exec --analyze --kernel-name '^reduce' --launch-count 2 -- ./reduction 1000000
-  warplens exec --device a100 --json report.json -- python3 train.py
+  warplens exec --device a100 --json report.json -- ./vectorAdd
+  warplens exec --fail-on 'sectors_per_request>8' --sarif findings.sarif -- ./transpose
   warplens exec saxpy.cu -- 4096
-Exit status: the program's; 2 if it could not be started.
+Exit status: the program's; 2 if it could not be started; 4 if the program succeeded, but a condition of --fail-on is
+true.
 )";
 
 po::options_description exec_options() {
@@ -55,15 +66,15 @@ po::options_description exec_options() {
   auto add = options.add_options();
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
       "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the H200");
-  add("analyze", "analyse the launches; the reports go to stderr when the program ends");
-  add("json", po::value<std::string>()->value_name("FILE"),
-      "analyse the launches and write the report as JSON; processes that the program starts write FILE.PROCESS");
+  add("analyze", "analyse the launches; the report goes to stderr when the program ends");
   add("kernel-name", po::value<std::string>()->value_name("REGEX"),
       "analyse only kernels whose mangled or demangled name contains a match");
   add("launch-skip", po::value<std::string>()->value_name("N"), "skip the first N of these launches");
   add("launch-count", po::value<std::string>()->value_name("N"), "analyse only N of these launches");
   add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
   add_limit_options(options);
+  add_analysis_options(options);
+  add_report_options(options);
   add("strict", "treat accesses past the end of an allocation as faults; by default, those that a GPU lets pass only "
                 "cause a warning");
   add("help,h", "show this help");
@@ -74,7 +85,7 @@ po::options_description exec_options() {
 struct ProgramLine {
   Strings options, program;
 };
-ProgramLine split(const Strings& arguments) {
+ProgramLine split(const Strings& arguments, const po::options_description& visible) {
   ProgramLine line;
   auto at = arguments.begin();
   for (; at != arguments.end() && at->starts_with("-"); ++at) {
@@ -83,8 +94,9 @@ ProgramLine split(const Strings& arguments) {
       break;
     }
     line.options.push_back(*at);
-    const bool has_value =
-        at->find('=') == at->npos && *at != "--analyze" && *at != "--strict" && *at != "--help" && *at != "-h";
+    const po::option_description* const known =
+        at->starts_with("--") ? visible.find_nothrow(at->substr(2), false) : nullptr;
+    const bool has_value = known != nullptr && known->semantic()->max_tokens() != 0;
     if (has_value && at + 1 != arguments.end()) line.options.push_back(*++at);
   }
   line.program.assign(at, arguments.end());
@@ -116,28 +128,74 @@ void pass_limits(const po::variables_map& values) {
   if (limits.bytes) set(environment::kMaxMemory, std::to_string(*limits.bytes));
 }
 
-/// Passes the options to the libraries. Checks the device here: later, the program would only see an error code.
-void set_environment(const po::variables_map& values) {
+/// A file of a report as the libraries find it. Checks it here, where an error can be shown to the user.
+std::string whole_path(const std::string& name, const char* option) {
+  if (name == "-") throw UsageError{fmt::format("--{}: expected a file, got '-'", option), "use /dev/stdout"};
+  const fs::path file = fs::absolute(name);
+  const bool is_stream = file == "/dev/stdout" || file == "/dev/stderr" || fs::is_fifo(fs::status(file));
+  if (!is_stream) check_writable(file.string());
+  return file.string();
+}
+
+/// The options of reports. Returns whether there are conditions.
+bool pass_report_options(const po::variables_map& values) {
+  const ReportOptions report = report_options(values, STDERR_FILENO);
+  for (const api::ReportFileOption& o : api::report_file_options())
+    if (const std::string& file = report.files.*o.file; !file.empty()) set(o.variable, whole_path(file, o.option));
+  if (!report.html.empty()) set(environment::kHtml, fs::absolute(report.html).string());
+  std::string conditions;
+  for (const api::Condition& condition : report.conditions) conditions += condition.text() + "\n";
+  if (!conditions.empty()) set(environment::kFailOn, conditions);
+  const bool of_text = !report.text.details.empty() || report.text.counters || !report.text.shown.empty();
+  if (values.count("analyze") != 0 || of_text) set(environment::kAnalyze, "1");
+  if (!report.text.details.empty()) set(environment::kDetails, report.text.details.text());
+  if (!report.text.shown.empty()) set(environment::kShow, report.text.shown);
+  if (report.text.counters) set(environment::kCounters, "1");
+  return !report.conditions.empty();
+}
+
+/// What to count.
+void pass_analysis_options(const po::variables_map& values) {
+  po::variables_map counting = values;
+  counting.erase("max-steps"); // a text here: see set_number()
+  const api::LaunchOptions counts = value_or_throw(launch_options(counting));
+  if (const Diagnostics errors = analyzers::check_names(counts.analyzers); errors.has_errors()) throw errors;
+  std::string rules;
+  if (values.count("rule") != 0)
+    for (const std::string& name : values["rule"].as<Strings>())
+      rules += (fs::exists(name) ? fs::absolute(name).string() : name) + "\n";
+  if (!rules.empty()) set(environment::kRules, rules);
+  if (values.count("analyzers") != 0) set(environment::kAnalyzers, values["analyzers"].as<std::string>());
+  if (values.count("l1") != 0) set(environment::kFirstLevel, values["l1"].as<std::string>());
+  if (counts.per_block) set(environment::kPerBlock, "1");
+  if (counts.registers) set(environment::kRegisters, std::to_string(*counts.registers));
+}
+
+void pass_device(const po::variables_map& values) {
+  if (values.count("device") == 0) return;
+  const std::string device = values["device"].as<std::string>();
+  if (const Expected<model::Device> known = api::load_device(device); !known) {
+    print(known.error());
+    throw UsageError{fmt::format("--device {}: no such device", device), "warplens list devices"};
+  }
+  set(environment::kDevice, fs::exists(device) ? fs::absolute(device).string() : device);
+}
+
+/// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
+/// whether there are conditions of --fail-on.
+bool set_environment(const po::variables_map& values) {
   for (const char* name :
-       {environment::kAnalyze, environment::kJson, environment::kKernelName, environment::kLaunchSkip,
-        environment::kLaunchCount, environment::kTimeLimit, environment::kMaxMemory, environment::kMaxSteps})
+       {environment::kAnalyze,    environment::kJson,       environment::kHtml,        environment::kCsv,
+        environment::kSarif,      environment::kJunit,      environment::kDetails,     environment::kShow,
+        environment::kCounters,   environment::kFailOn,     environment::kVerdict,     environment::kRules,
+        environment::kAnalyzers,  environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
+        environment::kKernelName, environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
+        environment::kMaxMemory,  environment::kMaxSteps})
     unsetenv(name);
-  if (values.count("device") != 0) {
-    const std::string device = values["device"].as<std::string>();
-    if (const Expected<model::Device> known = api::load_device(device); !known) {
-      print(known.error());
-      throw UsageError{fmt::format("--device {}: no such device", device), "warplens list devices"};
-    }
-    set(environment::kDevice, fs::exists(device) ? fs::absolute(device).string() : device);
-  }
-  if (values.count("analyze") != 0) set(environment::kAnalyze, "1");
+  pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");
-  if (values.count("json") != 0) {
-    const fs::path file = fs::absolute(values["json"].as<std::string>());
-    const bool is_stream = file == "/dev/stdout" || file == "/dev/stderr" || fs::is_fifo(fs::status(file));
-    if (!is_stream) check_writable(file.string());
-    set(environment::kJson, file.string());
-  }
+  pass_analysis_options(values);
+  const bool conditions = pass_report_options(values);
   if (values.count("kernel-name") != 0) {
     check_expression(values["kernel-name"].as<std::string>());
     set(environment::kKernelName, values["kernel-name"].as<std::string>());
@@ -145,7 +203,8 @@ void set_environment(const po::variables_map& values) {
   set_number(values, "launch-skip", environment::kLaunchSkip);
   set_number(values, "launch-count", environment::kLaunchCount);
   pass_limits(values);
-  set(environment::kProcess, std::to_string(getpid()));
+  set(environment::kProgress, "1");
+  return conditions;
 }
 
 void prepend(const char* variable, const std::string& value) {
@@ -209,21 +268,77 @@ std::vector<char*> pointers(Strings& words) {
   throw UsageError{fmt::format("cannot start '{}': {}", name, std::strerror(errno)), ""};
 }
 
-/// Replaces this process by the program.
-[[noreturn]] void start(Strings program) {
-  const fs::path file = find_program(program.front());
+/// The program, ready to be started: a file that is found as the shell does, or an open one that was compiled.
+struct Program {
+  fs::path file;
+  int open = -1; ///< a file descriptor, instead of `file`
+  std::string name;
+  Strings words; ///< its name and arguments
+};
+
+Program program_of(Strings words) {
+  const fs::path file = find_program(words.front());
   refuse_static(file);
-  execv(file.c_str(), pointers(program).data());
-  cannot_start(file.string());
+  return {file, -1, file.string(), std::move(words)};
 }
 
-/// The same for an open file. `program`: the source that it was compiled from, an optional "--", the arguments.
-[[noreturn]] void start_file(int file, Strings program) {
-  const std::string source = program.front();
-  program.front() = fs::path(source).stem().string();
-  if (program.size() > 1 && program[1] == "--") program.erase(program.begin() + 1);
-  fexecve(file, pointers(program).data(), environ);
-  cannot_start(source);
+/// `words`: the source that was compiled, an optional "--", the arguments.
+Program compiled_program(int file, Strings words) {
+  Program program{{}, file, words.front(), std::move(words)};
+  program.words.front() = fs::path(program.name).stem().string();
+  if (program.words.size() > 1 && program.words[1] == "--") program.words.erase(program.words.begin() + 1);
+  return program;
+}
+
+/// Replaces this process by the program.
+[[noreturn]] void start(Program program) {
+  set(environment::kProcess, std::to_string(getpid()));
+  if (program.open >= 0)
+    fexecve(program.open, pointers(program.words).data(), environ);
+  else
+    execv(program.file.c_str(), pointers(program.words).data());
+  cannot_start(program.name);
+}
+
+/// Ends this process as the program ended, also by a signal.
+int end_as(int status) {
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  rlimit no_dump{0, 0};
+  setrlimit(RLIMIT_CORE, &no_dump); // the program has left its own
+  std::signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  return 128 + WTERMSIG(status);
+}
+
+/// Runs the program beside this process, which fails after it if a condition of --fail-on was met. The libraries write
+/// the met conditions into a file, also those of processes that the program starts.
+int run_and_judge(Program program) {
+  std::string verdict = (fs::temp_directory_path() / "warplens-verdict-XXXXXX").string();
+  const int file = mkstemp(verdict.data());
+  if (file < 0) throw UsageError{fmt::format("cannot create '{}': {}", verdict, std::strerror(errno)), ""};
+  close(file);
+  set(environment::kVerdict, verdict);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // the program ends with this process
+    try {
+      start(std::move(program));
+    } catch (const UsageError& e) {
+      std::fputs(fmt::format("error: warplens: {}\n", e.message).c_str(), stderr);
+    }
+    _exit(kBadInput);
+  }
+  if (child < 0) throw UsageError{fmt::format("cannot start '{}': {}", program.name, std::strerror(errno)), ""};
+  for (const int signal : {SIGINT, SIGQUIT})
+    std::signal(signal, SIG_IGN); // the terminal sends them to the program, too
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  std::error_code ignored;
+  const bool met = fs::file_size(verdict, ignored) != 0 && !ignored;
+  fs::remove(verdict, ignored);
+  const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return succeeded && met ? kFailed : end_as(status);
 }
 
 model::Device device_of_environment() {
@@ -236,30 +351,30 @@ model::Device device_of_environment() {
 } // namespace
 
 int execute(const Strings& arguments) {
-  ProgramLine line = split(arguments);
   const po::options_description visible = exec_options();
+  ProgramLine line = split(arguments, visible);
   po::variables_map values;
-  po::store(po::command_line_parser(line.options)
-                .options(visible)
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            values);
-  if (values.count("help") != 0) return show_help(kExecHelp, visible, kExecExamples);
+  po::store(parse_options(po::command_line_parser(line.options).options(visible), visible), values);
+  if (values.count("help") != 0) return show_help(kExecHelp + report_help(), visible, kExecExamples);
   if (line.program.empty()) throw UsageError{"no program", "warplens exec [OPTION…] -- PROGRAM [ARGUMENT…]"};
-  set_environment(values);
+  const bool conditions = set_environment(values);
   const std::optional<fs::path> found = library_folder();
   if (!found)
     throw UsageError{fmt::format("Warplens's libcuda.so.1 is neither in {} nor in {}", library_folders()[0].string(),
                                  library_folders()[1].string()),
                      "build everything: ./dev build; or install Warplens again"};
   const fs::path& libraries = *found;
-  if (!line.program.front().ends_with(".cu")) {
-    put_libraries_first(libraries);
-    start(std::move(line.program));
+  const bool is_source = line.program.front().ends_with(".cu");
+  Program program;
+  if (is_source) {
+    const int file = value_or_throw(compile_program(line.program.front(), device_of_environment().capability));
+    program = compiled_program(file, std::move(line.program));
+  } else {
+    program = program_of(std::move(line.program));
   }
-  const int program = value_or_throw(compile_program(line.program.front(), device_of_environment().capability));
   put_libraries_first(libraries); // only now: the compiler does not need them
-  start_file(program, std::move(line.program));
+  if (conditions) return run_and_judge(std::move(program));
+  start(std::move(program));
 }
 
 } // namespace warplens::tools

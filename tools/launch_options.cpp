@@ -69,6 +69,7 @@ Expected<api::LaunchOptions> launch_options(const po::variables_map& values) {
   if (!rules) return failure(rules.error());
   options.rules = std::move(*rules);
   options.analyzers = analyzer_names(values);
+  options.keep_accesses = values.count("html") != 0; // its pictures show them
   options.first_level = first_level(values);
   options.per_block = values.count("per-block") != 0;
   if (values.count("registers") != 0) options.registers = values["registers"].as<std::uint32_t>();

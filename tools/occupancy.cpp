@@ -98,12 +98,7 @@ int occupancy(const std::vector<std::string>& arguments) {
       "static and dynamic shared memory per block, in bytes; on 1.x, add the arguments and 16 bytes");
   add("help,h", "show this help");
   po::variables_map values;
-  po::store(po::command_line_parser(arguments)
-                .options(options)
-                .positional({})
-                .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                .run(),
-            values);
+  po::store(parse_options(po::command_line_parser(arguments).options(options).positional({}), options), values);
   po::notify(values);
   if (values.count("help") != 0) return show_help(kOccupancyHelp, options, kOccupancyExamples);
   std::string device;

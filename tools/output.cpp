@@ -3,6 +3,7 @@
 
 #include "api/files/input_file.hpp"
 #include "api/files/output_file.hpp"
+#include "api/html/page.hpp"
 
 #include <fmt/format.h>
 
@@ -17,14 +18,6 @@
 #include <filesystem>
 
 namespace warplens::tools {
-
-bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
-
-Style style_for(int file_descriptor) {
-  const char* const no_color = std::getenv("NO_COLOR");
-  if (!is_terminal(file_descriptor) || (no_color != nullptr && *no_color != '\0')) return {};
-  return api::kColours;
-}
 
 namespace {
 
@@ -111,6 +104,13 @@ void write_file(const std::string& file, std::string_view text) {
 
 void check_writable(const std::string& file) {
   if (!file.empty() && file != "-") need(api::check_output(file));
+}
+
+void check_html(const std::optional<std::string>& file) {
+  if (!file) return;
+  need(api::check_html());
+  if (file->empty() || *file == "-") throw UsageError{"--html needs the name of a file", "--html report.html"};
+  check_writable(*file);
 }
 
 std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option) {

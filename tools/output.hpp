@@ -2,10 +2,11 @@
 // Shared by all subcommands: exit statuses, colours and the output of diagnostics.
 #pragma once
 
-#include "api/report/style.hpp"
+#include "api/report/terminal.hpp"
 #include "api/session/session.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,6 +18,7 @@ constexpr int kFine = 0;
 constexpr int kFound = 1;    ///< the kernel trapped, or a check found something
 constexpr int kBadInput = 2; ///< bad usage or input
 constexpr int kInternal = 3;
+constexpr int kFailed = 4; ///< a condition of --fail-on or --fail-on-regression is met
 
 /// Bad usage: the subcommands throw it; main shows it as an error and returns kBadInput.
 struct UsageError {
@@ -30,11 +32,9 @@ template <class T> T value_or_throw(Expected<T> expected) {
   if constexpr (!std::is_void_v<T>) return std::move(*expected);
 }
 
+using api::is_terminal;
 using api::Style;
-/// No colours if the output is not a terminal or NO_COLOR is set (https://no-color.org).
-Style style_for(int file_descriptor);
-
-bool is_terminal(int file_descriptor);
+using api::style_for;
 
 /// Prints to stderr, each with the line of its file and a caret; at most 50.
 void print(const Diagnostics& diagnostics);
@@ -52,6 +52,9 @@ void write_data(std::string_view data);
 void write_file(const std::string& file, std::string_view text);
 /// UsageError: write_file() could not write the file. For use before a long run. Accepts "" and "-".
 void check_writable(const std::string& file);
+
+/// For --html, before a long run. UsageError: this build has no page, or write_file() could not write the file.
+void check_html(const std::optional<std::string>& file);
 
 /// "128" or "16,16,2": up to three extents. `option` is for the message.
 std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);

@@ -107,12 +107,17 @@ int list_fields() {
   return kFine;
 }
 
-std::string patterns_text(const model::Patterns& p) {
+std::string patterns_text(const model::Patterns& p, const model::KernelStatistics& s) {
   api::Table table({{"pattern alone"}, {"slowdown", api::Table::right}, {""}});
   const auto factor = [](double f) { return f > 1 ? fmt::format("{:.3g} times", f) : std::string("none"); };
   table.row({"branching", factor(p.branching), "inactive lanes"});
   table.row({"global memory", factor(p.global_access), "bytes moved but not requested"});
-  table.row({"bank conflicts", factor(p.bank_conflicts), "passes over the banks beyond the first"});
+  if (p.bank_conflicts)
+    table.row({"bank conflicts", factor(*p.bank_conflicts), "passes over the banks beyond the first"});
+  else
+    table.row({"bank conflicts", "unknown",
+               fmt::format("{:.3g} passes per warp beyond the first; the device has no cost of a pass",
+                           s.bank_conflict_passes.value_or(0))});
   table.row({"block size", factor(p.partitioning), "lanes of warps without a thread"});
   return table.text();
 }
@@ -129,7 +134,7 @@ void show(const api::PredictedLaunch& p, const model::Device& device, bool terms
       text += fmt::format("    {:+.1f} % relative to the measured time\n",
                           100 * (prediction.milliseconds / *p.launch.milliseconds - 1));
   }
-  if (p.patterns) text += "\n" + patterns_text(*p.patterns);
+  if (p.patterns) text += "\n" + patterns_text(*p.patterns, p.launch.statistics);
   if (!p.remarks.empty()) text += "\n";
   for (const std::string& remark : p.remarks) text += api::wrapped(remark, "  ");
   write(text);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/progress.hpp"
 
+#include "api/report/progress_text.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -26,9 +28,20 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::now(std::string what) {
+void Progress::now(std::string what, std::size_t done, std::size_t all) {
   const std::lock_guard lock(mutex_);
   what_ = printable(what);
+  done_ = done;
+  all_ = all;
+  blocks_.done = 0;
+  blocks_.all = 0;
+}
+
+double Progress::share() const {
+  if (all_ == 0) return 0;
+  const std::uint64_t blocks = blocks_.all;
+  const double step = blocks == 0 ? 0 : static_cast<double>(blocks_.done) / static_cast<double>(blocks);
+  return (static_cast<double>(done_) + std::min(step, 1.0)) / static_cast<double>(all_);
 }
 
 void Progress::show() {
@@ -39,7 +52,7 @@ void Progress::show() {
   bool shown = false;
   while (!changed_.wait_for(lock, shown ? kNext : kFirst, [this] { return end_; })) {
     const auto elapsed = duration_cast<seconds>(steady_clock::now() - start).count();
-    std::fputs(fmt::format("\r\033[K{}: {} s", what_, elapsed).c_str(), stderr);
+    std::fputs(fmt::format("\r\033[K{}", api::progress_text(what_, share(), elapsed)).c_str(), stderr);
     std::fflush(stderr);
     shown = true;
   }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens run: emulates, analyses, predicts.
+#include "api/files/input_file.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/report_text.hpp"
+#include "api/session/kernel_name.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launch_options.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
+#include "tools/report_options.hpp"
 #include "tools/run_arguments.hpp"
 #include "tools/trace_options.hpp"
 
@@ -26,7 +29,7 @@ namespace {
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view kRunHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
+const std::string kRunHelp = R"(usage: warplens run LAUNCH.toml | FOLDER [OPTION…]
        warplens run FILE… --kernel K --grid X[,Y[,Z]] --block X[,Y[,Z]] --arg … [OPTION…]
 
 Emulates the launches of a launch file, or one kernel of FILE. Then shows memory transactions, bank conflicts,
@@ -52,7 +55,8 @@ Examples:
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
   warplens run samples/transpose --device h200 --analyzers caches,reuse_distance
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
-Exit status: 0 success; 1 the kernel trapped, or a result differs from the launch file's 'expect'; 2 bad usage or input.
+Exit status: 0 success; 1 the kernel trapped, or a result differs from the launch file's 'expect'; 2 bad usage or input;
+4 a condition of --fail-on is true.
 )";
 
 po::options_description run_options() {
@@ -75,11 +79,9 @@ po::options_description run_options() {
       "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the C1060 for targets "
       "before sm_20, else the H200");
   add_analysis_options(options);
-  add("json", po::value<std::string>()->value_name("FILE"),
-      "write the report as JSON; '-' writes it to standard output instead of the text report");
   add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
       "show the first COUNT elements of a buffer after the last launch; the default is 16");
-  add("counters", "show every counter under its profiler name");
+  add_report_options(options);
   add_emulation_options(options);
   add_limit_options(options);
   add_trace_options(options);
@@ -161,6 +163,8 @@ api::Plan plan_from_options(const Strings& files, const po::variables_map& value
 /// A folder stands for the launch file in it.
 std::string file_of(const std::string& input) {
   std::error_code ignored;
+  if (!std::filesystem::exists(input, ignored))
+    throw UsageError{fmt::format("cannot read '{}': {}", input, why_unreadable(input)), ""};
   if (!std::filesystem::is_directory(input, ignored)) return input;
   const std::filesystem::path file = std::filesystem::path(input) / "launch.toml";
   if (!std::filesystem::is_regular_file(file, ignored))
@@ -188,22 +192,45 @@ model::ComputeCapability capability_for(const api::Plan& plan) {
   return value_or_throw(api::load_device(plan.device.empty() ? "h200" : plan.device)).capability;
 }
 
-std::string buffer_text(const api::PlanReport& report, const std::string& request) {
-  const std::size_t colon = request.find(':');
-  const std::string name = request.substr(0, colon);
+/// --print BUFFER[:COUNT]
+struct PrintRequest {
+  std::string buffer;
   std::uint64_t shown = 16;
-  if (colon != request.npos) shown = parse_extents(request.substr(colon + 1), "--print").front();
+};
+PrintRequest parse_print(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  PrintRequest request{text.substr(0, colon)};
+  if (colon != text.npos) request.shown = parse_extents(text.substr(colon + 1), "--print").front();
+  return request;
+}
+
+/// Rejects requests that would fail after the run.
+void check_print(const po::variables_map& values, const api::Plan& plan) {
+  std::vector<std::string_view> names;
+  for (const api::BufferPlan& b : plan.buffers) names.push_back(b.name);
+  for (const std::string& text : get<Strings>(values, "print").value_or(Strings{})) {
+    const PrintRequest request = parse_print(text);
+    if (std::find(names.begin(), names.end(), request.buffer) == names.end())
+      throw UsageError{
+          fmt::format("--print {}: there is no buffer '{}'", text, request.buffer),
+          did_you_mean(request.buffer, names, names.empty() ? "" : fmt::format("buffers: {}", fmt::join(names, ", ")))};
+  }
+}
+
+std::string buffer_text(const api::PlanReport& report, const std::string& text) {
+  const auto [name, shown] = parse_print(text);
+  std::string out;
   for (std::size_t i = 0; i < report.buffers.size(); ++i) {
     if (report.buffers[i].name != name) continue;
     const api::Type type = report.buffers[i].type;
     const std::span<const std::byte> bytes = report.contents[i]->bytes();
     const auto width = static_cast<std::size_t>(isa::bytes(type));
     const std::uint64_t count = bytes.size() / width;
-    std::string out = fmt::format("\n{}: {}[{}]\n ", name, isa::name(type), count);
+    out = fmt::format("\n{}: {}[{}]\n ", name, isa::name(type), count);
     for (std::uint64_t e = 0; e < std::min(count, shown); ++e) out += " " + api::format(type, &bytes[e * width]);
-    return out + (count > shown ? " …\n" : "\n");
+    out += count > shown ? " …\n" : "\n";
   }
-  throw UsageError{fmt::format("--print {}: there is no buffer '{}'", request, name), ""};
+  return out;
 }
 
 void show_time(const api::LaunchReport& r) {
@@ -217,21 +244,12 @@ void show_time(const api::LaunchReport& r) {
              stderr);
 }
 
-void show(const api::PlanReport& report, const po::variables_map& values) {
-  const auto json = get<std::string>(values, "json");
-  if (values.count("time") != 0)
-    for (const api::LaunchReport& r : report.launches) show_time(r);
-  if (json) write_file(*json, api::json_report(report.device, report.launches));
-  if (json == "-") return;
+/// What the kernels printed, the report, and the buffers.
+void show(const api::PlanReport& report, const po::variables_map& values, const ReportOptions& output) {
+  if (output.writes_stdout()) return;
   const Style style = style_for(STDOUT_FILENO);
-  bool first = true;
-  for (const api::LaunchReport& r : report.launches) {
-    write_data(r.printed);
-    if (r.trap) continue;
-    write((first ? "" : "\n\n") + text_report(r, style));
-    if (values.count("counters") != 0) write(counters(r, style));
-    first = false;
-  }
+  for (const api::LaunchReport& r : report.launches) write_data(r.printed);
+  show_text(output, report.launches);
   if (report.trapped()) return;
   for (const std::string& request : get<Strings>(values, "print").value_or(Strings{}))
     write(buffer_text(report, request));
@@ -263,9 +281,11 @@ int run(const Strings& arguments) {
   const po::options_description visible = run_options();
   const po::variables_map values =
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
-  if (values.count("help") != 0) return show_help(kRunHelp, visible, kRunExamples);
+  if (values.count("help") != 0) return show_help(kRunHelp + report_help(), visible, kRunExamples);
   const LimitGuard guard(values);
+  const ReportOptions output = report_options(values, STDOUT_FILENO);
   const api::Plan plan = make_plan(values);
+  check_print(values, plan);
   api::PlanOptions options;
   options.launch = value_or_throw(launch_options(values));
   const model::ComputeCapability capability = capability_for(plan);
@@ -275,15 +295,20 @@ int run(const Strings& arguments) {
   const api::PlanReport report = [&] {
     Progress progress;
     progress.now("loading");
+    options.launch.progress = progress.blocks();
     options.before_launch = [&](std::size_t i, const api::LaunchPlan& next) {
-      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan.launches.size(), next.kernel));
+      progress.now(fmt::format("launch {} of {}: {}", i + 1, plan.launches.size(), api::source_name(next.kernel)), i,
+                   plan.launches.size());
     };
     return value_or_throw(api::run_plan(plan, options));
   }();
   if (trace != nullptr) value_or_throw(trace->close());
   print(report.warnings);
-  show(report, values);
-  return conclude(report);
+  if (values.count("time") != 0)
+    for (const api::LaunchReport& r : report.launches) show_time(r);
+  const int failed = write_report(output, report.device, report.launches, [&] { show(report, values, output); });
+  const int found = conclude(report);
+  return found != kFine ? found : failed;
 }
 
 } // namespace warplens::tools

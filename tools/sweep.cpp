@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens sweep: runs one launch under many configurations.
+#include "api/html/page.hpp"
 #include "api/plan/launch_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/limit_options.hpp"
@@ -9,6 +10,7 @@
 #include "tools/progress.hpp"
 #include "tools/sweep_axes.hpp"
 #include "tools/sweep_file.hpp"
+#include "tools/sweep_program.hpp"
 #include "tools/sweep_result.hpp"
 #include "tools/workers.hpp"
 
@@ -34,6 +36,7 @@ using api::Settings;
 using api::SweepRow;
 
 constexpr std::string_view kSweepHelp = R"(usage: warplens sweep LAUNCH.toml | FOLDER … [OPTION…]
+       warplens sweep [OPTION…] -- PROGRAM [ARGUMENT…]
 
 Runs a launch under every combination of the given values (blocks, devices, rules, sizes, …), shows one table, and
 recommends a configuration. A folder stands for every launch file in it or, if there is none, for the launch.toml of
@@ -42,6 +45,9 @@ every folder in it. Configurations that differ only in device, rule, first-level
 A LIST consists of values and ranges, separated by commas: 64,128   64..1024*2   32..256+32   1..8
 If the block varies, the grid changes so that its threads stay as in the launch file, in each dimension. --total sets
 other threads, --grid sets other blocks, and --grid fixed keeps the blocks of the launch file.
+
+A PROGRAM runs once for each combination of --device, --l1 and --registers, as 'warplens exec' runs it; the table has
+the predicted time of all its launches. --analyzers and --csv apply, too.
 
 )";
 
@@ -52,6 +58,7 @@ Examples:
   warplens sweep samples/fmm_ulist/launch.toml --kernel 'cuda*' --block 64,128 --grid fixed --resume fmm.jsonl
   warplens sweep l.toml --set arg.0.s32=1024..65536*2 --with buffer.x.count=1024..65536*2 --with total=1024..65536*2
   warplens sweep l.toml --block 64,128 --with shared=1024,2048 --by transactions --json sweep.json
+  warplens sweep --device h200,a100,gtx480 -- ./vectorAdd
 Exit status: 0 success; 1 a configuration has no result (the table shows why); 2 bad usage or input.
 )";
 
@@ -99,6 +106,7 @@ po::options_description sweep_options() {
       "write the table as CSV; '-' writes it to standard output instead of the text");
   add("json", po::value<std::string>()->value_name("FILE"),
       "write all rows with all metrics as JSON; '-' as for --csv");
+  add("html", po::value<std::string>()->value_name("FILE"), "write all rows as an HTML page with plots");
   add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
       "draw the ranking metric over the block if it varies, else over the last varying setting; requires gnuplot");
   add("x", po::value<std::string>()->value_name("NAME"), "the setting for the plot's x axis");
@@ -279,7 +287,7 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
   });
   Progress progress;
   std::size_t known = all.size() - missing.size();
-  progress.now(fmt::format("{} of {} configurations", known, all.size()));
+  progress.now(fmt::format("{} of {} configurations", known, all.size()), known, all.size());
   workers.run(groups.size(), [&](std::size_t job, Expected<std::string> result) {
     std::istringstream lines(result ? *result : std::string());
     for (const std::size_t i : groups[job]) {
@@ -295,7 +303,8 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
     }
     known += groups[job].size();
     progress.now(
-        fmt::format("{} of {} configurations, last: {}", known, all.size(), api::text_of(missing[groups[job].back()])));
+        fmt::format("{} of {} configurations, last: {}", known, all.size(), api::text_of(missing[groups[job].back()])),
+        known, all.size());
   });
 }
 
@@ -345,6 +354,10 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
     const bool one = recommended.size() == 1;
     return api::json_sweep(rows, one ? recommended.front().best->settings : Settings{});
   });
+  write_to("html", [&] {
+    const bool one = recommended.size() == 1;
+    return value_or_throw(api::html_page(api::json_sweep(rows, one ? recommended.front().best->settings : Settings{})));
+  });
   if (values.count("plot") != 0)
     draw(sweep_plot(rows, ranking, values.count("x") != 0 ? values["x"].as<std::string>() : ""),
          values["plot"].as<std::string>());
@@ -373,6 +386,7 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
   const std::vector<Settings> all = configurations(values, axes);
   check(all);
   if (values.count("plot") != 0) check_plot_name(values["plot"].as<std::string>());
+  if (values.count("html") != 0) check_html(values["html"].as<std::string>());
   api::SweepOptions options;
   options.model = values["model"].as<std::string>();
   options.launch.analyzers = analyzers_of(values, all);
@@ -405,9 +419,11 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
 
 int sweep(const Strings& arguments) {
   const po::options_description visible = sweep_options();
-  const CommandLine line = parse_command_line(arguments, visible, {"jobs", "max-steps"});
+  const auto program = std::find(arguments.begin(), arguments.end(), "--");
+  const CommandLine line = parse_command_line({arguments.begin(), program}, visible, {"jobs", "max-steps"});
   const po::variables_map& values = line.values;
   if (values.count("help") != 0) return show_help(kSweepHelp, visible, kSweepExamples);
+  if (program != arguments.end()) return sweep_program(line, axes_of(line.options), {program + 1, arguments.end()});
   if (line.inputs.empty()) throw UsageError{"no launch file", "warplens sweep LAUNCH.toml --block 64,128,256"};
   return sweep_all(values, axes_of(line.options));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/trace/accelsim_text.hpp"
+#include "emulator/base/unreadable.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +55,7 @@ Expected<AccelSimReader> AccelSimReader::open(const std::filesystem::path& path)
   std::error_code ignored;
   std::ifstream in; // opening a pipe would wait for a writer
   if (std::filesystem::is_regular_file(path, ignored)) in.open(path, std::ios::binary);
-  if (!in.is_open()) return failure(fmt::format("cannot read '{}'", path.string()));
+  if (!in.is_open()) return failure(fmt::format("cannot read '{}': {}", path.string(), why_unreadable(path)));
   if (path.extension() == ".xz")
     return failure(fmt::format("'{}' is compressed", path.string()), fmt::format("xz -dk {}", path.string()));
   AccelSimReader reader(path.string(), std::move(in));

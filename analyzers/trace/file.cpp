@@ -3,6 +3,7 @@
 
 #include "analyzers/trace/deflate.hpp"
 #include "emulator/base/checked.hpp"
+#include "emulator/base/unreadable.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -239,7 +240,7 @@ Expected<std::unique_ptr<File>> File::open(const std::filesystem::path& path) {
   prepare_library();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
-    return failure(fmt::format("cannot read the trace '{}'", path.string()));
+    return failure(fmt::format("cannot read the trace '{}': {}", path.string(), why_unreadable(path)));
   auto handles = std::make_unique<Handles>();
   handles->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!handles->file) { // the writer was killed, or is still running

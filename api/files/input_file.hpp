@@ -6,6 +6,7 @@
 
 #include "emulator/base/expected.hpp"
 #include "emulator/base/limits.hpp"
+#include "emulator/base/unreadable.hpp" // why_unreadable()
 
 #include <filesystem>
 #include <string>

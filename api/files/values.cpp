@@ -82,8 +82,6 @@ private:
 
 } // namespace
 
-bool is_value_type(Type type) { return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes); }
-
 Expected<Type> value_type_named(std::string_view text) {
   std::vector<std::string_view> names;
   for (const Type type : kTypes) {

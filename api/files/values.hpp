@@ -22,9 +22,7 @@ using isa::Type;
 /// A number as written by the user.
 using Number = std::variant<std::int64_t, double>;
 
-/// Whether arguments and buffers can be of this type: u8 to u64, s8 to s64, b8 to b64, f16, f32, f64.
-bool is_value_type(Type type);
-/// The type named `text`. Error: not one of these types (with a suggestion).
+/// The type named `text`: u8 to u64, s8 to s64, b8 to b64, f16, f32, f64. Error: no such type (with a suggestion).
 Expected<Type> value_type_named(std::string_view text);
 
 /// The bytes of a number, little endian. Floating-point numbers are rounded to nearest even. A b type accepts the

@@ -3,11 +3,13 @@
 
 #include "analyzers/analyzers.hpp"
 #include "api/files/input_file.hpp"
+#include "api/launch/advice.hpp"
 #include "api/launch/board.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
 #include "api/launch/validate.hpp"
+#include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/liveness.hpp"
 
 #include <fmt/format.h>
@@ -118,11 +120,31 @@ std::uint64_t argument_bytes(const exec::Launch& launch) {
   return bytes;
 }
 
+std::vector<FlowBlock> flow_of(const ir::Function& kernel, const analyzers::Profile& profile) {
+  std::vector<FlowBlock> list;
+  auto row = profile.instructions.begin(); // both ascend
+  for (const ir::Block& block : ir::control_flow(kernel).blocks) {
+    FlowBlock& flow = list.emplace_back();
+    flow.successors = block.successors;
+    if (block.ipdom != ir::kNone) flow.reconverges_at = block.ipdom;
+    flow.exits = block.exits;
+    if (block.first == block.end) continue;
+    flow.first_line = kernel.instructions[block.first].where.line;
+    flow.last_line = kernel.instructions[block.end - 1].where.line;
+    while (row != profile.instructions.end() && row->instruction < block.first) ++row;
+    if (row == profile.instructions.end() || row->instruction >= block.end) continue;
+    flow.warps = row->metrics.integer(analyzers::MetricId::warp_instructions);
+    flow.threads = row->metrics.integer(analyzers::MetricId::thread_instructions);
+  }
+  return list;
+}
+
 /// Occupancy, predictions and findings, from the profile.
 class Conclusions {
 public:
-  Conclusions(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::uint32_t param_bytes)
-      : report_(report), module_(module), kernel_(kernel), param_bytes_(param_bytes) {}
+  Conclusions(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::uint32_t param_bytes,
+              bool keep_accesses)
+      : report_(report), module_(module), kernel_(kernel), param_bytes_(param_bytes), keep_accesses_(keep_accesses) {}
 
   /// Needs no profile; the analyzers need the number of resident blocks.
   void find_occupancy() {
@@ -140,8 +162,7 @@ public:
     query.capability = limits.capability;
     query.threads = static_cast<std::int64_t>(threads());
     query.registers = registers;
-    query.shared_bytes =
-        static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes + extra_shared_bytes());
+    query.shared_bytes = shared_bytes();
     Expected<model::Occupancy> result = model::occupancy(query);
     if (result)
       report_.occupancy = std::move(*result);
@@ -150,10 +171,12 @@ public:
   }
 
   void complete() {
+    report_.control_flow = flow_of(kernel_, report_.profile);
     add_metrics();
     predict();
-    report_.findings =
-        analyzers::find_problems(report_.profile, {report_.device.coalescing_rule, report_.device.bank_rule});
+    advise(report_, module_, kernel_, shared_bytes());
+    for (analyzers::InstructionRow& row : report_.profile.instructions)
+      keep_accesses_ ? keep_few(row.recorded) : row.recorded.clear();
   }
 
 private:
@@ -162,6 +185,11 @@ private:
   // On 1.x the arguments and a header of 16 bytes lie in shared memory.
   [[nodiscard]] std::uint64_t extra_shared_bytes() const {
     return report_.device.capability.major < 2 ? param_bytes_ + 16 : 0;
+  }
+
+  [[nodiscard]] std::int64_t shared_bytes() const {
+    const Resources& r = report_.resources;
+    return static_cast<std::int64_t>(r.static_shared_bytes + r.dynamic_shared_bytes + extra_shared_bytes());
   }
 
   void add_metrics() {
@@ -191,8 +219,7 @@ private:
     const std::optional<double> argument_bytes = s.argument_bytes; // known from the start
     s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
     s.registers_per_thread = report_.resources.registers;
-    s.shared_bytes_per_block = static_cast<double>(report_.resources.static_shared_bytes +
-                                                   report_.resources.dynamic_shared_bytes + extra_shared_bytes());
+    s.shared_bytes_per_block = static_cast<double>(shared_bytes());
     s.argument_bytes = argument_bytes;
     bool known = false;
     for (const model::Model& m : model::models()) {
@@ -205,6 +232,7 @@ private:
       else
         report_.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
     }
+    model::mark_trusted(report_.predictions);
     if (!known)
       report_.remarks.push_back(fmt::format(
           "the models give only lower bounds of the run time: none has parameters for {}", report_.device.name));
@@ -214,6 +242,7 @@ private:
   const ir::Module& module_;
   const ir::Function& kernel_;
   std::uint32_t param_bytes_;
+  bool keep_accesses_;
 };
 
 exec::LaunchResult run_alone_if_it_allocates(const exec::Launch& launch, Context& context) {
@@ -238,6 +267,19 @@ Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceR
   return {};
 }
 
+/// A number for a parameter that could be a pointer: the argument may have been meant as a buffer.
+std::string hint_at_numbers(const LaunchRequest& request) {
+  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+    const Argument& a = request.arguments[i];
+    if (a.kind != Argument::Kind::scalar || a.bytes.size() != 8 || isa::is_float(a.type)) continue;
+    return fmt::format(
+        "argument {} is a number; if the parameter is a pointer, pass a buffer: --arg NAME:TYPE[COUNT], or "
+        "{{ buffer = \"NAME\" }} in a launch file",
+        i);
+  }
+  return {};
+}
+
 /// A launch on one of the targets: the request with that device, and its report.
 struct TargetLaunch {
   LaunchRequest request;
@@ -253,6 +295,8 @@ struct TargetLaunch {
     if (!result.trap) return;
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;
+    if (report.trap->hint.empty() && report.trap_kind == exec::Trap::Kind::out_of_bounds)
+      report.trap->hint = hint_at_numbers(request);
     report.occupancy.reset();
     report.statistics = {};
     report.remarks.clear();
@@ -281,6 +325,7 @@ Expected<std::unique_ptr<TargetLaunch>> launch_on(const LaunchRequest& request, 
   LaunchReport& report = result->report;
   report.kernel = r.kernel.function->name;
   report.file = module.ir().file;
+  report.sources = module.shared_sources();
   report.launched_by = r.launched_by;
   report.grid = blocks_of(r);
   report.block = r.block;
@@ -291,7 +336,8 @@ Expected<std::unique_ptr<TargetLaunch>> launch_on(const LaunchRequest& request, 
       r.options.analyze ? resources(module, program, r.options.registers, address_bits(r.device)) : memory_of(program);
   report.resources.dynamic_shared_bytes = r.dynamic_shared_bytes;
   // Includes the functions that the kernel calls.
-  result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes);
+  result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes,
+                                                      r.options.keep_accesses);
   if (r.options.analyze) result->conclusions->find_occupancy();
   return result;
 }
@@ -349,6 +395,7 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.max_steps = request.options.max_steps;
   launch.steps_before = request.steps_before;
   launch.workers = request.options.workers;
+  if (request.launched_by.empty()) launch.progress = request.options.progress;
   return launch;
 }
 
@@ -402,6 +449,10 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   std::deque<TwoWatchers> pairs;
   for (const auto& analysis : analyses) launch.watcher = pairs.emplace_back(analysis.get(), launch.watcher).needed();
 
+  if (launch.progress != nullptr) {
+    launch.progress->done = 0;
+    launch.progress->all = launch.shape.clusters();
+  }
   const auto start = std::chrono::steady_clock::now();
   const Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());

@@ -13,6 +13,7 @@
 #include "api/session/session.hpp"
 #include "api/session/texture.hpp"
 #include "model/models.hpp"
+#include "model/trust.hpp"
 #include "rules/rule_set.hpp"
 
 #include <array>
@@ -75,14 +76,17 @@ struct LaunchOptions {
   rules::RuleSet rules;               ///< counted in addition to the device's rules
   std::vector<std::string> analyzers; ///< by name, in addition to those that always run: `warplens list analyzers`
   bool per_block = false;             ///< also count per block; takes several times as long
+  /// Keep a few recorded accesses of each instruction in LaunchReport::profile, for JSON and HTML reports.
+  bool keep_accesses = false;
   FirstLevel first_level = FirstLevel::device;
   std::optional<std::uint32_t> registers; ///< per thread; estimated unless given here or by .maxnreg
   unsigned workers = 0;                   ///< 0: one per processor that the process may use
   /// Limit of the warp instructions of a launch and of the launches that its kernel makes, including the costs of
   /// those (see device_launches.cpp); 0: no limit.
   std::uint64_t max_steps = kDefaultMaxSteps;
-  std::string level;                  ///< "x86-64-v3", …; empty: the best
-  LaunchRecorder* recorder = nullptr; ///< records the events
+  std::string level;                    ///< "x86-64-v3", …; empty: the best
+  LaunchRecorder* recorder = nullptr;   ///< records the events
+  exec::BlocksDone* progress = nullptr; ///< of the launch that runs; not of those that kernels make
 };
 
 struct LaunchRequest {
@@ -117,9 +121,19 @@ struct Resources {
   std::uint64_t local_bytes = 0; ///< per thread
 };
 
+/// A basic block of the kernel with the functions that it calls, and how often it ran.
+struct FlowBlock {
+  std::uint32_t first_line = 0, last_line = 0; ///< in the PTX text
+  std::vector<std::uint32_t> successors;       ///< blocks
+  std::optional<std::uint32_t> reconverges_at; ///< block where the paths from its end meet; none: only at the exit
+  bool exits = false;                          ///< leaves the function at its end
+  std::uint64_t warps = 0, threads = 0;        ///< that executed its first counted instruction
+};
+
 struct LaunchReport {
   std::string kernel;
-  std::string file; ///< of the module
+  std::string file;                                   ///< of the module
+  std::shared_ptr<const std::vector<Source>> sources; ///< of the module
   Extent grid{}, block{}, cluster{};
   model::Device device;
   rules::RuleSet rules;           ///< as in the request
@@ -135,13 +149,15 @@ struct LaunchReport {
   Resources resources;
   analyzers::Profile profile; ///< with the metrics of the launch itself added (registers, occupancy, …)
   std::optional<model::Occupancy> occupancy;
-  model::KernelStatistics statistics; ///< the input of the models
+  std::vector<FlowBlock> control_flow; ///< in the order of the text
+  model::KernelStatistics statistics;  ///< the input of the models
   std::vector<model::Prediction> predictions;
   std::vector<analyzers::Finding> findings;
   std::vector<std::string> remarks; ///< what is missing in the report, and why
   std::uint64_t steps = 0;          ///< warp instructions emulated
   double seconds = 0;               ///< duration of the emulation; not part of compared reports
   std::string launched_by;          ///< as in the request
+  std::uint64_t stream = 0;         ///< of a CUDA program; 0: of a graph, or no program
   /// Direct and indirect child launches, in the order in which they ran: those that were analysed, printed something,
   /// accessed memory past the end of an allocation, or trapped. At most one trapped, and it is the last.
   std::vector<LaunchReport> children;

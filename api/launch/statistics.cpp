@@ -59,11 +59,16 @@ struct Totals {
   double floating_point = 0, flops = 0;
   double loads = 0, stores = 0, atomics = 0; ///< transactions
   double wavefronts = 0, integer_divisions = 0;
+  double missed = 0;                      ///< load transactions that miss the first-level cache, where it was simulated
+  double changed = 0, changed_missed = 0; ///< those of changed loads: transactions now, and misses before
+  /// A change that saves transactions saves first those that hit: what the loads need of the lines is the same.
+  [[nodiscard]] double all_missed() const { return missed + std::min(changed, changed_missed); }
 };
 
 class Counting {
 public:
-  Counting(const ir::Function& kernel, const model::Device& device) : kernel_(kernel), rule_(device.coalescing_rule) {}
+  Counting(const ir::Function& kernel, const model::Device& device, const analyzers::Changes& changes)
+      : kernel_(kernel), rule_(device.coalescing_rule), changes_(changes) {}
 
   void add(const InstructionRow& row) {
     const ir::Instruction& instruction = kernel_.instructions[row.instruction];
@@ -74,7 +79,7 @@ public:
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
-    local(row);
+    if (!changes_.local) local(row);
   }
 
   Totals totals;
@@ -91,39 +96,76 @@ private:
     const auto requests = static_cast<double>(own.requests);
     if (requests == 0) return;
     double transactions[3]{};
-    // A lane on its own moves a sector, whatever its transaction has of bytes: lanes side by side share it.
-    if (rule_.order == Order::kth_word)
-      transactions[0] = metric(row, MetricId::global_sectors);
+    const double remaining = remaining_of(row.instruction);
+    if (remaining < 1)
+      add_ideal(transactions, row, own.sum, requests);
     else
       add_transactions(transactions, own.sum);
     const bool atomics = own.requests != row.counts.of_global(exec::AccessKind::load).requests +
                                              row.counts.of_global(exec::AccessKind::store).requests;
-    if (!atomics) transactions[0] += static_cast<double>(own.sum.repeats);
+    if (!atomics && remaining == 1) transactions[0] += static_cast<double>(own.sum.repeats);
     for (int i = 0; i < 3; ++i) {
       totals.by_size[i] += transactions[i];
       if (vector) totals.vector_by_size[i] += transactions[i];
     }
     const double all = transactions[0] + transactions[1] + transactions[2];
-    by_kind(row, requests, all);
+    by_kind(row, requests, all, remaining);
     totals.requests += requests;
     totals.bytes += metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
-    if (rule_.order == Order::kth_word)
+    if (remaining < 1)
+      totals.coalesced += requests;
+    else if (rule_.order == Order::kth_word)
       split_by_lanes(row, own.sum, requests);
     else
       split_by_excess(row, requests, all);
   }
 
+  /// The fewest transactions that serve these requests, of one size.
+  void add_ideal(double (&by_size)[3], const InstructionRow& row, const analyzers::TransactionSums& sum,
+                 double requests) const {
+    if (remaining_of(row.instruction) == 0) return;
+    const rules::Coalescing::Unit unit = analyzers::unit_of_waste(rule_);
+    const bool sectors = unit == rules::Coalescing::Unit::sectors;
+    const double fewest = rule_.fewest(std::max(row.lane_bytes, 1u)) * requests;
+    const double bytes = sectors ? 32 * metric(row, MetricId::global_sectors_ideal)
+                         : unit == rules::Coalescing::Unit::bytes
+                             ? static_cast<double>(sum.ideal)
+                             : static_cast<double>(sum.ideal) * rule_.word(row.lane_bytes).segment;
+    const int size = sectors || bytes <= 32 * fewest ? 0 : bytes <= 64 * fewest ? 1 : 2;
+    by_size[size] += bytes / (32 << size);
+  }
+
   // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
-  void by_kind(const InstructionRow& row, double requests, double transactions) {
+  void by_kind(const InstructionRow& row, double requests, double transactions, double remaining) {
     if (metric(row, MetricId::gld_request) > 0)
-      totals.loads += transactions;
+      add_loads(row, transactions, remaining);
     else if (metric(row, MetricId::gst_request) > 0)
       totals.stores += transactions;
     else
-      totals.atomics += metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red);
+      totals.atomics +=
+          remaining * (metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red));
     constexpr double kLinesOfPass = 4;
-    totals.wavefronts += std::max({requests * row.lane_bytes / 4.0, metric(row, MetricId::global_bank_passes),
-                                   metric(row, MetricId::global_lines) / kLinesOfPass});
+    totals.wavefronts +=
+        std::max({requests * row.lane_bytes / 4.0, remaining * metric(row, MetricId::global_bank_passes),
+                  remaining * metric(row, MetricId::global_lines) / kLinesOfPass});
+  }
+
+  void add_loads(const InstructionRow& row, double transactions, double remaining) {
+    totals.loads += transactions;
+    const analyzers::Metric* const hits = row.metrics.find(MetricId::l1_hit_rate);
+    const double misses = hits != nullptr ? 1 - hits->number() / 100 : 1;
+    if (remaining == 1) {
+      totals.missed += transactions * misses;
+    } else if (remaining > 0) {
+      totals.changed += transactions;
+      totals.changed_missed += transactions / remaining * misses;
+    }
+  }
+
+  [[nodiscard]] double remaining_of(std::uint32_t instruction) const {
+    for (const analyzers::Changes::Access& access : changes_.accesses)
+      if (access.instruction == instruction) return access.remaining;
+    return 1;
   }
 
   void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests) {
@@ -161,6 +203,7 @@ private:
 
   const ir::Function& kernel_;
   const rules::Coalescing& rule_;
+  const analyzers::Changes& changes_;
 };
 
 // Where they were counted. Requests of several words do not merge (Dasgupta 2011, section 3.2.5).
@@ -194,12 +237,46 @@ double bank_conflicts(const analyzers::Profile& profile, const rules::Banks& rul
   return static_cast<double>(conflicts);
 }
 
+// The hit ratio of the first level, where the changes leave it as it is or where it is not known per instruction.
+void change_hit_ratio(model::KernelStatistics& s, const Totals& changed, const Totals& counted) {
+  if (!s.l1_hit_ratio || counted.missed == 0 || changed.loads == 0) return;
+  const double missed = counted.loads * (1 - *s.l1_hit_ratio) * changed.all_missed() / counted.missed;
+  s.l1_hit_ratio = std::clamp(1 - missed / changed.loads, 0.0, 1.0);
+}
+
+void scale(model::KernelStatistics::Field& field, double by) {
+  if (field) field = *field * by;
+}
+
+/// What is not counted by instruction. Warp instructions that are saved are computation.
+void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& changes, double warps) {
+  const auto less = [&](model::KernelStatistics::Field& field, double saved) {
+    if (field) field = std::max(0.0, *field - saved / warps);
+  };
+  less(s.bank_conflict_passes, changes.bank_passes);
+  less(s.l1_wavefronts, changes.bank_passes);
+  less(s.synchronizations, changes.barriers);
+  less(s.by_class[static_cast<std::size_t>(Class::double_precision)], changes.doubles);
+  if (changes.instructions == 0) return;
+  const double memory =
+      model::value_of(s.global_requests) + model::value_of(s.shared_requests) + model::value_of(s.synchronizations);
+  const double computing = *s.instructions - memory;
+  if (computing <= 0) return;
+  const double remaining = std::max(computing - changes.instructions / warps, 0.0) / computing;
+  s.instructions = memory + computing * remaining;
+  if (s.lanes_per_instruction && remaining < 1)
+    s.lanes_per_instruction = std::min<double>(model::kWarpSize, *s.lanes_per_instruction / remaining);
+  for (model::KernelStatistics::Field* field : {&s.issue_chain, &s.floating_point_instructions, &s.integer_divisions})
+    scale(*field, remaining);
+  for (model::KernelStatistics::Field& field : s.by_class) scale(field, remaining);
+}
+
 } // namespace
 
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
                                    const model::Device& device, std::uint64_t threads_per_block,
-                                   std::optional<int> resident_blocks) {
-  Counting counting(kernel, device);
+                                   std::optional<int> resident_blocks, const analyzers::Changes& changes) {
+  Counting counting(kernel, device, changes);
   for (const InstructionRow& row : profile.instructions) counting.add(row);
   const Totals& t = counting.totals;
   const double warps = std::max(1.0, static_cast<double>(profile.integer(MetricId::warps_launched)));
@@ -248,6 +325,12 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.floating_point_instructions = t.floating_point / warps;
   s.flops = t.flops / warps;
   for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
+  if (!changes.any()) return s;
+  const analyzers::Changes none;
+  Counting unchanged(kernel, device, none);
+  for (const InstructionRow& row : profile.instructions) unchanged.add(row);
+  change_hit_ratio(s, t, unchanged.totals);
+  apply_to_launch(s, changes, warps);
   return s;
 }
 

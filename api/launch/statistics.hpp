@@ -4,6 +4,7 @@
 //   vector addition on the C1060: instructions 13.97 per warp, global_requests 2.97, transactions_64 5.94, …
 #pragma once
 
+#include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
 #include "emulator/ir/module.hpp"
 #include "model/device.hpp"
@@ -15,11 +16,12 @@ namespace warplens::api {
 /// How requests are counted:
 /// - Requests are loads and stores of global memory, and of local memory, which is interleaved and therefore always
 ///   coalesced. Atomics are requests only where the device's rule describes them.
-/// - The device's rule decides the transactions; where it asks for order, they are the 32-byte sectors touched.
+/// - The device's rule decides the transactions.
 /// - An instruction whose requests make over 10 % more transactions than the width of its words needs counts as
 ///   uncoalesced; where the rule asks for order, its requests are split by the transactions of lanes on their own.
+/// `changes`: of the counts, to predict the launch after a remedy.
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
                                    const model::Device& device, std::uint64_t threads_per_block,
-                                   std::optional<int> resident_blocks);
+                                   std::optional<int> resident_blocks, const analyzers::Changes& changes = {});
 
 } // namespace warplens::api

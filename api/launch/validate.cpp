@@ -147,6 +147,13 @@ private:
                              : fmt::format(".{} {} ({} bytes)", isa::name(p.type), p.name, p.size);
   }
 
+  /// A parameter of another type or size cannot hold the address of a buffer.
+  static bool may_be_pointer(const ir::Variable& p) {
+    return p.extents.empty() && p.size == 8 && !isa::is_float(p.type);
+  }
+  static constexpr std::string_view kPassABuffer =
+      "; if it is a pointer, pass a buffer: --arg NAME:TYPE[COUNT], or { buffer = \"NAME\" } in a launch file";
+
   void argument(std::size_t index, const Argument& a, const ir::Variable& p) {
     const auto mismatch = [&](std::string_view got, std::string_view hint = {}) {
       errors_.error({}, fmt::format("argument {} is {}, but the parameter is {}", index, got, describe(p)),
@@ -157,7 +164,7 @@ private:
     case Argument::Kind::scalar:
       if (a.bytes.size() != p.size) {
         mismatch(fmt::format("of type {} ({} bytes)", isa::name(a.type), a.bytes.size()),
-                 fmt::format("it takes {} bytes", p.size));
+                 fmt::format("it takes {} bytes{}", p.size, may_be_pointer(p) ? kPassABuffer : ""));
       } else if (!untyped && isa::info(a.type).kind != isa::Class::untyped &&
                  isa::is_float(a.type) != isa::is_float(p.type)) {
         mismatch(fmt::format("of type {}", isa::name(a.type)), fmt::format("write {} = …", isa::name(p.type)));

@@ -23,6 +23,7 @@ Expected<PredictedLaunch> predict_launch(const CollectedLaunch& launch, const mo
         result.remarks.push_back(fmt::format("no prediction by {}: {}", m.id, p.error().list().front().message));
     }
   }
+  model::mark_trusted(result.predictions);
   if (const Expected<model::Patterns> patterns = model::antiparallel_patterns(launch.statistics, device))
     result.patterns = *patterns;
   return result;

@@ -9,6 +9,7 @@
 #include "model/calibration.hpp"
 #include "model/cornelis.hpp"
 #include "model/models.hpp"
+#include "model/trust.hpp"
 
 #include <span>
 

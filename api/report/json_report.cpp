@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes JSON reports. Only this file, json_profile.cpp, json_compare.cpp and sweep_json.cpp of api/ include
-// nlohmann-json.
+// Writes JSON reports. Only this file, json_page, json_profile.cpp, sarif.cpp, json_compare.cpp and sweep_json.cpp of
+// api/ include nlohmann-json.
 #include "api/report/json_report.hpp"
 
 #include "api/predict/predict.hpp"
+#include "api/report/json_page.hpp"
+#include "api/report/launch_groups.hpp"
+#include "api/report/source_texts.hpp"
+#include "api/session/kernel_name.hpp"
+
+#include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -42,11 +48,45 @@ Json device_of(const model::Device& d) {
           {"bank_rule", d.bank_rule.name}};
 }
 
-Json instruction_of(const analyzers::InstructionRow& row) {
+std::array<std::uint64_t, 3> position_of(std::uint64_t cta, const Extent& grid) {
+  return {cta % grid[0], cta / grid[0] % grid[1], cta / grid[0] / grid[1]};
+}
+
+Json access_of(const analyzers::RecordedAccess& a, const LaunchReport& report) {
+  using Role = analyzers::RecordedAccess::Role;
+  Json addresses = Json::array();
+  for (std::size_t lane = 0; lane < a.addresses.size(); ++lane)
+    addresses.push_back((a.mask >> lane & 1) != 0 ? Json(a.addresses[lane]) : Json());
+  const bool shared = a.space == isa::Space::shared;
+  return {{"block", position_of(a.cta, report.grid)},
+          {"warp", a.warp},
+          {"visit", a.visit},
+          {"space", shared ? "shared" : "global"},
+          {"kind", analyzers::kOperationNames[static_cast<std::size_t>(a.kind)]},
+          {"lane_bytes", a.lane_bytes},
+          {"addresses", std::move(addresses)},
+          {"cost", a.cost},
+          {"unit", shared ? "passes" : analyzers::cost_unit(report.device.coalescing_rule)},
+          {"role", a.role == Role::worst     ? Json("worst")
+                   : a.role == Role::typical ? Json("typical")
+                                             : Json()}};
+}
+
+Json instruction_of(const analyzers::InstructionRow& row, const LaunchReport& report) {
   Json object = {{"line", row.line}, {"ptx", row.ptx}, {"source", position(row.source_file, row.source_line)}};
   if (!row.pattern.empty()) {
     object["pattern"] = row.pattern;
     object["lane_bytes"] = row.lane_bytes;
+  }
+  if (!row.inlined.empty()) {
+    Json chain = Json::array();
+    for (const analyzers::SourceFrame& frame : row.inlined) chain.push_back(position(frame.file, frame.line));
+    object["inlined"] = std::move(chain);
+  }
+  if (!row.recorded.empty()) {
+    Json accesses = Json::array();
+    for (const analyzers::RecordedAccess& a : row.recorded) accesses.push_back(access_of(a, report));
+    object["accesses"] = std::move(accesses);
   }
   for (const analyzers::Metric& m : row.metrics.list()) add(object, m);
   return object;
@@ -80,14 +120,34 @@ Json statistics_of(model::KernelStatistics statistics) {
   return object;
 }
 
+/// Null for predictions that are not marked, and where no evaluation gives an error.
+Json expected_error_of(const model::Trust* trust) {
+  if (trust == nullptr || !(trust->median_percent || trust->mean_percent)) return nullptr;
+  Json error = {{"median_percent", nullptr}, {"mean_percent", nullptr}, {"evaluation", trust->evaluation}};
+  if (trust->median_percent) error["median_percent"] = *trust->median_percent;
+  if (trust->mean_percent) error["mean_percent"] = *trust->mean_percent;
+  error["page"] = trust->page;
+  return error;
+}
+
 Json prediction_of(const model::Prediction& p) {
   Json terms = Json::array();
   for (const model::Term& t : p.terms) terms.push_back({{"name", t.name}, {"value", t.value}, {"unit", t.unit}});
   Json benefits = Json::array();
   for (const model::Benefit& b : p.benefits) benefits.push_back({{"of", b.of}, {"milliseconds", b.milliseconds}});
-  return {{"model", p.model}, {"device", p.device},   {"cycles", p.cycles},  {"milliseconds", p.milliseconds},
-          {"mwp", p.mwp},     {"cwp", p.cwp},         {"bound", p.bound},    {"mwp_bound", p.mwp_bound},
-          {"terms", terms},   {"benefits", benefits}, {"remarks", p.remarks}};
+  return {{"model", p.model},
+          {"device", p.device},
+          {"cycles", p.cycles},
+          {"milliseconds", p.milliseconds},
+          {"mwp", p.mwp},
+          {"cwp", p.cwp},
+          {"bound", p.bound},
+          {"mwp_bound", p.mwp_bound},
+          {"terms", terms},
+          {"benefits", benefits},
+          {"remarks", p.remarks},
+          {"trusted", p.trust != nullptr},
+          {"expected_error", expected_error_of(p.trust)}};
 }
 
 std::string_view word(Severity severity) {
@@ -103,7 +163,10 @@ Json finding_of(const analyzers::Finding& f) {
           {"source", position(f.source_file, f.source_line)},
           {"excess", f.excess},
           {"unit", f.unit},
-          {"values", metrics_of(f.values)}};
+          {"values", metrics_of(f.values)},
+          {"remedy", f.remedy},
+          {"speedup", f.speedup ? Json(*f.speedup) : Json()},
+          {"page", f.page}};
 }
 
 /// A kernel that trapped only reports the reason.
@@ -116,14 +179,17 @@ Json finding_of(const Diagnostic& trap) {
           {"source", nullptr},
           {"excess", 0.0},
           {"unit", ""},
-          {"values", Json::object()}};
+          {"values", Json::object()},
+          {"remedy", trap.hint},
+          {"speedup", nullptr},
+          {"page", ""}};
 }
 
 /// The counters of each block that are not 0.
 Json blocks_of(const analyzers::BlockTable& table, const Extent& grid) {
   Json list = Json::array();
   for (const analyzers::BlockTable::Row& row : table.rows) {
-    Json block = {{"block", {row.cta % grid[0], row.cta / grid[0] % grid[1], row.cta / grid[0] / grid[1]}}};
+    Json block = {{"block", position_of(row.cta, grid)}};
     for (std::size_t i = 0; i < table.columns.size(); ++i)
       if (row.at(i) != 0) block[std::string(table.columns[i].name())] = row.at(i);
     list.push_back(std::move(block));
@@ -133,7 +199,7 @@ Json blocks_of(const analyzers::BlockTable& table, const Extent& grid) {
 
 Json launch_of(const LaunchReport& report) {
   Json instructions = Json::array(), predictions = Json::array(), findings = Json::array();
-  for (const auto& row : report.profile.instructions) instructions.push_back(instruction_of(row));
+  for (const auto& row : report.profile.instructions) instructions.push_back(instruction_of(row, report));
   for (const auto& p : report.predictions) predictions.push_back(prediction_of(p));
   if (report.trap) findings.push_back(finding_of(*report.trap));
   for (const auto& f : report.findings) findings.push_back(finding_of(f));
@@ -167,7 +233,7 @@ Json launch_of(const PredictedLaunch& predicted) {
   if (const auto& p = predicted.patterns)
     object["patterns"] = {{"branching", p->branching},
                           {"global_access", p->global_access},
-                          {"bank_conflicts", p->bank_conflicts},
+                          {"bank_conflicts", p->bank_conflicts ? Json(*p->bank_conflicts) : Json()},
                           {"partitioning", p->partitioning},
                           {"barriers", p->barriers}};
   return object;
@@ -178,6 +244,21 @@ std::string text_of(const Json& report) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// The table of kernels that begins a text report.
+Json summary_of(std::span<const LaunchReport> launches) {
+  Json list = Json::array();
+  for (const KernelGroup& g : kernel_groups(launches))
+    list.push_back({{"kernel", g.kernel},
+                    {"name", source_name(g.kernel)},
+                    {"launches", g.launches},
+                    {"milliseconds", g.milliseconds},
+                    {"share", g.share},
+                    {"bound", g.limiter.empty() ? Json() : Json(g.limiter)},
+                    {"finding", g.finding == nullptr ? Json() : Json(g.finding->rule)},
+                    {"identical", g.sets}});
+  return list;
+}
+
 } // namespace
 
 std::string json_predictions(const model::Device& device, std::span<const PredictedLaunch> launches) {
@@ -186,11 +267,45 @@ std::string json_predictions(const model::Device& device, std::span<const Predic
   return text_of({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
 }
 
+namespace {
+
+Json document_of(Json device, Json launches) {
+  return {{"warplens", version()},
+          {"schema", kJsonSchema},
+          {"device", std::move(device)},
+          {"launches", std::move(launches)}};
+}
+
+} // namespace
+
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches) {
   Json list = Json::array();
   for (const LaunchReport& report : launches) list.push_back(launch_of(report));
-  return text_of(
-      {{"warplens", version()}, {"schema", kJsonSchema}, {"device", device_of(device)}, {"launches", std::move(list)}});
+  Json document = document_of(device_of(device), std::move(list));
+  document["summary"] = summary_of(launches);
+  return text_of(document);
+}
+
+std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches) {
+  Json list = Json::array();
+  for (const LaunchReport& report : launches) {
+    Json launch = launch_of(report);
+    launch.update(launch_for_page(report));
+    for (std::size_t i = 0; i < report.profile.instructions.size(); ++i) {
+      const std::vector<analyzers::RecordedAccess>& recorded = report.profile.instructions[i].recorded;
+      for (std::size_t k = 0; k < recorded.size(); ++k)
+        launch["instructions"][i]["accesses"][k]["served"] = served_for_page(recorded[k], report);
+    }
+    list.push_back(std::move(launch));
+  }
+  share_repeated(list);
+  Json described = device_of(device);
+  described.update(device_for_page(device));
+  Json document = document_of(std::move(described), std::move(list));
+  document["summary"] = summary_of(launches);
+  document["metrics"] = metrics_for_page(launches);
+  document["sources"] = source_texts(launches);
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 } // namespace warplens::api

@@ -15,4 +15,8 @@ namespace warplens::api {
 /// JSON indented by two spaces that ends with a newline.
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches);
 
+/// The same on one line, with what only the page of api/html/ shows: source texts, control flow, curves of the
+/// occupancy, parameters of the device, meanings of the metrics.
+std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches);
+
 } // namespace warplens::api

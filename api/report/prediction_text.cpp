@@ -2,29 +2,30 @@
 #include "api/report/prediction_text.hpp"
 
 #include "api/report/table.hpp"
+#include "api/report/units.hpp"
 
 #include <fmt/format.h>
 
 namespace warplens::api {
 
-std::string prediction_text(const model::Prediction& p, const Style& s, bool terms) {
-  std::string out = fmt::format("  {}{}{}: {:.4g} ms, {:.4g} shader cycles, bound by {}\n", s.bold, p.model, s.reset,
-                                p.milliseconds, p.cycles, p.bound);
+std::string prediction_text(const model::Prediction& p, const Style& s, bool terms, std::size_t columns) {
+  std::string out = fmt::format("  {}{}{}: {}, {:.4g} shader cycles, bound by {}\n", s.bold, p.model, s.reset,
+                                readable_time(p.milliseconds), p.cycles, p.bound);
   if (!p.mwp_bound.empty() && p.cwp == 0) {
     out += "    no memory requests: the prediction is the time of the instructions alone\n";
   } else if (!p.mwp_bound.empty()) {
-    out += fmt::format(
-        "    MWP {:.3g}: warps of a multiprocessor that can access memory at the same time (limited by {})\n", p.mwp,
-        p.mwp_bound);
-    out += fmt::format(
-        "    CWP {:.3g}: warps that can compute while one waits, plus one; if above MWP, memory is the bottleneck\n",
-        p.cwp);
+    const auto add = [&](const std::string& text) { out += "    " + wrapped(text, "      ", columns).substr(6); };
+    add(fmt::format("MWP {:.3g}: warps of a multiprocessor that can access memory at the same time (limited by {})",
+                    p.mwp, p.mwp_bound));
+    add(fmt::format("CWP {:.3g}: warps that can compute while one waits, plus one; if above MWP, memory is the "
+                    "bottleneck",
+                    p.cwp));
   }
   for (const model::Benefit& benefit : p.benefits)
     if (benefit.milliseconds > 0.001 * p.milliseconds)
-      out += fmt::format("    potential saving: {:.3g} ms ({:.0f} %) with ideal {}\n", benefit.milliseconds,
+      out += fmt::format("    potential saving: {} ({:.0f} %) with ideal {}\n", readable_time(benefit.milliseconds),
                          100 * benefit.milliseconds / p.milliseconds, benefit.of);
-  for (const std::string& remark : p.remarks) out += wrapped(remark, "    - ");
+  for (const std::string& remark : p.remarks) out += "    - " + wrapped(remark, "      ", columns).substr(6);
   if (!terms) return out;
   Table table({{"    term"}, {"value", Table::right}, {"unit"}});
   for (const model::Term& term : p.terms) table.row({"    " + term.name, fmt::format("{:.7g}", term.value), term.unit});

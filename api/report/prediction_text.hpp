@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A prediction as text: the time, the bottleneck, potential savings, and assumptions.
 //
-//   dasgupta: 0.01012 ms, 13280 shader cycles, bound by memory
+//   dasgupta: 10.1 µs, 13280 shader cycles, bound by memory
 //     MWP 8.66: warps of a multiprocessor that can access memory at the same time (limited by departure)
-//     potential saving: 0.0021 ms (21 %) with ideal occupancy
+//     potential saving: 2.1 µs (21 %) with ideal occupancy
 #pragma once
 
 #include "api/predict/predict.hpp"
@@ -14,6 +14,7 @@
 namespace warplens::api {
 
 /// `terms`: also write every intermediate result.
-std::string prediction_text(const model::Prediction& prediction, const Style& style, bool terms = false);
+std::string prediction_text(const model::Prediction& prediction, const Style& style, bool terms = false,
+                            std::size_t columns = 100);
 
 } // namespace warplens::api

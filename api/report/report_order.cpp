@@ -2,6 +2,7 @@
 #include "api/report/report_order.hpp"
 
 #include "api/report/table.hpp"
+#include "api/report/units.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +14,15 @@ using analyzers::MetricId;
 
 class OrderSections {
 public:
-  OrderSections(const analyzers::Metrics& metrics, const Style& style) : m_(metrics), s_(style) {}
+  OrderSections(const analyzers::Metrics& metrics, const Style& style, std::size_t columns, bool graphics)
+      : m_(metrics), s_(style), columns_(columns), graphics_(graphics) {}
 
-  std::string write() {
+  std::string warp_state() {
     loads();
     barriers();
+    return std::move(out_);
+  }
+  std::string cache() {
     caches();
     reuse();
     partitions();
@@ -26,10 +31,10 @@ public:
 
 private:
   template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
-    out_ += wrapped(fmt::format(format, std::forward<Args>(args)...), "  ");
+    out_ += wrapped(fmt::format(format, std::forward<Args>(args)...), "  ", columns_);
   }
   void section(std::string_view title, std::string_view explanation) {
-    out_ += fmt::format("\n{}{}{}{}: {}{}\n", s_.bold, title, s_.reset, s_.dim, explanation, s_.reset);
+    out_ += section_title(title, explanation, s_, columns_);
   }
   [[nodiscard]] bool has(MetricId id) const { return m_.find(id) != nullptr; }
   [[nodiscard]] std::uint64_t count(MetricId id) const { return m_.integer(id); }
@@ -91,12 +96,15 @@ private:
     section("Reuse distance", "distinct 128-byte lines that a block accesses between two accesses to the same line");
     line("{} first accesses to a line, {} repeated accesses with an average distance of {:.4g} lines.",
          count(MetricId::reuse_first), count(MetricId::reuse_again), number(MetricId::reuse_mean));
-    Table t({{"distance"}, {"accesses", Table::right}});
+    Table t({{"distance"}, {"accesses", Table::right}, {graphics_ ? "share" : ""}});
+    double all = 0;
+    for (const analyzers::Metric& m : m_.list())
+      if (m.key.id == MetricId::reuse_of_distance) all += m.number();
     for (const analyzers::Metric& m : m_.list()) {
       if (m.key.id != MetricId::reuse_of_distance) continue;
       std::string range(m.name().substr(std::string_view("reuse_distance_").size()));
       if (const std::size_t to = range.find("_to_"); to != range.npos) range.replace(to, 4, " to ");
-      t.row({range, fmt::format("{}", m.number())});
+      t.row({range, fmt::format("{}", m.number()), graphics_ && all > 0 ? bar(m.number() / all, 20) : ""});
     }
     out_ += t.text(s_.dim, s_.reset);
     part_of_all(MetricId::reuse_coverage);
@@ -114,13 +122,19 @@ private:
 
   const analyzers::Metrics& m_;
   const Style& s_;
+  std::size_t columns_;
+  bool graphics_;
   std::string out_;
 };
 
 } // namespace
 
-std::string order_sections(const analyzers::Metrics& metrics, const Style& style) {
-  return OrderSections(metrics, style).write();
+std::string warp_state_sections(const analyzers::Metrics& metrics, const Style& style, std::size_t columns) {
+  return OrderSections(metrics, style, columns, false).warp_state();
+}
+
+std::string cache_sections(const analyzers::Metrics& metrics, const Style& style, std::size_t columns, bool graphics) {
+  return OrderSections(metrics, style, columns, graphics).cache();
 }
 
 } // namespace warplens::api

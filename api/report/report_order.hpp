@@ -7,7 +7,10 @@
 
 namespace warplens::api {
 
-/// Sections for the metrics that the profile has; empty if it has none of them.
-std::string order_sections(const analyzers::Metrics& metrics, const Style& style);
+/// Loads in flight and barriers; empty if the profile has neither.
+std::string warp_state_sections(const analyzers::Metrics& metrics, const Style& style, std::size_t columns);
+
+/// Caches, reuse distance and partitions; empty if the profile has none. `graphics`: with bars.
+std::string cache_sections(const analyzers::Metrics& metrics, const Style& style, std::size_t columns, bool graphics);
 
 } // namespace warplens::api

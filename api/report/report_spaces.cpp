@@ -25,8 +25,8 @@ constexpr Kind kTexture[] = {{"textures", MetricId::texture_requests, MetricId::
 
 class SpaceSections {
 public:
-  SpaceSections(const LaunchReport& report, const Style& style)
-      : m_(report.profile.metrics), s_(style), banks_(report.device.bank_rule) {}
+  SpaceSections(const LaunchReport& report, const Style& style, std::size_t columns)
+      : m_(report.profile.metrics), s_(style), columns_(columns), banks_(report.device.bank_rule) {}
 
   std::string write() {
     if (table("Local memory", "data of a thread outside its registers; the same variable of 32 lanes is contiguous",
@@ -40,7 +40,7 @@ public:
 
 private:
   void section(std::string_view title, std::string_view explanation) {
-    out_ += fmt::format("\n{}{}{}{}: {}{}\n", s_.bold, title, s_.reset, s_.dim, explanation, s_.reset);
+    out_ += section_title(title, explanation, s_, columns_);
   }
 
   template <std::size_t N> bool table(std::string_view title, std::string_view explanation, const Kind (&kinds)[N]) {
@@ -71,6 +71,7 @@ private:
 
   const Metrics& m_;
   const Style& s_;
+  std::size_t columns_;
   const rules::Banks& banks_;
   std::string out_;
 };
@@ -83,8 +84,8 @@ std::uint64_t texture_sectors(const Metrics& m) {
 
 } // namespace
 
-std::string space_sections(const LaunchReport& report, const Style& style) {
-  return SpaceSections(report, style).write();
+std::string space_sections(const LaunchReport& report, const Style& style, std::size_t columns) {
+  return SpaceSections(report, style, columns).write();
 }
 
 std::uint64_t space_cost(const Metrics& instruction) {

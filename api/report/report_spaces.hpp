@@ -12,7 +12,7 @@
 namespace warplens::api {
 
 /// Sections for the memories that the launch accessed; empty if it accessed none of them.
-std::string space_sections(const api::LaunchReport& report, const Style& style);
+std::string space_sections(const LaunchReport& report, const Style& style, std::size_t columns);
 
 /// The cost of an instruction in these spaces, comparable with sectors of global memory; 0 if it accesses none of them.
 /// Constants cost the passes beyond one per request.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/report/table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warplens::api {
@@ -34,6 +36,15 @@ std::string Table::text(std::string_view before_title, std::string_view after_ti
   result += '\n';
   for (const auto& row : rows_) result += line([&](std::size_t c) -> std::string_view { return row[c]; }) + "\n";
   return result;
+}
+
+std::string section_title(std::string_view title, std::string_view explanation, const Style& style,
+                          std::size_t columns) {
+  if (explanation.empty()) return fmt::format("\n{}{}{}\n", style.bold, title, style.reset);
+  std::string text = wrapped(fmt::format("{}: {}", title, explanation), "  ", columns).substr(2);
+  text.pop_back();
+  return fmt::format("\n{}{}{}{}{}{}\n", style.bold, title, style.reset, style.dim, text.substr(title.size()),
+                     style.reset);
 }
 
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t columns) {

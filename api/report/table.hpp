@@ -6,6 +6,8 @@
 //   table.text()  ->  "           requests\n  loads        1252\n"
 #pragma once
 
+#include "api/report/style.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,10 @@ private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// An empty line, and "TITLE: explanation", wrapped; the explanation may be empty.
+std::string section_title(std::string_view title, std::string_view explanation, const Style& style,
+                          std::size_t columns = 100);
 
 /// Columns of the text on a terminal; each UTF-8 sequence counts as one.
 std::size_t width(std::string_view text);

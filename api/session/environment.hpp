@@ -5,11 +5,26 @@
 
 namespace warplens::api::environment {
 
-constexpr const char* kDevice = "WARPLENS_DEVICE";            ///< the GPU to emulate: a name or a device file
-constexpr const char* kAnalyze = "WARPLENS_ANALYZE";          ///< set: reports as text, to stderr at exit
-constexpr const char* kJson = "WARPLENS_JSON";                ///< whole path of the JSON report
-constexpr const char* kKernelName = "WARPLENS_KERNEL_NAME";   ///< regular expression
-constexpr const char* kLaunchSkip = "WARPLENS_LAUNCH_SKIP";   ///< a number
+constexpr const char* kDevice = "WARPLENS_DEVICE";   ///< the GPU to emulate: a name or a device file
+constexpr const char* kAnalyze = "WARPLENS_ANALYZE"; ///< set: reports as text, to stderr at exit
+constexpr const char* kJson = "WARPLENS_JSON";       ///< whole path of the JSON report
+constexpr const char* kHtml = "WARPLENS_HTML";       ///< whole path of the report as an HTML page
+constexpr const char* kCsv = "WARPLENS_CSV";         ///< the same of the other files of
+constexpr const char* kSarif = "WARPLENS_SARIF";     ///< api/report/report_files.hpp
+constexpr const char* kJunit = "WARPLENS_JUNIT";
+constexpr const char* kDetails = "WARPLENS_DETAILS";        ///< sections of the text report
+constexpr const char* kShow = "WARPLENS_SHOW";              ///< kernels of the text report
+constexpr const char* kCounters = "WARPLENS_COUNTERS";      ///< set: every counter in the text report
+constexpr const char* kFailOn = "WARPLENS_FAIL_ON";         ///< conditions, one on a line
+constexpr const char* kVerdict = "WARPLENS_VERDICT";        ///< whole path of a file that gets a line for each met one
+constexpr const char* kRules = "WARPLENS_RULES";            ///< names or whole paths of rules, one on a line
+constexpr const char* kAnalyzers = "WARPLENS_ANALYZERS";    ///< names, separated by commas
+constexpr const char* kFirstLevel = "WARPLENS_L1";          ///< off, on or enlarged
+constexpr const char* kPerBlock = "WARPLENS_PER_BLOCK";     ///< set: counters of each block
+constexpr const char* kRegisters = "WARPLENS_REGISTERS";    ///< a number
+constexpr const char* kProgress = "WARPLENS_PROGRESS";      ///< set: a progress line if stderr is a terminal
+constexpr const char* kKernelName = "WARPLENS_KERNEL_NAME"; ///< regular expression
+constexpr const char* kLaunchSkip = "WARPLENS_LAUNCH_SKIP"; ///< a number
 constexpr const char* kLaunchCount = "WARPLENS_LAUNCH_COUNT"; ///< a number
 constexpr const char* kStrict = "WARPLENS_STRICT";            ///< 1: accesses past the end of an allocation are faults
 constexpr const char* kPtxRun = "WARPLENS_PTX_RUN";           ///< abort: a failure of ptx_run() ends the process

@@ -139,7 +139,7 @@ Expected<std::shared_ptr<Module>> Module::load(std::shared_ptr<Context> context,
   if (!merged) return failure(merged.error());
   if (sources.size() > 1) checked = ir::check(*merged);
   std::shared_ptr<Module> module(new Module(std::move(context), std::move(*merged), std::move(checked)));
-  module->sources_.assign(sources.begin(), sources.end());
+  module->sources_ = std::make_shared<const std::vector<Source>>(sources.begin(), sources.end());
   for (ir::Unsupported& u : module->unsupported_)
     if (const std::string_view file = module->module_.functions[u.function].file; !file.empty()) u.why.file = file;
   errors = module->allocate_variables();

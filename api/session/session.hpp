@@ -135,7 +135,9 @@ public:
 
   [[nodiscard]] const ir::Module& ir() const { return module_; }
   /// The sources of the module.
-  [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
+  [[nodiscard]] const std::vector<Source>& sources() const { return *sources_; }
+  /// The same, for reports that outlive the module.
+  [[nodiscard]] const std::shared_ptr<const std::vector<Source>>& shared_sources() const { return sources_; }
   [[nodiscard]] const std::shared_ptr<Context>& context() const { return context_; }
   [[nodiscard]] const std::vector<ir::Unsupported>& unsupported() const { return unsupported_; }
   /// The instructions that prevent a launch of the kernel, in it and in the functions that it may call.
@@ -165,7 +167,7 @@ private:
 
   std::shared_ptr<Context> context_;
   ir::Module module_;
-  std::vector<Source> sources_;
+  std::shared_ptr<const std::vector<Source>> sources_;
   std::vector<ir::Unsupported> unsupported_;
   Diagnostics warnings_;
   std::vector<std::shared_ptr<Buffer>> variables_; ///< by index into ir::Module::variables; null: needs no memory

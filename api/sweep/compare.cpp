@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/sweep/compare.hpp"
 
+#include "api/sweep/match_lines.hpp"
 #include "model/models.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace warplens::api {
 
@@ -89,27 +91,31 @@ std::vector<Change> changes(const std::vector<analyzers::NamedValue>& before,
   return list;
 }
 
-/// Compares lines with the same place.
-void compare_lines(LaunchComparison& c) {
-  for (const ReportedLaunch::Line& line : c.before->lines) {
-    const auto& others = c.after->lines;
-    const auto other = std::find_if(others.begin(), others.end(),
-                                    [&](const ReportedLaunch::Line& l) { return l.where == line.where; });
-    if (other == others.end()) continue;
-    std::vector<Change> changed = changes(line.metrics, other->metrics);
-    if (!changed.empty()) c.lines.push_back({line.where, line.text, std::move(changed)});
+/// Compares the lines that are in both reports. Returns where those of the first report are in the second.
+std::map<std::string_view, std::string_view> compare_lines(LaunchComparison& c) {
+  const std::vector<std::optional<std::size_t>> matches =
+      match_lines(c.before->lines, c.after->lines, c.before->kernel == c.after->kernel);
+  std::map<std::string_view, std::string_view> moved;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (!matches[i]) continue;
+    const ReportedLaunch::Line &line = c.before->lines[i], &other = c.after->lines[*matches[i]];
+    moved.emplace(line.where, other.where);
+    std::vector<Change> changed = changes(line.metrics, other.metrics);
+    if (!changed.empty()) c.lines.push_back({line.where, other.where, line.text, std::move(changed)});
   }
+  return moved;
 }
 
-void compare_findings(LaunchComparison& c) {
-  const auto missing = [](const auto& from, const auto& in) {
-    std::vector<ReportedLaunch::Finding> list;
-    for (const auto& f : from)
-      if (std::find(in.begin(), in.end(), f) == in.end()) list.push_back(f);
-    return list;
+void compare_findings(LaunchComparison& c, const std::map<std::string_view, std::string_view>& moved) {
+  const auto same = [&](const ReportedLaunch::Finding& before, const ReportedLaunch::Finding& after) {
+    const auto place = moved.find(before.where);
+    return before.rule == after.rule && (place == moved.end() ? before.where : place->second) == after.where;
   };
-  c.vanished = missing(c.before->findings, c.after->findings);
-  c.appeared = missing(c.after->findings, c.before->findings);
+  const auto &before = c.before->findings, &after = c.after->findings;
+  for (const auto& f : before)
+    if (std::none_of(after.begin(), after.end(), [&](const auto& a) { return same(f, a); })) c.vanished.push_back(f);
+  for (const auto& f : after)
+    if (std::none_of(before.begin(), before.end(), [&](const auto& b) { return same(b, f); })) c.appeared.push_back(f);
 }
 
 } // namespace
@@ -148,8 +154,7 @@ std::vector<LaunchComparison> compare_reports(const ReportFile& before, const Re
     if (c.before == nullptr || c.after == nullptr) continue;
     c.metrics = changes(c.before->metrics, c.after->metrics);
     explain(c);
-    compare_lines(c);
-    compare_findings(c);
+    compare_findings(c, compare_lines(c));
   }
   return list;
 }

@@ -22,11 +22,11 @@ struct ReportedLaunch {
   struct Line {
     std::string where, text; ///< "saxpy.cu:5" or "line 17" of the PTX; the instructions there
     std::vector<analyzers::NamedValue> metrics;
+    std::string opcodes; ///< of all instructions there, without registers and numbers
   };
   std::vector<Line> lines; ///< one for each place
   struct Finding {
     std::string rule, where, message;
-    bool operator==(const Finding& o) const { return rule == o.rule && where == o.where; }
   };
   std::vector<Finding> findings;
 
@@ -62,7 +62,7 @@ struct LaunchComparison {
   std::vector<Factor> factors;                              ///< largest first; empty: no explanation is possible
   double unexplained = 0;                                   ///< milliseconds of the change that no factor explains
   struct Line {
-    std::string where, text;
+    std::string where, where_after, text; ///< the places differ if the line moved, or its file was renamed
     std::vector<Change> metrics;
   };
   std::vector<Line> lines; ///< lines with a change

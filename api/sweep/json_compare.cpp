@@ -3,6 +3,7 @@
 #include "api/sweep/json_compare.hpp"
 
 #include "api/report/json_report.hpp"
+#include "api/report/ranking.hpp"
 #include "model/models.hpp"
 
 #include <fmt/format.h>
@@ -38,12 +39,19 @@ std::string place_of(const Json& source, std::uint64_t line) {
   return source.is_string() ? source.get<std::string>() : fmt::format("line {}", line);
 }
 
+/// "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd8];"
+std::string opcode_in(std::string_view ptx) {
+  if (ptx.starts_with('@')) ptx.remove_prefix(std::min(ptx.size(), ptx.find(' ') + 1));
+  return std::string(ptx.substr(0, ptx.find_first_of(" ;")));
+}
+
 /// Adds up the counts of the instructions of one place; ratios cannot be added.
 void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction) {
   const std::string where = place_of(instruction.at("source"), instruction.at("line").get<std::uint64_t>());
   const std::string text = instruction.at("ptx").get<std::string>();
   auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.where == where; });
-  if (line == lines.end()) line = lines.insert(lines.end(), {where, text, {}});
+  if (line == lines.end()) line = lines.insert(lines.end(), {where, text, {}, {}});
+  line->opcodes += opcode_in(text) + "\n";
   for (const auto& [name, value] : instruction.items()) {
     if (!value.is_number_unsigned() || name == "line" || name == "lane_bytes") continue;
     const auto known = std::find_if(line->metrics.begin(), line->metrics.end(),
@@ -129,7 +137,9 @@ Json json_of(const ReportedLaunch* launch) {
 Json json_of(const LaunchComparison& c) {
   Json factors = Json::array(), lines = Json::array();
   for (const Factor& f : c.factors) factors.push_back({{"what", f.what}, {"milliseconds", f.milliseconds}});
-  for (const auto& l : c.lines) lines.push_back({{"where", l.where}, {"ptx", l.text}, {"metrics", json_of(l.metrics)}});
+  for (const auto& l : c.lines)
+    lines.push_back(
+        {{"where", l.where}, {"where_after", l.where_after}, {"ptx", l.text}, {"metrics", json_of(l.metrics)}});
   return {{"before", json_of(c.before)},     {"after", json_of(c.after)},      {"metrics", json_of(c.metrics)},
           {"factors", std::move(factors)},   {"unexplained", c.unexplained},   {"lines", std::move(lines)},
           {"appeared", json_of(c.appeared)}, {"vanished", json_of(c.vanished)}};

@@ -3,6 +3,7 @@
 
 #include "api/files/input_file.hpp"
 #include "api/plan/launch_file.hpp"
+#include "api/report/ranking.hpp"
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
@@ -287,21 +288,6 @@ std::vector<SweepRow> run_configurations(std::span<const Settings> configuration
       if (row.failure.empty()) row.failure = message_of(errors);
   }
   return rows;
-}
-
-const model::Prediction* ranking_prediction(std::span<const model::Prediction> predictions, std::string_view model) {
-  const auto by = [&](std::string_view id) -> const model::Prediction* {
-    for (const model::Prediction& p : predictions)
-      if (p.model == id) return &p;
-    return nullptr;
-  };
-  if (!model.empty()) return by(model);
-  for (const std::string_view id : {model::kDasgupta, model::kSim, model::kHongKim, model::kThroughputLatency})
-    if (const model::Prediction* p = by(id)) return p;
-  for (const std::string_view says : {model::kSaysTime, model::kSaysBound})
-    for (const model::Prediction& p : predictions)
-      if (const model::Model* m = model::find_model(p.model); m != nullptr && m->says == says) return &p;
-  return nullptr;
 }
 
 } // namespace warplens::api

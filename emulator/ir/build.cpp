@@ -152,11 +152,29 @@ void Builder::file(Lexeme number, std::string_view name) {
   module_.files.push_back({*value, module_.intern(name)});
 }
 
-void Builder::location(const std::vector<Lexeme>& numbers) {
+void Builder::location(const std::vector<Lexeme>& numbers, const std::vector<Lexeme>& call) {
   if (!in_body_) return error(numbers[0].where, "'.loc' is allowed only inside functions");
   const auto file = unsigned_of(numbers[0]);
   const auto line = unsigned_of(numbers[1]);
-  if (file && line) source_ = {*file, *line};
+  if (!file || !line) return;
+  source_ = {*file, *line};
+  const auto column = unsigned_of(numbers[2]);
+  if (!column) return;
+  if (!call.empty()) source_.inlined_at = call_site(call);
+  if (source_.inlined_at != kNone || !inlined_.empty())
+    inlined_.insert_or_assign({*file, *line, *column}, source_.inlined_at);
+}
+
+// A call in a function that was itself inlined has a `.loc` of its own before it (LLVM, DwarfDebug.cpp; nvcc).
+std::uint32_t Builder::call_site(const std::vector<Lexeme>& numbers) {
+  const auto file = unsigned_of(numbers[0]), line = unsigned_of(numbers[1]), column = unsigned_of(numbers[2]);
+  if (!file || !line || !column) return kNone;
+  const auto known = inlined_.find({*file, *line, *column});
+  const std::uint32_t outer = known == inlined_.end() ? kNone : known->second;
+  const auto next = static_cast<std::uint32_t>(module_.call_sites.size());
+  const auto [found, fresh] = call_sites_.try_emplace({*file, *line, *column, outer}, next);
+  if (fresh) module_.call_sites.push_back({{*file, *line, outer}, *column});
+  return found->second;
 }
 
 void Builder::pragma(const std::vector<std::string_view>& strings, SourceLocation where) {
@@ -332,6 +350,7 @@ void Builder::begin_body(SourceLocation where) {
   function().has_body = true;
   in_body_ = true;
   source_ = {};
+  inlined_.clear();
   scopes_.clear();
   references_.clear();
   used_registers_.clear();

@@ -14,7 +14,9 @@
 #include "emulator/ir/syntax.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,7 +35,8 @@ public:
   void address_size(Lexeme number);
   void file(Lexeme number, std::string_view name);
   void alias(Lexeme name, Lexeme aliasee);
-  void location(const std::vector<Lexeme>& numbers);
+  /// `call`: the numbers of inlined_at, or none.
+  void location(const std::vector<Lexeme>& numbers, const std::vector<Lexeme>& call);
   void pragma(const std::vector<std::string_view>& strings, SourceLocation where);
   void end_header(SourceLocation where); ///< an item that is none of .version, .target and .address_size
 
@@ -116,6 +119,7 @@ private:
   void flush_label();
 
   // build_rules.cpp
+  std::uint32_t call_site(const std::vector<Lexeme>& numbers);
   bool refuse(SourceLocation where, std::string message, std::string hint = {}); ///< true
   bool wrong_type(const Variable& variable);
   bool wrong_place(const Variable& variable, const DeclarationSyntax& head);
@@ -175,7 +179,9 @@ private:
   bool in_body_ = false;
   bool parameters_in_body_ = false; ///< PTX 1.0 to 1.3: `.entry f { .param .u32 a; … }`
   SourcePosition source_;
-  std::unordered_map<std::uint32_t, std::uint32_t> used_registers_; ///< from registers_ to its number in the function
+  std::map<std::array<std::uint32_t, 3>, std::uint32_t> inlined_;    ///< file, line, column: inlined_at of that `.loc`
+  std::map<std::array<std::uint32_t, 4>, std::uint32_t> call_sites_; ///< and its inlined_at: to Module::call_sites
+  std::unordered_map<std::uint32_t, std::uint32_t> used_registers_;  ///< from registers_ to its number in the function
   std::vector<Reference> references_;
   std::unordered_map<ScopedName, std::uint32_t, ScopedNameHash> labels_; ///< to Function::labels
   std::vector<std::uint32_t> scope_parents_, open_scopes_;

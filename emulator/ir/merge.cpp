@@ -35,6 +35,11 @@ public:
       first_shared_ = next_shared_;
       for (const SourceFile& f : result_.files) first_file_number_ = std::max(first_file_number_, f.number);
       for (const SourceFile& f : m.files) result_.files.push_back({f.number + first_file_number_, f.name});
+      first_call_site_ = static_cast<std::uint32_t>(result_.call_sites.size());
+      for (CallSite site : m.call_sites) {
+        move(site.where);
+        result_.call_sites.push_back(site);
+      }
       for (Variable& v : m.variables) map_.variables.push_back(place(v));
       for (Function& f : m.functions) map_.functions.push_back(place(f));
       for (std::size_t i = 0; i < m.variables.size(); ++i) take(m.variables[i], map_.variables[i]);
@@ -138,6 +143,11 @@ private:
     known = std::move(f);
   }
 
+  void move(SourcePosition& p) const {
+    p.file += first_file_number_;
+    if (p.inlined_at != kNone) p.inlined_at += first_call_site_;
+  }
+
   void move_operands(Function& f) const {
     for (Operand& o : f.operand_pool) {
       if (o.kind == OperandKind::function) o.index = map_.functions[o.index];
@@ -148,7 +158,7 @@ private:
       for (std::string_view& name : t.functions) name = renamed(name);
     if (!f.alias_of.empty()) f.alias_of = renamed(f.alias_of);
     for (Instruction& i : f.instructions)
-      if (i.source.line != 0) i.source.file += first_file_number_;
+      if (i.source.line != 0) move(i.source);
   }
 
   std::vector<Module> modules_;
@@ -164,7 +174,7 @@ private:
     std::map<std::string_view, std::string_view> renamed;
   } map_;
   std::string_view file_;
-  std::uint32_t first_file_number_ = 0;
+  std::uint32_t first_file_number_ = 0, first_call_site_ = 0;
   std::uint32_t first_shared_ = 0, next_shared_ = 0; ///< numbers of registers at module scope
 };
 

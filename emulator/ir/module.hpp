@@ -76,6 +76,14 @@ struct Operand {
 struct SourcePosition {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
+  std::uint32_t inlined_at = kNone; ///< the call that was inlined, in Module::call_sites
+  bool operator==(const SourcePosition&) const = default;
+};
+
+/// The position of a call that the compiler inlined; it may itself be in an inlined function.
+struct CallSite {
+  SourcePosition where;
+  std::uint32_t column = 0;
 };
 
 struct Instruction {
@@ -233,7 +241,8 @@ struct Module {
   std::vector<std::string_view> target_options; ///< texmode_independent, debug, map_f64_to_f32
   int address_size = 32;                        ///< bits; 64 only with `.address_size 64` or by version
   std::vector<SourceFile> files;
-  std::vector<Variable> variables; ///< module scope: .global, .const, .shared, .tex, …
+  std::vector<CallSite> call_sites; ///< callers before callees
+  std::vector<Variable> variables;  ///< module scope: .global, .const, .shared, .tex, …
   std::vector<Function> functions;
   std::vector<isa::Spelling> spellings; ///< of the instructions, without duplicates; set by check()
 

@@ -213,7 +213,12 @@ private:
       if (common.stamp != nullptr) builder_.requires_version(32, {"a time in .file", of(common.stamp).where()});
       return builder_.file(word_of(common.number), unquoted(common.string));
     }
-    if (common.loc != nullptr) return builder_.location(words_of(common.values));
+    if (common.loc != nullptr) {
+      std::vector<Lexeme> call; // of inlined_at
+      for (const PtxParser::LocAttributeContext* attribute : common.attributes)
+        if (call.empty()) call = words_of(attribute->values);
+      return builder_.location(words_of(common.values), call);
+    }
     if (common.pragma == nullptr) return; // @@DWARF
     std::vector<std::string_view> strings;
     for (const antlr4::Token* string : common.strings) strings.push_back(unquoted(string));

@@ -247,15 +247,24 @@ private:
         put("{}:\n", names_.labels[label]);
       if (i == function.instructions.size()) break;
       const Instruction& instruction = function.instructions[i];
-      if (instruction.source.file != source.file || instruction.source.line != source.line) {
+      if (instruction.source != source) {
         source = instruction.source;
-        put("  .loc {} {} 0\n", source.file, source.line);
+        location(source, 0);
       }
       put("  ");
       instruction_line(function, instruction);
       put("\n");
     }
     put("}}\n");
+  }
+
+  // Calls in inlined functions come before the functions that are inlined there, as the parser expects.
+  void location(const SourcePosition& p, std::uint32_t column) {
+    const CallSite* const call = p.inlined_at == kNone ? nullptr : &module_.call_sites[p.inlined_at];
+    if (call != nullptr) location(call->where, call->column);
+    put("  .loc {} {} {}", p.file, p.line, column);
+    if (call != nullptr) put(", inlined_at {} {} {}", call->where.file, call->where.line, call->column);
+    put("\n");
   }
 
   void registers(const Function& function) {

@@ -26,6 +26,8 @@ cat >"$folder/copyright" <<TEXT
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: warplens
 Upstream-Contact: $maintainer
+Comment: The page of HTML reports contains parts of D3, Copyright 2010-2018 Mike
+ Bostock, BSD-3-Clause: its licence is in the page.
 
 Files: *
 Copyright: $(date -u -d "$date" +%Y) Warplens developers

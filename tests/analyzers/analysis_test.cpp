@@ -379,6 +379,29 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
   EXPECT_EQ(analyzers().size(), 16u);
 }
 
+// Code of a header counts for the line of the kernel's file that calls it; code of the same file for its own line.
+TEST(Analysis, InlinedCodeIsBlamedOnTheCaller) {
+  ir::Module module;
+  module.files = {{1, "k.cu"}, {2, "atomics.h"}};
+  module.call_sites = {{{1, 30, ir::kNone}, 3}, {{1, 12, 0}, 5}};
+  ir::Function function = function_of({"ld.global.f32", "ld.global.f32", "ld.global.f32"});
+  function.instructions[0].source = {2, 80, 1}; // atomics.h:80, called at k.cu:12, called at k.cu:30
+  function.instructions[1].source = {1, 12, 0};
+  function.instructions[2].source = {1, 30};
+  const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
+  Events events;
+  for (std::uint32_t i = 0; i < 3; ++i)
+    events.push_back([=](exec::Shard& s) { s.access(unit.event(AccessKind::load, Space::global, i)); });
+  const Profile profile = run(module, function, 1, events);
+  ASSERT_EQ(profile.instructions.size(), 3u);
+  EXPECT_EQ(profile.instructions[0].source_file, "k.cu");
+  EXPECT_EQ(profile.instructions[0].source_line, 12u);
+  EXPECT_EQ(profile.instructions[0].inlined, (std::vector<SourceFrame>{{"atomics.h", 80}, {"k.cu", 12}, {"k.cu", 30}}));
+  EXPECT_EQ(profile.instructions[1].source_line, 12u);
+  EXPECT_EQ(profile.instructions[2].source_line, 30u);
+  EXPECT_TRUE(profile.instructions[2].inlined.empty());
+}
+
 TEST(Analysis, SumsPerSourceLine) {
   ir::Module module;
   module.files.push_back({1, "k.cu"});

@@ -80,6 +80,29 @@ TEST_F(Findings, HalfWarpsThatAreNotAligned) {
                                  "are not aligned to 64 bytes, or few lanes are active");
 }
 
+// A line of 128 bytes moves as a whole.
+TEST_F(Findings, LinesOfFermiAreCountedInBytes) {
+  const DeviceRules fermi = {*find_coalescing_rule("2.x-l1"), *find_bank_rule("2.x")};
+  analysis_ = std::make_unique<Analysis>(module_, function_, exec::LaunchShape{}, AnalysisOptions{.devices = {fermi}});
+  shards_.clear();
+  shards_.push_back(analysis_->make_shard());
+  const WarpAccess column(0xffffffffu, 4, [](int lane) { return 65536 + 4096 * lane; });
+  shard().access(column.event(AccessKind::load, Space::global, 0, 100));
+  const auto findings = finish({}, fermi);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].message, "4-byte loads move 4096 bytes per request in 32 transactions (ideal 128 bytes): "
+                                 "neighbouring threads are 4096 bytes apart");
+  EXPECT_EQ(findings[0].excess, 100 * (4096 - 128));
+  EXPECT_EQ(findings[0].unit, "bytes");
+}
+
+// Rows of 16 threads that read one word each: two sectors, because there are two words.
+TEST_F(Findings, BroadcastsAreNoProblem) {
+  const WarpAccess rows(0xffffffffu, 4, [](int lane) { return 65536 + 4096 * (lane / 16); });
+  shard().access(rows.event(AccessKind::load, Space::global, 0, 100));
+  EXPECT_TRUE(finish().empty());
+}
+
 TEST_F(Findings, OneTransactionForEachThread) {
   const WarpAccess shifted(0xffffffffu, 4, [](int lane) { return 65536 + 4 + 4 * lane; });
   const WarpAccess half(0xffffffffu, 4, [](int lane) { return 65536 + 4 * lane + (lane < 16 ? 0 : 4); });

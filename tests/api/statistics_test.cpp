@@ -74,6 +74,7 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
   EXPECT_EQ(on("c1060").coalesced_requests, 5);
   EXPECT_EQ(on("8800gtx").uncoalesced_requests, 5);
   EXPECT_EQ(on("8800gtx").uncoalesced_transactions, 32);
+  EXPECT_EQ(on("8800gtx").transactions_32, 160); // of ten requests, by two warps: those of lanes, not sectors
   EXPECT_EQ(on("h200").transactions_32, 40);
   EXPECT_EQ(on("h200").uncoalesced_requests, 5);
   EXPECT_EQ(on("h200").bytes_per_request, 128);

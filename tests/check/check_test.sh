@@ -69,9 +69,10 @@ compiler() {
 unset CXX
 tool cmake 3.25.1 0
 tool clang-tidy 14.0.6 0
+tool python3 3.11 0
 compiler 12
 expect 0 '^  tidy +passed' tidy emulator/isa rules
-sort "$work/clang-tidy.called" | grep -x '.*\.cpp' | uniq | head -n 2 | diff - <(
+sort "$work/python3.called" | grep -x '.*\.cpp' | uniq | head -n 2 | diff - <(
   echo emulator/isa/special_registers.cpp
   echo rules/banks.cpp
 ) || fail "clang-tidy reads other files"
@@ -80,7 +81,7 @@ rm "$work/cmake.called"
 compiler 13
 expect 0 '^  tidy +passed' tidy emulator/isa
 [[ $(head -n 2 "$work/cmake.called" | tail -n 1) == release ]] || fail "warnings are errors with g++ 13"
-tool clang-tidy 14.0.6 1
+tool python3 3.11 1
 expect 123 '^==> tidy +FAILED' tidy emulator/isa
 
 # Lines that no test covers fail the check, whichever folder they are in.

@@ -82,24 +82,6 @@ bool can_generate(const isa::Spelling& s) {
   return true;
 }
 
-// Whether the payload of a NaN in its result is open: see tests/exec/lane_levels_test.cpp.
-bool makes_open_nan(const isa::Spelling& s) {
-  const Type type = s.types[0];
-  if (type != Type::f32 && type != Type::f64 && type != Type::f32x2) return false;
-  constexpr std::string_view kExact[] = {"mov", "selp", "slct", "neg", "abs", "copysign", "min", "max", "cvt", "set"};
-  return std::find(std::begin(kExact), std::end(kExact), s.entry->opcode) == std::end(kExact);
-}
-
-// Statements that make every NaN in a register the same.
-std::string same_nan(Type type, const std::string& name) {
-  const auto one = [](const std::string& bits, const std::string& r) {
-    return " testp.notanumber.f" + bits + " %pn, " + r + "; @%pn mov.b" + bits + " " + r + ", -1;";
-  };
-  if (type != Type::f32x2) return one(type == Type::f32 ? "32" : "64", name);
-  return " mov.b64 {%n0, %n1}, " + name + ";" + one("32", "%n0") + one("32", "%n1") + " mov.b64 " + name +
-         ", {%n0, %n1};";
-}
-
 // What a target offers: spellings that functors compute, in random order, neighbours strangers.
 struct Offer {
   std::string text;
@@ -241,8 +223,8 @@ private:
 
   void compute(const Offer& offer) {
     const isa::Spelling& s = offer.spelling;
-    std::string text = guard() + offer.text, first;
-    bool immediates_done = false;
+    std::string text = guard() + offer.text;
+    bool immediates_done = false, first = true;
     for (int i = 0; i < s.entry->operands.count; ++i) {
       const isa::OperandSpec& o = s.entry->operands.items[i];
       if (!o.is_written()) continue;
@@ -251,11 +233,10 @@ private:
                                                        : any(s.types[i], o.relaxed);
       for (int e = 1; e < o.elements; ++e) operand += ", " + any(s.types[i]);
       if (o.elements > 1) operand = "{" + operand + "}";
-      text += (first.empty() ? " " : ", ") + operand;
-      if (first.empty()) first = operand;
+      text += (first ? " " : ", ") + operand;
+      first = false;
     }
-    text += ";";
-    add(makes_open_nan(s) ? text + same_nan(s.types[0], first) : text);
+    add(text + ";");
   }
 
   void branch_forward() {
@@ -439,7 +420,7 @@ std::string Program::ptx() const {
                      std::string(target) + "\n.address_size 64\n" +
                      ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n";
   for (const Register& r : registers()) text += ".reg ." + std::string(isa::name(r.type)) + " " + r.name + ";\n";
-  text += ".reg .pred %pn, %pl;\n.reg .b32 %t, %n<2>, %linear, %thread, %shared, %local, %c<" + std::to_string(kLoops) +
+  text += ".reg .pred %pl;\n.reg .b32 %t, %linear, %thread, %shared, %local, %c<" + std::to_string(kLoops) +
           ">;\n.reg .b64 %in, %slot, %sharedd, %locald, %sharedg, %localg;\n.shared .align 64 .b8 shared_slots[" +
           std::to_string(kSlotBytes * threads()) + "];\n.local .align 64 .b8 local_slot[" + slot + "];\n";
   text += "ld.param.u64 %in, [in]; ld.param.u64 %slot, [out];\n"

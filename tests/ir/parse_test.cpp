@@ -326,6 +326,29 @@ TEST(Parse, SourcePositionsAndPlaces) {
   EXPECT_EQ(kernel(m).operands(list[3])[2].column, 0u);
 }
 
+// A call in a function that is itself inlined comes first, with its own inlined_at.
+TEST(Parse, InlinedCallsAreChained) {
+  const Module m = parsed(body(".loc 1 5 3\nmov.b32 %r1, 1;\n"
+                               ".loc 1 7 3\n.loc 2 20 5, function_name L, inlined_at 1 7 3\nmov.b32 %r1, 2;\n"
+                               ".loc 3 30 1, function_name M+4, inlined_at 2 20 5\nmov.b32 %r1, 3;\n"
+                               ".loc 1 8 3\nmov.b32 %r1, 4;\n.loc 3 30 1, inlined_at 1 8 3\nmov.b32 %r1, 5;\n"
+                               ".loc 3 30 1, inlined_at 1 7 3\nmov.b32 %r1, 6;"));
+  const auto& list = kernel(m).instructions;
+  const auto chain = [&](std::size_t i) {
+    std::vector<std::uint32_t> lines = {list[i].source.line};
+    for (std::uint32_t at = list[i].source.inlined_at; at != kNone; at = m.call_sites.at(at).where.inlined_at)
+      lines.push_back(m.call_sites[at].where.line);
+    return lines;
+  };
+  using Lines = std::vector<std::uint32_t>;
+  EXPECT_EQ(chain(0), (Lines{5}));
+  EXPECT_EQ(chain(1), (Lines{20, 7}));
+  EXPECT_EQ(chain(2), (Lines{30, 20, 7}));
+  EXPECT_EQ(chain(3), (Lines{8}));
+  EXPECT_EQ(chain(4), (Lines{30, 8}));
+  EXPECT_EQ(chain(5), (Lines{30, 7}));
+}
+
 TEST(Parse, CommentsAndSpacesMayStandAnywhere) {
   const Module m = parsed("// first\r\n.version/**/8.0/*\n*/.target sm_80\r\n.address_size 64\r\n.entry k(){.reg .b32 "
                           "%r<3>;/**/add.s32/* a */%r1,//b\r\n%r2\t,1;ret;}// no newline");

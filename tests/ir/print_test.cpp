@@ -64,6 +64,7 @@ void expect_same(const Function& a, const Instruction& x, const Function& b, con
   EXPECT_EQ(x.guard_negated, y.guard_negated);
   EXPECT_EQ(x.source.file, y.source.file);
   EXPECT_EQ(x.source.line, y.source.line);
+  EXPECT_EQ(x.source.inlined_at == kNone, y.source.inlined_at == kNone);
   ASSERT_EQ(x.operand_count, y.operand_count);
   for (std::uint32_t i = 0; i < x.operand_count; ++i) expect_same(a, a.operands(x)[i], b, b.operands(y)[i]);
 }

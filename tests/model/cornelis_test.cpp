@@ -33,7 +33,7 @@ TEST(Cornelis, PatternsOfALaunch) {
   EXPECT_DOUBLE_EQ(p->partitioning, 64.0 / 48);
   EXPECT_DOUBLE_EQ(p->branching, 32.0 / 12 / (64.0 / 48)); // the lanes without a thread are counted once
   EXPECT_DOUBLE_EQ(p->global_access, 8);
-  EXPECT_DOUBLE_EQ(p->bank_conflicts, (400 + 200) / 400.0);
+  EXPECT_DOUBLE_EQ(p->bank_conflicts.value(), (400 + 200) / 400.0);
   EXPECT_DOUBLE_EQ(p->barriers, 3);
 }
 
@@ -45,7 +45,7 @@ TEST(Cornelis, AnIdealLaunchHasNoPattern) {
   s.bank_conflict_passes = 0;
   const auto p = antiparallel_patterns(s, *find_device("gtx280"));
   ASSERT_TRUE(p);
-  for (const double factor : {p->branching, p->global_access, p->bank_conflicts, p->partitioning})
+  for (const double factor : {p->branching, p->global_access, p->bank_conflicts.value(), p->partitioning})
     EXPECT_DOUBLE_EQ(factor, 1);
 }
 

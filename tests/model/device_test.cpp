@@ -125,8 +125,8 @@ TEST(Devices, CurrentGpusHaveTheCoresAndBandwidthOfTheirDatasheets) {
   struct Row {
     const char* id;
     ComputeCapability capability;
-    int cores;
-    double bus_bits, gbit_s;
+    int cores, bus_bits;
+    double gbit_s;
     int l2_kib;
   };
   for (const Row& row : {Row{"gtx1080", {6, 1}, 2560, 256, 10, 2048}, Row{"rtx2080ti", {7, 5}, 4352, 352, 14, 5632},
@@ -141,6 +141,7 @@ TEST(Devices, CurrentGpusHaveTheCoresAndBandwidthOfTheirDatasheets) {
     EXPECT_EQ(d->capability, row.capability) << row.id;
     EXPECT_EQ(d->multiprocessors * d->cores_per_multiprocessor, row.cores) << row.id;
     const double peak = row.bus_bits * row.gbit_s / 8; // the datasheets of two round it down: 4 and 8 TB/s
+    EXPECT_EQ(d->memory_bus_bits, row.bus_bits) << row.id;
     EXPECT_NEAR(d->bandwidth_gb_s, peak, peak > 3000 ? 0.025 * peak : 0.01) << row.id;
     ASSERT_TRUE(d->l2) << row.id;
     EXPECT_EQ(d->l2->bytes, row.l2_kib * 1024) << row.id;

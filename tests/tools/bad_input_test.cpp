@@ -177,8 +177,9 @@ TEST(BadInput, Usage) {
   expect_refused(run_program({"run", "/nowhere/k.ptx", "--kernel", "k", "--grid", "1", "--block", "1"}),
                  {"cannot read '/nowhere/k.ptx'"});
   expect_refused(run_program({"run", "/nowhere/launch.toml"}), {"cannot read '/nowhere/launch.toml'"});
-  expect_refused(run_program({"run", "/nowhere/k.ptx"}), {"--kernel is missing"});
-  expect_refused(run_program({"run", "k.cu"}), {"--kernel is missing"});
+  expect_refused(run_program({"run", "/nowhere/k.ptx"}), {"cannot read '/nowhere/k.ptx': No such file or directory"});
+  const Folder folder;
+  expect_refused(run_program({"run", folder.write("k.cu", "")}), {"--kernel is missing"});
   expect_refused(run_program({"run", "/"}), {"there is no launch.toml in the folder '/'"});
   expect_refused(run_program({"check"}), {"no input file"});
   expect_refused(run_program({"check", "/nowhere/k.ptx"}), {"cannot read"});

@@ -158,5 +158,44 @@ TEST_F(Compare, BadInput) {
   EXPECT_EQ(run_program({"compare", "--help"}).status, 0);
 }
 
+// Three lines are inserted above, and the file gets another name: the same lines are compared, and no finding is new.
+TEST_F(Compare, FindsLinesThatMovedAndFilesThatWereRenamed) {
+  const auto with_lines = [&](const std::string& name, const std::string& source, int first, const char* stride) {
+    std::string ptx(api::testing::kScale);
+    const auto put = [&](const char* before, int line) {
+      ptx.insert(ptx.find(before), ".loc 1 " + std::to_string(line) + " 1\n  ");
+    };
+    ptx.insert(ptx.find(".visible"), ".file 1 \"" + source + "\"\n");
+    put("mul.wide", first);
+    put("ld.global", first + 1);
+    put("st.global", first + 2);
+    ptx.replace(ptx.find("%r4, 4;"), 7, std::string("%r4, ") + stride + ";");
+    return report(name, {"run", folder_.write("k.ptx", ptx), "--kernel", "scale", "--grid", "1", "--block", "32",
+                         "--arg", "x:f32[4096]", "--arg", "f32=2", "--arg", "u32=32"});
+  };
+  const std::string a = with_lines("a.json", "old.cu", 5, "64"), b = with_lines("b.json", "new.cu", 8, "128"),
+                    c = with_lines("c.json", "new.cu", 8, "64");
+  const Output o = run_program({"compare", a, b});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "old.cu:6 -> new.cu:9");
+  EXPECT_EQ(o.out.find("resolved: "), o.out.npos) << o.out;
+  EXPECT_EQ(o.out.find("new: "), o.out.npos) << o.out;
+  const Output same = run_program({"compare", a, c});
+  EXPECT_EQ(same.out.find("new.cu"), same.out.npos) << same.out;
+}
+
+TEST_F(Compare, FailsOnRegressions) {
+  const std::string a = strided("a.json", 1, 128), b = strided("b.json", 32, 128);
+  const Output worse = run_program({"compare", a, b, "--fail-on-regression", "5"});
+  EXPECT_EQ(worse.status, 4);
+  expect_contains(worse.err, "--fail-on-regression: ");
+  expect_contains(worse.err, "scale on GeForce GTX 480");
+  expect_contains(worse.out, "times as slow");
+  EXPECT_EQ(run_program({"compare", b, a, "--fail-on-regression", "5"}).status, 0);
+  EXPECT_EQ(run_program({"compare", a, a, "--fail-on-regression", "0"}).status, 0);
+  EXPECT_EQ(run_program({"compare", a, b, "--fail-on-regression", "100000"}).status, 0);
+  EXPECT_EQ(run_program({"compare", a, b, "--fail-on-regression", "-1"}).status, 2);
+}
+
 } // namespace
 } // namespace warplens::testing

@@ -135,10 +135,10 @@ TEST(DeviceRules, ADeviceOfAnotherDesignIsCountedByIt) {
   std::string text = read_text(kSource / "model/devices/h200.toml");
   text.replace(text.find("\"6.0\""), 5, "\"full.toml\"");
   text.replace(text.find("\"5.x+\""), 6, "\"banks.toml\"");
-  const Output o = run_program(
-      {"run", (kSource / "samples/transpose/shared.toml").string(), "--device", folder.write("d.toml", text)});
+  const Output o = run_program({"run", (kSource / "samples/transpose/shared.toml").string(), "--device",
+                                folder.write("d.toml", text), "--details", "memory,findings"});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_NE(o.out.find("each warp makes as few transactions of 32\n  and 64 bytes"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("each warp makes as few transactions of 32 and 64\n  bytes"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("8 banks of 4 bytes serve a warp"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("passes over the 8 banks"), std::string::npos) << o.out;
 }

@@ -40,9 +40,9 @@ TEST(Exec, SetsTheDevice) {
 TEST(Exec, ReportsAreShownAtExit) {
   const Output o = run_program({"exec", "--analyze", "--", WARPLENS_LAUNCHES, "2"});
   EXPECT_EQ(o.status, 0) << o.err;
-  const std::size_t first = o.err.find("scale on NVIDIA H200");
-  ASSERT_NE(first, o.err.npos) << o.err;
-  EXPECT_NE(o.err.find("scale on NVIDIA H200", first + 1), o.err.npos) << "two launches";
+  EXPECT_NE(o.err.find("2 launches of 1 kernel on NVIDIA H200"), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("launches 1, 2, identical\nscale on NVIDIA H200"), o.err.npos) << o.err;
+  EXPECT_EQ(o.err.find("\033"), o.err.npos) << "colours or progress without a terminal";
   EXPECT_EQ(run_program({"exec", "--", WARPLENS_LAUNCHES, "2"}).err, "");
 }
 
@@ -114,20 +114,23 @@ TEST(Exec, AStrippedProgramWithTheStaticRuntimeGetsAnErrorAndAReason) {
 TEST(Exec, JsonHasTheLaunchesThatWereChosen) {
   const Folder folder;
   const std::string file = (folder.path() / "r.json").string();
+  std::string told;
   const auto chosen = [&](std::vector<std::string> options) {
     std::vector<std::string> words{"exec", "--json", file};
     words.insert(words.end(), options.begin(), options.end());
     for (const char* word : {"--", WARPLENS_LAUNCHES, "5"}) words.emplace_back(word);
     const Output o = run_program(words);
     EXPECT_EQ(o.status, 0) << o.err;
-    EXPECT_EQ(o.err, "");
+    told = o.err;
     return kernels_in(file).size();
   };
   EXPECT_EQ(chosen({}), 5u);
   EXPECT_EQ(chosen({"--launch-skip", "2"}), 3u);
   EXPECT_EQ(chosen({"--launch-skip=1", "--launch-count", "2"}), 2u);
   EXPECT_EQ(chosen({"--kernel-name", "^sc"}), 5u);
+  EXPECT_EQ(told, "");
   EXPECT_EQ(chosen({"--kernel-name", "^other$"}), 0u);
+  EXPECT_EQ(told, "warplens: --kernel-name: no kernel matches '^other$'; the program launched 'scale'\n");
 }
 
 TEST(Exec, ReportsSurviveExitAndAKernelThatFails) {
@@ -180,7 +183,15 @@ TEST(Exec, BadUsage) {
       {{"exec", "--kernel-name", "(", "--", "true"}, "is not a regular expression"},
       {{"exec", "--json", "/no/such/folder/r.json", "--", "true"}, "cannot write"},
       {{"exec", "--what", "--", "true"}, "--what"},
-      {{"exec", folder.path().string() + "/none.cu"}, "cannot read"},
+      {{"exec", "--analyse", "--", "true"}, "did you mean '--analyze'?"},
+      {{"exec", folder.path().string() + "/none.cu"}, "none.cu': No such file or directory"},
+      {{"exec", "--details", "memry", "--", "true"}, "did you mean 'memory'?"},
+      {{"exec", "--fail-on", "finding>0", "--", "true"}, "did you mean 'findings'?"},
+      {{"exec", "--fail-on", "reuse_again>0", "--", "true"}, "only with --analyzers reuse_distance"},
+      {{"exec", "--analyzers", "cache", "--", "true"}, "did you mean 'caches'?"},
+      {{"exec", "--rule", "nosuch", "--", "true"}, "nosuch"},
+      {{"exec", "--sarif", "/no/such/folder/r", "--", "true"}, "cannot write"},
+      {{"exec", "--csv", "-", "--", "true"}, "/dev/stdout"},
   };
   for (const auto& [words, message] : cases) {
     const Output o = run_program(words);

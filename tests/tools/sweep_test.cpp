@@ -390,5 +390,33 @@ TEST_F(Sweep, TheTableOfAnotherSweep) {
   expect_contains(sweep({"--block", "32", "--resume", state}).err, "by warplens 9.");
 }
 
+TEST(SweepOfAProgram, HasARowForEachDevice) {
+  const Output o = run_program({"sweep", "--device", "h200,a100", "--", WARPLENS_LAUNCHES, "3"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("h200           3"), o.out.npos) << o.out;
+  EXPECT_NE(o.out.find("a100           3"), o.out.npos) << o.out;
+  EXPECT_NE(o.out.find("scale"), o.out.npos) << o.out;
+  EXPECT_EQ(o.out.find("8 8"), o.out.npos) << "the program's own output";
+  const Output csv = run_program({"sweep", "--device", "h200,a100", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
+  EXPECT_EQ(csv.out.find("device,kernel,launches,milliseconds,bound,failure\nh200,scale,3,"), 0u) << csv.out;
+}
+
+TEST(SweepOfAProgram, SaysWhyThereIsNoResult) {
+  const Output o = run_program({"sweep", "--device", "h200", "--", WARPLENS_LAUNCHES, "1", "exit", "7"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.out.find("exit status 7"), o.out.npos) << o.out;
+  const Output none = run_program({"sweep", "--device", "h200", "--", "true"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_NE(none.out.find("launched no kernel"), none.out.npos) << none.out;
+  for (const auto& [words, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"sweep", "--device", "h200", "--"}, "no program"},
+           {{"sweep", "--", "true"}, "nothing varies"},
+           {{"sweep", "--block", "32,64", "--", "true"}, "--block needs a launch file, not a program"}}) {
+    const Output refused = run_program(words);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.err.find(message), refused.err.npos) << refused.err;
+  }
+}
+
 } // namespace
 } // namespace warplens::testing

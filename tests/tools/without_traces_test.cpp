@@ -15,7 +15,7 @@ TEST(WithoutTraces, CommandsOfTracesSayWhy) {
 }
 
 TEST(WithoutTraces, AllElseIsThere) {
-  const Output o = run_program({"run", WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml"});
+  const Output o = run_program({"run", WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml", "--details", "memory"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("transactions"), o.out.npos) << o.out;
   const Output trace = run_program({"run", WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml", "--trace", "t.h5"});

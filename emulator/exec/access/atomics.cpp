@@ -21,8 +21,11 @@ using isa::Word;
 // Each operation returns the new value in memory (manual, 9.7.13.5). Wrapping uses unsigned types.
 struct Addition {
   template <class T> static T apply(T old, T b, T) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return old + b;
+    if constexpr (std::is_same_v<T, double>) { // a NaN stays as it is
+      const double sum = old + b;
+      return b != b ? b : old != old ? old : sum != sum ? isa::scalar::new_nan() : sum;
+    } else if constexpr (std::is_same_v<T, float>) {
+      return isa::scalar::canonical(old + b);
     } else {
       using U = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
@@ -33,7 +36,7 @@ struct Addition {
 struct FlushingAddition {
   static float apply(float old, float b, float) {
     using isa::scalar::flushed;
-    return flushed(flushed(old) + flushed(b));
+    return isa::scalar::canonical(flushed(flushed(old) + flushed(b)));
   }
 };
 struct And {

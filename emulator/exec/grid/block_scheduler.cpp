@@ -96,6 +96,7 @@ void BlockScheduler::round() {
       continue;
     }
     idle_.push_back(std::move(running_[i].ctas));
+    if (BlocksDone* const told = worker_.launch.progress) told->done.fetch_add(1, std::memory_order_relaxed);
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
     moved_ = true;
     moved_at_ = worker_.steps;

@@ -136,6 +136,16 @@ std::string called(const Trap& trap, const Program& program) {
   return f.is_entry ? "" : fmt::format("function {} of ", f.name);
 }
 
+// ", inlined at k.cu:12" for each call that the compiler inlined, innermost first
+std::string callers(const ir::Module& module, const ir::SourcePosition& source) {
+  std::string text;
+  for (std::uint32_t at = source.inlined_at; at != ir::kNone; at = module.call_sites[at].where.inlined_at)
+    for (const ir::SourceFile& f : module.files)
+      if (f.number == module.call_sites[at].where.file)
+        text += fmt::format(", inlined at {}:{}", f.name, module.call_sites[at].where.line);
+  return text;
+}
+
 // `what` happened, and where: kernel, block, thread, line.
 Diagnostic located(std::string what, const Trap& trap, const Launch& launch) {
   const Program& program = *launch.program;
@@ -149,6 +159,7 @@ Diagnostic located(std::string what, const Trap& trap, const Launch& launch) {
     d.where = i.where;
     for (const ir::SourceFile& f : program.module->files)
       if (f.number == i.source.file && i.source.line != 0) source = fmt::format(" at {}:{}", f.name, i.source.line);
+    source += callers(*program.module, i.source);
   }
   const std::uint64_t x = trap.cta % shape.grid[0], y = trap.cta / shape.grid[0] % shape.grid[1],
                       z = trap.cta / shape.grid[0] / shape.grid[1];

@@ -171,9 +171,10 @@ const Op* run_predicates(const Op* op, Warp* warp, Mask mask, Result (*)(A...), 
   return op + 1;
 }
 
-// Computes all lanes.
+// Computes all lanes into the row at `destination`.
 template <class F, class Result, class... A, std::size_t... I>
-const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_sequence<I...>) {
+void run_lanes(const Op* op, Warp* warp, std::uint32_t destination, [[maybe_unused]] Mask mask, Result (*)(A...),
+               std::index_sequence<I...>) {
   [[maybe_unused]] const RoundingScope<F> scope;
   const std::tuple<Source<A>...> sources{Source<A>(warp, source_row(op, I))...};
   const auto lane = [&](int i) { return F::lane(std::get<I>(sources)[i]...); };
@@ -185,70 +186,55 @@ const Op* run_lanes(const Op* op, Warp* warp, Result (*)(A...), std::index_seque
       values[i] = lane(i).first;
       truths[i] = lane(i).second ? 1 : 0;
     }
-    std::memcpy(row<First>(warp, op->dst[0]), values, sizeof values);
-    predicate(warp, op->dst[1]) = gather_bits([&](int i) { return truths[i] != 0; });
+    std::memcpy(row<First>(warp, destination), values, sizeof values);
+    write_predicate(warp, op->dst[1], mask, gather_bits([&](int i) { return truths[i] != 0; }));
   } else if constexpr (requires { typename F::Element; }) {
     using Element = typename F::Element;
-    [d = row<Element>(warp, op->dst[0])](const auto*... values) {
+    [d = row<Element>(warp, destination)](const auto*... values) {
       WARPLENS_INDEPENDENT
       for (std::size_t i = 0; i < kWarpSize * sizeof(Result) / sizeof(Element); ++i) d[i] = F::element(values[i]...);
     }(row<Element>(warp, source_row(op, I))...);
   } else if constexpr (requires { &F::row; }) {
     static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
-    F::row(row<Result>(warp, op->dst[0]), std::get<I>(sources).values...);
+    F::row(row<Result>(warp, destination), std::get<I>(sources).values...);
   } else {
-    write<Result, A...>(row<Result>(warp, op->dst[0]), lane);
+    write<Result, A...>(row<Result>(warp, destination), lane);
   }
-  return op + 1;
 }
 
-// Executes an instruction that writes dst[0] (and dst[1], a predicate) for some lanes only: all are computed, then the
-// others get their values back. A functor's loop is thus compiled once, and has no mask.
-template <class T, bool and_predicate>
-[[gnu::noinline]] const Op* some_lanes(const Op* op, Warp* warp, Mask mask, Handler handler) {
+// Copies the lanes of the mask from the warp's spare row to the destination.
+template <class T> [[gnu::noinline]] const Op* commit(const Op* op, Warp* warp, Mask mask) {
   T* const d = row<T>(warp, op->dst[0]);
-  T kept[kWarpSize];
-  std::memcpy(kept, d, sizeof kept);
-  [[maybe_unused]] const Mask truths = and_predicate ? predicate(warp, op->dst[1]) : Mask{};
-  Op all = *op;
-  all.guard_flip = ~predicate(warp, op->guard);
-  const Mask active = std::exchange(warp->active, kFullMask);
-  handler(&all, warp);
-  warp->active = active;
+  const T* const computed = row<T>(warp, kSpareRow);
   WARPLENS_INDEPENDENT
-  for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? d[i] : kept[i];
-  if constexpr (and_predicate) {
-    Mask& p = predicate(warp, op->dst[1]);
-    p = (p & mask) | (truths & ~mask);
-  }
+  for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? computed[i] : d[i];
   return op + 1;
 }
 
-template <class R> struct Destination {
-  using T = R;
-  static constexpr bool and_predicate = false;
-};
-template <class A> struct Destination<Both<A, bool>> {
-  using T = A;
-  static constexpr bool and_predicate = true;
-};
+template <class R> struct ValueOf { using Type = R; };
+template <class A, class B> struct ValueOf<Both<A, B>> { using Type = A; };
 
-// Everything is inlined: a remaining call would prevent vectorisation of the loops.
+// Everything is inlined: a remaining call would prevent vectorisation of the loops. If some lanes do not act, all are
+// computed in the spare row, so that a functor's loop is compiled once, and has no mask.
 template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
-  using D = Destination<typename Signature<decltype(&F::lane)>::Result>;
+  using T = typename ValueOf<typename Signature<decltype(&F::lane)>::Result>::Type;
   const Mask mask = acting(op, warp);
-  if constexpr (!is_predicate<typename D::T>) {
+  std::uint32_t destination = op->dst[0];
+  if constexpr (!is_predicate<T>) {
     if (mask != kFullMask) [[unlikely]] {
       if constexpr (WARPLENS_SINGLE_LANE && !requires { &F::row; })
         if (few(mask)) return one_lane<F>(op, warp, mask);
-      return some_lanes<typename D::T, D::and_predicate>(op, warp, mask, lanes<F>);
+      destination = kSpareRow;
     }
+    asm("" : "+r"(destination)); // or the compiler makes two loops
   }
-  return [mask]<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
-    if constexpr (is_predicate<typename D::T>)
+  return [mask, destination]<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
+    if constexpr (is_predicate<T>) {
       return run_predicates<F>(o, w, mask, f, std::index_sequence_for<A...>{});
-    else
-      return run_lanes<F>(o, w, f, std::index_sequence_for<A...>{});
+    } else {
+      run_lanes<F>(o, w, destination, mask, f, std::index_sequence_for<A...>{});
+      return mask == kFullMask ? o + 1 : commit<T>(o, w, mask);
+    }
   }(op, warp, &F::lane);
 }
 

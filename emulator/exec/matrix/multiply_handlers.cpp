@@ -5,6 +5,8 @@
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/matrix_tiles.hpp"
 
+#include "emulator/isa/semantics/formats.hpp"
+
 #include <cstring>
 
 namespace warplens::exec::WARPLENS_LEVEL {
@@ -85,13 +87,28 @@ void write_doubles(const Fragment& f, int step, Warp* warp, const double* column
     for (int half = 0; half < 8; half += 4) transpose_four(from + half, step * f.rows, to + 4 * half, 4);
   }
 }
+// One column. Which NaN the result is takes time to find out, and is asked only where there is one.
+template <int rows, bool which_nan>
+bool add_column(const MatrixSite& s, const double* a, const double* b, double* sum) {
+  for (int k = 0; k < s.k; ++k)
+    for (int i = 0; i < rows; ++i) {
+      const double x = a[k * rows + i], y = b[k * s.n], result = __builtin_fma(x, y, sum[i]);
+      sum[i] = which_nan ? isa::WARPLENS_LEVEL::with_nan(result, y, sum[i], x) : result;
+    }
+  bool any_nan = false;
+  for (int i = 0; i < rows; ++i) any_nan |= sum[i] != sum[i];
+  return any_nan;
+}
 template <int rows> void add_doubles(const MatrixSite& s, const double* a, const double* b, double* sums) {
   for (int j = 0; j < s.n; ++j) {
+    double* const c = sums + j * rows;
     double sum[rows];
-    std::memcpy(sum, sums + j * rows, sizeof sum);
-    for (int k = 0; k < s.k; ++k)
-      for (int i = 0; i < rows; ++i) sum[i] = __builtin_fma(a[k * rows + i], b[k * s.n + j], sum[i]);
-    std::memcpy(sums + j * rows, sum, sizeof sum);
+    std::memcpy(sum, c, sizeof sum);
+    if (add_column<rows, false>(s, a, b + j, sum)) [[unlikely]] {
+      std::memcpy(sum, c, sizeof sum);
+      add_column<rows, true>(s, a, b + j, sum);
+    }
+    std::memcpy(c, sum, sizeof sum);
   }
 }
 

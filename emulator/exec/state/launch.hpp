@@ -10,6 +10,7 @@
 #include "emulator/exec/state/trap.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ struct Machine {
 /// Size in bytes of the driver's workspace for a cooperative launch: its size and the counter of the grid's barrier, 32
 /// bits each (grid_workspace in CUDA's cooperative_groups/details/driver_abi.h).
 constexpr std::size_t kGridWorkspace = 8;
+
+/// How far a launch has come. Any thread may read it while the launch runs.
+struct BlocksDone {
+  std::atomic<std::uint64_t> done{0}, all{0}; ///< clusters; without clusters, blocks
+};
 
 struct Launch {
   std::shared_ptr<const Program> program;
@@ -46,6 +52,7 @@ struct Launch {
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace zero bytes in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
+  BlocksDone* progress = nullptr;          ///< told when a cluster has finished
   Heap* heap = nullptr;                    ///< for malloc() in kernels; nullptr: no heap
   DeviceRuntime* device_runtime = nullptr; ///< needed, with `heap`, by kernels that launch kernels
 };

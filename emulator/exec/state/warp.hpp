@@ -69,10 +69,12 @@ struct alignas(64) Warp {
   /// Instructions that it has executed; each block is counted as a whole when it is entered. Only with a watcher;
   /// exact, unlike `steps`.
   std::uint64_t counted = 0;
+  alignas(64) std::byte spare[kWarpSize * 16]; ///< a row of any type, for results of which only some lanes are kept
 };
 
 constexpr std::uint32_t kRegisterFile = sizeof(Warp);
 static_assert(kRegisterFile % 64 == 0);
+constexpr std::uint32_t kSpareRow = offsetof(Warp, spare);
 
 template <class T> inline T* row(Warp* warp, std::uint32_t offset) {
   return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(warp) + offset);

@@ -128,7 +128,7 @@ template <Form f, class Scaled> inline void divide(float* d, const float* a, con
   WARPLENS_INDEPENDENT
   for (int i = 0; i < kRowLanes; ++i) {
     const float numerator = scaled(a[i], b[i]), factor = std::bit_cast<float>(y[i]);
-    d[i] = flushes<f>() ? flushed_product(numerator, factor) : numerator * factor;
+    d[i] = canonical(flushes<f>() ? flushed_product(numerator, factor) : numerator * factor);
   }
 }
 
@@ -186,7 +186,7 @@ struct ReciprocalSquareRootDouble : ByRow<ReciprocalSquareRootDouble<f>, double,
         const double better = fused(fused(error, 0.375, 0.5), y[i] * error, y[i]);
         const bool special = !(x[i] > 0.0 && x[i] < __builtin_inf());
         const double scaled = __builtin_fabs(a[i]) < 0x1p-1022 ? better * 0x1p27 : better;
-        d[i] = special ? y[i] : scaled;
+        d[i] = is_nan(a[i]) ? quiet(a[i]) : a[i] < 0 ? new_nan() : special ? y[i] : scaled;
       }
     }
   }

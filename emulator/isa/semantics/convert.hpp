@@ -133,9 +133,6 @@ template <Form f> struct ConvertToInteger { // float to integer; always clamped,
   }
 };
 
-// The NaN that single precision makes.
-inline float canonical(float x) { return is_nan(x) ? from_bits<float>(0x7fffffffu) : x; }
-
 // The NaN of a double in a half type: cut, and quiet.
 template <Type t> inline std::uint32_t nan_of_double(double x) {
   constexpr Format to = kFormat<t>;

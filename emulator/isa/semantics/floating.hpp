@@ -30,16 +30,26 @@ template <Form f, class T> inline T output(T x) {
   return x;
 }
 
+// The result of arithmetic; the operands are in the order in which a NaN among them is the result.
+template <Form f, class T, class... Operands> inline T result(T x, Operands... operands) {
+  if constexpr (f.has(Word::w_sat)) return output<f>(x);
+  return with_nan(output<f>(x), operands...);
+}
+
+// A NaN, which keeps its sign, where the bits of a number are changed.
+inline float passed_on(float) { return std::bit_cast<float>(0x7fffffffu); }
+inline double passed_on(double x) { return quiet(x); }
+
 template <Form f> struct AddFloat { // 9.7.3.3
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return output<f>(input<f>(a) + input<f>(b)); }
+  static T lane(T a, T b) { return result<f>(input<f>(a) + input<f>(b), b, a); }
 };
 
 template <Form f> struct SubtractFloat { // 9.7.3.4
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return output<f>(input<f>(a) - input<f>(b)); }
+  static T lane(T a, T b) { return result<f>(input<f>(a) - input<f>(b), b, a); }
 };
 
 // .ftz tests whether a result would be subnormal if it were rounded to 24 digits with no bound on the exponent: some
@@ -49,7 +59,7 @@ template <Form f> inline float output_scaled(float rounded, float scaled) {
   const bool tiny = (magnitude_bits(scaled) < std::bit_cast<std::uint32_t>(0x1p-94f)) &
                     (magnitude_bits(rounded) <= std::bit_cast<std::uint32_t>(0x1p-126f));
   const float x = std::bit_cast<float>(tiny ? bits_of(rounded) & kSignBit<float> : bits_of(rounded));
-  return f.has(Word::w_sat) ? saturated(x) : x; // flushed already
+  return f.has(Word::w_sat) ? saturated(x) : canonical(x); // flushed already
 }
 // The same for a conversion: `exact` is the value that was rounded.
 template <Form f> inline float output_from(float rounded, double exact) {
@@ -66,7 +76,7 @@ template <Form f> struct MultiplyFloat { // 9.7.3.5
     if constexpr (f.has(Word::w_ftz))
       return output_scaled<f>(x * y, x * 0x1p32f * y);
     else
-      return output<f>(x * y);
+      return result<f>(x * y, b, a);
   }
 };
 
@@ -85,7 +95,7 @@ template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7
     if constexpr (f.has(Word::w_ftz))
       return output_scaled<f>(fused(x, y, z), fused(x * 0x1p32f, y, z * 0x1p32f));
     else
-      return output<f>(fused(x, y, z));
+      return result<f>(fused(x, y, z), b, c, a);
   }
 };
 
@@ -97,7 +107,7 @@ template <Form f> struct TruncatedMultiplyAdd {
     const auto cut = std::bit_cast<double>(std::bit_cast<std::uint64_t>(exact) & ~((std::uint64_t{1} << 29) - 1));
     const float added = static_cast<float>(cut + flushed(c)); // the sum of two 24-bit numbers, exact where it matters
     const float x = flushed(flushed(c) == 0.0f ? flushed(a) * flushed(b) : added);
-    return f.has(Word::w_sat) ? saturated(x) : x;
+    return f.has(Word::w_sat) ? saturated(x) : canonical(x);
   }
 };
 
@@ -111,31 +121,31 @@ template <class T> inline T square_root(T x) {
 template <Form f> struct DivideFloat { // div.rn and so on, 9.7.3.8
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return output<f>(input<f>(a) / input<f>(b)); }
+  static T lane(T a, T b) { return result<f>(input<f>(a) / input<f>(b), a, b); }
 };
 
 template <Form f> struct ReciprocalRounded { // rcp.rn and so on, 9.7.3.13
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a) { return output<f>(T{1} / input<f>(a)); }
+  static T lane(T a) { return result<f>(T{1} / input<f>(a), a); }
 };
 
 template <Form f> struct SquareRootRounded { // sqrt.rn and so on, 9.7.3.15
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a) { return output<f>(square_root(input<f>(a))); }
+  static T lane(T a) { return result<f>(square_root(input<f>(a)), a); }
 };
 
 template <class T> inline T from_bits(BitsOf<T> bits) { return std::bit_cast<T>(bits); }
 
-template <Form f> struct AbsoluteFloat { // 9.7.3.9
+template <Form f> struct AbsoluteFloat { // 9.7.3.9; a NaN keeps its sign
   using T = Lane<f.type()>;
-  static T lane(T a) { return from_bits<T>(magnitude_bits(input<f>(a))); }
+  static T lane(T a) { return is_nan(a) ? passed_on(a) : from_bits<T>(magnitude_bits(input<f>(a))); }
 };
 
-template <Form f> struct NegateFloat { // 9.7.3.10
+template <Form f> struct NegateFloat { // 9.7.3.10; a NaN keeps its sign
   using T = Lane<f.type()>;
-  static T lane(T a) { return from_bits<T>(bits_of(input<f>(a)) ^ kSignBit<T>); }
+  static T lane(T a) { return is_nan(a) ? passed_on(a) : from_bits<T>(bits_of(input<f>(a)) ^ kSignBit<T>); }
 };
 
 template <Form f> struct CopySign { // 9.7.3.2: the sign of a, the magnitude of b
@@ -172,7 +182,7 @@ template <class U> inline auto ordered(U bits) {
   return static_cast<I>(static_cast<I>(bits) ^ static_cast<I>(static_cast<U>(static_cast<I>(bits) >> top) >> 1));
 }
 
-// `infinity` and `nan` are those of the format whose bits these are.
+// `infinity` is that of the format whose bits these are, `nan` the result of two NaNs.
 template <Form f, bool smaller, class U> inline U extreme(U a, U b, U infinity, U nan) {
   constexpr U sign = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
   constexpr U rest = static_cast<U>(~sign);
@@ -195,7 +205,8 @@ template <Form f, bool smaller, class U> inline U extreme(U a, U b, U infinity, 
 template <Form f, bool smaller> struct ExtremeFloat {
   using T = Lane<f.type()>;
   static T lane(T a, T b) {
-    constexpr BitsOf<T> nan = sizeof(T) == 4 ? BitsOf<T>{0x7fffffffu} : static_cast<BitsOf<T>>(0x7fffffffffffffffu);
+    BitsOf<T> nan = 0x7fffffffu;
+    if constexpr (sizeof(T) == 8) nan = bits_of(quiet(b));
     return from_bits<T>(extreme<f, smaller>(bits_of(input<f>(a)), bits_of(input<f>(b)), kInfinity<T>, nan));
   }
 };

@@ -41,6 +41,26 @@ template <class S> constexpr BitsOf<S> bits_of(S x) { return std::bit_cast<BitsO
 template <class S> inline BitsOf<S> magnitude_bits(S x) { return bits_of(x) & ~kSignBit<S>; }
 template <class S> inline bool is_nan(S x) { return magnitude_bits(x) > kInfinity<S>; }
 
+// ---- the NaNs of the hardware, which processors do not all make by themselves (tests/data/hardware/nans.jsonl)
+
+// Single precision has one NaN. For comparisons of bits, the compiler generates more instructions.
+inline float canonical(float x) { return x == x ? x : std::bit_cast<float>(0x7fffffffu); }
+
+inline double quiet(double x) { return std::bit_cast<double>(bits_of(x) | std::uint64_t{1} << 51); }
+inline double new_nan() { return std::bit_cast<double>(std::uint64_t{0xfff8} << 48); }
+
+// The result x of arithmetic. In double precision, a NaN is that of the first of these operands that is one. If only
+// one is, x86-64 gives the same, as it does for a new NaN.
+template <class... Operands> inline float with_nan(float x, Operands...) { return canonical(x); }
+#if defined(__x86_64__)
+inline double with_nan(double x, double) { return x; }
+#else
+inline double with_nan(double x, double last) { return x == x ? x : last == last ? new_nan() : quiet(last); }
+#endif
+template <class... Others> inline double with_nan(double x, double first, double second, Others... others) {
+  return first == first ? with_nan(x, second, others...) : quiet(first);
+}
+
 enum class Overflow { infinity, finite }; // .satfinite
 
 // 1 where rounding in direction r takes the magnitude of x away from zero, 0 where towards it.
@@ -171,7 +191,7 @@ template <Form f, class S> inline S integral(S x) {
       return x;
   } else {
     // The processor's rounding instruction makes a NaN quiet. Library functions may not, so do it here.
-    if (rounds_to_integer<f>() && is_nan(x)) return std::bit_cast<S>(bits_of(x) | BitsOf<S>{1} << (kFraction<S> - 1));
+    if (rounds_to_integer<f>() && is_nan(x)) return quiet(x);
     if constexpr (f.has(Word::w_rni))
       return __builtin_rint(x);
     else if constexpr (f.has(Word::w_rzi))

@@ -49,6 +49,7 @@ CUresult launch(KernelLaunch kernel, CUfunction function, CUstream handle, void*
         check(kernel);
         set_arguments(kernel, parameters, extra);
         context.flush_printed();
+        kernel.stream = stream->id();
         stream->submit(std::move(kernel));
       },
       name);

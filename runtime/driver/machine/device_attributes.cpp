@@ -31,17 +31,13 @@ int double_ratio(const model::Device& device) {
 /// Level 2 cache, bytes.
 int l2_bytes(const model::Device& device) { return device.l2 ? device.l2->bytes : 0; }
 
-/// Bits; the width that yields the bandwidth at the clock below.
-int bus_bits(const model::Device& device) {
-  return device.bandwidth_gb_s >= 1000  ? 5120
-         : device.bandwidth_gb_s >= 250 ? 384
-         : device.bandwidth_gb_s >= 100 ? 256
-                                        : 128;
-}
+/// 0 if the device file does not say.
+int bus_bits(const model::Device& device) { return device.memory_bus_bits.value_or(0); }
 
-/// kHz; two transfers per cycle.
+/// kHz, from two transfers per cycle; 0 if the width of the bus is unknown.
 int memory_clock(const model::Device& device) {
-  return static_cast<int>(device.bandwidth_gb_s * 1e9 * 8 / bus_bits(device) / 2 / 1e3);
+  if (!device.memory_bus_bits) return 0;
+  return static_cast<int>(device.bandwidth_gb_s * 1e9 * 8 / *device.memory_bus_bits / 2 / 1e3);
 }
 
 std::optional<int> texture_extent(const model::Device& device, CUdevice_attribute a) {

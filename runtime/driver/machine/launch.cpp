@@ -2,12 +2,15 @@
 #include "runtime/driver/machine/launch.hpp"
 
 #include "api/launch/overruns.hpp"
+#include "api/session/environment.hpp"
 #include "runtime/driver/machine/module.hpp"
+#include "runtime/driver/machine/progress.hpp"
 #include "runtime/driver/machine/serve.hpp"
 #include "runtime/driver/machine/stream.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 
 namespace warplens::runtime {
@@ -67,6 +70,15 @@ api::LaunchRequest request_of(const KernelLaunch& launch) {
     request.arguments[i].bytes.assign(first, first + p.size);
   }
   return request;
+}
+
+/// Other options, such as limits, are those of the function.
+void count(api::LaunchOptions& options, const api::LaunchOptions& wanted) {
+  options.rules = wanted.rules;
+  options.analyzers = wanted.analyzers;
+  options.first_level = wanted.first_level;
+  options.per_block = wanted.per_block;
+  options.registers = wanted.registers;
 }
 
 } // namespace
@@ -174,18 +186,24 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   const std::shared_ptr<Observer> told = observer();
   bool selected = told && told->selects(launch.function->name()); // for the kernel launched last
   request.options.analyze = selected;
+  if (selected) count(request.options, told->counts());
+  request.options.keep_accesses = selected && std::getenv(api::environment::kHtml) != nullptr;
   request.analyze_child = [&](const ir::Function& kernel) { return selected = told && told->selects(kernel.name); };
   // With one stream and no memory that the host can write, a kernel that waits for a change would wait forever.
   request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
   request.past_ends = !strict();
-  Expected<api::LaunchReport> report = api::launch(request);
+  Expected<api::LaunchReport> report = [&] {
+    const LaunchShown shown(request);
+    return api::launch(request);
+  }();
   request.analyze_child = {};
   launch.function->return_request(std::move(request));
   if (!report) {
     tell(render(report.error(), {}));
     return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
   }
-  for (const api::LaunchReport& one : api::with_children(std::move(*report))) {
+  for (api::LaunchReport& one : api::with_children(std::move(*report))) {
+    one.stream = launch.stream;
     context.add_printed(one.printed);
     for (const std::string& warning : api::Overruns::instance().fresh(one, {})) tell(warning);
     if (one.trap) {

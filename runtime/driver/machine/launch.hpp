@@ -13,6 +13,8 @@ public:
   virtual ~Observer() = default;
   /// Whether to analyze this launch, or only to run it. Also called for kernels that kernels launch.
   virtual bool selects(std::string_view kernel) = 0;
+  /// What to count for the selected launches.
+  [[nodiscard]] virtual const api::LaunchOptions& counts() const = 0;
   /// Called for a selected launch after it has completed or stopped.
   virtual void finished(const api::LaunchReport& report) = 0;
 };

@@ -27,6 +27,7 @@ struct KernelLaunch {
   std::uint64_t shared_bytes = 0; ///< dynamic
   bool cooperative = false;
   std::vector<std::byte> parameters = {}; ///< laid out as the kernel's parameter space
+  std::uint64_t stream = 0;               ///< Stream::id(), for reports; 0: of a graph
 };
 
 /// A box of bytes; arrays are also memory (their rows have a pitch).

@@ -2,8 +2,10 @@
 #include "runtime/driver/machine/report.hpp"
 
 #include "api/files/output_file.hpp"
+#include "api/html/page.hpp"
 #include "api/report/json_report.hpp"
-#include "api/report/report_text.hpp"
+#include "api/report/report_files.hpp"
+#include "api/report/terminal.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/kernel_name.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -13,11 +15,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
+#include <sstream>
 
 namespace warplens::runtime {
 
@@ -45,25 +50,80 @@ public:
   /// Counts the launches with a matching name, and returns whether to analyze this one.
   bool takes(const std::string& name) {
     if (name_ && !name_->matches(name)) return false;
+    matched_ = true;
     const std::uint64_t i = seen_++;
     return i >= skip_ && i - skip_ < count_;
   }
+
+  [[nodiscard]] bool matched() const { return matched_; } ///< some name
 
 private:
   std::optional<api::NamePattern> name_;
   std::uint64_t skip_ = number(environment::kLaunchSkip, 0);
   std::uint64_t count_ = number(environment::kLaunchCount, std::numeric_limits<std::uint64_t>::max());
   std::uint64_t seen_ = 0;
+  bool matched_ = false;
+};
+
+/// The options of `warplens exec`, which has validated them.
+struct ReporterSettings {
+  bool text = variable(environment::kAnalyze).has_value();
+  api::TextOptions of_text = text_settings();
+  api::ReportFiles files;
+  std::vector<api::Condition> conditions;
+  api::LaunchOptions counts;
+
+  ReporterSettings() {
+    for (const api::ReportFileOption& o : api::report_file_options()) files.*o.file = variable(o.variable).value_or("");
+    for (const std::string& line : lines_of(environment::kFailOn))
+      if (Expected<api::Condition> condition = api::Condition::parse(line)) conditions.push_back(std::move(*condition));
+    if (Expected<rules::RuleSet> rules = api::load_rules(lines_of(environment::kRules)))
+      counts.rules = std::move(*rules);
+    std::istringstream names(variable(environment::kAnalyzers).value_or(""));
+    for (std::string name; std::getline(names, name, ',');) counts.analyzers.push_back(name);
+    const std::string level = variable(environment::kFirstLevel).value_or("");
+    counts.first_level = level == "off"        ? api::FirstLevel::off
+                         : level == "on"       ? api::FirstLevel::on
+                         : level == "enlarged" ? api::FirstLevel::enlarged
+                                               : api::FirstLevel::device;
+    counts.per_block = variable(environment::kPerBlock).has_value();
+    if (variable(environment::kRegisters))
+      counts.registers = static_cast<std::uint32_t>(number(environment::kRegisters, 0));
+  }
+  [[nodiscard]] bool any() const {
+    const auto all = api::report_file_options();
+    return text || !conditions.empty() || variable(environment::kHtml) ||
+           std::any_of(all.begin(), all.end(), [&](const auto& o) { return !(files.*o.file).empty(); });
+  }
+
+private:
+  static std::vector<std::string> lines_of(const char* name) {
+    std::vector<std::string> list;
+    std::istringstream lines(variable(name).value_or(""));
+    for (std::string line; std::getline(lines, line);) list.push_back(line);
+    return list;
+  }
+  static api::TextOptions text_settings() {
+    api::TextOptions options = api::text_options_for(STDERR_FILENO);
+    const std::string asked = variable(environment::kDetails).value_or("");
+    if (!asked.empty())
+      if (const Expected<api::Sections> sections = api::parse_sections({&asked, 1})) options.details = *sections;
+    options.shown = variable(environment::kShow).value_or("");
+    options.counters = variable(environment::kCounters).has_value();
+    return options;
+  }
 };
 
 class Reporter : public Observer {
 public:
-  explicit Reporter(const model::Device& device) : device_(device) {}
+  Reporter(const model::Device& device, ReporterSettings settings) : device_(device), settings_(std::move(settings)) {}
 
   bool selects(std::string_view kernel) override {
     const std::lock_guard lock(mutex_);
+    names_.insert(std::string(kernel));
     return selection_.takes(std::string(kernel));
   }
+  [[nodiscard]] const api::LaunchOptions& counts() const override { return settings_.counts; }
 
   void finished(const api::LaunchReport& report) override {
     const std::lock_guard lock(mutex_);
@@ -80,6 +140,7 @@ public:
     } catch (const Failure&) { // a stream is still being captured
     }
     const std::lock_guard lock(mutex_);
+    tell_unmatched();
     write();
   }
 
@@ -90,21 +151,40 @@ public:
 
 private:
   void write() {
-    if (variable(environment::kAnalyze)) write_text();
-    if (const auto file = variable(environment::kJson)) write_json(*file);
+    if (settings_.text) write_text();
+    for (const api::ReportFileOption& o : api::report_file_options())
+      if (const std::string& file = settings_.files.*o.file; !file.empty())
+        write_file(file, [&](const model::Device& device, std::span<const api::LaunchReport> launches) {
+          return api::report_text_of(o, device, launches, settings_.conditions);
+        });
+    if (const auto file = variable(environment::kHtml)) write_file(*file, page_of);
+    tell_conditions();
   }
 
   /// The reports that are not written yet.
   void write_text() {
-    const api::Style style = isatty(STDERR_FILENO) == 1 && !variable("NO_COLOR") ? api::kColours : api::Style{};
-    for (; written_ < reports_.size(); ++written_)
-      if (!reports_[written_].trap) // reported when it happened
-        std::fprintf(stderr, "%s\n", api::printable(api::text_report(reports_[written_], style), style).c_str());
+    const api::Style style = api::style_for(STDERR_FILENO);
+    const std::span<const api::LaunchReport> fresh = std::span(reports_).subspan(written_);
+    written_ = reports_.size();
+    Expected<std::string> text = api::text_report(fresh, style, settings_.of_text);
+    if (!text) {
+      tell("--show: " + text.error().list().front().message);
+      api::TextOptions others = settings_.of_text;
+      others.shown.clear();
+      text = api::text_report(fresh, style, others);
+    }
+    if (!text->empty()) std::fprintf(stderr, "%s\n", api::printable(*text, style).c_str());
+  }
+
+  static std::string page_of(const model::Device& device, std::span<const api::LaunchReport> launches) {
+    const Expected<std::string> page = api::html_page(api::json_for_page(device, launches));
+    if (!page) tell(page.error().list().front().message); // warplens exec has checked for the page
+    return page.value_or("");
   }
 
   /// Writes all reports again. A reader finds the old file or the new one, never a partial one. Only a regular file is
   /// replaced: pipes and standard streams are written directly.
-  void write_json(std::string file) const {
+  template <class Format> void write_file(std::string file, Format&& format) const {
     const bool is_first = variable(environment::kProcess) == std::to_string(process_);
     if (!is_first && reports_.empty()) return;
     if (!is_first) file += fmt::format(".{}", process_);
@@ -114,7 +194,7 @@ private:
     const bool replaces = !fs::exists(there) || fs::is_regular_file(there);
     if (!replaces && !fs::is_fifo(there) && file != "/dev/stdout" && file != "/dev/stderr")
       return tell(fmt::format("'{}' is not a regular file: the report is not written to it", file));
-    const std::string text = api::json_report(device_, reports_);
+    const std::string text = format(device_, reports_);
     if (replaces) {
       if (const Expected<void> written = api::write_whole(file, text); !written)
         tell(written.error().list().front().message);
@@ -125,10 +205,43 @@ private:
     if (!out) tell(fmt::format("cannot write '{}'", file));
   }
 
+  /// `warplens exec` reads the file when the program has ended.
+  void tell_conditions() {
+    if (settings_.conditions.empty() || reports_.empty()) return;
+    const std::vector<std::string> met = api::messages(api::met_conditions(settings_.conditions, reports_));
+    for (const std::string& text : met) tell("--fail-on: " + text);
+    for (const std::string& text : api::uncounted(settings_.conditions, reports_)) tell("--fail-on: " + text);
+    const auto verdict = variable(environment::kVerdict);
+    if (!verdict || met.empty()) return;
+    std::ofstream out(*verdict, std::ios::binary | std::ios::app);
+    for (const std::string& text : met) out << text << "\n";
+    out.flush();
+    if (!out) tell(fmt::format("cannot write '{}'", *verdict));
+  }
+
+  /// --kernel-name that matches no kernel of the program.
+  void tell_unmatched() const {
+    const auto name = variable(environment::kKernelName);
+    if (!name || names_.empty() || selection_.matched()) return;
+    std::string list;
+    constexpr std::size_t kMost = 10;
+    std::size_t count = 0;
+    for (const std::string& kernel : names_) {
+      if (count++ == kMost) {
+        list += ", …";
+        break;
+      }
+      list += fmt::format("{}'{}'", list.empty() ? "" : ", ", api::source_name(kernel));
+    }
+    tell(fmt::format("--kernel-name: no kernel matches '{}'; the program launched {}", *name, list));
+  }
+
   const pid_t process_ = getpid();
   const model::Device& device_;
+  const ReporterSettings settings_;
   std::mutex mutex_;
   Selection selection_;
+  std::set<std::string> names_; ///< of launched kernels
   std::vector<api::LaunchReport> reports_;
   std::size_t written_ = 0; ///< number of reports written as text
 };
@@ -146,8 +259,9 @@ std::shared_ptr<Reporter>& reporter() {
 } // namespace
 
 std::shared_ptr<Observer> observer_from_environment(const model::Device& device) {
-  if (!variable(environment::kAnalyze) && !variable(environment::kJson)) return nullptr;
-  reporter() = std::make_shared<Reporter>(device);
+  ReporterSettings settings;
+  if (!settings.any()) return nullptr;
+  reporter() = std::make_shared<Reporter>(device, std::move(settings));
   std::atexit([] { reporter()->at_exit(); });
   return reporter();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements `warplens exec --analyze` and `--json` (api/session/environment.hpp): which launches to analyze, and where
+// Implements the report options of `warplens exec` (api/session/environment.hpp): which launches to analyze, and where
 // to write the reports.
 //
 //   set_observer(observer_from_environment(device));       in cuInit(); null: no reports requested

@@ -48,9 +48,9 @@ def contradictions(folder, cuda):
     for header in ABI.glob("driver*.hpp"):
         (stand_in / header.name).write_text(
             "#pragma once\n#include <cstdint>\n#define __CUDA_API_VERSION_INTERNAL\n#include <cuda.h>\n")
-    twice = re.search(r"set\(per_thread (.*?)\)", (ROOT / "runtime/driver/CMakeLists.txt").read_text(), re.S).group(1)
-    for file in sorted((ROOT / "runtime" / "driver").glob("*_api.cpp")):
-        for variant in ([], [PER_THREAD]) if file.name in twice.split() else ([],):
+    twice = re.search(r"set\(per_thread\s+(.*?)\)", (ROOT / "runtime/driver/CMakeLists.txt").read_text(), re.S).group(1)
+    for file in sorted((ROOT / "runtime" / "driver" / "api").glob("*_api.cpp")):
+        for variant in ([], [PER_THREAD]) if f"api/{file.name}" in twice.split() else ([],):
             result = subprocess.run([*COMPILER, "-fsyntax-only", *variant, f"-I{folder}", f"-I{ROOT}", "-isystem", cuda,
                                      str(file)], capture_output=True, text=True)
             yield from (line for line in result.stderr.splitlines() if "error:" in line)

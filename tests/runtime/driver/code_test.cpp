@@ -178,6 +178,10 @@ TEST_F(Code, TheDeviceHasItsAttributes) {
   int value = 0;
   ASSERT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0), CUDA_SUCCESS);
   EXPECT_EQ(value, 132);
+  ASSERT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 0), CUDA_SUCCESS);
+  EXPECT_EQ(value, 6144);
+  ASSERT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 0), CUDA_SUCCESS);
+  EXPECT_EQ(value, 3125000); // kHz: 4800 GB/s with two transfers a cycle
   for (int a = 1; a < CU_DEVICE_ATTRIBUTE_MAX; ++a)
     EXPECT_EQ(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(a), 0), CUDA_SUCCESS) << a;
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX, 0), CUDA_ERROR_INVALID_VALUE);

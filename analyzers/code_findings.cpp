@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzers/code_findings.hpp"
+
+#include "analyzers/finding_kinds.hpp"
+#include "emulator/ir/control_flow.hpp"
+#include "emulator/ir/effects.hpp"
+#include "emulator/isa/special_registers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace warplens::analyzers {
+
+namespace {
+
+using ir::Instruction;
+
+bool has_part(const Instruction& i, std::string_view part) {
+  const std::string spelled = std::string(i.opcode) + ".";
+  return spelled.find("." + std::string(part) + ".") != std::string::npos;
+}
+
+Finding in_code(const InstructionRow& row, std::string_view rule, Severity severity) {
+  Finding finding;
+  finding.rule = rule;
+  finding.severity = severity;
+  finding.lines = {row.line};
+  finding.source_file = row.source_file;
+  finding.source_line = row.source_line;
+  finding.page = page_of(rule);
+  return finding;
+}
+
+void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys) {
+  for (const MetricKey& key : keys)
+    if (const Metric* metric = row.metrics.find(key)) finding.values.push_back(*metric);
+}
+
+/// What the value of a register depends on.
+struct Origins {
+  bool lane = false;   ///< the index of the thread in its warp
+  bool memory = false; ///< data that the kernel loads
+};
+
+class OriginFinder {
+public:
+  explicit OriginFinder(const Code& code)
+      : function_(*code.function), effects_(ir::effects(*code.module, *code.function)) {
+    for (std::size_t i = 0; i < effects_.size(); ++i)
+      for (const std::uint32_t written : effects_[i].writes) writers_[written].push_back(i);
+  }
+
+  [[nodiscard]] Origins of(std::uint32_t reg) const {
+    Origins found;
+    std::set<std::uint32_t> seen{reg};
+    std::vector<std::uint32_t> open{reg};
+    while (!open.empty()) {
+      const std::uint32_t next = open.back();
+      open.pop_back();
+      const auto writers = writers_.find(next);
+      if (writers == writers_.end()) continue;
+      for (const std::size_t i : writers->second) {
+        const Instruction& instruction = function_.instructions[i];
+        const std::string_view head = instruction.head();
+        if ((head == "ld" && !has_part(instruction, "param")) || head == "atom" || head == "tex") {
+          found.memory = true;
+          continue;
+        }
+        for (const ir::Operand& o : function_.operands(instruction))
+          if (o.kind == ir::OperandKind::special && (static_cast<isa::Special>(o.index) == isa::Special::tid ||
+                                                     static_cast<isa::Special>(o.index) == isa::Special::laneid))
+            found.lane = true;
+        for (const std::uint32_t read : effects_[i].reads)
+          if (seen.insert(read).second) open.push_back(read);
+      }
+    }
+    return found;
+  }
+
+private:
+  const ir::Function& function_;
+  std::vector<ir::Effect> effects_;
+  std::map<std::uint32_t, std::vector<std::size_t>> writers_;
+};
+
+bool is_loop(const ir::ControlFlow& flow, std::uint32_t instruction) {
+  const std::uint32_t block = flow.block_of[instruction];
+  const std::vector<std::uint32_t>& next = flow.blocks[block].successors;
+  return std::any_of(next.begin(), next.end(), [&](std::uint32_t to) { return to <= block; });
+}
+
+bool one_path_is_empty(const ir::ControlFlow& flow, std::uint32_t instruction) {
+  const ir::Block& block = flow.blocks[flow.block_of[instruction]];
+  return std::find(block.successors.begin(), block.successors.end(), block.ipdom) != block.successors.end();
+}
+
+} // namespace
+
+DivergenceRemedies::DivergenceRemedies(const Profile& profile, const Code& code) {
+  if (code.function == nullptr || code.module == nullptr) return;
+  std::vector<const InstructionRow*> divergent;
+  for (const InstructionRow& row : profile.instructions)
+    if (row.metrics.integer(MetricId::divergent_branch) != 0) divergent.push_back(&row);
+  if (divergent.empty()) return;
+  const ir::ControlFlow flow = ir::control_flow(*code.function);
+  const OriginFinder origins(code);
+  bool others = false;
+  for (const InstructionRow* row : divergent) {
+    const Instruction& branch = code.function->instructions[row->instruction];
+    // A branch through a table has its index in an operand, not in a guard.
+    Origins from;
+    if (branch.guard != ir::kNone) from = origins.of(branch.guard);
+    for (const ir::Operand& o : code.function->operands(branch)) {
+      if (o.kind != ir::OperandKind::reg) continue;
+      const Origins more = origins.of(o.index);
+      from = {from.lane || more.lane, from.memory || more.memory};
+    }
+    Cause& cause = causes_[row->instruction];
+    if (is_loop(flow, row->instruction))
+      cause = Cause::loop;
+    else if (from.memory)
+      cause = Cause::data;
+    else if (from.lane)
+      cause = one_path_is_empty(flow, row->instruction) ? Cause::lane_one_sided : Cause::lane;
+    others = others || (cause != Cause::data && !row->bounds_check);
+    if (cause == Cause::data) by_data_ += static_cast<double>(row->metrics.integer(MetricId::branch_lost_lane_slots));
+  }
+  // Where nothing else diverges, these branches also cost the lanes of the functions that they call.
+  if (!others) by_data_ = std::max(by_data_, static_cast<double>(profile.integer(MetricId::lost_lane_slots)));
+}
+
+DivergenceRemedies::Cause DivergenceRemedies::cause_of(const InstructionRow& row) const {
+  const auto found = causes_.find(row.instruction);
+  return found == causes_.end() ? Cause::unknown : found->second;
+}
+
+std::string DivergenceRemedies::sentence(const InstructionRow& row) const {
+  switch (cause_of(row)) {
+  case Cause::loop:
+    return "give the threads of a warp loops of equal length: sort the work by its length, or let the warp share the "
+           "iterations of one thread";
+  case Cause::data:
+    return "replace the branch by a table or a select instruction where the paths differ only in a value; otherwise "
+           "sort the threads of the block by the path that they take";
+  case Cause::lane_one_sided:
+    return "let threads with neighbouring indices do the work, so that whole warps take the branch and others skip it";
+  case Cause::lane: return "choose the path by the warp, such as threadIdx.x / 32, instead of by the thread";
+  case Cause::unknown: break;
+  }
+  return {};
+}
+
+double DivergenceRemedies::lost_slots(const InstructionRow& row) const {
+  return cause_of(row) == Cause::data ? by_data_
+                                      : static_cast<double>(row.metrics.integer(MetricId::branch_lost_lane_slots));
+}
+
+namespace {
+
+class CodeFindings {
+public:
+  CodeFindings(const Profile& profile, const Code& code, std::vector<Finding>& findings)
+      : profile_(profile), code_(code), findings_(findings) {}
+
+  void find() {
+    barriers();
+    doubles();
+    local_memory();
+    constant_memory();
+    loaded_again();
+    contended_atomics();
+  }
+
+private:
+  [[nodiscard]] const Instruction& of(const InstructionRow& row) const {
+    return code_.function->instructions[row.instruction];
+  }
+  static double executed(const InstructionRow& row) {
+    return static_cast<double>(row.metrics.integer(MetricId::warp_instructions));
+  }
+
+  /// The range of the recorded addresses of an instruction in a space.
+  struct Range {
+    std::uint64_t low = ~std::uint64_t{0}, high = 0;
+    [[nodiscard]] bool meets(const Range& o) const { return low < o.high && o.low < high; }
+  };
+  static Range range_of(const InstructionRow& row) {
+    Range range;
+    for (const RecordedAccess& a : row.recorded)
+      if (a.space == isa::Space::global && a.cta == 0)
+        for (const int lane : exec::EachLane(a.mask)) {
+          range.low = std::min(range.low, a.addresses[lane]);
+          range.high = std::max(range.high, a.addresses[lane] + a.lane_bytes);
+        }
+    return range;
+  }
+
+  /// Whether the threads of a block may exchange data: through shared memory, or because the kernel loads from where it
+  /// stores.
+  [[nodiscard]] bool data_may_cross() const {
+    for (const Instruction& i : code_.function->instructions) {
+      const std::string_view head = i.head();
+      if (has_part(i, "shared") || head == "call" || head == "cp" || head == "atom" || head == "red" ||
+          head == "fence" || head == "membar" || has_part(i, "volatile"))
+        return true;
+    }
+    for (const InstructionRow& store : profile_.instructions) {
+      if (store.counts.of_global(exec::AccessKind::store).requests == 0) continue;
+      for (const InstructionRow& load : profile_.instructions)
+        if (load.counts.of_global(exec::AccessKind::load).requests != 0 && range_of(store).meets(range_of(load)))
+          return true;
+    }
+    return false;
+  }
+
+  void barriers() {
+    const auto is_barrier = [&](const InstructionRow& row) {
+      return of(row).instruction_class == isa::InstructionClass::barrier && has_part(of(row), "sync");
+    };
+    if (std::none_of(profile_.instructions.begin(), profile_.instructions.end(), is_barrier) || data_may_cross())
+      return;
+    for (const InstructionRow& row : profile_.instructions) {
+      if (!is_barrier(row) || executed(row) == 0) continue;
+      Finding finding = in_code(row, "UnneededBarrier", Severity::warning);
+      finding.message = "no data crosses this barrier: the kernel does not use shared memory, and does not load what "
+                        "it stores";
+      finding.remedy = finding.advice = "remove the barrier";
+      finding.excess = executed(row);
+      finding.unit = "barriers";
+      finding.changes.barriers = executed(row);
+      keep_evidence(finding, row, {MetricId::warp_instructions});
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  void doubles() {
+    bool data = false, converted = false;
+    double arithmetic = 0, most = 0;
+    const InstructionRow* worst = nullptr;
+    for (const InstructionRow& row : profile_.instructions) {
+      const Instruction& i = of(row);
+      if (!has_part(i, "f64")) continue;
+      data = data || i.head() == "ld" || i.head() == "st" || i.head() == "atom" || i.head() == "red";
+      converted = converted || (i.head() == "cvt" && i.opcode.ends_with(".f32"));
+      if (isa::info(i.instruction_class).issue != "double_precision") continue;
+      arithmetic += executed(row);
+      if (executed(row) <= most) continue;
+      most = executed(row);
+      worst = &row;
+    }
+    if (data || !converted || worst == nullptr) return;
+    Finding finding = in_code(*worst, "DoublePrecisionInFloat", Severity::warning);
+    finding.message = fmt::format("{:.10g} warp instructions compute in double precision, but the kernel loads and "
+                                  "stores no double: a constant such as 1.0 makes the expression around it double",
+                                  arithmetic);
+    finding.remedy = finding.advice = "write the constants as float, such as 1.0f, and call the float functions";
+    finding.excess = arithmetic;
+    finding.unit = "instructions";
+    finding.changes.doubles = arithmetic;
+    keep_evidence(finding, *worst, {MetricId::warp_instructions});
+    findings_.push_back(std::move(finding));
+  }
+
+  void local_memory() {
+    const InstructionRow* worst = nullptr;
+    double requests = 0, most = 0;
+    for (const InstructionRow& row : profile_.instructions) {
+      const auto own =
+          static_cast<double>(row.metrics.integer(MetricId::local_load) + row.metrics.integer(MetricId::local_store));
+      requests += own;
+      if (own <= most) continue;
+      most = own;
+      worst = &row;
+    }
+    if (worst == nullptr) return;
+    const double all = static_cast<double>(profile_.integer(MetricId::warp_instructions));
+    if (requests < kLeastLocal * all) return;
+    Finding finding = in_code(*worst, "LocalMemory", Severity::note);
+    finding.message = fmt::format("{:.3g} % of the instructions access local memory, which lies in device memory: an "
+                                  "array of each thread whose indices are not known at compile time",
+                                  100 * requests / all);
+    finding.remedy = "unroll the loops that index the local array, so that the compiler can keep it in registers";
+    finding.advice = "unroll the loops that index the array, make it smaller, or keep it in shared memory with one "
+                     "column per thread";
+    finding.excess = requests;
+    finding.unit = "requests";
+    finding.changes.local = true;
+    finding.changes.instructions = requests;
+    keep_evidence(finding, *worst, {MetricId::local_load, MetricId::local_store});
+    findings_.push_back(std::move(finding));
+  }
+
+  void constant_memory() {
+    for (const InstructionRow& row : profile_.instructions) {
+      const auto passes = static_cast<double>(row.metrics.integer(MetricId::constant_passes));
+      const auto extra = static_cast<double>(row.metrics.integer(MetricId::constant_passes_excessive));
+      if (extra == 0 || extra < kLeastExcess * passes) continue;
+      const double requests = passes - extra;
+      Finding finding =
+          in_code(row, "ConstantSerialized", extra >= kMostlyWaste * passes ? Severity::warning : Severity::note);
+      finding.message = fmt::format("the threads of a warp read {:.3g} different words of constant memory at a time, "
+                                    "one after the other",
+                                    passes / requests);
+      finding.remedy = "copy the table to shared memory, or read it as const __restrict__ from global memory";
+      finding.advice = "use constant memory only for what all threads of a warp read at the same index";
+      finding.excess = extra;
+      finding.unit = "passes";
+      finding.changes.bank_passes = static_cast<double>(row.counts.of_all_shared().sum.besides);
+      keep_evidence(finding, row, {MetricId::constant_passes, MetricId::constant_passes_excessive});
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  /// Loads of the same address in a basic block, with a store in between that the compiler cannot tell apart.
+  void loaded_again() {
+    const ir::ControlFlow flow = ir::control_flow(*code_.function);
+    const std::vector<ir::Effect> effects = ir::effects(*code_.module, *code_.function);
+    std::map<std::uint32_t, const InstructionRow*> row_of;
+    for (const InstructionRow& row : profile_.instructions) row_of[row.instruction] = &row;
+    for (const ir::Block& block : flow.blocks) {
+      std::map<std::pair<std::uint32_t, std::int64_t>, bool> known; // address: whether a store followed
+      for (std::uint32_t i = block.first; i < block.end; ++i) {
+        const Instruction& instruction = code_.function->instructions[i];
+        const bool global = has_part(instruction, "global");
+        if (instruction.head() == "st" && global)
+          for (auto& [address, stored] : known) stored = true;
+        if (instruction.head() == "bar" || instruction.head() == "call" || instruction.head() == "barrier")
+          known.clear();
+        const auto address = address_of(instruction);
+        if (instruction.head() == "ld" && global && address && !has_part(instruction, "volatile")) {
+          const auto found = known.find(*address);
+          if (found != known.end() && found->second && row_of.count(i) != 0) again(*row_of[i]);
+          known[*address] = false;
+        }
+        for (const std::uint32_t written : effects[i].writes)
+          std::erase_if(known, [&](const auto& one) { return one.first.first == written; });
+      }
+    }
+  }
+
+  [[nodiscard]] std::optional<std::pair<std::uint32_t, std::int64_t>> address_of(const Instruction& i) const {
+    for (const ir::Operand& o : code_.function->operands(i))
+      if (o.kind == ir::OperandKind::address && o.count == 1) {
+        const ir::Operand& base = code_.function->operand_pool[o.index];
+        if (base.kind == ir::OperandKind::reg) return std::pair(base.index, o.value);
+      }
+    return std::nullopt;
+  }
+
+  void again(const InstructionRow& row) {
+    Finding finding = in_code(row, "RepeatedLoad", Severity::note);
+    finding.message = "the kernel loads this word again after a store, because the store could have changed it";
+    finding.remedy = "declare the pointers of the kernel const and __restrict__, or keep the word in a variable";
+    finding.advice = finding.remedy;
+    finding.excess = executed(row);
+    finding.unit = "requests";
+    finding.changes.accesses.push_back({row.instruction, 0});
+    finding.changes.instructions = executed(row);
+    keep_evidence(finding, row, {MetricId::global_requests_ld, MetricId::global_sectors});
+    findings_.push_back(std::move(finding));
+  }
+
+  /// Of one address for all lanes. ptxas combines the lanes of integer additions without a result itself.
+  void contended_atomics() {
+    for (const InstructionRow& row : profile_.instructions) {
+      const Instruction& i = of(row);
+      const bool atomic = row.counts.of_global(exec::AccessKind::atomic).requests != 0;
+      if (!atomic && row.counts.of_global(exec::AccessKind::reduction).requests == 0) continue;
+      if (!row.pattern.ends_with("broadcast")) continue;
+      const bool integer_add = has_part(i, "add") && !has_part(i, "f32") && !has_part(i, "f64");
+      if (integer_add && !atomic) continue;
+      Finding finding = in_code(row, "ContendedAtomics", Severity::warning);
+      finding.message = "the threads of a warp update the same word, one after the other";
+      finding.remedy = "combine the values of the warp with shuffles or __reduce_add_sync, and let one thread of it do "
+                       "the atomic";
+      finding.advice = "combine the values of the warp or the block first, or give each block its own copy and combine "
+                       "the copies at the end";
+      finding.excess = static_cast<double>(row.metrics.integer(MetricId::thread_instructions_on)) - executed(row);
+      finding.unit = "atomics";
+      keep_evidence(finding, row, {MetricId::global_requests_atom, MetricId::global_requests_red});
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  const Profile& profile_;
+  const Code& code_;
+  std::vector<Finding>& findings_;
+};
+
+} // namespace
+
+void find_in_code(const Profile& profile, const DeviceRules&, const Code& code, std::vector<Finding>& findings) {
+  if (code.function == nullptr || code.module == nullptr) return;
+  CodeFindings(profile, code, findings).find();
+}
+
+} // namespace warplens::analyzers

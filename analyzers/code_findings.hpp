@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings and remedies that need the instructions of the kernel besides their counts.
+//
+//   UnneededBarrier, saxpy.cu:12: "no data crosses this barrier: …"; remedy: "remove the barrier"
+#pragma once
+
+#include "analyzers/findings.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace warplens::analyzers {
+
+/// Of branches that diverge: what the condition depends on decides.
+class DivergenceRemedies {
+public:
+  DivergenceRemedies(const Profile& profile, const Code& code);
+  /// Empty if nothing is known.
+  [[nodiscard]] std::string sentence(const InstructionRow& row) const;
+  /// Lane slots that the remedy saves: sorting by data makes all branches uniform that depend on data.
+  [[nodiscard]] double lost_slots(const InstructionRow& row) const;
+
+private:
+  enum class Cause : std::uint8_t { unknown, loop, data, lane, lane_one_sided };
+  [[nodiscard]] Cause cause_of(const InstructionRow& row) const;
+  std::map<std::uint32_t, Cause> causes_; ///< by instruction
+  double by_data_ = 0;                    ///< lane slots of all branches that depend on data
+};
+
+/// Barriers, double precision, local memory, constant memory, repeated loads, contended atomics: in this order.
+void find_in_code(const Profile& profile, const DeviceRules& rules, const Code& code, std::vector<Finding>& findings);
+
+} // namespace warplens::analyzers

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzers/remedies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <set>
+
+namespace warplens::analyzers {
+
+namespace {
+
+using isa::Space;
+
+// A structure is seldom larger: then neighbouring elements are rows of a matrix.
+constexpr std::int64_t kLargestStructure = 128;
+// Of the range that an instruction spans, the share that it accesses from which on it counts as dense. Halos and the
+// rest of the last block leave some of a matrix out.
+constexpr double kDense = 0.6;
+// Instructions belong together, like the load and the store of a copy, if their numbers of requests differ by less.
+constexpr double kSimilar = 2;
+// Padding must remove this share of an instruction's conflicts: more than a detour through another pattern would.
+constexpr double kWorthPadding = 0.5;
+// Of a stage in shared memory, per request: the store and the load, and the computation of two addresses.
+constexpr double kStagePasses = 2, kStageInstructions = 4;
+
+std::uint64_t requests_of(const InstructionRow& row) {
+  std::uint64_t sum = 0;
+  for (const TransactionCount& one : row.counts.transactions) sum += one.requests;
+  return sum;
+}
+
+bool is_load(const InstructionRow& row) { return row.counts.of_global(exec::AccessKind::load).requests != 0; }
+
+/// The distance of all lanes from one access to the other, if it is the same and the lanes are.
+std::optional<std::int64_t> distance(const RecordedAccess& from, const RecordedAccess& to) {
+  if (from.mask != to.mask || from.space != to.space || from.kind != to.kind) return std::nullopt;
+  const int first = std::countr_zero(from.mask);
+  const std::uint64_t moved = to.addresses[first] - from.addresses[first];
+  for (const int lane : exec::EachLane(from.mask))
+    if (to.addresses[lane] - from.addresses[lane] != moved) return std::nullopt;
+  return static_cast<std::int64_t>(moved);
+}
+
+/// The distance between two consecutive visits of a warp, if it is always the same.
+std::optional<std::int64_t> between_visits(const InstructionRow& row) {
+  std::optional<std::int64_t> found;
+  for (std::size_t i = 0; i + 1 < row.recorded.size(); ++i) {
+    const RecordedAccess &a = row.recorded[i], &b = row.recorded[i + 1];
+    if (a.cta != b.cta || a.warp != b.warp || a.visit + 1 != b.visit) continue;
+    const auto moved = distance(a, b);
+    if (!moved || (found && *found != *moved)) return std::nullopt;
+    found = moved;
+  }
+  return found;
+}
+
+/// The distance from the first warp to the second.
+std::optional<std::int64_t> between_warps(const InstructionRow& row) {
+  for (const RecordedAccess& a : row.recorded)
+    for (const RecordedAccess& b : row.recorded)
+      if (a.warp == 0 && b.warp == 1 && a.cta == b.cta && a.visit == b.visit && a.visit == 0) return distance(a, b);
+  return std::nullopt;
+}
+
+/// Lanes in groups: `stride` from lane to lane, `step` from group to group. One group: the whole warp.
+struct Lattice {
+  std::int64_t stride = 0, step = 0;
+  int group = exec::kWarpSize;
+};
+
+std::optional<Lattice> lattice_of(const RecordedAccess& a) {
+  if (a.mask != ~exec::Mask{0}) return std::nullopt;
+  const auto at = [&](int lane) { return static_cast<std::int64_t>(a.addresses[lane]); };
+  for (const int group : {32, 16, 8, 4, 2}) {
+    const Lattice found{at(1) - at(0), group == exec::kWarpSize ? 0 : at(group) - at(0), group};
+    bool fits = true;
+    for (int lane = 0; lane < exec::kWarpSize && fits; ++lane)
+      fits = at(lane) == at(0) + lane % group * found.stride + lane / group * found.step;
+    if (fits) return found;
+  }
+  return std::nullopt;
+}
+
+const RecordedAccess* typical(const InstructionRow& row, Space space) {
+  for (const RecordedAccess& a : row.recorded)
+    if (a.space == space && a.role == RecordedAccess::Role::typical) return &a;
+  return nullptr;
+}
+
+/// The share of the bytes from the lowest to the highest recorded address that the instruction accesses in the launch.
+double density(const InstructionRow& row) {
+  std::uint64_t low = ~std::uint64_t{0}, high = 0, asked = 0;
+  for (const RecordedAccess& a : row.recorded)
+    for (const int lane : exec::EachLane(a.mask)) {
+      low = std::min(low, a.addresses[lane]);
+      high = std::max(high, a.addresses[lane] + a.lane_bytes);
+    }
+  for (const TransactionCount& one : row.counts.transactions) asked += one.asked;
+  return low < high ? static_cast<double>(asked) / static_cast<double>(high - low) : 1;
+}
+
+/// Whether other instructions access other fields of the same structures: in the same order, less than a structure
+/// away.
+bool has_fields(const InstructionRow& row, const Profile& profile) {
+  const RecordedAccess* const own = typical(row, Space::global);
+  if (own == nullptr || row.stride == 0) return false;
+  for (const InstructionRow& other : profile.instructions) {
+    if (&other == &row || other.stride != row.stride || is_load(other) != is_load(row)) continue;
+    for (const RecordedAccess& a : other.recorded) {
+      if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
+      const auto apart = distance(*own, a);
+      if (apart && *apart != 0 && std::abs(*apart) < std::abs(row.stride)) return true;
+    }
+  }
+  return false;
+}
+
+/// What remains of the transactions of an instruction if its accesses are perfect.
+double remaining_of(const InstructionRow& row, const rules::Coalescing& rule) {
+  double taken = 0, least = 0;
+  const rules::Coalescing::Unit unit = unit_of_waste(rule);
+  if (unit == rules::Coalescing::Unit::sectors) {
+    taken = static_cast<double>(row.metrics.integer(MetricId::global_sectors));
+    least = static_cast<double>(row.metrics.integer(MetricId::global_sectors_ideal));
+  } else {
+    const TransactionSums sum = row.counts.described(rule).sum;
+    taken = static_cast<double>(unit == rules::Coalescing::Unit::bytes ? sum.bytes() : sum.total());
+    least = static_cast<double>(sum.ideal);
+  }
+  return taken > 0 ? std::min(1.0, least / taken) : 1;
+}
+
+/// Of all instructions whose neighbouring lanes are as far apart: a change of the data or of the indices moves them
+/// all.
+Changes ideal_of_all(std::int64_t stride, const Profile& profile, const rules::Coalescing& rule) {
+  Changes changes;
+  for (const InstructionRow& row : profile.instructions) {
+    const RecordedAccess* const a = typical(row, Space::global);
+    const auto lanes = a != nullptr ? lattice_of(*a) : std::nullopt;
+    if (!lanes || std::abs(lanes->stride) != stride) continue;
+    if (const double remaining = remaining_of(row, rule); remaining < 1)
+      changes.accesses.push_back({row.instruction, remaining});
+  }
+  return changes;
+}
+
+/// Whether the kernel also has coalesced accesses of the other kind, about as many: exchanging the indices would make
+/// these uncoalesced.
+bool transposes(const InstructionRow& row, const Profile& profile) {
+  const auto own = static_cast<double>(requests_of(row));
+  return std::any_of(profile.instructions.begin(), profile.instructions.end(), [&](const InstructionRow& other) {
+    const auto requests = static_cast<double>(requests_of(other));
+    if (requests == 0 || is_load(other) == is_load(row)) return false;
+    if (requests > kSimilar * own || own > kSimilar * requests) return false;
+    const RecordedAccess* const a = typical(other, Space::global);
+    const auto lanes = a != nullptr ? lattice_of(*a) : std::nullopt;
+    return lanes && lanes->stride == a->lane_bytes && (lanes->group > 2);
+  });
+}
+
+Changes ideal(const InstructionRow& row, double remaining) {
+  Changes changes;
+  changes.accesses.push_back({row.instruction, remaining});
+  return changes;
+}
+
+Remedy staged(const InstructionRow& row, double remaining) {
+  const auto requests = static_cast<double>(requests_of(row));
+  Remedy remedy{"stage a tile in shared memory: load and store it with neighbouring threads on neighbouring words, and "
+                "exchange rows and columns in between",
+                ideal(row, remaining)};
+  remedy.changes.bank_passes = -kStagePasses * requests;
+  remedy.changes.instructions = -kStageInstructions * requests;
+  remedy.changes.barriers = -requests;
+  return remedy;
+}
+
+std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule) {
+  const std::int64_t stride = std::abs(row.stride);
+  if (stride > kLargestStructure || !has_fields(row, profile)) return std::nullopt;
+  return Remedy{fmt::format("store the fields of these structures of {} bytes in separate arrays, so that neighbouring "
+                            "threads access neighbouring words",
+                            stride),
+                ideal_of_all(stride, profile, rule)};
+}
+
+std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, double remaining, const Profile& profile,
+                              const rules::Coalescing& rule) {
+  const std::int64_t word = row.lane_bytes, stride = std::abs(lanes.stride);
+  if (lanes.stride == word) {
+    if (lanes.group == exec::kWarpSize) return std::nullopt; // only misaligned
+    return Remedy{fmt::format("make the x dimension of the block a multiple of {} threads, so that a warp accesses "
+                              "longer rows",
+                              exec::kWarpSize),
+                  ideal(row, remaining)};
+  }
+  if (stride <= word) return std::nullopt;
+  if (const auto loop = between_visits(row); loop && *loop != 0 && std::abs(*loop) <= word && std::abs(*loop) < stride)
+    return Remedy{"exchange the roles of the thread index and the loop counter: each thread walks along a row of its "
+                  "own, but neighbouring threads should access neighbouring words in each iteration",
+                  ideal(row, remaining)};
+  if (density(row) < kDense)
+    return Remedy{fmt::format("store the words that the kernel uses next to each other: neighbouring threads use {} of "
+                              "every {} bytes",
+                              word, stride),
+                  ideal(row, remaining)};
+  if (transposes(row, profile)) return staged(row, remaining);
+  const auto warps = between_warps(row);
+  const std::int64_t step = lanes.group < exec::kWarpSize ? lanes.step : warps.value_or(word);
+  if (std::abs(step) > word) return std::nullopt;
+  return Remedy{fmt::format("exchange x and y: neighbouring threads in x are {} bytes apart, those in y access "
+                            "neighbouring words",
+                            stride),
+                ideal_of_all(stride, profile, rule)};
+}
+
+} // namespace
+
+std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
+                                              const DeviceRules& rules) {
+  const RecordedAccess* const usual = typical(row, Space::global);
+  if (usual == nullptr) return std::nullopt;
+  if (auto structures = of_structures(row, profile, rules.coalescing)) return structures;
+  const auto lanes = lattice_of(*usual);
+  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing) : std::nullopt;
+}
+
+namespace {
+
+/// Passes of all requests of an instruction to shared memory: the average of those recorded, after `move`.
+double all_passes(const InstructionRow& row, const FastCoalescing& coalescing, const FastBanks& banks,
+                  const std::function<std::uint64_t(std::uint64_t)>& move) {
+  double sum = 0, count = 0;
+  for (RecordedAccess a : row.recorded) {
+    if (a.space != Space::shared) continue;
+    for (const int lane : exec::EachLane(a.mask)) a.addresses[lane] = move(a.addresses[lane]);
+    sum += cost_of(a, coalescing, banks);
+    count += 1;
+  }
+  return count > 0 ? sum / count * static_cast<double>(row.counts.of_all_shared().requests) : 0;
+}
+
+} // namespace
+
+std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile, const DeviceRules& rules) {
+  const FastCoalescing coalescing(rules.coalescing);
+  const FastBanks banks(rules.banks);
+  const auto total = [&](const std::function<std::uint64_t(std::uint64_t)>& move) {
+    double sum = 0;
+    for (const InstructionRow& one : profile.instructions) sum += all_passes(one, coalescing, banks, move);
+    return sum;
+  };
+  const auto same = [](std::uint64_t a) { return a; };
+  const double before = total(same), own = all_passes(row, coalescing, banks, same);
+  const auto requests = static_cast<double>(row.counts.of_all_shared().requests);
+  if (requests == 0 || own == 0) return std::nullopt;
+  const PassCount counted = row.counts.of_all_shared();
+  const double least = own - static_cast<double>(counted.sum.conflicts());
+
+  std::set<std::uint64_t> pitches = {64, 128, 256, 512, 1024};
+  if (row.stride != 0) pitches.insert(static_cast<std::uint64_t>(std::abs(row.stride)));
+  struct Best {
+    double all, own;
+    std::uint64_t pitch, pad;
+  };
+  std::optional<Best> best;
+  for (const std::uint64_t pitch : pitches)
+    for (const std::uint64_t pad : std::set<std::uint64_t>{4, std::max<std::uint64_t>(row.lane_bytes, 4)}) {
+      if (pad >= pitch || pitch % pad != 0) continue;
+      const auto move = [=](std::uint64_t a) { return a + a / pitch * pad; };
+      const Best tried{total(move), all_passes(row, coalescing, banks, move), pitch, pad};
+      if (!best || tried.all < best->all) best = tried;
+    }
+  if (!best || best->all >= before || own - best->own < kWorthPadding * (own - least)) return std::nullopt;
+  Remedy remedy{fmt::format("pad each row of {} bytes of the shared array by {} bytes: {:.3g} passes per request "
+                            "instead of {:.3g}",
+                            best->pitch, best->pad, best->own / requests, own / requests),
+                {}};
+  remedy.changes.bank_passes = before - best->all;
+  return remedy;
+}
+
+} // namespace warplens::analyzers

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the remedy for the accesses of an instruction from its recorded accesses, and tries it on them: the changed
+// addresses are counted again under the rules of the device.
+//
+//   lanes 4096 bytes apart, neighbouring warps 4 bytes apart: "exchange x and y …", remaining 0.125
+//   shared memory, lanes 128 bytes apart: "pad each row of 128 bytes by 4 bytes: 1 pass per request instead of 32"
+#pragma once
+
+#include "analyzers/findings.hpp"
+
+#include <optional>
+#include <string>
+
+namespace warplens::analyzers {
+
+struct Remedy {
+  std::string sentence;
+  Changes changes;
+};
+
+/// `remaining`: the share of the transactions of `row` that a perfect access needs.
+std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
+                                              const DeviceRules& rules);
+/// Padding of the rows of shared arrays, if it removes most conflicts of `row`. The changes include those of all other
+/// accesses to shared memory, which the padding moves, too.
+std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile, const DeviceRules& rules);
+
+} // namespace warplens::analyzers

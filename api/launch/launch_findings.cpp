@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/launch/launch_findings.hpp"
+
+#include "analyzers/finding_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace warplens::api {
+
+namespace {
+
+using analyzers::Finding;
+using analyzers::MetricId;
+
+// Less is within the noise of measurements, and far below the error of any model.
+constexpr double kWorthwhile = 1.05;
+// Sizes that programs use; larger ones than 512 leave large parts of a multiprocessor empty on many devices.
+constexpr std::array<std::uint64_t, 6> kBlockSizes = {64, 96, 128, 192, 256, 512};
+
+Finding of_launch(std::string_view rule, Severity severity) {
+  Finding finding;
+  finding.rule = rule;
+  finding.severity = severity;
+  finding.page = analyzers::page_of(rule);
+  return finding;
+}
+
+void keep_metrics(Finding& finding, const LaunchReport& report, std::initializer_list<MetricId> ids) {
+  for (const MetricId id : ids)
+    if (const analyzers::Metric* metric = report.profile.metrics.find(id)) finding.values.push_back(*metric);
+}
+
+std::uint64_t threads_of(const LaunchReport& report) { return report.block[0] * report.block[1] * report.block[2]; }
+
+model::OccupancyQuery query_of(const LaunchReport& report, std::int64_t shared_bytes, std::uint64_t threads) {
+  model::OccupancyQuery query;
+  query.capability = report.device.limits.capability;
+  query.threads = static_cast<std::int64_t>(threads);
+  query.registers = std::min<std::int64_t>(report.resources.registers, report.device.limits.registers_per_thread);
+  query.shared_bytes = shared_bytes;
+  return query;
+}
+
+class LaunchFindings {
+public:
+  LaunchFindings(LaunchReport& report, std::int64_t shared_bytes, const Predict& predict, double now)
+      : report_(report), shared_bytes_(shared_bytes), predict_(predict), now_(now) {}
+
+  void find() {
+    block_size();
+    too_few_blocks();
+    occupancy();
+  }
+
+private:
+  /// 0: not predicted.
+  [[nodiscard]] double speedup(const model::KernelStatistics& s) const {
+    const Expected<model::Prediction> then = predict_(s);
+    return then && then->milliseconds > 0 ? now_ / then->milliseconds : 0;
+  }
+
+  void block_size() {
+    const std::uint64_t threads = threads_of(report_), rest = threads % model::kWarpSize;
+    if (rest == 0) return;
+    const std::uint64_t full = (threads / model::kWarpSize + 1) * model::kWarpSize;
+    const double idle = static_cast<double>(full - threads) / static_cast<double>(full);
+    if (idle < analyzers::kLeastExcess || full > static_cast<std::uint64_t>(report_.device.limits.threads_per_block))
+      return;
+    const double faster = speedup(with_block_size(report_, shared_bytes_, full));
+    Finding finding = of_launch("BlockSize", idle >= analyzers::kMostlyWaste ? Severity::warning : Severity::note);
+    finding.message = fmt::format("blocks of {} threads: the last warp of each has {} threads, so that {:.3g} % of the "
+                                  "lanes are idle",
+                                  threads, rest, 100 * idle);
+    finding.remedy = fmt::format("launch blocks of {} threads instead of {}", full, threads);
+    finding.advice = "make the block size a multiple of 32 threads";
+    finding.excess =
+        idle * static_cast<double>(report_.profile.integer(MetricId::warp_instructions)) * model::kWarpSize;
+    finding.unit = "lane slots";
+    if (faster > 0) finding.speedup = std::max(1.0, faster);
+    keep_metrics(finding, report_, {MetricId::blocks_launched, MetricId::warps_launched});
+    report_.findings.push_back(std::move(finding));
+  }
+
+  void too_few_blocks() {
+    const std::uint64_t blocks = report_.grid[0] * report_.grid[1] * report_.grid[2], threads = threads_of(report_);
+    const auto multiprocessors = static_cast<std::uint64_t>(report_.device.multiprocessors);
+    if (blocks >= multiprocessors) return;
+    std::uint64_t size = threads;
+    while (size > model::kWarpSize && blocks * threads / size < multiprocessors) size /= 2;
+    size = std::max<std::uint64_t>(size / model::kWarpSize, 1) * model::kWarpSize;
+    if (size >= threads) return;
+    const double faster = speedup(with_block_size(report_, shared_bytes_, size));
+    if (faster < kWorthwhile) return;
+    Finding finding = of_launch("TooFewBlocks", Severity::warning);
+    finding.message = fmt::format("{} blocks occupy {} of the {} multiprocessors", blocks, blocks, multiprocessors);
+    finding.remedy = fmt::format("launch {} blocks of {} threads instead of {} of {}", blocks * threads / size, size,
+                                 blocks, threads);
+    finding.advice = "use smaller blocks, or distribute the work of a thread over several";
+    finding.excess = static_cast<double>(multiprocessors - blocks);
+    finding.unit = "multiprocessors";
+    finding.speedup = faster;
+    keep_metrics(finding, report_, {MetricId::blocks_launched});
+    report_.findings.push_back(std::move(finding));
+  }
+
+  struct Lift {
+    model::OccupancyQuery query;
+    std::string remedy;
+  };
+
+  /// The smallest change of a resource with which more blocks fit.
+  std::optional<Lift> lift(model::OccupancyLimiter limiter) const {
+    const model::OccupancyQuery now = query_of(report_, shared_bytes_, threads_of(report_));
+    const auto better = [&](const model::OccupancyQuery& query) {
+      const auto o = model::occupancy(query);
+      return o && o->blocks > report_.occupancy->blocks;
+    };
+    Lift result{now, {}};
+    model::OccupancyQuery& query = result.query;
+    switch (limiter) {
+    case model::OccupancyLimiter::registers:
+      while (query.registers > 1 && !better(query)) --query.registers;
+      result.remedy = fmt::format("limit the registers of a thread to {} instead of {}: __launch_bounds__({}, {}) or "
+                                  "-maxrregcount",
+                                  query.registers, now.registers, now.threads, report_.occupancy->blocks + 1);
+      break;
+    case model::OccupancyLimiter::shared: {
+      const int unit = report_.device.limits.shared_unit;
+      while (query.shared_bytes > unit && !better(query)) query.shared_bytes -= unit;
+      result.remedy = fmt::format("use at most {} bytes of shared memory per block instead of {}", query.shared_bytes,
+                                  now.shared_bytes);
+      break;
+    }
+    default: return std::nullopt; // of the block size: tried by itself
+    }
+    return better(query) ? std::optional(result) : std::nullopt;
+  }
+
+  void occupancy() {
+    const model::Occupancy& o = *report_.occupancy;
+    const double blocks = static_cast<double>(report_.profile.integer(MetricId::blocks_launched));
+    if (o.ratio >= 1 || blocks <= static_cast<double>(o.blocks) * report_.device.multiprocessors) return;
+    double most = 0;
+    std::string remedy;
+    for (const model::OccupancyLimiter limiter : o.bound_by) {
+      if (o.bound_by.size() > 1) break; // one change alone does not help
+      if (const auto lifted = lift(limiter)) {
+        model::KernelStatistics s = report_.statistics;
+        s.resident_blocks = model::occupancy(lifted->query)->blocks;
+        most = speedup(s);
+        remedy = lifted->remedy;
+      }
+    }
+    if (threads_of(report_) % model::kWarpSize == 0)
+      for (const std::uint64_t size : kBlockSizes) {
+        const double tried = speedup(with_block_size(report_, shared_bytes_, size));
+        if (size == threads_of(report_) || tried <= kWorthwhile * std::max(most, 1.0)) continue;
+        most = tried;
+        remedy = fmt::format("launch blocks of {} threads instead of {}", size, threads_of(report_));
+      }
+    if (most < kWorthwhile) return;
+    std::string limiters;
+    for (const model::OccupancyLimiter limiter : o.bound_by)
+      limiters += fmt::format("{}{}", limiters.empty() ? "" : " and ", to_string(limiter));
+    Finding finding = of_launch("Occupancy", Severity::note);
+    finding.message = fmt::format("{} of {} warps are resident on a multiprocessor, limited by {}", o.warps,
+                                  report_.device.limits.warps, limiters);
+    finding.remedy = remedy;
+    finding.advice = "use fewer registers or less shared memory, or another block size, so that more warps are "
+                     "resident and hide each other's latency";
+    finding.excess = report_.device.limits.warps - o.warps;
+    finding.unit = "warps";
+    finding.speedup = most;
+    keep_metrics(finding, report_,
+                 {MetricId::registers, MetricId::limit_registers, MetricId::limit_shared, MetricId::limit_warps,
+                  MetricId::limit_blocks});
+    report_.findings.push_back(std::move(finding));
+  }
+
+  LaunchReport& report_;
+  std::int64_t shared_bytes_;
+  const Predict& predict_;
+  double now_; ///< milliseconds
+};
+
+} // namespace
+
+model::KernelStatistics with_block_size(const LaunchReport& report, std::int64_t shared_bytes, std::uint64_t threads) {
+  model::KernelStatistics s = report.statistics;
+  const auto before = static_cast<double>(threads_of(report)), after = static_cast<double>(threads);
+  const double lanes_before = before / model::warps_per_block(s);
+  s.blocks = std::ceil(*s.blocks * before / after);
+  s.threads_per_block = after;
+  // A full warp does what several partial ones did.
+  const double fuller = after / model::warps_per_block(s) / lanes_before;
+  for (model::KernelStatistics::Field* field :
+       {&s.transactions_32, &s.transactions_64, &s.transactions_128, &s.vector_transactions_32,
+        &s.vector_transactions_64, &s.vector_transactions_128, &s.load_transactions, &s.store_transactions,
+        &s.atomic_transactions, &s.bytes_per_request, &s.flops, &s.lanes_per_instruction})
+    if (*field) *field = **field * fuller;
+  if (s.lanes_per_instruction) s.lanes_per_instruction = std::min<double>(*s.lanes_per_instruction, model::kWarpSize);
+  if (const auto o = model::occupancy(query_of(report, shared_bytes, threads))) s.resident_blocks = o->blocks;
+  return s;
+}
+
+void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predict& predict) {
+  if (!report.occupancy) {
+    const auto why = model::occupancy(query_of(report, shared_bytes, threads_of(report)));
+    if (why) return;
+    Finding finding = of_launch("ImpossibleLaunch", Severity::warning);
+    const Diagnostic& first = why.error().list().front();
+    finding.message = fmt::format("{} cannot run this launch: {}", report.device.name, first.message);
+    finding.remedy = first.hint.empty() ? "use a smaller block, or fewer registers or less shared memory" : first.hint;
+    finding.advice = "use a smaller block, limit the registers with __launch_bounds__, or use less shared memory";
+    report.findings.push_back(std::move(finding));
+    return;
+  }
+  const model::Prediction* const now = model::trusted(report.predictions);
+  if (now != nullptr) LaunchFindings(report, shared_bytes, predict, now->milliseconds).find();
+}
+
+} // namespace warplens::api

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document of the page: a report of `run` or `exec`, a sweep, or a comparison, in JSON.
+
+/** Launches refer to equal members of earlier launches: api/report/json_page.cpp. */
+function resolved(report) {
+  for (const launch of report.launches ?? [])
+    for (const [member, value] of Object.entries(launch)) if (value?.same_as !== undefined) launch[member] = report.launches[value.same_as][member];
+  return report;
+}
+
+/** Unpacks what api/html/page.cpp packed: JSON, in zlib's format, in base64. */
+export async function readDocument(text) {
+  const packed = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return resolved(JSON.parse(await new Response(stream).text()));
+}
+
+export const metric = (holder, name) => holder[name] ?? 0;
+
+// Names are made once: a kernel of thousands of lines is asked many times.
+const byOperation = (pattern) => ['ld', 'st', 'atom', 'red'].map((operation) => pattern.replace('*', operation));
+const counter = (pattern) => {
+  const list = byOperation(pattern);
+  return (holder) => {
+    let total = 0;
+    for (const name of list) total += holder[name] ?? 0;
+    return total;
+  };
+};
+
+export const names = {
+  instructions: 'smsp__inst_executed.sum',
+  threads: 'smsp__thread_inst_executed.sum',
+  activeLanes: 'smsp__thread_inst_executed_per_inst_executed.ratio',
+  sectors: 'memory_l2_theoretical_sectors_global',
+  sectorsIdeal: 'memory_l2_theoretical_sectors_global_ideal',
+  branches: 'smsp__sass_branch_targets.sum',
+};
+
+/** Requests to global memory, of a launch's metrics or of an instruction. */
+export const requests = counter('l1tex__t_requests_pipe_lsu_mem_global_op_*.sum');
+export const sectors = counter('l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum');
+export const sharedRequests = counter('smsp__inst_executed_op_shared_*.sum');
+export const passes = counter('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum');
+export const conflicts = counter('l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*.sum');
+
+/** The name of a kernel as in the source, where the report has it. */
+export const kernelName = (launch) => launch.name ?? launch.kernel;
+
+export const trap = (launch) => launch.findings.find((finding) => finding.rule === 'Trap');
+
+// Where the report does not say which model to trust on its device: those that predict a time, the best first.
+const preferred = ['throughput-latency', 'dasgupta', 'sim', 'hong-kim', 'volkov', 'bounds', 'roofline'];
+
+/** The prediction to show first, or undefined. */
+export function trusted(launch) {
+  const list = launch.predictions ?? [];
+  return list.find((p) => p.trusted)
+    ?? preferred.map((model) => list.find((p) => p.model === model)).find((p) => p) ?? list[0];
+}
+
+/** The relative error that measurements of other launches suggest; undefined where there is none. */
+export function expectedError(prediction) {
+  const error = prediction.expected_error;
+  const value = error?.median_percent ?? error?.mean_percent;
+  return value === undefined || value === null ? undefined : value / 100;
+}
+
+export const launchTime = (launch) => trusted(launch)?.milliseconds ?? NaN;
+
+const positions = new Map();
+/** "file:12" as { file, line }; null without a position. */
+export function position(source) {
+  if (!source) return null;
+  if (!positions.has(source)) {
+    const match = /^(.*):(\d+)$/s.exec(source);
+    positions.set(source, match && { file: match[1], line: Number(match[2]) });
+  }
+  return positions.get(source);
+}
+export const baseName = (file) => file.slice(file.lastIndexOf('/') + 1);
+
+/** What limits a launch decides which counter makes a line a bad one. */
+export function limitingCounter(launch) {
+  const bound = trusted(launch)?.bound ?? '';
+  const hasMemory = sectors(launch.metrics) > 0;
+  if (hasMemory && bound !== 'compute') return { title: 'sectors of global memory', of: sectors };
+  return { title: 'warp instructions', of: (holder) => metric(holder, names.instructions) };
+}
+
+/** Lines of CUDA source (PTX where there is none) by their share of a counter, largest first. */
+export function worstLines(report, launch, counter) {
+  const lines = new Map();
+  let total = 0;
+  for (const instruction of launch.instructions) {
+    const value = counter.of(instruction);
+    total += value;
+    if (value === 0) continue;
+    const at = position(instruction.source);
+    const key = at ? instruction.source : `PTX:${instruction.line}`;
+    if (!lines.has(key)) lines.set(key, { key, at, value: 0, instructions: [] });
+    const line = lines.get(key);
+    line.value += value;
+    line.instructions.push(instruction);
+  }
+  const list = [...lines.values()].sort((a, b) => b.value - a.value);
+  for (const line of list) {
+    line.share = line.value / total;
+    line.text = line.at ? lineOf(report, line.at) : line.instructions[0].ptx;
+  }
+  return list;
+}
+
+const splitTexts = new Map();
+/** The lines of a source file in the page; undefined if it is not there. */
+export function sourceLines(report, file) {
+  if (!Object.hasOwn(report.sources ?? {}, file)) return undefined;
+  if (!splitTexts.has(file)) splitTexts.set(file, report.sources[file].split('\n'));
+  return splitTexts.get(file);
+}
+export const lineOf = (report, at) => sourceLines(report, at.file)?.[at.line - 1]?.trim() ?? '';
+
+/** Launches by kernel, the one with the most time first. */
+export function byKernel(launches) {
+  const groups = new Map();
+  launches.forEach((launch, index) => {
+    const name = kernelName(launch);
+    if (!groups.has(name)) groups.set(name, { name, launches: [], milliseconds: 0 });
+    const group = groups.get(name);
+    group.launches.push(index);
+    group.milliseconds += launchTime(launch) || 0;
+  });
+  const list = [...groups.values()].sort((a, b) => b.milliseconds - a.milliseconds);
+  const total = list.reduce((all, group) => all + group.milliseconds, 0);
+  for (const group of list) group.share = total > 0 ? group.milliseconds / total : NaN;
+  return list;
+}

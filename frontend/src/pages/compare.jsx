@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pairs of `warplens compare`: times, what explains the change, metrics, lines and findings.
+import { h } from '../dom.js';
+import { Bars, Figure } from '../chart.jsx';
+import { Table } from '../table.jsx';
+import { baseName } from '../data.js';
+import { count, digits, time } from '../format.js';
+
+const nameOf = (launch) => [launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
+const speed = (ratio) => (Math.abs(ratio - 1) < 0.005 ? 'the same time' : ratio < 1 ? `${digits(1 / ratio)} times as fast` : `${digits(ratio)} times as slow`);
+
+function Factors({ pair }) {
+  const bars = [...pair.factors.map((one) => ({ what: one.what, ms: one.milliseconds })), ...(pair.unexplained ? [{ what: 'combined effect', ms: pair.unexplained }] : [])];
+  if (bars.length === 0) return null;
+  return <Figure title="Counts that explain the change" table={{ heads: ['Count', 'Change'], rows: bars.map((one) => [one.what, `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`]) }}>
+    <Bars width={720} names={300} label="Counts that explain the change" bars={bars.map((one) => ({ name: one.what, value: Math.abs(one.ms), text: `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`, strong: true, colour: one.ms < 0 ? 'var(--s3)' : 'var(--s2)' }))} /></Figure>;
+}
+
+const columns = (first) => [
+  ...first,
+  { title: 'Before', value: (c) => c.before ?? NaN, cell: (c) => (c.before === null ? '' : count(c.before)), numeric: true, descending: true },
+  { title: 'After', value: (c) => c.after ?? NaN, cell: (c) => (c.after === null ? '' : count(c.after)), numeric: true, descending: true },
+  { title: 'Ratio', value: (c) => c.ratio ?? NaN, cell: (c) => (c.ratio === null ? '' : digits(c.ratio)), numeric: true, descending: true },
+];
+
+function Changes({ label, rows, first }) {
+  if (rows.length === 0) return null;
+  return <details class="section" open={rows.length < 40}><summary>{label}: {rows.length}</summary>
+    {new Table({ label, rows, height: Math.min(420, 26 * rows.length + 34), columns: columns(first) }).element}</details>;
+}
+
+function FindingList({ title, list }) {
+  return list.length > 0 && <section><h3>{title}</h3><ul>{list.map((one) => <li>{one.rule}, {one.where}: {one.message}</li>)}</ul></section>;
+}
+
+function Pair({ pair, names }) {
+  const { before, after } = pair;
+  if (!before || !after) return <section><h2>{nameOf(before ?? after)}</h2><p>Only in {before ? names.before : names.after}.</p></section>;
+  const both = before.milliseconds !== null && after.milliseconds !== null;
+  return <section><h2>{nameOf(before)}{nameOf(before) !== nameOf(after) && ` → ${nameOf(after)}`}</h2>
+    {both && <Figure title={`Predicted time: ${speed(after.milliseconds / before.milliseconds)}`} note={before.model === after.model ? `By ${before.model}; limited by ${before.bound === after.bound ? before.bound : `${before.bound}, then ${after.bound}`}.` : `By ${before.model} and ${after.model}: different models.`}
+      table={{ heads: ['Report', 'Time'], rows: [[names.before, time(before.milliseconds)], [names.after, time(after.milliseconds)]] }}>
+      <Bars width={720} names={200} label="Predicted times" bars={[{ name: baseName(names.before), value: before.milliseconds, text: time(before.milliseconds) }, { name: baseName(names.after), value: after.milliseconds, text: time(after.milliseconds), strong: true }]} /></Figure>}
+    <Factors pair={pair} />
+    <FindingList title="Resolved" list={pair.vanished} /><FindingList title="New" list={pair.appeared} />
+    <Changes label="Metrics that changed" rows={pair.metrics} first={[{ title: 'Metric', value: (c) => c.name, cell: (c) => <code>{c.name}</code>, className: 'grow' }]} />
+    <Changes label="Lines that changed" rows={pair.lines.flatMap((one) => one.metrics.map((change) => ({ ...change, where: one.where, ptx: one.ptx })))}
+      first={[{ title: 'Line', value: (c) => c.where, cell: (c) => c.where }, { title: 'Instruction', cell: (c) => <code>{c.ptx}</code>, className: 'grow' }, { title: 'Metric', value: (c) => c.name, cell: (c) => c.name }]} />
+  </section>;
+}
+
+export const compare = {
+  id: 'compare',
+  title: 'Comparison',
+  draw: ({ report }) => report.comparisons.map((one) => <section><p>{one.before} → {one.after}</p>{one.launches.slice(0, 100).map((pair) => <Pair pair={pair} names={one} />)}
+    {one.launches.length > 100 && <p class="note">The page shows the first 100 of {one.launches.length} pairs of launches.</p>}</section>),
+};

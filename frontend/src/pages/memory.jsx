@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The access sites of a kernel, and their recorded accesses as NVIDIA's guides draw them: lanes over the segments or
+// sectors that a rule transfers, lanes over banks.
+import { Fragment, h, newId, show } from '../dom.js';
+import { Figure } from '../chart.jsx';
+import { Table } from '../table.jsx';
+import * as data from '../data.js';
+import { count, digits, percent } from '../format.js';
+
+const kWidth = 960;
+const kLane = kWidth / 32;
+
+const spaceOf = (instruction) => (data.requests(instruction) > 0 ? 'global' : data.sharedRequests(instruction) > 0 ? 'shared'
+  : /\.(local|const|shared|global)\b/.exec(instruction.ptx)?.[1] ?? '');
+const requestsOf = (instruction) => data.requests(instruction) || data.sharedRequests(instruction);
+const costOf = (instruction) => (data.requests(instruction) > 0 ? data.sectors(instruction) : data.passes(instruction));
+const idealOf = (instruction) => (data.requests(instruction) > 0 ? data.metric(instruction, data.names.sectorsIdeal)
+  : data.passes(instruction) - data.conflicts(instruction));
+
+/** Memory instructions; the one that wastes most first. */
+const sitesOf = (launch) => launch.instructions.filter((one) => requestsOf(one) > 0 && costOf(one) > 0);
+
+const hex = (value) => `0x${value.toString(16)}`;
+const lanesOf = (mask) => Array.from({ length: 32 }, (_, lane) => lane).filter((lane) => Math.floor(mask / 2 ** lane) % 2 === 1);
+const range = (lanes) => {
+  const parts = [];
+  for (const lane of lanes) {
+    const last = parts.at(-1);
+    if (last && last[1] === lane - 1) last[1] = lane;
+    else parts.push([lane, lane]);
+  }
+  return parts.map(([a, b]) => (a === b ? String(a) : `${a}–${b}`)).join(', ');
+};
+
+function Lanes({ y, addresses, classOf }) {
+  return addresses.map((address, lane) => <g class={`lane ${address === null ? 'off' : classOf(lane)}`}>
+    <rect x={lane * kLane + 1} y={y} width={kLane - 2} height={22} rx="3" />
+    <text x={(lane + 0.5) * kLane} y={y + 15} text-anchor="middle">{lane}</text></g>);
+}
+
+/** Lanes over the transactions of a rule. `served.transactions`: [address, bytes, mask of lanes]. */
+function Transactions({ access, served }) {
+  const list = [...served.transactions].sort((a, b) => a[0] - b[0] || a[2] - b[2]);
+  const total = list.reduce((sum, [, size]) => sum + size, 0);
+  const gap = Math.min(10, 240 / Math.max(1, list.length));
+  const scale = (kWidth - gap * (list.length - 1)) / Math.max(total, 256);
+  let x = 0;
+  const boxes = list.map(([base, size, mask], i) => {
+    const box = { base, size, lanes: lanesOf(mask), x, width: size * scale, i };
+    x += box.width + gap;
+    return box;
+  });
+  const used = new Set(boxes.flatMap((box) => box.lanes.filter((lane) => access.addresses[lane] !== null)
+    .map((lane) => access.addresses[lane])));
+  const height = 190;
+  const place = (box, address) => box.x + Math.max(0, Math.min(box.size, address - box.base + access.lane_bytes / 2)) * scale;
+  const title = `${list.length} ${list.length === 1 ? 'transaction' : 'transactions'} of ${digits(total)} bytes in all under rule ${served.rule}`;
+  const asked = [...used].length * access.lane_bytes;
+  return <Figure title={title} note={`${count(asked)} bytes are used: ${percent(Math.min(1, asked / total))} of the bytes transferred.`}
+    table={{ heads: ['Address', 'Bytes', 'Lanes'], rows: boxes.map((box) => [hex(box.base), String(box.size), range(box.lanes)]) }}>
+    <svg viewBox={`0 0 ${kWidth} ${height}`} role="img" aria-label={`${title}; the table below lists them`} class="access">
+      <text x="0" y="12" class="label">Lanes</text>
+      <Lanes y={20} addresses={access.addresses} classOf={(lane) => `c${boxes.findIndex((box) => box.lanes.includes(lane)) % 2}`} />
+      {boxes.flatMap((box) => box.lanes.filter((lane) => access.addresses[lane] !== null).map((lane) => <line class={`wire c${box.i % 2}`}
+        x1={(lane + 0.5) * kLane} y1={43} x2={place(box, access.addresses[lane])} y2={118} />))}
+      {boxes.map((box) => <g class={`segment c${box.i % 2}`}>
+        <title>{`${hex(box.base)}, ${box.size} bytes, lanes ${range(box.lanes)}`}</title>
+        <rect x={box.x} y={119} width={Math.max(1, box.width)} height={26} rx="2" />
+        {box.lanes.filter((lane) => access.addresses[lane] !== null).map((lane) => {
+          const from = Math.max(0, access.addresses[lane] - box.base);
+          const to = Math.min(box.size, access.addresses[lane] - box.base + access.lane_bytes);
+          return <rect class="used" x={box.x + from * scale} y={119} width={Math.max(0.8, (to - from) * scale)} height={26} />;
+        })}
+        {box.width > 64 && <text x={box.x + box.width / 2} y={164} text-anchor="middle">{hex(box.base)}</text>}
+        {box.width > 34 && <text class="soft" x={box.x + box.width / 2} y={180} text-anchor="middle">{`${box.size} B`}</text>}
+      </g>)}
+      {boxes.every((box) => box.width <= 34) && <text class="soft" x="0" y={166}>{`${hex(boxes[0].base)} to ${hex(boxes.at(-1).base + boxes.at(-1).size)}, ${boxes[0].size} bytes each`}</text>}
+    </svg>
+  </Figure>;
+}
+
+/** Lanes over banks. `served.bank`: of each lane. */
+function Banks({ access, served }) {
+  const words = Array.from({ length: served.banks }, () => new Set());
+  access.addresses.forEach((address, lane) => {
+    if (address !== null) words[served.bank[lane]].add(Math.floor(address / served.bank_bytes));
+  });
+  const most = Math.max(...words.map((set) => set.size));
+  const width = kWidth / served.banks;
+  const title = `${served.passes} ${served.passes === 1 ? 'pass' : 'passes'} over the banks under rule ${served.rule}${served.ways > 1 ? `: ${served.ways}-way bank conflict` : ': no conflict'}`;
+  return <Figure title={title} note={`The number in a bank is the number of different words that the lanes access in it. The smallest number of passes for this width is ${served.fewest}.`}
+    table={{ heads: ['Bank', 'Words', 'Lanes'], rows: words.flatMap((set, bank) => (set.size === 0 ? [] : [[String(bank), String(set.size), range(served.bank.flatMap((one, lane) => (one === bank ? [lane] : [])))]])) }}>
+    <svg viewBox={`0 0 ${kWidth} 190`} role="img" aria-label={`${title}; the table below lists the banks`} class="access">
+      <text x="0" y="12" class="label">Lanes</text>
+      <Lanes y={20} addresses={access.addresses} classOf={(lane) => (words[served.bank[lane]].size > 1 ? 'c1' : 'c0')} />
+      {access.addresses.map((address, lane) => address !== null && <line class={words[served.bank[lane]].size > 1 ? 'wire c1' : 'wire c0'}
+        x1={(lane + 0.5) * kLane} y1={43} x2={(served.bank[lane] + 0.5) * width} y2={126} />)}
+      {words.map((set, bank) => <g class={`bank ${set.size === 0 ? 'free' : set.size > 1 ? 'c1' : 'c0'}`}>
+        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={set.size > 1 ? { 'fill-opacity': String(0.25 + 0.75 * set.size / most) } : null} />
+        <text class="words" x={(bank + 0.5) * width} y={145} text-anchor="middle">{set.size > 0 ? set.size : ''}</text>
+        <text class="soft" x={(bank + 0.5) * width} y={170} text-anchor="middle">{bank}</text></g>)}
+      <text x="0" y="187" class="label">Banks</text>
+    </svg>
+  </Figure>;
+}
+
+const roleName = { typical: 'typical', worst: 'worst' };
+
+/** One recorded access at a time, under one rule at a time. */
+class Stepper {
+  constructor(instruction, rule) {
+    this.instruction = instruction;
+    this.accesses = instruction.accesses ?? [];
+    const worst = this.accesses.findIndex((one) => one.role === 'worst');
+    this.at = Math.max(0, worst);
+    this.rule = rule;
+    this.picture = <div role="status" aria-live="polite" />;
+    this.title = <span />;
+    this.element = this.accesses.length > 0 ? this.draw() : <p class="note">No access of this instruction was recorded.</p>;
+    if (this.accesses.length > 0) this.update();
+  }
+
+  served() { return this.accesses[this.at].served ?? []; }
+
+  draw() {
+    const id = newId();
+    this.rules = <select id={id} onChange={() => { this.rule = this.rules.value; this.update(); }} />;
+    const to = (i) => { this.at = (i + this.accesses.length) % this.accesses.length; this.update(); };
+    const roles = ['typical', 'worst'].map((role) => [role, this.accesses.findIndex((one) => one.role === role)]).filter(([, i]) => i >= 0);
+    return <div><div class="controls">
+      <button type="button" onClick={() => to(this.at - 1)}>‹ Previous access</button>
+      <button type="button" onClick={() => to(this.at + 1)}>Next access ›</button>
+      {roles.map(([role, i]) => <button type="button" onClick={() => to(i)}>{`Show ${roleName[role]}`}</button>)}
+      <label for={id}>Rule</label>{this.rules}{this.title}</div>{this.picture}</div>;
+  }
+
+  update() {
+    const access = this.accesses[this.at];
+    const list = this.served();
+    const served = list.find((one) => one.rule === this.rule) ?? list[0];
+    show(this.rules, list.map((one) => <option value={one.rule}>{one.rule}</option>));
+    if (served) this.rules.value = served.rule;
+    this.title.textContent = `Access ${this.at + 1} of ${this.accesses.length}${access.role ? ` (${access.role})` : ''}: block ${access.block.join(', ')}, warp ${access.warp}, visit ${access.visit + 1}`;
+    show(this.picture, served && (served.transactions ? <Transactions access={access} served={served} /> : <Banks access={access} served={served} />),
+      <details class="data"><summary>Addresses of the lanes</summary><p><code>{access.addresses.map((address, lane) => `${lane}: ${address === null ? '–' : hex(address)}`).join('  ')}</code></p></details>);
+  }
+}
+
+function RuleCounts({ instruction }) {
+  const rows = Object.keys(instruction).map((name) => [/^rule\.(.+)\.(transactions|bytes_moved|passes)$/.exec(name), instruction[name]]).filter(([match]) => match);
+  if (rows.length === 0) return null;
+  const rules = new Map();
+  for (const [[, rule, what], value] of rows) rules.set(rule, { ...rules.get(rule), [what]: value });
+  const cell = (value) => (value === undefined ? '' : `${count(value)} (${digits(value / requestsOf(instruction))} per request)`);
+  return <table class="plain" aria-label="Counts under each rule"><thead><tr><th scope="col">Rule</th><th scope="col">Transactions</th><th scope="col">Bytes moved</th><th scope="col">Passes</th></tr></thead>
+    <tbody>{[...rules].map(([rule, one]) => <tr><th scope="row">{rule}</th><td>{cell(one.transactions)}</td><td>{cell(one.bytes_moved)}</td><td>{cell(one.passes)}</td></tr>)}</tbody></table>;
+}
+
+function Site({ report, instruction, app }) {
+  return <section aria-labelledby="site"><h2 id="site"><code>{instruction.ptx}</code></h2>
+    <p><a href={app.address({ page: 'source', line: instruction.line })}>{instruction.source ? data.baseName(instruction.source) : `PTX line ${instruction.line}`}</a>: {instruction.pattern ?? 'no pattern'}, {instruction.lane_bytes ?? '?'} bytes per lane, {count(requestsOf(instruction))} requests</p>
+    {new Stepper(instruction, spaceOf(instruction) === 'shared' ? report.device.bank_rule : report.device.coalescing_rule).element}
+    <RuleCounts instruction={instruction} /></section>;
+}
+
+export const memory = {
+  id: 'memory',
+  title: 'Memory',
+  fits: (report, launch) => launch !== undefined && sitesOf(launch).length > 0,
+  draw({ report, launch, place, app }) {
+    const sites = sitesOf(launch);
+    const details = <div />;
+    const waste = (one) => costOf(one) - idealOf(one);
+    const select = (instruction) => show(details, <Site report={report} instruction={instruction} app={app} />);
+    const table = new Table({
+      label: 'Access sites',
+      rows: sites,
+      sort: 7,
+      height: Math.min(300, 26 * sites.length + 34),
+      onSelect: select,
+      onOpen: select,
+      columns: [
+        { title: 'Line', value: (r) => r.line, cell: (r) => (r.source ? data.baseName(r.source) : `PTX ${r.line}`) },
+        { title: 'Space', value: spaceOf, cell: spaceOf },
+        { title: 'Instruction', cell: (r) => <code>{r.ptx}</code>, className: 'grow code' },
+        { title: 'Pattern', value: (r) => r.pattern ?? '', cell: (r) => r.pattern ?? '' },
+        { title: 'Requests', value: requestsOf, cell: (r) => count(requestsOf(r)), numeric: true, descending: true },
+        { title: 'Sectors or passes per request', value: (r) => costOf(r) / requestsOf(r), cell: (r) => digits(costOf(r) / requestsOf(r)), numeric: true, descending: true, hint: 'sectors of global memory, passes over the banks of shared memory' },
+        { title: 'Ideal', value: (r) => idealOf(r) / requestsOf(r), cell: (r) => digits(idealOf(r) / requestsOf(r)), numeric: true },
+        { title: 'Wasted', value: waste, cell: (r) => `${count(waste(r))} (${percent(waste(r) / costOf(r))})`, numeric: true, descending: true },
+      ],
+    });
+    const wanted = table.rows.findIndex((one) => one.line === Number(place.line));
+    const first = wanted >= 0 ? wanted : Math.max(0, table.rows.findIndex((one) => (one.accesses ?? []).length > 0));
+    table.select(first);
+    return <Fragment>{table.element}{details}</Fragment>;
+  },
+};

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What limits the kernel, how long it takes, its worst lines, what to improve; and all kernels, if there are several.
+import { Fragment, h } from '../dom.js';
+import { Figure, ShareBar } from '../chart.jsx';
+import { Table } from '../table.jsx';
+import * as data from '../data.js';
+import { bytes, count, digits, extent, percent, plural, time } from '../format.js';
+
+function Tile({ title, value, note, share }) {
+  return <div class="tile"><dt>{title}</dt><dd class="value">{value}</dd>{share !== undefined && <ShareBar share={share} />}<dd class="note">{note}</dd></div>;
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+/** "overhead of the launch" is "Overhead of the launch". */
+const limiter = (bound) => (!bound ? '–' : bound === 'compute' ? 'Computation' : capital(bound));
+const sentence = (text) => capital(text) + (/[.!?]$/.test(text) ? '' : '.');
+
+function timeNote(prediction) {
+  if (!prediction) return 'no model has parameters for this device';
+  const error = data.expectedError(prediction);
+  return `${error ? `± ${percent(error)}, ` : ''}predicted by ${prediction.model}`;
+}
+
+function Tiles({ launch }) {
+  const prediction = data.trusted(launch);
+  const m = launch.metrics;
+  const moved = data.metric(m, data.names.sectors);
+  const ideal = data.metric(m, data.names.sectorsIdeal);
+  const active = m[data.names.activeLanes];
+  const o = launch.occupancy;
+  const passes = data.passes(m);
+  return <dl class="tiles">
+    <Tile title="Predicted time" value={time(prediction?.milliseconds)} note={timeNote(prediction)} />
+    <Tile title="Limited by" value={limiter(prediction?.bound)} note={`${extent(launch.grid)} blocks of ${extent(launch.block)} threads`} />
+    {o && <Tile title="Occupancy" value={percent(o.ratio)} share={o.ratio}
+      note={`${o.warps} warps in ${plural(o.blocks, 'block')}, limited by ${o.bound_by.join(', ')}`} />}
+    {active !== undefined && <Tile title="Active threads per warp" value={`${digits(active)} of 32`} share={active / 32}
+      note={`${count(data.metric(m, data.names.instructions))} warp instructions`} />}
+    {moved > 0 && <Tile title="Sectors that are needed" value={percent(ideal / moved)} share={ideal / moved}
+      note={`${bytes(32 * moved)} requested in ${count(moved)} sectors`} />}
+    {passes > 0 && <Tile title="Shared memory without conflicts" value={percent(1 - data.conflicts(m) / passes)}
+      share={1 - data.conflicts(m) / passes} note={`${count(data.conflicts(m))} of ${count(passes)} passes are conflicts`} />}
+  </dl>;
+}
+
+function WorstLines({ report, launch, app }) {
+  const counter = data.limitingCounter(launch);
+  const lines = data.worstLines(report, launch, counter).slice(0, 5);
+  if (lines.length === 0) return null;
+  return <section aria-labelledby="worst">
+    <h2 id="worst">Lines with the largest share of {counter.title}</h2>
+    <table class="plain lines"><thead><tr><th scope="col">Line</th><th scope="col" class="number">Share</th><th scope="col">Code</th></tr></thead>
+      <tbody>{lines.map((line) => <tr>
+        <th scope="row"><a href={app.address({ page: 'source', line: line.instructions[0].line })}>
+          {line.at ? `${data.baseName(line.at.file)}:${line.at.line}` : `PTX line ${line.instructions[0].line}`}</a></th>
+        <td class="number">{percent(line.share)}<ShareBar share={line.share} /></td>
+        <td><code>{line.text}</code></td></tr>)}</tbody></table>
+  </section>;
+}
+
+/** "1.8 times as fast", where the report has an estimate. */
+const speedup = (finding) => finding.speedup;
+
+export function Finding({ finding, app }) {
+  const gain = speedup(finding);
+  const line = finding.lines[0];
+  return <li class={`finding ${finding.severity}`}>
+    <h3><span class="severity">{finding.severity}</span> {finding.rule}
+      {gain > 1.005 && <span class="gain">{digits(gain)} times as fast if mended</span>}</h3>
+    <p>{line !== undefined && <Fragment><a href={app.address({ page: 'source', line })}>{finding.source
+      ? data.baseName(finding.source) : `PTX line ${line}`}</a>{': '}</Fragment>}{finding.message}</p>
+    {finding.remedy && <p>{sentence(finding.remedy)}</p>}
+    {finding.advice && finding.advice !== finding.remedy && <p class="advice">{sentence(finding.advice)}</p>}
+    {finding.excess > 0 && <p class="note">{count(finding.excess)} {finding.unit} more than a perfect access</p>}
+    {finding.page && <p class="note">Documentation: docs/{finding.page}</p>}
+  </li>;
+}
+
+function Findings({ launch, app }) {
+  const list = [...launch.findings].sort((a, b) => (speedup(b) ?? 0) - (speedup(a) ?? 0));
+  return <section aria-labelledby="findings">
+    <h2 id="findings">Findings</h2>
+    {list.length === 0 ? <p>Nothing to improve was found.</p>
+      : <ol class="findings">{list.map((finding) => <Finding finding={finding} app={app} />)}</ol>}
+  </section>;
+}
+
+function Kernels({ report, app }) {
+  const groups = data.byKernel(report.launches);
+  const worst = (group) => report.launches[group.launches[0]].findings[0]?.rule ?? '';
+  const table = new Table({
+    label: 'Kernels',
+    rows: groups,
+    height: Math.min(320, 26 * groups.length + 32),
+    onOpen: (group) => app.go({ launch: group.launches[0], page: 'summary' }),
+    columns: [
+      { title: 'Kernel', value: (g) => g.name, cell: (g) => <code>{g.name}</code>, className: 'grow' },
+      { title: 'Launches', value: (g) => g.launches.length, cell: (g) => count(g.launches.length), numeric: true, descending: true },
+      { title: 'Time', value: (g) => g.milliseconds, cell: (g) => time(g.milliseconds), numeric: true, descending: true },
+      { title: 'Share', value: (g) => g.share, cell: (g) => <Fragment>{percent(g.share)}<ShareBar share={g.share} /></Fragment>, numeric: true, descending: true },
+      { title: 'Limited by', value: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '' },
+      { title: 'First finding', value: worst, cell: worst },
+    ],
+  });
+  return <section aria-labelledby="kernels"><h2 id="kernels">{plural(groups.length, 'kernel')}, {plural(report.launches.length, 'launch').replace('launchs', 'launches')}</h2>{table.element}</section>;
+}
+
+function Launches({ report, place, app }) {
+  const rows = report.launches.map((launch, index) => ({ launch, index }));
+  const table = new Table({
+    label: 'Launches',
+    rows,
+    height: Math.min(320, 26 * rows.length + 32),
+    onOpen: ({ index }) => app.go({ launch: index, page: 'summary' }),
+    classOf: ({ index }) => (index === place.launch ? 'chosen' : null),
+    columns: [
+      { title: '#', value: (r) => r.index, cell: (r) => String(r.index + 1), numeric: true },
+      { title: 'Kernel', value: (r) => data.kernelName(r.launch), cell: (r) => <code>{data.kernelName(r.launch)}</code>, className: 'grow' },
+      { title: 'Grid', value: (r) => r.launch.grid.reduce((a, b) => a * b), cell: (r) => extent(r.launch.grid), numeric: true, descending: true },
+      { title: 'Block', value: (r) => r.launch.block.reduce((a, b) => a * b), cell: (r) => extent(r.launch.block), numeric: true, descending: true },
+      { title: 'Time', value: (r) => data.launchTime(r.launch), cell: (r) => time(data.launchTime(r.launch)), numeric: true, descending: true },
+      { title: 'Findings', value: (r) => r.launch.findings.length, cell: (r) => String(r.launch.findings.length), numeric: true, descending: true },
+    ],
+  });
+  return <details class="section"><summary>All launches</summary>{table.element}</details>;
+}
+
+export const summary = {
+  id: 'summary',
+  title: 'Summary',
+  draw({ report, launch, place, app }) {
+    if (!launch) return <p>No launch was analysed.</p>;
+    const stopped = data.trap(launch);
+    const several = report.launches.length > 1 && <Fragment><Kernels report={report} app={app} /><Launches report={report} place={place} app={app} />
+      <h2>Launch {place.launch + 1}: <code>{data.kernelName(launch)}</code></h2></Fragment>;
+    if (stopped) return <Fragment>{several}<p class="failure" role="alert">The kernel trapped: {stopped.message}</p>{stopped.advice && <p>{stopped.advice}</p>}</Fragment>;
+    return <Fragment>
+      {several}
+      <Tiles launch={launch} />
+      <WorstLines report={report} launch={launch} app={app} />
+      <Findings launch={launch} app={app} />
+      {(launch.remarks ?? []).map((remark) => <p class="note">{remark}</p>)}
+      {launch.printed && <Figure title="Printed by the kernel"><pre tabindex="0">{launch.printed}</pre></Figure>}
+    </Fragment>;
+  },
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of a program one after the other, a row for each kernel or stream, as long as predicted.
+import { h, show } from '../dom.js';
+import { BottomAxis, Figure } from '../chart.jsx';
+import * as data from '../data.js';
+import { count, time } from '../format.js';
+import { scaleLinear } from 'd3-scale';
+
+const kWidth = 1000;
+const kLeft = 220;
+const kRow = 26;
+const kMostRows = 24;
+const kColours = 7;
+
+/** Launches with their start, and the rows: by stream where there are several, else by kernel. */
+function schedule(report) {
+  let at = 0;
+  const byStream = new Set(report.launches.map((launch) => launch.stream ?? 0)).size > 1;
+  const rows = new Map();
+  const kernels = new Map();
+  const list = report.launches.map((launch, index) => {
+    const length = data.launchTime(launch) || 0;
+    const name = data.kernelName(launch);
+    const key = byStream ? `stream ${launch.stream ?? 0}` : name;
+    if (!rows.has(key)) rows.set(key, rows.size);
+    if (!kernels.has(name)) kernels.set(name, kernels.size);
+    const one = { index, name, start: at, length, row: rows.get(key), colour: kernels.get(name) % kColours };
+    at += length;
+    return one;
+  });
+  return { list, rows: [...rows.keys()], total: at, kernels: [...kernels.keys()], byStream };
+}
+
+function Chart({ plan, from, to, app }) {
+  const x = scaleLinear().domain([from, to]).range([kLeft, kWidth - 20]);
+  const rows = plan.rows.slice(0, kMostRows);
+  const height = rows.length * kRow + 48;
+  const end = rows.map(() => -1); // of what is drawn: launches narrower than a pixel share one
+  const visible = plan.list.filter((one) => {
+    if (one.start + one.length < from || one.start > to || one.row >= kMostRows) return false;
+    const right = x(one.start + one.length);
+    if (right - end[one.row] < 0.7) return false;
+    end[one.row] = right;
+    return true;
+  });
+  return <svg viewBox={`0 0 ${kWidth} ${height}`} role="img" aria-label={`${plan.list.length} launches, ${time(plan.total)} in all; the table of launches on the summary page has the same data`} class="timeline">
+    {rows.map((name, i) => <g><text x={kLeft - 8} y={i * kRow + 17} text-anchor="end">{name.length > 30 ? `${name.slice(0, 29)}…` : name}</text>
+      <line class="grid" x1={kLeft} x2={kWidth - 20} y1={(i + 1) * kRow - 1} y2={(i + 1) * kRow - 1} /></g>)}
+    {visible.map((one) => <rect class={`s${one.colour + 1}`} x={x(Math.max(from, one.start))} y={one.row * kRow + 4}
+      width={Math.max(1, x(Math.min(to, one.start + one.length)) - x(Math.max(from, one.start)) - 0.4)} height={kRow - 9}
+      onClick={() => app.go({ page: 'summary', launch: one.index })}><title>{`Launch ${one.index + 1}: ${one.name}, ${time(one.length)}`}</title></rect>)}
+    <BottomAxis scale={x} y={rows.length * kRow + 4} ticks={x.ticks(6)} format={time} title="Predicted time" />
+  </svg>;
+}
+
+export const timeline = {
+  id: 'timeline',
+  title: 'Timeline',
+  ofLaunch: false,
+  fits: (report) => report.launches.length > 1 && report.launches.some((launch) => data.launchTime(launch) > 0),
+  draw({ report, app }) {
+    const plan = schedule(report);
+    const frame = <div />;
+    let [from, to] = [0, plan.total];
+    const draw = () => show(frame, <Chart plan={plan} from={from} to={to} app={app} />);
+    const zoom = (factor, shift) => {
+      const width = Math.min(plan.total, (to - from) * factor);
+      const middle = (from + to) / 2 + shift * (to - from);
+      from = Math.max(0, Math.min(plan.total - width, middle - width / 2));
+      to = from + width;
+      draw();
+    };
+    draw();
+    return [
+      <div class="controls" role="group" aria-label="Zoom">
+        <button type="button" onClick={() => zoom(0.5, 0)}>Zoom in</button><button type="button" onClick={() => zoom(2, 0)}>Zoom out</button>
+        <button type="button" onClick={() => zoom(1, -0.4)}>Earlier</button><button type="button" onClick={() => zoom(1, 0.4)}>Later</button>
+        <button type="button" onClick={() => { [from, to] = [0, plan.total]; draw(); }}>Everything</button></div>,
+      <Figure title={`${count(plan.list.length)} launches, ${time(plan.total)} predicted`} note={`Launches follow each other in the order in which they ran, with their predicted times; Warplens does not predict how launches overlap, nor copies or the host.${plan.rows.length > kMostRows ? ` The picture has the first ${kMostRows} of ${plan.rows.length} rows.` : ''}`}>{frame}</Figure>,
+    ];
+  },
+};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings with remedies and speedups, the prediction to trust, and recorded accesses in a report.
+#include "api/launch/launch.hpp"
+#include "api/report/json_report.hpp"
+#include "tests/api/kernels.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace warplens::api {
+namespace {
+
+using Json = nlohmann::json;
+
+/// y[i] = x[i * stride] for i < 65536
+constexpr std::string_view kGather = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry gather(.param .u64 x, .param .u64 y, .param .u32 stride) {
+  .reg .u32 %r<8>;
+  .reg .f32 %f1;
+  .reg .u64 %rd<7>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u32 %r5, [stride];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1;
+  mul.lo.u32 %r6, %r4, %r5;
+  mul.wide.u32 %rd3, %r6, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  mul.wide.u32 %rd5, %r4, 4;
+  add.u64 %rd6, %rd2, %rd5;
+  st.global.f32 [%rd6], %f1;
+  ret;
+}
+)";
+
+class AdviceTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    context_ = *Context::create();
+    module_ = *Module::load(context_, kGather, "gather.ptx");
+    x_ = *Buffer::allocate(context_, std::uint64_t{4} * 65536 * 32, "x");
+    y_ = *Buffer::allocate(context_, std::uint64_t{4} * 65536, "y");
+  }
+
+  LaunchReport run(int stride, const char* device = "h200", bool keep_accesses = false, unsigned workers = 0) {
+    LaunchRequest r;
+    r.kernel = *module_->kernel("gather");
+    r.grid = {256, 1, 1};
+    r.block = {256, 1, 1};
+    r.arguments = {Argument::buffer(*x_), Argument::buffer(*y_), *Argument::scalar(Type::u32, std::int64_t{stride})};
+    r.device = *load_device(device);
+    r.options.keep_accesses = keep_accesses;
+    r.options.workers = workers;
+    return *launch(r);
+  }
+
+  static Json json(const LaunchReport& report) {
+    return Json::parse(json_report(report.device, {&report, 1}))["launches"][0];
+  }
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Module> module_;
+  std::shared_ptr<Buffer> x_, y_;
+};
+
+TEST_F(AdviceTest, TheSpeedupIsThatOfTheLaunchWithoutTheProblem) {
+  for (const char* device : {"h200", "a100", "gtx480", "c1060", "8800gtx"}) {
+    SCOPED_TRACE(device);
+    const LaunchReport strided = run(32, device), coalesced = run(1, device);
+    ASSERT_EQ(strided.findings.size(), 1u);
+    const analyzers::Finding& finding = strided.findings[0];
+    ASSERT_TRUE(finding.speedup);
+    const double actual =
+        model::trusted(strided.predictions)->milliseconds / model::trusted(coalesced.predictions)->milliseconds;
+    EXPECT_GE(*finding.speedup, 1);
+    EXPECT_LT(*finding.speedup, 1.5 * actual);
+    EXPECT_GT(*finding.speedup, actual / 1.5);
+    EXPECT_FALSE(finding.remedy.empty());
+    EXPECT_NE(finding.page.find("#uncoalescedglobalaccess"), std::string::npos);
+    for (const analyzers::Finding& f : coalesced.findings)
+      if (f.rule == finding.rule)
+        ADD_FAILURE() << f.rule << ": " << f.message << "; " << f.remedy << " " << f.speedup.value_or(0);
+  }
+}
+
+TEST_F(AdviceTest, OnePredictionIsMarked) {
+  const Json launch = json(run(32));
+  int marked = 0;
+  for (const Json& p : launch["predictions"]) {
+    marked += p["trusted"].get<bool>() ? 1 : 0;
+    if (p["trusted"].get<bool>()) {
+      EXPECT_EQ(p["model"], "throughput-latency");
+      EXPECT_EQ(p["expected_error"]["median_percent"], 20);
+      EXPECT_EQ(p["expected_error"]["mean_percent"], 32);
+    } else {
+      EXPECT_TRUE(p["expected_error"].is_null());
+    }
+  }
+  EXPECT_EQ(marked, 1);
+  EXPECT_GT(launch["findings"][0]["speedup"], 1);
+  EXPECT_FALSE(launch["findings"][0]["remedy"].get<std::string>().empty());
+}
+
+TEST_F(AdviceTest, AccessesAreKeptOnRequest) {
+  for (const auto& row : run(32).profile.instructions) EXPECT_TRUE(row.recorded.empty());
+  const LaunchReport one = run(32, "h200", true, 1), four = run(32, "h200", true, 4);
+  EXPECT_EQ(json(one), json(four));
+  std::set<std::string> roles;
+  const Json launch = json(one);
+  for (const Json& row : launch["instructions"]) {
+    if (row["ptx"].get<std::string>().find("ld.global") == std::string::npos) continue;
+    ASSERT_TRUE(row.contains("accesses"));
+    EXPECT_LE(row["accesses"].size(), analyzers::kShownAccesses);
+    for (const Json& a : row["accesses"]) {
+      EXPECT_EQ(a["cost"], 32);
+      EXPECT_EQ(a["unit"], "sectors");
+      EXPECT_EQ(a["addresses"].size(), 32u);
+      EXPECT_EQ(a["addresses"][1].get<std::uint64_t>() - a["addresses"][0].get<std::uint64_t>(), 128u);
+      if (!a["role"].is_null()) roles.insert(a["role"]);
+    }
+  }
+  EXPECT_TRUE(roles.count("typical"));
+}
+
+} // namespace
+} // namespace warplens::api

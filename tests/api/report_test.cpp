@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text report and the files of findings, from reports of launches that are emulated here.
+#include "api/report/launch_groups.hpp"
+#include "api/report/progress_text.hpp"
+#include "api/report/report_files.hpp"
+#include "api/report/report_text.hpp"
+#include "api/report/source_text.hpp"
+#include "api/report/table.hpp"
+#include "api/report/units.hpp"
+#include "tests/api/kernels.hpp"
+#include "tests/tools/folder.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+namespace warplens::api {
+namespace {
+
+using Json = nlohmann::json;
+using warplens::testing::Folder;
+
+/// Lane i stores at x[32 i]: 32 sectors for each request, where 4 are enough. The store is in a function of a header
+/// that is inlined at line 7 of the kernel.
+constexpr std::string_view kStrided = R"(.version 7.2
+.target sm_70
+.address_size 64
+.file 1 "k.cu"
+.file 2 "store.cuh"
+.visible .entry _Z7stridedPj(.param .u64 x) {
+  .reg .u32 %r<3>;
+  .reg .u64 %rd<4>;
+  .loc 1 5 3
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 128;
+  add.u64 %rd3, %rd1, %rd2;
+  .loc 1 7 3
+  .loc 2 40 1, function_name L0, inlined_at 1 7 3
+  st.global.u32 [%rd3], %r1;
+  .loc 1 9 1
+  ret;
+}
+)";
+
+class ReportTest : public ::testing::Test {
+protected:
+  void SetUp() override { context_ = *Context::create(); }
+
+  LaunchReport run(std::string_view text, const std::string& kernel, std::vector<Argument> arguments,
+                   std::uint64_t blocks = 1, const std::string& file = "k.ptx") {
+    auto module = Module::load(context_, text, file);
+    EXPECT_TRUE(module) << (module ? "" : render(module.error(), text));
+    LaunchRequest r;
+    r.kernel = *(*module)->kernel(kernel);
+    r.grid = {blocks, 1, 1};
+    r.block = {32, 1, 1};
+    r.arguments = std::move(arguments);
+    r.device = *load_device("h200");
+    Expected<LaunchReport> report = launch(r);
+    EXPECT_TRUE(report) << (report ? "" : render(report.error(), text));
+    // Small launches have other findings, too, such as too few blocks.
+    std::erase_if(report->findings, [](const auto& f) { return f.rule != "UncoalescedGlobalAccess"; });
+    return *report;
+  }
+  std::shared_ptr<Buffer> words(std::uint64_t count) { return *Buffer::allocate(context_, 4 * count, "x"); }
+  LaunchReport strided(const std::string& file = "k.ptx") {
+    const auto x = words(1024);
+    return run(kStrided, "_Z7stridedPj", {Argument::buffer(*x)}, 1, file);
+  }
+  /// Without anything to find: neighbouring lanes access neighbouring words.
+  LaunchReport scale(std::uint64_t blocks = 1) {
+    const auto x = words(32 * blocks);
+    return run(testing::kScale, "scale",
+               {Argument::buffer(*x), *Argument::scalar(Type::f32, 2.0),
+                *Argument::scalar(Type::u32, static_cast<std::int64_t>(32 * blocks))},
+               blocks);
+  }
+
+  std::shared_ptr<Context> context_;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Units, TimesHaveThreeDigitsAndAUnit) {
+  EXPECT_EQ(readable_time(2.56e-05), "25.6 ns");
+  EXPECT_EQ(readable_time(0.00367), "3.67 µs");
+  EXPECT_EQ(readable_time(0.9999), "1 ms");
+  EXPECT_EQ(readable_time(1), "1 ms");
+  EXPECT_EQ(readable_time(123.4), "123 ms");
+  EXPECT_EQ(readable_time(1500), "1.5 s");
+  EXPECT_EQ(readable_time(0), "0 ns");
+  EXPECT_EQ(readable_time(1e9), "1000000 s");
+}
+
+TEST(Units, BytesAndShares) {
+  EXPECT_EQ(readable_bytes(0), "0 B");
+  EXPECT_EQ(readable_bytes(1023), "1023 B");
+  EXPECT_EQ(readable_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(readable_bytes(std::uint64_t{3} << 30), "3 GiB");
+  EXPECT_EQ(readable_share(0), "0 %");
+  EXPECT_EQ(readable_share(0.001), "<1 %");
+  EXPECT_EQ(readable_share(0.999), "99 %");
+  EXPECT_EQ(readable_share(1), "100 %");
+}
+
+TEST(Units, BarsHaveTheWidthOfTheirColumns) {
+  EXPECT_EQ(bar(0, 4), "    ");
+  EXPECT_EQ(bar(0.5, 4), "██  ");
+  EXPECT_EQ(bar(1, 4), "████");
+  EXPECT_EQ(bar(2, 4), "████");
+  for (const double share : {0.01, 0.33, 0.66, 0.99}) EXPECT_EQ(width(bar(share, 7)), 7u) << share;
+}
+
+TEST(Units, TextIsCutBetweenCharacters) {
+  EXPECT_EQ(cut("abc", 3), "abc");
+  EXPECT_EQ(cut("abcd", 3), "ab…");
+  EXPECT_EQ(cut("äöüß", 3), "äö…");
+}
+
+TEST(Sections, AreParsedAndSuggested) {
+  const std::vector<std::string> asked = {"memory,source", "findings"};
+  const Sections sections = *parse_sections(asked);
+  EXPECT_TRUE(sections.has(Section::memory) && sections.has(Section::findings));
+  EXPECT_FALSE(sections.has(Section::occupancy));
+  EXPECT_EQ(sections.text(), "memory,source,findings");
+  const std::vector<std::string> all = {"all"}, wrong = {"memry"}, empty = {""};
+  EXPECT_EQ(parse_sections(all)->text(), Sections::all().text());
+  EXPECT_EQ(parse_sections(wrong).error().list()[0].hint, "did you mean 'memory'?");
+  EXPECT_FALSE(parse_sections(empty));
+}
+
+TEST(Progress, TellsTheTimeLeft) {
+  EXPECT_EQ(progress_text("launch 1", 0, 3), "launch 1: 3 s");
+  EXPECT_EQ(progress_text("launch 1", 0.25, 12), "launch 1: 25 %, 12 s, about 36 s left");
+  EXPECT_EQ(progress_text("k", 0.5, 200), "k: 50 %, 3 min 20 s, about 3 min 20 s left");
+  EXPECT_EQ(progress_text("k", 1, 5), "k: 100 %, 5 s");
+  EXPECT_EQ(progress_text("k", 1e-9, 100), "k: 0 %, 1 min 40 s");
+}
+
+TEST_F(ReportTest, TheFirstScreenSaysWhatLimitsTheLaunchAndWhere) {
+  const LaunchReport report = strided();
+  const std::string text = text_report(report, {});
+  EXPECT_LE(lines_of(text).size(), 24u) << text;
+  for (const char* part :
+       {"strided on NVIDIA H200", "k.ptx: 1 block of 32 threads, 1 warp", "Limited by", "Predicted", "Occupancy",
+        "100 %  k.cu:7  st.global.u32", "32 sectors (ideal 4), stride 128 bytes",
+        "inlined from store.cuh:40, called at k.cu:7", "1. warning: UncoalescedGlobalAccess, k.cu:7", "advice: "})
+    EXPECT_NE(text.find(part), text.npos) << part << " is not in:\n" << text;
+  EXPECT_EQ(text.find("_Z7strided"), text.npos);
+  EXPECT_EQ(text.find("\033"), text.npos);
+  EXPECT_EQ(text.find("Global memory:"), text.npos) << "folded";
+}
+
+TEST_F(ReportTest, SectionsFollowInNsightComputesOrder) {
+  const LaunchReport report = strided();
+  TextOptions options;
+  options.details = Sections::all();
+  const std::string text = text_report(report, {}, options);
+  std::size_t at = 0;
+  for (const char* title : {"\nPredicted run time:", "\nGlobal memory:", "\nInstructions:", "\nLaunch:", "\nOccupancy:",
+                            "\nWhere:", "\nFindings: by kind"}) {
+    const std::size_t found = text.find(title, at);
+    ASSERT_NE(found, text.npos) << title << " is not in:\n" << text.substr(at);
+    at = found;
+  }
+  EXPECT_NE(text.find("mangled name: _Z7stridedPj"), text.npos);
+  options.details = {};
+  options.details.add(Section::occupancy);
+  const std::string one = text_report(report, {}, options);
+  EXPECT_NE(one.find("\nOccupancy:"), one.npos);
+  EXPECT_EQ(one.find("\nGlobal memory:"), one.npos);
+}
+
+TEST_F(ReportTest, LinesFitTheWidth) {
+  const LaunchReport report = strided();
+  for (const std::size_t columns : {40u, 60u, 80u, 120u})
+    for (const bool graphics : {false, true}) {
+      TextOptions options;
+      options.columns = columns;
+      options.graphics = graphics;
+      for (const std::string& line : lines_of(text_report(report, {}, options)))
+        EXPECT_LE(width(line), columns) << line;
+    }
+}
+
+TEST_F(ReportTest, BarsAreForTerminals) {
+  const LaunchReport report = strided();
+  TextOptions options;
+  EXPECT_EQ(text_report(report, {}, options).find("█"), std::string::npos);
+  options.graphics = true;
+  EXPECT_NE(text_report(report, {}, options).find("█"), std::string::npos);
+}
+
+TEST_F(ReportTest, LinesOfTheSourceAreQuoted) {
+  const Folder folder;
+  static_cast<void>(folder.write("k.cu", "1\n2\n3\n4\n5\n6\n\tstore(x + 32 * i, i);\r\n"));
+  const std::string module = (folder.path() / "k.ptx").string();
+  const LaunchReport report = strided(module);
+  TextOptions options;
+  EXPECT_NE(text_report(report, {}, options).find("k.cu:7  store(x + 32 * i, i);\n"), std::string::npos)
+      << text_report(report, {}, options);
+  options.quotes = false;
+  EXPECT_EQ(text_report(report, {}, options).find("store(x"), std::string::npos);
+}
+
+TEST(SourceText, QuotesOnlySourceFiles) {
+  const Folder folder;
+  const std::string secret = folder.write("secret.txt", "secret\n"), source = folder.write("a.cu", "one\ntwo\n");
+  SourceText sources;
+  EXPECT_EQ(sources.line(source, 2, "elsewhere/k.ptx"), "two");
+  EXPECT_EQ(sources.line("a.cu", 1, (folder.path() / "k.ptx").string()), "one");
+  EXPECT_EQ(sources.line(source, 3, ""), "");
+  EXPECT_EQ(sources.line(source, 0, ""), "");
+  EXPECT_EQ(sources.line(secret, 1, ""), "");
+  EXPECT_EQ(sources.line("no.cu", 1, ""), "");
+  EXPECT_EQ(sources.line("/dev/zero", 1, ""), "");
+}
+
+TEST_F(ReportTest, ManyLaunchesBeginWithATableOfKernels) {
+  std::vector<LaunchReport> reports;
+  for (int i = 0; i < 3; ++i) reports.push_back(scale());
+  reports.push_back(scale(64));
+  reports.push_back(strided());
+  const std::vector<KernelGroup> groups = kernel_groups(reports);
+  ASSERT_EQ(groups.size(), 2u);
+  const KernelGroup& g = groups[0].kernel == "scale" ? groups[0] : groups[1];
+  EXPECT_EQ(g.launches, 4u);
+  ASSERT_EQ(g.sets.size(), 2u) << "identical launches are folded";
+  EXPECT_EQ(g.finding, nullptr);
+  EXPECT_NEAR(groups[0].share + groups[1].share, 1, 1e-9);
+  EXPECT_GE(groups[0].milliseconds, groups[1].milliseconds);
+
+  const std::string text = *text_report(reports, {}, {});
+  EXPECT_EQ(text.find("5 launches of 2 kernels on NVIDIA H200"), 0u) << text;
+  EXPECT_NE(text.find("UncoalescedGlobalAccess, k.cu:7"), text.npos);
+  EXPECT_NE(text.find("; the longest of 2 different ones"), text.npos) << text;
+  TextOptions all;
+  all.shown = "all";
+  const std::string whole = *text_report(reports, {}, all);
+  EXPECT_NE(whole.find("launches 1 to 3, identical\nscale on"), whole.npos) << whole;
+  EXPECT_NE(whole.find("strided on"), whole.npos);
+  TextOptions chosen;
+  chosen.shown = "^stri";
+  EXPECT_NE(text_report(reports, {}, chosen)->find("strided on"), std::string::npos);
+  EXPECT_EQ(text_report(reports, {}, chosen)->find("scale on"), std::string::npos);
+  for (const char* wrong : {"3", "0", "nosuch", "("}) {
+    chosen.shown = wrong;
+    EXPECT_FALSE(text_report(reports, {}, chosen)) << wrong;
+  }
+}
+
+TEST_F(ReportTest, OneLaunchHasNoTable) {
+  const std::vector<LaunchReport> reports = {scale()};
+  EXPECT_EQ(text_report(reports, {}, {})->find("scale on NVIDIA H200"), 0u);
+}
+
+std::vector<MetCondition> met(const std::string& text, const std::vector<LaunchReport>& reports) {
+  const Expected<Condition> condition = Condition::parse(text);
+  EXPECT_TRUE(condition) << text;
+  return met_conditions({&*condition, 1}, reports);
+}
+
+TEST_F(ReportTest, ConditionsNameTheKernelAndTheLine) {
+  const std::vector<LaunchReport> reports = {scale(), strided()};
+  const auto sectors = met("sectors_per_request>8", reports);
+  ASSERT_EQ(sectors.size(), 1u);
+  EXPECT_EQ(sectors[0].launch, 1u);
+  EXPECT_EQ(sectors[0].text(),
+            "strided, k.cu:7 (PTX line 16): sectors_per_request is 32, which meets 'sectors_per_request>8'");
+  EXPECT_EQ(met("sectors_per_request > 32", reports).size(), 0u);
+  EXPECT_EQ(met("sectors_per_request >= 4", reports).size(), 2u);
+  EXPECT_EQ(met("passes_per_request>0", reports).size(), 0u) << "no shared memory";
+  EXPECT_EQ(met("findings>0", reports).size(), 1u);
+  EXPECT_EQ(met("UncoalescedGlobalAccess==1", reports).size(), 1u);
+  EXPECT_EQ(met("SharedMemoryConflicts==0", reports).size(), 2u);
+  EXPECT_EQ(met("milliseconds>0", reports).size(), 2u);
+  EXPECT_EQ(met("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum>=32", reports).size(), 1u);
+  EXPECT_EQ(met("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum<0", reports).size(), 0u);
+}
+
+TEST(Conditions, AreChecked) {
+  for (const char* wrong : {"", "sectors_per_request", ">8", "sectors_per_request>", "sectors_per_request>x",
+                            "sectors_per_request=8", "sectors_per_request>nan", "sectors_per_request>inf", "nosuch>1"})
+    EXPECT_FALSE(Condition::parse(wrong)) << wrong;
+  EXPECT_EQ(Condition::parse("sector_per_request>8").error().list()[0].hint, "did you mean 'sectors_per_request'?");
+  EXPECT_TRUE(Condition::parse(" findings != 0 "));
+}
+
+TEST_F(ReportTest, MessagesOfOneKernelAreFolded) {
+  const std::vector<LaunchReport> reports = {strided(), strided()};
+  const std::vector<std::string> texts = messages(met("findings>0", reports));
+  ASSERT_EQ(texts.size(), 1u);
+  EXPECT_TRUE(texts[0].ends_with("(the first of 2 launches)")) << texts[0];
+}
+
+// SARIF 2.1.0, 3.13 (sarifLog), 3.14 (run), 3.18 (tool), 3.27 (result): the properties that must be there.
+TEST_F(ReportTest, FindingsAsSarif) {
+  const std::vector<LaunchReport> reports = {strided(), strided()};
+  const Condition condition = *Condition::parse("findings>0");
+  const Json log = Json::parse(sarif_report(reports, {&condition, 1}));
+  EXPECT_EQ(log["version"], "2.1.0");
+  ASSERT_EQ(log["runs"].size(), 1u);
+  const Json& run = log["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["name"], "Warplens");
+  const Json& rules = run["tool"]["driver"]["rules"];
+  ASSERT_EQ(run["results"].size(), 3u) << "one finding of identical launches, two met conditions";
+  for (const Json& result : run["results"]) {
+    EXPECT_FALSE(result["message"]["text"].get<std::string>().empty());
+    EXPECT_EQ(rules.at(result["ruleIndex"].get<std::size_t>())["id"], result["ruleId"]);
+    const Json& place = result["locations"].at(0)["physicalLocation"];
+    EXPECT_EQ(place["artifactLocation"]["uri"], "k.cu");
+    EXPECT_EQ(place["region"]["startLine"], 7);
+  }
+  EXPECT_EQ(run["results"][0]["level"], "warning");
+  EXPECT_EQ(run["results"][0]["properties"]["launches"], 2);
+  EXPECT_EQ(run["results"][0]["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 16);
+  EXPECT_EQ(run["results"][2]["level"], "error");
+}
+
+TEST_F(ReportTest, ClaimsNothingInSarifWithoutFindings) {
+  const std::vector<LaunchReport> reports = {scale()};
+  const Json log = Json::parse(sarif_report(reports, {}));
+  EXPECT_EQ(log["runs"][0]["results"], Json::array());
+  EXPECT_EQ(log["runs"][0]["tool"]["driver"]["rules"], Json::array());
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST_F(ReportTest, FindingsAsJUnit) {
+  const std::vector<LaunchReport> reports = {scale(), strided()};
+  const Condition condition = *Condition::parse("sectors_per_request>8");
+  const std::string xml = junit_report(reports, {&condition, 1});
+  EXPECT_EQ(xml.find("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "), 0u);
+  EXPECT_EQ(count(xml, "<testsuite "), 2u);
+  EXPECT_EQ(count(xml, "<failure "), 2u) << xml;
+  EXPECT_NE(xml.find("classname=\"strided\" name=\"sectors_per_request&gt;8\">"), xml.npos) << xml;
+  EXPECT_NE(xml.find("classname=\"scale\" name=\"UncoalescedGlobalAccess\"/>"), xml.npos);
+  EXPECT_EQ(count(xml, "<testcase "), count(xml, "</testcase>") + count(xml, "\"/>\n"));
+}
+
+TEST_F(ReportTest, CsvHasARowForEachMetric) {
+  const std::vector<LaunchReport> reports = {scale(), strided()};
+  const std::vector<std::string> lines = lines_of(csv_report(reports));
+  EXPECT_EQ(lines[0], "\"ID\",\"Kernel Name\",\"Device\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric "
+                      "Unit\",\"Metric Value\"");
+  const std::string row =
+      "1,strided,NVIDIA H200,\"(32, 1, 1)\",\"(1, 1, 1)\",l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum,sectors,32";
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), row), 1) << csv_report(reports);
+  EXPECT_EQ(lines.size(), 1 + reports[0].profile.metrics.list().size() + reports[1].profile.metrics.list().size());
+}
+
+} // namespace
+} // namespace warplens::api

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Documents that are hostile or large: nothing acts, and every interaction takes less than 100 ms.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { documentOf, hostile, longReport, manyLaunches, writePage } from './documents.mjs';
+import { browser, cost, open, picture, sample, titles, visit, work, written } from './browser.mjs';
+
+after(() => browser.close());
+
+const kMost = 100; // ms
+const base = written('base', 'run', sample('transpose'), '--device', 'h200');
+
+function pageOf(name, document) {
+  const file = join(work, `${name}.html`);
+  writePage(base, file, document);
+  return file;
+}
+
+/** What it takes to open each view from another one. */
+async function views(page, list) {
+  const click = (title) => page.evaluate((name) => [...document.querySelectorAll('nav a')].find((one) => one.textContent === name).click(), title);
+  const costs = {};
+  for (const title of list) costs[title] = await cost(page, () => click(title), () => click('Occupancy'));
+  return costs;
+}
+
+test('texts of a kernel cannot act', async () => {
+  const report = documentOf(base);
+  const keep = report.launches.map((launch) => launch.control_flow);
+  const changed = hostile(report);
+  changed.launches.forEach((launch, i) => { launch.control_flow = keep[i]; });
+  const page = await open(pageOf('hostile', changed));
+  for (const title of await titles(page)) {
+    await visit(page, title);
+    const found = await page.evaluate(() => ({
+      title: document.title === 'owned',
+      elements: document.querySelectorAll('#app img, #app b, #app script, [onerror], [onload]').length,
+    }));
+    assert.deepEqual(found, { title: false, elements: 0 }, title);
+  }
+  assert((await page.locator('header').innerText()).includes('<svg onload=alert(1)>') || (await page.locator('main').innerText()).includes('</script><img'));
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('the page permits no script but its own', async () => {
+  const page = await open(base);
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'document.title = "owned"';
+    document.body.append(script);
+  });
+  assert.notEqual(await page.title(), 'owned');
+  assert.match(page.problems.join(), /Content Security Policy/);
+  await page.context().close();
+});
+
+test('a kernel that trapped has a summary with the reason', async () => {
+  const report = documentOf(base);
+  const trap = { rule: 'Trap', severity: 'error', message: 'access out of bounds', advice: 'look', lines: [3], source: null, excess: 0, unit: '', values: {} };
+  report.launches = [{ ...report.launches[0], metrics: {}, instructions: [], control_flow: [], occupancy: null, occupancy_curves: null, statistics: {}, predictions: [], findings: [trap] }];
+  const page = await open(pageOf('trap', report));
+  assert.deepEqual(await titles(page), ['Summary']);
+  assert.match(await page.locator('[role="alert"]').innerText(), /trapped: access out of bounds/);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('a damaged document gives a message', async () => {
+  const file = join(work, 'damaged.html');
+  writePage(base, file, 1);
+  const page = await browser.newPage();
+  await page.goto(`file://${file}`);
+  await page.waitForSelector('[role="alert"]');
+  assert.match(await page.locator('[role="alert"]').innerText(), /cannot show/);
+  await page.close();
+});
+
+test('a kernel of 5000 lines stays fluid', async (context) => {
+  const page = await open(pageOf('long', longReport(documentOf(base), 5000)));
+  const times = await views(page, ['Memory', 'Divergence', 'Source']);
+  await visit(page, 'Source');
+  await picture(page, 'long source');
+  const panes = await page.locator('.pair .scroll').count();
+  assert.equal(panes, 2);
+  assert(await page.locator('.pair tbody tr').count() < 400, 'rows out of view are in the document');
+  times.scroll = await cost(page, () => page.evaluate(() => { document.querySelectorAll('.pair .scroll')[1].scrollTop += 20000; }));
+  times.sort = await cost(page, () => page.evaluate(() => { document.querySelectorAll('.pair .scroll')[1].querySelectorAll('thead button')[1].click(); }));
+  times.select = await cost(page, () => page.evaluate(() => { document.querySelectorAll('.pair .scroll')[0].querySelector('tbody tr:not(.space)').click(); }));
+  times.metric = await cost(page, () => page.evaluate(() => { const s = document.querySelector('.controls select'); s.selectedIndex = (s.selectedIndex + 1) % s.options.length; s.dispatchEvent(new Event('change')); }));
+  context.diagnostic(JSON.stringify(times));
+  for (const [what, time] of Object.entries(times)) assert(time < kMost, `${what}: ${time} ms`);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('a report of 1000 launches stays fluid', async (context) => {
+  const file = pageOf('many', manyLaunches(documentOf(base), 1000));
+  const page = await open(file);
+  assert.equal(await page.getByRole('region', { name: /^Kernels/ }).locator('tbody tr').count(), 17);
+  const times = await views(page, ['Timeline', 'Models', 'Summary']);
+  await visit(page, 'Summary');
+  await picture(page, 'many launches');
+  times.launch = await cost(page, () => page.evaluate(() => { document.querySelector('.picker button:last-child').click(); }));
+  await page.getByText('All launches').click();
+  times.sort = await cost(page, () => page.evaluate(() => { document.querySelector('details .scroll thead button:last-child').click(); }));
+  times.scroll = await cost(page, () => page.evaluate(() => { document.querySelector('details .scroll').scrollTop += 8000; }));
+  context.diagnostic(JSON.stringify({ ...times, bytes: statSync(file).size }));
+  for (const [what, time] of Object.entries(times)) assert(time < kMost, `${what}: ${time} ms`);
+  assert(statSync(file).size < 1_000_000, `${statSync(file).size} bytes`);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/models.hpp"
+#include "model/trust.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace warplens::model {
+namespace {
+
+KernelStatistics copy() {
+  KernelStatistics s;
+  s.threads_per_block = 128;
+  s.blocks = 1000;
+  s.resident_blocks = 4;
+  s.instructions = 20;
+  s.global_requests = 2;
+  s.coalesced_requests = 2;
+  s.uncoalesced_requests = 0;
+  s.bytes_per_request = 128;
+  s.transactions_32 = 8;
+  s.transactions_64 = s.transactions_128 = 0;
+  s.load_transactions = s.store_transactions = 4;
+  s.l1_wavefronts = 2;
+  return s;
+}
+
+std::vector<Prediction> all_predictions(const Device& device) {
+  std::vector<Prediction> list;
+  for (const Model& model : models())
+    if (Expected<Prediction> p = predict(model.id, copy(), device)) list.push_back(std::move(*p));
+  mark_trusted(list);
+  return list;
+}
+
+TEST(Trust, ExactlyOnePredictionOfEveryDevice) {
+  for (const Device& device : built_in_devices()) {
+    const std::vector<Prediction> list = all_predictions(device);
+    EXPECT_EQ(std::count_if(list.begin(), list.end(), [](const Prediction& p) { return p.trust != nullptr; }), 1)
+        << device.id;
+    // A time, where any model gives one.
+    const bool times = std::any_of(list.begin(), list.end(),
+                                   [](const Prediction& p) { return find_model(p.model)->says == kSaysTime; });
+    EXPECT_EQ(find_model(trusted(list)->model)->says, times ? kSaysTime : kSaysBound) << device.id;
+  }
+}
+
+TEST(Trust, FittedAndMeasuredModelsFirst) {
+  const auto of = [](std::string_view device) { return trusted(all_predictions(*find_device(device)))->model; };
+  EXPECT_EQ(of("h200"), kThroughputLatency);
+  EXPECT_EQ(of("c1060"), kDasgupta);
+  EXPECT_EQ(of("gtx280"), kHongKim);
+  EXPECT_EQ(of("a100"), kVolkov);
+  EXPECT_EQ(of("8500gt"), kBounds);
+}
+
+TEST(Trust, MarkingAgainMovesTheMark) {
+  std::vector<Prediction> list(2);
+  list[0].model = kBounds;
+  mark_trusted(list);
+  EXPECT_EQ(trusted(list), &list[0]);
+  list[1].model = kVolkov;
+  mark_trusted(list);
+  EXPECT_EQ(trusted(list), &list[1]);
+  EXPECT_EQ(list[0].trust, nullptr);
+  list[0].model = list[1].model = kAmaris; // needs a measured run
+  mark_trusted(list);
+  EXPECT_EQ(trusted(list), nullptr);
+}
+
+TEST(Trust, EveryRowIsAModelWithItsEvaluation) {
+  for (const Trust& row : trust_table()) {
+    EXPECT_NE(find_model(row.model), nullptr) << row.model;
+    if (row.median_percent || row.mean_percent) {
+      EXPECT_FALSE(row.evaluation.empty()) << row.model;
+    }
+    EXPECT_NE(row.page.find(".md#"), std::string_view::npos) << row.model;
+  }
+}
+
+// The errors that the thesis prints, in percent: docs/reproduction.md.
+TEST(Trust, TheErrorsOfDasgupta) {
+  double errors[] = {0.18, 0.13, 1.23, 2.91, 2.08, 2.82};
+  std::sort(std::begin(errors), std::end(errors));
+  double sum = 0;
+  for (const double e : errors) sum += e;
+  const Trust& row = trust_table().front();
+  ASSERT_EQ(row.model, kDasgupta);
+  EXPECT_NEAR(*row.mean_percent, sum / 6, 0.05);
+  EXPECT_NEAR(*row.median_percent, (errors[2] + errors[3]) / 2, 0.05);
+}
+
+} // namespace
+} // namespace warplens::model

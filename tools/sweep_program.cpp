@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/sweep_program.hpp"
+
+#include "api/files/csv.hpp"
+#include "api/files/input_file.hpp"
+#include "api/report/table.hpp"
+#include "api/report/units.hpp"
+#include "api/session/kernel_name.hpp"
+#include "api/sweep/json_compare.hpp"
+#include "tools/child.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace warplens::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
+
+struct ProgramKernel {
+  std::size_t launches = 0;
+  double milliseconds = 0; ///< predicted for all of them
+  std::string bound;
+};
+
+/// The result of a configuration.
+struct ProgramRow {
+  api::Settings settings;
+  std::string failure;                          ///< empty: there is a result
+  std::map<std::string, ProgramKernel> kernels; ///< by name
+  std::size_t launches = 0;
+  double milliseconds = 0;
+};
+
+/// A folder for the reports, removed at the end.
+class ReportFolder {
+public:
+  ReportFolder() : path_((fs::temp_directory_path() / "warplens-sweep-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr)
+      throw UsageError{fmt::format("cannot create '{}': {}", path_, std::strerror(errno)), ""};
+  }
+  ~ReportFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ReportFolder(const ReportFolder&) = delete;
+  ReportFolder& operator=(const ReportFolder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return (fs::path(path_) / name).string(); }
+
+private:
+  std::string path_;
+};
+
+/// The last line of the program's output, as the reason for a failure.
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+void add_launches(ProgramRow& row, const api::ReportFile& report) {
+  for (const api::ReportedLaunch& launch : report.launches) {
+    ProgramKernel& kernel = row.kernels[api::source_name(launch.kernel)];
+    ++kernel.launches;
+    kernel.milliseconds += launch.milliseconds.value_or(0);
+    if (kernel.bound.empty()) kernel.bound = launch.bound;
+    ++row.launches;
+    row.milliseconds += launch.milliseconds.value_or(0);
+  }
+}
+
+ProgramRow run_one(const api::Settings& settings, const Strings& analyzers, const Strings& program,
+                   const std::string& file) {
+  ProgramRow row{settings, {}, {}};
+  Strings command = {fs::read_symlink("/proc/self/exe").string(), "exec", "--json", file};
+  for (const auto& [name, value] : settings) command.insert(command.end(), {"--" + name, value});
+  if (!analyzers.empty()) command.insert(command.end(), {"--analyzers", fmt::format("{}", fmt::join(analyzers, ","))});
+  command.emplace_back("--");
+  command.insert(command.end(), program.begin(), program.end());
+  const ChildResult result = run_child(command);
+  const Expected<std::string> text = api::read_file(file);
+  const Expected<api::ReportFile> report = text ? api::read_report(*text, file) : failure(text.error());
+  if (result.status != 0)
+    row.failure = fmt::format("exit status {}: {}", result.status, last_line(result.output));
+  else if (!report)
+    row.failure = "the program launched no kernel";
+  else
+    add_launches(row, *report);
+  return row;
+}
+
+/// The kernel with the longest time; null: none.
+const std::pair<const std::string, ProgramKernel>* slowest(const ProgramRow& row) {
+  const auto at = std::max_element(row.kernels.begin(), row.kernels.end(), [](const auto& a, const auto& b) {
+    return a.second.milliseconds < b.second.milliseconds;
+  });
+  return at == row.kernels.end() ? nullptr : &*at;
+}
+
+std::string rows_text(const std::vector<ProgramRow>& rows, const Style& style) {
+  std::vector<api::Table::Column> columns;
+  for (const auto& [name, value] : rows.front().settings) columns.push_back({name});
+  columns.insert(columns.end(), {{"launches", api::Table::right},
+                                 {"time", api::Table::right},
+                                 {"relative", api::Table::right},
+                                 {"slowest kernel"},
+                                 {"share", api::Table::right},
+                                 {"bound by"}});
+  double best = 0;
+  for (const ProgramRow& row : rows)
+    if (row.milliseconds > 0 && (best == 0 || row.milliseconds < best)) best = row.milliseconds;
+  api::Table table(std::move(columns));
+  std::string failures;
+  for (const ProgramRow& row : rows) {
+    Strings cells;
+    for (const auto& [name, value] : row.settings) cells.push_back(value);
+    const auto* const kernel = slowest(row);
+    if (kernel == nullptr) {
+      cells.insert(cells.end(), {"", "", "", "no result", "", ""});
+      failures += api::wrapped(fmt::format("{}: {}", api::text_of(row.settings), row.failure), "  ");
+    } else {
+      const bool timed = row.milliseconds > 0;
+      cells.insert(cells.end(),
+                   {fmt::format("{}", row.launches), timed ? api::readable_time(row.milliseconds) : "",
+                    timed ? fmt::format("{:.2f}", row.milliseconds / best) : "", api::cut(kernel->first, 40),
+                    timed ? api::readable_share(kernel->second.milliseconds / row.milliseconds) : "",
+                    kernel->second.bound});
+    }
+    table.row(std::move(cells));
+  }
+  return table.text(style.dim, style.reset) + (failures.empty() ? "" : "\n" + failures);
+}
+
+std::string rows_csv(const std::vector<ProgramRow>& rows) {
+  std::string text;
+  for (const auto& [name, value] : rows.front().settings) text += name + ",";
+  text += "kernel,launches,milliseconds,bound,failure\n";
+  for (const ProgramRow& row : rows) {
+    std::string start;
+    for (const auto& [name, value] : row.settings) start += api::csv_cell(value) + ",";
+    for (const auto& [name, kernel] : row.kernels)
+      text += fmt::format("{}{},{},{},{},\n", start, api::csv_cell(name), kernel.launches, kernel.milliseconds,
+                          kernel.bound);
+    if (!row.failure.empty()) text += fmt::format("{},,,,{}\n", start, api::csv_cell(row.failure));
+  }
+  return text;
+}
+
+} // namespace
+
+int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const Strings& program) {
+  constexpr std::string_view kTaken[] = {"device", "l1", "registers", "csv", "analyzers"};
+  if (program.empty()) throw UsageError{"no program", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
+  if (!line.inputs.empty())
+    throw UsageError{fmt::format("'{}' is a launch file beside a program", line.inputs.front()), ""};
+  for (const auto& option : line.options)
+    if (std::find(std::begin(kTaken), std::end(kTaken), option.string_key) == std::end(kTaken))
+      throw UsageError{fmt::format("--{} needs a launch file, not a program", option.string_key),
+                       fmt::format("options for programs: --{}", fmt::join(kTaken, ", --"))};
+  const std::vector<api::Settings> all = combinations({}, axes);
+  if (axes.empty()) throw UsageError{"nothing varies", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
+  const std::string names = line.values["analyzers"].as<std::string>();
+  const ReportFolder folder;
+  std::vector<ProgramRow> rows;
+  {
+    Progress progress;
+    for (const api::Settings& settings : all) {
+      progress.now(fmt::format("{} of {}: {}", rows.size() + 1, all.size(), api::text_of(settings)), rows.size(),
+                   all.size());
+      rows.push_back(run_one(settings, names.empty() ? Strings{} : Strings{names}, program,
+                             folder.file(fmt::format("{}.json", rows.size()))));
+    }
+  }
+  const std::string csv = line.values.count("csv") != 0 ? line.values["csv"].as<std::string>() : "";
+  if (!csv.empty()) write_file(csv, rows_csv(rows));
+  if (csv != "-") write(rows_text(rows, style_for(STDOUT_FILENO)));
+  return std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.failure.empty(); }) ? kFine : kFound;
+}
+
+} // namespace warplens::tools
