@@ -148,10 +148,12 @@ PageJson device_for_page(const model::Device& device) {
 }
 
 PageJson launch_for_page(const LaunchReport& report) {
+  std::vector<std::string> remarks = report.partial;
+  remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
   PageJson object = {{"name", source_name(report.kernel)},
                      {"module", report.file},
                      {"stream", report.stream},
-                     {"remarks", report.remarks}};
+                     {"remarks", std::move(remarks)}};
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();
   return object;

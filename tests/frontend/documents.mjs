@@ -58,6 +58,7 @@ export function manyLaunches(report, launches) {
     launches: Array.from({ length: launches }, (_, i) => ({
       ...one,
       kernel: `kernel_${i % 17}`,
+      name: `kernel_${i % 17}`,
       grid: [1 + i, 1, 1],
       predictions: one.predictions.map((p) => ({ ...p, milliseconds: p.milliseconds * (1 + (i * 7919) % 100) })),
     })),

@@ -191,7 +191,7 @@ test('sweeps and comparisons', async () => {
 });
 
 test('a program', async () => {
-  const file = written('program', 'exec', '--', process.env.WARPLENS_LAUNCHES);
+  const file = written('program', 'exec', '--', process.env.WARPLENS_LAUNCHES, '2');
   const { launches } = documentOf(file);
   assert(launches.length > 1 && launches.every((launch) => launch.stream > 0));
   const page = await open(file);

@@ -35,7 +35,7 @@ TEST(Html, EverySubcommandWritesAPage) {
   expect_page(in("sweep.html"));
   EXPECT_EQ(run_program({"compare", in("a.json"), in("a.json"), "--html", in("compare.html")}).status, 0);
   expect_page(in("compare.html"));
-  EXPECT_EQ(run_program({"exec", "--html", in("exec.html"), "--", WARPLENS_LAUNCHES}).status, 0);
+  EXPECT_EQ(run_program({"exec", "--html", in("exec.html"), "--", WARPLENS_LAUNCHES, "2"}).status, 0);
   expect_page(in("exec.html"));
 }
 
