@@ -3,8 +3,10 @@
 
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"
+#include "api/report/line_costs.hpp"
 #include "api/session/kernel_name.hpp"
 #include "model/device_fields.hpp"
+#include "model/trust.hpp"
 
 #include <algorithm>
 #include <set>
@@ -115,6 +117,22 @@ PageJson served_by(const rules::BankRule& rule, const analyzers::RecordedAccess&
           {"fewest", p.fewest}, {"ways", p.ways},      {"bank", std::move(banks)}};
 }
 
+/// The most expensive lines, as on the first screen of the text report.
+PageJson costly_lines(const LaunchReport& report) {
+  constexpr std::size_t kShown = 5;
+  const model::Prediction* const prediction = model::trusted(report.predictions);
+  const LineCosts costs = line_costs(report, prediction == nullptr ? "" : prediction->bound);
+  PageJson lines = PageJson::array();
+  for (const LineCost& line : std::span(costs.lines).first(std::min(costs.lines.size(), kShown)))
+    lines.push_back(
+        {{"file", line.file},
+         {"line", line.line},
+         {"share", line.share},
+         {"ptx_line", line.worst->line},
+         {"cost", access_cost(*line.worst) > 0 ? access_cost_text(*line.worst, report.device) : std::string()}});
+  return {{"of", costs.of}, {"lines", std::move(lines)}};
+}
+
 /// Under the device's rule and those that were asked for.
 template <class Rule>
 PageJson served_by_all(const Rule& device, const std::vector<Rule>& asked, const analyzers::RecordedAccess& access) {
@@ -152,6 +170,7 @@ PageJson launch_for_page(const LaunchReport& report) {
                      {"module", report.file},
                      {"stream", report.stream},
                      {"remarks", report.remarks}};
+  object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();
   return object;

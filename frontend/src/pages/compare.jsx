@@ -13,7 +13,7 @@ function Factors({ pair }) {
   const bars = [...pair.factors.map((one) => ({ what: one.what, ms: one.milliseconds })), ...(pair.unexplained ? [{ what: 'combined effect', ms: pair.unexplained }] : [])];
   if (bars.length === 0) return null;
   return <Figure title="Counts that explain the change" table={{ heads: ['Count', 'Change'], rows: bars.map((one) => [one.what, `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`]) }}>
-    <Bars width={720} names={300} label="Counts that explain the change" bars={bars.map((one) => ({ name: one.what, value: Math.abs(one.ms), text: `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`, strong: true, colour: one.ms < 0 ? 'var(--s3)' : 'var(--s2)' }))} /></Figure>;
+    <Bars label="Counts that explain the change" bars={bars.map((one) => ({ name: one.what, value: Math.abs(one.ms), text: `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`, strong: true, colour: one.ms < 0 ? 'var(--s3)' : 'var(--s2)' }))} /></Figure>;
 }
 
 const columns = (first) => [
@@ -40,7 +40,7 @@ function Pair({ pair, names }) {
   return <section><h2>{nameOf(before)}{nameOf(before) !== nameOf(after) && ` → ${nameOf(after)}`}</h2>
     {both && <Figure title={`Predicted time: ${speed(after.milliseconds / before.milliseconds)}`} note={before.model === after.model ? `By ${before.model}; limited by ${before.bound === after.bound ? before.bound : `${before.bound}, then ${after.bound}`}.` : `By ${before.model} and ${after.model}: different models.`}
       table={{ heads: ['Report', 'Time'], rows: [[names.before, time(before.milliseconds)], [names.after, time(after.milliseconds)]] }}>
-      <Bars width={720} names={200} label="Predicted times" bars={[{ name: baseName(names.before), value: before.milliseconds, text: time(before.milliseconds) }, { name: baseName(names.after), value: after.milliseconds, text: time(after.milliseconds), strong: true }]} /></Figure>}
+      <Bars label="Predicted times" bars={[{ name: baseName(names.before), value: before.milliseconds, text: time(before.milliseconds) }, { name: baseName(names.after), value: after.milliseconds, text: time(after.milliseconds), strong: true }]} /></Figure>}
     <Factors pair={pair} />
     <FindingList title="Resolved" list={pair.vanished} /><FindingList title="New" list={pair.appeared} />
     <Changes label="Metrics that changed" rows={pair.metrics} first={[{ title: 'Metric', value: (c) => c.name, cell: (c) => <code>{c.name}</code>, className: 'grow' }]} />

@@ -70,7 +70,7 @@ class WhatIf {
       { name: 'changed', value: now?.milliseconds ?? NaN, text: now ? `${time(now.milliseconds)}, ${speed(p.milliseconds / now.milliseconds)}, ${now.bound}` : 'no result', strong: true, colour: 'var(--s2)' },
     ]);
     show(this.output, <Figure title="Predicted time with these changes" table={{ heads: ['Model', 'Time', 'Limited by'], rows: rows.map(({ p, now }) => [p.model, time(now?.milliseconds), now?.bound ?? '']) }}>
-      <Bars bars={bars} label="Predicted time with these changes" width={600} names={130} texts={210} /></Figure>);
+      <Bars bars={bars} label="Predicted time with these changes" /></Figure>);
   }
 }
 
@@ -85,7 +85,7 @@ function Parallelism({ prediction, launch }) {
   if (launch.occupancy) bars.push({ name: 'Resident warps', value: launch.occupancy.warps, text: count(launch.occupancy.warps), colour: 'var(--soft)' });
   return <Figure title={`Warp parallelism by ${prediction.model}`} table={{ heads: ['Quantity', 'Warps'], rows: bars.map((bar) => [bar.name, digits(bar.value)]) }}
     note="MWP: warps of a multiprocessor that can wait for memory at a time. CWP: warps that can compute while one waits, plus one. If CWP is larger, memory limits the kernel.">
-    <Bars bars={bars} label={`MWP ${digits(prediction.mwp)}, CWP ${digits(prediction.cwp)}`} width={520} names={120} /></Figure>;
+    <Bars bars={bars} label={`MWP ${digits(prediction.mwp)}, CWP ${digits(prediction.cwp)}`} /></Figure>;
 }
 
 const kParts = ['issue', 'units', 'wavefronts', 'L2', 'memory', 'launch', 'latency', 'overhead'];
@@ -98,7 +98,7 @@ function Parts({ prediction }) {
   const most = Math.max(...parts.map((term) => term.value));
   return <Figure title={`Time of each unit by ${prediction.model}`} table={{ heads: ['Unit', 'Cycles'], rows: parts.map((term) => [term.name, count(term.value)]) }}
     note="Each bar is the number of cycles that the launch would take if only this unit limited it.">
-    <Bars bars={parts.map((term) => ({ name: term.name, value: term.value, text: count(term.value), strong: term.value === most }))} label="Cycles of each unit" width={520} names={120} /></Figure>;
+    <Bars bars={parts.map((term) => ({ name: term.name, value: term.value, text: count(term.value), strong: term.value === most }))} label="Cycles of each unit" /></Figure>;
 }
 
 function Model({ prediction, launch, open }) {
@@ -106,7 +106,7 @@ function Model({ prediction, launch, open }) {
     <div class="figures">
       <Parallelism prediction={prediction} launch={launch} /><Parts prediction={prediction} />
       {prediction.benefits.length > 0 && <Figure title="Time saved if one property were ideal" table={{ heads: ['Property', 'Saved'], rows: prediction.benefits.map((b) => [b.of, time(b.milliseconds)]) }}>
-        <Bars bars={prediction.benefits.filter((b) => b.milliseconds > 0).map((b) => ({ name: b.of, value: b.milliseconds, text: `${time(b.milliseconds)} (${percent(b.milliseconds / prediction.milliseconds)})`, strong: true, colour: 'var(--s3)' }))} label="Time saved" width={520} names={210} /></Figure>}
+        <Bars bars={prediction.benefits.filter((b) => b.milliseconds > 0).map((b) => ({ name: b.of, value: b.milliseconds, text: `${time(b.milliseconds)} (${percent(b.milliseconds / prediction.milliseconds)})`, strong: true, colour: 'var(--s3)' }))} label="Time saved" /></Figure>}
       <Figure title="Terms"><PlainTable label={`Terms of ${prediction.model}`} heads={['Term', 'Value', 'Unit']} rows={prediction.terms.map((t) => [<code>{t.name}</code>, digits(t.value), t.unit])} /></Figure>
     </div>
     {prediction.remarks.length > 0 && <ul class="note">{prediction.remarks.map((remark) => <li>{remark}</li>)}</ul>}
@@ -114,8 +114,8 @@ function Model({ prediction, launch, open }) {
 }
 
 function errorBar(prediction) {
-  const error = data.expectedError(prediction);
-  return error === undefined ? {} : { low: prediction.milliseconds / (1 + error), high: prediction.milliseconds * (1 + error) };
+  const range = data.expectedRange(prediction);
+  return range ? { low: range[0], high: range[1] } : {};
 }
 
 export const models = {
@@ -129,7 +129,7 @@ export const models = {
     return [
       <Figure title="Predicted time by model" note={`The strong bar is the model that the summary uses (${best.model}). Models that give lower bounds ignore latency.`}
         table={{ heads: ['Model', 'Time', 'Limited by'], rows: launch.predictions.map((p) => [p.model, time(p.milliseconds), p.bound]) }}>
-        <Bars bars={bars} label="Predicted time by model" width={720} /></Figure>,
+        <Bars bars={bars} label="Predicted time by model" /></Figure>,
       new WhatIf(context).element,
       <h2>Models</h2>,
       launch.predictions.map((p) => <Model prediction={p} launch={launch} open={p === best} />),

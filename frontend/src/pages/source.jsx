@@ -123,7 +123,7 @@ class View {
     Object.assign(this, { report, launch });
     this.names = metricNames(report, launch);
     this.files = cudaFiles(report, launch);
-    const best = data.limitingCounter(launch).of === data.sectors ? data.names.sectors : data.names.instructions;
+    const best = data.limitingMetric(launch);
     this.metric = this.names.includes(place.metric) ? place.metric : this.names.includes(best) ? best : this.names[0];
     const wanted = launch.instructions.find((one) => one.line === Number(place.line));
     const at = data.position((wanted ?? launch.instructions.find((one) => one.source))?.source);
