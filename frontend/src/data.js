@@ -82,10 +82,10 @@ export const baseName = (file) => file.slice(file.lastIndexOf('/') + 1);
 
 /** What limits a launch decides by which metric its lines are shown first. */
 export function limitingMetric(launch) {
-  const bound = trusted(launch)?.bound ?? '';
-  const hasMemory = sectors(launch.metrics) > 0;
-  if (hasMemory && bound !== 'compute') return names.sectors;
-  return names.instructions;
+  if (trusted(launch)?.bound === 'compute') return names.instructions;
+  const memory = [names.sectors, ...byOperation('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum')];
+  const most = memory.reduce((best, name) => (metric(launch.metrics, name) > metric(launch.metrics, best) ? name : best));
+  return metric(launch.metrics, most) > 0 ? most : names.instructions;
 }
 
 const splitTexts = new Map();

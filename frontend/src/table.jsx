@@ -8,11 +8,11 @@ const kMargin = 12; // rows above and below the view
 
 /**
  * columns: { title, value(row) to sort by, cell(row) to show, numeric, descending (first), hint }
- * onSelect(row): the current row changed; onOpen(row): Enter or a click.
+ * onSelect(row): the current row changed; onOpen(row): Enter or a click; styleOf(row): properties of its style.
  */
 export class Table {
-  constructor({ label, columns, rows, onSelect, onOpen, classOf, sort, height }) {
-    Object.assign(this, { columns, onSelect, onOpen, classOf });
+  constructor({ label, columns, rows, onSelect, onOpen, classOf, styleOf, sort, height }) {
+    Object.assign(this, { columns, onSelect, onOpen, classOf, styleOf });
     this.all = rows;
     this.rows = rows;
     this.current = -1;
@@ -73,7 +73,7 @@ export class Table {
 
   row(row, index) {
     return <tr aria-rowindex={index + 2} aria-current={index === this.current ? 'true' : null}
-      class={this.classOf?.(row)} onClick={() => { this.select(index); this.onOpen?.(row); }}>
+      class={this.classOf?.(row)} style={this.styleOf?.(row)} onClick={() => { this.select(index); this.onOpen?.(row); }}>
       {this.columns.map((column) => <td class={[column.numeric && 'number', column.className].filter(Boolean).join(' ') || null}>{column.cell(row)}</td>)}
     </tr>;
   }

@@ -67,7 +67,7 @@ class WhatIf {
     const rows = this.predictions.map((p) => ({ p, now: evaluate(p.model, statistics, device) }));
     const bars = rows.flatMap(({ p, now }) => [
       { name: p.model, value: p.milliseconds, text: time(p.milliseconds) },
-      { name: 'changed', value: now?.milliseconds ?? NaN, text: now ? `${time(now.milliseconds)}, ${speed(p.milliseconds / now.milliseconds)}, ${now.bound}` : 'no result', strong: true, colour: 'var(--s2)' },
+      { name: 'with changes', value: now?.milliseconds ?? NaN, text: now ? `${time(now.milliseconds)}, ${speed(p.milliseconds / now.milliseconds)}, ${now.bound}` : 'no result', strong: true, colour: 'var(--s2)' },
     ]);
     show(this.output, <Figure title="Predicted time with these changes" table={{ heads: ['Model', 'Time', 'Limited by'], rows: rows.map(({ p, now }) => [p.model, time(now?.milliseconds), now?.bound ?? '']) }}>
       <Bars bars={bars} label="Predicted time with these changes" /></Figure>);
@@ -101,14 +101,22 @@ function Parts({ prediction }) {
     <Bars bars={parts.map((term) => ({ name: term.name, value: term.value, text: count(term.value), strong: term.value === most }))} label="Cycles of each unit" /></Figure>;
 }
 
+const halves = (terms) => (terms.length <= 8 ? [terms] : [terms.slice(0, Math.ceil(terms.length / 2)), terms.slice(Math.ceil(terms.length / 2))]);
+/** A value with its unit; times in the unit that suits them. */
+function termValue({ value, unit }) {
+  if (unit !== 'ms') return [digits(value), unit];
+  const [number, own] = time(value).split(' ');
+  return [number, own ?? unit];
+}
+
 function Model({ prediction, launch, open }) {
   return <details class="section" open={open}><summary><strong>{prediction.model}</strong>: {time(prediction.milliseconds)}, limited by {prediction.bound}</summary>
     <div class="figures">
       <Parallelism prediction={prediction} launch={launch} /><Parts prediction={prediction} />
       {prediction.benefits.length > 0 && <Figure title="Time saved if one property were ideal" table={{ heads: ['Property', 'Saved'], rows: prediction.benefits.map((b) => [b.of, time(b.milliseconds)]) }}>
         <Bars bars={prediction.benefits.filter((b) => b.milliseconds > 0).map((b) => ({ name: b.of, value: b.milliseconds, text: `${time(b.milliseconds)} (${percent(b.milliseconds / prediction.milliseconds)})`, strong: true, colour: 'var(--s3)' }))} label="Time saved" /></Figure>}
-      <Figure title="Terms"><PlainTable label={`Terms of ${prediction.model}`} heads={['Term', 'Value', 'Unit']} rows={prediction.terms.map((t) => [<code>{t.name}</code>, digits(t.value), t.unit])} /></Figure>
     </div>
+    <Figure title="Terms"><div class="halves">{halves(prediction.terms).map((terms, i) => <PlainTable label={`Terms of ${prediction.model}${i > 0 ? ', continued' : ''}`} heads={['Term', 'Value', 'Unit']} rows={terms.map((t) => [<code>{t.name}</code>, ...termValue(t)])} />)}</div></Figure>
     {prediction.remarks.length > 0 && <ul class="note">{prediction.remarks.map((remark) => <li>{remark}</li>)}</ul>}
   </details>;
 }
@@ -127,7 +135,7 @@ export const models = {
     const best = data.trusted(launch);
     const bars = launch.predictions.map((p) => ({ name: p.model, value: p.milliseconds, text: `${time(p.milliseconds)}, ${p.bound}`, strong: p === best, ...errorBar(p) }));
     return [
-      <Figure title="Predicted time by model" note={`The strong bar is the model that the summary uses (${best.model}). Models that give lower bounds ignore latency.`}
+      <Figure title="Predicted time by model" note={`The dark bar is the model to trust on this device (${best.model}), with the range in which measured times typically are. Models that give lower bounds ignore latency.`}
         table={{ heads: ['Model', 'Time', 'Limited by'], rows: launch.predictions.map((p) => [p.model, time(p.milliseconds), p.bound]) }}>
         <Bars bars={bars} label="Predicted time by model" /></Figure>,
       new WhatIf(context).element,

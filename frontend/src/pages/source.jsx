@@ -57,10 +57,16 @@ function kernelRange(text, byLine) {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-function cudaFiles(report, launch) {
+/** Inlined code counts where it is written, or at the line of the kernel that calls it. */
+const places = {
+  written: { title: 'where it is written', of: (instruction) => instruction.source },
+  called: { title: 'where the kernel calls it', of: (instruction) => instruction.inlined?.at(-1) ?? instruction.source },
+};
+
+function cudaFiles(report, launch, place) {
   const files = new Map(); // instructions by file
   for (const instruction of launch.instructions) {
-    const at = data.position(instruction.source);
+    const at = data.position(places[place].of(instruction));
     if (!at) continue;
     if (!files.has(at.file)) files.set(at.file, []);
     files.get(at.file).push({ at, instruction });
@@ -93,19 +99,39 @@ function withShares(rows, isRatio) {
   return rows;
 }
 
+/** Where the calls are through which the instructions of a row came into the kernel. */
+function callers(row) {
+  const found = new Set();
+  for (const { inlined = [], source: at } of row.instructions) {
+    const next = inlined[inlined.indexOf(at) + 1];
+    if (next !== undefined && inlined.includes(at)) found.add(data.baseName(next));
+  }
+  return found.size > 0 && h('span', { class: 'called' }, `called at ${[...found].slice(0, 3).join(', ')}${found.size > 3 ? ', …' : ''}`);
+}
+
 function columns(highlight, isRatio) {
   return [
     { title: 'Line', value: (row) => row.number, cell: (row) => String(row.number), numeric: true },
     { title: isRatio ? 'Value' : 'Count', value: (row) => (Number.isNaN(row.value) ? -1 : row.value), cell: (row) => (row.value > 0 ? count(row.value) : ''), numeric: true, descending: true },
     { title: isRatio ? 'Of largest' : 'Share', value: (row) => (Number.isNaN(row.share) ? -1 : row.share), cell: (row) => (row.value > 0 ? [percent(row.share), ShareBar({ share: row.share })] : ''), numeric: true, descending: true },
-    { title: 'Code', cell: (row) => h('code', null, highlight(row.text)), className: 'grow code' },
+    { title: 'Code', cell: (row) => [h('code', null, highlight(row.text)), highlight === cudaLine && callers(row)], className: 'grow code' },
   ];
 }
 
 /** Where an instruction was inlined, from the inside out. */
 function Inlined({ instruction }) {
   const chain = instruction.inlined ?? [];
-  return chain.length > 0 && <p>Inlined: {chain.map(data.baseName).join(', called from ')}.</p>;
+  return chain.length > 0 && <p>Inlined: written at {chain.map(data.baseName).join(', called at ')}.</p>;
+}
+
+/** Lines that are no instructions: .loc, labels, comments. */
+const isQuiet = (row) => row.instructions.length === 0 && /^\s*(\.|\/\/|[\w$]+:)/.test(row.text);
+
+/** The widest line decides how far a pane scrolls. */
+function widest(rows) {
+  let most = 20;
+  for (const { text } of rows) most = Math.max(most, text.length + 3 * (text.split('\t').length - 1));
+  return Math.min(most, 400);
 }
 
 function Details({ report, row }) {
@@ -122,7 +148,8 @@ class View {
   constructor({ report, launch, place }) {
     Object.assign(this, { report, launch });
     this.names = metricNames(report, launch);
-    this.files = cudaFiles(report, launch);
+    this.place = 'written';
+    this.files = cudaFiles(report, launch, this.place);
     const best = data.limitingMetric(launch);
     this.metric = this.names.includes(place.metric) ? place.metric : this.names.includes(best) ? best : this.names[0];
     const wanted = launch.instructions.find((one) => one.line === Number(place.line));
@@ -141,8 +168,16 @@ class View {
     const file = this.files.size > 1 && <select onChange={() => { this.file = file.value; this.fill(); }}>
       {[...this.files.keys()].map((name) => <option value={name}>{name}</option>)}</select>;
     if (file) { file.value = this.file; this.fileSelect = file; }
-    return <div class="controls"><label>Heat by {metric}</label>{file && <label>File {file}</label>}
+    const inlined = this.launch.instructions.some((one) => one.inlined) && <select onChange={() => { this.place = inlined.value; this.refile(); }}>
+      {Object.entries(places).map(([id, { title }]) => <option value={id}>{title}</option>)}</select>;
+    return <div class="controls"><label>Heat by {metric}</label>{file && <label>File {file}</label>}{inlined && <label>Inlined code counts {inlined}</label>}
       <p class="note">{this.report.metrics?.[this.metric]?.definition ?? ''}</p></div>;
+  }
+
+  refile() {
+    this.files = cudaFiles(this.report, this.launch, this.place);
+    if (!this.files.has(this.file)) [this.file] = this.files.keys();
+    this.fill();
   }
 
   fill() {
@@ -164,7 +199,9 @@ class View {
   pane(title, rows, highlight, isRatio) {
     const id = newId();
     const table = new Table({ label: title, rows, columns: columns(highlight, isRatio), height: Math.max(320, innerHeight - 330), onSelect: (row) => this.selected(row),
-      onOpen: (row) => this.selected(row), classOf: (row) => (this.marked?.has(row) ? 'marked' : null) });
+      onOpen: (row) => this.selected(row), classOf: (row) => (this.marked?.has(row) ? 'marked' : isQuiet(row) ? 'quiet' : null),
+      styleOf: (row) => (row.share > 0 ? { '--share': row.share.toFixed(3) } : null) });
+    table.table.style.setProperty('min-width', `calc(${widest(rows)} * .51rem + 18rem)`);
     return { table, section: <section aria-labelledby={id}><h2 id={id}>{title}</h2>{table.element}</section> };
   }
 

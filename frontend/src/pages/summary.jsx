@@ -106,7 +106,7 @@ function Kernels({ report, app }) {
       { title: 'Time', value: (g) => g.milliseconds, cell: (g) => time(g.milliseconds), numeric: true, descending: true },
       { title: 'Share', value: (g) => g.share, cell: (g) => <Fragment>{percent(g.share)}<ShareBar share={g.share} /></Fragment>, numeric: true, descending: true },
       { title: 'Limited by', value: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '' },
-      { title: 'First finding', value: worst, cell: worst },
+      { title: 'Main finding', value: worst, cell: worst },
     ],
   });
   return <section aria-labelledby="kernels"><h2 id="kernels">{plural(groups.length, 'kernel')}, {plural(report.launches.length, 'launch')}</h2>{table.element}</section>;
