@@ -53,6 +53,7 @@ export class Table {
       else head.removeAttribute('aria-sort');
     });
     this.current = selected === undefined ? -1 : this.rows.indexOf(selected);
+    this.element.scrollTop = 0; // the largest or smallest is what people sort for
     this.drawn = undefined;
     this.draw();
   }

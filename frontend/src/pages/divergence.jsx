@@ -204,7 +204,7 @@ export const divergence = {
     const table = new Table({
       label: 'Blocks',
       rows: all.map((block, index) => ({ block, index })),
-      height: 420,
+      height: Math.min(420, 26 * all.length + 34),
       onSelect: ({ index }) => select(index),
       columns: [
         { title: 'Block', value: (r) => r.index, cell: (r) => `B${r.index}`, numeric: true },

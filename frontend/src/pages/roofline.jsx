@@ -53,6 +53,17 @@ function work(launch) {
   return { flops, mostlyDouble: double > flops / 2 };
 }
 
+/** Levels that transfer equally many bytes have their points at the same place, and one label. */
+function together(points) {
+  const list = [];
+  for (const { intensity, name } of [...points].sort((a, b) => a.intensity - b.intensity)) {
+    const last = list.at(-1);
+    if (last && intensity < 1.05 * last.intensity) last.names.push(name);
+    else list.push({ intensity, names: [name] });
+  }
+  return list;
+}
+
 /** Where the name of each horizontal ceiling is: near its line, and on no other name or line. */
 function ceilingNames(types, y, right) {
   const taken = [];
@@ -113,9 +124,10 @@ function Chart({ report, launch }) {
         return <Fragment><path class="roof" d={roof(level)} style={{ stroke: colour(level.name) }} />
           <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{`${level.name}: ${digits(level.rate)} GB/s`}</text></Fragment>;
       })}
-      {points.map((point, i) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(peak, point.intensity * point.level.rate))} />
+      {points.map((point) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(peak, point.intensity * point.level.rate))} />
         <circle cx={x(point.intensity)} cy={y(achieved)} r="6" style={{ fill: colour(point.name) }}><title>{`${point.name}: ${digits(point.intensity)} operations per byte`}</title></circle>
-        <text class="halo" x={x(point.intensity) + 10} y={y(achieved) + 5 + 15 * (i % 3)} style={{ fill: colour(point.name) }}>{point.name}</text></Fragment>)}
+      </Fragment>)}
+      {together(points).map(({ intensity, names: here }, i) => <text class="halo" x={x(intensity)} y={y(achieved) + 22 + 15 * (i % 3)} text-anchor="middle">{here.join(', ')}</text>)}
     </Svg>
   </Figure>;
 }

@@ -84,7 +84,8 @@ export function Finding({ finding, app }) {
 }
 
 function Findings({ launch, app }) {
-  const list = [...launch.findings].sort((a, b) => (speedup(b) ?? 0) - (speedup(a) ?? 0));
+  const severities = ['error', 'warning', 'note']; // the order of the text report
+  const list = [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || (b.speedup ?? 1) - (a.speedup ?? 1));
   return <section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
     {list.length === 0 ? <p>Nothing to improve was found.</p>
