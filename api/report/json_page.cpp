@@ -6,6 +6,7 @@
 #include "api/report/line_costs.hpp"
 #include "api/session/kernel_name.hpp"
 #include "model/device_fields.hpp"
+#include "model/models.hpp"
 #include "model/trust.hpp"
 
 #include <algorithm>
@@ -117,6 +118,15 @@ PageJson served_by(const rules::BankRule& rule, const analyzers::RecordedAccess&
           {"fewest", p.fewest}, {"ways", p.ways},      {"bank", std::move(banks)}};
 }
 
+/// The models whose predictions are lower bounds of the time.
+PageJson lower_bounds(const LaunchReport& report) {
+  PageJson list = PageJson::array();
+  for (const model::Prediction& p : report.predictions)
+    if (const model::Model* const m = model::find_model(p.model); m != nullptr && m->says == model::kSaysBound)
+      list.push_back(p.model);
+  return list;
+}
+
 /// The most expensive lines, as on the first screen of the text report.
 PageJson costly_lines(const LaunchReport& report) {
   constexpr std::size_t kShown = 5;
@@ -170,6 +180,7 @@ PageJson launch_for_page(const LaunchReport& report) {
                      {"module", report.file},
                      {"stream", report.stream},
                      {"remarks", report.remarks}};
+  object["lower_bounds"] = lower_bounds(report);
   object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();

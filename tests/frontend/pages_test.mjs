@@ -280,6 +280,41 @@ test('the sliders compute the models of the report, and change them', async () =
   }
 });
 
+test('the sliders compute what the models of the program compute', async () => {
+  // The fields that each slider changes, and the change.
+  const changes = { instructions: ['instructions', 'issue_chain'], barriers: ['synchronizations'], occupancy: ['resident_blocks'],
+    requests: ['global_requests', 'coalesced_requests', 'uncoalesced_requests', 'transactions_32', 'transactions_64', 'transactions_128',
+      'load_transactions', 'store_transactions', 'load_waits', 'l1_wavefronts'] };
+  for (const [device, kernel] of [['h200', 'transpose/shared.toml'], ['c1060', 'transpose/2d.toml']]) {
+    const json = join(work, `what-if-${device}.json`);
+    const file = written(`what-if-${device}`, 'run', sample(kernel), '--device', device, '--json', json);
+    const { statistics } = documentOf(file).launches[0];
+    const page = await open(file);
+    await visit(page, 'Models');
+    for (const [slider, fields] of Object.entries(changes)) {
+      const input = page.locator(`[data-slider="${slider}"]`);
+      if (await input.count() === 0) continue;
+      const factor = slider === 'occupancy' ? 0.5 : 2;
+      await input.fill(String(Math.log2(factor)));
+      const set = fields.filter((name) => statistics[name] !== undefined).flatMap((name) => ['--set', `${name}=${factor * statistics[name]}`]);
+      const rows = await page.locator('section[aria-labelledby="what-if"] [role="status"] table tbody tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+      assert(rows.length > 0);
+      for (const [model, time] of rows) {
+        const [prediction] = JSON.parse(text('predict', json, '--device', device, '--model', model, ...set, '--json', '-')).launches[0].predictions;
+        const shown = parseFloat(time) * { s: 1e3, ms: 1, 'µs': 1e-3, ns: 1e-6 }[time.split(' ')[1]];
+        assert(Math.abs(shown / prediction.milliseconds - 1) < 0.006, `${device} ${model} ${slider}: ${time}, ${prediction.milliseconds} ms`);
+      }
+      await input.fill('0');
+    }
+    // No more blocks than the multiprocessor holds: here, the launch has as many.
+    const bars = () => page.locator('section[aria-labelledby="what-if"] [role="status"] [role="img"]').getAttribute('aria-label');
+    const before = await bars();
+    await page.locator('[data-slider="occupancy"]').fill('3');
+    if (device === 'h200') assert.equal(await bars(), before);
+    await page.context().close();
+  }
+});
+
 test('the occupancy is that of the report', async () => {
   const page = await open(gt200);
   await visit(page, 'Occupancy');

@@ -98,7 +98,7 @@ function Banks({ access, served }) {
       {access.addresses.map((address, lane) => address !== null && <line class={words[served.bank[lane]].size > 1 ? 'wire c1' : 'wire c0'}
         x1={(lane + 0.5) * kLane} y1={43} x2={(served.bank[lane] + 0.5) * width} y2={126} />)}
       {words.map((set, bank) => <g class={`bank ${set.size === 0 ? 'free' : set.size > 1 ? 'c1' : 'c0'}`}>
-        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={set.size > 1 ? { 'fill-opacity': String(0.25 + 0.75 * set.size / most) } : null} />
+        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={set.size > 1 ? { 'fill-opacity': String(0.2 + 0.35 * set.size / most) } : null} />
         <text class="words" x={(bank + 0.5) * width} y={145} text-anchor="middle">{set.size > 0 ? set.size : ''}</text>
         <text class="soft" x={(bank + 0.5) * width} y={170} text-anchor="middle">{bank}</text></g>)}
       <text x="0" y="187" class="label">Banks</text>
@@ -170,8 +170,8 @@ function RuleCounts({ instruction }) {
   const all = [['transactions', 'Transactions', count], ['bytes_moved', 'Bytes moved', bytes], ['passes', 'Passes', count]]
     .filter(([what]) => [...rules.values()].some((one) => one[what] !== undefined));
   const cell = (value, format) => (value === undefined ? '' : `${format(value)} (${format(value / requestsOf(instruction))} per request)`);
-  return <section><h3>All accesses under each rule</h3>
-    <PlainTable label="All accesses under each rule" heads={['Rule', ...all.map(([, title]) => title)]}
+  return <section><h3>All accesses of the instruction under the rules of --rule</h3>
+    <PlainTable label="All accesses under the rules of --rule" heads={['Rule', ...all.map(([, title]) => title)]}
       rows={[...rules].map(([rule, one]) => [rule, ...all.map(([what, , format]) => cell(one[what], format))])} /></section>;
 }
 

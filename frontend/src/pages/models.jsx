@@ -5,7 +5,10 @@ import { Bars, Figure } from '../chart.jsx';
 import { PlainTable } from '../table.jsx';
 import * as data from '../data.js';
 import { evaluate, reproduces } from '../models.js';
-import { count, digits, percent, time } from '../format.js';
+import { count, digits, list, percent, time } from '../format.js';
+
+/** Blocks of this size that fit on a multiprocessor, whatever registers and shared memory they need. */
+const mostBlocks = (s, { limits }) => Math.min(limits.blocks, Math.floor(limits.warps / Math.ceil(s.threads_per_block / 32)));
 
 /** Each changes a copy of the statistics and of the device. `of`: the value now. */
 const sliders = [
@@ -16,7 +19,7 @@ const sliders = [
     change: (s, d, f) => { for (const name of ['global_requests', 'coalesced_requests', 'uncoalesced_requests', 'transactions_32', 'transactions_64', 'transactions_128', 'load_transactions', 'store_transactions', 'load_waits', 'l1_wavefronts']) if (s[name] !== undefined) s[name] *= f; } },
   { id: 'parallelism', title: 'Independent loads', fits: (s) => s.global_requests > 0,
     change: (s, d, f) => { if (s.independent_loads !== undefined) s.independent_loads *= f; if (s.load_waits !== undefined) s.load_waits /= f; } },
-  { id: 'occupancy', title: 'Resident blocks', change: (s, d, f) => { s.resident_blocks = Math.max(1, Math.round(s.resident_blocks * f)); } },
+  { id: 'occupancy', title: 'Resident blocks', change: (s, d, f) => { s.resident_blocks = Math.max(1, Math.min(Math.round(s.resident_blocks * f), mostBlocks(s, d))); } },
   { id: 'barriers', title: 'Barriers per warp', fits: (s) => s.synchronizations > 0, change: (s, d, f) => { s.synchronizations *= f; } },
   { id: 'bandwidth', title: 'Bandwidth of device memory', fits: (s) => s.global_requests > 0,
     change: (s, d, f) => { d.bandwidth_gb_s *= f; if (d.throughput_latency) d.throughput_latency.memory_bytes *= f; } },
@@ -49,7 +52,7 @@ class WhatIf {
     });
     this.update();
     return <section aria-labelledby="what-if"><h2 id="what-if">What if</h2>
-      <p class="note">Each slider multiplies one input of the models, from an eighth to eight times. The page computes these models again: {this.predictions.map((p) => p.model).join(', ')}.</p>
+      <p class="note">Each slider multiplies one input of the models, from an eighth to eight times; resident blocks stay within the limits of the device. The page computes these models again: {this.predictions.map((p) => p.model).join(', ')}.</p>
       <div class="pair"><div>{controls.map((one) => one.element)}
         <button type="button" onClick={() => { controls.forEach((one) => one.reset()); this.factors = {}; this.update(); }}>Reset</button></div>{this.output}</div></section>;
   }
@@ -133,9 +136,10 @@ export const models = {
   draw(context) {
     const { launch } = context;
     const best = data.trusted(launch);
+    const lower = launch.predictions.map((p) => p.model).filter((model) => (launch.lower_bounds ?? []).includes(model));
     const bars = launch.predictions.map((p) => ({ name: p.model, value: p.milliseconds, text: `${time(p.milliseconds)}, ${p.bound}`, strong: p === best, ...errorBar(p) }));
     return [
-      <Figure title="Predicted time by model" note={`The dark bar is the model to trust on this device (${best.model}), with the range in which measured times typically are. Models that give lower bounds ignore latency.`}
+      <Figure title="Predicted time by model" note={`The dark bar is the model to trust on this device (${best.model}), with the range in which measured times typically are. ${lower.length > 0 ? `${list(lower)} ${lower.length > 1 ? 'give lower bounds' : 'gives a lower bound'}: the launch takes at least this time.` : ''}`}
         table={{ heads: ['Model', 'Time', 'Limited by'], rows: launch.predictions.map((p) => [p.model, time(p.milliseconds), p.bound]) }}>
         <Bars bars={bars} label="Predicted time by model" /></Figure>,
       new WhatIf(context).element,

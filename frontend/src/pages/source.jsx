@@ -88,7 +88,7 @@ function cudaRows(report, file, entries, name, isRatio) {
   const numbers = text ? Array.from({ length: Math.max(text.length, end) }, (_, i) => i + 1) : [...byLine.keys()].sort((a, b) => a - b);
   return withShares(numbers.map((number) => {
     const row = byLine.get(number);
-    return { number, text: text?.[number - 1] ?? '', value: row?.value ?? NaN, instructions: row?.instructions ?? [] };
+    return { number, text: text?.[number - 1] ?? (text ? '' : row.instructions.map((one) => one.ptx).slice(0, 3).join(' ')), value: row?.value ?? NaN, instructions: row?.instructions ?? [] };
   }), isRatio);
 }
 
@@ -184,7 +184,8 @@ class View {
     const isRatio = this.report.metrics?.[this.metric]?.ratio ?? false;
     this.ptx = this.pane('PTX', ptxRows(this.report, this.launch, this.metric, isRatio), ptxLine, isRatio);
     this.cuda = this.file === undefined ? null
-      : this.pane(`CUDA, ${data.baseName(this.file)}`, cudaRows(this.report, this.file, this.files.get(this.file), this.metric, isRatio), cudaLine, isRatio);
+      : this.pane(`CUDA, ${data.baseName(this.file)}`, cudaRows(this.report, this.file, this.files.get(this.file), this.metric, isRatio), cudaLine, isRatio,
+        !data.sourceLines(this.report, this.file) && `The file was not found when the report was written: ${this.file}. Each line shows its PTX instead.`);
     show(this.panes, this.controlsOnce ??= this.controls(), <div class="pair">{[this.cuda, this.ptx].filter((pane) => pane).map((pane) => pane.section)}</div>);
     this.controlsOnce.querySelector('.note').textContent = this.report.metrics?.[this.metric]?.definition ?? '';
     if (this.fileSelect) this.fileSelect.value = this.file;
@@ -196,13 +197,13 @@ class View {
     requestAnimationFrame(() => { if (pane.table.current < 0) pane.table.element.scrollTop = Math.max(0, hottest * 24 - 120); });
   }
 
-  pane(title, rows, highlight, isRatio) {
+  pane(title, rows, highlight, isRatio, note) {
     const id = newId();
     const table = new Table({ label: title, rows, columns: columns(highlight, isRatio), height: Math.max(320, innerHeight - 330), onSelect: (row) => this.selected(row),
       onOpen: (row) => this.selected(row), classOf: (row) => (this.marked?.has(row) ? 'marked' : isQuiet(row) ? 'quiet' : null),
       styleOf: (row) => (row.share > 0 ? { '--share': row.share.toFixed(3) } : null) });
     table.table.style.setProperty('min-width', `calc(${widest(rows)} * .51rem + 18rem)`);
-    return { table, section: <section aria-labelledby={id}><h2 id={id}>{title}</h2>{table.element}</section> };
+    return { table, section: <section aria-labelledby={id}><h2 id={id}>{title}</h2>{note && <p class="note">{note}</p>}{table.element}</section> };
   }
 
   /** Marks the lines on the other side that belong to a line. */

@@ -7,7 +7,7 @@ import * as data from '../data.js';
 import { bytes, count, digits, extent, list, percent, plural, time } from '../format.js';
 
 function Tile({ title, value, note, share }) {
-  return <div class="tile"><dt>{title}</dt><dd class={value.length > 12 ? 'value long' : 'value'}>{value}</dd>{share !== undefined && <ShareBar share={share} />}<dd class="note">{note}</dd></div>;
+  return <div class="tile"><dt>{title}</dt><dd class={value.length > 10 ? 'value long' : 'value'}>{value}</dd>{share !== undefined && <ShareBar share={share} />}<dd class="note">{note}</dd></div>;
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -15,9 +15,11 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const limiter = (bound) => (!bound ? '–' : bound === 'compute' ? 'Computation' : capital(bound));
 const sentence = (text) => capital(text) + (/[.!?]$/.test(text) ? '' : '.');
 
-function timeNote(prediction) {
+const isBound = (launch, prediction) => (launch.lower_bounds ?? []).includes(prediction?.model);
+
+function timeNote(launch, prediction) {
   if (!prediction) return 'no model has parameters for this device';
-  const range = data.expectedRange(prediction);
+  const range = !isBound(launch, prediction) && data.expectedRange(prediction);
   return `${range ? `typically ${time(range[0])} to ${time(range[1])}, ` : ''}predicted by ${prediction.model}`;
 }
 
@@ -38,13 +40,13 @@ function Tiles({ launch }) {
   const o = launch.occupancy;
   const passes = data.passes(m);
   return <dl class="tiles">
-    <Tile title="Predicted time" value={time(prediction?.milliseconds)} note={timeNote(prediction)} />
+    <Tile title="Predicted time" value={`${isBound(launch, prediction) ? 'at least ' : ''}${time(prediction?.milliseconds)}`} note={timeNote(launch, prediction)} />
     <Tile title="Limited by" value={limiter(prediction?.bound)} note={savingNote(prediction)} />
-    <Tile title="Launch" value={plural(launch.grid.reduce((a, b) => a * b), 'block')} note={`${extent(launch.grid)} blocks of ${extent(launch.block)} threads`} />
+    <Tile title="Launch" value={plural(launch.grid.reduce((a, b) => a * b), 'block')} note={`grid of ${extent(launch.grid)}, blocks of ${extent(launch.block)} threads`} />
     {o && <Tile title="Occupancy" value={percent(o.ratio)} share={o.ratio}
       note={`${o.warps} warps in ${plural(o.blocks, 'block')} per multiprocessor, limited by ${list(o.bound_by)}`} />}
     {active !== undefined && <Tile title="Active threads per warp" value={`${digits(active)} of 32`} share={active / 32}
-      note={`${count(data.metric(m, data.names.instructions))} warp instructions`} />}
+      note={plural(data.metric(m, data.names.instructions), 'warp instruction')} />}
     {moved > 0 && <Tile title="Sectors used" value={percent(ideal / moved)} share={ideal / moved}
       note={`${count(moved)} sectors requested (${bytes(32 * moved)}); ${count(ideal)} are enough`} />}
     {passes > 0 && <Tile title="Shared memory without conflicts" value={percent(1 - data.conflicts(m) / passes)}
@@ -78,7 +80,7 @@ export function Finding({ finding, app }) {
       ? data.baseName(finding.source) : `PTX line ${line}`}</a>{': '}</Fragment>}{finding.message}</p>
     {finding.remedy && <p>{sentence(finding.remedy)}</p>}
     {finding.advice && finding.advice !== finding.remedy && <p class="advice">{sentence(finding.advice)}</p>}
-    {finding.excess > 0 && <p class="note">{count(finding.excess)} {finding.unit} more than a perfect access</p>}
+    {finding.excess > 0 && <p class="note">{count(finding.excess)} {finding.unit} more than necessary</p>}
     {finding.page && <p class="note">More: <code>warplens explain {finding.rule}</code>, or docs/{finding.page}</p>}
   </li>;
 }
@@ -147,7 +149,7 @@ export const summary = {
       <Tiles launch={launch} />
       <WorstLines report={report} launch={launch} app={app} />
       <Findings launch={launch} app={app} />
-      {(launch.remarks ?? []).map((remark) => <p class="note">{remark}</p>)}
+      {(launch.remarks ?? []).map((remark) => <p class="note">{sentence(remark)}</p>)}
       {launch.printed && <Figure title="Printed by the kernel"><pre tabindex="0">{launch.printed}</pre></Figure>}
     </Fragment>;
   },
