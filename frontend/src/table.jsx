@@ -26,7 +26,8 @@ export class Table {
     this.element = <div class="scroll" tabindex="0" role="region" aria-label={`${label}: arrow keys move`}
       onScroll={() => this.draw()} onKeydown={(event) => this.key(event)}>{this.table}</div>;
     if (height) this.element.style.setProperty('height', `${height}px`);
-    onPrint(() => this.draw(true), () => this.draw());
+    const print = (everything) => { this.everything = everything; this.draw(); };
+    onPrint(() => print(true), () => print(false));
     new ResizeObserver(() => this.draw()).observe(this.element);
     if (sort !== undefined) this.sort(sort, columns[sort].descending ?? false);
     else this.draw();
@@ -58,7 +59,8 @@ export class Table {
     this.draw();
   }
 
-  draw(everything = false) {
+  draw() {
+    const { everything } = this; // also when the window changes its size to that of the paper
     const view = this.element.clientHeight || 600;
     const first = everything ? 0 : Math.max(0, Math.floor(this.element.scrollTop / kRow) - kMargin);
     const end = everything ? this.rows.length

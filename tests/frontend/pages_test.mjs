@@ -328,10 +328,22 @@ test('the occupancy is that of the report', async () => {
 });
 
 test('print', async () => {
-  const page = await open(transpose);
-  await visit(page, 'Source');
-  await page.emulateMedia({ media: 'print' });
-  assert.equal(await page.locator('nav').isVisible(), false);
+  const page = await open(transpose, { colorScheme: 'dark', viewport: { width: 740, height: 1000 } });
+  for (const title of await titles(page)) {
+    await page.emulateMedia({ media: 'screen' });
+    await visit(page, title);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    const found = await page.evaluate(() => ({
+      navigation: document.querySelector('nav').getClientRects().length,
+      back: getComputedStyle(document.documentElement).backgroundColor,
+      // Nothing is cut off at the right, and all rows are there.
+      wide: [...document.querySelectorAll('table, svg')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.outerHTML.slice(0, 100)),
+      missing: [...document.querySelectorAll('table.list')].filter((one) => one.tBodies[0].rows.length + 1 < one.getAttribute('aria-rowcount')).length,
+    }));
+    assert.deepEqual(found, { navigation: 0, back: 'rgb(255, 255, 255)', wide: [], missing: 0 }, title);
+    await picture(page, `print ${title}`);
+  }
   assert((await page.pdf()).length > 10000);
   await page.context().close();
 });
