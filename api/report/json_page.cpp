@@ -189,7 +189,7 @@ PageJson launch_for_page(const LaunchReport& report) {
 
 void share_repeated(PageJson& launches) {
   for (const char* member : {"metrics", "instructions", "blocks", "statistics", "predictions", "findings",
-                             "control_flow", "occupancy_curves"}) {
+                             "control_flow", "costly_lines", "occupancy_curves"}) {
     std::unordered_map<std::string, std::size_t> first;
     for (std::size_t i = 0; i < launches.size(); ++i) {
       std::string text = launches[i][member].dump(-1, ' ', false, PageJson::error_handler_t::replace);

@@ -123,7 +123,7 @@ const taken = (one) => (one?.branch_active_lanes > 0 ? one.branch_taken_lanes / 
 function BlockDetails({ launch, block, index, app }) {
   const inside = launch.instructions.filter((one) => one.line >= block.first_line && one.line <= block.last_line);
   const last = inside.filter((one) => branch(one) > 0).at(-1);
-  return <section class="details"><h3>Block {index}</h3>
+  return <section class="details"><h3>Block {index}, {block.first_line === block.last_line ? `PTX line ${block.first_line}` : `PTX lines ${block.first_line} to ${block.last_line}`}</h3>
     <p>{block.exits ? 'It can leave the kernel. ' : ''}{block.successors.length > 1 && (block.reconverges_at === null ? 'Its paths meet only at the exit. ' : `Its paths reconverge at block ${block.reconverges_at}. `)}
       {taken(last) >= 0 && `${percent(taken(last))} of the lanes jump; ${percent(divergent(last) / branch(last))} of the executions diverge. `}<a href={app.address({ page: 'source', line: inside[0]?.line ?? block.first_line })}>Show in the source</a></p>
     <pre tabindex="0">{inside.slice(0, 60).map((one) => [`${String(one.line).padStart(5)}  `, ...ptxLine(one.ptx), '\n'])}</pre></section>;
@@ -170,7 +170,8 @@ export const divergence = {
   fits: (report, launch) => (launch?.control_flow ?? []).length > 0,
   draw({ report, launch, app }) {
     const all = launch.control_flow;
-    const details = <div role="status" aria-live="polite" />;
+    const status = <p role="status" class="note">Select a block to see its instructions.</p>;
+    const details = <div />;
     const places = sourceRanges(launch);
     const unused = all.filter((block) => block.warps === 0).length;
     let blocks = pictured(all, places, unused === all.length);
@@ -192,6 +193,7 @@ export const divergence = {
       const at = blocks.findIndex((block) => block.index === i);
       if (at >= 0 && (y(at) < picture.scrollTop || y(at + 1) > picture.scrollTop + picture.clientHeight)) picture.scrollTop = y(at) - 100;
       draw();
+      status.textContent = `Block ${i}: ${all[i].warps > 0 ? `${digits(lanes(all[i]))} lanes of ${plural(all[i].warps, 'warp')}` : 'not executed'}`;
       show(details, <BlockDetails launch={launch} block={all[i]} index={i} app={app} />);
     };
     const setAll = (everything) => {
@@ -220,7 +222,7 @@ export const divergence = {
       <h2>Control flow</h2>,
       <p class="note">Each box is a basic block; its bar shows how many of the 32 lanes are active. Arrows on the right jump forward; arrows on the left are loops. A diamond marks a block where diverged paths reconverge.</p>,
       unused > 0 && unused < all.length && <div class="controls"><label><input type="checkbox" onChange={(event) => setAll(event.target.checked)} /> Show the {plural(unused, 'block')} that no warp executed</label></div>,
-      <div class="pair"><section>{picture}</section><section>{table.element}{details}</section></div>,
+      <div class="pair"><section>{picture}</section><section>{table.element}{status}{details}</section></div>,
       <Histogram launch={launch} />,
     ];
   },

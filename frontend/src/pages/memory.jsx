@@ -116,8 +116,8 @@ class Stepper {
     this.deviceRule = deviceRule;
     this.rule = deviceRule;
     this.at = Math.max(0, this.find('worst'));
-    this.picture = <div role="status" aria-live="polite" />;
-    this.title = <p />;
+    this.picture = <div />;
+    this.title = <p role="status" />;
     this.element = this.accesses.length > 0 ? this.draw() : <p class="note">No access of this instruction was recorded.</p>;
     if (this.accesses.length > 0) this.update();
   }

@@ -104,7 +104,7 @@ function Chart({ report, launch }) {
   const colour = (name) => kColours[levels.findIndex((level) => level.name === name)] ?? 'var(--ink)';
   const names = ceilingNames(types, y, x(domain[1]));
   const slope = -Math.atan2(y(1) - y(10), x(10) - x(1)) * 180 / Math.PI;
-  return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level.`}
+  return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level. Device files have no rates of half precision and of matrix units.`}
     table={{
       heads: ['Ceiling or point', 'Operations per byte', 'GB/s or GFLOP/s'],
       rows: [...levels.map((level) => [`Bandwidth of ${level.name}`, '', digits(level.rate)]), ...types.map((type) => [type.name, '', digits(type.rate)]),

@@ -4,9 +4,10 @@ import { h, newId, show } from '../dom.js';
 import { Table } from '../table.jsx';
 import * as data from '../data.js';
 import { cudaLine, ptxLine } from '../code.js';
-import { count, percent } from '../format.js';
+import { count, percent, plural } from '../format.js';
 import { ShareBar } from '../chart.jsx';
 
+const kMost = 8; // instructions of a line with their counters
 const kFixed = new Set(['line', 'ptx', 'source', 'pattern', 'lane_bytes', 'inlined', 'accesses']);
 
 const namesOfLaunches = new WeakMap();
@@ -135,8 +136,7 @@ function widest(rows) {
 }
 
 function Details({ report, row }) {
-  if (row.instructions.length === 0) return <p class="note">Line {row.number} has no counted instruction.</p>;
-  return row.instructions.slice(0, 8).map((instruction) => <section class="details">
+  return row.instructions.slice(0, kMost).map((instruction) => <section class="details">
     <p><code>{instruction.ptx}</code> PTX line {instruction.line}{instruction.source && `, ${data.baseName(instruction.source)}`}{instruction.pattern && `: ${instruction.pattern}`}</p>
     <Inlined instruction={instruction} />
     <dl class="counters">{Object.entries(instruction).filter(([name, value]) => !kFixed.has(name) && typeof value === 'number' && value !== 0)
@@ -156,7 +156,9 @@ class View {
     const at = data.position((wanted ?? launch.instructions.find((one) => one.source))?.source);
     this.file = at?.file ?? [...this.files.keys()][0];
     this.panes = <div class="panes" />;
-    this.details = <div class="line-details" role="status" aria-live="polite"><p class="note">Select a line to see its counters.</p></div>;
+    this.status = <p role="status" class="note">Select a line to see its counters.</p>;
+    this.counters = <div />;
+    this.details = <section class="line-details" aria-label="Counters of the selected line">{this.status}{this.counters}</section>;
     this.fill();
     if (wanted) this.reveal(wanted);
   }
@@ -216,7 +218,9 @@ class View {
       other.table.current = -1;
       if (first) other.table.selectRow(first, { silent: true });
     }
-    show(this.details, <Details report={this.report} row={row} />);
+    const kind = other === this.ptx ? 'Line' : 'PTX line';
+    this.status.textContent = `${kind} ${row.number}: ${row.instructions.length === 0 ? 'no counted instruction' : plural(row.instructions.length, 'instruction')}${row.instructions.length > kMost ? `; the first ${kMost} are listed` : ''}`;
+    show(this.counters, <Details report={this.report} row={row} />);
   }
 
   reveal(instruction) {

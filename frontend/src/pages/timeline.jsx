@@ -77,7 +77,7 @@ export const timeline = {
         <button type="button" onClick={() => zoom(0.5, 0)}>Zoom in</button><button type="button" onClick={() => zoom(2, 0)}>Zoom out</button>
         <button type="button" onClick={() => zoom(1, -0.4)}>Earlier</button><button type="button" onClick={() => zoom(1, 0.4)}>Later</button>
         <button type="button" onClick={() => { [from, to] = [0, plan.total]; draw(); }}>Show all</button></div>,
-      <Figure title={`${plural(plan.list.length, 'launch')}, ${time(plan.total)} predicted`} note={`Launches follow each other in the order in which they ran, with their predicted times; Warplens does not predict how launches overlap, nor copies or the host.${plan.rows.length > kMostRows ? ` The picture has the first ${kMostRows} of ${plan.rows.length} rows.` : ''}`}>{frame}</Figure>,
+      <Figure title={`${plural(plan.list.length, 'launch')}, ${time(plan.total)} predicted`} note={`Launches follow each other in the order in which they ran, with their predicted times; Warplens does not predict how launches overlap, nor the times of copies and of the host. Select a launch to see its summary; the table of all launches is there, too.${plan.rows.length > kMostRows ? ` The picture has the first ${kMostRows} of ${plan.rows.length} rows.` : ''}`}>{frame}</Figure>,
       plan.byStream && <Legend names={plan.kernels.slice(0, kColours)} colours={kColours} />,
       plan.byStream && plan.kernels.length > kColours && <p class="note">The colours repeat: the legend has the {kColours} kernels with the most time.</p>,
     ];
