@@ -66,6 +66,11 @@ export function expectedRange(prediction) {
   return value < 1 ? [prediction.milliseconds / (1 + value), prediction.milliseconds / (1 - value)] : undefined;
 }
 
+const severities = ['error', 'warning', 'note'];
+/** In the order of the text report: by severity, then by the estimated speedup. */
+export const topFindings = (launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  || (b.speedup ?? 1) - (a.speedup ?? 1));
+
 export const launchTime = (launch) => trusted(launch)?.milliseconds ?? NaN;
 
 const positions = new Map();

@@ -20,7 +20,7 @@ export function digits(value) {
 export const time = (milliseconds) => milliseconds === 0 ? '0' : Number.isFinite(milliseconds)
   ? scaled(milliseconds / 1e3, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']], '') : '–';
 export const bytes = (value) => scaled(value, [[2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1, '']], 'B');
-export const percent = (ratio) => (Number.isFinite(ratio) ? `${digits(100 * ratio)} %` : '–');
+export const percent = (ratio) => (!Number.isFinite(ratio) ? '–' : ratio > 0 && ratio < 0.001 ? '< 0.1 %' : `${digits(100 * ratio)} %`);
 /** 1234 is "1,234"; from a hundred thousand on "123 k". */
 export const count = (value) => (!Number.isFinite(value) ? '–'
   : Math.abs(value) < 1e5 ? (Number.isInteger(value) ? whole.format(value) : digits(value))

@@ -43,9 +43,13 @@ function jumpsOf(blocks) {
 /** "kernel.cu:40–42" of each block: where its instructions are in the CUDA source. */
 function sourceRanges(launch) {
   const sorted = [...launch.instructions].sort((a, b) => a.line - b.line);
-  let next = 0;
-  return launch.control_flow.map((block) => {
-    while (next < sorted.length && sorted[next].line < block.first_line) next += 1;
+  return launch.control_flow.map((block) => { // functions that the kernel calls may be above it
+    let next = 0;
+    for (let end = sorted.length; next < end;) {
+      const middle = (next + end) >> 1;
+      if (sorted[middle].line < block.first_line) next = middle + 1;
+      else end = middle;
+    }
     let [file, low, high] = [undefined, Infinity, 0];
     for (; next < sorted.length && sorted[next].line <= block.last_line; next += 1) {
       const at = data.position(sorted[next].source);

@@ -70,6 +70,9 @@ function WorstLines({ report, launch, app }) {
   </section>;
 }
 
+/** Of other units, such as idle multiprocessors, the message says it better. */
+const isCost = (unit) => unit !== 'multiprocessors' && unit !== 'warps';
+
 export function Finding({ finding, app }) {
   const gain = finding.speedup; // null where the report has no estimate
   const line = finding.lines[0];
@@ -80,14 +83,13 @@ export function Finding({ finding, app }) {
       ? data.baseName(finding.source) : `PTX line ${line}`}</a>{': '}</Fragment>}{finding.message}</p>
     {finding.remedy && <p>{sentence(finding.remedy)}</p>}
     {finding.advice && finding.advice !== finding.remedy && <p class="advice">{sentence(finding.advice)}</p>}
-    {finding.excess > 0 && <p class="note">{count(finding.excess)} {finding.unit} more than necessary</p>}
+    {finding.excess > 0 && isCost(finding.unit) && <p class="note">{count(finding.excess)} {finding.unit} more than necessary</p>}
     {finding.page && <p class="note">More: <code>warplens explain {finding.rule}</code>, or docs/{finding.page}</p>}
   </li>;
 }
 
 function Findings({ launch, app }) {
-  const severities = ['error', 'warning', 'note']; // the order of the text report
-  const list = [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || (b.speedup ?? 1) - (a.speedup ?? 1));
+  const list = data.topFindings(launch);
   return <section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
     {list.length === 0 ? <p>Nothing to improve was found.</p>
@@ -97,7 +99,7 @@ function Findings({ launch, app }) {
 
 function Kernels({ report, app }) {
   const groups = data.byKernel(report.launches);
-  const worst = (group) => report.launches[group.launches[0]].findings[0]?.rule ?? '';
+  const worst = (group) => data.topFindings(report.launches[group.launches[0]])[0]?.rule ?? '';
   const table = new Table({
     label: 'Kernels',
     rows: groups,
