@@ -110,6 +110,24 @@ test('inlined code counts where it is written or where it is called', async () =
   await page.context().close();
 });
 
+test('find in the source', async () => {
+  const page = await open(transpose);
+  await visit(page, 'Source');
+  const find = page.getByLabel('Find');
+  await find.fill('__GLOBAL__');
+  assert.match(await page.locator('.controls [role="status"]').innerText(), /^4 in CUDA, 0 in PTX$/);
+  const current = () => page.locator('.pair section').nth(0).locator('tr[aria-current="true"]').evaluate((row) => Number(row.cells[0].innerText));
+  const lines = [];
+  for (let i = 0; i < 5; i += 1) { lines.push(await current()); await find.press('Enter'); }
+  assert.deepEqual(lines, [4, 14, 47, 52, 4]);
+  await find.press('Shift+Enter'); // from 14
+  assert.equal(await current(), 4);
+  await find.press('Shift+Enter');
+  assert.equal(await current(), 52);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
 test('an access under every rule', async () => {
   const page = await open(written('rules', 'run', sample('transpose/2d.toml'), '--device', 'c1060', '--rule', '1.0', '--rule', '6.0'));
   await visit(page, 'Memory');
@@ -359,6 +377,8 @@ test('sweeps and comparisons', async () => {
   await checkStructure(page, 'sweep');
   assert.equal(await page.locator('svg .series').count(), 2); // a line for each device
   assert.equal(await page.locator('svg .series circle').count(), 6);
+  const shortest = documentOf(sweep).sweep.reduce((a, b) => (b.metrics.milliseconds < a.metrics.milliseconds ? b : a));
+  assert.match(await page.locator('main').innerText(), new RegExp(`Shortest predicted time: [\\d.]+ µs, with .*block ${shortest.settings.block}`));
   await page.getByLabel('Metric').selectOption('occupancy');
   await picture(page, 'sweep');
   assert.deepEqual(page.problems, []);
@@ -373,6 +393,23 @@ test('sweeps and comparisons', async () => {
   const text = await page.locator('main').innerText();
   for (const part of ['Predicted time: ', ' times as fast', 'Main counts that changed', 'Sectors of global memory', 'Metrics that changed']) assert(text.includes(part), part);
   await picture(page, 'compare');
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('a comparison of several launches', async () => {
+  const [a, b] = ['h200', 'gtx480'].map((device) => {
+    written(`all-${device}`, 'run', sample('transpose'), '--device', device, '--json', join(work, `all-${device}.json`));
+    return join(work, `all-${device}.json`);
+  });
+  const page = await open(written('compare-all', 'compare', a, b));
+  await checkStructure(page, 'compare');
+  const table = page.getByRole('region', { name: /^Launches that are compared/ });
+  assert.equal(await table.locator('tbody tr').count(), 4);
+  for (const kernel of ['transpose_1d', 'transpose_padded']) {
+    await table.locator('tr', { hasText: kernel }).click();
+    assert.match(await page.locator('main').innerText(), new RegExp(`${kernel}\\s+Predicted time: [\\d.]+ times as`));
+  }
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pairs of `warplens compare`: times, what explains the change, metrics, lines and findings.
-import { h } from '../dom.js';
+import { h, show } from '../dom.js';
 import { Bars, Figure, ShareBar } from '../chart.jsx';
 import { PlainTable, Table } from '../table.jsx';
 import { baseName } from '../data.js';
-import { count, digits, time } from '../format.js';
+import { count, digits, plural, time } from '../format.js';
 
 const nameOf = (launch) => [launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
 const speed = (ratio) => (Math.abs(ratio - 1) < 0.005 ? 'the same time' : ratio < 1 ? `${digits(1 / ratio)} times as fast` : `${digits(ratio)} times as slow`);
@@ -72,9 +72,38 @@ function Pair({ pair, names }) {
   </section>;
 }
 
+const milliseconds = (launch) => launch?.milliseconds ?? NaN;
+const ratio = (pair) => milliseconds(pair.after) / milliseconds(pair.before);
+
+/** Several pairs: a table, and the details of the selected one. Those that changed most come first. */
+function Pairs({ comparison }) {
+  const details = <div />;
+  const select = (pair) => show(details, <Pair pair={pair} names={comparison} />);
+  const change = (pair) => Math.abs(Math.log(ratio(pair)));
+  const rows = [...comparison.launches].sort((a, b) => (change(b) || 0) - (change(a) || 0));
+  const number = (title, value, cell) => ({ title, value, cell, numeric: true, descending: true });
+  const table = new Table({
+    label: 'Launches that are compared',
+    rows,
+    height: Math.min(320, 26 * rows.length + 34),
+    onSelect: select,
+    onOpen: select,
+    columns: [
+      { title: 'Launch', value: (p) => nameOf(p.before ?? p.after), cell: (p) => <code>{nameOf(p.before ?? p.after)}</code>, className: 'grow' },
+      number('Before', (p) => milliseconds(p.before), (p) => time(milliseconds(p.before))),
+      number('After', (p) => milliseconds(p.after), (p) => time(milliseconds(p.after))),
+      number('Ratio', ratio, (p) => digits(ratio(p))),
+      number('Resolved findings', (p) => p.vanished?.length ?? 0, (p) => count(p.vanished?.length ?? 0)),
+      number('New findings', (p) => p.appeared?.length ?? 0, (p) => count(p.appeared?.length ?? 0)),
+    ],
+  });
+  if (rows.length > 0) table.select(0);
+  return <section><h2>{plural(rows.length, 'launch')}</h2>{table.element}{details}</section>;
+}
+
 export const compare = {
   id: 'compare',
   title: 'Comparison',
-  draw: ({ report }) => report.comparisons.map((one) => <section><p>Before: <code>{one.before}</code><br />After: <code>{one.after}</code></p>{one.launches.slice(0, 100).map((pair) => <Pair pair={pair} names={one} />)}
-    {one.launches.length > 100 && <p class="note">The page shows the first 100 of {one.launches.length} pairs of launches.</p>}</section>),
+  draw: ({ report }) => report.comparisons.map((one) => <section><p>Before: <code>{one.before}</code><br />After: <code>{one.after}</code></p>
+    {one.launches.length === 1 ? <Pair pair={one.launches[0]} names={one} /> : <Pairs comparison={one} />}</section>),
 };

@@ -172,7 +172,9 @@ class View {
     if (file) { file.value = this.file; this.fileSelect = file; }
     const inlined = this.launch.instructions.some((one) => one.inlined) && <select onChange={() => { this.place = inlined.value; this.refile(); }}>
       {Object.entries(places).map(([id, { title }]) => <option value={id}>{title}</option>)}</select>;
-    return <div class="controls"><label>Heat by {metric}</label>{file && <label>File {file}</label>}{inlined && <label>Inlined code counts {inlined}</label>}
+    this.found = <span role="status" class="note" />;
+    const find = <input type="search" onInput={() => this.find(find.value, 0)} onKeydown={(event) => { if (event.key === 'Enter') this.find(find.value, event.shiftKey ? -1 : 1); }} />;
+    return <div class="controls"><label>Heat by {metric}</label><label title="Enter: the next line, Shift and Enter: the one before">Find {find}</label>{this.found}{file && <label>File {file}</label>}{inlined && <label>Inlined code counts {inlined}</label>}
       <p class="note">{this.report.metrics?.[this.metric]?.definition ?? ''}</p></div>;
   }
 
@@ -206,6 +208,22 @@ class View {
       styleOf: (row) => (row.share > 0 ? { '--share': row.share.toFixed(3) } : null) });
     table.table.style.setProperty('min-width', `calc(${widest(rows)} * .51rem + 18rem)`);
     return { table, section: <section aria-labelledby={id}><h2 id={id}>{title}</h2>{note && <p class="note">{note}</p>}{table.element}</section> };
+  }
+
+  /** Makes the first line with this text the current one of each pane; `step` 1: the next one, -1: the one before. The
+   * browser's search does not see lines out of view. */
+  find(text, step) {
+    const wanted = text.toLowerCase();
+    const counts = [[this.cuda, 'CUDA'], [this.ptx, 'PTX']].filter(([pane]) => pane).map(([{ table }, name]) => {
+      const places = wanted === '' ? [] : table.rows.flatMap((row, i) => (row.text.toLowerCase().includes(wanted) ? [i] : []));
+      if (places.length > 0) {
+        const later = places.findIndex((i) => (step > 0 ? i > table.current : i >= table.current));
+        const at = step === 0 ? 0 : step > 0 ? Math.max(0, later) : (later < 0 ? places.length : later) - 1;
+        table.select(places.at(at), { silent: true });
+      }
+      return `${count(places.length)} in ${name}`;
+    });
+    this.found.textContent = wanted === '' ? '' : `${counts.join(', ')}`;
   }
 
   /** Marks the lines on the other side that belong to a line. */

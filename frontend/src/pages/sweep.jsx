@@ -99,7 +99,10 @@ export const sweep = {
       return element;
     };
     const best = Object.entries(report.recommended ?? {});
+    const timed = rows.filter((row) => row.metrics.milliseconds > 0);
+    const fastest = timed.length > 1 && timed.reduce((a, b) => (b.metrics.milliseconds < a.metrics.milliseconds ? b : a));
     return [
+      fastest && <p>Shortest predicted time: {time(fastest.metrics.milliseconds)}, with {keys.map((key) => `${key} ${setting(fastest, key)}`).join(', ')}.</p>,
       best.length > 0 && <p>Recommended: {best.map(([key, value]) => `${key} ${value}`).join(', ')}</p>,
       <div class="controls"><label>Metric {select(metrics, metric, (value) => { metric = value; })}</label>
         {keys.length > 1 && <label>Over {select(keys, axis, (value) => { axis = value; })}</label>}</div>,
