@@ -114,6 +114,7 @@ test('find in the source', async () => {
   const page = await open(transpose);
   await visit(page, 'Source');
   const find = page.getByLabel('Find');
+  assert.equal(await page.locator('.controls [role="status"]').textContent(), '');
   await find.fill('__GLOBAL__');
   assert.match(await page.locator('.controls [role="status"]').innerText(), /^4 in CUDA, 0 in PTX$/);
   const current = () => page.locator('.pair section').nth(0).locator('tr[aria-current="true"]').evaluate((row) => Number(row.cells[0].innerText));
@@ -415,7 +416,7 @@ test('a comparison of several launches', async () => {
 });
 
 test('a program', async () => {
-  const file = written('program', 'exec', '--', process.env.WARPLENS_LAUNCHES, '3');
+  const file = written('program', 'exec', '--', process.env.WARPLENS_LAUNCHES, '2');
   const { launches } = documentOf(file);
   assert(launches.length > 1 && launches.every((launch) => launch.stream > 0));
   const page = await open(file);

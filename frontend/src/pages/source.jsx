@@ -175,7 +175,7 @@ class View {
     this.found = <span role="status" class="note" />;
     const find = <input type="search" onInput={() => this.find(find.value, 0)} onKeydown={(event) => { if (event.key === 'Enter') this.find(find.value, event.shiftKey ? -1 : 1); }} />;
     return <div class="controls"><label>Heat by {metric}</label><label title="Enter: the next line, Shift and Enter: the one before">Find {find}</label>{this.found}{file && <label>File {file}</label>}{inlined && <label>Inlined code counts {inlined}</label>}
-      <p class="note">{this.report.metrics?.[this.metric]?.definition ?? ''}</p></div>;
+      {this.definition = <p class="note" />}</div>;
   }
 
   refile() {
@@ -191,7 +191,7 @@ class View {
       : this.pane(`CUDA, ${data.baseName(this.file)}`, cudaRows(this.report, this.file, this.files.get(this.file), this.metric, isRatio), cudaLine, isRatio,
         !data.sourceLines(this.report, this.file) && `The file was not found when the report was written: ${this.file}. Each line shows its PTX instead.`);
     show(this.panes, this.controlsOnce ??= this.controls(), <div class="pair">{[this.cuda, this.ptx].filter((pane) => pane).map((pane) => pane.section)}</div>);
-    this.controlsOnce.querySelector('.note').textContent = this.report.metrics?.[this.metric]?.definition ?? '';
+    this.definition.textContent = this.report.metrics?.[this.metric]?.definition ?? '';
     if (this.fileSelect) this.fileSelect.value = this.file;
     for (const pane of [this.cuda, this.ptx]) if (pane) this.toHottest(pane);
   }
