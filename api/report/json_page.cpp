@@ -3,8 +3,11 @@
 
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"
+#include "api/report/line_costs.hpp"
 #include "api/session/kernel_name.hpp"
 #include "model/device_fields.hpp"
+#include "model/models.hpp"
+#include "model/trust.hpp"
 
 #include <algorithm>
 #include <set>
@@ -115,6 +118,31 @@ PageJson served_by(const rules::BankRule& rule, const analyzers::RecordedAccess&
           {"fewest", p.fewest}, {"ways", p.ways},      {"bank", std::move(banks)}};
 }
 
+/// The models whose predictions are lower bounds of the time.
+PageJson lower_bounds(const LaunchReport& report) {
+  PageJson list = PageJson::array();
+  for (const model::Prediction& p : report.predictions)
+    if (const model::Model* const m = model::find_model(p.model); m != nullptr && m->says == model::kSaysBound)
+      list.push_back(p.model);
+  return list;
+}
+
+/// The most expensive lines, as on the first screen of the text report.
+PageJson costly_lines(const LaunchReport& report) {
+  constexpr std::size_t kShown = 5;
+  const model::Prediction* const prediction = model::trusted(report.predictions);
+  const LineCosts costs = line_costs(report, prediction == nullptr ? "" : prediction->bound);
+  PageJson lines = PageJson::array();
+  for (const LineCost& line : std::span(costs.lines).first(std::min(costs.lines.size(), kShown)))
+    lines.push_back(
+        {{"file", line.file},
+         {"line", line.line},
+         {"share", line.share},
+         {"ptx_line", line.worst->line},
+         {"cost", access_cost(*line.worst) > 0 ? access_cost_text(*line.worst, report.device) : std::string()}});
+  return {{"of", costs.of}, {"lines", std::move(lines)}};
+}
+
 /// Under the device's rule and those that were asked for.
 template <class Rule>
 PageJson served_by_all(const Rule& device, const std::vector<Rule>& asked, const analyzers::RecordedAccess& access) {
@@ -154,6 +182,8 @@ PageJson launch_for_page(const LaunchReport& report) {
                      {"module", report.file},
                      {"stream", report.stream},
                      {"remarks", std::move(remarks)}};
+  object["lower_bounds"] = lower_bounds(report);
+  object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();
   return object;
@@ -161,7 +191,7 @@ PageJson launch_for_page(const LaunchReport& report) {
 
 void share_repeated(PageJson& launches) {
   for (const char* member : {"metrics", "instructions", "blocks", "statistics", "predictions", "findings",
-                             "control_flow", "occupancy_curves"}) {
+                             "control_flow", "costly_lines", "occupancy_curves"}) {
     std::unordered_map<std::string, std::size_t> first;
     for (std::size_t i = 0; i < launches.size(); ++i) {
       std::string text = launches[i][member].dump(-1, ' ', false, PageJson::error_handler_t::replace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: header, navigation, and the view that the address names: #page=source&launch=2&line=40.
 import { forgetPrinters, h, show } from './dom.js';
-import { kernelName, readDocument } from './data.js';
+import { kernelName, mainLaunch, readDocument } from './data.js';
 import { extent } from './format.js';
 import { documentKinds } from './kinds.js';
 import './style.css';
@@ -43,6 +43,7 @@ class App {
     this.report = report;
     this.kind = documentKinds.find((kind) => kind.fits(report));
     this.launches = this.kind.launches ? report.launches : [];
+    this.first = mainLaunch(this.launches);
     this.navigation = <ul />;
     this.main = <main id="main" tabindex="-1" />;
     this.picker = this.launches.length > 1 ? this.launchPicker() : null;
@@ -55,7 +56,10 @@ class App {
         <div class="tools">{saveButton(() => JSON.stringify(report, null, 2))}{themeButton()}</div>
       </header>,
       <div class="columns"><nav aria-label="Pages">{this.navigation}</nav>{this.main}</div>,
-      <footer>Warplens {report.warplens ?? ''}. One file; nothing is loaded from a network.</footer>);
+      <footer>
+        <p>Warplens {report.warplens ?? ''}. This file is complete: it loads nothing from a network.</p>
+        <details><summary>Licences</summary><pre tabindex="0">{document.getElementById('licences').textContent}</pre></details>
+      </footer>);
     addEventListener('hashchange', () => this.draw(true));
     this.draw(false);
   }
@@ -76,11 +80,11 @@ class App {
   /** What the address names. */
   place() {
     const given = new URLSearchParams(location.hash.slice(1));
-    const launch = Number(given.get('launch') ?? 0);
+    const launch = Number(given.get('launch') ?? this.first);
     return {
       ...Object.fromEntries(given),
       page: given.get('page') ?? '',
-      launch: Number.isInteger(launch) && launch >= 0 && launch < this.launches.length ? launch : 0,
+      launch: Number.isInteger(launch) && launch >= 0 && launch < this.launches.length ? launch : this.first,
     };
   }
 

@@ -81,6 +81,21 @@ TEST_F(HtmlTest, HasTheWholeReport) {
   EXPECT_EQ(page["metrics"]["smsp__inst_executed.sum"]["unit"], "instructions");
 }
 
+/// What the first screen of the text report shows, so that the page shows the same.
+TEST_F(HtmlTest, NamesTheMostExpensiveLinesAndTheLowerBounds) {
+  const Json launch = document(run())["launches"][0], &costs = launch["costly_lines"];
+  EXPECT_EQ(costs["of"], "the accesses to memory and divergent branches");
+  ASSERT_EQ(costs["lines"].size(), 5u);
+  double last = 1;
+  for (const Json& line : costs["lines"]) {
+    EXPECT_LE(line["share"], last);
+    last = line["share"];
+    EXPECT_EQ(line["line"], line["ptx_line"]); // no CUDA source
+    EXPECT_EQ(line["file"], "");
+  }
+  EXPECT_EQ(launch["lower_bounds"], Json::array({"bounds", "roofline"}));
+}
+
 TEST_F(HtmlTest, LaunchesShareWhatIsEqual) {
   const std::vector<LaunchReport> reports = {run(), run()};
   const Json launches = Json::parse(json_for_page(reports[0].device, reports))["launches"];

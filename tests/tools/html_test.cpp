@@ -65,7 +65,7 @@ TEST(Html, IsRefusedBeforeTheRun) {
       EXPECT_NE(o.err.find("error: "), o.err.npos) << o.err;
       command.resize(command.size() - 2);
     }
-  EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES}).status, 2);
+  EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES, "2"}).status, 2);
 }
 
 } // namespace
