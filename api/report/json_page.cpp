@@ -107,15 +107,48 @@ PageJson served_by(const rules::CoalescingRule& rule, const analyzers::RecordedA
   return {{"rule", rule.name}, {"transactions", std::move(made)}};
 }
 
+/// The lanes of the access that are served together, and their passes: [[mask, passes], …].
+PageJson requests_of(const rules::BankRule& rule, const analyzers::RecordedAccess& access) {
+  rules::Requests requests = rule.word(access.lane_bytes, access.service.of()).requests;
+  if (rule.merge_equal_pairs && access.service.kind == exec::AccessKind::load && requests.lanes < exec::kWarpSize &&
+      analyzers::equal_pairs(access.addresses.data(), access.mask))
+    requests.lanes *= 2;
+  PageJson list = PageJson::array();
+  requests.for_each([&](exec::Mask lanes) {
+    const exec::Mask active = access.mask & lanes;
+    if (active == 0) return;
+    list.push_back(
+        {active, analyzers::passes(rule, access.addresses.data(), active, access.lane_bytes, access.service).passes});
+  });
+  return list;
+}
+
+/// The banks of the words that a lane accesses.
+PageJson banks_of(const rules::BankRule& rule, std::uint64_t address, std::uint32_t bytes) {
+  PageJson banks = PageJson::array();
+  for (std::uint64_t word = address / rule.bank_bytes; word <= (address + bytes - 1) / rule.bank_bytes; ++word)
+    banks.push_back(rule.bank_of(word));
+  return banks;
+}
+
 PageJson served_by(const rules::BankRule& rule, const analyzers::RecordedAccess& access) {
   const analyzers::Passes p =
       analyzers::passes(rule, access.addresses.data(), access.mask, access.lane_bytes, access.service);
+  const std::uint32_t bytes = std::max<std::uint32_t>(access.lane_bytes, 1);
   PageJson banks = PageJson::array();
   for (std::size_t lane = 0; lane < access.addresses.size(); ++lane)
-    banks.push_back((access.mask >> lane & 1) != 0 ? PageJson(rule.bank_of(access.addresses[lane] / rule.bank_bytes))
-                                                   : PageJson());
-  return {{"rule", rule.name},  {"banks", rule.banks}, {"bank_bytes", rule.bank_bytes}, {"passes", p.passes},
-          {"fewest", p.fewest}, {"ways", p.ways},      {"bank", std::move(banks)}};
+    banks.push_back((access.mask >> lane & 1) != 0 ? banks_of(rule, access.addresses[lane], bytes) : PageJson());
+  return {{"rule", rule.name},
+          {"banks", rule.banks},
+          {"bank_bytes", rule.bank_bytes},
+          {"row_bytes", rule.row_bytes},
+          {"one_lane", analyzers::one_lane_a_bank(rule, access.service.kind)},
+          {"split_words", rule.split_words},
+          {"passes", p.passes},
+          {"fewest", p.fewest},
+          {"ways", p.ways},
+          {"requests", requests_of(rule, access)},
+          {"bank", std::move(banks)}};
 }
 
 /// The models whose predictions are lower bounds of the time.

@@ -34,7 +34,7 @@ function saveButton(text) {
   return <button type="button" onClick={() => {
     const link = <a download="warplens-report.json" href={URL.createObjectURL(new Blob([text()], { type: 'application/json' }))} />;
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000); // when the browser has read it
   }}>Save data (JSON)</button>;
 }
 
@@ -104,7 +104,7 @@ class App {
       aria-current={one === page ? 'page' : null}>{one.title}</a></li>));
     if (this.select) this.select.value = String(place.launch);
     const name = launch ? kernelName(launch) : this.kind.title(this.report);
-    document.title = `${page.title}: ${name} – Warplens`;
+    document.title = name === page.title ? `${name} – Warplens` : `${page.title}: ${name} – Warplens`;
     const started = performance.now();
     forgetPrinters();
     show(this.main, <h1 tabindex="-1">{page.heading ?? page.title}{launch && page.ofLaunch !== false && <code>{name}</code>}</h1>,
@@ -127,7 +127,7 @@ async function start() {
     new App(report);
   } catch (error) {
     show(app, <p class="failure" role="alert">This page cannot show its report: {error.message}. A current browser is
-      required (Chromium 80, Firefox 113, Safari 16.4 or later).</p>);
+      required (Chromium 98, Firefox 113, Safari 16.4 or later).</p>);
     throw error;
   }
 }

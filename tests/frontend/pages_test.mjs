@@ -3,7 +3,7 @@
 // used by the keyboard and by screen readers.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOf } from './documents.mjs';
 import { browser, lowContrast, open, picture, sample, text, titles, visit, work, written } from './browser.mjs';
@@ -143,6 +143,39 @@ test('an access under every rule', async () => {
   assert.match(await page.locator('main').innerText(), /typical and worst/);
   assert.deepEqual(page.problems, []);
   await page.context().close();
+});
+
+test('banks of half-warps and of wide words show no conflict where there is none', async () => {
+  const ptx = join(work, 'wide.ptx');
+  writeFileSync(ptx, `.version 7.0
+.target sm_13
+.address_size 64
+.visible .entry wide() {
+  .reg .b32 %r<4>;
+  .reg .b64 %d<2>;
+  .shared .align 8 .b8 tile[256];
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 3;
+  mov.u32 %r3, tile;
+  add.u32 %r3, %r3, %r2;
+  ld.shared.u64 %d1, [%r3];
+  ret;
+}
+`);
+  // 8-byte words next to each other: two requests of 16 lanes on compute capability 9.0, no conflict.
+  const wide = written('wide', 'run', ptx, '--kernel', 'wide', '--grid', '1', '--block', '32', '--device', 'h200');
+  for (const [file, place, requests] of [[gt200, '#page=memory&launch=3', /st\.shared/], [wide, '#page=memory', /ld\.shared/]]) {
+    const page = await open(file);
+    await page.goto(`${page.url().split('#')[0]}${place}`);
+    await page.getByRole('region', { name: /^Access sites/ }).locator('tr', { hasText: requests }).first().click();
+    const text = await page.locator('section[aria-labelledby="site"]').innerText();
+    assert.match(text, /2 passes over the banks, no bank conflict/);
+    assert.match(text, /2 requests: 0–15 \(1 pass\); 16–31 \(1 pass\)/);
+    assert.equal(await page.locator('svg.access .bank.c1').count(), 0);
+    assert.equal(await page.locator('svg.access .bank.c0').count(), file === wide ? 32 : 16);
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  }
 });
 
 test('stepping through the recorded accesses', async () => {
@@ -437,6 +470,15 @@ test('a program', async () => {
   assert((await page.locator('h1').innerText()).includes(launches[1].name));
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Next launch');
   assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('the data of the page can be saved', async () => {
+  const page = await open(transpose);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save data (JSON)' }).click()]);
+  assert.equal(download.suggestedFilename(), 'warplens-report.json');
+  assert.deepEqual(JSON.parse(readFileSync(await download.path(), 'utf8')), documentOf(transpose));
+  assert.deepEqual(page.problems.filter((problem) => !problem.startsWith('request: blob:')), []);
   await page.context().close();
 });
 

@@ -81,31 +81,50 @@ function Transactions({ access, served }) {
   </Figure>;
 }
 
-/** Lanes over banks. `served.bank`: of each lane. */
+/** What a bank must serve one after the other, for the request with the most: rows, or lanes if it serves one lane a pass. */
+function demandOf(access, served) {
+  const requests = served.requests.map(([mask]) => lanesOf(mask).map((lane) => ({ lane, banks: served.bank[lane] })));
+  const rowOf = (lane, i) => Math.floor((Math.floor(access.addresses[lane] / served.bank_bytes) + i) * served.bank_bytes / served.row_bytes);
+  const demand = Array.from({ length: served.banks }, () => 0);
+  for (const lanes of requests) {
+    const found = new Map(); // by bank and, if wide words are split, by part: what is served one after the other
+    for (const { lane, banks } of lanes) banks.forEach((bank, i) => {
+      const key = served.split_words ? `${bank},${i}` : String(bank);
+      if (!found.has(key)) found.set(key, { bank, different: new Set() });
+      found.get(key).different.add(served.one_lane ? lane : rowOf(lane, i));
+    });
+    for (const { bank, different } of found.values()) demand[bank] = Math.max(demand[bank], different.size);
+  }
+  return demand;
+}
+
+const requestsNote = ({ requests }) => (requests.length < 2 ? ''
+  : `The lanes are served in ${requests.length} requests: ${requests.map(([mask, passes]) => `${range(lanesOf(mask))} (${plural(passes, 'pass')})`).join('; ')}. `);
+
+/** Lanes over banks. `served.bank`: the banks of each lane's words. */
 function Banks({ access, served }) {
-  const words = Array.from({ length: served.banks }, () => new Set());
-  access.addresses.forEach((address, lane) => {
-    if (address !== null) words[served.bank[lane]].add(Math.floor(address / served.bank_bytes));
-  });
-  const most = Math.max(...words.map((set) => set.size));
+  const demand = demandOf(access, served);
+  const most = Math.max(...demand);
   const width = kWidth / served.banks;
+  const inConflict = (lane) => served.bank[lane].some((bank) => demand[bank] > 1);
+  const lanesAt = (bank) => served.bank.flatMap((banks, lane) => (banks?.includes(bank) ? [lane] : []));
   const title = `Rule ${served.rule}: ${plural(served.passes, 'pass')} over the banks, ${served.ways > 1 ? `a ${served.ways}-way bank conflict` : 'no bank conflict'}`;
-  return <Figure title={title} note={`The number in a bank is the number of different words that the lanes access in it. An access of this width needs at least ${plural(served.fewest, 'pass')}.`}
-    table={{ heads: ['Bank', 'Words', 'Lanes'], rows: words.flatMap((set, bank) => (set.size === 0 ? [] : [[String(bank), String(set.size), range(served.bank.flatMap((one, lane) => (one === bank ? [lane] : [])))]])) }}>
+  const what = served.one_lane ? 'lanes' : 'different words';
+  return <Figure title={title} note={`${requestsNote(served)}The number in a bank is the number of ${what} that ${served.requests.length > 1 ? 'the worst request accesses' : 'the access needs'} in it: each takes a pass. An access of this width needs at least ${plural(served.fewest, 'pass')}.`}
+    table={{ heads: ['Bank', served.one_lane ? 'Lanes of a request' : 'Words of a request', 'Lanes'], rows: demand.flatMap((n, bank) => (n === 0 ? [] : [[String(bank), String(n), range(lanesAt(bank))]])) }}>
     <Svg width={kWidth} height={190} label={`${title}; the table below lists the banks`} className="access">
       <text x="0" y="12" class="label">Lanes</text>
-      <Lanes y={20} addresses={access.addresses} classOf={(lane) => (words[served.bank[lane]].size > 1 ? 'c1' : 'c0')} />
-      {access.addresses.map((address, lane) => address !== null && <line class={words[served.bank[lane]].size > 1 ? 'wire c1' : 'wire c0'}
-        x1={(lane + 0.5) * kLane} y1={43} x2={(served.bank[lane] + 0.5) * width} y2={126} />)}
-      {words.map((set, bank) => <g class={`bank ${set.size === 0 ? 'free' : set.size > 1 ? 'c1' : 'c0'}`}>
-        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={set.size > 1 ? { 'fill-opacity': String(0.2 + 0.35 * set.size / most) } : null} />
-        <text class="words" x={(bank + 0.5) * width} y={145} text-anchor="middle">{set.size > 0 ? set.size : ''}</text>
+      <Lanes y={20} addresses={access.addresses} classOf={(lane) => (inConflict(lane) ? 'c1' : 'c0')} />
+      {served.bank.flatMap((banks, lane) => (banks ?? []).map((bank) => <line class={demand[bank] > 1 ? 'wire c1' : 'wire c0'}
+        x1={(lane + 0.5) * kLane} y1={43} x2={(bank + 0.5) * width} y2={126} />))}
+      {demand.map((n, bank) => <g class={`bank ${n === 0 ? 'free' : n > 1 ? 'c1' : 'c0'}`}>
+        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={n > 1 ? { 'fill-opacity': String(0.2 + 0.35 * n / most) } : null} />
+        <text class="words" x={(bank + 0.5) * width} y={145} text-anchor="middle">{n > 0 ? n : ''}</text>
         <text class="soft" x={(bank + 0.5) * width} y={170} text-anchor="middle">{bank}</text></g>)}
       <text x="0" y="187" class="label">Banks</text>
     </Svg>
   </Figure>;
 }
-
 
 const kAll = 'all';
 
