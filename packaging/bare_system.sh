@@ -25,7 +25,7 @@ step_test() { in_source './dev test'; }
 step_install() {
   in_source './dev build'
   in_source 'cmake --install build --prefix /opt/warplens --strip >/dev/null'
-  in_source 'cmake -S tests/install/client -B /tmp/client -DCMAKE_PREFIX_PATH=/opt/warplens -DPARTS=library'
+  in_source 'cmake -S tests/install/client -B /tmp/client -G Ninja -DCMAKE_PREFIX_PATH=/opt/warplens -DPARTS=library'
   in_source 'cmake --build /tmp/client'
   inside /tmp/client/client_c
   inside /tmp/client/client_cpp
