@@ -31,7 +31,7 @@ new_work_folder() {
 }
 
 # The mirror is that of this machine, if it has one for Debian 12.
-mirror() { apt-cache policy 2>/dev/null | sed -nE 's/^ *[0-9]+ (https?:[^ ]*) bookworm\/main .*/\1/p' | head -n 1; }
+mirror() { apt-cache policy 2>/dev/null | sed -nE 's/^ *[0-9]+ (https?:[^ ]*) bookworm\/main .*/\1/p' | sed -n 1p; }
 
 # debian FOLDER: a fresh Debian 12.
 debian() {

@@ -23,7 +23,7 @@ page() {
 mkdir -p "$folder"
 rm -f "$folder"/*.1
 for command in $commands; do
-  title=$(printf '%s\n' "$help" | sed -n "s/^  $command .*   *\([^ ].*\)/\1/p" | sed 's/.*   *//' | head -n 1)
+  title=$(printf '%s\n' "$help" | sed -n "s/^  $command .*   *\([^ ].*\)/\1/p" | sed 's/.*   *//' | sed -n 1p)
   text=$("$program" "$command" --help)
   printf '%s\n' "$text" | page "warplens-$command" "$title"
 done

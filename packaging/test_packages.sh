@@ -25,7 +25,7 @@ files() {
 own_synopsis() {
   local name synopsis
   for name in warplens libwarplens0 libwarplens-dev; do
-    synopsis=$(dpkg-deb --field "$packages/${name}"_*.deb Description | head -n 1)
+    synopsis=$(dpkg-deb --field "$packages/${name}"_*.deb Description | sed -n 1p)
     [[ $synopsis == "$(head -n 1 "$source_tree/packaging/debian/$name.description")" ]] ||
       fail "$name has the synopsis of another package: $synopsis"
   done

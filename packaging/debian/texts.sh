@@ -19,7 +19,7 @@ changes() {
     END { if (date == "" || text == "") exit 1; print date; printf "%s", text }' "$source/CHANGELOG.md"
 }
 found=$(changes) || { echo "texts.sh: CHANGELOG.md has no entry '## ${version%-*} (DATE)' with changes" >&2; exit 1; }
-date=$(LC_ALL=C date -u -R -d "$(printf '%s\n' "$found" | head -n 1)")
+date=$(LC_ALL=C date -u -R -d "$(printf '%s\n' "$found" | sed -n 1p)")
 
 head -n 20 "$source/LICENSE" | grep -q 'Apache License' || { echo "texts.sh: LICENSE is not Apache's" >&2; exit 1; }
 cat >"$folder/copyright" <<TEXT

@@ -27,7 +27,7 @@ completed() {
   local shell=$1 wanted=$2
   shift 2
   "complete_in_$shell" "$moved/$bin/warplens" "$@" | grep -qxF -- "$wanted" ||
-    fail "$shell: '$wanted' does not complete '$*': $("complete_in_$shell" "$moved/$bin/warplens" "$@" | head -n 5)"
+    fail "$shell: '$wanted' does not complete '$*': $("complete_in_$shell" "$moved/$bin/warplens" "$@" | sed -n 1,5p)"
 }
 
 complete_in_bash() {
