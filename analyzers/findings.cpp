@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/findings.hpp"
 
+#include "analyzers/access_findings.hpp"
 #include "analyzers/code_findings.hpp"
 #include "analyzers/finding_kinds.hpp"
 #include "analyzers/remedies.hpp"
@@ -40,6 +41,7 @@ void Changes::add(const Changes& other) {
   instructions += other.instructions;
   barriers += other.barriers;
   doubles += other.doubles;
+  missed += other.missed;
   local = local || other.local;
 }
 
@@ -49,6 +51,7 @@ struct Subject {
   const Profile& profile;
   const DeviceRules& rules;
   const DivergenceRemedies& divergence;
+  const NarrowLoads& narrow;
 };
 
 struct Operation {
@@ -194,7 +197,7 @@ bool is_cached_neighbour(const InstructionRow& row) {
 
 void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
   const rules::CoalescingRule& rule = subject.rules.coalescing;
-  if (is_broadcast(row, rule) || is_cached_neighbour(row)) return;
+  if (is_broadcast(row, rule) || is_cached_neighbour(row) || subject.narrow.fill_structures(row)) return;
   for (const Operation& operation : kOperations) {
     const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
@@ -345,7 +348,8 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
 std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& rules, const Code& code) {
   std::vector<Finding> result;
   const DivergenceRemedies divergence(profile, code);
-  const Subject subject{profile, rules, divergence};
+  const NarrowLoads narrow(profile, code);
+  const Subject subject{profile, rules, divergence, narrow};
   const auto in_order_of_excess = [&](auto&& collect) {
     const auto start = static_cast<std::ptrdiff_t>(result.size());
     for (const InstructionRow& row : profile.instructions) {
@@ -361,6 +365,10 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
   find_in_code(profile, rules, code, result);
+  narrow.find(rules, result);
+  find_in_loops(profile, code, result);
+  find_sharing(profile, code, result);
+  find_evictions(profile, result);
   for (Finding& finding : result)
     if (finding.remedy.empty()) finding.remedy = finding.advice;
   return result;

@@ -16,8 +16,6 @@ namespace {
 using analyzers::Finding;
 using analyzers::MetricId;
 
-// Less is within the noise of measurements, and far below the error of any model.
-constexpr double kWorthwhile = 1.05;
 // Sizes that programs use; larger ones than 512 leave large parts of a multiprocessor empty on many devices.
 constexpr std::array<std::uint64_t, 6> kBlockSizes = {64, 96, 128, 192, 256, 512};
 
@@ -53,6 +51,7 @@ public:
   void find() {
     block_size();
     too_few_blocks();
+    tail();
     occupancy();
   }
 
@@ -103,6 +102,56 @@ private:
     finding.excess = static_cast<double>(multiprocessors - blocks);
     finding.unit = "multiprocessors";
     finding.speedup = faster;
+    keep_metrics(finding, report_, {MetricId::blocks_launched});
+    report_.findings.push_back(std::move(finding));
+  }
+
+  struct Tried {
+    double faster = 0;
+    std::string remedy;
+  };
+
+  /// A block size that divides the work more evenly, if the threads of a block do not work together.
+  [[nodiscard]] Tried smaller_blocks() const {
+    Tried best;
+    if (model::value_of(report_.statistics.synchronizations) > 0) return best;
+    const std::uint64_t threads = threads_of(report_);
+    for (const std::uint64_t size : kBlockSizes) {
+      if (size >= threads) continue;
+      const double faster = speedup(with_block_size(report_, shared_bytes_, size));
+      if (faster <= best.faster) continue;
+      best = {faster, fmt::format("launch blocks of {} threads instead of {}", size, threads)};
+    }
+    return best;
+  }
+
+  void tail() {
+    const std::uint64_t blocks = report_.grid[0] * report_.grid[1] * report_.grid[2];
+    const auto multiprocessors = static_cast<std::uint64_t>(report_.device.multiprocessors);
+    if (blocks <= multiprocessors) return;
+    const std::uint64_t busiest = (blocks + multiprocessors - 1) / multiprocessors;
+    const double average = static_cast<double>(blocks) / static_cast<double>(multiprocessors);
+    const double idle = 1 - average / static_cast<double>(busiest);
+    if (idle < analyzers::kLeastTail) return;
+    Tried best = smaller_blocks();
+    const auto resident = static_cast<std::uint64_t>(report_.occupancy->blocks);
+    for (std::uint64_t each = std::min(busiest - 1, resident); each > 0; each = each == 1 ? 0 : 1) {
+      const double faster = speedup(with_blocks(report_, each * multiprocessors));
+      if (faster <= kWorthwhile * best.faster) continue;
+      best = {faster, fmt::format("launch {} blocks instead of {}, and let each loop over its share of the work",
+                                  each * multiprocessors, blocks)};
+    }
+    if (best.faster < kWorthwhile) return;
+    tail_ = best.faster;
+    Finding finding = of_launch("TailEffect", Severity::note);
+    finding.message = fmt::format("the busiest multiprocessor runs {} blocks, the average one {:.3g}: {:.3g} % of the "
+                                  "multiprocessors' time is idle at the end",
+                                  busiest, average, 100 * idle);
+    finding.remedy = best.remedy;
+    finding.advice = "launch as many blocks as are resident, and let each loop over the work, or use smaller blocks";
+    finding.excess = static_cast<double>(busiest * multiprocessors - blocks);
+    finding.unit = "blocks";
+    finding.speedup = best.faster;
     keep_metrics(finding, report_, {MetricId::blocks_launched});
     report_.findings.push_back(std::move(finding));
   }
@@ -162,7 +211,7 @@ private:
         most = tried;
         remedy = fmt::format("launch blocks of {} threads instead of {}", size, threads_of(report_));
       }
-    if (most < kWorthwhile) return;
+    if (most < kWorthwhile || most < kWorthwhile * tail_) return; // of the tail, another block size also saves
     std::string limiters;
     for (const model::OccupancyLimiter limiter : o.bound_by)
       limiters += fmt::format("{}{}", limiters.empty() ? "" : " and ", to_string(limiter));
@@ -184,7 +233,8 @@ private:
   LaunchReport& report_;
   std::int64_t shared_bytes_;
   const Predict& predict_;
-  double now_; ///< milliseconds
+  double now_;      ///< milliseconds
+  double tail_ = 1; ///< speedup that a finding about the tail promises
 };
 
 } // namespace
@@ -204,6 +254,15 @@ model::KernelStatistics with_block_size(const LaunchReport& report, std::int64_t
     if (*field) *field = **field * fuller;
   if (s.lanes_per_instruction) s.lanes_per_instruction = std::min<double>(*s.lanes_per_instruction, model::kWarpSize);
   if (const auto o = model::occupancy(query_of(report, shared_bytes, threads))) s.resident_blocks = o->blocks;
+  return s;
+}
+
+model::KernelStatistics with_blocks(const LaunchReport& report, std::uint64_t blocks) {
+  model::KernelStatistics s = report.statistics;
+  const double more = *s.blocks / static_cast<double>(blocks);
+  for (const model::StatisticField& field : model::statistic_fields())
+    if (std::optional<double>& value = field.get(s); value && field.unit == "per warp") value = *value * more;
+  s.blocks = static_cast<double>(blocks);
   return s;
 }
 
