@@ -164,6 +164,8 @@ public:
   }
 
 private:
+  static constexpr std::uint32_t kVisits = 4; ///< from which on a loop is worth a finding
+
   static bool is(const InstructionRow& row, exec::AccessKind kind) { return row.counts.of_global(kind).requests != 0; }
 
   /// Whether other threads may read or write the words in the meantime.
@@ -175,22 +177,21 @@ private:
     });
   }
 
-  /// Whether each recorded warp accesses the same words at every visit, four times or more.
-  static bool stays(const InstructionRow& row) {
-    constexpr std::uint32_t kVisits = 4;
+  /// Whether each recorded warp accesses the same words at every visit, at least `least` of them.
+  static bool stays(const InstructionRow& row, std::uint32_t least = kVisits) {
     const RecordedAccess* first = nullptr;
-    std::uint32_t visits = kVisits;
+    std::uint32_t visits = least;
     for (const RecordedAccess& a : row.recorded) {
       if (a.space != isa::Space::global) return false;
       if (first == nullptr || a.cta != first->cta || a.warp != first->warp) {
-        if (a.visit != 0 || visits < kVisits) return false;
+        if (a.visit != 0 || visits < least) return false;
         first = &a;
         visits = 0;
       }
       if (a.mask != first->mask || a.addresses != first->addresses) return false;
       ++visits;
     }
-    return first != nullptr && visits >= kVisits;
+    return first != nullptr && visits >= least;
   }
 
   /// Of its executions, the share in which a warp comes for the first time.
@@ -207,8 +208,8 @@ private:
     std::vector<const InstructionRow*> loads; // of the same words
     for (const InstructionRow& other : profile_.instructions) {
       if (!is(other, exec::AccessKind::load) || !range_of(other).meets(range_of(row))) continue;
-      if (!stays(other) || other.recorded.front().addresses != row.recorded.front().addresses) return;
-      loads.push_back(&other);
+      if (!stays(other, 1) || other.recorded.front().addresses != row.recorded.front().addresses) return;
+      if (stays(other)) loads.push_back(&other);
     }
     Finding finding = at_row(row, "UnusedResult", Severity::note);
     finding.message = "each thread stores to the same word in every iteration, but only the last result remains";

@@ -19,6 +19,9 @@ namespace {
 
 using ir::Instruction;
 
+// A warp combines 32 values in five steps, each a shuffle and an operation; then one lane is chosen.
+constexpr double kCombineInstructions = 12;
+
 /// What the value of a register depends on.
 struct Origins {
   bool lane = false;   ///< the index of the thread in its warp
@@ -327,6 +330,10 @@ private:
                        "the copies at the end";
       finding.excess = static_cast<double>(row.metrics.integer(MetricId::thread_instructions_on)) - executed(row);
       finding.unit = "atomics";
+      const auto sectors = static_cast<double>(row.metrics.integer(MetricId::global_sectors_atom) +
+                                               row.metrics.integer(MetricId::global_sectors_red));
+      if (sectors > executed(row)) finding.changes.accesses.push_back({row.instruction, executed(row) / sectors});
+      finding.changes.instructions = -kCombineInstructions * executed(row);
       keep_evidence(finding, row, {MetricId::global_requests_atom, MetricId::global_requests_red});
       findings_.push_back(std::move(finding));
     }

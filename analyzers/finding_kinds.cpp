@@ -182,10 +182,10 @@ FindingKind tail() {
   return {"TailEffect",
           "The blocks cannot be divided evenly among the multiprocessors, so that most of them are idle at the end.",
           fmt::format("at least {:g} % of the time of the multiprocessors is idle at the end, where the model to trust "
-                      "predicts that smaller blocks, or a loop over the work, save at least 5 %",
+                      "predicts that smaller blocks save at least 5 %",
                       100 * kLeastTail),
           "a note",
-          {"launch as many blocks as are resident, and let each loop over the work", "use smaller blocks"},
+          {"use smaller blocks", "distribute the work of a thread over several"},
           "findings.md#taileffect"};
 }
 

@@ -197,7 +197,8 @@ bool is_cached_neighbour(const InstructionRow& row) {
 
 void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
   const rules::CoalescingRule& rule = subject.rules.coalescing;
-  if (is_broadcast(row, rule) || is_cached_neighbour(row) || subject.narrow.fill_structures(row)) return;
+  if (is_broadcast(row, rule) || is_cached_neighbour(row)) return;
+  if (unit_of_waste(rule) == Unit::sectors && subject.narrow.fill_structures(row)) return; // NarrowLoads
   for (const Operation& operation : kOperations) {
     const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
@@ -335,11 +336,11 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
     findings.push_back(std::move(finding));
     return;
   }
-  twin->lines.push_back(finding.lines.front());
+  twin->lines.insert(twin->lines.end(), finding.lines.begin(), finding.lines.end());
   twin->excess += finding.excess;
   if (!changes_all(*twin)) twin->changes.add(finding.changes);
   // The values of an instruction are counts, and equal findings have the same kinds of values.
-  for (std::size_t i = 0; i < twin->values.size(); ++i)
+  for (std::size_t i = 0; i < std::min(twin->values.size(), finding.values.size()); ++i)
     std::get<std::uint64_t>(twin->values[i].value) += std::get<std::uint64_t>(finding.values[i].value);
 }
 
@@ -364,11 +365,14 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   in_order_of_excess(find_conflicts);
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
-  find_in_code(profile, rules, code, result);
-  narrow.find(rules, result);
-  find_in_loops(profile, code, result);
-  find_sharing(profile, code, result);
-  find_evictions(profile, result);
+  std::vector<Finding> others;
+  find_in_code(profile, rules, code, others);
+  narrow.find(rules, others);
+  find_in_loops(profile, code, others);
+  find_sharing(profile, code, others);
+  find_evictions(profile, others);
+  const auto start = static_cast<std::ptrdiff_t>(result.size());
+  for (Finding& finding : others) merge(result, start, finding);
   for (Finding& finding : result)
     if (finding.remedy.empty()) finding.remedy = finding.advice;
   return result;

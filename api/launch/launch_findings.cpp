@@ -106,25 +106,6 @@ private:
     report_.findings.push_back(std::move(finding));
   }
 
-  struct Tried {
-    double faster = 0;
-    std::string remedy;
-  };
-
-  /// A block size that divides the work more evenly, if the threads of a block do not work together.
-  [[nodiscard]] Tried smaller_blocks() const {
-    Tried best;
-    if (model::value_of(report_.statistics.synchronizations) > 0) return best;
-    const std::uint64_t threads = threads_of(report_);
-    for (const std::uint64_t size : kBlockSizes) {
-      if (size >= threads) continue;
-      const double faster = speedup(with_block_size(report_, shared_bytes_, size));
-      if (faster <= best.faster) continue;
-      best = {faster, fmt::format("launch blocks of {} threads instead of {}", size, threads)};
-    }
-    return best;
-  }
-
   void tail() {
     const std::uint64_t blocks = report_.grid[0] * report_.grid[1] * report_.grid[2];
     const auto multiprocessors = static_cast<std::uint64_t>(report_.device.multiprocessors);
@@ -133,25 +114,26 @@ private:
     const double average = static_cast<double>(blocks) / static_cast<double>(multiprocessors);
     const double idle = 1 - average / static_cast<double>(busiest);
     if (idle < analyzers::kLeastTail) return;
-    Tried best = smaller_blocks();
-    const auto resident = static_cast<std::uint64_t>(report_.occupancy->blocks);
-    for (std::uint64_t each = std::min(busiest - 1, resident); each > 0; each = each == 1 ? 0 : 1) {
-      const double faster = speedup(with_blocks(report_, each * multiprocessors));
-      if (faster <= kWorthwhile * best.faster) continue;
-      best = {faster, fmt::format("launch {} blocks instead of {}, and let each loop over its share of the work",
-                                  each * multiprocessors, blocks)};
+    double most = 0;
+    std::uint64_t best = threads_of(report_);
+    for (const std::uint64_t size : {512, 256, 128, 64}) { // the largest that saves nearly as much as any
+      if (size >= threads_of(report_)) continue;
+      const double faster = speedup(with_block_size(report_, shared_bytes_, size));
+      if (faster <= kWorthwhile * most) continue;
+      most = faster;
+      best = size;
     }
-    if (best.faster < kWorthwhile) return;
-    tail_ = best.faster;
+    if (most < kWorthwhile) return;
+    tail_ = most;
     Finding finding = of_launch("TailEffect", Severity::note);
     finding.message = fmt::format("the busiest multiprocessor runs {} blocks, the average one {:.3g}: {:.3g} % of the "
                                   "multiprocessors' time is idle at the end",
                                   busiest, average, 100 * idle);
-    finding.remedy = best.remedy;
-    finding.advice = "launch as many blocks as are resident, and let each loop over the work, or use smaller blocks";
+    finding.remedy = fmt::format("launch blocks of {} threads instead of {}", best, threads_of(report_));
+    finding.advice = "use smaller blocks, or distribute the work of a thread over several";
     finding.excess = static_cast<double>(busiest * multiprocessors - blocks);
     finding.unit = "blocks";
-    finding.speedup = best.faster;
+    finding.speedup = most;
     keep_metrics(finding, report_, {MetricId::blocks_launched});
     report_.findings.push_back(std::move(finding));
   }
@@ -254,15 +236,6 @@ model::KernelStatistics with_block_size(const LaunchReport& report, std::int64_t
     if (*field) *field = **field * fuller;
   if (s.lanes_per_instruction) s.lanes_per_instruction = std::min<double>(*s.lanes_per_instruction, model::kWarpSize);
   if (const auto o = model::occupancy(query_of(report, shared_bytes, threads))) s.resident_blocks = o->blocks;
-  return s;
-}
-
-model::KernelStatistics with_blocks(const LaunchReport& report, std::uint64_t blocks) {
-  model::KernelStatistics s = report.statistics;
-  const double more = *s.blocks / static_cast<double>(blocks);
-  for (const model::StatisticField& field : model::statistic_fields())
-    if (std::optional<double>& value = field.get(s); value && field.unit == "per warp") value = *value * more;
-  s.blocks = static_cast<double>(blocks);
   return s;
 }
 

@@ -20,7 +20,4 @@ void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predi
 /// The statistics of the same work in blocks of another size, all of whose warps are full.
 model::KernelStatistics with_block_size(const LaunchReport& report, std::int64_t shared_bytes, std::uint64_t threads);
 
-/// The statistics of the same work in another number of blocks, each of which does as much more or less.
-model::KernelStatistics with_blocks(const LaunchReport& report, std::uint64_t blocks);
-
 } // namespace warplens::api

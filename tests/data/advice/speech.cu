@@ -25,15 +25,15 @@ extern "C" __global__ void polynomial_float(const float* __restrict__ in, float*
   out[i] = sum;
 }
 
-// The number of words is not known at compile time: they lie in local memory.
-extern "C" __global__ void window_local(const float* __restrict__ in, float* __restrict__ out, int taps) {
+// The index is not known at compile time: the words lie in local memory.
+extern "C" __global__ void window_local(const float* __restrict__ in, float* __restrict__ out, int step) {
   const int i = index_of_thread();
   const float x = in[i];
   float window[16], sum = 0;
-#pragma unroll 1
-  for (int k = 0; k < taps; ++k) window[k] = x * k; // finds LocalMemory
-#pragma unroll 1
-  for (int k = 0; k < taps; ++k) sum = sum * 0.5f + window[taps - 1 - k];
+#pragma unroll
+  for (int k = 0; k < 16; ++k) window[k] = x * k;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) sum = sum * 0.5f + window[k * step % 16u]; // finds LocalMemory
   out[i] = sum;
 }
 
@@ -44,7 +44,7 @@ extern "C" __global__ void window_registers(const float* __restrict__ in, float*
 #pragma unroll
   for (int k = 0; k < 16; ++k) window[k] = x * k;
 #pragma unroll
-  for (int k = 0; k < 16; ++k) sum = sum * 0.5f + window[15 - k];
+  for (int k = 0; k < 16; ++k) sum = sum * 0.5f + window[k];
   out[i] = sum;
 }
 
@@ -85,30 +85,38 @@ extern "C" __global__ void sums_and_products_restrict(const float* __restrict__ 
 }
 
 // The factor may be a part of what is stored, as far as the compiler knows.
-extern "C" __global__ void scale_by_memory(const float* in, float* out, const float* factor, int rows) {
+extern "C" __global__ void scale_by_memory(const float* in, float* out, const float* factor, int steps) {
   const int i = index_of_thread(), n = gridDim.x * blockDim.x;
+  float sum = 0;
 #pragma unroll 1
-  for (int k = 0; k < rows; ++k) out[k * n + i] = in[k * n + i] * factor[i]; // finds RepeatedLoad
+  for (int k = 0; k < steps; ++k) {
+    sum += in[(i + k) & 1023] * factor[i]; // finds RepeatedLoad
+    if ((k & 15) == 15) out[k / 16 * n + i] = sum;
+  }
 }
 
-extern "C" __global__ void scale_by_register(const float* in, float* out, const float* factor, int rows) {
+extern "C" __global__ void scale_by_register(const float* __restrict__ in, float* __restrict__ out,
+                                             const float* __restrict__ factor, int steps) {
   const int i = index_of_thread(), n = gridDim.x * blockDim.x;
-  const float by = factor[i];
+  float sum = 0;
 #pragma unroll 1
-  for (int k = 0; k < rows; ++k) out[k * n + i] = in[k * n + i] * by;
+  for (int k = 0; k < steps; ++k) {
+    sum += in[(i + k) & 1023] * factor[i];
+    if ((k & 15) == 15) out[k / 16 * n + i] = sum;
+  }
 }
 
-extern "C" __global__ void add_up_in_memory(const float* in, float* out, int rows) {
-  const int i = index_of_thread(), n = gridDim.x * blockDim.x;
-#pragma unroll 1
-  for (int k = 0; k < rows; ++k) out[i] += in[k * n + i]; // finds UnusedResult
+extern "C" __global__ void add_up_in_memory(const float* in, float* out, int steps) {
+  const int i = index_of_thread();
+#pragma unroll 4
+  for (int k = 0; k < steps; ++k) out[i] += in[(i + k) & 1023]; // finds UnusedResult
 }
 
-extern "C" __global__ void add_up_in_register(const float* in, float* out, int rows) {
-  const int i = index_of_thread(), n = gridDim.x * blockDim.x;
+extern "C" __global__ void add_up_in_register(const float* in, float* out, int steps) {
+  const int i = index_of_thread();
   float sum = out[i];
-#pragma unroll 1
-  for (int k = 0; k < rows; ++k) sum += in[k * n + i];
+#pragma unroll 4
+  for (int k = 0; k < steps; ++k) sum += in[(i + k) & 1023];
   out[i] = sum;
 }
 
@@ -143,14 +151,25 @@ extern "C" __global__ void shared_for_few(const float* __restrict__ in, float* _
   out[i] = sum;
 }
 
+// Each thread visits 64 of 1024 points, which the first-level cache keeps.
 extern "C" __global__ void norms(const float* __restrict__ in, float* __restrict__ out) {
-  const float* const p = in + 4 * index_of_thread();
-  out[index_of_thread()] = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]; // finds NarrowLoads
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < STEPS; ++k) {
+    const float* const p = in + 4 * ((threadIdx.x + k) & 1023);
+    sum += p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]; // finds NarrowLoads
+  }
+  out[index_of_thread()] = sum;
 }
 
 extern "C" __global__ void norms_of_vectors(const float4* __restrict__ in, float* __restrict__ out) {
-  const float4 p = in[index_of_thread()];
-  out[index_of_thread()] = p.x * p.x + p.y * p.y + p.z * p.z + p.w * p.w;
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < STEPS; ++k) {
+    const float4 p = in[(threadIdx.x + k) & 1023];
+    sum += p.x * p.x + p.y * p.y + p.z * p.z + p.w * p.w;
+  }
+  out[index_of_thread()] = sum;
 }
 
 #define ROUNDS 16
