@@ -211,11 +211,12 @@ TEST(Streams, AnAnalyzerOfItsOwnNameGetsMoreThanAllTogether) {
     for (std::uint64_t cta = 0; cta < 4096; ++cta) count += shard->begin_cta(cta);
     return count;
   };
-  EXPECT_EQ(kept({}), 8);
-  EXPECT_EQ(kept({"all"}), 352);
-  EXPECT_EQ(kept({"caches"}), 3168); // three waves
-  EXPECT_EQ(kept({"all", "reuse_distance"}), 3168);
-  EXPECT_EQ(kept({"arithmetic"}), 8);
+  // The last block is one more: recorded_accesses.hpp watches it.
+  EXPECT_EQ(kept({}), 8 + 1);
+  EXPECT_EQ(kept({"all"}), 352 + 1);
+  EXPECT_EQ(kept({"caches"}), 3168 + 1); // three waves
+  EXPECT_EQ(kept({"all", "reuse_distance"}), 3168 + 1);
+  EXPECT_EQ(kept({"arithmetic"}), 8 + 1);
 }
 
 } // namespace
