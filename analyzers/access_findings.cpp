@@ -242,6 +242,8 @@ private:
 
   /// ptxas removes other loads without a use.
   void unread_loads() {
+    const auto& all = code_.function->instructions;
+    if (std::none_of(all.begin(), all.end(), [](const ir::Instruction& i) { return has_part(i, "volatile"); })) return;
     std::set<std::uint32_t> read;
     const std::vector<ir::Effect> effects = ir::effects(*code_.module, *code_.function);
     for (const ir::Effect& effect : effects) read.insert(effect.reads.begin(), effect.reads.end());

@@ -24,8 +24,12 @@ void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer
 }
 
 bool has_part(const ir::Instruction& instruction, std::string_view part) {
-  const std::string spelled = std::string(instruction.opcode) + ".";
-  return spelled.find("." + std::string(part) + ".") != std::string::npos;
+  std::string_view rest = instruction.opcode;
+  for (std::size_t dot = rest.find('.'); dot != rest.npos; dot = rest.find('.')) {
+    rest.remove_prefix(dot + 1);
+    if (rest.substr(0, rest.find('.')) == part) return true;
+  }
+  return false;
 }
 
 double executed(const InstructionRow& row) {

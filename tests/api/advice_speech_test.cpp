@@ -171,6 +171,33 @@ TEST(AdviceSpeech, EachKindSpeaks) {
   }
 }
 
+// Launches that look like the problem.
+TEST(AdviceSpeech, NearMissesAreSilent) {
+  struct Quiet {
+    const char* module;
+    std::string launch;
+    std::set<std::string_view> rules;
+  };
+  const std::string xy = arguments({kX, kY});
+  const std::vector<Quiet> table = {
+      {kSpeech, launch_of("neighbours", kFew, xy), {"NarrowLoads"}},
+      {kSpeech, launch_of("triples", kFew, xy), {"NarrowLoads"}},
+      {kSpeech, launch_of("hand_over", kFew, xy), {"RepeatedLoad", "UnusedResult", "UnneededBarrier"}},
+      {kSpeech, launch_of("reverse_in_shared", kLines, xy), {"SharedWithinWarp", "UnneededBarrier"}},
+      {kSpeech, launch_of("transpose_in_warp", shape("1024, 1, 1", "32, 1, 1"), xy), {"SharedWithinWarp"}},
+      {kLoop, fma_loop("1057, 1, 1", "256, 1, 1"), {"TailEffect", "Occupancy"}},
+      {kLoop, fma_loop("132, 1, 1", "512, 1, 1"), {"TailEffect", "TooFewBlocks"}},
+  };
+  const std::string buffers = buffer("x", "f32", 1 << 20, kIota) + buffer("y", "f32", 1 << 20, kZeros);
+  for (const Quiet& quiet : table) {
+    const LaunchReport report =
+        run(fmt::format("module = \"{}\"\ndevice = \"h200\"\n{}{}", quiet.module, quiet.launch, buffers)).at(0);
+    ASSERT_FALSE(report.trap) << quiet.launch << report.trap->message;
+    for (const analyzers::Finding& f : report.findings)
+      EXPECT_FALSE(quiet.rules.contains(f.rule)) << quiet.launch << list_of(report.findings);
+  }
+}
+
 // A new kind needs a launch in the table above and a section of docs/findings.md.
 TEST(AdviceSpeech, EachKindHasACaseAndAPage) {
   std::set<std::string_view> tested;
