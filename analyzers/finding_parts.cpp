@@ -27,7 +27,8 @@ bool has_part(const ir::Instruction& instruction, std::string_view part) {
   std::string_view rest = instruction.opcode;
   for (std::size_t dot = rest.find('.'); dot != rest.npos; dot = rest.find('.')) {
     rest.remove_prefix(dot + 1);
-    if (rest.substr(0, rest.find('.')) == part) return true;
+    const std::string_view own = rest.substr(0, rest.find('.'));
+    if (own.substr(0, own.find("::")) == part) return true;
   }
   return false;
 }

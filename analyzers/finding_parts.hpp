@@ -20,7 +20,8 @@ Finding at_row(const InstructionRow& row, std::string_view rule, Severity severi
 /// The metrics of the row that exist become values of the finding.
 void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys);
 
-/// Whether the opcode has a modifier: "global" in ld.global.f32.
+/// Whether the opcode has a modifier, with or without a qualifier: "global" in ld.global.f32, "shared" in
+/// ld.shared::cta.f32.
 bool has_part(const ir::Instruction& instruction, std::string_view part);
 /// Warp instructions.
 double executed(const InstructionRow& row);

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <bit>
+#include <set>
 
 namespace warplens::analyzers {
 
@@ -38,44 +38,58 @@ private:
                                                  [](const RecordedAccess& a) { return a.space == Space::shared; });
   }
 
-  /// The recorded stores of each warp, by an address that they store to.
+  /// The recorded stores to shared memory.
   class Stores {
   public:
     void add(const RecordedAccess& a) {
+      std::uint64_t low = ~std::uint64_t{0}, high = 0;
       for (const int lane : exec::EachLane(a.mask)) {
-        by_warp_[{a.cta, a.warp, a.addresses[lane]}].push_back(&a);
-        by_block_[{a.cta, a.addresses[lane]}].insert(a.warp);
+        low = std::min(low, a.addresses[lane]);
+        high = std::max(high, a.addresses[lane]);
       }
+      if (a.mask != 0) stores_.push_back({&a, low, high});
     }
     enum class Source : std::uint8_t { unknown, same_lane, other_lane };
     /// Where the words of a load come from, if one store of its warp, and no other warp, stored all of them.
     [[nodiscard]] Source source_of(const RecordedAccess& load) const {
-      for (const int lane : exec::EachLane(load.mask)) {
-        const auto warps = by_block_.find({load.cta, load.addresses[lane]});
-        if (warps == by_block_.end() || warps->second.size() != 1) return Source::unknown;
+      Source found = Source::unknown;
+      for (const Store& store : stores_) {
+        if (store.access->cta != load.cta || !store.meets(load)) continue;
+        if (store.access->warp != load.warp) return Source::unknown;
+        if (found == Source::unknown) found = compare(load, *store.access);
       }
-      const auto candidates = by_warp_.find({load.cta, load.warp, load.addresses[std::countr_zero(load.mask)]});
-      if (candidates == by_warp_.end()) return Source::unknown;
-      for (const RecordedAccess* store : candidates->second)
-        if (const Source source = compare(load, *store); source != Source::unknown) return source;
-      return Source::unknown;
+      return found;
     }
 
   private:
+    struct Store {
+      const RecordedAccess* access;
+      std::uint64_t low, high; ///< addresses
+      [[nodiscard]] bool meets(const RecordedAccess& load) const {
+        for (const int lane : exec::EachLane(load.mask))
+          if (load.addresses[lane] >= low && load.addresses[lane] <= high &&
+              lane_of(*access, load.addresses[lane]) >= 0)
+            return true;
+        return false;
+      }
+    };
+    /// The lane that stores to an address; -1: none.
+    static int lane_of(const RecordedAccess& store, std::uint64_t address) {
+      for (const int lane : exec::EachLane(store.mask))
+        if (store.addresses[lane] == address) return lane;
+      return -1;
+    }
     static Source compare(const RecordedAccess& load, const RecordedAccess& store) {
       if (load.lane_bytes != store.lane_bytes) return Source::unknown;
-      std::map<std::uint64_t, int> lane_of;
-      for (const int lane : exec::EachLane(store.mask)) lane_of[store.addresses[lane]] = lane;
       bool moves = false;
       for (const int lane : exec::EachLane(load.mask)) {
-        const auto from = lane_of.find(load.addresses[lane]);
-        if (from == lane_of.end()) return Source::unknown;
-        moves = moves || from->second != lane;
+        const int from = lane_of(store, load.addresses[lane]);
+        if (from < 0) return Source::unknown;
+        moves = moves || from != lane;
       }
       return moves ? Source::other_lane : Source::same_lane;
     }
-    std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>, std::vector<const RecordedAccess*>> by_warp_;
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::set<std::uint32_t>> by_block_;
+    std::vector<Store> stores_;
   };
 
   /// Whether each recorded load of shared memory reads what its warp stored with one instruction, some from another
