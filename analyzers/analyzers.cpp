@@ -179,7 +179,8 @@ public:
   }
 
   void access(const exec::Access& written) override {
-    const exec::Access access = atomics.compiled(written);
+    exec::Access copy;
+    const exec::Access& access = atomics.compiled(written, copy);
     switch (access.space) {
     case Space::global: tell<Space::global>(access, !one_by_one); break;
     case Space::shared: tell<Space::shared>(access, !one_by_one); break;
@@ -218,7 +219,8 @@ public:
     return wanted;
   }
   void each_access(const exec::WarpId& warp, const exec::Access& written) override {
-    const exec::Access access = atomics.compiled(written);
+    exec::Access copy;
+    const exec::Access& access = atomics.compiled(written, copy);
     streams->each_access(warp, access);
     recorded->each_access(warp, written);
     if (one_by_one && access.space == Space::global) tell_by_rules<Space::global>(access);

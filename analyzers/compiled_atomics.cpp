@@ -5,6 +5,8 @@
 #include "emulator/isa/special_registers.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -85,6 +87,32 @@ bool is_one(const ir::Function& function, const ir::Instruction& i) {
   return !operands.empty() && operands.back().kind == ir::OperandKind::integer && operands.back().value == 1;
 }
 
+bool have_one_address(const exec::Access& access) {
+  const std::uint64_t first = access.addresses[std::countr_zero(access.mask)];
+  for (exec::Mask rest = access.mask; rest; rest &= rest - 1)
+    if (access.addresses[std::countr_zero(rest)] != first) return false;
+  return true;
+}
+
+/// Of the lanes of each address, the first. Open addressing, because each atomic of a histogram comes here.
+exec::Mask first_lanes(const exec::Access& access) {
+  constexpr std::size_t kPlaces = 2 * exec::kWarpSize;
+  constexpr std::uint8_t kFree = 0xff;
+  std::uint8_t lane_at[kPlaces];
+  std::memset(lane_at, kFree, sizeof lane_at);
+  exec::Mask first = 0;
+  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint8_t>(std::countr_zero(rest));
+    const std::uint64_t address = access.addresses[lane];
+    std::size_t place = address / sizeof(std::uint32_t) % kPlaces;
+    while (lane_at[place] != kFree && access.addresses[lane_at[place]] != address) place = (place + 1) % kPlaces;
+    if (lane_at[place] != kFree) continue;
+    lane_at[place] = lane;
+    first |= exec::Mask{1} << lane;
+  }
+  return first;
+}
+
 } // namespace
 
 CompiledAtomics::CompiledAtomics(const ir::Module& module, const ir::Function& function) {
@@ -114,15 +142,11 @@ CompiledAtomics::CompiledAtomics(const ir::Module& module, const ir::Function& f
 exec::Access CompiledAtomics::changed(exec::Access access) const {
   const Way& way = ways_[access.instruction];
   if (way.reduction) access.kind = exec::AccessKind::reduction;
-  const bool counts = way.counts && access.space == isa::Space::shared;
-  if (!way.one_lane && !counts) return access;
-  exec::Mask kept = 0;
-  for (const int lane : exec::EachLane(access.mask)) {
-    bool known = false;
-    for (const int other : exec::EachLane(kept)) known = known || access.addresses[other] == access.addresses[lane];
-    if (!known) kept |= exec::Mask{1} << lane;
-  }
-  if (way.one_lane && (kept & (kept - 1)) != 0 && !counts) return access; // the compiler knows less than assumed
+  exec::Mask kept = access.mask;
+  if (way.counts && access.space == isa::Space::shared)
+    kept = first_lanes(access);
+  else if (way.one_lane && have_one_address(access)) // otherwise, the compiler knows less than assumed
+    kept = access.mask & (~access.mask + 1);
   if (kept != access.mask) {
     access.mask = kept;
     access.halves = nullptr;

@@ -21,11 +21,12 @@ public:
   /// Requires check().
   CompiledAtomics(const ir::Module& module, const ir::Function& function);
 
-  /// The access that reaches the memory. Its addresses are those of `access`.
-  [[nodiscard]] exec::Access compiled(const exec::Access& access) const {
-    if (access.kind != exec::AccessKind::atomic && access.kind != exec::AccessKind::reduction) [[likely]]
+  /// The access that reaches the memory: `access`, or a changed copy in `copy`. Its addresses are those of `access`.
+  [[nodiscard]] const exec::Access& compiled(const exec::Access& access, exec::Access& copy) const {
+    const bool atomic = access.kind == exec::AccessKind::atomic || access.kind == exec::AccessKind::reduction;
+    if (!atomic || access.instruction >= ways_.size()) [[likely]]
       return access;
-    return access.instruction < ways_.size() ? changed(access) : access;
+    return copy = changed(access);
   }
 
 private:

@@ -63,21 +63,6 @@ Passes passes_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes
   return times_parts(sum, parts);
 }
 
-/// For each request of `lanes` lanes, the number of lanes in its fullest cell, computed lane by lane.
-std::array<std::uint8_t, 4> fullest_of_lanes(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lanes,
-                                             std::uint32_t shift, std::uint32_t last) {
-  if (mask == ~exec::Mask{0}) return fullest_cells(addresses, group_of(lanes), shift, last);
-  std::array<std::uint8_t, 4> result{};
-  for (std::uint32_t first = 0; first < exec::kWarpSize; first += lanes) {
-    std::uint8_t in_cell[kCells]{}, most = 0;
-    for (exec::Mask rest = mask & static_cast<exec::Mask>((std::uint64_t{1} << lanes) - 1) << first; rest;
-         rest &= rest - 1)
-      most = std::max(most, ++in_cell[addresses[std::countr_zero(rest)] >> shift & last]);
-    result[first / 8] = most;
-  }
-  return result;
-}
-
 } // namespace
 
 FastBanks::FastBanks(Banks rule)
@@ -122,8 +107,8 @@ Passes FastBanks::lane_by_lane(const std::uint64_t* offsets, exec::Mask mask, st
   const bool merges = rule_.merge_equal_pairs && service.kind == exec::AccessKind::load;
   if (!found || merges || !words_aligned(offsets, mask, lane_bytes))
     return analyzers::passes(rule_, offsets, mask, lane_bytes, service);
-  return passes_of(fullest_of_lanes(offsets, mask, found->lanes, found->shift, found->last), found->lanes, found->extra,
-                   found->parts);
+  return passes_of(fullest_cells(offsets, mask, group_of(found->lanes), found->shift, found->last), found->lanes,
+                   found->extra, found->parts);
 }
 
 Passes FastBanks::passes(const Footprint& access, Service service) const {

@@ -169,14 +169,14 @@ template <int Digits> [[gnu::always_inline]] inline std::uint8_t largest(const B
   return static_cast<std::uint8_t>(result);
 }
 
-/// For each group, the number of counted lanes in its fullest cell.
-[[gnu::always_inline]] inline std::array<std::uint8_t, 4> fullest(const Rows& m, Group group, exec::Mask counted,
+/// For each group, the number of counted lanes in its fullest cell. `counted`: 1 or 0 for each key.
+[[gnu::always_inline]] inline std::array<std::uint8_t, 4> fullest(const Rows& m, Group group, const Rows& counted,
                                                                   std::uint32_t shift, std::uint32_t last) {
-  const Bits place = {0, 4, 8, 12, 16, 20, 24, 28};
   Bits cell[4]; // the bit of each lane's cell
 #pragma GCC unroll 4
   for (unsigned r = 0; r < 4; ++r)
-    cell[r] = ((Bits{} + counted) >> (place + r) & 1) << (reinterpret_cast<Bits>(m.row[r]) >> shift & last);
+    cell[r] = reinterpret_cast<const Bits&>(counted.row[r])
+              << (reinterpret_cast<const Bits&>(m.row[r]) >> shift & last);
   const Bits one = cell[0] ^ cell[1], other = cell[2] ^ cell[3], both = one & other;
   const Bits two = cell[0] & cell[1], other_two = cell[2] & cell[3];
   Bits plane[6] = {one ^ other, two ^ other_two ^ both, two & other_two};
@@ -191,7 +191,11 @@ template <int Digits> [[gnu::always_inline]] inline std::uint8_t largest(const B
 
 WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_sorted(const Matrix& sorted, Group group, exec::Mask counted,
                                                                   std::uint32_t shift, std::uint32_t last) {
-  return fullest(loaded(sorted), group, counted, shift, last);
+  const Bits place = {0, 4, 8, 12, 16, 20, 24, 28};
+  Rows ones;
+#pragma GCC unroll 4
+  for (unsigned r = 0; r < 4; ++r) ones.row[r] = reinterpret_cast<Row>((Bits{} + counted) >> (place + r) & 1);
+  return fullest(loaded(sorted), group, ones, shift, last);
 }
 
 constexpr exec::Mask kFirstLanes[] = {0x01010101, 0x00010001, 0x00000001}; // by Group
@@ -232,11 +236,14 @@ std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask c
   return fullest_sorted(sorted_[static_cast<std::size_t>(group)].row, group, counted, shift, last);
 }
 
-WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, Group group,
-                                                                 std::uint32_t shift, std::uint32_t last) {
-  LaneKeys keys;
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::int32_t>(addresses[i]);
-  return fullest(by_quarters(keys), group, ~exec::Mask{0}, shift, last);
+WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, exec::Mask mask,
+                                                                 Group group, std::uint32_t shift, std::uint32_t last) {
+  LaneKeys keys, counted;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    counted[i] = static_cast<std::int32_t>(mask >> i & 1);
+    keys[i] = static_cast<std::int32_t>(addresses[i]) & -counted[i];
+  }
+  return fullest(by_quarters(keys), group, by_quarters(counted), shift, last);
 }
 
 LaneKeys SortedLanes::keys(Group group) const {

@@ -60,8 +60,8 @@ private:
   Matrix sorted_[3]; ///< by Group
 };
 
-/// The same for unsorted addresses of all lanes; counts every lane.
-std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, Group group, std::uint32_t shift,
-                                          std::uint32_t last);
+/// The same for the unsorted addresses of the lanes in `mask`.
+std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, exec::Mask mask, Group group,
+                                          std::uint32_t shift, std::uint32_t last);
 
 } // namespace warplens::analyzers

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT, a C++ file that contains the PAGE with the SCRIPT and the STYLE in it: see api/html/template.hpp. The
-# content security policy of the page permits only this script and this style, by their SHA-256.
+# Writes OUTPUT, a C++ file that contains the PAGE with the SCRIPT, the STYLE and the LICENCES in it: see
+# api/html/template.hpp. The content security policy of the page permits only this script and this style, by their
+# SHA-256. INPUTS is what esbuild bundled (--metafile).
 
 cmake_minimum_required(VERSION 3.25)
 # base64_sha256(VARIABLE FILE)
@@ -25,6 +26,23 @@ base64_sha256(STYLE_HASH ${STYLE})
 file(READ ${PAGE} page)
 file(READ ${SCRIPT} script)
 file(READ ${STYLE} style)
+file(READ ${LICENCES} licences)
+file(READ ${INPUTS} inputs)
+
+# Each bundled module has its licence in the page. inputs: {"src/main.jsx": …, "/usr/share/nodejs/d3-scale/src/band.js"}
+string(JSON inputs GET "${inputs}" inputs)
+string(JSON count LENGTH "${inputs}")
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+  string(JSON input MEMBER "${inputs}" ${i})
+  if(input MATCHES "(^|/)${MODULES_NAME}/([^/]+)/")
+    set(module ${CMAKE_MATCH_2})
+    if(NOT licences MATCHES "(^|[ \n])${module}[,:]")
+      message(FATAL_ERROR "${LICENCES} lacks the licence of ${module}, which the page contains")
+    endif()
+  endif()
+endforeach()
+
 foreach(name SCRIPT_HASH STYLE_HASH VERSION)
   string(REPLACE "@${name}@" "${${name}}" page "${page}")
 endforeach()
@@ -34,6 +52,7 @@ string(SUBSTRING "${page}" 0 ${data} before)
 math(EXPR data "${data} + 6")
 string(SUBSTRING "${page}" ${data} -1 after)
 string(REPLACE "@STYLE@" "${style}" before "${before}")
+string(REPLACE "@LICENCES@" "${licences}" before "${before}")
 string(REPLACE "@SCRIPT@" "${script}" after "${after}")
 foreach(text before after)
   if("${${text}}" MATCHES "\\)page\"")

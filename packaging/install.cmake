@@ -40,6 +40,8 @@ function(warplens_install_data)
   # Debian packages have their own forms of these, see packages.cmake.
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
+  install(FILES ${PROJECT_SOURCE_DIR}/frontend/licences.txt RENAME LICENSES-OF-HTML-REPORTS.txt
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 endfunction()
 
 # Man pages are written from the output of --help; completions ask the program for commands, options and names.

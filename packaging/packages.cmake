@@ -69,12 +69,12 @@ set(CPACK_DEBIAN_LIBWARPLENS0_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/packaging/debian/symbols ${PROJECT_SOURCE_DIR}/packaging/debian/shlibs
   ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
 
-# copyright and changelog, from LICENSE and CHANGELOG.md
+# copyright and changelog, from LICENSE, frontend/licences.txt and CHANGELOG.md
 execute_process(
   COMMAND ${PROJECT_SOURCE_DIR}/packaging/debian/texts.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/packaging/debian
           ${debian_version} ${CPACK_PACKAGE_CONTACT}
   COMMAND_ERROR_IS_FATAL ANY)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS LICENSE CHANGELOG.md packaging/lintian-overrides
-  packaging/debian/texts.sh packaging/debian/warplens.description packaging/debian/libwarplens0.description
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS LICENSE CHANGELOG.md frontend/licences.txt
+  packaging/lintian-overrides packaging/debian/texts.sh packaging/debian/warplens.description packaging/debian/libwarplens0.description
   packaging/debian/libwarplens-dev.description)
 include(CPack)

@@ -153,6 +153,7 @@ struct LaunchReport {
   model::KernelStatistics statistics;  ///< the input of the models
   std::vector<model::Prediction> predictions;
   std::vector<analyzers::Finding> findings;
+  std::vector<std::string> partial; ///< why the counts do not cover the whole launch
   std::vector<std::string> remarks; ///< what is missing in the report, and why
   std::uint64_t steps = 0;          ///< warp instructions emulated
   double seconds = 0;               ///< duration of the emulation; not part of compared reports

@@ -149,7 +149,9 @@ Expected<Condition> Condition::parse(std::string_view text) {
   if (!own && metric == nullptr)
     return failure(fmt::format("there is no metric or finding '{}'", condition.name_),
                    did_you_mean(condition.name_, names, "'warplens run … --counters' lists the metrics of a launch"));
-  if (metric != nullptr) condition.analyzer_ = metric->analyzer;
+  const bool of_launch = std::any_of(std::begin(kConditionNames), std::end(kConditionNames),
+                                     [&](const ConditionName& known) { return known.name == condition.name_; });
+  if (metric != nullptr && !of_launch) condition.analyzer_ = metric->analyzer;
   return condition;
 }
 
@@ -207,7 +209,10 @@ std::vector<std::string> uncounted(std::span<const Condition> conditions, std::s
       const auto& metrics = r.profile.metrics.list();
       any = any || r.analyzed;
       counted = counted || std::any_of(metrics.begin(), metrics.end(), [&](const analyzers::Metric& m) {
-                  return info(m.key.id).analyzer == condition.analyzer();
+                  // Without its name, an analyzer may look at a sample, which gives ratios only.
+                  const analyzers::MetricInfo& of = info(m.key.id);
+                  return m.name() == condition.name() ||
+                         (of.analyzer == condition.analyzer() && of.type == analyzers::MetricInfo::Type::count);
                 });
     }
     if (any && !counted)

@@ -3,8 +3,11 @@
 
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"
+#include "api/report/line_costs.hpp"
 #include "api/session/kernel_name.hpp"
 #include "model/device_fields.hpp"
+#include "model/models.hpp"
+#include "model/trust.hpp"
 
 #include <algorithm>
 #include <set>
@@ -104,15 +107,73 @@ PageJson served_by(const rules::CoalescingRule& rule, const analyzers::RecordedA
   return {{"rule", rule.name}, {"transactions", std::move(made)}};
 }
 
+/// The lanes of the access that are served together, and their passes: [[mask, passes], …].
+PageJson requests_of(const rules::BankRule& rule, const analyzers::RecordedAccess& access) {
+  rules::Requests requests = rule.word(access.lane_bytes, access.service.of()).requests;
+  if (rule.merge_equal_pairs && access.service.kind == exec::AccessKind::load && requests.lanes < exec::kWarpSize &&
+      analyzers::equal_pairs(access.addresses.data(), access.mask))
+    requests.lanes *= 2;
+  PageJson list = PageJson::array();
+  requests.for_each([&](exec::Mask lanes) {
+    const exec::Mask active = access.mask & lanes;
+    if (active == 0) return;
+    list.push_back(
+        {active, analyzers::passes(rule, access.addresses.data(), active, access.lane_bytes, access.service).passes});
+  });
+  return list;
+}
+
+/// The banks of the words that a lane accesses.
+PageJson banks_of(const rules::BankRule& rule, std::uint64_t address, std::uint32_t bytes) {
+  PageJson banks = PageJson::array();
+  for (std::uint64_t word = address / rule.bank_bytes; word <= (address + bytes - 1) / rule.bank_bytes; ++word)
+    banks.push_back(rule.bank_of(word));
+  return banks;
+}
+
 PageJson served_by(const rules::BankRule& rule, const analyzers::RecordedAccess& access) {
   const analyzers::Passes p =
       analyzers::passes(rule, access.addresses.data(), access.mask, access.lane_bytes, access.service);
+  const std::uint32_t bytes = std::max<std::uint32_t>(access.lane_bytes, 1);
   PageJson banks = PageJson::array();
   for (std::size_t lane = 0; lane < access.addresses.size(); ++lane)
-    banks.push_back((access.mask >> lane & 1) != 0 ? PageJson(rule.bank_of(access.addresses[lane] / rule.bank_bytes))
-                                                   : PageJson());
-  return {{"rule", rule.name},  {"banks", rule.banks}, {"bank_bytes", rule.bank_bytes}, {"passes", p.passes},
-          {"fewest", p.fewest}, {"ways", p.ways},      {"bank", std::move(banks)}};
+    banks.push_back((access.mask >> lane & 1) != 0 ? banks_of(rule, access.addresses[lane], bytes) : PageJson());
+  return {{"rule", rule.name},
+          {"banks", rule.banks},
+          {"bank_bytes", rule.bank_bytes},
+          {"row_bytes", rule.row_bytes},
+          {"one_lane", analyzers::one_lane_a_bank(rule, access.service.kind)},
+          {"split_words", rule.split_words},
+          {"passes", p.passes},
+          {"fewest", p.fewest},
+          {"ways", p.ways},
+          {"requests", requests_of(rule, access)},
+          {"bank", std::move(banks)}};
+}
+
+/// The models whose predictions are lower bounds of the time.
+PageJson lower_bounds(const LaunchReport& report) {
+  PageJson list = PageJson::array();
+  for (const model::Prediction& p : report.predictions)
+    if (const model::Model* const m = model::find_model(p.model); m != nullptr && m->says == model::kSaysBound)
+      list.push_back(p.model);
+  return list;
+}
+
+/// The most expensive lines, as on the first screen of the text report.
+PageJson costly_lines(const LaunchReport& report) {
+  constexpr std::size_t kShown = 5;
+  const model::Prediction* const prediction = model::trusted(report.predictions);
+  const LineCosts costs = line_costs(report, prediction == nullptr ? "" : prediction->bound);
+  PageJson lines = PageJson::array();
+  for (const LineCost& line : std::span(costs.lines).first(std::min(costs.lines.size(), kShown)))
+    lines.push_back(
+        {{"file", line.file},
+         {"line", line.line},
+         {"share", line.share},
+         {"ptx_line", line.worst->line},
+         {"cost", access_cost(*line.worst) > 0 ? access_cost_text(*line.worst, report.device) : std::string()}});
+  return {{"of", costs.of}, {"lines", std::move(lines)}};
 }
 
 /// Under the device's rule and those that were asked for.
@@ -148,10 +209,14 @@ PageJson device_for_page(const model::Device& device) {
 }
 
 PageJson launch_for_page(const LaunchReport& report) {
+  std::vector<std::string> remarks = report.partial;
+  remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
   PageJson object = {{"name", source_name(report.kernel)},
                      {"module", report.file},
                      {"stream", report.stream},
-                     {"remarks", report.remarks}};
+                     {"remarks", std::move(remarks)}};
+  object["lower_bounds"] = lower_bounds(report);
+  object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();
   return object;
@@ -159,7 +224,7 @@ PageJson launch_for_page(const LaunchReport& report) {
 
 void share_repeated(PageJson& launches) {
   for (const char* member : {"metrics", "instructions", "blocks", "statistics", "predictions", "findings",
-                             "control_flow", "occupancy_curves"}) {
+                             "control_flow", "costly_lines", "occupancy_curves"}) {
     std::unordered_map<std::string, std::size_t> first;
     for (std::size_t i = 0; i < launches.size(); ++i) {
       std::string text = launches[i][member].dump(-1, ' ', false, PageJson::error_handler_t::replace);

@@ -40,6 +40,7 @@ public:
     limit();
     predicted();
     occupancy();
+    for (const std::string& reason : r_.partial) fact("Note", reason);
     lines();
     findings();
     return std::move(out_);

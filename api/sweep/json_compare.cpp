@@ -5,6 +5,7 @@
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
 #include "model/models.hpp"
+#include "model/trust.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -77,6 +78,7 @@ ReportedLaunch launch_of(const Json& json, const Json& device) {
     one.milliseconds = p.at("milliseconds").get<double>();
     one.bound = p.at("bound").get<std::string>();
   }
+  model::mark_trusted(predictions);
   if (const model::Prediction* p = ranking_prediction(predictions, {})) {
     launch.model = p->model;
     launch.bound = p->bound;

@@ -134,9 +134,9 @@ Expected<LaunchReport> Trace::analyze(std::size_t index, const ReplayOptions& op
   report->trap = traced.trap;
   if (traced.trap) return report;
   if (const std::string only = kept(traced.filter); !only.empty())
-    report->remarks.push_back(fmt::format("the trace contains only {}: counts of accesses cover only these", only));
+    report->partial.push_back(fmt::format("the trace contains only {}: counts of accesses cover only these", only));
   if (!traced.complete)
-    report->remarks.push_back(
+    report->partial.push_back(
         "the run that wrote the trace was interrupted: the counts cover only its beginning, and it is "
         "unknown how often each instruction ran");
   return report;

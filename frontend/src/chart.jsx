@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of pictures: figures with their data as a table, axes, bars.
-import { Fragment, h } from './dom.js';
+import { h } from './dom.js';
 import { PlainTable } from './table.jsx';
 
 /** A picture with a title, and its data as a table for those who cannot see it. `table`: { heads, rows }. */
@@ -13,9 +13,10 @@ export function Figure({ title, label = title, note, table, wide, children }) {
   </figure>;
 }
 
-export function Svg({ width, height, label, children }) {
-  return <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} preserveAspectRatio="xMinYMin meet"
-    style={{ 'max-width': `${width}px` }}>{children}</svg>;
+/** A drawing that shrinks to 70 % of its width, so that its text stays readable, and scrolls beyond that. */
+export function Svg({ width, height, label, className, children }) {
+  return <div class="drawing"><svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} class={className}
+    preserveAspectRatio="xMinYMin meet" style={{ 'max-width': `${width}px`, 'min-width': `${Math.round(0.7 * width)}px` }}>{children}</svg></div>;
 }
 
 /** An axis at the bottom: `ticks` are values of `scale`, `format` writes them. */
@@ -42,28 +43,38 @@ export function LeftAxis({ scale, x, ticks, format, title, grid = 0 }) {
   </g>;
 }
 
-/** Horizontal bars: { name, value, text, strong, low, high }; low and high make an error bar. `end` is the value of a
- * bar of full length, `texts` the room for the text beside it. */
-export function Bars({ bars, label, width = 640, names = 170, texts = 96, end = 0 }) {
+const percent = (share) => `${(100 * share).toFixed(2)}%`;
+
+function ErrorBar({ low, high }) {
+  return <span class="error" style={{ left: percent(low), width: percent(high - low) }} />;
+}
+
+/**
+ * Horizontal bars: { name, value, text, strong, colour, low, high }; low and high make an error bar. `end` is the value
+ * of a bar of full length. The name, the bar and the text flow as the width permits, so that text keeps its size.
+ */
+export function Bars({ bars, label, end = 0 }) {
   const most = Math.max(...bars.map((bar) => Math.max(bar.value || 0, bar.high ?? 0)), end, Number.MIN_VALUE);
-  const room = width - names - texts;
-  const x = (value) => names + (Math.max(0, value) / most) * room;
-  return <Svg width={width} height={bars.length * 26 + 4} label={label}>
-    {bars.map((bar, i) => <g class={bar.strong ? 'bar strong' : 'bar'}>
-      <text class="name" x={names - 8} y={i * 26 + 17} text-anchor="end">{bar.name}</text>
-      <rect x={names} y={i * 26 + 4} width={Math.max(1, x(bar.value || 0) - names)} height={18} rx="2"
-        style={bar.colour ? { fill: bar.colour } : null} />
-      {bar.high !== undefined && <Fragment>
-        <line class="error" x1={x(bar.low)} x2={x(bar.high)} y1={i * 26 + 13} y2={i * 26 + 13} />
-        <line class="error" x1={x(bar.low)} x2={x(bar.low)} y1={i * 26 + 8} y2={i * 26 + 18} />
-        <line class="error" x1={x(bar.high)} x2={x(bar.high)} y1={i * 26 + 8} y2={i * 26 + 18} />
-      </Fragment>}
-      <text x={x(Math.max(bar.value || 0, bar.high ?? 0)) + 8} y={i * 26 + 17}>{bar.text}</text>
-    </g>)}
-  </Svg>;
+  const share = (value) => Math.max(0, Math.min(1, (value || 0) / most));
+  return <div class="bars" role="img" aria-label={`${label}: ${bars.map((bar) => `${bar.name} ${bar.text}`).join('; ')}`}>
+    {bars.map((bar) => <div class={bar.strong ? 'bar strong' : 'bar'}>
+      <span class="name">{bar.name}</span>
+      <span class="track">
+        <span class="fill" style={{ width: percent(share(bar.value)), ...(bar.colour && { background: bar.colour }) }} />
+        {bar.high !== undefined && <ErrorBar low={share(bar.low)} high={share(bar.high)} />}
+      </span>
+      <span class="text">{bar.text}</span>
+    </div>)}
+  </div>;
 }
 
 /** A share as a bar in a cell. */
 export function ShareBar({ share }) {
   return <span class="share" aria-hidden="true"><span style={{ width: `${100 * Math.min(1, share || 0)}%` }} /></span>;
+}
+
+/** The colours of the lines of a picture: `names` in the order of the classes s1, s2, … */
+export function Legend({ names, colours }) {
+  return <ul class="legend">{names.map((name, i) => <li>
+    <span class={`key s${i % colours + 1}${i >= colours ? ' dashed' : ''}`} aria-hidden="true" />{name}</li>)}</ul>;
 }

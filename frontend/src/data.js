@@ -59,12 +59,17 @@ export function trusted(launch) {
     ?? preferred.map((model) => list.find((p) => p.model === model)).find((p) => p) ?? list[0];
 }
 
-/** The relative error that measurements of other launches suggest; undefined where there is none. */
-export function expectedError(prediction) {
-  const error = prediction.expected_error;
-  const value = error?.median_percent ?? error?.mean_percent;
-  return value === undefined || value === null ? undefined : value / 100;
+/** The times in milliseconds between which the launch typically is: api/report/expectations.hpp. Undefined: not known. */
+export function expectedRange(prediction) {
+  const error = prediction?.expected_error;
+  const value = (error?.median_percent ?? error?.mean_percent) / 100;
+  return value < 1 ? [prediction.milliseconds / (1 + value), prediction.milliseconds / (1 - value)] : undefined;
 }
+
+const severities = ['error', 'warning', 'note'];
+/** In the order of the text report: by severity, then by the estimated speedup. */
+export const topFindings = (launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  || (b.speedup ?? 1) - (a.speedup ?? 1));
 
 export const launchTime = (launch) => trusted(launch)?.milliseconds ?? NaN;
 
@@ -80,35 +85,12 @@ export function position(source) {
 }
 export const baseName = (file) => file.slice(file.lastIndexOf('/') + 1);
 
-/** What limits a launch decides which counter makes a line a bad one. */
-export function limitingCounter(launch) {
-  const bound = trusted(launch)?.bound ?? '';
-  const hasMemory = sectors(launch.metrics) > 0;
-  if (hasMemory && bound !== 'compute') return { title: 'sectors of global memory', of: sectors };
-  return { title: 'warp instructions', of: (holder) => metric(holder, names.instructions) };
-}
-
-/** Lines of CUDA source (PTX where there is none) by their share of a counter, largest first. */
-export function worstLines(report, launch, counter) {
-  const lines = new Map();
-  let total = 0;
-  for (const instruction of launch.instructions) {
-    const value = counter.of(instruction);
-    total += value;
-    if (value === 0) continue;
-    const at = position(instruction.source);
-    const key = at ? instruction.source : `PTX:${instruction.line}`;
-    if (!lines.has(key)) lines.set(key, { key, at, value: 0, instructions: [] });
-    const line = lines.get(key);
-    line.value += value;
-    line.instructions.push(instruction);
-  }
-  const list = [...lines.values()].sort((a, b) => b.value - a.value);
-  for (const line of list) {
-    line.share = line.value / total;
-    line.text = line.at ? lineOf(report, line.at) : line.instructions[0].ptx;
-  }
-  return list;
+/** What limits a launch decides by which metric its lines are shown first. */
+export function limitingMetric(launch) {
+  if (trusted(launch)?.bound === 'compute') return names.instructions;
+  const memory = [names.sectors, ...byOperation('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum')];
+  const most = memory.reduce((best, name) => (metric(launch.metrics, name) > metric(launch.metrics, best) ? name : best));
+  return metric(launch.metrics, most) > 0 ? most : names.instructions;
 }
 
 const splitTexts = new Map();
@@ -119,6 +101,14 @@ export function sourceLines(report, file) {
   return splitTexts.get(file);
 }
 export const lineOf = (report, at) => sourceLines(report, at.file)?.[at.line - 1]?.trim() ?? '';
+
+/** The index of the longest launch of the kernel with the most time: what the page shows first, as the text report does. */
+export function mainLaunch(launches) {
+  const [first] = byKernel(launches);
+  if (!first) return 0;
+  const length = (index) => launchTime(launches[index]) || 0;
+  return first.launches.reduce((best, index) => (length(index) > length(best) ? index : best));
+}
 
 /** Launches by kernel, the one with the most time first. */
 export function byKernel(launches) {

@@ -17,10 +17,10 @@ export function digits(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-export const time = (milliseconds) => Number.isFinite(milliseconds)
+export const time = (milliseconds) => milliseconds === 0 ? '0' : Number.isFinite(milliseconds)
   ? scaled(milliseconds / 1e3, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']], '') : '–';
 export const bytes = (value) => scaled(value, [[2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1, '']], 'B');
-export const percent = (ratio) => (Number.isFinite(ratio) ? `${digits(100 * ratio)} %` : '–');
+export const percent = (ratio) => (!Number.isFinite(ratio) ? '–' : ratio > 0 && ratio < 0.001 ? '< 0.1 %' : `${digits(100 * ratio)} %`);
 /** 1234 is "1,234"; from a hundred thousand on "123 k". */
 export const count = (value) => (!Number.isFinite(value) ? '–'
   : Math.abs(value) < 1e5 ? (Number.isInteger(value) ? whole.format(value) : digits(value))
@@ -29,5 +29,7 @@ export const extent = (list) => {
   const used = list.slice(0, list[2] > 1 ? 3 : list[1] > 1 ? 2 : 1);
   return used.join(' × ');
 };
-/** "12 blocks", "1 block" */
-export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+/** "12 blocks", "1 block", "2 launches", "4 passes" */
+export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : /(ch|s)$/.test(word) ? 'es' : 's'}`;
+/** "registers", "registers and warps", "a, b and c" */
+export const list = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: header, navigation, and the view that the address names: #page=source&launch=2&line=40.
 import { forgetPrinters, h, show } from './dom.js';
-import { kernelName, readDocument } from './data.js';
+import { kernelName, mainLaunch, readDocument } from './data.js';
 import { extent } from './format.js';
 import { documentKinds } from './kinds.js';
 import './style.css';
@@ -34,7 +34,7 @@ function saveButton(text) {
   return <button type="button" onClick={() => {
     const link = <a download="warplens-report.json" href={URL.createObjectURL(new Blob([text()], { type: 'application/json' }))} />;
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000); // when the browser has read it
   }}>Save data (JSON)</button>;
 }
 
@@ -43,6 +43,7 @@ class App {
     this.report = report;
     this.kind = documentKinds.find((kind) => kind.fits(report));
     this.launches = this.kind.launches ? report.launches : [];
+    this.first = mainLaunch(this.launches);
     this.navigation = <ul />;
     this.main = <main id="main" tabindex="-1" />;
     this.picker = this.launches.length > 1 ? this.launchPicker() : null;
@@ -55,7 +56,10 @@ class App {
         <div class="tools">{saveButton(() => JSON.stringify(report, null, 2))}{themeButton()}</div>
       </header>,
       <div class="columns"><nav aria-label="Pages">{this.navigation}</nav>{this.main}</div>,
-      <footer>Warplens {report.warplens ?? ''}. One file; nothing is loaded from a network.</footer>);
+      <footer>
+        <p>Warplens {report.warplens ?? ''}. This file is complete: it loads nothing from a network.</p>
+        <details><summary>Licences</summary><pre tabindex="0">{document.getElementById('licences').textContent}</pre></details>
+      </footer>);
     addEventListener('hashchange', () => this.draw(true));
     this.draw(false);
   }
@@ -76,11 +80,11 @@ class App {
   /** What the address names. */
   place() {
     const given = new URLSearchParams(location.hash.slice(1));
-    const launch = Number(given.get('launch') ?? 0);
+    const launch = Number(given.get('launch') ?? this.first);
     return {
       ...Object.fromEntries(given),
       page: given.get('page') ?? '',
-      launch: Number.isInteger(launch) && launch >= 0 && launch < this.launches.length ? launch : 0,
+      launch: Number.isInteger(launch) && launch >= 0 && launch < this.launches.length ? launch : this.first,
     };
   }
 
@@ -100,7 +104,7 @@ class App {
       aria-current={one === page ? 'page' : null}>{one.title}</a></li>));
     if (this.select) this.select.value = String(place.launch);
     const name = launch ? kernelName(launch) : this.kind.title(this.report);
-    document.title = `${page.title}: ${name} – Warplens`;
+    document.title = name === page.title ? `${name} – Warplens` : `${page.title}: ${name} – Warplens`;
     const started = performance.now();
     forgetPrinters();
     show(this.main, <h1 tabindex="-1">{page.heading ?? page.title}{launch && page.ofLaunch !== false && <code>{name}</code>}</h1>,
@@ -123,7 +127,7 @@ async function start() {
     new App(report);
   } catch (error) {
     show(app, <p class="failure" role="alert">This page cannot show its report: {error.message}. A current browser is
-      required (Chromium 80, Firefox 113, Safari 16.4 or later).</p>);
+      required (Chromium 98, Firefox 113, Safari 16.4 or later).</p>);
     throw error;
   }
 }

@@ -8,11 +8,11 @@ const kMargin = 12; // rows above and below the view
 
 /**
  * columns: { title, value(row) to sort by, cell(row) to show, numeric, descending (first), hint }
- * onSelect(row): the current row changed; onOpen(row): Enter or a click.
+ * onSelect(row): the current row changed; onOpen(row): Enter or a click; styleOf(row): properties of its style.
  */
 export class Table {
-  constructor({ label, columns, rows, onSelect, onOpen, classOf, sort, height }) {
-    Object.assign(this, { columns, onSelect, onOpen, classOf });
+  constructor({ label, columns, rows, onSelect, onOpen, classOf, styleOf, sort, height }) {
+    Object.assign(this, { columns, onSelect, onOpen, classOf, styleOf });
     this.all = rows;
     this.rows = rows;
     this.current = -1;
@@ -26,7 +26,8 @@ export class Table {
     this.element = <div class="scroll" tabindex="0" role="region" aria-label={`${label}: arrow keys move`}
       onScroll={() => this.draw()} onKeydown={(event) => this.key(event)}>{this.table}</div>;
     if (height) this.element.style.setProperty('height', `${height}px`);
-    onPrint(() => this.draw(true), () => this.draw());
+    const print = (everything) => { this.everything = everything; this.draw(); };
+    onPrint(() => print(true), () => print(false));
     new ResizeObserver(() => this.draw()).observe(this.element);
     if (sort !== undefined) this.sort(sort, columns[sort].descending ?? false);
     else this.draw();
@@ -53,11 +54,13 @@ export class Table {
       else head.removeAttribute('aria-sort');
     });
     this.current = selected === undefined ? -1 : this.rows.indexOf(selected);
+    this.element.scrollTop = 0; // the largest or smallest is what people sort for
     this.drawn = undefined;
     this.draw();
   }
 
-  draw(everything = false) {
+  draw() {
+    const { everything } = this; // also when the window changes its size to that of the paper
     const view = this.element.clientHeight || 600;
     const first = everything ? 0 : Math.max(0, Math.floor(this.element.scrollTop / kRow) - kMargin);
     const end = everything ? this.rows.length
@@ -73,7 +76,7 @@ export class Table {
 
   row(row, index) {
     return <tr aria-rowindex={index + 2} aria-current={index === this.current ? 'true' : null}
-      class={this.classOf?.(row)} onClick={() => { this.select(index); this.onOpen?.(row); }}>
+      class={this.classOf?.(row)} style={this.styleOf?.(row)} onClick={() => { this.select(index); this.onOpen?.(row); }}>
       {this.columns.map((column) => <td class={[column.numeric && 'number', column.className].filter(Boolean).join(' ') || null}>{column.cell(row)}</td>)}
     </tr>;
   }

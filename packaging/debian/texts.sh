@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes a package's copyright and changelog.Debian.gz from LICENSE and CHANGELOG.md:
+# Writes a package's copyright and changelog.Debian.gz from LICENSE, frontend/licences.txt and CHANGELOG.md:
 # texts.sh SOURCE FOLDER VERSION-REVISION MAINTAINER
 set -eu
 [ $# -eq 4 ] || { echo "usage: texts.sh SOURCE FOLDER VERSION-REVISION MAINTAINER" >&2; exit 2; }
@@ -26,8 +26,10 @@ cat >"$folder/copyright" <<TEXT
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: warplens
 Upstream-Contact: $maintainer
-Comment: The page of HTML reports contains parts of D3, Copyright 2010-2018 Mike
- Bostock, BSD-3-Clause: its licence is in the page.
+Comment: The page of HTML reports, which the programs contain, contains parts of
+ other programs:
+ .
+$(sed 's/^$/./; s/^/ /' "$source/frontend/licences.txt")
 
 Files: *
 Copyright: $(date -u -d "$date" +%Y) Warplens developers

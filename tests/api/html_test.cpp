@@ -81,6 +81,21 @@ TEST_F(HtmlTest, HasTheWholeReport) {
   EXPECT_EQ(page["metrics"]["smsp__inst_executed.sum"]["unit"], "instructions");
 }
 
+/// What the first screen of the text report shows, so that the page shows the same.
+TEST_F(HtmlTest, NamesTheMostExpensiveLinesAndTheLowerBounds) {
+  const Json launch = document(run())["launches"][0], &costs = launch["costly_lines"];
+  EXPECT_EQ(costs["of"], "the accesses to memory and divergent branches");
+  ASSERT_EQ(costs["lines"].size(), 5u);
+  double last = 1;
+  for (const Json& line : costs["lines"]) {
+    EXPECT_LE(line["share"], last);
+    last = line["share"];
+    EXPECT_EQ(line["line"], line["ptx_line"]); // no CUDA source
+    EXPECT_EQ(line["file"], "");
+  }
+  EXPECT_EQ(launch["lower_bounds"], Json::array({"bounds", "roofline"}));
+}
+
 TEST_F(HtmlTest, LaunchesShareWhatIsEqual) {
   const std::vector<LaunchReport> reports = {run(), run()};
   const Json launches = Json::parse(json_for_page(reports[0].device, reports))["launches"];
@@ -124,8 +139,25 @@ TEST_F(HtmlTest, RecordedAccessesAreServedByEveryRule) {
   EXPECT_EQ(load["passes"], 2);
   EXPECT_EQ(load["fewest"], 1);
   EXPECT_EQ(load["ways"], 2);
-  EXPECT_EQ(load["bank"][1], 2);
-  EXPECT_EQ(load["bank"][16], 0);
+  EXPECT_EQ(load["bank"][1], Json::array({2}));
+  EXPECT_EQ(load["bank"][16], Json::array({0}));
+  EXPECT_EQ(load["requests"], Json::parse("[[4294967295, 2]]"));
+}
+
+/// CUDA C Programming Guide 2.3, section 5.1.2.5: a half-warp of compute capability 1.x is a request, and 16 words next
+/// to each other are free of conflicts; here, they are two words apart.
+TEST_F(HtmlTest, HalfWarpsAreRequestsToTheBanks) {
+  const Json launch = document(run("c1060"))["launches"][0];
+  for (const Json& row : launch["instructions"])
+    if (row["ptx"].get<std::string>().starts_with("ld.shared")) {
+      const Json served = row["accesses"][0]["served"][0];
+      EXPECT_EQ(served["requests"], Json::parse("[[65535, 2], [4294901760, 2]]"));
+      EXPECT_EQ(served["passes"], 4);
+      EXPECT_EQ(served["ways"], 2);
+      EXPECT_EQ(served["bank"][8], Json::array({0}));
+      return;
+    }
+  FAIL() << "no load of shared memory";
 }
 
 TEST_F(HtmlTest, OccupancyCurvesGoThroughTheLaunch) {

@@ -24,6 +24,36 @@ export function written(name, ...command) {
   return page;
 }
 
+/** What Warplens prints. */
+export const text = (...command) => execFileSync(resolve(process.env.WARPLENS_PROGRAM), command, { encoding: 'utf8' });
+
+/** In the page: texts that are hard to read, by the contrast of WCAG 2.1: 4.5, and 3 for large text. */
+export function lowContrast() {
+  const parse = (colour) => { const [r, g, b, a = 1] = colour.match(/[\d.]+/g).map(Number); return { rgb: [r, g, b], a }; };
+  const over = (top, below) => top.rgb.map((one, i) => one * top.a + below[i] * (1 - top.a));
+  const back = (element) => {
+    if (!element) return [255, 255, 255];
+    const colour = parse(getComputedStyle(element).backgroundColor);
+    return colour.a === 1 ? colour.rgb : over(colour, back(element.parentElement));
+  };
+  const luminance = (rgb) => rgb.map((one) => one / 255).map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, one, i) => sum + one * [0.2126, 0.7152, 0.0722][i], 0);
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.textContent.trim() || element.getClientRects().length === 0 || element.closest('option, .bank, .lane, .never')) continue;
+    const style = getComputedStyle(element);
+    const below = back(element);
+    const colour = parse(element.ownerSVGElement ? style.fill : style.color);
+    const [a, b] = [luminance(over(colour, below)), luminance(below)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 600);
+    if (ratio < (large ? 3 : 4.5)) found.push(`${node.textContent.trim().slice(0, 40)}: ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(found)];
+}
+
 /** Opens a page. `problems` are errors, messages, dialogs and requests, of which there should be none. */
 export async function open(file, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });

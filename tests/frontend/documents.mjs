@@ -39,7 +39,7 @@ export function longKernel(launch, instructions) {
     first_line: 20 + 10 * i, last_line: 29 + 10 * i, successors: i + 1 < instructions / 10 ? [i + 1] : [], reconverges_at: null,
     exits: i + 1 === instructions / 10, warps: 100, threads: 3200 - (i % 32) * 100,
   }));
-  return { ...launch, kernel: 'long_kernel', module: 'long.ptx', control_flow, instructions: Array.from({ length: instructions }, (_, i) => row(i)) };
+  return { ...launch, kernel: 'long_kernel', name: 'long_kernel', module: 'long.ptx', control_flow, instructions: Array.from({ length: instructions }, (_, i) => row(i)) };
 }
 
 /** The report with one launch whose kernel has many instructions, with the texts of its sources. */
@@ -58,6 +58,7 @@ export function manyLaunches(report, launches) {
     launches: Array.from({ length: launches }, (_, i) => ({
       ...one,
       kernel: `kernel_${i % 17}`,
+      name: `kernel_${i % 17}`,
       grid: [1 + i, 1, 1],
       predictions: one.predictions.map((p) => ({ ...p, milliseconds: p.milliseconds * (1 + (i * 7919) % 100) })),
     })),

@@ -42,6 +42,7 @@ step_texts() {
   grep -q '^ -- A B <a@example.org>  [A-Z]' <<<"$output" || fail "the changelog has no signature: $output"
   ! grep -qE '.{81}|`' <<<"$output" || fail "the changelog has long lines or marks"
   grep -q '^License: Apache-2.0$' "$work/texts/copyright" || fail "copyright has no licence"
+  grep -q '^ d3-array, internmap: .* ISC licence:$' "$work/texts/copyright" || fail "copyright lacks the licences of D3"
   output=$("$texts" "$WARPLENS_SOURCE" "$work/texts" 99.0-1 "A B <a@example.org>" 2>&1) && fail "99.0 has a changelog"
   grep -q "no entry '## 99.0 (DATE)'" <<<"$output" || fail "99.0: $output"
 }

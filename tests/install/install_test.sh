@@ -45,7 +45,7 @@ step_files() {
     "$lib"/warplens/cuda/{libcuda.so.1,libcudart.so.{11.0,12,13},libwarplens_static.so} \
     share/warplens/samples/vector_add/launch.toml \
     share/warplens/devices/h200.toml \
-    share/doc/warplens/{README.md,LICENSE} \
+    share/doc/warplens/{README.md,LICENSE,LICENSES-OF-HTML-REPORTS.txt} \
     share/doc/warplens/docs/install.md share/bash-completion/completions/warplens share/zsh/site-functions/_warplens \
     share/fish/vendor_completions.d/warplens.fish; do
     [[ -f $file ]] || fail "$file is not installed"

@@ -151,7 +151,8 @@ TEST(BadInput, WrongLaunches) {
       {{"--gird", "4"}, {"--gird"}},
       {{"--set", "grid=4"}, {"--set changes launch files"}},
       {{"another.ptx"}, {"cannot read 'another.ptx'"}},
-      {{"another.toml"}, {"a launch file must be the only input, got 2 files"}},
+      {{"another.toml"}, {"cannot read 'another.toml'"}},
+      {{WARPLENS_SOURCE_DIR "/samples/vector_add/launch.toml"}, {"a launch file must be the only input, got 2 files"}},
   };
   for (const auto& [words, parts] : table) {
     SCOPED_TRACE(::testing::PrintToString(words));
@@ -275,7 +276,8 @@ TEST(BadInput, WrongRules) {
 TEST(BadInput, WrongAnalyzersAndCaches) {
   const Folder folder;
   const std::string ptx = folder.write("k.ptx", kPtx);
-  const Output good = run_program(launch(ptx, {"--device", "h200", "--analyzers", "all", "--l1", "on"}));
+  const Output good =
+      run_program(launch(ptx, {"--device", "h200", "--analyzers", "all", "--l1", "on", "--details", "all"}));
   EXPECT_EQ(good.status, 0) << good.err;
   for (const char* part : {"Loads in flight", "Caches", "Reuse distance"})
     EXPECT_NE(good.out.find(part), good.out.npos) << part;

@@ -173,8 +173,8 @@ TEST_F(Compare, FindsLinesThatMovedAndFilesThatWereRenamed) {
     return report(name, {"run", folder_.write("k.ptx", ptx), "--kernel", "scale", "--grid", "1", "--block", "32",
                          "--arg", "x:f32[4096]", "--arg", "f32=2", "--arg", "u32=32"});
   };
-  const std::string a = with_lines("a.json", "old.cu", 5, "64"), b = with_lines("b.json", "new.cu", 8, "128"),
-                    c = with_lines("c.json", "new.cu", 8, "64");
+  const std::string a = with_lines("a.json", "old.cu", 5, "16"), b = with_lines("b.json", "new.cu", 8, "64"),
+                    c = with_lines("c.json", "new.cu", 8, "16");
   const Output o = run_program({"compare", a, b});
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "old.cu:6 -> new.cu:9");

@@ -79,8 +79,9 @@ TEST(DeviceRules, WithTheFirstLevelOffToo) {
   const std::string copy =
       folder.write("copy.toml", with_copies(read_text(kSource / "model/devices/gtx480.toml"), folder));
   const std::string launch = (kSource / "samples/ubench/small.toml").string();
-  const Output own = run_program({"run", launch, "--device", copy, "--l1", "off"});
-  EXPECT_EQ(without(own.out, "-copy"), run_program({"run", launch, "--device", "gtx480", "--l1", "off"}).out);
+  const Output own = run_program({"run", launch, "--device", copy, "--l1", "off", "--details", "memory"});
+  EXPECT_EQ(without(own.out, "-copy"),
+            run_program({"run", launch, "--device", "gtx480", "--l1", "off", "--details", "memory"}).out);
   EXPECT_NE(own.out.find("under rule 2.x-l2-copy"), std::string::npos);
 }
 
@@ -94,7 +95,7 @@ TEST(DeviceRules, ATraceKeepsThem) {
   const Output run = run_program({"run", launch, "--device", copy, "--trace", trace});
   ASSERT_EQ(run.status, 0) << run.err;
   fs::remove_all(folder.path() / "rules");
-  const Output replayed = run_program({"analyze", trace});
+  const Output replayed = run_program({"analyze", trace, "--details", "memory"});
   EXPECT_EQ(replayed.status, 0) << replayed.err;
   EXPECT_NE(replayed.out.find("each half-warp makes as few transactions"), std::string::npos) << replayed.out;
   const Output seen = run_program({"inspect", trace, "--limit", "1"});
@@ -113,7 +114,7 @@ TEST(DeviceRules, AreCheckedWhenTheDeviceLoads) {
     return o.err;
   };
   const std::string unknown = refusal("\"6.0\"", "\"6.O\"");
-  EXPECT_NE(unknown.find("d.toml:9:"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("d.toml:10:"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("there is no rule '6.O'"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("did you mean '6.0'?"), std::string::npos) << unknown;
   EXPECT_NE(refusal("\"5.x+\"", "\"nonsense\"").find("there is no rule 'nonsense'"), std::string::npos);

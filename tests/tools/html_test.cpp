@@ -35,7 +35,7 @@ TEST(Html, EverySubcommandWritesAPage) {
   expect_page(in("sweep.html"));
   EXPECT_EQ(run_program({"compare", in("a.json"), in("a.json"), "--html", in("compare.html")}).status, 0);
   expect_page(in("compare.html"));
-  EXPECT_EQ(run_program({"exec", "--html", in("exec.html"), "--", WARPLENS_LAUNCHES}).status, 0);
+  EXPECT_EQ(run_program({"exec", "--html", in("exec.html"), "--", WARPLENS_LAUNCHES, "2"}).status, 0);
   expect_page(in("exec.html"));
 }
 
@@ -65,7 +65,7 @@ TEST(Html, IsRefusedBeforeTheRun) {
       EXPECT_NE(o.err.find("error: "), o.err.npos) << o.err;
       command.resize(command.size() - 2);
     }
-  EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES}).status, 2);
+  EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES, "2"}).status, 2);
 }
 
 } // namespace

@@ -53,7 +53,7 @@ TEST(Predict, FromATableWithTerms) {
   const Output o = run_program({"predict", runs, "--device", "c1060", "--model", "dasgupta", "--terms"});
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "t32 on Tesla C1060, measured 0.7243 ms");
-  expect_contains(o.out, "dasgupta: 0.7223 ms");
+  expect_contains(o.out, "dasgupta: 722 µs");
   expect_contains(o.out, "-0.3 % relative to the measured time");
   expect_contains(o.out, "mem_latency_final");
   EXPECT_EQ(o.out.find("volkov"), o.out.npos);

@@ -12,7 +12,7 @@ function Hits({ report, metrics }) {
   if (rows.length === 0) return null;
   const title = (name) => report.metrics?.[name]?.definition?.replace(/;.*/, '') ?? name;
   return <Figure wide title="Hit rates" table={{ heads: ['Counter', 'Hits', 'Misses', 'Hit rate'], rows: rows.map((row) => [title(row.name), count(row.hit), count(row.miss), percent(row.hit / (row.hit + row.miss))]) }}>
-    <Bars width={900} names={430} texts={150} end={1} label="Hit rates" bars={rows.map((row) => ({ name: title(row.name), value: row.hit / (row.hit + row.miss), text: `${percent(row.hit / (row.hit + row.miss))} of ${count(row.hit + row.miss)}`, strong: true }))} /></Figure>;
+    <Bars end={1} label="Hit rates" bars={rows.map((row) => ({ name: title(row.name), value: row.hit / (row.hit + row.miss), text: `${percent(row.hit / (row.hit + row.miss))} of ${count(row.hit + row.miss)}`, strong: true }))} /></Figure>;
 }
 
 function Reuse({ metrics }) {
@@ -20,7 +20,7 @@ function Reuse({ metrics }) {
     .sort(([a], [b]) => parseFloat(a) - parseFloat(b));
   if (rows.length === 0) return null;
   return <Figure wide title="Reuse distance: other lines accessed between two accesses to the same line" table={{ heads: ['Lines in between', 'Accesses'], rows: rows.map(([distance, n]) => [distance.replaceAll('_', ' '), count(n)]) }}>
-    <Bars width={640} names={150} label="Reuse distances" bars={rows.map(([distance, n]) => ({ name: distance.replaceAll('_', ' '), value: n, text: count(n), strong: true }))} /></Figure>;
+    <Bars label="Reuse distances" bars={rows.map(([distance, n]) => ({ name: distance.replaceAll('_', ' '), value: n, text: count(n), strong: true }))} /></Figure>;
 }
 
 function Level({ title, level }) {
@@ -40,7 +40,7 @@ export const caches = {
       !hasCaches(metrics) && <p>The launch was analysed without its caches. To count hits and reuse distances, run again with <code>--analyzers caches,reuse_distance</code>.</p>,
       <div class="figures">
         {rates.length > 0 && <Figure wide title="Sectors found in each cache" table={{ heads: ['Cache', 'Hit rate'], rows: rates.map((name) => [name, `${digits(metrics[name])} %`]) }}>
-          <Bars width={640} names={130} end={100} label="Hit rate of each cache" bars={rates.map((name) => ({ name: name.startsWith('l1') ? 'L1' : 'L2', value: metrics[name], text: `${digits(metrics[name])} %`, strong: true }))} /></Figure>}
+          <Bars end={100} label="Hit rate of each cache" bars={rates.map((name) => ({ name: name.startsWith('l1') ? 'L1' : 'L2', value: metrics[name], text: `${digits(metrics[name])} %`, strong: true }))} /></Figure>}
         <Hits report={report} metrics={metrics} />
         <Reuse metrics={metrics} />
         {report.device.l1 && <Level title="First-level cache of a multiprocessor" level={report.device.l1} />}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pairs of `warplens compare`: times, what explains the change, metrics, lines and findings.
-import { h } from '../dom.js';
-import { Bars, Figure } from '../chart.jsx';
-import { Table } from '../table.jsx';
+import { h, show } from '../dom.js';
+import { Bars, Figure, ShareBar } from '../chart.jsx';
+import { PlainTable, Table } from '../table.jsx';
 import { baseName } from '../data.js';
-import { count, digits, time } from '../format.js';
+import { count, digits, plural, time } from '../format.js';
 
 const nameOf = (launch) => [launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
 const speed = (ratio) => (Math.abs(ratio - 1) < 0.005 ? 'the same time' : ratio < 1 ? `${digits(1 / ratio)} times as fast` : `${digits(ratio)} times as slow`);
@@ -13,7 +13,28 @@ function Factors({ pair }) {
   const bars = [...pair.factors.map((one) => ({ what: one.what, ms: one.milliseconds })), ...(pair.unexplained ? [{ what: 'combined effect', ms: pair.unexplained }] : [])];
   if (bars.length === 0) return null;
   return <Figure title="Counts that explain the change" table={{ heads: ['Count', 'Change'], rows: bars.map((one) => [one.what, `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`]) }}>
-    <Bars width={720} names={300} label="Counts that explain the change" bars={bars.map((one) => ({ name: one.what, value: Math.abs(one.ms), text: `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`, strong: true, colour: one.ms < 0 ? 'var(--s3)' : 'var(--s2)' }))} /></Figure>;
+    <Bars label="Counts that explain the change" bars={bars.map((one) => ({ name: one.what, value: Math.abs(one.ms), text: `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`, strong: true, colour: one.ms < 0 ? 'var(--s3)' : 'var(--s2)' }))} /></Figure>;
+}
+
+const mainCounts = [
+  ['smsp__inst_executed.sum', 'Warp instructions'],
+  ['memory_l2_theoretical_sectors_global', 'Sectors of global memory'],
+  ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum', 'Passes of shared loads'],
+  ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum', 'Passes of shared stores'],
+  ['warp_serialize', 'Bank conflicts'],
+  ['smsp__sass_branch_targets_threads_divergent.sum', 'Divergent branches'],
+  ['barrier_per_warp', 'Barriers per warp'],
+  ['launch__registers_per_thread', 'Registers per thread'],
+  ['occupancy', 'Occupancy'],
+];
+
+/** What changed of the counts that most people look for; the full list is below. */
+function MainCounts({ metrics }) {
+  const rows = mainCounts.map(([name, title]) => ({ title, ...metrics.find((one) => one.name === name) })).filter((row) => row.name);
+  if (rows.length === 0) return null;
+  const cell = (row, value) => (value === null ? 'none' : [count(value), <ShareBar share={value / Math.max(row.before ?? 0, row.after ?? 0)} />]);
+  return <section><h3>Main counts that changed</h3><PlainTable label="Main counts that changed" heads={['Count', 'Before', 'After', 'Ratio']}
+    rows={rows.map((row) => [row.title, cell(row, row.before), cell(row, row.after), row.ratio === null ? '' : `× ${digits(row.ratio)}`])} /></section>;
 }
 
 const columns = (first) => [
@@ -40,18 +61,49 @@ function Pair({ pair, names }) {
   return <section><h2>{nameOf(before)}{nameOf(before) !== nameOf(after) && ` → ${nameOf(after)}`}</h2>
     {both && <Figure title={`Predicted time: ${speed(after.milliseconds / before.milliseconds)}`} note={before.model === after.model ? `By ${before.model}; limited by ${before.bound === after.bound ? before.bound : `${before.bound}, then ${after.bound}`}.` : `By ${before.model} and ${after.model}: different models.`}
       table={{ heads: ['Report', 'Time'], rows: [[names.before, time(before.milliseconds)], [names.after, time(after.milliseconds)]] }}>
-      <Bars width={720} names={200} label="Predicted times" bars={[{ name: baseName(names.before), value: before.milliseconds, text: time(before.milliseconds) }, { name: baseName(names.after), value: after.milliseconds, text: time(after.milliseconds), strong: true }]} /></Figure>}
+      <Bars label="Predicted times" bars={[{ name: baseName(names.before), value: before.milliseconds, text: time(before.milliseconds) }, { name: baseName(names.after), value: after.milliseconds, text: time(after.milliseconds), strong: true }]} /></Figure>}
+    {!both && <p class="note">No model predicts the time on {before.milliseconds === null ? 'the device of the first report' : 'the device of the second report'}.</p>}
     <Factors pair={pair} />
-    <FindingList title="Resolved" list={pair.vanished} /><FindingList title="New" list={pair.appeared} />
+    <MainCounts metrics={pair.metrics} />
+    <FindingList title="Findings that are resolved" list={pair.vanished} /><FindingList title="New findings" list={pair.appeared} />
     <Changes label="Metrics that changed" rows={pair.metrics} first={[{ title: 'Metric', value: (c) => c.name, cell: (c) => <code>{c.name}</code>, className: 'grow' }]} />
     <Changes label="Lines that changed" rows={pair.lines.flatMap((one) => one.metrics.map((change) => ({ ...change, where: one.where, ptx: one.ptx })))}
       first={[{ title: 'Line', value: (c) => c.where, cell: (c) => c.where }, { title: 'Instruction', cell: (c) => <code>{c.ptx}</code>, className: 'grow' }, { title: 'Metric', value: (c) => c.name, cell: (c) => c.name }]} />
   </section>;
 }
 
+const milliseconds = (launch) => launch?.milliseconds ?? NaN;
+const ratio = (pair) => milliseconds(pair.after) / milliseconds(pair.before);
+
+/** Several pairs: a table, and the details of the selected one. Those that changed most come first. */
+function Pairs({ comparison }) {
+  const details = <div />;
+  const select = (pair) => show(details, <Pair pair={pair} names={comparison} />);
+  const change = (pair) => Math.abs(Math.log(ratio(pair)));
+  const rows = [...comparison.launches].sort((a, b) => (change(b) || 0) - (change(a) || 0));
+  const number = (title, value, cell) => ({ title, value, cell, numeric: true, descending: true });
+  const table = new Table({
+    label: 'Launches that are compared',
+    rows,
+    height: Math.min(320, 26 * rows.length + 34),
+    onSelect: select,
+    onOpen: select,
+    columns: [
+      { title: 'Launch', value: (p) => nameOf(p.before ?? p.after), cell: (p) => <code>{nameOf(p.before ?? p.after)}</code>, className: 'grow' },
+      number('Before', (p) => milliseconds(p.before), (p) => time(milliseconds(p.before))),
+      number('After', (p) => milliseconds(p.after), (p) => time(milliseconds(p.after))),
+      number('Ratio', ratio, (p) => digits(ratio(p))),
+      number('Resolved findings', (p) => p.vanished?.length ?? 0, (p) => count(p.vanished?.length ?? 0)),
+      number('New findings', (p) => p.appeared?.length ?? 0, (p) => count(p.appeared?.length ?? 0)),
+    ],
+  });
+  if (rows.length > 0) table.select(0);
+  return <section><h2>{plural(rows.length, 'launch')}</h2>{table.element}{details}</section>;
+}
+
 export const compare = {
   id: 'compare',
   title: 'Comparison',
-  draw: ({ report }) => report.comparisons.map((one) => <section><p>{one.before} → {one.after}</p>{one.launches.slice(0, 100).map((pair) => <Pair pair={pair} names={one} />)}
-    {one.launches.length > 100 && <p class="note">The page shows the first 100 of {one.launches.length} pairs of launches.</p>}</section>),
+  draw: ({ report }) => report.comparisons.map((one) => <section><p>Before: <code>{one.before}</code><br />After: <code>{one.after}</code></p>
+    {one.launches.length === 1 ? <Pair pair={one.launches[0]} names={one} /> : <Pairs comparison={one} />}</section>),
 };

@@ -2,10 +2,10 @@
 // The access sites of a kernel, and their recorded accesses as NVIDIA's guides draw them: lanes over the segments or
 // sectors that a rule transfers, lanes over banks.
 import { Fragment, h, newId, show } from '../dom.js';
-import { Figure } from '../chart.jsx';
-import { Table } from '../table.jsx';
+import { Figure, Svg } from '../chart.jsx';
+import { PlainTable, Table } from '../table.jsx';
 import * as data from '../data.js';
-import { count, digits, percent } from '../format.js';
+import { bytes, count, digits, percent, plural } from '../format.js';
 
 const kWidth = 960;
 const kLane = kWidth / 32;
@@ -53,12 +53,15 @@ function Transactions({ access, served }) {
   const used = new Set(boxes.flatMap((box) => box.lanes.filter((lane) => access.addresses[lane] !== null)
     .map((lane) => access.addresses[lane])));
   const height = 190;
+  const fits = boxes.every((box) => box.width + gap > 7 * String(box.base - boxes[0].base).length + 10);
+  const offset = (box) => `+${box.base - boxes[0].base}`;
   const place = (box, address) => box.x + Math.max(0, Math.min(box.size, address - box.base + access.lane_bytes / 2)) * scale;
-  const title = `${list.length} ${list.length === 1 ? 'transaction' : 'transactions'} of ${digits(total)} bytes in all under rule ${served.rule}`;
-  const asked = [...used].length * access.lane_bytes;
-  return <Figure title={title} note={`${count(asked)} bytes are used: ${percent(Math.min(1, asked / total))} of the bytes transferred.`}
+  const sameSize = list.every(([, size]) => size === list[0][1]);
+  const title = `Rule ${served.rule}: ${plural(list.length, 'transaction')}${sameSize ? ` of ${list[0][1]} bytes` : ''}${list.length > 1 ? `, ${count(total)} bytes in all` : ''}`;
+  const asked = used.size * access.lane_bytes;
+  return <Figure title={title} note={`The lanes use ${count(asked)} bytes: ${percent(Math.min(1, asked / total))} of the bytes transferred.`}
     table={{ heads: ['Address', 'Bytes', 'Lanes'], rows: boxes.map((box) => [hex(box.base), String(box.size), range(box.lanes)]) }}>
-    <svg viewBox={`0 0 ${kWidth} ${height}`} role="img" aria-label={`${title}; the table below lists them`} class="access">
+    <Svg width={kWidth} height={height} label={`${title}; the table below lists them`} className="access">
       <text x="0" y="12" class="label">Lanes</text>
       <Lanes y={20} addresses={access.addresses} classOf={(lane) => `c${boxes.findIndex((box) => box.lanes.includes(lane)) % 2}`} />
       {boxes.flatMap((box) => box.lanes.filter((lane) => access.addresses[lane] !== null).map((lane) => <line class={`wire c${box.i % 2}`}
@@ -71,77 +74,109 @@ function Transactions({ access, served }) {
           const to = Math.min(box.size, access.addresses[lane] - box.base + access.lane_bytes);
           return <rect class="used" x={box.x + from * scale} y={119} width={Math.max(0.8, (to - from) * scale)} height={26} />;
         })}
-        {box.width > 64 && <text x={box.x + box.width / 2} y={164} text-anchor="middle">{hex(box.base)}</text>}
-        {box.width > 34 && <text class="soft" x={box.x + box.width / 2} y={180} text-anchor="middle">{`${box.size} B`}</text>}
+        {box.i > 0 && fits && <text class="soft" x={box.x + box.width / 2} y={160} text-anchor="middle">{offset(box)}</text>}
       </g>)}
-      {boxes.every((box) => box.width <= 34) && <text class="soft" x="0" y={166}>{`${hex(boxes[0].base)} to ${hex(boxes.at(-1).base + boxes.at(-1).size)}, ${boxes[0].size} bytes each`}</text>}
-    </svg>
+      <text class="soft" x="0" y={178}>{`Address of the first byte: ${hex(boxes[0].base)}${boxes.length > 1 ? `${fits ? '; +N: N bytes further' : ''}. The last byte is at ${hex(Math.max(...boxes.map((box) => box.base + box.size)) - 1)}` : ''}`}</text>
+    </Svg>
   </Figure>;
 }
 
-/** Lanes over banks. `served.bank`: of each lane. */
+/** What a bank must serve one after the other, for the request with the most: rows, or lanes if it serves one lane a pass. */
+function demandOf(access, served) {
+  const requests = served.requests.map(([mask]) => lanesOf(mask).map((lane) => ({ lane, banks: served.bank[lane] })));
+  const rowOf = (lane, i) => Math.floor((Math.floor(access.addresses[lane] / served.bank_bytes) + i) * served.bank_bytes / served.row_bytes);
+  const demand = Array.from({ length: served.banks }, () => 0);
+  for (const lanes of requests) {
+    const found = new Map(); // by bank and, if wide words are split, by part: what is served one after the other
+    for (const { lane, banks } of lanes) banks.forEach((bank, i) => {
+      const key = served.split_words ? `${bank},${i}` : String(bank);
+      if (!found.has(key)) found.set(key, { bank, different: new Set() });
+      found.get(key).different.add(served.one_lane ? lane : rowOf(lane, i));
+    });
+    for (const { bank, different } of found.values()) demand[bank] = Math.max(demand[bank], different.size);
+  }
+  return demand;
+}
+
+const requestsNote = ({ requests }) => (requests.length < 2 ? ''
+  : `The lanes are served in ${requests.length} requests: ${requests.map(([mask, passes]) => `${range(lanesOf(mask))} (${plural(passes, 'pass')})`).join('; ')}. `);
+
+/** Lanes over banks. `served.bank`: the banks of each lane's words. */
 function Banks({ access, served }) {
-  const words = Array.from({ length: served.banks }, () => new Set());
-  access.addresses.forEach((address, lane) => {
-    if (address !== null) words[served.bank[lane]].add(Math.floor(address / served.bank_bytes));
-  });
-  const most = Math.max(...words.map((set) => set.size));
+  const demand = demandOf(access, served);
+  const most = Math.max(...demand);
   const width = kWidth / served.banks;
-  const title = `${served.passes} ${served.passes === 1 ? 'pass' : 'passes'} over the banks under rule ${served.rule}${served.ways > 1 ? `: ${served.ways}-way bank conflict` : ': no conflict'}`;
-  return <Figure title={title} note={`The number in a bank is the number of different words that the lanes access in it. The smallest number of passes for this width is ${served.fewest}.`}
-    table={{ heads: ['Bank', 'Words', 'Lanes'], rows: words.flatMap((set, bank) => (set.size === 0 ? [] : [[String(bank), String(set.size), range(served.bank.flatMap((one, lane) => (one === bank ? [lane] : [])))]])) }}>
-    <svg viewBox={`0 0 ${kWidth} 190`} role="img" aria-label={`${title}; the table below lists the banks`} class="access">
+  const inConflict = (lane) => served.bank[lane].some((bank) => demand[bank] > 1);
+  const lanesAt = (bank) => served.bank.flatMap((banks, lane) => (banks?.includes(bank) ? [lane] : []));
+  const title = `Rule ${served.rule}: ${plural(served.passes, 'pass')} over the banks, ${served.ways > 1 ? `a ${served.ways}-way bank conflict` : 'no bank conflict'}`;
+  const what = served.one_lane ? 'lanes' : 'different words';
+  return <Figure title={title} note={`${requestsNote(served)}The number in a bank is the number of ${what} that ${served.requests.length > 1 ? 'the worst request accesses' : 'the access needs'} in it: each takes a pass. An access of this width needs at least ${plural(served.fewest, 'pass')}.`}
+    table={{ heads: ['Bank', served.one_lane ? 'Lanes of a request' : 'Words of a request', 'Lanes'], rows: demand.flatMap((n, bank) => (n === 0 ? [] : [[String(bank), String(n), range(lanesAt(bank))]])) }}>
+    <Svg width={kWidth} height={190} label={`${title}; the table below lists the banks`} className="access">
       <text x="0" y="12" class="label">Lanes</text>
-      <Lanes y={20} addresses={access.addresses} classOf={(lane) => (words[served.bank[lane]].size > 1 ? 'c1' : 'c0')} />
-      {access.addresses.map((address, lane) => address !== null && <line class={words[served.bank[lane]].size > 1 ? 'wire c1' : 'wire c0'}
-        x1={(lane + 0.5) * kLane} y1={43} x2={(served.bank[lane] + 0.5) * width} y2={126} />)}
-      {words.map((set, bank) => <g class={`bank ${set.size === 0 ? 'free' : set.size > 1 ? 'c1' : 'c0'}`}>
-        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={set.size > 1 ? { 'fill-opacity': String(0.25 + 0.75 * set.size / most) } : null} />
-        <text class="words" x={(bank + 0.5) * width} y={145} text-anchor="middle">{set.size > 0 ? set.size : ''}</text>
+      <Lanes y={20} addresses={access.addresses} classOf={(lane) => (inConflict(lane) ? 'c1' : 'c0')} />
+      {served.bank.flatMap((banks, lane) => (banks ?? []).map((bank) => <line class={demand[bank] > 1 ? 'wire c1' : 'wire c0'}
+        x1={(lane + 0.5) * kLane} y1={43} x2={(bank + 0.5) * width} y2={126} />))}
+      {demand.map((n, bank) => <g class={`bank ${n === 0 ? 'free' : n > 1 ? 'c1' : 'c0'}`}>
+        <rect x={bank * width + 1} y={127} width={width - 2} height={26} rx="3" style={n > 1 ? { 'fill-opacity': String(0.2 + 0.35 * n / most) } : null} />
+        <text class="words" x={(bank + 0.5) * width} y={145} text-anchor="middle">{n > 0 ? n : ''}</text>
         <text class="soft" x={(bank + 0.5) * width} y={170} text-anchor="middle">{bank}</text></g>)}
       <text x="0" y="187" class="label">Banks</text>
-    </svg>
+    </Svg>
   </Figure>;
 }
 
-const roleName = { typical: 'typical', worst: 'worst' };
+const kAll = 'all';
 
-/** One recorded access at a time, under one rule at a time. */
+/** One recorded access at a time, under one rule or all. */
 class Stepper {
-  constructor(instruction, rule) {
-    this.instruction = instruction;
+  constructor(instruction, deviceRule) {
     this.accesses = instruction.accesses ?? [];
-    const worst = this.accesses.findIndex((one) => one.role === 'worst');
-    this.at = Math.max(0, worst);
-    this.rule = rule;
-    this.picture = <div role="status" aria-live="polite" />;
-    this.title = <span />;
+    this.deviceRule = deviceRule;
+    this.rule = deviceRule;
+    this.at = Math.max(0, this.find('worst'));
+    this.picture = <div />;
+    this.title = <p role="status" />;
     this.element = this.accesses.length > 0 ? this.draw() : <p class="note">No access of this instruction was recorded.</p>;
     if (this.accesses.length > 0) this.update();
   }
 
-  served() { return this.accesses[this.at].served ?? []; }
+  find(role) { return this.accesses.findIndex((one) => one.role === role); }
 
   draw() {
     const id = newId();
-    this.rules = <select id={id} onChange={() => { this.rule = this.rules.value; this.update(); }} />;
+    const rules = (this.accesses[0].served ?? []).map((one) => one.rule);
+    const select = <select id={id} onChange={() => { this.rule = select.value; this.update(); }}>
+      {rules.map((rule) => <option value={rule}>{rule === this.deviceRule ? `${rule} (of the device)` : rule}</option>)}
+      {rules.length > 1 && <option value={kAll}>all, below each other</option>}</select>;
+    select.value = this.rule;
     const to = (i) => { this.at = (i + this.accesses.length) % this.accesses.length; this.update(); };
-    const roles = ['typical', 'worst'].map((role) => [role, this.accesses.findIndex((one) => one.role === role)]).filter(([, i]) => i >= 0);
+    const several = this.accesses.length > 1;
+    this.roles = ['typical', 'worst'].map((role) => [role, this.find(role)]).filter(([, i]) => i >= 0)
+      .map(([role, i]) => ({ i, button: <button type="button" onClick={() => to(i)}>{`Show the ${role}`}</button> }));
     return <div><div class="controls">
-      <button type="button" onClick={() => to(this.at - 1)}>‹ Previous access</button>
-      <button type="button" onClick={() => to(this.at + 1)}>Next access ›</button>
-      {roles.map(([role, i]) => <button type="button" onClick={() => to(i)}>{`Show ${roleName[role]}`}</button>)}
-      <label for={id}>Rule</label>{this.rules}{this.title}</div>{this.picture}</div>;
+      {several && <button type="button" onClick={() => to(this.at - 1)}>‹ Previous access</button>}
+      {several && <button type="button" onClick={() => to(this.at + 1)}>Next access ›</button>}
+      {several && this.roles.map((one) => one.button)}
+      <span><label for={id}>Rule</label> {select}</span></div>
+      {this.title}
+      {!several && <p class="note">All accesses of this instruction that were recorded look like this one: the same lanes, as far apart from each other.</p>}
+      {this.picture}</div>;
+  }
+
+  /** What the access stands for: one that has no worse one beside it is also the worst. */
+  role() {
+    const { role } = this.accesses[this.at];
+    if (!role) return '';
+    return role === 'typical' && this.find('worst') < 0 ? ', typical and worst' : `, the ${role}`;
   }
 
   update() {
     const access = this.accesses[this.at];
-    const list = this.served();
-    const served = list.find((one) => one.rule === this.rule) ?? list[0];
-    show(this.rules, list.map((one) => <option value={one.rule}>{one.rule}</option>));
-    if (served) this.rules.value = served.rule;
-    this.title.textContent = `Access ${this.at + 1} of ${this.accesses.length}${access.role ? ` (${access.role})` : ''}: block ${access.block.join(', ')}, warp ${access.warp}, visit ${access.visit + 1}`;
-    show(this.picture, served && (served.transactions ? <Transactions access={access} served={served} /> : <Banks access={access} served={served} />),
+    const list = (access.served ?? []).filter((one) => this.rule === kAll || one.rule === this.rule);
+    for (const { i, button } of this.roles) button.setAttribute('aria-pressed', String(i === this.at));
+    this.title.textContent = `Access ${this.at + 1} of ${this.accesses.length}${this.role()}: block (${access.block.join(', ')}), warp ${access.warp}${access.visit > 0 ? `, ${access.visit} executions before` : ''}`;
+    show(this.picture, list.map((served) => (served.transactions ? <Transactions access={access} served={served} /> : <Banks access={access} served={served} />)),
       <details class="data"><summary>Addresses of the lanes</summary><p><code>{access.addresses.map((address, lane) => `${lane}: ${address === null ? '–' : hex(address)}`).join('  ')}</code></p></details>);
   }
 }
@@ -151,14 +186,17 @@ function RuleCounts({ instruction }) {
   if (rows.length === 0) return null;
   const rules = new Map();
   for (const [[, rule, what], value] of rows) rules.set(rule, { ...rules.get(rule), [what]: value });
-  const cell = (value) => (value === undefined ? '' : `${count(value)} (${digits(value / requestsOf(instruction))} per request)`);
-  return <table class="plain" aria-label="Counts under each rule"><thead><tr><th scope="col">Rule</th><th scope="col">Transactions</th><th scope="col">Bytes moved</th><th scope="col">Passes</th></tr></thead>
-    <tbody>{[...rules].map(([rule, one]) => <tr><th scope="row">{rule}</th><td>{cell(one.transactions)}</td><td>{cell(one.bytes_moved)}</td><td>{cell(one.passes)}</td></tr>)}</tbody></table>;
+  const all = [['transactions', 'Transactions', count], ['bytes_moved', 'Bytes moved', bytes], ['passes', 'Passes', count]]
+    .filter(([what]) => [...rules.values()].some((one) => one[what] !== undefined));
+  const cell = (value, format) => (value === undefined ? '' : `${format(value)} (${format(value / requestsOf(instruction))} per request)`);
+  return <section><h3>All accesses of the instruction under the rules of --rule</h3>
+    <PlainTable label="All accesses under the rules of --rule" heads={['Rule', ...all.map(([, title]) => title)]}
+      rows={[...rules].map(([rule, one]) => [rule, ...all.map(([what, , format]) => cell(one[what], format))])} /></section>;
 }
 
 function Site({ report, instruction, app }) {
   return <section aria-labelledby="site"><h2 id="site"><code>{instruction.ptx}</code></h2>
-    <p><a href={app.address({ page: 'source', line: instruction.line })}>{instruction.source ? data.baseName(instruction.source) : `PTX line ${instruction.line}`}</a>: {instruction.pattern ?? 'no pattern'}, {instruction.lane_bytes ?? '?'} bytes per lane, {count(requestsOf(instruction))} requests</p>
+    <p><a href={app.address({ page: 'source', line: instruction.line })}>{instruction.source ? data.baseName(instruction.source) : `PTX line ${instruction.line}`}</a>: {[instruction.pattern, instruction.lane_bytes && `${instruction.lane_bytes} bytes per lane`, plural(requestsOf(instruction), 'request')].filter(Boolean).join(', ')}</p>
     {new Stepper(instruction, spaceOf(instruction) === 'shared' ? report.device.bank_rule : report.device.coalescing_rule).element}
     <RuleCounts instruction={instruction} /></section>;
 }

@@ -5,7 +5,10 @@ import { Bars, Figure } from '../chart.jsx';
 import { PlainTable } from '../table.jsx';
 import * as data from '../data.js';
 import { evaluate, reproduces } from '../models.js';
-import { count, digits, percent, time } from '../format.js';
+import { count, digits, list, percent, time } from '../format.js';
+
+/** Blocks of this size that fit on a multiprocessor, whatever registers and shared memory they need. */
+const mostBlocks = (s, { limits }) => Math.min(limits.blocks, Math.floor(limits.warps / Math.ceil(s.threads_per_block / 32)));
 
 /** Each changes a copy of the statistics and of the device. `of`: the value now. */
 const sliders = [
@@ -16,7 +19,7 @@ const sliders = [
     change: (s, d, f) => { for (const name of ['global_requests', 'coalesced_requests', 'uncoalesced_requests', 'transactions_32', 'transactions_64', 'transactions_128', 'load_transactions', 'store_transactions', 'load_waits', 'l1_wavefronts']) if (s[name] !== undefined) s[name] *= f; } },
   { id: 'parallelism', title: 'Independent loads', fits: (s) => s.global_requests > 0,
     change: (s, d, f) => { if (s.independent_loads !== undefined) s.independent_loads *= f; if (s.load_waits !== undefined) s.load_waits /= f; } },
-  { id: 'occupancy', title: 'Resident blocks', change: (s, d, f) => { s.resident_blocks = Math.max(1, Math.round(s.resident_blocks * f)); } },
+  { id: 'occupancy', title: 'Resident blocks', change: (s, d, f) => { s.resident_blocks = Math.max(1, Math.min(Math.round(s.resident_blocks * f), mostBlocks(s, d))); } },
   { id: 'barriers', title: 'Barriers per warp', fits: (s) => s.synchronizations > 0, change: (s, d, f) => { s.synchronizations *= f; } },
   { id: 'bandwidth', title: 'Bandwidth of device memory', fits: (s) => s.global_requests > 0,
     change: (s, d, f) => { d.bandwidth_gb_s *= f; if (d.throughput_latency) d.throughput_latency.memory_bytes *= f; } },
@@ -49,7 +52,7 @@ class WhatIf {
     });
     this.update();
     return <section aria-labelledby="what-if"><h2 id="what-if">What if</h2>
-      <p class="note">Each slider multiplies one input of the models, from an eighth to eight times. The page computes these models again: {this.predictions.map((p) => p.model).join(', ')}.</p>
+      <p class="note">Each slider multiplies one input of the models, from an eighth to eight times; resident blocks stay within the limits of the device. The page computes these models again: {this.predictions.map((p) => p.model).join(', ')}.</p>
       <div class="pair"><div>{controls.map((one) => one.element)}
         <button type="button" onClick={() => { controls.forEach((one) => one.reset()); this.factors = {}; this.update(); }}>Reset</button></div>{this.output}</div></section>;
   }
@@ -67,10 +70,10 @@ class WhatIf {
     const rows = this.predictions.map((p) => ({ p, now: evaluate(p.model, statistics, device) }));
     const bars = rows.flatMap(({ p, now }) => [
       { name: p.model, value: p.milliseconds, text: time(p.milliseconds) },
-      { name: 'changed', value: now?.milliseconds ?? NaN, text: now ? `${time(now.milliseconds)}, ${speed(p.milliseconds / now.milliseconds)}, ${now.bound}` : 'no result', strong: true, colour: 'var(--s2)' },
+      { name: 'with changes', value: now?.milliseconds ?? NaN, text: now ? `${time(now.milliseconds)}, ${speed(p.milliseconds / now.milliseconds)}, ${now.bound}` : 'no result', strong: true, colour: 'var(--s2)' },
     ]);
     show(this.output, <Figure title="Predicted time with these changes" table={{ heads: ['Model', 'Time', 'Limited by'], rows: rows.map(({ p, now }) => [p.model, time(now?.milliseconds), now?.bound ?? '']) }}>
-      <Bars bars={bars} label="Predicted time with these changes" width={600} names={130} texts={210} /></Figure>);
+      <Bars bars={bars} label="Predicted time with these changes" /></Figure>);
   }
 }
 
@@ -85,7 +88,7 @@ function Parallelism({ prediction, launch }) {
   if (launch.occupancy) bars.push({ name: 'Resident warps', value: launch.occupancy.warps, text: count(launch.occupancy.warps), colour: 'var(--soft)' });
   return <Figure title={`Warp parallelism by ${prediction.model}`} table={{ heads: ['Quantity', 'Warps'], rows: bars.map((bar) => [bar.name, digits(bar.value)]) }}
     note="MWP: warps of a multiprocessor that can wait for memory at a time. CWP: warps that can compute while one waits, plus one. If CWP is larger, memory limits the kernel.">
-    <Bars bars={bars} label={`MWP ${digits(prediction.mwp)}, CWP ${digits(prediction.cwp)}`} width={520} names={120} /></Figure>;
+    <Bars bars={bars} label={`MWP ${digits(prediction.mwp)}, CWP ${digits(prediction.cwp)}`} /></Figure>;
 }
 
 const kParts = ['issue', 'units', 'wavefronts', 'L2', 'memory', 'launch', 'latency', 'overhead'];
@@ -98,7 +101,15 @@ function Parts({ prediction }) {
   const most = Math.max(...parts.map((term) => term.value));
   return <Figure title={`Time of each unit by ${prediction.model}`} table={{ heads: ['Unit', 'Cycles'], rows: parts.map((term) => [term.name, count(term.value)]) }}
     note="Each bar is the number of cycles that the launch would take if only this unit limited it.">
-    <Bars bars={parts.map((term) => ({ name: term.name, value: term.value, text: count(term.value), strong: term.value === most }))} label="Cycles of each unit" width={520} names={120} /></Figure>;
+    <Bars bars={parts.map((term) => ({ name: term.name, value: term.value, text: count(term.value), strong: term.value === most }))} label="Cycles of each unit" /></Figure>;
+}
+
+const halves = (terms) => (terms.length <= 8 ? [terms] : [terms.slice(0, Math.ceil(terms.length / 2)), terms.slice(Math.ceil(terms.length / 2))]);
+/** A value with its unit; times in the unit that suits them. */
+function termValue({ value, unit }) {
+  if (unit !== 'ms') return [digits(value), unit];
+  const [number, own] = time(value).split(' ');
+  return [number, own ?? unit];
 }
 
 function Model({ prediction, launch, open }) {
@@ -106,16 +117,16 @@ function Model({ prediction, launch, open }) {
     <div class="figures">
       <Parallelism prediction={prediction} launch={launch} /><Parts prediction={prediction} />
       {prediction.benefits.length > 0 && <Figure title="Time saved if one property were ideal" table={{ heads: ['Property', 'Saved'], rows: prediction.benefits.map((b) => [b.of, time(b.milliseconds)]) }}>
-        <Bars bars={prediction.benefits.filter((b) => b.milliseconds > 0).map((b) => ({ name: b.of, value: b.milliseconds, text: `${time(b.milliseconds)} (${percent(b.milliseconds / prediction.milliseconds)})`, strong: true, colour: 'var(--s3)' }))} label="Time saved" width={520} names={210} /></Figure>}
-      <Figure title="Terms"><PlainTable label={`Terms of ${prediction.model}`} heads={['Term', 'Value', 'Unit']} rows={prediction.terms.map((t) => [<code>{t.name}</code>, digits(t.value), t.unit])} /></Figure>
+        <Bars bars={prediction.benefits.filter((b) => b.milliseconds > 0).map((b) => ({ name: b.of, value: b.milliseconds, text: `${time(b.milliseconds)} (${percent(b.milliseconds / prediction.milliseconds)})`, strong: true, colour: 'var(--s3)' }))} label="Time saved" /></Figure>}
     </div>
+    <Figure title="Terms"><div class="halves">{halves(prediction.terms).map((terms, i) => <PlainTable label={`Terms of ${prediction.model}${i > 0 ? ', continued' : ''}`} heads={['Term', 'Value', 'Unit']} rows={terms.map((t) => [<code>{t.name}</code>, ...termValue(t)])} />)}</div></Figure>
     {prediction.remarks.length > 0 && <ul class="note">{prediction.remarks.map((remark) => <li>{remark}</li>)}</ul>}
   </details>;
 }
 
 function errorBar(prediction) {
-  const error = data.expectedError(prediction);
-  return error === undefined ? {} : { low: prediction.milliseconds / (1 + error), high: prediction.milliseconds * (1 + error) };
+  const range = data.expectedRange(prediction);
+  return range ? { low: range[0], high: range[1] } : {};
 }
 
 export const models = {
@@ -125,11 +136,12 @@ export const models = {
   draw(context) {
     const { launch } = context;
     const best = data.trusted(launch);
+    const lower = launch.predictions.map((p) => p.model).filter((model) => (launch.lower_bounds ?? []).includes(model));
     const bars = launch.predictions.map((p) => ({ name: p.model, value: p.milliseconds, text: `${time(p.milliseconds)}, ${p.bound}`, strong: p === best, ...errorBar(p) }));
     return [
-      <Figure title="Predicted time by model" note={`The strong bar is the model that the summary uses (${best.model}). Models that give lower bounds ignore latency.`}
+      <Figure title="Predicted time by model" note={`The dark bar is the model to trust on this device (${best.model}), with the range in which measured times typically are. ${lower.length > 0 ? `${list(lower)} ${lower.length > 1 ? 'give lower bounds' : 'gives a lower bound'}: the launch takes at least this time.` : ''}`}
         table={{ heads: ['Model', 'Time', 'Limited by'], rows: launch.predictions.map((p) => [p.model, time(p.milliseconds), p.bound]) }}>
-        <Bars bars={bars} label="Predicted time by model" width={720} /></Figure>,
+        <Bars bars={bars} label="Predicted time by model" /></Figure>,
       new WhatIf(context).element,
       <h2>Models</h2>,
       launch.predictions.map((p) => <Model prediction={p} launch={launch} open={p === best} />),

@@ -53,6 +53,31 @@ function work(launch) {
   return { flops, mostlyDouble: double > flops / 2 };
 }
 
+/** Levels that transfer equally many bytes have their points at the same place, and one label. */
+function together(points) {
+  const list = [];
+  for (const { intensity, name } of [...points].sort((a, b) => a.intensity - b.intensity)) {
+    const last = list.at(-1);
+    if (last && intensity < 1.05 * last.intensity) last.names.push(name);
+    else list.push({ intensity, names: [name] });
+  }
+  return list;
+}
+
+/** Where the name of each horizontal ceiling is: near its line, and on no other name or line. */
+function ceilingNames(types, y, right) {
+  const taken = [];
+  return types.map((type) => {
+    const own = y(type.rate);
+    const free = ([x, at]) => taken.every(([otherX, other]) => otherX !== x || Math.abs(other - at) >= 13)
+      && types.every((other) => other === type || y(other.rate) < at - 10 || y(other.rate) > at + 3);
+    const candidates = [0, 1, 2].flatMap((i) => [[right - 215 * i, own - 5], [right - 215 * i, own + 14]]);
+    const found = candidates.find(free) ?? candidates[1];
+    taken.push(found);
+    return found;
+  });
+}
+
 const decades = ([low, high]) => {
   const list = [];
   for (let power = Math.ceil(Math.log10(low)); power <= Math.floor(Math.log10(high)); power += 1) list.push(10 ** power);
@@ -77,8 +102,9 @@ function Chart({ report, launch }) {
     return `M${x(left)},${y(left * level.rate)} L${x(ridge)},${y(peak)}`;
   };
   const colour = (name) => kColours[levels.findIndex((level) => level.name === name)] ?? 'var(--ink)';
+  const names = ceilingNames(types, y, x(domain[1]));
   const slope = -Math.atan2(y(1) - y(10), x(10) - x(1)) * 180 / Math.PI;
-  return <Figure wide title="Attainable and predicted performance" note={`The points are the launch with the predicted time of ${data.trusted(launch).model}: at each level, its operations per byte that this level transfers. A point on its slope is limited by the bandwidth of the level.`}
+  return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level. Device files have no rates of half precision and of matrix units.`}
     table={{
       heads: ['Ceiling or point', 'Operations per byte', 'GB/s or GFLOP/s'],
       rows: [...levels.map((level) => [`Bandwidth of ${level.name}`, '', digits(level.rate)]), ...types.map((type) => [type.name, '', digits(type.rate)]),
@@ -87,10 +113,10 @@ function Chart({ report, launch }) {
     <Svg width={kWidth} height={kHeight} label={`Roofline: the launch reaches ${digits(achieved)} GFLOP/s of ${digits(peak)}`}>
       <BottomAxis scale={x} y={kHeight - 46} ticks={decades(domain)} format={digits} title="Floating-point operations per byte" grid={kHeight - 80} />
       <LeftAxis scale={y} x={64} ticks={decades(range)} format={digits} title="GFLOP/s" grid={kWidth - 80} />
-      {types.map((type) => {
+      {types.map((type, i) => {
         const left = Math.max(domain[0], type.rate / Math.max(...levels.map((level) => level.rate)));
         return <Fragment><line class="ceiling" x1={x(Math.min(left, domain[1]))} x2={x(domain[1])} y1={y(type.rate)} y2={y(type.rate)} />
-          <text x={x(domain[1])} y={y(type.rate) - 5} text-anchor="end">{`${type.name}: ${digits(type.rate)}`}</text></Fragment>;
+          <text x={names[i][0]} y={names[i][1]} text-anchor="end">{`${type.name}: ${digits(type.rate)}`}</text></Fragment>;
       })}
       {levels.map((level, i) => {
         const side = i > 0 && i === levels.length - 1 ? 15 : -6; // below the lowest line, above the others
@@ -99,7 +125,9 @@ function Chart({ report, launch }) {
           <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{`${level.name}: ${digits(level.rate)} GB/s`}</text></Fragment>;
       })}
       {points.map((point) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(peak, point.intensity * point.level.rate))} />
-        <circle cx={x(point.intensity)} cy={y(achieved)} r="6" style={{ fill: colour(point.name) }}><title>{`${point.name}: ${digits(point.intensity)} operations per byte`}</title></circle></Fragment>)}
+        <circle cx={x(point.intensity)} cy={y(achieved)} r="6" style={{ fill: colour(point.name) }}><title>{`${point.name}: ${digits(point.intensity)} operations per byte`}</title></circle>
+      </Fragment>)}
+      {together(points).map(({ intensity, names: here }, i) => <text class="halo" x={x(intensity)} y={y(achieved) + 22 + 15 * (i % 3)} text-anchor="middle">{here.join(', ')}</text>)}
     </Svg>
   </Figure>;
 }

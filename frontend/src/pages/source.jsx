@@ -4,9 +4,10 @@ import { h, newId, show } from '../dom.js';
 import { Table } from '../table.jsx';
 import * as data from '../data.js';
 import { cudaLine, ptxLine } from '../code.js';
-import { count, percent } from '../format.js';
+import { count, percent, plural } from '../format.js';
 import { ShareBar } from '../chart.jsx';
 
+const kMost = 8; // instructions of a line with their counters
 const kFixed = new Set(['line', 'ptx', 'source', 'pattern', 'lane_bytes', 'inlined', 'accesses']);
 
 const namesOfLaunches = new WeakMap();
@@ -57,10 +58,16 @@ function kernelRange(text, byLine) {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
-function cudaFiles(report, launch) {
+/** Inlined code counts where it is written, or at the line of the kernel that calls it. */
+const places = {
+  written: { title: 'where it is written', of: (instruction) => instruction.source },
+  called: { title: 'where the kernel calls it', of: (instruction) => instruction.inlined?.at(-1) ?? instruction.source },
+};
+
+function cudaFiles(report, launch, place) {
   const files = new Map(); // instructions by file
   for (const instruction of launch.instructions) {
-    const at = data.position(instruction.source);
+    const at = data.position(places[place].of(instruction));
     if (!at) continue;
     if (!files.has(at.file)) files.set(at.file, []);
     files.get(at.file).push({ at, instruction });
@@ -82,7 +89,7 @@ function cudaRows(report, file, entries, name, isRatio) {
   const numbers = text ? Array.from({ length: Math.max(text.length, end) }, (_, i) => i + 1) : [...byLine.keys()].sort((a, b) => a - b);
   return withShares(numbers.map((number) => {
     const row = byLine.get(number);
-    return { number, text: text?.[number - 1] ?? '', value: row?.value ?? NaN, instructions: row?.instructions ?? [] };
+    return { number, text: text?.[number - 1] ?? (text ? '' : row.instructions.map((one) => one.ptx).slice(0, 3).join(' ')), value: row?.value ?? NaN, instructions: row?.instructions ?? [] };
   }), isRatio);
 }
 
@@ -93,24 +100,43 @@ function withShares(rows, isRatio) {
   return rows;
 }
 
+/** Where the calls are through which the instructions of a row came into the kernel. */
+function callers(row) {
+  const found = new Set();
+  for (const { inlined = [], source: at } of row.instructions) {
+    const next = inlined[inlined.indexOf(at) + 1];
+    if (next !== undefined && inlined.includes(at)) found.add(data.baseName(next));
+  }
+  return found.size > 0 && h('span', { class: 'called' }, `called at ${[...found].slice(0, 3).join(', ')}${found.size > 3 ? ', …' : ''}`);
+}
+
 function columns(highlight, isRatio) {
   return [
     { title: 'Line', value: (row) => row.number, cell: (row) => String(row.number), numeric: true },
     { title: isRatio ? 'Value' : 'Count', value: (row) => (Number.isNaN(row.value) ? -1 : row.value), cell: (row) => (row.value > 0 ? count(row.value) : ''), numeric: true, descending: true },
     { title: isRatio ? 'Of largest' : 'Share', value: (row) => (Number.isNaN(row.share) ? -1 : row.share), cell: (row) => (row.value > 0 ? [percent(row.share), ShareBar({ share: row.share })] : ''), numeric: true, descending: true },
-    { title: 'Code', cell: (row) => h('code', null, highlight(row.text)), className: 'grow code' },
+    { title: 'Code', cell: (row) => [h('code', null, highlight(row.text)), highlight === cudaLine && callers(row)], className: 'grow code' },
   ];
 }
 
 /** Where an instruction was inlined, from the inside out. */
 function Inlined({ instruction }) {
   const chain = instruction.inlined ?? [];
-  return chain.length > 0 && <p>Inlined: {chain.map(data.baseName).join(', called from ')}.</p>;
+  return chain.length > 0 && <p>Inlined: written at {chain.map(data.baseName).join(', called at ')}.</p>;
+}
+
+/** Lines that are no instructions: .loc, labels, comments. */
+const isQuiet = (row) => row.instructions.length === 0 && /^\s*(\.|\/\/|[\w$]+:)/.test(row.text);
+
+/** The widest line decides how far a pane scrolls. */
+function widest(rows) {
+  let most = 20;
+  for (const { text } of rows) most = Math.max(most, text.length + 3 * (text.split('\t').length - 1));
+  return Math.min(most, 400);
 }
 
 function Details({ report, row }) {
-  if (row.instructions.length === 0) return <p class="note">Line {row.number} has no counted instruction.</p>;
-  return row.instructions.slice(0, 8).map((instruction) => <section class="details">
+  return row.instructions.slice(0, kMost).map((instruction) => <section class="details">
     <p><code>{instruction.ptx}</code> PTX line {instruction.line}{instruction.source && `, ${data.baseName(instruction.source)}`}{instruction.pattern && `: ${instruction.pattern}`}</p>
     <Inlined instruction={instruction} />
     <dl class="counters">{Object.entries(instruction).filter(([name, value]) => !kFixed.has(name) && typeof value === 'number' && value !== 0)
@@ -122,14 +148,17 @@ class View {
   constructor({ report, launch, place }) {
     Object.assign(this, { report, launch });
     this.names = metricNames(report, launch);
-    this.files = cudaFiles(report, launch);
-    const best = data.limitingCounter(launch).of === data.sectors ? data.names.sectors : data.names.instructions;
+    this.place = 'written';
+    this.files = cudaFiles(report, launch, this.place);
+    const best = data.limitingMetric(launch);
     this.metric = this.names.includes(place.metric) ? place.metric : this.names.includes(best) ? best : this.names[0];
     const wanted = launch.instructions.find((one) => one.line === Number(place.line));
     const at = data.position((wanted ?? launch.instructions.find((one) => one.source))?.source);
     this.file = at?.file ?? [...this.files.keys()][0];
     this.panes = <div class="panes" />;
-    this.details = <div class="line-details" role="status" aria-live="polite"><p class="note">Select a line to see its counters.</p></div>;
+    this.status = <p role="status" class="note">Select a line to see its counters.</p>;
+    this.counters = <div />;
+    this.details = <section class="line-details" aria-label="Counters of the selected line">{this.status}{this.counters}</section>;
     this.fill();
     if (wanted) this.reveal(wanted);
   }
@@ -141,17 +170,28 @@ class View {
     const file = this.files.size > 1 && <select onChange={() => { this.file = file.value; this.fill(); }}>
       {[...this.files.keys()].map((name) => <option value={name}>{name}</option>)}</select>;
     if (file) { file.value = this.file; this.fileSelect = file; }
-    return <div class="controls"><label>Heat by {metric}</label>{file && <label>File {file}</label>}
-      <p class="note">{this.report.metrics?.[this.metric]?.definition ?? ''}</p></div>;
+    const inlined = this.launch.instructions.some((one) => one.inlined) && <select onChange={() => { this.place = inlined.value; this.refile(); }}>
+      {Object.entries(places).map(([id, { title }]) => <option value={id}>{title}</option>)}</select>;
+    this.found = <span role="status" class="note" />;
+    const find = <input type="search" onInput={() => this.find(find.value, 0)} onKeydown={(event) => { if (event.key === 'Enter') this.find(find.value, event.shiftKey ? -1 : 1); }} />;
+    return <div class="controls"><label>Heat by {metric}</label><label title="Enter: the next line, Shift and Enter: the one before">Find {find}</label>{this.found}{file && <label>File {file}</label>}{inlined && <label>Inlined code counts {inlined}</label>}
+      {this.definition = <p class="note" />}</div>;
+  }
+
+  refile() {
+    this.files = cudaFiles(this.report, this.launch, this.place);
+    if (!this.files.has(this.file)) [this.file] = this.files.keys();
+    this.fill();
   }
 
   fill() {
     const isRatio = this.report.metrics?.[this.metric]?.ratio ?? false;
     this.ptx = this.pane('PTX', ptxRows(this.report, this.launch, this.metric, isRatio), ptxLine, isRatio);
     this.cuda = this.file === undefined ? null
-      : this.pane(`CUDA, ${data.baseName(this.file)}`, cudaRows(this.report, this.file, this.files.get(this.file), this.metric, isRatio), cudaLine, isRatio);
+      : this.pane(`CUDA, ${data.baseName(this.file)}`, cudaRows(this.report, this.file, this.files.get(this.file), this.metric, isRatio), cudaLine, isRatio,
+        !data.sourceLines(this.report, this.file) && `The file was not found when the report was written: ${this.file}. Each line shows its PTX instead.`);
     show(this.panes, this.controlsOnce ??= this.controls(), <div class="pair">{[this.cuda, this.ptx].filter((pane) => pane).map((pane) => pane.section)}</div>);
-    this.controlsOnce.querySelector('.note').textContent = this.report.metrics?.[this.metric]?.definition ?? '';
+    this.definition.textContent = this.report.metrics?.[this.metric]?.definition ?? '';
     if (this.fileSelect) this.fileSelect.value = this.file;
     for (const pane of [this.cuda, this.ptx]) if (pane) this.toHottest(pane);
   }
@@ -161,11 +201,29 @@ class View {
     requestAnimationFrame(() => { if (pane.table.current < 0) pane.table.element.scrollTop = Math.max(0, hottest * 24 - 120); });
   }
 
-  pane(title, rows, highlight, isRatio) {
+  pane(title, rows, highlight, isRatio, note) {
     const id = newId();
     const table = new Table({ label: title, rows, columns: columns(highlight, isRatio), height: Math.max(320, innerHeight - 330), onSelect: (row) => this.selected(row),
-      onOpen: (row) => this.selected(row), classOf: (row) => (this.marked?.has(row) ? 'marked' : null) });
-    return { table, section: <section aria-labelledby={id}><h2 id={id}>{title}</h2>{table.element}</section> };
+      onOpen: (row) => this.selected(row), classOf: (row) => (this.marked?.has(row) ? 'marked' : isQuiet(row) ? 'quiet' : null),
+      styleOf: (row) => (row.share > 0 ? { '--share': row.share.toFixed(3) } : null) });
+    table.table.style.setProperty('min-width', `calc(${widest(rows)} * .51rem + 18rem)`);
+    return { table, section: <section aria-labelledby={id}><h2 id={id}>{title}</h2>{note && <p class="note">{note}</p>}{table.element}</section> };
+  }
+
+  /** Makes the first line with this text the current one of each pane; `step` 1: the next one, -1: the one before. The
+   * browser's search does not see lines out of view. */
+  find(text, step) {
+    const wanted = text.toLowerCase();
+    const counts = [[this.cuda, 'CUDA'], [this.ptx, 'PTX']].filter(([pane]) => pane).map(([{ table }, name]) => {
+      const places = wanted === '' ? [] : table.rows.flatMap((row, i) => (row.text.toLowerCase().includes(wanted) ? [i] : []));
+      if (places.length > 0) {
+        const later = places.findIndex((i) => (step > 0 ? i > table.current : i >= table.current));
+        const at = step === 0 ? 0 : step > 0 ? Math.max(0, later) : (later < 0 ? places.length : later) - 1;
+        table.select(places.at(at), { silent: true });
+      }
+      return `${count(places.length)} in ${name}`;
+    });
+    this.found.textContent = wanted === '' ? '' : `${counts.join(', ')}`;
   }
 
   /** Marks the lines on the other side that belong to a line. */
@@ -178,7 +236,9 @@ class View {
       other.table.current = -1;
       if (first) other.table.selectRow(first, { silent: true });
     }
-    show(this.details, <Details report={this.report} row={row} />);
+    const kind = other === this.ptx ? 'Line' : 'PTX line';
+    this.status.textContent = `${kind} ${row.number}: ${row.instructions.length === 0 ? 'no counted instruction' : plural(row.instructions.length, 'instruction')}${row.instructions.length > kMost ? `; the first ${kMost} are listed` : ''}`;
+    show(this.counters, <Details report={this.report} row={row} />);
   }
 
   reveal(instruction) {

@@ -4,10 +4,10 @@ import { Fragment, h } from '../dom.js';
 import { Figure, ShareBar } from '../chart.jsx';
 import { Table } from '../table.jsx';
 import * as data from '../data.js';
-import { bytes, count, digits, extent, percent, plural, time } from '../format.js';
+import { bytes, count, digits, extent, list, percent, plural, time } from '../format.js';
 
 function Tile({ title, value, note, share }) {
-  return <div class="tile"><dt>{title}</dt><dd class="value">{value}</dd>{share !== undefined && <ShareBar share={share} />}<dd class="note">{note}</dd></div>;
+  return <div class="tile"><dt>{title}</dt><dd class={value.length > 10 ? 'value long' : 'value'}>{value}</dd>{share !== undefined && <ShareBar share={share} />}<dd class="note">{note}</dd></div>;
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -15,10 +15,20 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const limiter = (bound) => (!bound ? '–' : bound === 'compute' ? 'Computation' : capital(bound));
 const sentence = (text) => capital(text) + (/[.!?]$/.test(text) ? '' : '.');
 
-function timeNote(prediction) {
+const isBound = (launch, prediction) => (launch.lower_bounds ?? []).includes(prediction?.model);
+
+function timeNote(launch, prediction) {
   if (!prediction) return 'no model has parameters for this device';
-  const error = data.expectedError(prediction);
-  return `${error ? `± ${percent(error)}, ` : ''}predicted by ${prediction.model}`;
+  const range = !isBound(launch, prediction) && data.expectedRange(prediction);
+  return `${range ? `typically ${time(range[0])} to ${time(range[1])}, ` : ''}predicted by ${prediction.model}`;
+}
+
+const absent = new Set(['bank conflicts', 'divergence', 'barriers']);
+/** What would save most: "2.16 % less time without bank conflicts". */
+function savingNote(prediction) {
+  const [largest] = [...prediction?.benefits ?? []].sort((a, b) => b.milliseconds - a.milliseconds);
+  if (!largest || largest.milliseconds < 0.01 * prediction.milliseconds) return '';
+  return `${percent(largest.milliseconds / prediction.milliseconds)} less time ${absent.has(largest.of) ? 'without' : 'with ideal'} ${largest.of}`;
 }
 
 function Tiles({ launch }) {
@@ -30,54 +40,56 @@ function Tiles({ launch }) {
   const o = launch.occupancy;
   const passes = data.passes(m);
   return <dl class="tiles">
-    <Tile title="Predicted time" value={time(prediction?.milliseconds)} note={timeNote(prediction)} />
-    <Tile title="Limited by" value={limiter(prediction?.bound)} note={`${extent(launch.grid)} blocks of ${extent(launch.block)} threads`} />
+    <Tile title="Predicted time" value={`${isBound(launch, prediction) ? 'at least ' : ''}${time(prediction?.milliseconds)}`} note={timeNote(launch, prediction)} />
+    <Tile title="Limited by" value={limiter(prediction?.bound)} note={savingNote(prediction)} />
+    <Tile title="Launch" value={plural(launch.grid.reduce((a, b) => a * b), 'block')} note={`grid of ${extent(launch.grid)}, blocks of ${extent(launch.block)} threads`} />
     {o && <Tile title="Occupancy" value={percent(o.ratio)} share={o.ratio}
-      note={`${o.warps} warps in ${plural(o.blocks, 'block')}, limited by ${o.bound_by.join(', ')}`} />}
+      note={`${o.warps} warps in ${plural(o.blocks, 'block')} per multiprocessor, limited by ${list(o.bound_by)}`} />}
     {active !== undefined && <Tile title="Active threads per warp" value={`${digits(active)} of 32`} share={active / 32}
-      note={`${count(data.metric(m, data.names.instructions))} warp instructions`} />}
-    {moved > 0 && <Tile title="Sectors that are needed" value={percent(ideal / moved)} share={ideal / moved}
-      note={`${bytes(32 * moved)} requested in ${count(moved)} sectors`} />}
+      note={plural(data.metric(m, data.names.instructions), 'warp instruction')} />}
+    {moved > 0 && <Tile title="Sectors used" value={percent(ideal / moved)} share={ideal / moved}
+      note={`${count(moved)} sectors requested (${bytes(32 * moved)}); ${count(ideal)} are enough`} />}
     {passes > 0 && <Tile title="Shared memory without conflicts" value={percent(1 - data.conflicts(m) / passes)}
       share={1 - data.conflicts(m) / passes} note={`${count(data.conflicts(m))} of ${count(passes)} passes are conflicts`} />}
   </dl>;
 }
 
 function WorstLines({ report, launch, app }) {
-  const counter = data.limitingCounter(launch);
-  const lines = data.worstLines(report, launch, counter).slice(0, 5);
+  const { of, lines } = launch.costly_lines ?? { lines: [] };
   if (lines.length === 0) return null;
+  const place = (line) => (line.file ? `${data.baseName(line.file)}:${line.line}` : `PTX line ${line.line}`);
+  const ptx = (line) => launch.instructions.find((one) => one.line === line.ptx_line);
   return <section aria-labelledby="worst">
-    <h2 id="worst">Lines with the largest share of {counter.title}</h2>
-    <table class="plain lines"><thead><tr><th scope="col">Line</th><th scope="col" class="number">Share</th><th scope="col">Code</th></tr></thead>
+    <h2 id="worst">Most expensive lines, by their share of {of}</h2>
+    <table class="plain lines" aria-labelledby="worst"><thead><tr><th scope="col">Line</th><th scope="col" class="number">Share</th><th scope="col">Code</th></tr></thead>
       <tbody>{lines.map((line) => <tr>
-        <th scope="row"><a href={app.address({ page: 'source', line: line.instructions[0].line })}>
-          {line.at ? `${data.baseName(line.at.file)}:${line.at.line}` : `PTX line ${line.instructions[0].line}`}</a></th>
+        <th scope="row"><a href={app.address({ page: 'source', line: line.ptx_line })}>{place(line)}</a></th>
         <td class="number">{percent(line.share)}<ShareBar share={line.share} /></td>
-        <td><code>{line.text}</code></td></tr>)}</tbody></table>
+        <td><code>{(line.file && data.lineOf(report, line)) || ptx(line)?.ptx}</code>
+          {line.cost && <p class="note">{line.cost}{ptx(line)?.pattern && `, ${ptx(line).pattern}`}</p>}</td></tr>)}</tbody></table>
   </section>;
 }
 
-/** "1.8 times as fast", where the report has an estimate. */
-const speedup = (finding) => finding.speedup;
+/** Of other units, such as idle multiprocessors, the message says it better. */
+const isCost = (unit) => unit !== 'multiprocessors' && unit !== 'warps';
 
 export function Finding({ finding, app }) {
-  const gain = speedup(finding);
+  const gain = finding.speedup; // null where the report has no estimate
   const line = finding.lines[0];
   return <li class={`finding ${finding.severity}`}>
     <h3><span class="severity">{finding.severity}</span> {finding.rule}
-      {gain > 1.005 && <span class="gain">{digits(gain)} times as fast if mended</span>}</h3>
+      {' '}{gain > 1.005 && <span class="gain">{digits(gain)} times as fast if fixed</span>}</h3>
     <p>{line !== undefined && <Fragment><a href={app.address({ page: 'source', line })}>{finding.source
       ? data.baseName(finding.source) : `PTX line ${line}`}</a>{': '}</Fragment>}{finding.message}</p>
     {finding.remedy && <p>{sentence(finding.remedy)}</p>}
     {finding.advice && finding.advice !== finding.remedy && <p class="advice">{sentence(finding.advice)}</p>}
-    {finding.excess > 0 && <p class="note">{count(finding.excess)} {finding.unit} more than a perfect access</p>}
-    {finding.page && <p class="note">Documentation: docs/{finding.page}</p>}
+    {finding.excess > 0 && isCost(finding.unit) && <p class="note">{count(finding.excess)} {finding.unit} more than necessary</p>}
+    {finding.page && <p class="note">More: <code>warplens explain {finding.rule}</code>, or docs/{finding.page}</p>}
   </li>;
 }
 
 function Findings({ launch, app }) {
-  const list = [...launch.findings].sort((a, b) => (speedup(b) ?? 0) - (speedup(a) ?? 0));
+  const list = data.topFindings(launch);
   return <section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
     {list.length === 0 ? <p>Nothing to improve was found.</p>
@@ -87,7 +99,7 @@ function Findings({ launch, app }) {
 
 function Kernels({ report, app }) {
   const groups = data.byKernel(report.launches);
-  const worst = (group) => report.launches[group.launches[0]].findings[0]?.rule ?? '';
+  const worst = (group) => data.topFindings(report.launches[group.launches[0]])[0]?.rule ?? '';
   const table = new Table({
     label: 'Kernels',
     rows: groups,
@@ -99,10 +111,10 @@ function Kernels({ report, app }) {
       { title: 'Time', value: (g) => g.milliseconds, cell: (g) => time(g.milliseconds), numeric: true, descending: true },
       { title: 'Share', value: (g) => g.share, cell: (g) => <Fragment>{percent(g.share)}<ShareBar share={g.share} /></Fragment>, numeric: true, descending: true },
       { title: 'Limited by', value: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '' },
-      { title: 'First finding', value: worst, cell: worst },
+      { title: 'Main finding', value: worst, cell: worst },
     ],
   });
-  return <section aria-labelledby="kernels"><h2 id="kernels">{plural(groups.length, 'kernel')}, {plural(report.launches.length, 'launch').replace('launchs', 'launches')}</h2>{table.element}</section>;
+  return <section aria-labelledby="kernels"><h2 id="kernels">{plural(groups.length, 'kernel')}, {plural(report.launches.length, 'launch')}</h2>{table.element}</section>;
 }
 
 function Launches({ report, place, app }) {
@@ -122,7 +134,7 @@ function Launches({ report, place, app }) {
       { title: 'Findings', value: (r) => r.launch.findings.length, cell: (r) => String(r.launch.findings.length), numeric: true, descending: true },
     ],
   });
-  return <details class="section"><summary>All launches</summary>{table.element}</details>;
+  return <details class="section"><summary>All {plural(rows.length, 'launch')}</summary>{table.element}</details>;
 }
 
 export const summary = {
@@ -139,7 +151,7 @@ export const summary = {
       <Tiles launch={launch} />
       <WorstLines report={report} launch={launch} app={app} />
       <Findings launch={launch} app={app} />
-      {(launch.remarks ?? []).map((remark) => <p class="note">{remark}</p>)}
+      {(launch.remarks ?? []).map((remark) => <p class="note">{sentence(remark)}</p>)}
       {launch.printed && <Figure title="Printed by the kernel"><pre tabindex="0">{launch.printed}</pre></Figure>}
     </Fragment>;
   },

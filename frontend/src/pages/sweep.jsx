@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of `warplens sweep`: a metric over a setting, a line for each combination of the others.
 import { Fragment, h, show } from '../dom.js';
-import { BottomAxis, Figure, LeftAxis, Svg } from '../chart.jsx';
+import { BottomAxis, Figure, LeftAxis, Legend, Svg } from '../chart.jsx';
 import { Table } from '../table.jsx';
-import { count, digits, time } from '../format.js';
+import { count, plural, time } from '../format.js';
 import { scaleLinear, scalePoint } from 'd3-scale';
 import { line } from 'd3-shape';
 
@@ -28,6 +28,8 @@ function varying(rows) {
 const setting = (row, key) => row.settings[key] ?? (key === 'kernel' ? row.kernel : key === 'device' ? row.device_id : '');
 /** Numbers in their order, other values as they come. */
 const inOrder = (values) => (values.every((value) => !Number.isNaN(parseFloat(value))) ? [...values].sort((a, b) => parseFloat(a) - parseFloat(b)) : values);
+/** "milliseconds" is what people call the predicted time; other metrics keep the names of --counters. */
+const titleOf = (metric) => (metric === 'milliseconds' ? 'Predicted time' : metric.endsWith('.milliseconds') ? `Time by ${metric.slice(0, -13)}` : metric);
 const format = (metric) => (metric.endsWith('milliseconds') ? time : count);
 
 function Chart({ rows, metric, axis }) {
@@ -45,10 +47,10 @@ function Chart({ rows, metric, axis }) {
   const y = scaleLinear().domain([0, Math.max(...values)]).nice().range([kHeight - 46, 34]);
   const list = [...groups].slice(0, kMostLines);
   const text = format(metric);
-  return <Fragment><Figure wide title={`${metric} over ${axis}`} note={groups.size > kMostLines ? `The picture has the first ${kMostLines} of ${groups.size} lines; the table has all.` : null}
-    table={{ heads: [axis, ...list.map(([name]) => name || metric)], rows: places.map((place) => [place, ...list.map(([, group]) => text(valueOf(group.find((row) => setting(row, axis) === place) ?? { metrics: {} }, metric)))]) }}>
-    <Svg width={kWidth} height={kHeight} label={`${metric} over ${axis}; the table has the values`}>
-      <LeftAxis scale={y} x={70} ticks={y.ticks(5)} format={text} title={metric} grid={kWidth - 90} />
+  return <Fragment><Figure wide title={`${titleOf(metric)} over ${axis}`} note={groups.size > kMostLines ? `The picture has the first ${kMostLines} of ${groups.size} lines; the table has all.` : null}
+    table={{ heads: [axis, ...list.map(([name]) => name || titleOf(metric))], rows: places.map((place) => [place, ...list.map(([, group]) => text(valueOf(group.find((row) => setting(row, axis) === place) ?? { metrics: {} }, metric)))]) }}>
+    <Svg width={kWidth} height={kHeight} label={`${titleOf(metric)} over ${axis}; the table has the values`}>
+      <LeftAxis scale={y} x={70} ticks={y.ticks(5)} format={text} title={titleOf(metric)} grid={kWidth - 90} />
       <BottomAxis scale={Object.assign((value) => x(value), { range: () => x.range() })} y={kHeight - 46} ticks={places.length > 24 ? places.filter((_, i) => i % Math.ceil(places.length / 24) === 0) : places} format={(place) => place} title={axis} />
       {list.map(([, group], i) => {
         const points = places.map((place) => group.find((row) => setting(row, axis) === place)).filter((row) => row && Number.isFinite(valueOf(row, metric)));
@@ -58,7 +60,7 @@ function Chart({ rows, metric, axis }) {
         </g>;
       })}
     </Svg></Figure>
-    {groups.size > 1 && <ul class="legend">{list.map(([name], i) => <li><span class={`key s${i % kColours + 1}${i >= kColours ? ' dashed' : ''}`} aria-hidden="true" />{name}</li>)}</ul>}</Fragment>;
+    {groups.size > 1 && <Legend names={list.map(([name]) => name)} colours={kColours} />}</Fragment>;
 }
 
 export const sweep = {
@@ -68,6 +70,7 @@ export const sweep = {
     const rows = good(report);
     if (rows.length === 0) return <p>No configuration has a result: {report.sweep[0]?.failure}</p>;
     const keys = varying(rows);
+    const failed = rows.length < report.sweep.length;
     const metrics = [...new Set(rows.flatMap((row) => Object.keys(row.metrics)))];
     let metric = metrics.includes('milliseconds') ? 'milliseconds' : metrics[0];
     let axis = keys.includes('block') ? 'block' : keys.at(-1) ?? 'kernel';
@@ -81,26 +84,29 @@ export const sweep = {
         height: Math.min(480, 26 * report.sweep.length + 34),
         columns: [
           ...(keys.length > 0 ? keys : ['kernel']).map((key) => ({ title: key, value: (row) => (Number.isNaN(parseFloat(setting(row, key))) ? setting(row, key) : parseFloat(setting(row, key))), cell: (row) => setting(row, key) })),
-          { title: metric, value: (row) => valueOf(row, metric), cell: (row) => (row.failure === null ? format(metric)(valueOf(row, metric)) : ''), numeric: true },
+          { title: titleOf(metric), value: (row) => valueOf(row, metric), cell: (row) => (row.failure === null ? format(metric)(valueOf(row, metric)) : ''), numeric: true },
           { title: 'Occupancy', value: (row) => row.metrics.resident_warps ?? NaN, cell: (row) => (row.metrics.resident_warps === undefined ? '' : `${count(row.metrics.resident_warps)} warps`), numeric: true, descending: true },
           { title: 'Limited by', value: (row) => row.bound, cell: (row) => row.bound },
-          { title: 'Result', value: (row) => row.failure ?? '', cell: (row) => row.failure ?? '', className: 'grow' },
+          failed ? { title: 'Failure', value: (row) => row.failure ?? '', cell: (row) => row.failure ?? '', className: 'grow' } : { title: '', cell: () => '', className: 'grow' },
         ],
         sort: (keys.length > 0 ? keys : ['kernel']).length,
       }).element);
     };
     draw();
     const select = (values, now, set) => {
-      const element = <select onChange={() => { set(element.value); draw(); }}>{values.map((value) => <option value={value}>{value}</option>)}</select>;
+      const element = <select onChange={() => { set(element.value); draw(); }}>{values.map((value) => <option value={value}>{titleOf(value)}</option>)}</select>;
       element.value = now;
       return element;
     };
     const best = Object.entries(report.recommended ?? {});
+    const timed = rows.filter((row) => row.metrics.milliseconds > 0);
+    const fastest = timed.length > 1 && timed.reduce((a, b) => (b.metrics.milliseconds < a.metrics.milliseconds ? b : a));
     return [
+      fastest && <p>Shortest predicted time: {time(fastest.metrics.milliseconds)}, with {keys.map((key) => `${key} ${setting(fastest, key)}`).join(', ')}.</p>,
       best.length > 0 && <p>Recommended: {best.map(([key, value]) => `${key} ${value}`).join(', ')}</p>,
       <div class="controls"><label>Metric {select(metrics, metric, (value) => { metric = value; })}</label>
         {keys.length > 1 && <label>Over {select(keys, axis, (value) => { axis = value; })}</label>}</div>,
-      frame, <h2>{digits(report.sweep.length)} configurations</h2>, table,
+      frame, <h2>{plural(report.sweep.length, 'configuration')}</h2>, table,
     ];
   },
 };
