@@ -2,6 +2,7 @@
 #include "analyzers/code_findings.hpp"
 
 #include "analyzers/finding_kinds.hpp"
+#include "analyzers/finding_parts.hpp"
 #include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/effects.hpp"
 #include "emulator/isa/special_registers.hpp"
@@ -18,26 +19,8 @@ namespace {
 
 using ir::Instruction;
 
-bool has_part(const Instruction& i, std::string_view part) {
-  const std::string spelled = std::string(i.opcode) + ".";
-  return spelled.find("." + std::string(part) + ".") != std::string::npos;
-}
-
-Finding in_code(const InstructionRow& row, std::string_view rule, Severity severity) {
-  Finding finding;
-  finding.rule = rule;
-  finding.severity = severity;
-  finding.lines = {row.line};
-  finding.source_file = row.source_file;
-  finding.source_line = row.source_line;
-  finding.page = page_of(rule);
-  return finding;
-}
-
-void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys) {
-  for (const MetricKey& key : keys)
-    if (const Metric* metric = row.metrics.find(key)) finding.values.push_back(*metric);
-}
+// A warp combines 32 values in five steps, each a shuffle and an operation; then one lane is chosen.
+constexpr double kCombineInstructions = 12;
 
 /// What the value of a register depends on.
 struct Origins {
@@ -178,25 +161,6 @@ private:
   [[nodiscard]] const Instruction& of(const InstructionRow& row) const {
     return code_.function->instructions[row.instruction];
   }
-  static double executed(const InstructionRow& row) {
-    return static_cast<double>(row.metrics.integer(MetricId::warp_instructions));
-  }
-
-  /// The range of the recorded addresses of an instruction in a space.
-  struct Range {
-    std::uint64_t low = ~std::uint64_t{0}, high = 0;
-    [[nodiscard]] bool meets(const Range& o) const { return low < o.high && o.low < high; }
-  };
-  static Range range_of(const InstructionRow& row) {
-    Range range;
-    for (const RecordedAccess& a : row.recorded)
-      if (a.space == isa::Space::global && a.cta == 0)
-        for (const int lane : exec::EachLane(a.mask)) {
-          range.low = std::min(range.low, a.addresses[lane]);
-          range.high = std::max(range.high, a.addresses[lane] + a.lane_bytes);
-        }
-    return range;
-  }
 
   /// Whether the threads of a block may exchange data: through shared memory, or because the kernel loads from where it
   /// stores.
@@ -207,13 +171,7 @@ private:
           head == "fence" || head == "membar" || has_part(i, "volatile"))
         return true;
     }
-    for (const InstructionRow& store : profile_.instructions) {
-      if (store.counts.of_global(exec::AccessKind::store).requests == 0) continue;
-      for (const InstructionRow& load : profile_.instructions)
-        if (load.counts.of_global(exec::AccessKind::load).requests != 0 && range_of(store).meets(range_of(load)))
-          return true;
-    }
-    return false;
+    return loads_what_it_stores(profile_);
   }
 
   void barriers() {
@@ -224,7 +182,7 @@ private:
       return;
     for (const InstructionRow& row : profile_.instructions) {
       if (!is_barrier(row) || executed(row) == 0) continue;
-      Finding finding = in_code(row, "UnneededBarrier", Severity::warning);
+      Finding finding = at_row(row, "UnneededBarrier", Severity::warning);
       finding.message = "no data crosses this barrier: the kernel does not use shared memory, and does not load what "
                         "it stores";
       finding.remedy = finding.advice = "remove the barrier";
@@ -238,13 +196,14 @@ private:
 
   void doubles() {
     bool data = false, converted = false;
-    double arithmetic = 0, most = 0;
+    double arithmetic = 0, conversions = 0, most = 0;
     const InstructionRow* worst = nullptr;
     for (const InstructionRow& row : profile_.instructions) {
       const Instruction& i = of(row);
       if (!has_part(i, "f64")) continue;
       data = data || i.head() == "ld" || i.head() == "st" || i.head() == "atom" || i.head() == "red";
       converted = converted || (i.head() == "cvt" && i.opcode.ends_with(".f32"));
+      if (i.head() == "cvt" && has_part(i, "f32")) conversions += executed(row);
       if (isa::info(i.instruction_class).issue != "double_precision") continue;
       arithmetic += executed(row);
       if (executed(row) <= most) continue;
@@ -252,7 +211,7 @@ private:
       worst = &row;
     }
     if (data || !converted || worst == nullptr) return;
-    Finding finding = in_code(*worst, "DoublePrecisionInFloat", Severity::warning);
+    Finding finding = at_row(*worst, "DoublePrecisionInFloat", Severity::warning);
     finding.message = fmt::format("{:.10g} warp instructions compute in double precision, but the kernel loads and "
                                   "stores no double: a constant such as 1.0 makes the expression around it double",
                                   arithmetic);
@@ -260,6 +219,7 @@ private:
     finding.excess = arithmetic;
     finding.unit = "instructions";
     finding.changes.doubles = arithmetic;
+    finding.changes.instructions = conversions;
     keep_evidence(finding, *worst, {MetricId::warp_instructions});
     findings_.push_back(std::move(finding));
   }
@@ -278,7 +238,7 @@ private:
     if (worst == nullptr) return;
     const double all = static_cast<double>(profile_.integer(MetricId::warp_instructions));
     if (requests < kLeastLocal * all) return;
-    Finding finding = in_code(*worst, "LocalMemory", Severity::note);
+    Finding finding = at_row(*worst, "LocalMemory", Severity::note);
     finding.message = fmt::format("{:.3g} % of the instructions access local memory, which lies in device memory: an "
                                   "array of each thread whose indices are not known at compile time",
                                   100 * requests / all);
@@ -300,7 +260,7 @@ private:
       if (extra == 0 || extra < kLeastExcess * passes) continue;
       const double requests = passes - extra;
       Finding finding =
-          in_code(row, "ConstantSerialized", extra >= kMostlyWaste * passes ? Severity::warning : Severity::note);
+          at_row(row, "ConstantSerialized", extra >= kMostlyWaste * passes ? Severity::warning : Severity::note);
       finding.message = fmt::format("the threads of a warp read {:.3g} different words of constant memory at a time, "
                                     "one after the other",
                                     passes / requests);
@@ -318,10 +278,9 @@ private:
   void loaded_again() {
     const ir::ControlFlow flow = ir::control_flow(*code_.function);
     const std::vector<ir::Effect> effects = ir::effects(*code_.module, *code_.function);
-    std::map<std::uint32_t, const InstructionRow*> row_of;
-    for (const InstructionRow& row : profile_.instructions) row_of[row.instruction] = &row;
+    const std::map<std::uint32_t, const InstructionRow*> row_of = rows_by_instruction(profile_);
     for (const ir::Block& block : flow.blocks) {
-      std::map<std::pair<std::uint32_t, std::int64_t>, bool> known; // address: whether a store followed
+      std::map<Address, bool> known; // whether a store followed
       for (std::uint32_t i = block.first; i < block.end; ++i) {
         const Instruction& instruction = code_.function->instructions[i];
         const bool global = has_part(instruction, "global");
@@ -329,10 +288,10 @@ private:
           for (auto& [address, stored] : known) stored = true;
         if (instruction.head() == "bar" || instruction.head() == "call" || instruction.head() == "barrier")
           known.clear();
-        const auto address = address_of(instruction);
+        const auto address = address_of(*code_.function, instruction);
         if (instruction.head() == "ld" && global && address && !has_part(instruction, "volatile")) {
           const auto found = known.find(*address);
-          if (found != known.end() && found->second && row_of.count(i) != 0) again(*row_of[i]);
+          if (found != known.end() && found->second && row_of.count(i) != 0) again(*row_of.at(i));
           known[*address] = false;
         }
         for (const std::uint32_t written : effects[i].writes)
@@ -341,23 +300,14 @@ private:
     }
   }
 
-  [[nodiscard]] std::optional<std::pair<std::uint32_t, std::int64_t>> address_of(const Instruction& i) const {
-    for (const ir::Operand& o : code_.function->operands(i))
-      if (o.kind == ir::OperandKind::address && o.count == 1) {
-        const ir::Operand& base = code_.function->operand_pool[o.index];
-        if (base.kind == ir::OperandKind::reg) return std::pair(base.index, o.value);
-      }
-    return std::nullopt;
-  }
-
   void again(const InstructionRow& row) {
-    Finding finding = in_code(row, "RepeatedLoad", Severity::note);
+    Finding finding = at_row(row, "RepeatedLoad", Severity::note);
     finding.message = "the kernel loads this word again after a store, because the store could have changed it";
     finding.remedy = "declare the pointers of the kernel const and __restrict__, or keep the word in a variable";
     finding.advice = finding.remedy;
     finding.excess = executed(row);
     finding.unit = "requests";
-    finding.changes.accesses.push_back({row.instruction, 0});
+    finding.changes.accesses.push_back({row.instruction, 1, 0});
     finding.changes.instructions = executed(row);
     keep_evidence(finding, row, {MetricId::global_requests_ld, MetricId::global_sectors});
     findings_.push_back(std::move(finding));
@@ -372,7 +322,7 @@ private:
       if (!row.pattern.ends_with("broadcast")) continue;
       const bool integer_add = has_part(i, "add") && !has_part(i, "f32") && !has_part(i, "f64");
       if (integer_add && !atomic) continue;
-      Finding finding = in_code(row, "ContendedAtomics", Severity::warning);
+      Finding finding = at_row(row, "ContendedAtomics", Severity::warning);
       finding.message = "the threads of a warp update the same word, one after the other";
       finding.remedy = "combine the values of the warp with shuffles or __reduce_add_sync, and let one thread of it do "
                        "the atomic";
@@ -380,6 +330,10 @@ private:
                        "the copies at the end";
       finding.excess = static_cast<double>(row.metrics.integer(MetricId::thread_instructions_on)) - executed(row);
       finding.unit = "atomics";
+      const auto sectors = static_cast<double>(row.metrics.integer(MetricId::global_sectors_atom) +
+                                               row.metrics.integer(MetricId::global_sectors_red));
+      if (sectors > executed(row)) finding.changes.accesses.push_back({row.instruction, executed(row) / sectors});
+      finding.changes.instructions = -kCombineInstructions * executed(row);
       keep_evidence(finding, row, {MetricId::global_requests_atom, MetricId::global_requests_red});
       findings_.push_back(std::move(finding));
     }

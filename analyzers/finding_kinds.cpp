@@ -97,7 +97,9 @@ FindingKind constants() {
 FindingKind repeated_load() {
   return {"RepeatedLoad",
           "A word is loaded again after a store, because the pointers of both could be equal.",
-          "two loads from one address in a basic block, with a store to global memory in between",
+          "two loads from one address in a basic block, with a store to global memory in between; or a load in a loop "
+          "that visits the same words at least four times, in a kernel that stores to global memory and whose threads "
+          "exchange no data",
           "a note",
           {"declare the pointers const and __restrict__", "keep the word in a variable"},
           "findings.md#repeatedload"};
@@ -121,6 +123,70 @@ FindingKind block_size() {
           warning_from("the share of these lanes"),
           {"make the block size a multiple of 32 threads"},
           "findings.md#blocksize"};
+}
+
+FindingKind narrow_loads() {
+  return {"NarrowLoads",
+          "A thread loads words that follow each other one by one, although one instruction can load up to 16 bytes.",
+          "loads from consecutive addresses in a basic block, without a store in between, whose first address is a "
+          "multiple of the bytes of all in each recorded access; where the model to trust predicts that fewer loads "
+          "save at least 5 %",
+          "a note",
+          {"load float4, float2 or another type with an alignment of 8 or 16 bytes"},
+          "findings.md#narrowloads"};
+}
+
+FindingKind unused_result() {
+  return {"UnusedResult",
+          "The kernel stores a result that it overwrites, or loads a word that it does not use.",
+          "a store in a loop that goes to the same words at least four times, in a kernel whose threads exchange no "
+          "data; or a volatile load whose registers no instruction reads",
+          "a note",
+          {"keep the value in a variable during the loop", "remove the load"},
+          "findings.md#unusedresult"};
+}
+
+FindingKind within_warp() {
+  return {"SharedWithinWarp",
+          "Shared memory exchanges words only between the threads of a warp, which shuffles could do.",
+          "each recorded load of shared memory reads words that one store of the same warp, and no other warp, stored, "
+          "some of them by other lanes; where the model to trust predicts a saving of at least 5 %",
+          "a note",
+          {"use __shfl_sync() and its variants"},
+          "findings.md#sharedwithinwarp"};
+}
+
+FindingKind redundant_loads() {
+  return {"RedundantLoads",
+          "The threads of a block load the same words of global memory.",
+          fmt::format("loads that a warp executes at least {:g} times, and whose words the threads of a block load at "
+                      "least {:g} times each; where the model to trust predicts that staging saves at least 5 %",
+                      kLeastVisits, kLeastReuse),
+          "a note",
+          {"stage tiles in shared memory", "let each thread compute several results from the words in its registers"},
+          "findings.md#redundantloads"};
+}
+
+FindingKind low_cache_reuse() {
+  return {"LowCacheReuse",
+          "The first-level cache evicts sectors before the kernel loads them again.",
+          fmt::format("at least {:g} % of the sectors that a load misses were in the cache before, with --analyzers "
+                      "caches; where the model to trust predicts that hits save at least 5 %",
+                      100 * kMostlyWaste),
+          "a note",
+          {"do all work on a part of the data that fits in the cache before the next part"},
+          "findings.md#lowcachereuse"};
+}
+
+FindingKind tail() {
+  return {"TailEffect",
+          "The blocks cannot be divided evenly among the multiprocessors, so that most of them are idle at the end.",
+          fmt::format("at least {:g} % of the time of the multiprocessors is idle at the end, where the model to trust "
+                      "predicts that smaller blocks save at least 5 %",
+                      100 * kLeastTail),
+          "a note",
+          {"use smaller blocks", "distribute the work of a thread over several"},
+          "findings.md#taileffect"};
 }
 
 FindingKind too_few_blocks() {
@@ -155,8 +221,10 @@ FindingKind impossible() {
 
 const std::vector<FindingKind>& finding_kinds() {
   static const std::vector<FindingKind> kinds{
-      uncoalesced(),   conflicts(), divergence(), unneeded_barrier(), double_precision(), local(),     constants(),
-      repeated_load(), contended(), block_size(), too_few_blocks(),   occupancy(),        impossible()};
+      uncoalesced(),    conflicts(),   divergence(),      unneeded_barrier(), double_precision(),
+      local(),          constants(),   repeated_load(),   contended(),        narrow_loads(),
+      unused_result(),  within_warp(), redundant_loads(), low_cache_reuse(),  block_size(),
+      too_few_blocks(), tail(),        occupancy(),       impossible()};
   return kinds;
 }
 

@@ -16,6 +16,9 @@ constexpr double kFewestLanes = 24;    ///< active and not predicated off, of 32
 constexpr double kMostDivergent = 0.1; ///< of the executions of a branch
 constexpr double kCachedAnyway = 0.5;  ///< of the sectors of a misaligned access: from there on, alignment saves little
 constexpr double kLeastLocal = 0.02;   ///< of the instructions of a launch: fewer do not limit it
+constexpr double kLeastReuse = 4;      ///< of a word by the threads of a block, from which on staging is tried …
+constexpr double kLeastVisits = 8;     ///< … for loads that a warp executes this often
+constexpr double kLeastTail = 0.2;     ///< of the places for blocks that are empty while the last blocks run
 constexpr double kMostlyWaste = 0.5;   ///< from this share on, a finding is a warning
 
 struct FindingKind {

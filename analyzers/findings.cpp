@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/findings.hpp"
 
+#include "analyzers/access_findings.hpp"
 #include "analyzers/code_findings.hpp"
 #include "analyzers/finding_kinds.hpp"
 #include "analyzers/remedies.hpp"
@@ -40,6 +41,7 @@ void Changes::add(const Changes& other) {
   instructions += other.instructions;
   barriers += other.barriers;
   doubles += other.doubles;
+  missed += other.missed;
   local = local || other.local;
 }
 
@@ -49,6 +51,7 @@ struct Subject {
   const Profile& profile;
   const DeviceRules& rules;
   const DivergenceRemedies& divergence;
+  const NarrowLoads& narrow;
 };
 
 struct Operation {
@@ -195,6 +198,7 @@ bool is_cached_neighbour(const InstructionRow& row) {
 void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
   const rules::CoalescingRule& rule = subject.rules.coalescing;
   if (is_broadcast(row, rule) || is_cached_neighbour(row)) return;
+  if (unit_of_waste(rule) == Unit::sectors && subject.narrow.fill_structures(row)) return; // NarrowLoads
   for (const Operation& operation : kOperations) {
     const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
@@ -332,11 +336,11 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
     findings.push_back(std::move(finding));
     return;
   }
-  twin->lines.push_back(finding.lines.front());
+  twin->lines.insert(twin->lines.end(), finding.lines.begin(), finding.lines.end());
   twin->excess += finding.excess;
   if (!changes_all(*twin)) twin->changes.add(finding.changes);
   // The values of an instruction are counts, and equal findings have the same kinds of values.
-  for (std::size_t i = 0; i < twin->values.size(); ++i)
+  for (std::size_t i = 0; i < std::min(twin->values.size(), finding.values.size()); ++i)
     std::get<std::uint64_t>(twin->values[i].value) += std::get<std::uint64_t>(finding.values[i].value);
 }
 
@@ -345,7 +349,8 @@ void merge(std::vector<Finding>& findings, std::ptrdiff_t first, Finding& findin
 std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& rules, const Code& code) {
   std::vector<Finding> result;
   const DivergenceRemedies divergence(profile, code);
-  const Subject subject{profile, rules, divergence};
+  const NarrowLoads narrow(profile, code);
+  const Subject subject{profile, rules, divergence, narrow};
   const auto in_order_of_excess = [&](auto&& collect) {
     const auto start = static_cast<std::ptrdiff_t>(result.size());
     for (const InstructionRow& row : profile.instructions) {
@@ -360,7 +365,14 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   in_order_of_excess(find_conflicts);
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
-  find_in_code(profile, rules, code, result);
+  std::vector<Finding> others;
+  find_in_code(profile, rules, code, others);
+  narrow.find(rules, others);
+  find_in_loops(profile, code, others);
+  find_sharing(profile, code, others);
+  find_evictions(profile, others);
+  const auto start = static_cast<std::ptrdiff_t>(result.size());
+  for (Finding& finding : others) merge(result, start, finding);
   for (Finding& finding : result)
     if (finding.remedy.empty()) finding.remedy = finding.advice;
   return result;

@@ -22,19 +22,23 @@ namespace warplens::analyzers {
 
 /// What a remedy changes in the counts of a launch. Everything else remains as it was counted.
 struct Changes {
-  /// Of an instruction's transactions of global memory, those that remain: 0 to 1.
+  /// Of an instruction's requests to global memory, and of the transactions of each, those that remain: 0 to 1. Below
+  /// 1, `remaining` is the share that a perfect access needs.
   struct Access {
     std::uint32_t instruction = 0;
     double remaining = 1;
+    double requests = 1;
   };
   std::vector<Access> accesses;
   double bank_passes = 0;  ///< passes over the banks of shared memory that are saved; below 0: added
   double instructions = 0; ///< warp instructions that are saved, likewise
   double barriers = 0;     ///< warps that no longer wait at a barrier, likewise
   double doubles = 0;      ///< warp instructions that compute in single instead of double precision
+  double missed = 0;       ///< sectors of loads that hit the first-level cache instead
   bool local = false;      ///< no instruction accesses local memory any more
   [[nodiscard]] bool any() const {
-    return !accesses.empty() || bank_passes != 0 || instructions != 0 || barriers != 0 || doubles != 0 || local;
+    return !accesses.empty() || bank_passes != 0 || instructions != 0 || barriers != 0 || doubles != 0 || missed != 0 ||
+           local;
   }
   void add(const Changes& other);
 };
@@ -47,11 +51,12 @@ struct Finding {
   std::vector<std::uint32_t> lines; ///< in the PTX text, ascending; empty: the whole launch
   std::string source_file;          ///< of the CUDA source; empty when unknown
   std::uint32_t source_line = 0;
-  std::vector<Metric> values; ///< the evidence: inputs of the finding, summed over the lines
-  double excess = 0;          ///< what a perfect access would save, over all lines
-  std::string_view unit;      ///< of the excess: sectors, transactions, bytes, passes, branches, lane slots
-  std::string remedy;         ///< one imperative sentence, chosen from the evidence; `advice` lists what else may help
-  Changes changes;            ///< of the counts of the launch, if the remedy is applied
+  std::vector<Metric> values;  ///< the evidence: inputs of the finding, summed over the lines
+  double excess = 0;           ///< what a perfect access would save, over all lines
+  std::string_view unit;       ///< of the excess: sectors, transactions, bytes, passes, branches, lane slots
+  std::string remedy;          ///< one imperative sentence, chosen from the evidence; `advice` lists what else may help
+  Changes changes;             ///< of the counts of the launch, if the remedy is applied
+  bool only_if_faster = false; ///< no finding if the model to trust predicts that the remedy saves nothing
   std::optional<double> speedup; ///< of the launch, then: predicted by the model to trust, at least 1. Set by
                                  ///< api/launch/, because analyzers know no models
   std::string page;              ///< of docs/, with its anchor: "findings.md#blocksize"

@@ -12,6 +12,10 @@ double memory_bytes(Prediction& p, const KernelStatistics& s, const Device& devi
   const double misses = (1 - value_of(s.l1_hit_ratio)) * (1 - value_of(s.l2_hit_ratio));
   const double loaded = asked * share * misses, stored = asked * (1 - share);
   if (!device.l2) return note(p, "bytes", loaded + stored, "bytes"); // all is moved again
+  if (asked > 0 && !s.l2_hit_ratio && !s.argument_bytes)
+    p.remarks.push_back(
+        "neither 'l2_hit_ratio' nor 'argument_bytes' was given: all requested bytes are assumed to come "
+        "from device memory, so that the time may be no lower bound");
   const double moved = std::min(loaded + stored, s.argument_bytes.value_or(asked));
   const double kept = s.load_transactions ? std::min<double>(stored, device.l2->bytes) : 0;
   return note(p, "bytes", std::max(0.0, moved - kept), "bytes");

@@ -38,6 +38,9 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
     const Expected<model::Prediction> then = predict(changed_statistics(report, kernel, threads, finding.changes));
     if (then && then->milliseconds > 0) finding.speedup = std::max(1.0, now->milliseconds / then->milliseconds);
   }
+  std::erase_if(report.findings, [](const analyzers::Finding& finding) {
+    return finding.only_if_faster && finding.speedup && *finding.speedup < kWorthwhile;
+  });
   find_in_launch(report, shared_bytes, predict);
 }
 

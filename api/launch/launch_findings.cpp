@@ -16,8 +16,6 @@ namespace {
 using analyzers::Finding;
 using analyzers::MetricId;
 
-// Less is within the noise of measurements, and far below the error of any model.
-constexpr double kWorthwhile = 1.05;
 // Sizes that programs use; larger ones than 512 leave large parts of a multiprocessor empty on many devices.
 constexpr std::array<std::uint64_t, 6> kBlockSizes = {64, 96, 128, 192, 256, 512};
 
@@ -53,6 +51,7 @@ public:
   void find() {
     block_size();
     too_few_blocks();
+    tail();
     occupancy();
   }
 
@@ -103,6 +102,38 @@ private:
     finding.excess = static_cast<double>(multiprocessors - blocks);
     finding.unit = "multiprocessors";
     finding.speedup = faster;
+    keep_metrics(finding, report_, {MetricId::blocks_launched});
+    report_.findings.push_back(std::move(finding));
+  }
+
+  void tail() {
+    const std::uint64_t blocks = report_.grid[0] * report_.grid[1] * report_.grid[2];
+    const auto multiprocessors = static_cast<std::uint64_t>(report_.device.multiprocessors);
+    if (blocks <= multiprocessors) return;
+    const std::uint64_t busiest = (blocks + multiprocessors - 1) / multiprocessors;
+    const double average = static_cast<double>(blocks) / static_cast<double>(multiprocessors);
+    const double idle = 1 - average / static_cast<double>(busiest);
+    if (idle < analyzers::kLeastTail) return;
+    double most = 0;
+    std::uint64_t best = threads_of(report_);
+    for (const std::uint64_t size : {512, 256, 128, 64}) { // the largest that saves nearly as much as any
+      if (size >= threads_of(report_)) continue;
+      const double faster = speedup(with_block_size(report_, shared_bytes_, size));
+      if (faster <= kWorthwhile * most) continue;
+      most = faster;
+      best = size;
+    }
+    if (most < kWorthwhile) return;
+    tail_ = most;
+    Finding finding = of_launch("TailEffect", Severity::note);
+    finding.message = fmt::format("the busiest multiprocessor runs {} blocks, the average one {:.3g}: {:.3g} % of the "
+                                  "multiprocessors' time is idle at the end",
+                                  busiest, average, 100 * idle);
+    finding.remedy = fmt::format("launch blocks of {} threads instead of {}", best, threads_of(report_));
+    finding.advice = "use smaller blocks, or distribute the work of a thread over several";
+    finding.excess = static_cast<double>(busiest * multiprocessors - blocks);
+    finding.unit = "blocks";
+    finding.speedup = most;
     keep_metrics(finding, report_, {MetricId::blocks_launched});
     report_.findings.push_back(std::move(finding));
   }
@@ -162,7 +193,7 @@ private:
         most = tried;
         remedy = fmt::format("launch blocks of {} threads instead of {}", size, threads_of(report_));
       }
-    if (most < kWorthwhile) return;
+    if (most < kWorthwhile || most < kWorthwhile * tail_) return; // of the tail, another block size also saves
     std::string limiters;
     for (const model::OccupancyLimiter limiter : o.bound_by)
       limiters += fmt::format("{}{}", limiters.empty() ? "" : " and ", to_string(limiter));
@@ -184,7 +215,8 @@ private:
   LaunchReport& report_;
   std::int64_t shared_bytes_;
   const Predict& predict_;
-  double now_; ///< milliseconds
+  double now_;      ///< milliseconds
+  double tail_ = 1; ///< speedup that a finding about the tail promises
 };
 
 } // namespace

@@ -61,6 +61,7 @@ struct Totals {
   double wavefronts = 0, integer_divisions = 0;
   double missed = 0;                      ///< load transactions that miss the first-level cache, where it was simulated
   double changed = 0, changed_missed = 0; ///< those of changed loads: transactions now, and misses before
+  double load_requests = 0;
   /// A change that saves transactions saves first those that hit: what the loads need of the lines is the same.
   [[nodiscard]] double all_missed() const { return missed + std::min(changed, changed_missed); }
 };
@@ -93,29 +94,30 @@ private:
 
   void global(const InstructionRow& row, bool vector) {
     const analyzers::TransactionCount own = row.counts.described(rule_);
-    const auto requests = static_cast<double>(own.requests);
-    if (requests == 0) return;
+    const analyzers::Changes::Access change = change_of(row.instruction);
+    const auto before = static_cast<double>(own.requests);
+    if (before == 0) return;
     double transactions[3]{};
-    const double remaining = remaining_of(row.instruction);
-    if (remaining < 1)
-      add_ideal(transactions, row, own.sum, requests);
+    if (change.remaining < 1)
+      add_ideal(transactions, row, own.sum, before);
     else
       add_transactions(transactions, own.sum);
     const bool atomics = own.requests != row.counts.of_global(exec::AccessKind::load).requests +
                                              row.counts.of_global(exec::AccessKind::store).requests;
-    if (!atomics && remaining == 1) transactions[0] += static_cast<double>(own.sum.repeats);
+    if (!atomics && change.remaining == 1) transactions[0] += static_cast<double>(own.sum.repeats);
     for (int i = 0; i < 3; ++i) {
+      transactions[i] *= change.requests;
       totals.by_size[i] += transactions[i];
       if (vector) totals.vector_by_size[i] += transactions[i];
     }
-    const double all = transactions[0] + transactions[1] + transactions[2];
-    by_kind(row, requests, all, remaining);
+    const double all = transactions[0] + transactions[1] + transactions[2], requests = before * change.requests;
+    by_kind(row, requests, all, change);
     totals.requests += requests;
-    totals.bytes += metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
-    if (remaining < 1)
+    totals.bytes += change.requests * metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
+    if (change.remaining < 1)
       totals.coalesced += requests;
     else if (rule_.order == Order::kth_word)
-      split_by_lanes(row, own.sum, requests);
+      split_by_lanes(row, own.sum, before, change.requests);
     else
       split_by_excess(row, requests, all);
   }
@@ -123,7 +125,6 @@ private:
   /// The fewest transactions that serve these requests, of one size.
   void add_ideal(double (&by_size)[3], const InstructionRow& row, const analyzers::TransactionSums& sum,
                  double requests) const {
-    if (remaining_of(row.instruction) == 0) return;
     const rules::Coalescing::Unit unit = analyzers::unit_of_waste(rule_);
     const bool sectors = unit == rules::Coalescing::Unit::sectors;
     const double fewest = rule_.fewest(std::max(row.lane_bytes, 1u)) * requests;
@@ -136,9 +137,11 @@ private:
   }
 
   // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
-  void by_kind(const InstructionRow& row, double requests, double transactions, double remaining) {
+  void by_kind(const InstructionRow& row, double requests, double transactions,
+               const analyzers::Changes::Access& change) {
+    const double remaining = change.remaining * change.requests;
     if (metric(row, MetricId::gld_request) > 0)
-      add_loads(row, transactions, remaining);
+      add_loads(row, requests, transactions, remaining);
     else if (metric(row, MetricId::gst_request) > 0)
       totals.stores += transactions;
     else
@@ -150,7 +153,8 @@ private:
                   remaining * metric(row, MetricId::global_lines) / kLinesOfPass});
   }
 
-  void add_loads(const InstructionRow& row, double transactions, double remaining) {
+  void add_loads(const InstructionRow& row, double requests, double transactions, double remaining) {
+    totals.load_requests += requests;
     totals.loads += transactions;
     const analyzers::Metric* const hits = row.metrics.find(MetricId::l1_hit_rate);
     const double misses = hits != nullptr ? 1 - hits->number() / 100 : 1;
@@ -162,19 +166,20 @@ private:
     }
   }
 
-  [[nodiscard]] double remaining_of(std::uint32_t instruction) const {
+  [[nodiscard]] analyzers::Changes::Access change_of(std::uint32_t instruction) const {
     for (const analyzers::Changes::Access& access : changes_.accesses)
-      if (access.instruction == instruction) return access.remaining;
-    return 1;
+      if (access.instruction == instruction) return access;
+    return {instruction};
   }
 
-  void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests) {
+  void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests,
+                      double remaining) {
     const auto alone = static_cast<double>(sum.uncoalesced);
     const double together = static_cast<double>(sum.total() - sum.uncoalesced) / rule_.fewest(row.lane_bytes);
     const double coalesced = alone == 0 ? requests : std::min(requests, together);
-    totals.coalesced += coalesced;
-    totals.uncoalesced += requests - coalesced;
-    if (requests > coalesced) totals.uncoalesced_transactions += alone;
+    totals.coalesced += remaining * coalesced;
+    totals.uncoalesced += remaining * (requests - coalesced);
+    if (requests > coalesced) totals.uncoalesced_transactions += remaining * alone;
   }
 
   void split_by_excess(const InstructionRow& row, double requests, double transactions) {
@@ -191,6 +196,7 @@ private:
     const double requests = loads + stores;
     totals.requests += requests;
     totals.coalesced += requests;
+    totals.load_requests += loads;
     totals.bytes += 128 * requests;
     totals.wavefronts += requests;
     const std::uint32_t parts = rule_.word(4).requests.count(); // of a warp's variable
@@ -238,9 +244,9 @@ double bank_conflicts(const analyzers::Profile& profile, const rules::Banks& rul
 }
 
 // The hit ratio of the first level, where the changes leave it as it is or where it is not known per instruction.
-void change_hit_ratio(model::KernelStatistics& s, const Totals& changed, const Totals& counted) {
+void change_hit_ratio(model::KernelStatistics& s, const Totals& changed, const Totals& counted, double saved) {
   if (!s.l1_hit_ratio || counted.missed == 0 || changed.loads == 0) return;
-  const double missed = counted.loads * (1 - *s.l1_hit_ratio) * changed.all_missed() / counted.missed;
+  const double missed = counted.loads * (1 - *s.l1_hit_ratio) * changed.all_missed() / counted.missed - saved;
   s.l1_hit_ratio = std::clamp(1 - missed / changed.loads, 0.0, 1.0);
 }
 
@@ -329,7 +335,9 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   const analyzers::Changes none;
   Counting unchanged(kernel, device, none);
   for (const InstructionRow& row : profile.instructions) unchanged.add(row);
-  change_hit_ratio(s, t, unchanged.totals);
+  change_hit_ratio(s, t, unchanged.totals, changes.missed);
+  // A warp waits as often for each load that remains.
+  if (unchanged.totals.load_requests > 0) scale(s.load_waits, t.load_requests / unchanged.totals.load_requests);
   apply_to_launch(s, changes, warps);
   return s;
 }

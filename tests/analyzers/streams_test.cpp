@@ -211,7 +211,7 @@ TEST(Streams, AnAnalyzerOfItsOwnNameGetsMoreThanAllTogether) {
     for (std::uint64_t cta = 0; cta < 4096; ++cta) count += shard->begin_cta(cta);
     return count;
   };
-  // Besides, accesses of the last block are recorded.
+  // The last block is one more: recorded_accesses.hpp watches it.
   EXPECT_EQ(kept({}), 8 + 1);
   EXPECT_EQ(kept({"all"}), 352 + 1);
   EXPECT_EQ(kept({"caches"}), 3168 + 1); // three waves

@@ -36,6 +36,20 @@ TEST(Times, HeldOutLaunchesArePredicted) {
   EXPECT_GE(a.spearman, 0.991);
 }
 
+// The other rows of that table.
+TEST(Times, TheOtherErrorsAreAsDocumented) {
+  std::vector<AskedLaunch> later, fitted;
+  for (const AskedLaunch& one : part(asked(), true))
+    if (one.module == "tests/data/hardware/times.ptx") later.push_back(one);
+  for (const AskedLaunch& one : part(asked(), false))
+    if (one.kernel != "count_globally" && one.kernel != "take_tickets") fitted.push_back(one); // contended atomics
+  EXPECT_EQ(later.size(), 36u);
+  EXPECT_NEAR(accuracy(later).mean_error, 0.096, 0.0005);
+  EXPECT_EQ(fitted.size(), 126u);
+  EXPECT_NEAR(accuracy(fitted).mean_error, 0.123, 0.0005);
+  EXPECT_NEAR(accuracy(fitted).spearman, 0.992, 0.0005);
+}
+
 // No launch may be faster than a lower bound of its time.
 TEST(Times, BoundsAreBelowMeasuredTimes) {
   const model::Device device = *model::find_device("h200");

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace warplens::model {
@@ -173,6 +174,24 @@ TEST(Bounds, BytesAreBoundByTheUnitsWordsByMemory) {
   EXPECT_NEAR(4 * bytes / p->milliseconds * 1e-6, 240.48, 1e-9);
   EXPECT_EQ(p->bound, "memory");
   expect_term(*p, "memory_bound_sustained", 4 * bytes / 156e6);
+}
+
+TEST(Bounds, SayWhereAllRequestedBytesCount) {
+  const Device h200 = *find_device("h200");
+  KernelStatistics s = kernel();
+  const auto says = [&] {
+    const auto p = predict(kBounds, s, h200);
+    EXPECT_TRUE(p);
+    return std::any_of(p->remarks.begin(), p->remarks.end(),
+                       [](const std::string& one) { return one.find("may be no lower bound") != std::string::npos; });
+  };
+  EXPECT_TRUE(says());
+  s.argument_bytes = 4096;
+  EXPECT_FALSE(says());
+  expect_term(*predict(kBounds, s, h200), "bytes", 4096);
+  s.argument_bytes.reset();
+  s.l2_hit_ratio = 0.5;
+  EXPECT_FALSE(says());
 }
 
 TEST(Volkov, EachOfTheFourRatesCanBind) {

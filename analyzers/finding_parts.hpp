@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the findings about a kernel's instructions share.
+//
+//   Finding finding = at_row(row, "LocalMemory", Severity::note);
+//   keep_evidence(finding, row, {MetricId::local_load});
+#pragma once
+
+#include "analyzers/findings.hpp"
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace warplens::analyzers {
+
+/// A finding about one instruction: where it is.
+Finding at_row(const InstructionRow& row, std::string_view rule, Severity severity);
+/// The metrics of the row that exist become values of the finding.
+void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys);
+
+/// Whether the opcode has a modifier, with or without a qualifier: "global" in ld.global.f32, "shared" in
+/// ld.shared::cta.f32.
+bool has_part(const ir::Instruction& instruction, std::string_view part);
+/// Warp instructions.
+double executed(const InstructionRow& row);
+
+/// The register and the offset of an address in brackets.
+using Address = std::pair<std::uint32_t, std::int64_t>;
+std::optional<Address> address_of(const ir::Function& function, const ir::Instruction& instruction);
+
+/// The rows of a profile, by instruction.
+std::map<std::uint32_t, const InstructionRow*> rows_by_instruction(const Profile& profile);
+
+/// The range of the recorded addresses of an instruction in global memory, in the first block.
+struct AddressRange {
+  std::uint64_t low = ~std::uint64_t{0}, high = 0;
+  [[nodiscard]] bool meets(const AddressRange& o) const { return low < o.high && o.low < high; }
+};
+AddressRange range_of(const InstructionRow& row);
+
+/// Whether the kernel may load from global memory what it stores there.
+bool loads_what_it_stores(const Profile& profile);
+
+} // namespace warplens::analyzers
