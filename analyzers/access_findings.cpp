@@ -199,6 +199,13 @@ private:
     return std::min(1.0, static_cast<double>(profile_.integer(MetricId::warps_launched)) / executed(row));
   }
 
+  /// The finding is about the executions that are no first ones.
+  void remove_repeats(Finding& finding, const InstructionRow& row) const {
+    finding.excess = executed(row) * (1 - first_share(row));
+    finding.only_if_faster = true;
+    remove_all_but_first(finding, row);
+  }
+
   void remove_all_but_first(Finding& finding, const InstructionRow& row) const {
     finding.changes.accesses.push_back({row.instruction, 1, first_share(row)});
     finding.changes.instructions += executed(row) * (1 - first_share(row));
@@ -211,14 +218,10 @@ private:
       if (!stays(other, 1) || other.recorded.front().addresses != row.recorded.front().addresses) return;
       if (stays(other)) loads.push_back(&other);
     }
-    Finding finding = at_row(row, "UnusedResult", Severity::note);
-    finding.message = "each thread stores to the same word in every iteration, but only the last result remains";
-    finding.remedy = "keep the value in a variable during the loop, and store it once at the end";
-    finding.advice = finding.remedy;
-    finding.excess = executed(row) * (1 - first_share(row));
-    finding.unit = "requests";
-    finding.only_if_faster = true;
-    remove_all_but_first(finding, row);
+    Finding finding = note_on_requests(
+        row, "UnusedResult", "each thread stores to the same word in every iteration, but only the last result remains",
+        "keep the value in a variable during the loop, and store it once at the end");
+    remove_repeats(finding, row);
     for (const InstructionRow* load : loads) {
       remove_all_but_first(finding, *load);
       told.insert(load->instruction);
@@ -228,14 +231,11 @@ private:
   }
 
   void again(const InstructionRow& row) {
-    Finding finding = at_row(row, "RepeatedLoad", Severity::note);
-    finding.message = "each thread loads the same word in every iteration, because a store could have changed it";
-    finding.remedy = "declare the pointers of the kernel const and __restrict__, or load the word before the loop";
-    finding.advice = finding.remedy;
-    finding.excess = executed(row) * (1 - first_share(row));
-    finding.unit = "requests";
-    finding.only_if_faster = true;
-    remove_all_but_first(finding, row);
+    Finding finding =
+        note_on_requests(row, "RepeatedLoad",
+                         "each thread loads the same word in every iteration, because a store could have changed it",
+                         "declare the pointers of the kernel const and __restrict__, or load the word before the loop");
+    remove_repeats(finding, row);
     keep_evidence(finding, row, {MetricId::global_requests_ld, MetricId::global_sectors});
     findings_.push_back(std::move(finding));
   }
@@ -253,12 +253,12 @@ private:
       if (i.head() != "ld" || !has_part(i, "volatile") || !is(row, exec::AccessKind::load) ||
           std::any_of(writes.begin(), writes.end(), [&](std::uint32_t reg) { return read.count(reg) != 0; }))
         continue;
-      Finding finding = at_row(row, "UnusedResult", Severity::note);
-      finding.message = "nothing uses what this load returns, but the compiler must keep it because it is volatile";
-      finding.remedy = "remove the load";
+      Finding finding =
+          note_on_requests(row, "UnusedResult",
+                           "nothing uses what this load returns, but the compiler must keep it because it is volatile",
+                           "remove the load");
       finding.advice = "remove the load, or the word volatile";
       finding.excess = executed(row);
-      finding.unit = "requests";
       finding.changes.accesses.push_back({row.instruction, 1, 0});
       finding.changes.instructions = executed(row);
       keep_evidence(finding, row, {MetricId::global_requests_ld, MetricId::global_sectors});

@@ -301,12 +301,10 @@ private:
   }
 
   void again(const InstructionRow& row) {
-    Finding finding = at_row(row, "RepeatedLoad", Severity::note);
-    finding.message = "the kernel loads this word again after a store, because the store could have changed it";
-    finding.remedy = "declare the pointers of the kernel const and __restrict__, or keep the word in a variable";
-    finding.advice = finding.remedy;
+    Finding finding = note_on_requests(
+        row, "RepeatedLoad", "the kernel loads this word again after a store, because the store could have changed it",
+        "declare the pointers of the kernel const and __restrict__, or keep the word in a variable");
     finding.excess = executed(row);
-    finding.unit = "requests";
     finding.changes.accesses.push_back({row.instruction, 1, 0});
     finding.changes.instructions = executed(row);
     keep_evidence(finding, row, {MetricId::global_requests_ld, MetricId::global_sectors});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/compiled_atomics.hpp"
 
+#include "analyzers/sorted_lanes.hpp"
 #include "emulator/ir/effects.hpp"
 #include "emulator/isa/special_registers.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -94,25 +94,6 @@ bool have_one_address(const exec::Access& access) {
   return true;
 }
 
-/// Of the lanes of each address, the first. Open addressing, because each atomic of a histogram comes here.
-exec::Mask first_lanes(const exec::Access& access) {
-  constexpr std::size_t kPlaces = 2 * exec::kWarpSize;
-  constexpr std::uint8_t kFree = 0xff;
-  std::uint8_t lane_at[kPlaces];
-  std::memset(lane_at, kFree, sizeof lane_at);
-  exec::Mask first = 0;
-  for (exec::Mask rest = access.mask; rest; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint8_t>(std::countr_zero(rest));
-    const std::uint64_t address = access.addresses[lane];
-    std::size_t place = address / sizeof(std::uint32_t) % kPlaces;
-    while (lane_at[place] != kFree && access.addresses[lane_at[place]] != address) place = (place + 1) % kPlaces;
-    if (lane_at[place] != kFree) continue;
-    lane_at[place] = lane;
-    first |= exec::Mask{1} << lane;
-  }
-  return first;
-}
-
 } // namespace
 
 CompiledAtomics::CompiledAtomics(const ir::Module& module, const ir::Function& function) {
@@ -144,7 +125,7 @@ exec::Access CompiledAtomics::changed(exec::Access access) const {
   if (way.reduction) access.kind = exec::AccessKind::reduction;
   exec::Mask kept = access.mask;
   if (way.counts && access.space == isa::Space::shared)
-    kept = first_lanes(access);
+    kept = first_lanes(access.addresses, access.mask);
   else if (way.one_lane && have_one_address(access)) // otherwise, the compiler knows less than assumed
     kept = access.mask & (~access.mask + 1);
   if (kept != access.mask) {

@@ -25,14 +25,6 @@ WARPLENS_PER_PROCESSOR void squeeze(LaneKeys& keys, std::uint32_t banks_shift, s
   for (std::int32_t& key : keys) key = key >> row_shift << banks_shift | (key & within);
 }
 
-/// Whether the active lanes are aligned to their width, and rules define this width.
-WARPLENS_PER_PROCESSOR bool words_aligned(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes) {
-  if (mask == 0 || !std::has_single_bit(lane_bytes) || lane_bytes > 16) return false;
-  std::uint64_t all = 0;
-  for (std::uint32_t i = 0; i < exec::kWarpSize; ++i) all |= mask >> i & 1 ? offsets[i] : 0;
-  return (all & (lane_bytes - 1)) == 0;
-}
-
 Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes == 16 ? Group::half : Group::quarter; }
 
 /// Adds the cost of a request; 0 passes: the request does not exist.
@@ -94,26 +86,41 @@ const FastBanks::Cells* FastBanks::cells(std::uint32_t lane_bytes, Service servi
   return found.listed ? &found : nullptr;
 }
 
+void FastBanks::count(std::span<const FastBanks> rules, const std::uint64_t* offsets, exec::Mask mask,
+                      std::uint32_t lane_bytes, Service service, Passes* results) {
+  const auto in_turn = [&](const FastBanks& rule) { return one_lane_a_bank(rule.rule_, service.kind); };
+  if (std::any_of(rules.begin(), rules.end(), in_turn)) {
+    const UnsortedLanes lanes(offsets, mask);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      if (in_turn(rules[i])) results[i] = rules[i].lane_by_lane(lanes, offsets, mask, lane_bytes, service);
+  }
+  if (!std::all_of(rules.begin(), rules.end(), in_turn)) {
+    const Footprint footprint(offsets, mask, lane_bytes);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      if (!in_turn(rules[i])) results[i] = rules[i].passes(footprint, service);
+  }
+}
+
 Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                          Service service) const {
-  if (one_lane_a_bank(rule_, service.kind)) return lane_by_lane(offsets, mask, lane_bytes, service);
-  return passes(Footprint(offsets, mask, lane_bytes), service);
+  Passes result;
+  count({this, 1}, offsets, mask, lane_bytes, service, &result);
+  return result;
 }
 
 // Lanes of one word are served in turn: no sorting is needed.
-Passes FastBanks::lane_by_lane(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
-                               Service service) const {
-  const Cells* const found = cells(lane_bytes, service);
+Passes FastBanks::lane_by_lane(const UnsortedLanes& lanes, const std::uint64_t* offsets, exec::Mask mask,
+                               std::uint32_t lane_bytes, Service service) const {
+  const Cells* const found = mask != 0 ? cells(lane_bytes, service) : nullptr;
   const bool merges = rule_.merge_equal_pairs && service.kind == exec::AccessKind::load;
-  if (!found || merges || !words_aligned(offsets, mask, lane_bytes))
+  if (!found || merges || !lanes.are_multiples_of(lane_bytes))
     return analyzers::passes(rule_, offsets, mask, lane_bytes, service);
-  return passes_of(fullest_cells(offsets, mask, group_of(found->lanes), found->shift, found->last), found->lanes,
-                   found->extra, found->parts);
+  return passes_of(lanes.fullest_cells(group_of(found->lanes), found->shift, found->last), found->lanes, found->extra,
+                   found->parts);
 }
 
 Passes FastBanks::passes(const Footprint& access, Service service) const {
-  if (one_lane_a_bank(rule_, service.kind))
-    return lane_by_lane(access.addresses, access.mask, access.lane_bytes, service);
+  if (one_lane_a_bank(rule_, service.kind)) return passes(access.addresses, access.mask, access.lane_bytes, service);
   const auto word_by_word = [&] {
     return analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, service);
   };

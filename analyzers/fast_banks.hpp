@@ -10,6 +10,8 @@
 #include "analyzers/banks.hpp"
 #include "analyzers/footprint.hpp"
 
+#include <span>
+
 namespace warplens::analyzers {
 
 class FastBanks {
@@ -20,6 +22,9 @@ public:
   [[nodiscard]] Passes passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                               Service service = {}) const;
   [[nodiscard]] Passes passes(const Footprint& access, Service service = {}) const;
+  /// The same under each of the rules, which share what they need to know of the lanes.
+  static void count(std::span<const FastBanks> rules, const std::uint64_t* offsets, exec::Mask mask,
+                    std::uint32_t lane_bytes, Service service, Passes* results);
   [[nodiscard]] const rules::Banks& rule() const { return rule_; }
 
 private:
@@ -35,8 +40,8 @@ private:
   };
 
   [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes, Service service) const;
-  [[nodiscard]] Passes lane_by_lane(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
-                                    Service service) const;
+  [[nodiscard]] Passes lane_by_lane(const UnsortedLanes& lanes, const std::uint64_t* offsets, exec::Mask mask,
+                                    std::uint32_t lane_bytes, Service service) const;
   [[nodiscard]] static Passes with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes);
 
   rules::Banks rule_;

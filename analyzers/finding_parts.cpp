@@ -18,6 +18,15 @@ Finding at_row(const InstructionRow& row, std::string_view rule, Severity severi
   return finding;
 }
 
+Finding note_on_requests(const InstructionRow& row, std::string_view rule, std::string_view message,
+                         std::string_view remedy) {
+  Finding finding = at_row(row, rule, Severity::note);
+  finding.message = message;
+  finding.remedy = finding.advice = remedy;
+  finding.unit = "requests";
+  return finding;
+}
+
 void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys) {
   for (const MetricKey& key : keys)
     if (const Metric* metric = row.metrics.find(key)) finding.values.push_back(*metric);

@@ -17,6 +17,9 @@ namespace warplens::analyzers {
 
 /// A finding about one instruction: where it is.
 Finding at_row(const InstructionRow& row, std::string_view rule, Severity severity);
+/// A note about requests that need not be; the remedy is also the advice.
+Finding note_on_requests(const InstructionRow& row, std::string_view rule, std::string_view message,
+                         std::string_view remedy);
 /// The metrics of the row that exist become values of the finding.
 void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys);
 

@@ -2,7 +2,6 @@
 #include "analyzers/shared_banks.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace warplens::analyzers {
 
@@ -27,10 +26,10 @@ std::uint64_t constant_extra_passes(const exec::Access& access, const rules::Ban
 } // namespace
 
 SharedBanks::Shard::Shard(std::size_t rows, const CountedRules& rules)
-    : rules_(rules), low_(rules.shared_period() - 1), sites_(rows) {}
+    : rules_(rules), low_(rules.shared_period() - 1), sites_(rows), costs_(rules.banks().size()) {}
 
 /// Costs of an access to shared memory, and additional costs of constants and parameters.
-void SharedBanks::Shard::find_cost(const exec::Access& access, Site& site) const {
+void SharedBanks::Shard::find_cost(const exec::Access& access, Site& site) {
   const std::vector<FastBanks>& rules = rules_.banks();
   site.repeat.ways = 0;
   if (access.space == isa::Space::constant) {
@@ -41,21 +40,18 @@ void SharedBanks::Shard::find_cost(const exec::Access& access, Site& site) const
     }
     return;
   }
-  const Service service = rules_.service_of_banks(access);
-  std::optional<Footprint> footprint; // atomics need none
-  if (!is_atomic(service.kind)) footprint.emplace(access.addresses, access.mask, access.lane_bytes);
+  FastBanks::count(rules, access.addresses, access.mask, access.lane_bytes, rules_.service_of_banks(access),
+                   costs_.data());
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const Passes one = footprint ? rules[i].passes(*footprint, service)
-                                 : rules[i].passes(access.addresses, access.mask, access.lane_bytes, service);
-    PassSums& sums = site.under[i] = {};
-    if (access.space == isa::Space::shared) {
-      sums = {one.passes, one.worst, one.fewest, 0, 0};
-      if (i == CountedRules::kBanks) site.repeat.ways = one.ways;
-    } else if (rules[i].rule().constants) { // parameters: in shared memory on 1.x only
-      sums.besides = one.conflicts();
-      sums.besides_worst = one.worst_conflicts();
-    }
+    const Passes& one = costs_[i];
+    if (access.space == isa::Space::shared)
+      site.under[i] = {one.passes, one.worst, one.fewest, 0, 0};
+    else if (rules[i].rule().constants) // parameters: in shared memory on 1.x only
+      site.under[i] = {0, 0, 0, one.conflicts(), one.worst_conflicts()};
+    else
+      site.under[i] = {};
   }
+  if (access.space == isa::Space::shared) site.repeat.ways = costs_[CountedRules::kBanks].ways;
 }
 
 void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {

@@ -102,7 +102,7 @@ private:
     Row row;
     std::vector<PassSums> under; ///< what the repeated access costs, for each rule
   };
-  void find_cost(const exec::Access& access, Site& site) const;
+  void find_cost(const exec::Access& access, Site& site);
   void flush(Site& site);
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 
@@ -110,6 +110,7 @@ private:
   std::uint64_t low_;       ///< the bits of an address that determine its cost
   std::vector<Site> sites_; ///< with that for instructions out of range
   std::vector<Row> merged_;
+  std::vector<Passes> costs_; ///< of the last access that was counted, by rule
   Degrees degrees_{};
 };
 

@@ -133,12 +133,10 @@ private:
         changes.instructions += executed(row);
       }
     }
-    Finding finding = at_row(*worst, "SharedWithinWarp", Severity::note);
-    finding.message = "each word of shared memory that a warp loads was stored by the same warp";
-    finding.remedy = "exchange the words with shuffles (__shfl_sync), without shared memory and barriers";
-    finding.advice = finding.remedy;
+    Finding finding = note_on_requests(
+        *worst, "SharedWithinWarp", "each word of shared memory that a warp loads was stored by the same warp",
+        "exchange the words with shuffles (__shfl_sync), without shared memory and barriers");
     finding.excess = requests;
-    finding.unit = "requests";
     finding.only_if_faster = true;
     finding.changes = changes;
     keep_evidence(finding, *worst, {MetricId::shared_requests_ld, MetricId::shared_passes_ld});

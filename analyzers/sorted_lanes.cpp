@@ -198,6 +198,26 @@ WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_sorted(const Matrix& 
   return fullest(loaded(sorted), group, ones, shift, last);
 }
 
+/// Returns the bits that are set in the address of some active lane.
+WARPLENS_PER_PROCESSOR std::uint32_t arrange(const std::uint64_t* addresses, exec::Mask mask, Matrix& keys,
+                                             Matrix& active) {
+  LaneKeys all, lanes;
+  std::int32_t bits = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    lanes[i] = static_cast<std::int32_t>(mask >> i & 1);
+    all[i] = static_cast<std::int32_t>(addresses[i]) & -lanes[i];
+    bits |= all[i];
+  }
+  store(by_quarters(all), keys);
+  store(by_quarters(lanes), active);
+  return static_cast<std::uint32_t>(bits);
+}
+
+WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4>
+fullest_unsorted(const Matrix& keys, const Matrix& active, Group group, std::uint32_t shift, std::uint32_t last) {
+  return fullest(loaded(keys), group, loaded(active), shift, last);
+}
+
 constexpr exec::Mask kFirstLanes[] = {0x01010101, 0x00010001, 0x00000001}; // by Group
 
 } // namespace
@@ -236,14 +256,40 @@ std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask c
   return fullest_sorted(sorted_[static_cast<std::size_t>(group)].row, group, counted, shift, last);
 }
 
-WARPLENS_PER_PROCESSOR std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, exec::Mask mask,
-                                                                 Group group, std::uint32_t shift, std::uint32_t last) {
-  LaneKeys keys, counted;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    counted[i] = static_cast<std::int32_t>(mask >> i & 1);
-    keys[i] = static_cast<std::int32_t>(addresses[i]) & -counted[i];
+UnsortedLanes::UnsortedLanes(const std::uint64_t* addresses, exec::Mask mask)
+    : all_bits_(arrange(addresses, mask, keys_, active_)) {}
+
+std::array<std::uint8_t, 4> UnsortedLanes::fullest_cells(Group group, std::uint32_t shift, std::uint32_t last) const {
+  return fullest_unsorted(keys_, active_, group, shift, last);
+}
+
+// Each lane against the one `distance` lanes before it, for all distances.
+WARPLENS_PER_PROCESSOR exec::Mask first_lanes(const std::uint64_t* addresses, exec::Mask mask) {
+  constexpr std::size_t kRows = 4, kLanes = exec::kWarpSize;
+  constexpr std::int32_t kNone = -1;
+  std::int32_t words[2 * kLanes]; // the second half is the warp's
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    words[i] = kNone;
+    words[kLanes + i] = mask >> i & 1 ? static_cast<std::int32_t>(addresses[i] / sizeof(std::int32_t)) : kNone;
   }
-  return fullest(by_quarters(keys), group, by_quarters(counted), shift, last);
+  Row own[kRows], repeated[kRows]{};
+  std::memcpy(own, words + kLanes, sizeof own);
+#pragma GCC unroll 31
+  for (std::size_t distance = 1; distance < kLanes; ++distance) {
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < kRows; ++r) {
+      Row before;
+      std::memcpy(&before, words + kLanes + 8 * r - distance, sizeof before);
+      repeated[r] |= own[r] == before;
+    }
+  }
+  Row bits{};
+#pragma GCC unroll 4
+  for (std::size_t r = 0; r < kRows; ++r)
+    bits |= repeated[r] & (Row{1, 2, 4, 8, 16, 32, 64, 128} << static_cast<std::int32_t>(8 * r));
+  exec::Mask repeats = 0;
+  for (std::size_t column = 0; column < 8; ++column) repeats |= static_cast<exec::Mask>(bits[column]);
+  return mask & ~repeats;
 }
 
 LaneKeys SortedLanes::keys(Group group) const {

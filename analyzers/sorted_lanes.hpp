@@ -60,8 +60,22 @@ private:
   Matrix sorted_[3]; ///< by Group
 };
 
-/// The same for the unsorted addresses of the lanes in `mask`.
-std::array<std::uint8_t, 4> fullest_cells(const std::uint64_t* addresses, exec::Mask mask, Group group,
-                                          std::uint32_t shift, std::uint32_t last);
+/// The lanes of a warp where their order does not matter, which saves the sorting.
+class UnsortedLanes {
+public:
+  UnsortedLanes(const std::uint64_t* addresses, exec::Mask mask);
+  /// Whether the addresses of all active lanes are. `power`: of two.
+  [[nodiscard]] bool are_multiples_of(std::uint32_t power) const { return (all_bits_ & (power - 1)) == 0; }
+  /// As SortedLanes::fullest_cells(), of the active lanes.
+  [[nodiscard]] std::array<std::uint8_t, 4> fullest_cells(Group group, std::uint32_t shift, std::uint32_t last) const;
+
+private:
+  alignas(32) std::int32_t keys_[4][8];
+  alignas(32) std::int32_t active_[4][8]; ///< 1 or 0
+  std::uint32_t all_bits_;
+};
+
+/// Of the active lanes of each address, the first. Addresses are multiples of 4 below 16 GiB.
+exec::Mask first_lanes(const std::uint64_t* addresses, exec::Mask mask);
 
 } // namespace warplens::analyzers

@@ -114,6 +114,36 @@ TEST(FastEngines, BanksAreThoseOfTheGuidesWordForWord) {
   }
 }
 
+TEST(FastEngines, BankRulesTogetherAreThoseAlone) {
+  std::vector<FastBanks> rules;
+  for (const BankRule& rule : bank_rules()) rules.emplace_back(rule);
+  std::mt19937_64 random(21);
+  for (std::uint64_t i = 0; i < accesses_per_rule() / 10; ++i) {
+    const WarpAccess access = random_access(random, 0);
+    const Service service{static_cast<AccessKind>(random() % 4)};
+    std::vector<Passes> together(rules.size());
+    FastBanks::count(rules, access.addresses.data(), access.mask, access.lane_bytes, service, together.data());
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      SCOPED_TRACE(::testing::Message() << "access " << i << " under rule " << r);
+      ASSERT_NO_FATAL_FAILURE(
+          expect_equal(together[r], rules[r].passes(access.addresses.data(), access.mask, access.lane_bytes, service)));
+    }
+  }
+}
+
+TEST(FastEngines, FirstLanesAreThoseOfASet) {
+  std::mt19937_64 random(22);
+  for (std::uint64_t i = 0; i < accesses_per_rule(); ++i) {
+    WarpAccess access = random_access(random, 0);
+    for (std::uint64_t& address : access.addresses) address &= ~std::uint64_t{3};
+    std::set<std::uint64_t> seen;
+    exec::Mask expected = 0;
+    for (const int lane : exec::EachLane(access.mask))
+      if (seen.insert(access.addresses[static_cast<std::size_t>(lane)]).second) expected |= exec::Mask{1} << lane;
+    ASSERT_EQ(first_lanes(access.addresses.data(), access.mask), expected) << "access " << i;
+  }
+}
+
 TEST(FastEngines, BanksOfAnyRule) {
   std::mt19937_64 random(20);
   for (const std::uint32_t banks : {16u, 32u})
