@@ -78,6 +78,11 @@ void of_instructions(std::vector<AdvicePair>& list) {
       {"product", "product_of_tiles", kTiles, {"x", "x", "z", 512}});
   add(list, "RedundantLoads", "// finds RedundantLoads, too", "tiles",
       {"attract", "attract_by_tiles", kBodies, {"x", "x", "x", "y", 1024}});
+  add(list, "RedundantLoads", "// finds RedundantLoads of vectors", "tiles",
+      {"attract_vectors", "attract_groups", kBodies, {"x", "y", 1024}});
+  list.back().after.arguments.push_back(1024); // the size of the only group
+  add(list, "RedundantLoads", "// finds RedundantLoads in the rest", "tiles",
+      {"attract_rests", "attract_rests_in_tiles", kBodies, {"x", "x", "x", "y", 960, 160}});
   add(list, "LowCacheReuse", "// finds LowCacheReuse", "fits in the cache",
       {"passes_over_rows", "passes_over_words", kRows, {"rows", "y", 98304, 3}}, "h200", "caches");
 }
@@ -203,9 +208,6 @@ std::vector<AdvicePair> close_calls() {
   std::vector<AdvicePair> list;
   add(list, "RedundantLoads", "", "tiles",
       {"attract_groups", "attract_groups_in_tiles", kBodies, {"x", "y", 960, 160}});
-  list.push_back(list.front());
-  list.back().before = launch("attract_vectors", kBodies, {"x", "y", 1024});
-  list.back().after = launch("attract_groups", kBodies, {"x", "y", 1024, 1024});
   return list;
 }
 

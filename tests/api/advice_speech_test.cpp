@@ -87,6 +87,26 @@ std::string buffers() {
          buffer("bytes", "s32", 1 << 20, "random = [0, 255]\nseed = 1");
 }
 
+// Shared memory is not free: its latency, barriers, and tiles that are not full.
+TEST(AdviceSpeech, StagingIsNotPromisedMoreThanItSaves) {
+  int asked = 0;
+  for (const AdvicePair& pair : tests::advice_pairs()) {
+    if (pair.rule != "RedundantLoads") continue;
+    const std::vector<LaunchReport> reports = run(pair);
+    const analyzers::Finding* const found = find(pair, reports.at(0));
+    EXPECT_NE(found, nullptr) << name_of(pair);
+    if (found == nullptr) continue;
+    EXPECT_LT(found->speedup.value_or(100), 1.05 * predicted_speedup(reports[0], reports.at(1))) << name_of(pair);
+    ++asked;
+  }
+  EXPECT_GE(asked, 4);
+  for (const AdvicePair& pair : tests::close_calls()) {
+    const std::vector<LaunchReport> reports = run(pair);
+    EXPECT_EQ(find(pair, reports.at(0)), nullptr) << list_of(reports[0].findings);
+    EXPECT_LT(predicted_speedup(reports[0], reports.at(1)), 1.1) << name_of(pair);
+  }
+}
+
 TEST(AdviceSpeech, SomeSpeakWithoutASpeedup) {
   for (const Warned& one : warned()) {
     SCOPED_TRACE(one.launch);

@@ -311,13 +311,72 @@ extern "C" __global__ void attract_groups_in_tiles(const float4* __restrict__ bo
   out[index_of_thread()] = sum;
 }
 
+// The same with an array for each component.
+extern "C" __global__ void attract_rests(const float* __restrict__ xs, const float* __restrict__ ys,
+                                         const float* __restrict__ masses, float* __restrict__ out, int n, int size) {
+  __shared__ float tile_x[BODIES], tile_y[BODIES], tile_mass[BODIES];
+  const float x = xs[index_of_thread()], y = ys[index_of_thread()];
+  float sum = 0;
+#pragma unroll 1
+  for (int group = 0; group < n; group += size) {
+    int k = 0;
+#pragma unroll 1
+    for (; k + BODIES <= size; k += BODIES) {
+      tile_x[threadIdx.x] = xs[group + k + threadIdx.x];
+      tile_y[threadIdx.x] = ys[group + k + threadIdx.x];
+      tile_mass[threadIdx.x] = masses[group + k + threadIdx.x];
+      __syncthreads();
+#pragma unroll 1
+      for (int i = 0; i < BODIES; ++i) {
+        const float dx = tile_x[i] - x, dy = tile_y[i] - y;
+        sum += tile_mass[i] * rsqrtf(dx * dx + dy * dy + 1.0f);
+      }
+      __syncthreads();
+    }
+#pragma unroll 1
+    for (; k < size; ++k) {
+      const float dx = xs[group + k] - x, dy = ys[group + k] - y; // finds RedundantLoads in the rest
+      sum += masses[group + k] * rsqrtf(dx * dx + dy * dy + 1.0f);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+extern "C" __global__ void attract_rests_in_tiles(const float* __restrict__ xs, const float* __restrict__ ys,
+                                                  const float* __restrict__ masses, float* __restrict__ out, int n,
+                                                  int size) {
+  __shared__ float tile_x[BODIES], tile_y[BODIES], tile_mass[BODIES];
+  const float x = xs[index_of_thread()], y = ys[index_of_thread()];
+  float sum = 0;
+#pragma unroll 1
+  for (int group = 0; group < n; group += size) {
+#pragma unroll 1
+    for (int k = 0; k < size; k += BODIES) {
+      if (k + threadIdx.x < size) {
+        tile_x[threadIdx.x] = xs[group + k + threadIdx.x];
+        tile_y[threadIdx.x] = ys[group + k + threadIdx.x];
+        tile_mass[threadIdx.x] = masses[group + k + threadIdx.x];
+      }
+      __syncthreads();
+      const int count = min(BODIES, size - k);
+#pragma unroll 1
+      for (int i = 0; i < count; ++i) {
+        const float dx = tile_x[i] - x, dy = tile_y[i] - y;
+        sum += tile_mass[i] * rsqrtf(dx * dx + dy * dy + 1.0f);
+      }
+      __syncthreads();
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
 // One load of four words for each body: little to save.
 extern "C" __global__ void attract_vectors(const float4* __restrict__ bodies, float* __restrict__ out, int n) {
   const float4 own = bodies[index_of_thread() & 1023];
   float sum = 0;
 #pragma unroll 1
   for (int k = 0; k < n; ++k) {
-    const float4 body = bodies[k];
+    const float4 body = bodies[k]; // finds RedundantLoads of vectors
     const float dx = body.x - own.x, dy = body.y - own.y, dz = body.z - own.z;
     sum += body.w * rsqrtf(dx * dx + dy * dy + dz * dz + 1.0f);
   }
