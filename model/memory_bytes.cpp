@@ -5,6 +5,10 @@
 
 namespace warplens::model {
 
+namespace {
+constexpr double kBytesOfSector = 32;
+}
+
 double memory_bytes(Prediction& p, const KernelStatistics& s, const Device& device) {
   const double asked = note(p, "requested_bytes", transaction_bytes(s) * total_warps(s), "bytes");
   const double all = transactions(s);
@@ -12,6 +16,10 @@ double memory_bytes(Prediction& p, const KernelStatistics& s, const Device& devi
   const double misses = (1 - value_of(s.l1_hit_ratio)) * (1 - value_of(s.l2_hit_ratio));
   const double loaded = asked * share * misses, stored = asked * (1 - share);
   if (!device.l2) return note(p, "bytes", loaded + stored, "bytes"); // all is moved again
+  if (!s.l2_hit_ratio && s.only_loaded_sectors && s.written_sectors) {
+    const double read = kBytesOfSector * *s.only_loaded_sectors, written = kBytesOfSector * *s.written_sectors;
+    return note(p, "bytes", read + std::max(0.0, written - device.l2->bytes), "bytes");
+  }
   if (asked > 0 && !s.l2_hit_ratio && !s.argument_bytes)
     p.remarks.push_back(
         "neither 'l2_hit_ratio' nor 'argument_bytes' was given: all requested bytes are assumed to come "

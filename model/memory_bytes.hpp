@@ -11,9 +11,10 @@
 
 namespace warplens::model {
 
-/// Of loads, those that the simulated caches miss. With an L2 cache, at most the allocations that the arguments point
-/// into, because a byte that is loaded or stored again can be there; and stored bytes that fit can stay there. Where
-/// none of this is known, all transactions count. Needs the transactions of each size.
+/// With an L2 cache, the distinct sectors that the launch loads and does not write, because a byte that is loaded or
+/// stored again can be there, and the written ones that do not fit. With simulated caches, the loads that they miss
+/// instead. Where neither is known, all transactions count, but at most the allocations that the arguments point into.
+/// Needs the transactions of each size.
 double memory_bytes(Prediction& prediction, const KernelStatistics& statistics, const Device& device);
 
 } // namespace warplens::model

@@ -28,6 +28,18 @@ double cycles_of_staging(const LaunchReport& report, const ir::Module& module, c
          analyzers::issue_cycles(module, kernel, counts, *latencies);
 }
 
+/// The distinct sectors of `before`, but no more than are requested now.
+void keep_footprint(model::KernelStatistics& s, const model::KernelStatistics& before) {
+  if (!before.only_loaded_sectors || !before.written_sectors) return;
+  constexpr double kSectorBytes = 32;
+  const double all = model::transactions(s);
+  const double sectors = all > 0 ? model::transaction_bytes(s) / (all * kSectorBytes) : 0; // of a transaction
+  const auto requested = [&](double transactions) { return transactions * sectors * model::total_warps(s); };
+  s.only_loaded_sectors = std::min(*before.only_loaded_sectors, requested(model::value_of(s.load_transactions)));
+  s.written_sectors = std::min(*before.written_sectors, requested(model::value_of(s.store_transactions) +
+                                                                  model::value_of(s.atomic_transactions)));
+}
+
 /// The statistics of the launch after the changes; those that are not counted by instruction remain.
 model::KernelStatistics changed_statistics(const LaunchReport& report, const ir::Module& module,
                                            const ir::Function& kernel, std::uint64_t threads_per_block,
@@ -38,6 +50,7 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
   s.registers_per_thread = report.statistics.registers_per_thread;
   s.shared_bytes_per_block = report.statistics.shared_bytes_per_block;
   s.argument_bytes = report.statistics.argument_bytes;
+  keep_footprint(s, report.statistics);
   if (s.issue_chain)
     *s.issue_chain += cycles_of_staging(report, module, kernel, changes) / model::total_warps(report.statistics);
   return s;

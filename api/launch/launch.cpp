@@ -104,6 +104,13 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
 }
 
 /// Bytes of the allocations that arguments point into, regardless of the arguments' declared types.
+/// The lower bounds need it, unless the caches are simulated. A trace keeps it.
+bool needs_footprint(const LaunchOptions& options) {
+  const bool simulated = std::any_of(options.analyzers.begin(), options.analyzers.end(),
+                                     [](const std::string& name) { return name == "caches" || name == "all"; });
+  return options.recorder != nullptr || (options.analyze && !simulated);
+}
+
 std::uint64_t argument_bytes(const exec::Launch& launch) {
   std::set<std::uint64_t> seen;
   std::uint64_t bytes = 0;
@@ -216,11 +223,13 @@ private:
     std::optional<int> resident;
     if (report_.occupancy) resident = report_.occupancy->blocks;
     model::KernelStatistics& s = report_.statistics;
-    const std::optional<double> argument_bytes = s.argument_bytes; // known from the start
+    const model::KernelStatistics before = s; // what is known without the profile
     s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
     s.registers_per_thread = report_.resources.registers;
     s.shared_bytes_per_block = static_cast<double>(shared_bytes());
-    s.argument_bytes = argument_bytes;
+    s.argument_bytes = before.argument_bytes;
+    s.only_loaded_sectors = before.only_loaded_sectors;
+    s.written_sectors = before.written_sectors;
     bool known = false;
     for (const model::Model& m : model::models()) {
       // Skip models that need a measured run of the kernel: this one was only emulated.
@@ -292,6 +301,10 @@ struct TargetLaunch {
     report.steps = result.steps;
     report.printed = result.printed;
     for (const exec::Overrun& o : result.overruns) report.overruns.push_back({exec::describe(o, launch), o.count});
+    if (result.footprint) {
+      report.statistics.only_loaded_sectors = static_cast<double>(result.footprint->only_loaded);
+      report.statistics.written_sectors = static_cast<double>(result.footprint->written);
+    }
     if (!result.trap) return;
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;
@@ -453,6 +466,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     launch.progress->done = 0;
     launch.progress->all = launch.shape.clusters();
   }
+  launch.footprint = needs_footprint(request.options);
   const auto start = std::chrono::steady_clock::now();
   const Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());

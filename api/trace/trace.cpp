@@ -85,6 +85,17 @@ Expected<Trace> Trace::open(const std::filesystem::path& path) {
 
 namespace {
 
+std::string kept(const TraceFilter& f) {
+  std::string text;
+  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
+  if (f.first_block != 0 || f.last_block != ~std::uint64_t{0})
+    add(f.last_block == ~std::uint64_t{0} ? fmt::format("blocks from {}", f.first_block)
+                                          : fmt::format("blocks {} to {}", f.first_block, f.last_block));
+  if (f.every != 1) add(fmt::format("one block in {}", f.every));
+  if (!f.lines.empty()) add(fmt::format("lines {}", fmt::join(f.lines, ", ")));
+  return text;
+}
+
 /// The events of one launch of a trace.
 class Replay final : public EventSource {
 public:
@@ -98,6 +109,7 @@ public:
             trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher);
         !done)
       return failure(done.error());
+    if (launch.footprint && kept(traced_.filter).empty()) result.footprint = traced_.footprint; // of the whole launch
     return result;
   }
 
@@ -106,17 +118,6 @@ private:
   const trace::Launch& launch_;
   const TracedLaunch& traced_;
 };
-
-std::string kept(const TraceFilter& f) {
-  std::string text;
-  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + std::move(part); };
-  if (f.first_block != 0 || f.last_block != ~std::uint64_t{0})
-    add(f.last_block == ~std::uint64_t{0} ? fmt::format("blocks from {}", f.first_block)
-                                          : fmt::format("blocks {} to {}", f.first_block, f.last_block));
-  if (f.every != 1) add(fmt::format("one block in {}", f.every));
-  if (!f.lines.empty()) add(fmt::format("lines {}", fmt::join(f.lines, ", ")));
-  return text;
-}
 
 } // namespace
 

@@ -65,6 +65,7 @@ struct TracedLaunch {
   bool complete = false; ///< false: the run was interrupted; execution counts are unknown
   std::string printed;   ///< by printf() in the kernel
   std::optional<Diagnostic> trap;
+  std::optional<exec::Footprint> footprint;
   std::shared_ptr<Buffer> pointed_to; ///< by an argument; as large as the original memory
 };
 

@@ -196,6 +196,12 @@ private:
   static void conclude(const Json& json, TracedLaunch& result) {
     result.complete = true;
     result.printed = text_from(json.at("printed"));
+    if (json.contains("written_sectors")) { // missing in older traces
+      exec::Footprint footprint;
+      footprint.only_loaded = natural<std::uint64_t>(json.at("only_loaded_sectors"), "only_loaded_sectors");
+      footprint.written = natural<std::uint64_t>(json.at("written_sectors"), "written_sectors");
+      result.footprint = footprint;
+    }
     if (json.at("trap").is_null()) return;
     Diagnostic trap;
     trap.message = text_from(json["trap"].at("message"));
@@ -250,6 +256,8 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
 std::string describe_end(const LaunchReport& report) {
   Json json = {{"printed", text_of(report.printed)},
                {"trap", nullptr},
+               {"only_loaded_sectors", static_cast<std::uint64_t>(report.statistics.only_loaded_sectors.value_or(0))},
+               {"written_sectors", static_cast<std::uint64_t>(report.statistics.written_sectors.value_or(0))},
                {"argument_bytes", static_cast<std::uint64_t>(report.statistics.argument_bytes.value_or(0))}};
   if (report.trap)
     json["trap"] = {{"message", text_of(report.trap->message)},

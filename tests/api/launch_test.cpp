@@ -68,6 +68,8 @@ TEST_F(LaunchTest, RunsAndReports) {
   EXPECT_EQ(report->occupancy->blocks, 32); // block slots of compute capability 9.0
   EXPECT_EQ(report->profile.integer("launch__occupancy_limit_blocks"), 32u);
   EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
+  EXPECT_EQ(report->statistics.written_sectors, 13); // 100 words of 4 bytes, loaded and stored
+  EXPECT_EQ(report->statistics.only_loaded_sectors, 0);
   for (const model::Prediction& p : report->predictions) // the H200 has parameters of two models
     EXPECT_EQ(model::find_model(p.model)->says == model::kSaysTime,
               p.model == model::kThroughputLatency || p.model == model::kVolkov)

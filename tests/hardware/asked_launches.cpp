@@ -253,7 +253,10 @@ std::vector<AskedLaunch> part(const std::vector<AskedLaunch>& launches, bool hel
 namespace {
 
 // What other models take, and the one that is tested with these does not, may change without that all is counted anew.
-bool is_of_other_models(std::string_view field) { return field == "independent_loads" || field == "integer_multiply"; }
+bool is_of_other_models(std::string_view field) {
+  return field == "independent_loads" || field == "integer_multiply" || field == "only_loaded_sectors" ||
+         field == "written_sectors";
+}
 
 } // namespace
 

@@ -189,8 +189,17 @@ TEST(Bounds, SayWhereAllRequestedBytesCount) {
   s.argument_bytes = 4096;
   EXPECT_FALSE(says());
   expect_term(*predict(kBounds, s, h200), "bytes", 4096);
+  s.only_loaded_sectors = 100; // these are the bytes, whatever is requested
+  s.written_sectors = 0;
+  expect_term(*predict(kBounds, s, h200), "bytes", 3200);
+  s.written_sectors = 1000; // fit in the L2 cache
+  expect_term(*predict(kBounds, s, h200), "bytes", 3200);
+  s.written_sectors = h200.l2->bytes / 32.0 + 10;
+  expect_term(*predict(kBounds, s, h200), "bytes", 3520);
   s.argument_bytes.reset();
-  s.l2_hit_ratio = 0.5;
+  EXPECT_FALSE(says());
+  s.l2_hit_ratio = 0.5; // simulated: these count
+  EXPECT_GT(predict(kBounds, s, h200)->milliseconds, 0);
   EXPECT_FALSE(says());
 }
 

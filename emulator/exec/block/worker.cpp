@@ -79,6 +79,7 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
                             const std::int64_t* offsets) {
   if (site.observed_bytes == 0) return;
   base += static_cast<std::uint64_t>(site.observed_offset);
+  if (touched_ != nullptr && space == isa::Space::global) touched_->irregular(site, mask, base, offsets);
   if (warp.told_each && wanted_.in(space)) {
     Irregular one{&site, base, 0, 1, mask, space, {}};
     std::copy(offsets, offsets + kWarpSize, one.offsets);
@@ -115,7 +116,8 @@ void AccessWatch::flush() {
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std::move(s)) {
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
-  if (shard) watch.emplace(*shard);
+  if (shard && launch.footprint) touched.emplace(program.sites.size());
+  if (shard) watch.emplace(*shard, touched ? &*touched : nullptr);
   for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
   guarded.resize(program.guarded.size());
   branches.resize(program.branches.size());

@@ -2,6 +2,7 @@
 // The state of a worker thread that runs CTAs: bounds caches, counters, events for watchers, its trap.
 #pragma once
 
+#include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
 
@@ -17,13 +18,15 @@ namespace warplens::exec {
 /// by a hash of the shape; on a conflict, the previous entry is delivered.
 class AccessWatch {
 public:
-  explicit AccessWatch(Shard& shard)
-      : regular_(kRegular), irregular_(kIrregular), shard_(shard), wanted_(shard.each_wanted()) {}
+  /// `touched`: counts the sectors of global memory, too; null: does not.
+  AccessWatch(Shard& shard, TouchedSectors* touched)
+      : regular_(kRegular), irregular_(kIrregular), shard_(shard), touched_(touched), wanted_(shard.each_wanted()) {}
 
   void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                const std::int64_t* stride, std::int64_t half) {
     if (site.observed_bytes == 0) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
+    if (touched_ != nullptr && space == isa::Space::global) touched_->regular(site, mask, base, stride, half);
     if (warp.told_each && wanted_.in(space)) [[unlikely]] {
       tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
       if (!wanted_.together) return;
@@ -80,6 +83,7 @@ private:
   std::vector<Regular> regular_;
   std::vector<Irregular> irregular_;
   Shard& shard_;
+  TouchedSectors* touched_;
   EachWanted wanted_; ///< events to report one by one
 };
 
@@ -105,6 +109,7 @@ struct Worker {
 
   bool alone = false; ///< no other worker touches the launch's memory: atomics need no lock
   std::unique_ptr<Shard> shard;
+  std::optional<TouchedSectors> touched;
   std::optional<AccessWatch> watch;
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes whose guard was true, by guard counter

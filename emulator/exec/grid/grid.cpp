@@ -88,6 +88,10 @@ LaunchResult run(const Launch& launch) {
     if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
     shards.push_back(std::move(worker->shard));
   }
+  if (workers.front()->touched) {
+    for (std::size_t i = 1; i < workers.size(); ++i) workers.front()->touched->merge(*workers[i]->touched);
+    result.footprint = workers.front()->touched->count();
+  }
   result.overruns = merged_overruns(workers);
   for (const auto& [cta, text] : printed)
     if (!result.trap || cta <= result.trap->cta) result.printed.append(text, 0, kMostPrinted - result.printed.size());

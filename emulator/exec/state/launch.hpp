@@ -52,9 +52,17 @@ struct Launch {
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace zero bytes in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
+  bool footprint = false;                  ///< with a watcher: count LaunchResult::footprint
   BlocksDone* progress = nullptr;          ///< told when a cluster has finished
   Heap* heap = nullptr;                    ///< for malloc() in kernels; nullptr: no heap
   DeviceRuntime* device_runtime = nullptr; ///< needed, with `heap`, by kernels that launch kernels
+};
+
+/// Distinct sectors of 32 bytes of global memory. Atomic operations write.
+struct Footprint {
+  std::uint64_t loaded = 0, written = 0;
+  std::uint64_t only_loaded = 0; ///< not written, too
+  friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
 struct LaunchResult {
@@ -62,6 +70,7 @@ struct LaunchResult {
   std::uint64_t steps = 0;       ///< warp instructions, counted at branches
   std::string printed;           ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
   std::vector<Overrun> overruns; ///< by instruction
+  std::optional<Footprint> footprint;
 };
 
 } // namespace warplens::exec

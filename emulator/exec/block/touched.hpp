@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sectors of global memory that a launch touches: those that it loads, and those that it writes.
+//
+//   TouchedSectors touched(program.sites.size());
+//   touched.regular(site, mask, base, stride, half);    // as AccessWatch::regular()
+//   all.merge(touched);                                 // a union: the same for any distribution of blocks to workers
+//   all.count().written
+#pragma once
+
+#include "emulator/exec/state/launch.hpp"
+#include "emulator/exec/state/program.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace warplens::exec {
+
+class TouchedSectors {
+public:
+  explicit TouchedSectors(std::size_t sites) : runs_(sites) {}
+  TouchedSectors(TouchedSectors&&) = default;
+
+  /// Accesses without gaps only extend the run of their site: warps mostly go on where the one before has ended.
+  void regular(const MemorySite& site, Mask mask, std::uint64_t base, const std::int64_t* stride, std::int64_t half) {
+    const bool dense = mask == ~Mask{0} && stride[0] == stride[1] && half == 16 * stride[0] &&
+                       static_cast<std::uint64_t>(stride[0]) <= kSectorBytes;
+    if (!dense) return halves(site, mask, base, stride, half);
+    const std::uint64_t high = base + 31 * static_cast<std::uint64_t>(stride[0]) + site.observed_bytes;
+    Run& run = runs_[site.index];
+    if (base - run.low > run.high - run.low) return begin(site, base, high);
+    if (high > run.high) run.high = high;
+  }
+  void irregular(const MemorySite& site, Mask mask, std::uint64_t base, const std::int64_t* offsets);
+
+  void merge(TouchedSectors& other);
+  Footprint count();
+
+private:
+  static constexpr std::uint64_t kSectorBytes = 32, kPageBytes = std::uint64_t{16} << 20,
+                                 kWords = kPageBytes / kSectorBytes / 64;
+  struct Run {
+    std::uint64_t low = 0, high = 0; ///< addresses
+    bool written = false;
+  };
+  /// Bits of the sectors of a page that are loaded, then of those that are written. The system provides the memory
+  /// when it is first used.
+  struct Free {
+    void operator()(std::uint64_t* words) const { std::free(words); }
+  };
+  using Page = std::unique_ptr<std::uint64_t[], Free>;
+  void begin(const MemorySite& site, std::uint64_t low, std::uint64_t high);
+  void halves(const MemorySite& site, Mask mask, std::uint64_t base, const std::int64_t* stride, std::int64_t half);
+  void mark(bool written, std::uint64_t low, std::uint64_t high);
+  template <class AddressOf> void mark_lanes(const MemorySite& site, Mask lanes, AddressOf&& address_of);
+  std::uint64_t* words_of(std::uint64_t page, bool written);
+  void flush();
+
+  std::vector<Run> runs_; ///< by site: not in the pages yet
+  std::map<std::uint64_t, Page> pages_;
+  std::uint64_t recent_ = ~std::uint64_t{0}; ///< the page that was used last, …
+  std::uint64_t* words_of_recent_ = nullptr; ///< … and its bits
+};
+
+} // namespace warplens::exec
