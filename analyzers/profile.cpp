@@ -2,7 +2,6 @@
 #include "analyzers/profile.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace warplens::analyzers {
@@ -55,17 +54,6 @@ void BlockTable::sort() {
     row.values = std::move(values);
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.cta < b.cta; });
-}
-
-std::vector<SourceRow> Profile::by_source_line() const {
-  std::map<std::pair<std::string, std::uint32_t>, Metrics> lines;
-  for (const InstructionRow& row : instructions)
-    if (row.source_line) lines[{row.source_file, row.source_line}].accumulate(row.metrics);
-  std::vector<SourceRow> result;
-  result.reserve(lines.size());
-  for (auto& [place, metrics_of_line] : lines)
-    result.push_back({place.first, place.second, std::move(metrics_of_line)});
-  return result;
 }
 
 } // namespace warplens::analyzers

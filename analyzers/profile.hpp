@@ -43,13 +43,6 @@ struct InstructionRow {
   std::vector<RecordedAccess> recorded; ///< a few of its accesses
 };
 
-/// The counts of all instructions of one line of CUDA source.
-struct SourceRow {
-  std::string file;
-  std::uint32_t line = 0;
-  Metrics metrics;
-};
-
 /// Counts of blocks: a column for each counter.
 struct BlockTable {
   struct Row {
@@ -80,8 +73,6 @@ struct Profile {
 
   [[nodiscard]] std::uint64_t integer(const MetricKey& key) const { return metrics.integer(key); }
   [[nodiscard]] std::uint64_t integer(std::string_view name) const { return metrics.integer(name); }
-  /// Sums per CUDA line, by file and line; instructions without a position are left out.
-  [[nodiscard]] std::vector<SourceRow> by_source_line() const;
 };
 
 } // namespace warplens::analyzers

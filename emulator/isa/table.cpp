@@ -24,7 +24,6 @@ constexpr std::string_view stem(std::string_view path) {
 #define LINE(opcode, pattern, operands, semantics, family, kind, ptx, sm, ...)                                         \
   {opcode,                                                                                                             \
    pattern,                                                                                                            \
-   operands,                                                                                                           \
    semantics,                                                                                                          \
    parse_pattern(pattern),                                                                                             \
    parse_operands(operands),                                                                                           \

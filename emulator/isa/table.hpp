@@ -61,7 +61,6 @@ enum class Family : std::uint8_t {
 struct Entry {
   std::string_view opcode;
   std::string_view pattern_text; ///< as in the table
-  std::string_view operand_text;
   std::string_view semantics; ///< name of the functor
   Pattern pattern;
   OperandList operands;

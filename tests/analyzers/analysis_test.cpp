@@ -402,23 +402,5 @@ TEST(Analysis, InlinedCodeIsBlamedOnTheCaller) {
   EXPECT_TRUE(profile.instructions[2].inlined.empty());
 }
 
-TEST(Analysis, SumsPerSourceLine) {
-  ir::Module module;
-  module.files.push_back({1, "k.cu"});
-  ir::Function function = function_of({"ld.global.f32", "ld.global.f32", "ld.global.f32"});
-  function.instructions[0].source = {1, 7};
-  function.instructions[1].source = {1, 7};
-  const WarpAccess unit(0xffffffffu, 4, [](int lane) { return 4096 + 4 * lane; });
-  Events events;
-  for (std::uint32_t i = 0; i < 3; ++i)
-    events.push_back([=](exec::Shard& s) { s.access(unit.event(AccessKind::load, Space::global, i)); });
-  const std::vector<SourceRow> lines = run(module, function, 1, events).by_source_line();
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0].file, "k.cu");
-  EXPECT_EQ(lines[0].line, 7u);
-  EXPECT_EQ(lines[0].metrics.integer("gld_request"), 2u);
-  EXPECT_EQ(lines[0].metrics.find("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"), nullptr);
-}
-
 } // namespace
 } // namespace warplens::analyzers
