@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/async_copy.hpp"
 
 #include "emulator/exec/access/mbarrier.hpp"
@@ -52,7 +51,7 @@ bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* count
 bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces) {
   HostAccess from;
   if (mask == 0) return true;
-  if (!scalar::resolve(op, warp, mask, from)) return false;
+  if (!op->site->resolve(op, warp, mask, from)) return false;
   const unsigned size = op->site->lane_bytes;
   for (const int lane : EachLane(mask)) std::memcpy(pieces[lane].bytes, from.at(lane), size);
   return true;
@@ -77,7 +76,7 @@ const Op* async_copy(const Op* op, Warp* warp) {
   }
   if (!read_wholly(op, warp, whole, pieces)) return nullptr;
   HostAccess to;
-  if (!scalar::resolve(op + 1, warp, mask, to)) return nullptr;
+  if (!op[1].site->resolve(op + 1, warp, mask, to)) return nullptr;
   for (const int lane : EachLane(mask)) std::memcpy(to.at(lane), pieces[lane].bytes, size);
   return op + 2;
 }
@@ -184,7 +183,7 @@ const Op* async_store(const Op* op, Warp* warp) {
   const MemorySite& site = *op->site;
   const Reducer apply = site.kind == AccessKind::reduction ? reducer(spelling_of(op, warp)) : nullptr;
   HostAccess to;
-  if (!scalar::resolve(op, warp, mask, to)) return nullptr;
+  if (!op->site->resolve(op, warp, mask, to)) return nullptr;
   for (const int lane : EachLane(mask)) {
     const Cta* const cta = warp->cta->cluster->owner(to.at(lane));
     if (cta == nullptr) {

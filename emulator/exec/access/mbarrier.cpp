@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/mbarrier.hpp"
 
 #include "emulator/exec/block/cluster.hpp"
@@ -87,7 +86,7 @@ template <class Act> Mbarrier::Fault change(std::byte* place, Act act) {
 // Returns false if the kernel stops.
 template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
   HostAccess host;
-  if (!scalar::resolve(op, warp, mask, host)) return false;
+  if (!op->site->resolve(op, warp, mask, host)) return false;
   for (const int lane : EachLane(mask)) {
     std::byte* const place = host.at(lane);
     Mbarrier::Fault fault = kNotShared;

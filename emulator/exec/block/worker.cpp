@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulator/base/processors.hpp"
 #include "emulator/exec/block/cta.hpp"
 
 #include <algorithm>
@@ -18,6 +19,16 @@ Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std:
   access.mask = mask;
   access.addresses = lanes;
   return access;
+}
+
+WARPLENS_PER_PROCESSOR void move(const std::int64_t* offsets, std::uint64_t base, std::uint64_t* __restrict lanes) {
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = base + static_cast<std::uint64_t>(offsets[i]);
+}
+
+WARPLENS_PER_PROCESSOR std::uint32_t hash_of(const std::int64_t* offsets) {
+  std::uint32_t mixed = 0;
+  for (std::uint32_t i = 0; i < kWarpSize; ++i) mixed += static_cast<std::uint32_t>(offsets[i]) * (2 * i + 1);
+  return mixed;
 }
 
 } // namespace
@@ -51,7 +62,7 @@ Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
 Access AccessWatch::access_of(const Irregular& r, std::uint64_t* lanes) {
   Access access = exec::access_of(*r.site, r.space, r.mask, lanes);
   access.shape = Shape::irregular;
-  for (int i = 0; i < kWarpSize; ++i) lanes[i] = r.base + static_cast<std::uint64_t>(r.offsets[i]);
+  move(r.offsets, r.base, lanes);
   return access;
 }
 
@@ -87,9 +98,7 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
     if (!wanted_.together) return;
   }
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
-  std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;
-  for (int i = 0; i < kWarpSize; ++i)
-    mixed += static_cast<std::uint64_t>(offsets[i]) * (2u * static_cast<unsigned>(i) + 1u);
+  const std::uint64_t mixed = (phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) + hash_of(offsets);
   Irregular& r = irregular_[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
   if (r.site == &site && r.phase == phase && r.mask == mask && r.space == space &&
       std::equal(offsets, offsets + kWarpSize, r.offsets)) {
@@ -97,7 +106,12 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
     return;
   }
   deliver(r);
-  r = {&site, base, phase, 1, mask, space, {}};
+  r.site = &site;
+  r.base = base;
+  r.phase = phase;
+  r.count = 1;
+  r.mask = mask;
+  r.space = space;
   std::copy(offsets, offsets + kWarpSize, r.offsets);
 }
 

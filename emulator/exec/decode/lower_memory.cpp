@@ -84,6 +84,7 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   const auto joined = joined_.find(current_index_);
   s.observed_bytes = joined == joined_.end() ? s.lane_bytes : joined->second.bytes;
   s.observed_offset = joined == joined_.end() ? 0 : joined->second.offset;
+  s.resolve = level_.resolve;
   program_->sites.push_back(s);
   return program_->sites.back();
 }
