@@ -31,6 +31,8 @@ constexpr const char* kLeakCheck = "WARPLENS_LEAK_CHECK";      ///< full: report
 constexpr const char* kPrintLimit = "WARPLENS_PRINT_LIMIT";    ///< a number: messages of the tools
 constexpr const char* kSave = "WARPLENS_SAVE";                 ///< whole path of a file for the tools' messages
 constexpr const char* kXml = "WARPLENS_XML";                   ///< set: that file is XML, otherwise JSON
+constexpr const char* kToolSarif = "WARPLENS_TOOL_SARIF";      ///< the same, of the tools' messages …
+constexpr const char* kToolJunit = "WARPLENS_TOOL_JUNIT";      ///< … in other formats
 constexpr const char* kSuppressions = "WARPLENS_SUPPRESSIONS"; ///< whole path
 constexpr const char* kToolVerdict =
     "WARPLENS_TOOL_VERDICT";                        ///< whole path of a file that gets a line if there are errors
