@@ -136,8 +136,7 @@ std::string title_of(const exec::Launch& launch, const exec::ToolFinding& f) {
   case Kind::use_after_free:
   case Kind::exited_block:
   case Kind::misaligned: return fmt::format("Invalid {} of size {} bytes", access(), f.at.bytes);
-  case Kind::uninitialized:
-    return fmt::format("Uninitialized {} of size {} bytes", access(), f.at.bytes);
+  case Kind::uninitialized: return fmt::format("Uninitialized {} of size {} bytes", access(), f.at.bytes);
   default: return std::string(exec::title_of(f.kind));
   }
 }
