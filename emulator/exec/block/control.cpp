@@ -2,6 +2,7 @@
 #include "emulator/exec/block/control.hpp"
 
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/faults.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -82,10 +83,12 @@ Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int l
   trap.instruction = instruction;
   trap.cta = warp->cta->number;
   trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  trap.calls = calls_of(*warp, lane);
   return trap;
 }
 
-const Op* stop_with(Warp* warp, Trap trap) {
+const Op* stop_with(Warp* warp, Trap trap, Mask lanes) {
+  record_stop(*warp->worker, trap, lanes);
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
@@ -94,7 +97,7 @@ const Op* stop_with(Warp* warp, Trap trap) {
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
   Trap trap = trap_at(warp, kind, op->instruction, __builtin_ctz(lanes));
   trap.detail = std::move(detail);
-  return stop_with(warp, std::move(trap));
+  return stop_with(warp, std::move(trap), lanes);
 }
 
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
@@ -148,6 +151,14 @@ const Op* count_guarded(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   warp->worker->guarded[op->extra] +=
       mask == warp->active ? warp->lanes : static_cast<unsigned>(__builtin_popcount(mask));
+  return op + 1;
+}
+
+const Op* tell_step(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  const WarpStep step{warp, {warp->cta->number, warp->index}, op->instruction, mask, op->extra != 0, op + op->imm};
+  for (const auto& checker : warp->worker->checkers) checker->step(step);
   return op + 1;
 }
 

@@ -123,6 +123,7 @@ bool Cta::grow_local(std::uint64_t bytes) {
 
 void Cta::start(std::uint64_t n) {
   number = n;
+  exited = false;
   const LaunchShape& shape = worker.launch.shape;
   position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
@@ -132,6 +133,7 @@ void Cta::start(std::uint64_t n) {
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.shard->begin_cta(number);
+  for (const auto& checker : worker.checkers) checker->begin_cta(number);
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp& w = warp(i);
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
@@ -139,7 +141,8 @@ void Cta::start(std::uint64_t n) {
     activate(&w, w.live);
     w.paths->clear();
     repetitions_[i] = {};
-    lengths_[i] = kTurn;
+    // Short turns show what a block of a cluster does before another one is there, or after it has exited.
+    lengths_[i] = worker.launch.tools.any() && shape.cluster_ctas() > 1 ? kShortTurn : kTurn;
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;
@@ -333,7 +336,9 @@ Cta::Progress Cta::run(std::int64_t budget) {
         report_deadlock();
         return Progress::trapped;
       }
+    exited = true;
     if (worker.shard) worker.shard->end_cta(number);
+    for (const auto& checker : worker.checkers) checker->end_cta(number);
     return Progress::done;
   }
   return Progress::paused;
