@@ -32,8 +32,11 @@ private:
 /// Words that each thread stores or loads in every iteration of a loop, and volatile loads whose result is not used.
 void find_in_loops(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 
-/// Words of shared memory that do not leave their warp, and words of global memory that many threads of a block load.
+/// Words of shared memory that do not leave their warp.
 void find_sharing(const Profile& profile, const Code& code, std::vector<Finding>& findings);
+
+/// Words of global memory that many threads of a block load.
+void find_redundant_loads(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 
 /// Sectors that the first-level cache evicts before they are used again.
 void find_evictions(const Profile& profile, std::vector<Finding>& findings);

@@ -31,6 +31,9 @@ struct Partitions {
   friend bool operator==(const Partitions&, const Partitions&) = default;
 };
 
+/// Cycles until the result of an instruction of each class can be read.
+using ResultLatencies = std::array<double, isa::kInstructionClassCount>;
+
 struct Board {
   std::uint32_t multiprocessors = 1;
   std::uint32_t resident_ctas = 1;        ///< of the launch, on a multiprocessor
@@ -41,7 +44,7 @@ struct Board {
   bool l1_global = true;
   std::optional<CacheGeometry::Store> l1_local = CacheGeometry::Store::keep; ///< of local memory; none: bypasses it
   /// Cycles until another instruction can read the result, by isa::InstructionClass; excludes memory.
-  std::optional<std::array<double, isa::kInstructionClassCount>> result_latency{};
+  std::optional<ResultLatencies> result_latency{};
   /// Blocks that are resident at the same time.
   [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }
   friend bool operator==(const Board&, const Board&) = default;

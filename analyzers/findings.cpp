@@ -370,6 +370,7 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   narrow.find(rules, others);
   find_in_loops(profile, code, others);
   find_sharing(profile, code, others);
+  find_redundant_loads(profile, code, others);
   find_evictions(profile, others);
   const auto start = static_cast<std::ptrdiff_t>(result.size());
   for (Finding& finding : others) merge(result, start, finding);

@@ -28,6 +28,7 @@ struct Changes {
     std::uint32_t instruction = 0;
     double remaining = 1;
     double requests = 1;
+    bool from_shared = false; ///< a load whose words come from shared memory instead
   };
   std::vector<Access> accesses;
   double bank_passes = 0;  ///< passes over the banks of shared memory that are saved; below 0: added

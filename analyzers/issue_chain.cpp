@@ -8,15 +8,19 @@
 
 namespace warplens::analyzers {
 
-void IssueChain::conclude(const std::vector<exec::InstructionCount>& counts) {
-  if (function_.instructions.empty() || !latency_) return;
-  const ir::ControlFlow flow = ir::control_flow(function_);
-  const std::vector<ir::Effect> effects = ir::effects(module_, function_);
+double issue_cycles(const ir::Module& module, const ir::Function& function,
+                    const std::vector<exec::InstructionCount>& counts, const ResultLatencies& latencies,
+                    const std::set<std::uint32_t>& from_shared) {
+  if (function.instructions.empty()) return 0;
+  const double shared = latencies[static_cast<std::size_t>(isa::InstructionClass::shared)];
+  const ir::ControlFlow flow = ir::control_flow(function);
+  const std::vector<ir::Effect> effects = ir::effects(module, function);
+  double cycles = 0;
   struct Ready {
     std::uint32_t block = ir::kNone; ///< that wrote it last
     double at = 0;
   };
-  std::vector<Ready> registers(function_.registers.size());
+  std::vector<Ready> registers(function.registers.size());
   for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
     const ir::Block& block = flow.blocks[b];
     if (block.first == block.end || block.first >= counts.size() || counts[block.first].warps == 0) continue;
@@ -29,12 +33,19 @@ void IssueChain::conclude(const std::vector<exec::InstructionCount>& counts) {
       };
       wait_for(effects[i].reads);
       if (!effects[i].certain) wait_for(effects[i].writes);
-      for (const std::uint32_t r : effects[i].writes)
-        registers[r] = {b, at + (*latency_)[static_cast<std::size_t>(function_.instructions[i].instruction_class)]};
-      longest = std::max(longest, at + 1);
+      const bool staged = from_shared.contains(i);
+      const double done =
+          at + (staged ? shared : latencies[static_cast<std::size_t>(function.instructions[i].instruction_class)]);
+      for (const std::uint32_t r : effects[i].writes) registers[r] = {b, done};
+      longest = std::max(longest, staged ? done : at + 1);
     }
-    cycles_ += std::max<double>(longest, block.end - block.first) * static_cast<double>(counts[block.first].warps);
+    cycles += std::max<double>(longest, block.end - block.first) * static_cast<double>(counts[block.first].warps);
   }
+  return cycles;
+}
+
+void IssueChain::conclude(const std::vector<exec::InstructionCount>& counts) {
+  if (latency_) cycles_ += issue_cycles(module_, function_, counts, *latency_);
 }
 
 void IssueChain::report(Metrics& launch, std::vector<InstructionRow>&) const {

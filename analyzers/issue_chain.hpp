@@ -11,7 +11,15 @@
 #include "analyzers/analyzer.hpp"
 #include "analyzers/board.hpp"
 
+#include <set>
+
 namespace warplens::analyzers {
+
+/// The cycles of all warps. `counts` of each instruction; the results of the loads in `from_shared` come from shared
+/// memory, and the loop that they are in does not go on before they are there.
+double issue_cycles(const ir::Module& module, const ir::Function& function,
+                    const std::vector<exec::InstructionCount>& counts, const ResultLatencies& latencies,
+                    const std::set<std::uint32_t>& from_shared = {});
 
 class IssueChain final : public Analyzer {
 public:
@@ -30,7 +38,7 @@ private:
   const ir::Module& module_;
   const ir::Function& function_;
   std::uint64_t warps_;
-  decltype(Board::result_latency) latency_;
+  std::optional<ResultLatencies> latency_;
   double cycles_ = 0;
 };
 

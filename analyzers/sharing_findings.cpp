@@ -6,17 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <set>
 
 namespace warplens::analyzers {
 
 namespace {
 
 using isa::Space;
-
-// Of a tile in shared memory: each word is stored there once, at an address of its own; two barriers surround its use.
-constexpr double kTileInstructions = 2, kTileBarriers = 2;
 
 class SharingFindings {
 public:
@@ -25,7 +20,6 @@ public:
 
   void find() {
     if (stays_in_warps()) within_warps();
-    redundant_loads();
   }
 
 private:
@@ -141,63 +135,6 @@ private:
     finding.changes = changes;
     keep_evidence(finding, *worst, {MetricId::shared_requests_ld, MetricId::shared_passes_ld});
     findings_.push_back(std::move(finding));
-  }
-
-  /// How often the threads of a block load each word at the same time: lanes for each word, times warps for each
-  /// sector.
-  static double reuse_of(const InstructionRow& row) {
-    const auto different = static_cast<double>(row.metrics.integer(MetricId::duplicates_in_block));
-    if (different == 0) return 1;
-    for (const RecordedAccess& a : row.recorded) {
-      if (a.space != Space::global || a.role != RecordedAccess::Role::typical) continue;
-      std::set<std::uint64_t> words;
-      for (const int lane : exec::EachLane(a.mask)) words.insert(a.addresses[lane]);
-      return static_cast<double>(std::popcount(a.mask)) / static_cast<double>(words.size()) *
-             static_cast<double>(row.metrics.integer(MetricId::duplicates_requested)) / different;
-    }
-    return 1;
-  }
-
-  void redundant_loads() {
-    const auto warps = static_cast<double>(std::max<std::uint64_t>(1, profile_.integer(MetricId::warps_launched)));
-    const InstructionRow* worst = nullptr;
-    Finding finding;
-    double most = 0, least = 0, barriers = 0;
-    for (const InstructionRow& row : profile_.instructions) {
-      const auto requests = static_cast<double>(row.counts.of_global(exec::AccessKind::load).requests);
-      if (requests < kLeastVisits * warps || of(row).head() != "ld") continue;
-      const double reuse = std::min<double>(reuse_of(row), exec::kWarpSize);
-      if (reuse < kLeastReuse) continue;
-      finding.lines.push_back(row.line);
-      finding.excess += requests * (1 - 1 / reuse);
-      finding.changes.accesses.push_back({row.instruction, 1, 1 / reuse});
-      finding.changes.bank_passes -= requests * (1 + 1 / reuse);
-      finding.changes.instructions -= kTileInstructions * requests / reuse;
-      barriers = std::max(barriers, kTileBarriers * requests / reuse);
-      if (worst == nullptr || requests > static_cast<double>(worst->counts.of_global(exec::AccessKind::load).requests))
-        worst = &row;
-      least = most == 0 ? reuse : std::min(least, reuse);
-      most = std::max(most, reuse);
-    }
-    if (worst == nullptr) return;
-    Finding placed = at_row(*worst, "RedundantLoads", Severity::note);
-    placed.lines = std::move(finding.lines);
-    placed.excess = finding.excess;
-    placed.changes = std::move(finding.changes);
-    placed.changes.barriers = -barriers;
-    placed.message =
-        fmt::format("the threads of a block load each word {} times",
-                    least == most ? fmt::format("{:.3g}", most) : fmt::format("{:.3g} to {:.3g}", least, most));
-    placed.remedy =
-        "stage tiles of the data in shared memory: each thread of the block loads different words once, and "
-        "all threads use them";
-    placed.advice = "stage tiles in shared memory, or let each thread compute several results from the words that it "
-                    "has in registers";
-    placed.unit = "requests";
-    placed.only_if_faster = true;
-    keep_evidence(placed, *worst,
-                  {MetricId::global_requests_ld, MetricId::duplicates_requested, MetricId::duplicates_in_block});
-    findings_.push_back(std::move(placed));
   }
 
   const Profile& profile_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/files/values.hpp"
 
+#include "api/files/random.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,23 +64,6 @@ std::uint64_t float_bits(Type type, double value) {
 }
 
 std::size_t size_of(Type type) { return static_cast<std::size_t>(isa::bytes(type)); }
-
-// splitmix64 (Steele, Lea, Flood, OOPSLA 2014): small, fast, and the same on every machine.
-class Random {
-public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t bits() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
-  /// From 0 up to 1.
-  double fraction() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-
-private:
-  std::uint64_t state_;
-};
 
 } // namespace
 

@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/launch/advice.hpp"
 
+#include "analyzers/issue_chain.hpp"
+#include "api/launch/board.hpp"
 #include "api/launch/launch_findings.hpp"
 #include "api/launch/statistics.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace warplens::api {
 
 namespace {
 
+/// What the issue of instructions takes longer because loads wait for shared memory, in cycles of all warps.
+double cycles_of_staging(const LaunchReport& report, const ir::Module& module, const ir::Function& kernel,
+                         const analyzers::Changes& changes) {
+  const auto latencies = result_latencies(report.device);
+  std::set<std::uint32_t> staged;
+  for (const analyzers::Changes::Access& access : changes.accesses)
+    if (access.from_shared) staged.insert(access.instruction);
+  if (!latencies || staged.empty()) return 0;
+  std::vector<exec::InstructionCount> counts(kernel.instructions.size());
+  for (const analyzers::InstructionRow& row : report.profile.instructions)
+    counts[row.instruction].warps = row.metrics.integer(analyzers::MetricId::warp_instructions);
+  return analyzers::issue_cycles(module, kernel, counts, *latencies, staged) -
+         analyzers::issue_cycles(module, kernel, counts, *latencies);
+}
+
 /// The statistics of the launch after the changes; those that are not counted by instruction remain.
-model::KernelStatistics changed_statistics(const LaunchReport& report, const ir::Function& kernel,
-                                           std::uint64_t threads_per_block, const analyzers::Changes& changes) {
+model::KernelStatistics changed_statistics(const LaunchReport& report, const ir::Module& module,
+                                           const ir::Function& kernel, std::uint64_t threads_per_block,
+                                           const analyzers::Changes& changes) {
   std::optional<int> resident;
   if (report.occupancy) resident = report.occupancy->blocks;
   model::KernelStatistics s = statistics(report.profile, kernel, report.device, threads_per_block, resident, changes);
   s.registers_per_thread = report.statistics.registers_per_thread;
   s.shared_bytes_per_block = report.statistics.shared_bytes_per_block;
   s.argument_bytes = report.statistics.argument_bytes;
+  if (s.issue_chain)
+    *s.issue_chain += cycles_of_staging(report, module, kernel, changes) / model::total_warps(report.statistics);
   return s;
 }
 
@@ -35,7 +56,8 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
   };
   for (analyzers::Finding& finding : report.findings) {
     if (now == nullptr || !finding.changes.any()) continue;
-    const Expected<model::Prediction> then = predict(changed_statistics(report, kernel, threads, finding.changes));
+    const Expected<model::Prediction> then =
+        predict(changed_statistics(report, module, kernel, threads, finding.changes));
     if (then && then->milliseconds > 0) finding.speedup = std::max(1.0, now->milliseconds / then->milliseconds);
   }
   std::erase_if(report.findings, [](const analyzers::Finding& finding) {

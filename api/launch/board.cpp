@@ -29,15 +29,16 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
   return g;
 }
 
-std::array<double, isa::kInstructionClassCount> by_class(const model::ResultLatencies& latencies) {
-  std::array<double, isa::kInstructionClassCount> result{};
+} // namespace
+
+std::optional<analyzers::ResultLatencies> result_latencies(const model::Device& device) {
+  if (!device.result_latency) return std::nullopt;
+  analyzers::ResultLatencies result{};
   for (std::size_t c = 0; c < result.size(); ++c)
-    for (std::size_t i = 0; i < latencies.size(); ++i)
-      if (model::kResultLatencies[i] == isa::kInstructionClasses[c].latency) result[c] = latencies[i];
+    for (std::size_t i = 0; i < device.result_latency->size(); ++i)
+      if (model::kResultLatencies[i] == isa::kInstructionClasses[c].latency) result[c] = (*device.result_latency)[i];
   return result;
 }
-
-} // namespace
 
 analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
                           std::uint64_t shared_bytes) {
@@ -47,7 +48,7 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
   if (device.partitions && device.partition_bytes)
     board.partitions = {static_cast<std::uint32_t>(*device.partitions),
                         static_cast<std::uint32_t>(*device.partition_bytes)};
-  if (device.result_latency) board.result_latency = by_class(*device.result_latency);
+  board.result_latency = result_latencies(device);
   if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
   if (!device.l1) return board;
   board.l1_global = first_level == FirstLevel::device ? device.l1->global_loads : first_level != FirstLevel::off;

@@ -13,6 +13,9 @@ namespace warplens::api {
 analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,
                           std::uint64_t shared_bytes);
 
+/// Where the device file has them.
+std::optional<analyzers::ResultLatencies> result_latencies(const model::Device& device);
+
 /// The device with or without the first-level cache for global memory. Where the cache determines the transaction size
 /// (compute capability 2.x to 5.x), the rule changes too: 128-byte lines with the cache, 32-byte segments without.
 model::Device with_first_level(model::Device device, FirstLevel first_level);

@@ -2,6 +2,8 @@
 // Analyzers of whole kernels: independent loads, imbalance at barriers, arithmetic; and that the results of all
 // analyzers do not depend on which worker runs which block.
 #include "analyzers/analyzers.hpp"
+#include "analyzers/issue_chain.hpp"
+#include "analyzers/loops.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 #include "tests/exec/kernel_test.hpp"
 
@@ -211,6 +213,46 @@ TEST(IssueChain, OneACycleWhenWhatIsReadIsReady) {
   EXPECT_EQ(cycles("mov.u32 %r10, 1; add.u32 %r11, %r10, 2; mov.u32 %r12, 3; mov.u32 %r13, 3;"), others + 5);
   EXPECT_EQ(cycles("mov.u32 %r10, 1; bra NEXT; NEXT: add.u32 %r11, %r10, 2;"), others + 4);
   EXPECT_EQ(cycles("mov.f32 %f1, 0f3f800000; sqrt.rn.f32 %f2, %f1; add.f32 %f3, %f2, %f2;"), others + 4 + 64 + 1);
+}
+
+// What uses the result waits 30 cycles, and so does the end of the block; other loads count as arithmetic.
+TEST(IssueChain, LoadsMayComeFromSharedMemory) {
+  const tests::Emulated machine(
+      kernel_of("ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ld.global.u32 %r12, [%rd1]; ret;"), "k.ptx");
+  const ir::Function& kernel = *machine.module().find("k");
+  const auto first = static_cast<std::uint32_t>(kernel.instructions.size()) - 4;
+  ResultLatencies latencies{};
+  latencies.fill(4);
+  latencies[static_cast<std::size_t>(isa::InstructionClass::shared)] = 30;
+  const std::vector<exec::InstructionCount> counts(kernel.instructions.size(), {.warps = 2, .lanes = 0, .lanes_on = 0});
+  const auto cycles = [&](const std::set<std::uint32_t>& from_shared) {
+    return issue_cycles(machine.module(), kernel, counts, latencies, from_shared) / 2;
+  };
+  ASSERT_EQ(kernel.instructions[first].head(), "ld");
+  const double start = cycles({first}) - 30 - 1; // when the address is known
+  EXPECT_GT(cycles({first}), cycles({}));
+  EXPECT_EQ(cycles({first + 2}), start + 30);
+  EXPECT_EQ(cycles({first, first + 2}), start + 30 + 1);
+}
+
+// The inner of two loops, and what enters it; a block without a loop.
+TEST(Loops, TheInnermostIsFound) {
+  const tests::Emulated machine(kernel_of("OUTER: mov.u32 %r11, 0;\n"
+                                          "INNER: add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, 9; @%p1 bra INNER;\n"
+                                          "setp.lt.u32 %p1, %r11, %r1; @%p1 bra OUTER; ret;"),
+                                "k.ptx");
+  const ir::Function& kernel = *machine.module().find("k");
+  const ir::ControlFlow flow = ir::control_flow(kernel);
+  const auto count = static_cast<std::uint32_t>(flow.blocks.size()); // …, OUTER, INNER, the branch, ret
+  const std::uint32_t outer = count - 4, inner = count - 3;
+  const std::optional<Loop> loop = innermost_loop(flow, inner);
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->header, inner);
+  EXPECT_EQ(loop->before, std::vector<std::uint32_t>{outer});
+  ASSERT_TRUE(innermost_loop(flow, outer));
+  EXPECT_EQ(innermost_loop(flow, outer)->header, outer);
+  EXPECT_EQ(innermost_loop(flow, outer)->before, std::vector<std::uint32_t>{outer - 1});
+  EXPECT_FALSE(innermost_loop(flow, count - 1));
 }
 
 // Warp w runs its loop w + 1 times: 3 warps, loops of 3 instructions.

@@ -2,6 +2,7 @@
 #include "tests/api/advice_launches.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <stdexcept>
 
@@ -16,6 +17,53 @@ std::vector<LaunchReport> run(const std::string& launches, const std::vector<std
   Expected<PlanReport> report = run_plan(*plan, options);
   if (!report) throw std::runtime_error(render(report.error(), launches));
   return std::move(report->launches);
+}
+
+namespace {
+
+std::string argument(const tests::PairArgument& a) {
+  if (const auto* name = std::get_if<std::string>(&a)) return fmt::format("{{ buffer = \"{}\" }}", *name);
+  if (const auto* number = std::get_if<int>(&a)) return fmt::format("{{ s32 = {} }}", *number);
+  return fmt::format("{{ f32 = {} }}", std::get<float>(a));
+}
+
+std::string text_of(const tests::PairLaunch& launch) {
+  std::vector<std::string> arguments;
+  for (const tests::PairArgument& a : launch.arguments) arguments.push_back(argument(a));
+  return launch_of(
+      launch.kernel,
+      fmt::format("grid = [{}]\nblock = [{}]", fmt::join(launch.grid, ", "), fmt::join(launch.block, ", ")),
+      fmt::format("arg = [{}]", fmt::join(arguments, ", ")));
+}
+
+std::string text_of(const tests::PairBuffer& b) {
+  using Holds = tests::PairBuffer::Holds;
+  const std::string random = fmt::format("random = [0, {}]\nseed = 1", b.most);
+  return buffer(b.name.c_str(), b.type.c_str(), static_cast<int>(b.count),
+                b.holds == Holds::zeros  ? kZeros
+                : b.holds == Holds::iota ? kIota
+                                         : random.c_str());
+}
+
+} // namespace
+
+std::vector<LaunchReport> run(const tests::AdvicePair& pair) {
+  std::string text = fmt::format("module = \"{}\"\ndevice = \"{}\"\n{}{}", pair.module, pair.device,
+                                 text_of(pair.before), text_of(pair.after));
+  for (const tests::PairBuffer& b : pair.buffers) text += text_of(b);
+  std::vector<std::string> analyzers;
+  if (!pair.analyzer.empty()) analyzers.push_back(pair.analyzer);
+  return run(text, analyzers);
+}
+
+const analyzers::Finding* find(const tests::AdvicePair& pair, const LaunchReport& report) {
+  for (const analyzers::Finding& f : report.findings)
+    if (f.rule == pair.rule && f.remedy.find(pair.remedy) != std::string::npos) return &f;
+  return nullptr;
+}
+
+double predicted_speedup(const LaunchReport& before, const LaunchReport& after) {
+  return model::trusted(before.predictions)->milliseconds / model::trusted(after.predictions)->milliseconds;
 }
 
 std::string buffer(const char* name, const char* type, int count, const char* content) {

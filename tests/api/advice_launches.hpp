@@ -5,6 +5,7 @@
 #pragma once
 
 #include "api/plan/launch_file.hpp"
+#include "tests/api/advice_pairs.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,13 @@ constexpr double kTolerance = 1.5;
 
 /// Paths are relative to the source tree. Throws what is wrong.
 std::vector<LaunchReport> run(const std::string& launches, const std::vector<std::string>& analyzers = {});
+
+/// The reports of both launches of a pair.
+std::vector<LaunchReport> run(const tests::AdvicePair& pair);
+/// The finding that a pair expects of its first launch, or null.
+const analyzers::Finding* find(const tests::AdvicePair& pair, const LaunchReport& report);
+/// By the model to trust.
+double predicted_speedup(const LaunchReport& before, const LaunchReport& after);
 
 /// A [buffer.NAME] table.
 std::string buffer(const char* name, const char* type, int count, const char* content);

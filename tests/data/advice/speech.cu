@@ -223,6 +223,166 @@ extern "C" __global__ void product_of_tiles(const float* __restrict__ a, const f
   c[y * n + x] = sum;
 }
 
+#define BODIES 128  // threads of a block, bodies of a tile
+
+// All threads of the block load the same body at the same time.
+extern "C" __global__ void attract(const float* __restrict__ xs, const float* __restrict__ ys,
+                                   const float* __restrict__ masses, float* __restrict__ out, int n) {
+  const float x = xs[index_of_thread()], y = ys[index_of_thread()];
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < n; ++k) {
+    const float dx = xs[k] - x, dy = ys[k] - y; // finds RedundantLoads, too
+    sum += masses[k] * rsqrtf(dx * dx + dy * dy + 1.0f);
+  }
+  out[index_of_thread()] = sum;
+}
+
+extern "C" __global__ void attract_by_tiles(const float* __restrict__ xs, const float* __restrict__ ys,
+                                            const float* __restrict__ masses, float* __restrict__ out, int n) {
+  __shared__ float tile_x[BODIES], tile_y[BODIES], tile_mass[BODIES];
+  const float x = xs[index_of_thread()], y = ys[index_of_thread()];
+  float sum = 0;
+#pragma unroll 1
+  for (int first = 0; first < n; first += BODIES) {
+    tile_x[threadIdx.x] = xs[first + threadIdx.x];
+    tile_y[threadIdx.x] = ys[first + threadIdx.x];
+    tile_mass[threadIdx.x] = masses[first + threadIdx.x];
+    __syncthreads();
+#pragma unroll 1
+    for (int k = 0; k < BODIES; ++k) {
+      const float dx = tile_x[k] - x, dy = tile_y[k] - y;
+      sum += tile_mass[k] * rsqrtf(dx * dx + dy * dy + 1.0f);
+    }
+    __syncthreads();
+  }
+  out[index_of_thread()] = sum;
+}
+
+// The bodies lie in groups of `size`; tiles hold the first of each group, and the rest is less than a tile.
+extern "C" __global__ void attract_groups(const float4* __restrict__ bodies, float* __restrict__ out, int n, int size) {
+  __shared__ float4 tile[BODIES];
+  const float4 own = bodies[index_of_thread() & 1023];
+  float sum = 0;
+#pragma unroll 1
+  for (int group = 0; group < n; group += size) {
+    int k = 0;
+#pragma unroll 1
+    for (; k + BODIES <= size; k += BODIES) {
+      tile[threadIdx.x] = bodies[group + k + threadIdx.x];
+      __syncthreads();
+#pragma unroll 1
+      for (int i = 0; i < BODIES; ++i) {
+        const float dx = tile[i].x - own.x, dy = tile[i].y - own.y, dz = tile[i].z - own.z;
+        sum += tile[i].w * rsqrtf(dx * dx + dy * dy + dz * dz + 1.0f);
+      }
+      __syncthreads();
+    }
+#pragma unroll 1
+    for (; k < size; ++k) {
+      const float4 body = bodies[group + k];
+      const float dx = body.x - own.x, dy = body.y - own.y, dz = body.z - own.z;
+      sum += body.w * rsqrtf(dx * dx + dy * dy + dz * dz + 1.0f);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+extern "C" __global__ void attract_groups_in_tiles(const float4* __restrict__ bodies, float* __restrict__ out, int n,
+                                                   int size) {
+  __shared__ float4 tile[BODIES];
+  const float4 own = bodies[index_of_thread() & 1023];
+  float sum = 0;
+#pragma unroll 1
+  for (int group = 0; group < n; group += size) {
+#pragma unroll 1
+    for (int k = 0; k < size; k += BODIES) {
+      if (k + threadIdx.x < size) tile[threadIdx.x] = bodies[group + k + threadIdx.x];
+      __syncthreads();
+      const int count = min(BODIES, size - k);
+#pragma unroll 1
+      for (int i = 0; i < count; ++i) {
+        const float dx = tile[i].x - own.x, dy = tile[i].y - own.y, dz = tile[i].z - own.z;
+        sum += tile[i].w * rsqrtf(dx * dx + dy * dy + dz * dz + 1.0f);
+      }
+      __syncthreads();
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+// The same with an array for each component.
+extern "C" __global__ void attract_rests(const float* __restrict__ xs, const float* __restrict__ ys,
+                                         const float* __restrict__ masses, float* __restrict__ out, int n, int size) {
+  __shared__ float tile_x[BODIES], tile_y[BODIES], tile_mass[BODIES];
+  const float x = xs[index_of_thread()], y = ys[index_of_thread()];
+  float sum = 0;
+#pragma unroll 1
+  for (int group = 0; group < n; group += size) {
+    int k = 0;
+#pragma unroll 1
+    for (; k + BODIES <= size; k += BODIES) {
+      tile_x[threadIdx.x] = xs[group + k + threadIdx.x];
+      tile_y[threadIdx.x] = ys[group + k + threadIdx.x];
+      tile_mass[threadIdx.x] = masses[group + k + threadIdx.x];
+      __syncthreads();
+#pragma unroll 1
+      for (int i = 0; i < BODIES; ++i) {
+        const float dx = tile_x[i] - x, dy = tile_y[i] - y;
+        sum += tile_mass[i] * rsqrtf(dx * dx + dy * dy + 1.0f);
+      }
+      __syncthreads();
+    }
+#pragma unroll 1
+    for (; k < size; ++k) {
+      const float dx = xs[group + k] - x, dy = ys[group + k] - y; // finds RedundantLoads in the rest
+      sum += masses[group + k] * rsqrtf(dx * dx + dy * dy + 1.0f);
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+extern "C" __global__ void attract_rests_in_tiles(const float* __restrict__ xs, const float* __restrict__ ys,
+                                                  const float* __restrict__ masses, float* __restrict__ out, int n,
+                                                  int size) {
+  __shared__ float tile_x[BODIES], tile_y[BODIES], tile_mass[BODIES];
+  const float x = xs[index_of_thread()], y = ys[index_of_thread()];
+  float sum = 0;
+#pragma unroll 1
+  for (int group = 0; group < n; group += size) {
+#pragma unroll 1
+    for (int k = 0; k < size; k += BODIES) {
+      if (k + threadIdx.x < size) {
+        tile_x[threadIdx.x] = xs[group + k + threadIdx.x];
+        tile_y[threadIdx.x] = ys[group + k + threadIdx.x];
+        tile_mass[threadIdx.x] = masses[group + k + threadIdx.x];
+      }
+      __syncthreads();
+      const int count = min(BODIES, size - k);
+#pragma unroll 1
+      for (int i = 0; i < count; ++i) {
+        const float dx = tile_x[i] - x, dy = tile_y[i] - y;
+        sum += tile_mass[i] * rsqrtf(dx * dx + dy * dy + 1.0f);
+      }
+      __syncthreads();
+    }
+  }
+  out[index_of_thread()] = sum;
+}
+
+// One load of four words for each body: little to save.
+extern "C" __global__ void attract_vectors(const float4* __restrict__ bodies, float* __restrict__ out, int n) {
+  const float4 own = bodies[index_of_thread() & 1023];
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < n; ++k) {
+    const float4 body = bodies[k]; // finds RedundantLoads of vectors
+    const float dx = body.x - own.x, dy = body.y - own.y, dz = body.z - own.z;
+    sum += body.w * rsqrtf(dx * dx + dy * dy + dz * dz + 1.0f);
+  }
+  out[index_of_thread()] = sum;
+}
+
 // A row of 16 KB for each block, from the first to the last word, again and again: more than the first-level cache has
 // for all resident blocks.
 extern "C" __global__ void passes_over_rows(const float* __restrict__ in, float* __restrict__ out, int words,

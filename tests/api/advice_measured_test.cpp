@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speedups of remedies as a GPU measured them: tests/data/hardware/advice.jsonl, from ask/advice.cpp.
+#include "api/files/input_file.hpp"
+#include "api/launch/launch.hpp"
+#include "tests/api/advice_launches.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+namespace warplens::api {
+namespace {
+
+using Json = nlohmann::json;
+using tests::AdvicePair;
+
+std::map<std::string, Json> answers() {
+  std::map<std::string, Json> all;
+  std::ifstream in(WARPLENS_SOURCE_DIR "/tests/data/hardware/advice.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    Json one = Json::parse(line);
+    const std::string name = one["pair"];
+    all.emplace(name, std::move(one));
+  }
+  return all;
+}
+
+/// Of the kernel: without what the events and the launch of an empty kernel take, but with the time for which the
+/// profiler says that an empty kernel runs.
+double microseconds(const Json& launch, const Json& empty) {
+  constexpr double kEmptyKernel = 1.2;
+  return std::max(kEmptyKernel, launch["cold"].get<double>() - empty["cold"].get<double>() + kEmptyKernel);
+}
+
+/// What each buffer holds after a launch, as weighted_sum() gives it.
+std::map<std::string, double> emulated_sums(const AdvicePair& pair, const tests::PairLaunch& launch) {
+  const auto context = *Context::create();
+  const auto file = *read_file(std::filesystem::path(WARPLENS_SOURCE_DIR) / pair.module);
+  const auto module = *Module::load(context, file, pair.module);
+  std::map<std::string, std::shared_ptr<Buffer>> buffers;
+  for (const tests::PairBuffer& b : pair.buffers) {
+    const std::vector<std::uint32_t> words = content(b);
+    buffers[b.name] = *Buffer::allocate(context, 4 * words.size(), b.name);
+    std::memcpy(buffers[b.name]->bytes().data(), words.data(), 4 * words.size());
+  }
+  LaunchRequest request;
+  request.kernel = *module->kernel(launch.kernel);
+  request.grid = {launch.grid[0], launch.grid[1], launch.grid[2]};
+  request.block = {launch.block[0], launch.block[1], launch.block[2]};
+  for (const tests::PairArgument& a : launch.arguments) {
+    if (const auto* name = std::get_if<std::string>(&a)) request.arguments.push_back(Argument::buffer(*buffers[*name]));
+    if (const auto* number = std::get_if<int>(&a))
+      request.arguments.push_back(Argument::raw(std::as_bytes(std::span(number, 1))));
+    if (const auto* number = std::get_if<float>(&a))
+      request.arguments.push_back(Argument::raw(std::as_bytes(std::span(number, 1))));
+  }
+  request.device = *load_device("h200");
+  request.options.analyze = false;
+  EXPECT_FALSE((*api::launch(request)).trap) << launch.kernel;
+  std::map<std::string, double> sums;
+  for (const tests::PairBuffer& b : pair.buffers) {
+    std::vector<std::uint32_t> words(b.count);
+    std::memcpy(words.data(), buffers[b.name]->bytes().data(), 4 * words.size());
+    sums[b.name] = weighted_sum(b, words);
+  }
+  return sums;
+}
+
+std::vector<AdvicePair> asked() {
+  std::vector<AdvicePair> list = tests::advice_pairs();
+  for (AdvicePair& pair : tests::close_calls()) list.push_back(std::move(pair));
+  std::erase_if(list, [](const AdvicePair& pair) { return pair.device != "h200"; });
+  return list;
+}
+
+class AdviceMeasured : public ::testing::Test {
+protected:
+  void SetUp() override {
+    if (answers_.empty()) GTEST_SKIP() << "tests/data/hardware/advice.jsonl has not been asked yet";
+  }
+  const std::map<std::string, Json> answers_ = answers();
+};
+
+TEST_F(AdviceMeasured, EachPairWasAsked) {
+  for (const AdvicePair& pair : asked()) EXPECT_TRUE(answers_.contains(name_of(pair))) << name_of(pair);
+}
+
+// Both computed the same: a GPU that ran something else would have measured something else. Sums of floats in any order
+// differ.
+TEST_F(AdviceMeasured, ResultsAreThoseOfTheEmulator) {
+  for (const AdvicePair& pair : asked()) {
+    const auto answer = answers_.find(name_of(pair));
+    if (answer == answers_.end()) continue;
+    for (const char* which : {"before", "after"}) {
+      const auto sums = emulated_sums(pair, which == std::string_view("before") ? pair.before : pair.after);
+      for (const auto& [name, sum] : sums)
+        EXPECT_NEAR(answer->second[which]["sums"][name].get<double>(), sum, 1e-2 * std::abs(sum))
+            << name_of(pair) << ", " << which << ": " << name;
+    }
+  }
+}
+
+// The model's error is in both times; what the finding promises is compared with the prediction elsewhere.
+TEST_F(AdviceMeasured, SpeedupsAreThoseOfTheGpu) {
+  const Json& empty = answers_.at("empty")["empty"];
+  for (const AdvicePair& pair : asked()) {
+    const auto answer = answers_.find(name_of(pair));
+    if (answer == answers_.end()) continue;
+    const std::vector<LaunchReport> reports = run(pair);
+    const double measured =
+        microseconds(answer->second["before"], empty) / microseconds(answer->second["after"], empty);
+    const double predicted = predicted_speedup(reports.at(0), reports.at(1));
+    const analyzers::Finding* const found = find(pair, reports[0]);
+    const double promised = found == nullptr ? 0 : found->speedup.value_or(0);
+    std::printf("%-80s measured %.2f, predicted %.2f, promised %.2f\n", name_of(pair).c_str(), measured, predicted,
+                promised);
+    EXPECT_LT(predicted, kTolerance * measured) << name_of(pair);
+    EXPECT_GT(predicted, measured / kTolerance) << name_of(pair);
+    EXPECT_LT(promised, kTolerance * measured) << name_of(pair);
+  }
+}
+
+} // namespace
+} // namespace warplens::api
