@@ -288,7 +288,7 @@ WARPLENS_PER_PROCESSOR exec::Mask first_lanes(const std::uint64_t* addresses, ex
     words[kLanes + i] = word(i);
   }
   for (exec::Mask idle = ~mask; idle; idle &= idle - 1) words[kLanes + std::countr_zero(idle)] = first;
-  const auto row = [&](std::size_t from) -> const ShortRowInMemory& {
+  const auto row = [&](std::size_t from) -> ShortRow {
     return *reinterpret_cast<const ShortRowInMemory*>(words + from);
   };
   const ShortRow low = row(kLanes), high = row(kLanes + 16);

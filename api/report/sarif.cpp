@@ -35,6 +35,13 @@ std::string uri_of(std::string_view path) {
   return uri;
 }
 
+/// An array of one element. Compilers disagree about `{element}`.
+SarifJson only(SarifJson element) {
+  SarifJson list = SarifJson::array();
+  list.push_back(std::move(element));
+  return list;
+}
+
 SarifJson sarif_location(const std::string& file, std::uint32_t line) {
   SarifJson physical = {{"artifactLocation", {{"uri", uri_of(file)}}}};
   if (line != 0) physical["region"] = {{"startLine", line}};
@@ -80,8 +87,8 @@ public:
     if (!remedy_of(f).empty()) text += fmt::format(". Advice: {}", remedy_of(f));
     SarifJson one = result(f.rule, level_of(f.severity), text);
     const std::uint32_t ptx = f.lines.empty() ? 0 : f.lines.front();
-    one["locations"] = {f.source_line != 0 ? sarif_location(f.source_file, f.source_line)
-                                           : sarif_location(r.file, ptx)};
+    one["locations"] =
+        only(f.source_line != 0 ? sarif_location(f.source_file, f.source_line) : sarif_location(r.file, ptx));
     if (f.source_line != 0) {
       one["relatedLocations"] = SarifJson::array();
       for (const std::uint32_t line : f.lines) one["relatedLocations"].push_back(sarif_location(r.file, line));
@@ -92,14 +99,14 @@ public:
   }
   void trap(const LaunchReport& r) {
     SarifJson one = result(kTrapRule, "error", r.trap->message);
-    one["locations"] = {sarif_location(r.trap->file.empty() ? r.file : r.trap->file, r.trap->where.line)};
+    one["locations"] = only(sarif_location(r.trap->file.empty() ? r.file : r.trap->file, r.trap->where.line));
     one["properties"] = {{"kernel", r.kernel}};
     results_.push_back(std::move(one));
   }
   void condition(const LaunchReport& r, const MetCondition& met) {
     SarifJson one = result(kConditionRule, "error", met.text());
-    one["locations"] = {met.source_line != 0 ? sarif_location(met.source_file, met.source_line)
-                                             : sarif_location(r.file, met.ptx_line)};
+    one["locations"] = only(met.source_line != 0 ? sarif_location(met.source_file, met.source_line)
+                                                 : sarif_location(r.file, met.ptx_line));
     one["properties"] = {{"kernel", r.kernel}, {"value", met.value}};
     results_.push_back(std::move(one));
   }
@@ -107,7 +114,7 @@ public:
     std::string text = m.title + (m.detail.empty() ? "" : ". " + m.detail);
     SarifJson one = result(exec::id_of(m.kind), "error", text);
     if (m.at && !m.at->frames.empty()) {
-      one["locations"] = {location(m.at->frames.front())};
+      one["locations"] = only(location(m.at->frames.front()));
       one["relatedLocations"] = SarifJson::array();
       for (std::size_t i = 1; i < m.at->frames.size(); ++i)
         one["relatedLocations"].push_back(location(m.at->frames[i]));
@@ -122,10 +129,9 @@ public:
     const SarifJson log = {
         {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
         {"version", "2.1.0"},
-        {"runs",
-         {{{"tool", {{"driver", {{"name", "Warplens"}, {"version", version()}, {"rules", rules_.list()}}}}},
-           {"columnKind", "utf16CodeUnits"},
-           {"results", results_}}}}};
+        {"runs", only({{"tool", {{"driver", {{"name", "Warplens"}, {"version", version()}, {"rules", rules_.list()}}}}},
+                       {"columnKind", "utf16CodeUnits"},
+                       {"results", results_}})}};
     return log.dump(2, ' ', false, SarifJson::error_handler_t::replace) + "\n";
   }
 

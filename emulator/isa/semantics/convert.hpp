@@ -74,7 +74,10 @@ template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16; no 
     } else if constexpr (half) {
       return static_cast<D>(narrowed<f.type(0), rounding_of(f)>(nearly_exact<f.type(0)>(a)));
     } else {
-      return output<f>(static_cast<D>(a));
+      D x = static_cast<D>(a);
+      // Vectors of unsigned integers become differences: clang's 0 - 0 is -0 where it rounds down.
+      if constexpr (rounding == Rounding::down) x = a == 0 ? D{0} : x;
+      return output<f>(x);
     }
   }
 };
