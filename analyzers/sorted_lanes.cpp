@@ -219,7 +219,6 @@ fullest_unsorted(const Matrix& keys, const Matrix& active, Group group, std::uin
 }
 
 using ShortRow = std::int16_t __attribute__((vector_size(32)));
-using ShortRowInMemory = std::int16_t __attribute__((vector_size(32), may_alias, aligned(2)));
 
 /// Bit i: element i is not 0, but -1.
 [[gnu::always_inline]] inline std::uint32_t bits_of(ShortRow set) {
@@ -288,8 +287,10 @@ WARPLENS_PER_PROCESSOR exec::Mask first_lanes(const std::uint64_t* addresses, ex
     words[kLanes + i] = word(i);
   }
   for (exec::Mask idle = ~mask; idle; idle &= idle - 1) words[kLanes + std::countr_zero(idle)] = first;
-  const auto row = [&](std::size_t from) -> ShortRow {
-    return *reinterpret_cast<const ShortRowInMemory*>(words + from);
+  const auto row = [&](std::size_t from) {
+    ShortRow some;
+    std::memcpy(&some, words + from, sizeof some);
+    return some;
   };
   const ShortRow low = row(kLanes), high = row(kLanes + 16);
   ShortRow repeated[2]{};

@@ -66,7 +66,10 @@ template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16; no 
   using D = Lane<f.type(0)>;
   using S = Lane<f.type(1)>;
   static constexpr bool half = bits(f.type(0)) == 16;
-  static constexpr Rounding rounding = half ? Rounding::nearest : rounding_of(f);
+  // Down is toward zero where no number is negative. clang converts vectors of such numbers to differences: 0 - 0 would
+  // be -0, rounded down.
+  static constexpr bool cut = std::is_unsigned_v<S> && rounding_of(f) == Rounding::down;
+  static constexpr Rounding rounding = half ? Rounding::nearest : cut ? Rounding::zero : rounding_of(f);
   static D lane(S a) {
     if constexpr (f.has(Word::w_sat)) { // to 0 and 1
       constexpr D one = half ? static_cast<D>(f.type(0) == Type::f16 ? 0x3c00 : 0x3f80) : D{1};
@@ -74,10 +77,7 @@ template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16; no 
     } else if constexpr (half) {
       return static_cast<D>(narrowed<f.type(0), rounding_of(f)>(nearly_exact<f.type(0)>(a)));
     } else {
-      D x = static_cast<D>(a);
-      // Vectors of unsigned integers become differences: clang's 0 - 0 is -0 where it rounds down.
-      if constexpr (rounding == Rounding::down) x = a == 0 ? D{0} : x;
-      return output<f>(x);
+      return output<f>(static_cast<D>(a));
     }
   }
 };
