@@ -42,9 +42,7 @@ void add_tool_options(po::options_description& options) {
   auto add = options.add_options();
   const auto word = [](const char* name) { return po::value<std::string>()->value_name(name); };
   add("tool", word("NAME"),
-      "check the launches: memcheck, racecheck, initcheck, synccheck, all, or several with commas between; the "
-      "messages "
-      "go to stderr");
+      "check the launches: memcheck, synccheck, all, or several with commas between; the messages go to stderr");
   add("error-exitcode", word("N"), "exit status if --tool found errors in a run that succeeded; the default is 1");
   add("print-limit", word("N"), "show at most N messages of --tool; the default is 100");
   add("leak-check", word("full|no"), "memcheck reports memory that is never freed; the default is no");

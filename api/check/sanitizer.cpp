@@ -19,11 +19,13 @@ namespace {
 struct NamedTool {
   std::string_view name;
   bool exec::Tools::*flag;
+  bool exists; ///< in this version
 };
-constexpr NamedTool kTools[] = {{"memcheck", &exec::Tools::memcheck},
-                                {"racecheck", &exec::Tools::racecheck},
-                                {"initcheck", &exec::Tools::initcheck},
-                                {"synccheck", &exec::Tools::synccheck}};
+constexpr NamedTool kTools[] = {{"memcheck", &exec::Tools::memcheck, true},
+                                {"racecheck", &exec::Tools::racecheck, false},
+                                {"initcheck", &exec::Tools::initcheck, false},
+                                {"synccheck", &exec::Tools::synccheck, true}};
+constexpr std::string_view kToolHint = "tools: memcheck, synccheck, all";
 
 } // namespace
 
@@ -33,15 +35,17 @@ Expected<exec::Tools> parse_tools(const std::string& names) {
   for (std::string name; std::getline(words, name, ',');) {
     const auto known =
         std::find_if(std::begin(kTools), std::end(kTools), [&](const auto& t) { return t.name == name; });
-    if (name == "all")
-      tools = {true, true, true, true};
-    else if (known != std::end(kTools))
+    if (name == "all") {
+      for (const NamedTool& t : kTools) tools.*t.flag = tools.*t.flag || t.exists;
+    } else if (known != std::end(kTools) && known->exists) {
       tools.*known->flag = true;
-    else
-      return failure(fmt::format("there is no tool '{}'", name),
-                     "tools: memcheck, racecheck, initcheck, synccheck, all");
+    } else {
+      return failure(known == std::end(kTools) ? fmt::format("there is no tool '{}'", name)
+                                               : fmt::format("{} is not in this version", name),
+                     std::string(kToolHint));
+    }
   }
-  if (!tools.any()) return failure("no tool", "tools: memcheck, racecheck, initcheck, synccheck, all");
+  if (!tools.any()) return failure("no tool", std::string(kToolHint));
   return tools;
 }
 

@@ -32,7 +32,7 @@ struct CheckOptions {
   std::string sarif, junit; ///< files
 };
 
-/// "memcheck", …, "all", or several with commas between.
+/// "memcheck", …, "all", or several with commas between. Errors: an unknown tool, one that this version does not have.
 Expected<exec::Tools> parse_tools(const std::string& names);
 std::string names_of(exec::Tools tools);
 

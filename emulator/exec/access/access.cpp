@@ -5,6 +5,7 @@
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/faults.hpp"
+#include "emulator/exec/block/paths.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,20 @@ Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std:
   return t;
 }
 
+// For synccheck: an access to another block of the cluster before any cluster barrier.
+void note_unstarted(Warp* warp, const MemorySite& site, std::uint64_t offset, int lane, std::uint64_t bytes) {
+  const Cta& cta = *warp->cta;
+  const std::uint64_t rank = offset / kClusterStride;
+  if (rank == 0 || rank - 1 == cta.rank || rank > cta.cluster->ctas.size() || cta.cluster->has_met()) return;
+  ToolFinding finding{ToolFinding::Kind::cluster_barrier, thread_at(*warp, site.instruction, lane), {}, {}};
+  finding.at.space = isa::Space::shared;
+  finding.at.access = site.kind;
+  finding.at.bytes = bytes;
+  finding.at.address = offset;
+  finding.detail = "no cluster barrier has shown that the other block has started";
+  warp->worker->findings.add(std::move(finding));
+}
+
 // The host address of a lane's `bytes`, or nullptr if the lane may not access them.
 std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {
   const Cta& cta = *warp->cta;
@@ -52,6 +67,7 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
   switch (where.space) {
   case isa::Space::shared:
     if (launch.tools.memcheck && cta.cluster->has_exited(where.offset)) return nullptr;
+    if (launch.tools.synccheck) note_unstarted(warp, site, where.offset, lane, bytes);
     return cta.cluster->shared(cta, where.offset, bytes, site.cluster);
   case isa::Space::local: {
     const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;

@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/faults.hpp"
 
 #include <cstring>
 
@@ -93,7 +94,10 @@ template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act a
     Mbarrier::Fault fault = kNotShared;
     if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) fault = act(lane, place);
     if (fault == nullptr) continue;
-    stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);
+    Trap trap = trap_at(warp, Trap::Kind::invalid_mbarrier, op->instruction, lane);
+    trap.detail = fault;
+    if (fault == kNoObject) trap.finding = ToolFinding::Kind::mbarrier_not_initialised;
+    stop_with(warp, std::move(trap));
     return false;
   }
   return true;
@@ -111,23 +115,52 @@ template <class Act> const Op* on_objects(const Op* op, Warp* warp, Act act) {
 
 } // namespace
 
+namespace {
+
+// The block's list of valid objects, for synccheck.
+std::pair<std::set<std::uint64_t>*, std::uint64_t> listed(Warp* warp, const std::byte* place) {
+  Cta* const cta = warp->worker->launch.tools.synccheck ? warp->cta->cluster->owner(place) : nullptr;
+  if (cta == nullptr) return {nullptr, 0};
+  return {&cta->mbarriers, static_cast<std::uint64_t>(place - cta->shared)};
+}
+
+void note_init(const Op* op, Warp* warp, int lane, const std::byte* place) {
+  const auto [list, offset] = listed(warp, place);
+  if (list != nullptr && !list->insert(offset).second)
+    record(warp, ToolFinding::Kind::mbarrier_double_init, op->instruction, Mask{1} << lane,
+           "the object is still valid: mbarrier.inval ends its use");
+}
+
+void note_invalid(Warp* warp, const std::byte* place) {
+  if (const auto [list, offset] = listed(warp, place); list != nullptr) list->erase(offset);
+}
+
+} // namespace
+
 const Op* mbarrier_init(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const auto* const counts = row<std::uint32_t>(warp, op->src[1]);
   const auto create = [&](int lane, std::byte* place) {
     std::uint64_t bits = 0;
     const Mbarrier::Fault fault = Mbarrier::create(counts[lane], bits);
-    if (fault == nullptr) std::memcpy(place, &bits, sizeof bits);
+    if (fault != nullptr) return fault;
+    note_init(op, warp, lane, place);
+    std::memcpy(place, &bits, sizeof bits);
     return fault;
   };
   return mask == 0 || each_object(op, warp, mask, create) ? op + 1 : nullptr;
 }
 
 const Op* mbarrier_invalidate(const Op* op, Warp* warp) {
-  return on_objects(op, warp, [](int, Mbarrier& object) {
-    object = Mbarrier(0);
-    return Mbarrier::Fault{};
-  });
+  const Mask mask = acting(op, warp);
+  const auto end = [&](int, std::byte* place) {
+    note_invalid(warp, place);
+    return change(place, [](Mbarrier& object) {
+      object = Mbarrier(0);
+      return Mbarrier::Fault{};
+    });
+  };
+  return mask == 0 || each_object(op, warp, mask, end) ? op + 1 : nullptr;
 }
 
 const Op* mbarrier_expect(const Op* op, Warp* warp) {

@@ -27,6 +27,8 @@ struct Cluster {
     Mask now = 0, before = 0;
   };
   Arrivals& arrivals(const Warp& warp) { return arrivals_[warp.cta->rank * warps_ + warp.index]; }
+  /// Whether a phase has been complete.
+  [[nodiscard]] bool has_met() const { return met_; }
   /// Ends the phase if all live threads have arrived.
   void release_if_complete();
 
@@ -35,6 +37,7 @@ struct Cluster {
 private:
   std::uint32_t warps_; ///< per CTA
   std::vector<Arrivals> arrivals_;
+  bool met_ = false;
   std::size_t missing_ = 0; ///< all warps before this one have arrived
 };
 

@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/block/faults.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -130,7 +131,12 @@ const Op* exit_lanes(const Op* op, Warp* warp) {
 
 const Op* trap(const Op* op, Warp* warp) {
   if (acting(op, warp) == 0) return op + 1;
-  return stop_with(op, warp, Trap::Kind::trap_instruction, concerned(op, warp));
+  const Mask lanes = concerned(op, warp);
+  Trap trap = trap_at(warp, Trap::Kind::trap_instruction, op->instruction, __builtin_ctz(lanes));
+  // Cooperative groups trap where the grid's barrier is missing.
+  if (checks_sync(warp) && !warp->worker->launch.cooperative && uses_grid_barrier(warp->cta->program))
+    trap.finding = ToolFinding::Kind::grid_sync;
+  return stop_with(warp, std::move(trap), lanes);
 }
 
 const Op* sleep(const Op* op, Warp* warp) {
@@ -158,6 +164,7 @@ const Op* tell_step(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   const WarpStep step{warp, {warp->cta->number, warp->index}, op->instruction, mask, op->extra != 0, op + op->imm};
+  if (checks_sync(warp)) check_masks(step);
   for (const auto& checker : warp->worker->checkers) checker->step(step);
   return op + 1;
 }

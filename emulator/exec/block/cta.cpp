@@ -124,6 +124,8 @@ bool Cta::grow_local(std::uint64_t bytes) {
 void Cta::start(std::uint64_t n) {
   number = n;
   exited = false;
+  mbarriers.clear();
+  for (auto& arrived : arrived_) arrived.clear();
   const LaunchShape& shape = worker.launch.shape;
   position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
@@ -337,6 +339,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
         return Progress::trapped;
       }
     exited = true;
+    if (worker.launch.tools.synccheck) check_arrivals();
     if (worker.shard) worker.shard->end_cta(number);
     for (const auto& checker : worker.checkers) checker->end_cta(number);
     return Progress::done;

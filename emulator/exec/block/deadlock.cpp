@@ -43,6 +43,7 @@ private:
 
   void enter(const Warp& warp, Mask lanes, const Op* op, const std::string& text) {
     if (++entries_ > kMostEntries) return;
+    if (!trap_.finding && cta_.worker.launch.tools.synccheck) trap_.finding = kind_of_wait(warp, op, op);
     if (entries_ == 1) {
       trap_.instruction = op->instruction;
       trap_.thread = warp.index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(lanes));
@@ -114,6 +115,7 @@ private:
     cta_.worker.findings = std::move(findings);
     warp.state = state;
     warp.live = live;
+    if (!trap_.finding && warp.worker->launch.tools.synccheck) trap_.finding = kind_of_wait(warp, first, last);
     std::string lines = line(first) == line(last) ? fmt::format("line {}", line(first))
                                                   : fmt::format("lines {}-{}", line(first), line(last));
     enter(warp, path.mask, first, fmt::format("{} {} {}", who(warp, path.mask), verb(path.mask, "repeat"), lines));

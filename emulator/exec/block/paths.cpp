@@ -4,6 +4,7 @@
 #include "emulator/exec/block/barriers.hpp"
 #include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <algorithm>
 
@@ -57,6 +58,7 @@ const Op* take(Warp* warp, std::size_t index) {
   for (std::size_t i = index + 1; i < paths.waiting.size(); ++i) above |= paths.waiting[i].mask;
   const Path path = paths.waiting[index];
   const Mask free = path.mask & warp->live & ~above;
+  if (checks_sync(warp) && free != (path.mask & warp->live)) note_left_behind(warp, path, free);
   if (free == (path.mask & warp->live))
     paths.waiting.erase(paths.waiting.begin() + static_cast<std::ptrdiff_t>(index));
   else

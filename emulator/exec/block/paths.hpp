@@ -38,6 +38,7 @@ struct Path {
   Mask mask = 0;
   Wait wait = Wait::none;
   std::uint8_t barrier = 0; ///< barrier number, if it waits at one
+  Mask missing = 0;         ///< for synccheck: lanes that did something else while it waited
   bool call = false;        ///< it waits for the return of its lanes from a call
 };
 

@@ -78,6 +78,7 @@ void Decoder::barrier(const isa::Spelling& spelling) {
     std::swap(flip, vote.negated); // the handler flips it
     src[2] = source(vote, isa::Type::pred, false);
   }
+  if (spelling.entry->opcode == "bar" || spelling.has(Word::w_aligned)) what |= kAligned;
   const auto written = [&](std::size_t i) { return operands[i].kind == ir::OperandKind::integer; };
   const std::size_t first = reduces ? 1 : 0;
   if (written(first) && ((what & kCounted) == 0 || written(first + 1))) what |= kUniform;
