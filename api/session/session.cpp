@@ -310,9 +310,9 @@ Expected<const exec::Level*> find_level(std::string_view name) {
 } // namespace
 
 Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Function& kernel, bool watched,
-                                                               std::string_view level) {
+                                                               std::string_view level, bool checked) {
   const std::lock_guard lock(mutex_);
-  const ProgramKey key{&kernel, watched, std::string(level)};
+  const ProgramKey key{&kernel, watched, checked, std::string(level)};
   if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
 
   Diagnostics errors;
@@ -331,7 +331,7 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
   const Expected<const exec::Level*> chosen = find_level(level);
   if (!chosen) return failure(chosen.error());
   Expected<std::shared_ptr<const exec::Program>> program =
-      exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched});
+      exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched, .checked = checked});
   if (program) programs_.emplace(key, *program);
   return program;
 }

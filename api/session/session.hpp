@@ -155,7 +155,7 @@ public:
   /// The decoded kernel, cached for each combination of arguments. `level`: "x86-64-v3", …; empty: the best. Errors: an
   /// unsupported instruction, a level that this machine does not have.
   Expected<std::shared_ptr<const exec::Program>> program(const ir::Function& kernel, bool watched,
-                                                         std::string_view level);
+                                                         std::string_view level, bool checked = false);
   /// The cached result of ir::estimated_registers(), which takes longer than a launch. The function must live as long
   /// as the module, such as that of a program().
   std::uint32_t estimated_registers(const ir::Function& function, int address_bits);
@@ -174,7 +174,7 @@ private:
   std::unordered_map<std::string_view, const Buffer*> variables_by_name_;
   exec::VariableAddresses addresses_;
 
-  using ProgramKey = std::tuple<const ir::Function*, bool, std::string>;
+  using ProgramKey = std::tuple<const ir::Function*, bool, bool, std::string>;
   std::mutex mutex_;
   std::map<ProgramKey, std::shared_ptr<const exec::Program>> programs_;
   std::map<std::pair<const ir::Function*, int>, std::uint32_t> registers_; ///< by function and address bits

@@ -82,6 +82,7 @@ Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int l
   trap.instruction = instruction;
   trap.cta = warp->cta->number;
   trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  trap.calls = calls_of(*warp, lane);
   return trap;
 }
 
@@ -148,6 +149,14 @@ const Op* count_guarded(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   warp->worker->guarded[op->extra] +=
       mask == warp->active ? warp->lanes : static_cast<unsigned>(__builtin_popcount(mask));
+  return op + 1;
+}
+
+const Op* tell_step(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  const WarpStep step{warp, {warp->cta->number, warp->index}, op->instruction, mask, op->extra != 0, op + op->imm};
+  for (const auto& checker : warp->worker->checkers) checker->step(step);
   return op + 1;
 }
 

@@ -41,6 +41,8 @@ const Op* no_op(const Op*, Warp*);
 /// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).
 const Op* count_block(const Op*, Warp*);
 const Op* count_guarded(const Op*, Warp*);
+/// Checked programs: tells the checkers of a step (extra: after it) of the instruction whose op is `imm` ops away.
+const Op* tell_step(const Op*, Warp*);
 /// Predicate logic: dst[0] = src[0] OP src[1]; src[1] flipped by imm. The decoder combines comparisons with these.
 const Op* predicate_and(const Op*, Warp*);
 const Op* predicate_or(const Op*, Warp*);

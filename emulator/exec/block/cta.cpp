@@ -132,6 +132,7 @@ void Cta::start(std::uint64_t n) {
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.shard->begin_cta(number);
+  for (const auto& checker : worker.checkers) checker->begin_cta(number);
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp& w = warp(i);
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
@@ -334,6 +335,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
         return Progress::trapped;
       }
     if (worker.shard) worker.shard->end_cta(number);
+    for (const auto& checker : worker.checkers) checker->end_cta(number);
     return Progress::done;
   }
   return Progress::paused;

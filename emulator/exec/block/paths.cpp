@@ -2,6 +2,7 @@
 #include "emulator/exec/block/paths.hpp"
 
 #include "emulator/exec/block/barriers.hpp"
+#include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/block/membermasks.hpp"
 
 #include <algorithm>
@@ -101,6 +102,21 @@ void change_path(Warp* warp) {
 void park(const Op* op, Warp* warp, Mask lanes, Wait wait, std::uint8_t barrier) {
   warp->paths->waiting.push_back({op, warp->paths->rejoin, lanes, wait, barrier});
   activate(warp, warp->active & ~lanes);
+}
+
+std::vector<std::uint32_t> calls_of(const Warp& warp, int lane) {
+  std::vector<std::uint32_t> calls;
+  const std::vector<Path>& waiting = warp.paths->waiting;
+  for (auto path = waiting.rbegin(); path != waiting.rend(); ++path)
+    if (path->call && (path->mask >> lane & 1) != 0) calls.push_back(path->next->instruction);
+  return calls;
+}
+
+ThreadAccess thread_at(const Warp& warp, std::uint32_t instruction, int lane) {
+  return {.instruction = instruction,
+          .cta = warp.cta->number,
+          .thread = warp.index * kWarpSize + static_cast<std::uint32_t>(lane),
+          .calls = calls_of(warp, lane)};
 }
 
 void resume(Paths& paths, const std::function<bool(const Path&)>& chosen) {

@@ -22,6 +22,10 @@ Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std:
 
 } // namespace
 
+AccessWatch::AccessWatch(Shard* shard, const std::vector<std::unique_ptr<Checker>>& checkers)
+    : regular_(shard != nullptr ? kRegular : 0), irregular_(shard != nullptr ? kIrregular : 0), shard_(shard),
+      checkers_(checkers), wanted_(shard != nullptr ? shard->each_wanted() : EachWanted{}) {}
+
 Access AccessWatch::access_of(const Regular& r) {
   const auto& [base, stride, half] = r.lanes;
   Access access = exec::access_of(*r.site, r.space, r.mask, nullptr);
@@ -60,7 +64,7 @@ template <class Held> void AccessWatch::deliver(const Held& held) {
   std::uint64_t lanes[kWarpSize];
   Access access = access_of(held, lanes);
   access.count = held.count;
-  shard_.access(access);
+  shard_->access(access);
 }
 
 void AccessWatch::deliver(const Regular& r) { deliver<Regular>(r); }
@@ -69,21 +73,28 @@ namespace {
 WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
 } // namespace
 
+void AccessWatch::check(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
+                        const std::int64_t* offsets) const {
+  const WarpAccess access{&warp, id_of(warp), &site, space, mask, lanes, offsets};
+  for (const auto& checker : checkers_) checker->access(access);
+}
+
 void AccessWatch::tell(const Warp& warp, const Regular& one) {
-  if (!wanted_.addresses) return shard_.each_access(id_of(warp), access_of(one));
+  if (!wanted_.addresses) return shard_->each_access(id_of(warp), access_of(one));
   std::uint64_t lanes[kWarpSize];
-  shard_.each_access(id_of(warp), access_of(one, lanes));
+  shard_->each_access(id_of(warp), access_of(one, lanes));
 }
 
 void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                             const std::int64_t* offsets) {
-  if (site.observed_bytes == 0) return;
+  if (!checkers_.empty()) check(warp, site, space, mask, {base, {}, 0}, offsets);
+  if (site.observed_bytes == 0 || shard_ == nullptr) return;
   base += static_cast<std::uint64_t>(site.observed_offset);
   if (warp.told_each && wanted_.in(space)) {
     Irregular one{&site, base, 0, 1, mask, space, {}};
     std::copy(offsets, offsets + kWarpSize, one.offsets);
     std::uint64_t lanes[kWarpSize];
-    shard_.each_access(id_of(warp), access_of(one, lanes));
+    shard_->each_access(id_of(warp), access_of(one, lanes));
     if (!wanted_.together) return;
   }
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
@@ -115,7 +126,8 @@ void AccessWatch::flush() {
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std::move(s)) {
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
-  if (shard) watch.emplace(*shard);
+  for (LaunchChecker* const checker : launch.checkers) checkers.push_back(checker->make(launch));
+  if (shard || !checkers.empty()) watch.emplace(shard.get(), checkers);
   for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
   guarded.resize(program.guarded.size());
   branches.resize(program.branches.size());

@@ -17,12 +17,13 @@ namespace warplens::exec {
 /// by a hash of the shape; on a conflict, the previous entry is delivered.
 class AccessWatch {
 public:
-  explicit AccessWatch(Shard& shard)
-      : regular_(kRegular), irregular_(kIrregular), shard_(shard), wanted_(shard.each_wanted()) {}
+  AccessWatch(Shard* shard, const std::vector<std::unique_ptr<Checker>>& checkers);
 
   void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                const std::int64_t* stride, std::int64_t half) {
-    if (site.observed_bytes == 0) return;
+    if (!checkers_.empty()) [[unlikely]]
+      check(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
+    if (site.observed_bytes == 0 || shard_ == nullptr) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
     if (warp.told_each && wanted_.in(space)) [[unlikely]] {
       tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
@@ -70,6 +71,8 @@ private:
   /// Delivers what has been held back, once.
   template <class Held> void deliver(const Held& held);
   void deliver(const Regular& r);
+  void check(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
+             const std::int64_t* offsets) const;
   void tell(const Warp& warp, const Regular& one);
   /// Without its addresses, …
   static Access access_of(const Regular& r);
@@ -79,7 +82,8 @@ private:
 
   std::vector<Regular> regular_;
   std::vector<Irregular> irregular_;
-  Shard& shard_;
+  Shard* shard_; ///< null: only the checkers are told
+  const std::vector<std::unique_ptr<Checker>>& checkers_;
   EachWanted wanted_; ///< events to report one by one
 };
 
@@ -95,6 +99,8 @@ struct BlockCounter {
 
 struct Worker {
   explicit Worker(const Launch& launch, std::unique_ptr<Shard> shard);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
   const Launch& launch;
   /// The allocation that each memory site hit last.
@@ -105,6 +111,7 @@ struct Worker {
 
   bool alone = false; ///< no other worker touches the launch's memory: atomics need no lock
   std::unique_ptr<Shard> shard;
+  std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
   std::optional<AccessWatch> watch;
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes whose guard was true, by guard counter
@@ -115,6 +122,7 @@ struct Worker {
   std::size_t printed_bytes = 0;                ///< … all together
   std::optional<Trap> trap;                     ///< of the CTA with the lowest number
   std::map<std::uint32_t, Overrun> overruns;    ///< by instruction
+  ToolFindings findings;
 
   void print(std::uint64_t cta, std::string_view text);
   void trapped(Trap t) {

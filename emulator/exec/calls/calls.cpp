@@ -202,7 +202,7 @@ const Op* activate_target(const Op* op, Warp* warp, std::uint32_t target, Mask l
     if (paths.rejoin != rejoin_after) paths.waiting.push_back({rejoin_after, paths.rejoin, warp->active});
     if (others != 0) paths.waiting.push_back({op, rejoin_after, others});
   }
-  paths.waiting.push_back({op + 1, rejoin_after, lanes});
+  paths.waiting.push_back({op + 1, rejoin_after, lanes, Wait::none, 0, true});
   activate(warp, lanes);
   paths.rejoin = nullptr;
   return go(warp, part.entry, op->imm);

@@ -4,6 +4,7 @@
 
 #include "emulator/exec/memory/heap.hpp"
 #include "emulator/exec/memory/memory.hpp"
+#include "emulator/exec/state/checker.hpp"
 #include "emulator/exec/state/device_runtime.hpp"
 #include "emulator/exec/state/program.hpp"
 #include "emulator/exec/state/texture.hpp"
@@ -52,16 +53,19 @@ struct Launch {
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace zero bytes in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
   Watcher* watcher = nullptr;
+  Tools tools;                             ///< they report to LaunchResult::findings
+  std::vector<LaunchChecker*> checkers;    ///< of a program that was decoded with DecodeOptions::checked
   BlocksDone* progress = nullptr;          ///< told when a cluster has finished
   Heap* heap = nullptr;                    ///< for malloc() in kernels; nullptr: no heap
   DeviceRuntime* device_runtime = nullptr; ///< needed, with `heap`, by kernels that launch kernels
 };
 
 struct LaunchResult {
-  std::optional<Trap> trap;      ///< of the lowest CTA that trapped
-  std::uint64_t steps = 0;       ///< warp instructions, counted at branches
-  std::string printed;           ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
-  std::vector<Overrun> overruns; ///< by instruction
+  std::optional<Trap> trap;               ///< of the lowest CTA that trapped
+  std::uint64_t steps = 0;                ///< warp instructions, counted at branches
+  std::string printed;                    ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
+  std::vector<Overrun> overruns;          ///< by instruction
+  std::vector<ToolFindingGroup> findings; ///< of the tools, sorted by place
 };
 
 } // namespace warplens::exec

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace warplens::exec {
 
@@ -38,7 +39,8 @@ struct Trap {
   AccessKind access{};
   std::uint32_t lane_bytes = 0;
   std::uint64_t address = 0;
-  std::string detail; ///< nearest allocation, waiting warps, …
+  std::string detail;               ///< nearest allocation, waiting warps, …
+  std::vector<std::uint32_t> calls; ///< the instructions of the calls that led there, innermost first
 };
 
 /// The accesses of one instruction past the end of an allocation that did not fault.
