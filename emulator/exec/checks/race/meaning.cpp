@@ -49,10 +49,10 @@ void add_fence(const isa::Spelling& s, Meaning& m) {
   m.releases = !one_way || s.has(Word::w_release);
 }
 
-// 9.7.13.15: arrivals release and waits acquire, with the scope of the CTA unless they say otherwise.
+// 9.7.13.15: arrivals release and waits acquire. Without a scope they have that of the CTA, but remote arrivals of this
+// spelling are meant for the whole cluster.
 void add_mbarrier(const isa::Spelling& s, Meaning& m) {
-  const Scope named = named_scope(s);
-  m.scope = named == Scope::none ? Scope::cta : named;
+  m.scope = Scope::cluster;
   m.strong = true;
   m.element_bytes = 8;
   const bool relaxed = s.has(Word::w_relaxed);
@@ -102,14 +102,15 @@ Meaning meaning_of(const isa::Spelling& s) {
   case Family::warp_barrier:
   case Family::cluster_barrier: add_barrier(s, m); break;
   case Family::async_copy: m.asynchronous = true; break;
+  case Family::bulk_store: m.run = true; break;
   case Family::bulk_copy:
-    m.asynchronous = true;
-    m.step = Step::bulk_copy;
+    m.asynchronous = m.run = true;
+    m.step = s.has(Word::w_bulk_group) ? Step::bulk_copy : Step::completing_copy;
     break;
   case Family::async_store:
     add_strength(s, m);
     m.asynchronous = true;
-    m.step = Step::async_store;
+    m.step = Step::completing_copy;
     break;
   default: break;
   }

@@ -32,8 +32,8 @@ enum class Step : std::uint8_t {
   mbarrier_copies_arrive, ///< cp.async.mbarrier.arrive
   mbarrier_wait,
   mbarrier_other, ///< inval, expect_tx, complete_tx
-  bulk_copy,      ///< may complete at an mbarrier
-  async_store
+  bulk_copy,      ///< of a group
+  completing_copy ///< completes at an mbarrier
 };
 
 struct Meaning {
@@ -41,7 +41,8 @@ struct Meaning {
   Scope scope = Scope::none; ///< of a strong operation or a fence
   bool strong = false;       ///< relaxed, volatile, acquire, release, atomic
   bool acquires = false, releases = false;
-  bool asynchronous = false;       ///< the accesses go on after the instruction
+  bool asynchronous = false; ///< the accesses go on after the instruction
+  bool run = false;          ///< one lane accesses a run of bytes
   std::uint8_t element_bytes = 0;  ///< of an access; elements of a vector are separate operations
 };
 
