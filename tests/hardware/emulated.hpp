@@ -40,6 +40,7 @@ public:
     bool past_ends = false;
     exec::Textures textures;
     exec::Tools tools;
+    std::uint64_t schedule_seed = 0;
     std::vector<exec::LaunchChecker*> checkers;
   };
   /// Runs a kernel; returns the reason why it stopped, or an empty string on success.

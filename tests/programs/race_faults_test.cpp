@@ -35,7 +35,8 @@ std::vector<std::string> words_of(const std::string& step) {
 /// Does the steps of a case; those that only look at results need no machine.
 class Player {
 public:
-  explicit Player(const std::string& module) : machine_(data_file("faults/" + module), module) {}
+  explicit Player(const std::string& module, std::uint64_t seed = 0)
+      : machine_(data_file("faults/" + module), module), seed_(seed) {}
 
   static bool knows(const Json& one) {
     static const std::set<std::string> verbs = {"alloc", "iota", "set", "launch", "want", "sync", "free-rest"};
@@ -51,8 +52,7 @@ public:
       const auto w = words_of(step);
       if (w[0] == "alloc") buffers_[w[1]] = machine_.buffer(std::vector<std::uint32_t>((std::stoul(w[2]) + 3) / 4));
       if (w[0] == "iota")
-        for (std::uint32_t i = 0; i < std::stoul(w[2]); ++i)
-          reinterpret_cast<std::uint32_t*>(buffers_.at(w[1]))[i] = i;
+        for (std::uint32_t i = 0; i < std::stoul(w[2]); ++i) reinterpret_cast<std::uint32_t*>(buffers_.at(w[1]))[i] = i;
       if (w[0] == "launch") launch(w);
     }
   }
@@ -86,6 +86,7 @@ private:
     request.shape.block[0] = static_cast<std::uint32_t>(std::stoul(w[3]));
     request.max_steps = 2'000'000;
     request.tools.racecheck = true;
+    request.schedule_seed = seed_;
     request.checkers = {&check};
     const auto& params = machine_.module().find(w[1])->params;
     for (std::size_t i = 4; i < w.size(); ++i) {
@@ -105,6 +106,7 @@ private:
   }
 
   Emulated machine_;
+  std::uint64_t seed_;
   std::map<std::string, std::uint64_t> buffers_;
   std::vector<ToolFindingGroup> races_;
   std::string trap_;
@@ -130,48 +132,68 @@ std::string described(const Player& player, const Json& one) {
   return text;
 }
 
-// The kind of a race is that of the accesses in the order of the source: a report may name the other order.
-bool kinds_agree(const std::string& wanted, const std::string& found) {
-  return wanted == found || (wanted == "raw" && found == "war") || (wanted == "war" && found == "raw");
+// The kind of a race is that of the accesses in the order of the source: a report may name the other order. Where a
+// line reads and writes, every kind is right.
+bool kinds_agree(const Json& expect, const ToolFinding& f) {
+  const std::string wanted = expect["kind"], found{id_of(f.kind)};
+  const auto both = [](const exec::ThreadAccess& a) {
+    return a.access == exec::AccessKind::atomic || a.access == exec::AccessKind::reduction;
+  };
+  return wanted == found || (wanted != "waw" && found != "waw") || !expect.contains("other_line") || both(f.at) ||
+         both(*f.other);
 }
 
-bool matches(const Player& player, const Json& one, const ToolFinding& f) {
+bool found(const Player& player, const Json& one) {
   const Json& expect = one["expect"];
-  const std::set<std::uint32_t> at = player.lines(kernel_of(one), f.at.instruction),
-                                other = player.lines(kernel_of(one), f.other->instruction);
-  const std::uint32_t line = expect["line"], other_line = expect.value("other_line", line);
-  const bool both = (at.contains(line) && other.contains(other_line)) ||
-                    (at.contains(other_line) && other.contains(line));
-  const bool read_and_write = !expect.contains("other_line");
-  return both && (read_and_write || kinds_agree(expect["kind"], std::string(id_of(f.kind)))) &&
-         expect["bytes"] == f.at.bytes;
+  const std::uint32_t line = expect["line"];
+  bool at_line = false, at_other = !expect.contains("other_line");
+  for (const ToolFindingGroup& g : player.races())
+    for (const std::uint32_t instruction : {g.first.at.instruction, g.first.other->instruction}) {
+      const auto lines = player.lines(kernel_of(one), instruction);
+      at_other = at_other || lines.contains(expect["other_line"].get<std::uint32_t>());
+      at_line =
+          at_line || (lines.contains(line) && kinds_agree(expect, g.first) && expect["bytes"] == g.first.at.bytes);
+    }
+  return at_line && at_other;
 }
+
+// In the usual order, the consumer runs after the producer has passed; in the reverse order, a kernel stops at an
+// object that is not initialised yet.
+const std::set<std::string> kHiddenByTheUsualOrder = {"mbarrier_wrong_parity", "mbarrier_buffer_not_returned"},
+                            kHiddenByTheReverse = {"mbarrier_init_not_waited_for"};
 
 TEST(RaceFaults, AllAreFoundAtTheirLines) {
   std::size_t asked = 0;
   for (const Json& one : cases()) {
     if (one["tool"] != "racecheck" || !one.contains("expect") || !Player::knows(one)) continue;
-    Player player(one["module"]);
-    player.play(one);
     ++asked;
-    EXPECT_TRUE(std::any_of(player.races().begin(), player.races().end(),
-                            [&](const auto& group) { return matches(player, one, group.first); }))
-        << one["id"] << ": expected " << one["expect"] << "\n"
-        << described(player, one);
+    for (const std::uint64_t seed : {0, 1}) {
+      Player player(one["module"], seed);
+      player.play(one);
+      EXPECT_EQ(found(player, one), !(seed == 0 ? kHiddenByTheUsualOrder : kHiddenByTheReverse).contains(one["id"]))
+          << one["id"] << ", seed " << seed << ": expected " << one["expect"] << "\n"
+          << described(player, one);
+    }
   }
   EXPECT_GE(asked, 70u);
 }
+
+// All lanes store to a[3], which lane 3 reads: its fault is that of initcheck, but its twin is not free of races.
+const std::set<std::string> kRacesOfTwins = {"register_as_address.fixed"};
 
 TEST(RaceFaults, NothingIsReportedOfCorrectPrograms) {
   std::size_t asked = 0;
   for (const Json& one : cases()) {
     if (one.contains("expect") || !Player::knows(one)) continue;
-    Player player(one["module"]);
-    player.play(one);
-    ++asked;
-    EXPECT_TRUE(player.races().empty()) << one["id"] << "\n" << described(player, one);
+    for (const std::uint64_t seed : {0, 1, 2}) {
+      Player player(one["module"], seed);
+      player.play(one);
+      ++asked;
+      EXPECT_EQ(player.races().empty(), !kRacesOfTwins.contains(one["id"])) << one["id"] << ", seed " << seed << "\n"
+                                                                            << described(player, one);
+    }
   }
-  EXPECT_GE(asked, 150u);
+  EXPECT_GE(asked, 450u);
 }
 
 } // namespace

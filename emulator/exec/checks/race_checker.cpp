@@ -48,7 +48,8 @@ bool ends_phase(const Op* op, Warp* warp, int lane, race::Step step, Mbarrier& o
 
 RaceChecker::RaceChecker(const Launch& launch, race::Memory& global, const race::Timeline& timeline, race::Time now)
     : program_(*launch.program), meanings_(meanings_of(program_)),
-      engine_(race::Engine::Grid{launch.shape, program_.module->sm < 70, launch.cooperative}, meanings_, global, timeline, now),
+      engine_(race::Engine::Grid{launch.shape, program_.module->sm < 70, launch.cooperative}, meanings_, global,
+              timeline, now),
       stores_(program_.sites.size()) {
   std::unordered_map<const void*, std::uint32_t> sites;
   for (const MemorySite& site : program_.sites)
@@ -215,7 +216,10 @@ void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Me
   const std::uint32_t warp = step.of.warp;
   auto* const running = const_cast<Warp*>(step.warp);
   switch (meaning.step) {
-  case Step::barrier: return block.leave(row<std::uint32_t>(running, step.op->src[0])[__builtin_ctz(step.mask)]);
+  case Step::barrier:
+    for (const int lane : EachLane(step.mask))
+      block.leave(row<std::uint32_t>(running, step.op->src[0])[lane], warp, Mask{1} << lane);
+    return;
   case Step::warp_barrier: return join_warp(step, block);
   case Step::cluster_wait: return engine_.cluster_wait(block, warp, step.mask, running->live);
   case Step::copy_wait: return engine_.wait(block, warp, step.mask, false, groups(step.instruction));

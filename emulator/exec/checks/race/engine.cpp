@@ -31,7 +31,8 @@ std::uint64_t Touch::address(int lane) const {
 }
 
 Engine::Engine(const Grid& grid, std::span<const Meaning> meanings, Memory& global, const Timeline& timeline, Time now)
-    : grid_(grid), warps_(grid.shape.warps()), meanings_(meanings), global_(global), timeline_(timeline), begin_(now), now_(now + 1) {}
+    : grid_(grid), warps_(grid.shape.warps()), meanings_(meanings), global_(global), timeline_(timeline), begin_(now),
+      now_(now + 1) {}
 
 std::uint64_t Engine::Grid::cluster_of(std::uint64_t cta) const {
   if (shape.cluster_ctas() == 1) return cta;

@@ -69,7 +69,7 @@ class Engine {
 public:
   struct Grid {
     LaunchShape shape;
-    bool lockstep = false;   ///< lanes execute each instruction together: targets before sm_70
+    bool lockstep = false; ///< lanes execute each instruction together: targets before sm_70
     bool cooperative = false;
     [[nodiscard]] std::uint64_t cluster_of(std::uint64_t cta) const;
   };
@@ -128,8 +128,8 @@ private:
   [[nodiscard]] bool in_order(const Current& at, const Record& old, Mask first, Mask second) const;
   [[nodiscard]] bool morally_strong(const Block& block, const Record& old, const Record& record) const;
   [[nodiscard]] Distance distance(const Block& block, std::uint64_t cta) const;
-  void report(const Current& at, const Record& old, const Record& record, std::uint32_t granules,
-              std::uint64_t address, std::uint32_t granule);
+  void report(const Current& at, const Record& old, const Record& record, std::uint32_t granules, std::uint64_t address,
+              std::uint32_t granule);
   void tell(const Current& at, const Record& old, const Record& record, std::pair<int, int> lanes,
             std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] Missing missing(const Current& at, const Record& old, const Record& record,

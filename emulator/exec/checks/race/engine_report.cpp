@@ -67,8 +67,8 @@ void Engine::tell(const Current& at, const Record& old, const Record& record, st
   const bool stores = old.access() == AccessKind::store && record.access() == AccessKind::store;
   if (stores && old.asynchronous == 0 && record.asynchronous == 0) {
     const bool one_instruction = old.time == record.time && old.warp == record.warp;
-    race.same_value = one_instruction ? at.values.same(lanes.first, lanes.second)
-                                      : at.values.stores_what_is_there(lanes.second);
+    race.same_value =
+        one_instruction ? at.values.same(lanes.first, lanes.second) : at.values.stores_what_is_there(lanes.second);
   }
   races_.add(race);
 }
@@ -91,8 +91,8 @@ Missing Engine::missing(const Current& at, const Record& old, const Record& reco
   if (old.strong() && record.strong()) return old.size != record.size ? Missing::size : Missing::scope;
   const bool same_warp = old.warp == record.warp;
   if (same_warp && lanes.first == lanes.second) return Missing::wait;
-  if (same_warp) return old.time == record.time && old.instruction == record.instruction ? Missing::barrier
-                                                                                         : Missing::warp_barrier;
+  if (same_warp)
+    return old.time == record.time && old.instruction == record.instruction ? Missing::barrier : Missing::warp_barrier;
   return missing_message(at, old, lanes);
 }
 

@@ -45,8 +45,7 @@ void Engine::synchronise(const Current& at, const Meaning& meaning) {
       if (found != locations.end() && (t.kind == AccessKind::load || t.kind == AccessKind::atomic))
         observe(at.block, at.warp, lane, found->second, meaning);
       if (!writes) continue;
-      const bool releases =
-          meaning.releases || (fenced && at.block.lane(at.warp, lane).fence != Scope::none);
+      const bool releases = meaning.releases || (fenced && at.block.lane(at.warp, lane).fence != Scope::none);
       if (found == locations.end() && !releases) continue;
       at.memory.shadow.line(a).synchronises = true;
       release(at, lane, locations[a], meaning);
@@ -57,10 +56,10 @@ void Engine::synchronise(const Current& at, const Meaning& meaning) {
 
 void Engine::observe(Block& block, std::uint32_t warp, int lane, const Location& location, const Meaning& meaning) {
   for (const Location::Entry& e : location.entries) {
-    const Distance apart = e.many                 ? Distance::cta
-                           : e.cta == block.cta() ? Distance::cta
+    const Distance apart = e.many                                       ? Distance::cta
+                           : e.cta == block.cta()                       ? Distance::cta
                            : e.cluster == grid_.cluster_of(block.cta()) ? Distance::cluster
-                                                                           : Distance::grid;
+                                                                        : Distance::grid;
     if (e.bytes != meaning.element_bytes || !covers(e.write, apart) || !covers(meaning.scope, apart)) continue;
     if (!covers(e.release, apart)) continue;
     LaneState& reader = block.lane(warp, lane);
@@ -84,8 +83,9 @@ void Engine::release(const Current& at, int lane, Location& location, const Mean
   const auto add = [&](const Clock& clock, Scope scope) {
     const bool wide = scope >= Scope::gpu && meaning.scope >= Scope::gpu;
     for (Location::Entry& e : location.entries) {
-      const bool same_kind = e.bytes == bytes && (wide ? e.release >= Scope::gpu && e.write >= Scope::gpu
-                                                       : e.release == scope && e.write == meaning.scope && e.cta == cta);
+      const bool same_kind =
+          e.bytes == bytes && (wide ? e.release >= Scope::gpu && e.write >= Scope::gpu
+                                    : e.release == scope && e.write == meaning.scope && e.cta == cta);
       if (!same_kind) continue;
       e.many = e.many || (wide && e.cta != cta);
       e.thread = thread;

@@ -41,9 +41,9 @@ struct Meaning {
   Scope scope = Scope::none; ///< of a strong operation or a fence
   bool strong = false;       ///< relaxed, volatile, acquire, release, atomic
   bool acquires = false, releases = false;
-  bool asynchronous = false; ///< the accesses go on after the instruction
-  bool run = false;          ///< one lane accesses a run of bytes
-  std::uint8_t element_bytes = 0;  ///< of an access; elements of a vector are separate operations
+  bool asynchronous = false;      ///< the accesses go on after the instruction
+  bool run = false;               ///< one lane accesses a run of bytes
+  std::uint8_t element_bytes = 0; ///< of an access; elements of a vector are separate operations
 };
 
 Meaning meaning_of(const isa::Spelling& spelling);

@@ -124,9 +124,11 @@ void Block::arrive(const BarrierArrival& arrival, std::uint32_t number, std::uin
   if (there >= b.threads) complete(b);
 }
 
-void Block::leave(std::uint32_t number) {
-  if (number < kBarriers && barriers_[number].threads == 0 && !barriers_[number].arrived.empty())
-    complete(barriers_[number]);
+// Other warps may have arrived at the next phase already.
+void Block::leave(std::uint32_t number, std::uint32_t warp, Mask lanes) {
+  if (number >= kBarriers) return;
+  for (const Arrived& a : barriers_[number].arrived)
+    if (a.who.warp == warp && a.who.waits && (a.who.lanes & lanes) != 0) return complete(barriers_[number]);
 }
 
 bool Block::alike() const {
@@ -162,7 +164,7 @@ void Block::complete(Barrier& barrier) {
   Moment at{done.last, done.last};
   bool all = done.threads == 0 || done.threads >= warps_.size() * kWarpSize;
   for (const Arrived& a : done.arrived) {
-    at.copies = std::min(at.copies, a.at.copies);
+    if (a.at.copies != a.at.time) at.copies = std::min(at.copies, a.at.copies); // some still go on
     all = all && a.who.waits && a.who.lanes == a.who.live;
   }
   if (all) return complete_all(done, at);

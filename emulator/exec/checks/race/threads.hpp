@@ -5,7 +5,7 @@
 // others a clock, which all lanes of a warp share until one of them learns something for itself.
 //
 //   Block b(7, 14, 2);                     // block 7 of two warps, which are numbers 14 and 15 of the grid
-//   b.arrive({0, ~0u, ~0u, true}, 0, 0, t);  b.arrive({1, …}, …);  b.leave(0, ~0u);   // __syncthreads()
+//   b.arrive({0, ~0u, ~0u, true}, 0, 0, t);  b.arrive({1, …}, …);  b.leave(0, 0, ~0u);   // __syncthreads()
 #pragma once
 
 #include "emulator/exec/checks/race/knowledge.hpp"
@@ -96,7 +96,7 @@ public:
   void sync_warp(std::uint32_t warp, Mask lanes, Mask live, Time now);
   /// Lanes arrive at a barrier for `threads` threads (0: all), and go on behind it.
   void arrive(const BarrierArrival& arrival, std::uint32_t number, std::uint32_t threads, Time now);
-  void leave(std::uint32_t number);
+  void leave(std::uint32_t number, std::uint32_t warp, Mask lanes);
 
 private:
   struct Arrived {
