@@ -59,11 +59,22 @@ RaceChecker::RaceChecker(const Launch& launch, race::Memory& global, const race:
 }
 
 void RaceChecker::begin_cta(std::uint64_t cta) { engine_.begin(cta); }
-void RaceChecker::end_cta(std::uint64_t cta) { engine_.end(cta); }
+void RaceChecker::end_cta(std::uint64_t cta) {
+  engine_.end(cta);
+  block_ = nullptr;
+}
+
+race::Block& RaceChecker::block_of(std::uint64_t cta) {
+  if (block_ == nullptr || block_->cta() != cta) {
+    block_ = &engine_.block(cta);
+    shared_ = engine_.shared(cta);
+  }
+  return *block_;
+}
 
 void RaceChecker::access(const WarpAccess& access) {
   if (access.space != isa::Space::global && access.space != isa::Space::shared) return;
-  race::Block& block = engine_.block(access.of.cta);
+  race::Block& block = block_of(access.of.cta);
   const race::Meaning& meaning = meanings_[access.site->instruction];
   touch(access, block, meaning);
   if (is_of_mbarrier(meaning.step)) object_accessed(access, block, meaning);
@@ -88,6 +99,9 @@ void RaceChecker::touch(const WarpAccess& access, race::Block& block, const race
 
 // Lanes may access the shared memory of different CTAs of the cluster.
 void RaceChecker::touch_lanes(const WarpAccess& access, race::Block& block, race::Touch touch) {
+  if (!access.site->cluster)
+    return engine_.access(block, access.of.warp, touch, *shared_,
+                          race::StoredValues(access, stores_[access.site->index]));
   const Cta& cta = *access.warp->cta;
   const std::vector<Cta*>& ctas = cta.cluster->ctas;
   const auto rank_at = [&](std::uint64_t offset) {
@@ -98,10 +112,7 @@ void RaceChecker::touch_lanes(const WarpAccess& access, race::Block& block, race
     const std::uint32_t rank = rank_of(__builtin_ctz(left));
     race::Touch part = touch;
     part.mask = 0;
-    if (access.site->cluster)
-      for (const int lane : EachLane(left)) part.mask |= rank_of(lane) == rank ? Mask{1} << lane : 0;
-    else
-      part.mask = left;
+    for (const int lane : EachLane(left)) part.mask |= rank_of(lane) == rank ? Mask{1} << lane : 0;
     left &= ~part.mask;
     const int first = __builtin_ctz(part.mask);
     const std::uint64_t at = touch.run != 0 ? touch.lanes.base : touch.address(first);
@@ -177,7 +188,7 @@ void RaceChecker::copies_complete(const WarpStep& step, Begun& begun) {
 
 void RaceChecker::step(const WarpStep& step) {
   const race::Meaning& meaning = meanings_[step.instruction];
-  race::Block& block = engine_.block(step.of.cta);
+  race::Block& block = block_of(step.of.cta);
   step.after ? after(step, block, meaning) : before(step, block, meaning);
 }
 
@@ -217,6 +228,8 @@ void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Me
   auto* const running = const_cast<Warp*>(step.warp);
   switch (meaning.step) {
   case Step::barrier:
+    if ((step.op->extra & kUniform) != 0)
+      return block.leave(row<std::uint32_t>(running, step.op->src[0])[0], warp, step.mask);
     for (const int lane : EachLane(step.mask))
       block.leave(row<std::uint32_t>(running, step.op->src[0])[lane], warp, Mask{1} << lane);
     return;
@@ -248,7 +261,10 @@ void RaceChecker::arrive_at_barrier(const WarpStep& step, race::Block& block, bo
   for (Mask left = step.mask; left != 0;) {
     const int first = __builtin_ctz(left);
     race::BarrierArrival arrival{step.of.warp, 0, warp->live, waits};
-    for (const int lane : EachLane(left)) arrival.lanes |= numbers[lane] == numbers[first] ? Mask{1} << lane : 0;
+    if ((step.op->extra & kUniform) != 0)
+      arrival.lanes = left;
+    else
+      for (const int lane : EachLane(left)) arrival.lanes |= numbers[lane] == numbers[first] ? Mask{1} << lane : 0;
     left &= ~arrival.lanes;
     const std::uint32_t threads = counted ? row<std::uint32_t>(warp, step.op->src[1])[first] : 0;
     engine_.barrier(block, arrival, numbers[first], threads);

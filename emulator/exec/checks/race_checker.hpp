@@ -44,6 +44,7 @@ private:
   void object_accessed(const WarpAccess& access, race::Block& block, const race::Meaning& meaning);
   void copies_complete(const WarpStep& step, Begun& begun);
   void arrive(race::Block& block, std::uint32_t warp, const std::vector<Object>& objects, const race::Meaning& meaning);
+  [[nodiscard]] race::Block& block_of(std::uint64_t cta);
   [[nodiscard]] std::uint32_t groups(std::uint32_t instruction) const;
 
   const Program& program_;
@@ -51,6 +52,8 @@ private:
   race::Engine engine_;
   std::vector<const Op*> stores_; ///< by site
   std::map<Place, Begun> begun_;
+  race::Block* block_ = nullptr;   ///< of the last event, with …
+  race::Memory* shared_ = nullptr; ///< … its shared memory
 };
 
 } // namespace warplens::exec

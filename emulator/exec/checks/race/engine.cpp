@@ -8,7 +8,8 @@ namespace warplens::exec::race {
 
 namespace {
 
-constexpr std::size_t kMostReads = 8, kMostWrites = 64;
+// With them, a line takes less than 16 bytes for each of its bytes.
+constexpr std::size_t kMostReads = 32, kMostWrites = 64;
 constexpr std::uint32_t kWord = 4;
 
 // `count` set bits from bit `first` on.
@@ -19,7 +20,7 @@ constexpr std::uint32_t bits(std::uint32_t first, std::uint32_t count) {
 // Whether whatever is unordered with `old` and conflicts with it also does so with `record`, if old happens before it.
 bool dominates(const Record& record, const Record& old) {
   if (!record.writes() && old.writes()) return false;
-  return !record.strong() || (record.scope == old.scope && record.size == old.size);
+  return !record.strong() || (record.scope() == old.scope() && record.size() == old.size());
 }
 
 } // namespace
@@ -59,22 +60,25 @@ Memory* Engine::shared(std::uint64_t cta) {
 
 void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory& memory, const Values& values) {
   const Meaning& meaning = meanings_[touch.instruction];
-  if (grid_.lockstep) ++now_; // so that accesses of one instruction can be told from those of the one before
+  // The time of a warp goes on when it synchronises. Where the lanes of one instruction may meet each other, or those
+  // of the one before in lockstep, it is a new one.
+  const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
+  if (grid_.lockstep || (touch.kind != AccessKind::load && !one_sequence)) block.warp(warp).epoch = ++now_;
+  // 9.7.9.25: asynchronous reductions are .relaxed.gpu
+  const Scope scope = meaning.strong                                                ? meaning.scope
+                      : meaning.asynchronous && touch.kind == AccessKind::reduction ? Scope::gpu
+                                                                                    : Scope::none;
+  const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
   Record record;
-  record.time = now_;
+  record.time = std::max(block.warp(warp).epoch, begin_ + 1);
   record.warp = block.first_warp() + warp;
-  record.instruction = touch.instruction & (Record::kMostInstructions - 1);
-  record.kind = static_cast<std::uint32_t>(touch.kind) & 3;
-  record.scope = meaning.strong ? static_cast<std::uint32_t>(meaning.scope) & 7 : 0;
-  if (meaning.asynchronous && touch.kind == AccessKind::reduction && !meaning.strong) // 9.7.9.25: .relaxed.gpu
-    record.scope = static_cast<std::uint32_t>(Scope::gpu) & 7;
-  record.size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes))) & 7;
-  record.asynchronous = meaning.asynchronous ? 1 : 0;
+  record.what = Record::describe(touch.instruction, touch.kind, scope, size);
+  if (meaning.asynchronous) record.what |= Record::kAsynchronous;
   if (meaning.asynchronous && meaning.step != Step::completing_copy)
     for (const int lane : EachLane(touch.mask)) {
       LaneCopies& copies = block.copies(warp, lane);
       Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
-      open = std::min(open, now_);
+      open = std::min(open, record.time);
     }
   const Current at{block, warp, touch, memory, values};
   pieces(at, record);
@@ -122,8 +126,10 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
     }
     return;
   }
-  record.sequence = 1;
+  record.what |= Record::kSequence;
   const bool whole = ((base | static_cast<std::uint64_t>(step) | size) & (kWord - 1)) == 0;
+  const Mask from_zero = lanes >> __builtin_ctz(lanes);
+  if (whole && step == size && (from_zero & (from_zero + 1)) == 0) return dense(at, record, base, stride, lanes);
   std::array<std::uint32_t, 4> found{}; // bytes; of words, the first
   std::uint64_t line = of_lane(__builtin_ctz(lanes)) & ~std::uint64_t{kLineBytes - 1};
   const auto flush = [&] {
@@ -143,6 +149,21 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
       found[place / kFineBytes] |= bits(place % kFineBytes, size);
   }
   flush();
+}
+
+// Words of lanes in a row, without gaps.
+void Engine::dense(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+  const int first = __builtin_ctz(lanes), last = 31 - __builtin_clz(lanes);
+  const std::uint64_t low = base + static_cast<std::uint64_t>((stride > 0 ? first : last) * stride),
+                      high =
+                          base + static_cast<std::uint64_t>((stride > 0 ? last : first) * stride) + at.touch.lane_bytes;
+  for (std::uint64_t line = low & ~std::uint64_t{kLineBytes - 1}; line < high; line += kLineBytes) {
+    const std::uint32_t from = low > line ? static_cast<std::uint32_t>(low - line) : 0,
+                        to = high < line + kLineBytes ? static_cast<std::uint32_t>(high - line) : kLineBytes;
+    record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
+    record.granules = bits(from / kWord, (to - from) / kWord);
+    words(at, record, line);
+  }
 }
 
 // All lanes of the record access all these bytes.
@@ -182,7 +203,7 @@ void Engine::bytes(const Current& at, Record record, std::uint64_t line, const s
   for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
     if (found[quarter] == 0) continue;
     record.granules = found[quarter];
-    if (record.sequence != 0) {
+    if (record.sequence()) {
       record.lanes = lanes;
       record.lanes = Record::pack(record.base() - static_cast<int>(quarter * kFineBytes), record.stride());
     }
@@ -197,49 +218,65 @@ void Engine::visit(const Current& at, Line& line, const Record& record, std::uin
 }
 
 // Reports what races with the record, and forgets what it stands for from now on.
-void Engine::compare(const Current& at, std::vector<Record>& list, const Record& record, std::uint64_t address,
+void Engine::compare(const Current& at, Records& list, const Record& record, std::uint64_t address,
                      std::uint32_t granule) {
   bool some_empty = false;
+  const Time known = at.block.warp(at.warp).block.time;
   for (Record& old : list) {
     const std::uint32_t common = old.granules & record.granules;
     if (common == 0) continue;
-    const std::uint32_t racing = unordered(at, old, record, common, granule);
+    // Most often a barrier of the block has ordered them.
+    const bool behind_barrier =
+        old.time <= known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
+    const std::uint32_t racing = behind_barrier ? 0 : unordered(at, old, record, common, granule);
     if (racing != 0 && !morally_strong(at.block, old, record)) report(at, old, record, racing, address, granule);
     if (!dominates(record, old)) continue;
     old.granules &= ~(common & ~racing);
     some_empty = some_empty || old.granules == 0;
   }
-  if (some_empty) std::erase_if(list, [](const Record& r) { return r.granules == 0; });
+  if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
 }
 
 // The newer of two accesses by the same lanes stands for both. Where there are too many, those of the block that a
 // barrier has ordered go first, then all but the oldest in turns: some race may be missed, none is invented.
 void Engine::remember(const Current& at, Line& line, const Record& record) {
   const bool writes = record.writes();
-  std::vector<Record>& list = writes ? line.writes : line.reads;
-  for (Record& old : list) {
-    if (old.warp != record.warp || old.lanes != record.lanes || old.sequence != record.sequence ||
-        old.scope != record.scope || (old.granules & ~record.granules) != 0 || old.asynchronous != 0 ||
-        record.asynchronous != 0 || old.kind != record.kind || old.size != record.size || old.time <= begin_ ||
-        (record.sequence == 0 && (record.lanes & (record.lanes - 1)) != 0 && writes && !record.strong()))
-      continue;
+  Records& list = writes ? line.writes : line.reads;
+  constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
+  const auto stands_for = [&](Record& old) {
+    if (old.warp != record.warp || old.lanes != record.lanes) return false;
+    if (((old.what ^ record.what) & kStrength) != 0 || old.time <= begin_ || old.asynchronous()) return false;
+    const bool whole = (old.granules & ~record.granules) == 0;
+    if (!whole && (old.time != record.time || old.what != record.what)) return false;
+    const std::uint32_t granules = old.granules | record.granules;
     old = record;
-    return;
-  }
-  if (!writes && list.size() >= kMostReads) {
+    old.granules = granules;
+    return true;
+  };
+  const std::size_t most = writes ? kMostWrites : kMostReads, size = list.size();
+  Record* const records = list.begin();
+  if (line.next != 0 && line.next <= size && stands_for(records[line.next - 1])) return;
+  // Weak stores have replaced those before in compare(). Loops visit the records in the same order each time.
+  if ((!writes || record.strong()) && list.may_have_like(record))
+    for (std::size_t n = 0, i = line.next < size ? line.next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
+      if (stands_for(records[i])) {
+        line.next = static_cast<std::uint8_t>(i + 1);
+        return;
+      }
+  if (size >= most && !writes && line.oldest_read % 8 == 0) {
     const Time known = at.block.warp(at.warp).block.time;
-    std::erase_if(list, [&](const Record& r) {
-      return r.asynchronous == 0 && at.block.holds(r.warp) && r.time > begin_ && r.time <= known &&
+    list.remove_if([&](const Record& r) {
+      return !r.asynchronous() && at.block.holds(r.warp) && r.time > begin_ && r.time <= known &&
              (r.granules & ~record.granules) == 0;
     });
   }
-  const std::size_t most = writes ? kMostWrites : kMostReads;
   if (list.size() < most) {
-    list.push_back(record);
+    list.add(record);
+    line.next = static_cast<std::uint8_t>(list.size());
     return;
   }
   std::uint8_t& oldest = writes ? line.oldest_atomic : line.oldest_read;
-  list[most / 2 + oldest++ % (most / 2)] = record;
+  list.replace(most / 2 + oldest++ % (most / 2), record);
 }
 
 Distance Engine::distance(const Block& block, std::uint64_t cta) const {
@@ -250,9 +287,9 @@ Distance Engine::distance(const Block& block, std::uint64_t cta) const {
 // 8.7.1: each scope includes the other's thread, and both overlap completely. Elements are aligned to their size, so
 // that those of the same size do.
 bool Engine::morally_strong(const Block& block, const Record& old, const Record& record) const {
-  if (!old.strong() || !record.strong() || old.size != record.size) return false;
+  if (!old.strong() || !record.strong() || old.size() != record.size()) return false;
   const Distance apart = old.time <= begin_ ? Distance::grid : distance(block, old.warp / warps_);
-  return covers(old.its_scope(), apart) && covers(record.its_scope(), apart);
+  return covers(old.scope(), apart) && covers(record.scope(), apart);
 }
 
 bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask second) const {
@@ -261,11 +298,11 @@ bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask sec
   for (const int b : EachLane(second))
     for (const int a : EachLane(first)) {
       if (same_warp && a == b) { // program order, but copies go on
-        if (old.asynchronous == 0) continue;
-        const bool completes = meanings_[old.instruction].step == Step::completing_copy;
+        if (!old.asynchronous()) continue;
+        const bool completes = meanings_[old.instruction()].step == Step::completing_copy;
         if (!completes && old.time <= at.block.copies_done(at.warp, b, now_)) continue;
       }
-      if (!at.block.knows(at.warp, b, {cta, old.warp, a}, old.time, old.asynchronous != 0)) return false;
+      if (!at.block.knows(at.warp, b, {cta, old.warp, a}, old.time, old.asynchronous())) return false;
     }
   return true;
 }
@@ -275,12 +312,12 @@ std::uint32_t Engine::unordered(const Current& at, const Record& old, const Reco
                                 std::uint32_t granule) const {
   if (old.time <= begin_) return timeline_.precedes(old.time) ? 0 : common;
   const WarpState& w = at.block.warp(at.warp);
-  const auto until = [&](const Moment& m) { return old.asynchronous != 0 ? m.copies : m.time; };
+  const auto until = [&](const Moment& m) { return old.asynchronous() ? m.copies : m.time; };
   if (at.block.holds(old.warp)) {
     if (old.time <= until(w.block)) return 0;
     if (old.warp == record.warp) {
       if (old.time <= until(w.warp)) return 0;
-      if (old.asynchronous == 0 && (old.same_lanes(record) || (grid_.lockstep && old.time < record.time))) return 0;
+      if (!old.asynchronous() && (old.same_lanes(record) || (grid_.lockstep && old.time < record.time))) return 0;
     }
   }
   if (old.warp != record.warp && !w.lanes && w.known.empty()) return common;

@@ -116,12 +116,12 @@ private:
   };
   void pieces(const Current& at, Record record);
   void sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void dense(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
   void range(const Current& at, Record record, std::uint64_t address, std::uint64_t bytes);
   void words(const Current& at, const Record& record, std::uint64_t line);
   void bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& bytes);
   void visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule);
-  void compare(const Current& at, std::vector<Record>& list, const Record& record, std::uint64_t address,
-               std::uint32_t granule);
+  void compare(const Current& at, Records& list, const Record& record, std::uint64_t address, std::uint32_t granule);
   void remember(const Current& at, Line& line, const Record& record);
   [[nodiscard]] std::uint32_t unordered(const Current& at, const Record& old, const Record& record,
                                         std::uint32_t common, std::uint32_t granule) const;
@@ -137,6 +137,7 @@ private:
   [[nodiscard]] Missing missing_message(const Current& at, const Record& old, std::pair<int, int> lanes) const;
   void one_address(const Current& at, const Record& record);
 
+  void tick(Block& block, std::uint32_t warp);
   void synchronise(const Current& at, const Meaning& meaning);
   void observe(Block& block, std::uint32_t warp, int lane, const Location& location, const Meaning& meaning);
   void release(const Current& at, int lane, Location& location, const Meaning& meaning);

@@ -55,9 +55,9 @@ void Engine::tell(const Current& at, const Record& old, const Record& record, st
   const Timeline::Operation operation = before ? timeline_.at(old.time) : Timeline::Operation{};
   const std::uint32_t warps = before ? std::max(1u, operation.warps) : warps_;
   if (before) lanes.first = __builtin_ctz(std::max(1u, old.lanes_at(0)));
-  race.earlier = {before ? operation.number : 0, old.instruction, old.warp / warps,
+  race.earlier = {before ? operation.number : 0, old.instruction(), old.warp / warps,
                   thread(old.warp, warps, lanes.first), old.access()};
-  race.later = {0, record.instruction, at.block.cta(), at.warp * kWarpSize + static_cast<std::uint32_t>(lanes.second),
+  race.later = {0, record.instruction(), at.block.cta(), at.warp * kWarpSize + static_cast<std::uint32_t>(lanes.second),
                 record.access()};
   race.space = at.memory.space;
   race.memory_cta = at.memory.cta;
@@ -65,7 +65,7 @@ void Engine::tell(const Current& at, const Record& old, const Record& record, st
   race.bytes = bytes;
   race.missing = missing(at, old, record, lanes);
   const bool stores = old.access() == AccessKind::store && record.access() == AccessKind::store;
-  if (stores && old.asynchronous == 0 && record.asynchronous == 0) {
+  if (stores && !old.asynchronous() && !record.asynchronous()) {
     const bool one_instruction = old.time == record.time && old.warp == record.warp;
     race.same_value =
         one_instruction ? at.values.same(lanes.first, lanes.second) : at.values.stores_what_is_there(lanes.second);
@@ -75,7 +75,7 @@ void Engine::tell(const Current& at, const Record& old, const Record& record, st
 
 // Several lanes of one store at one address.
 void Engine::one_address(const Current& at, const Record& record) {
-  if (record.access() != AccessKind::store || record.strong() || (record.lanes & (record.lanes - 1)) == 0) return;
+  if (record.access() != AccessKind::store || record.strong() || !record.several_lanes()) return;
   const int first = __builtin_ctz(record.lanes);
   int other = __builtin_ctz(record.lanes & (record.lanes - 1));
   for (const int lane : EachLane(record.lanes))
@@ -88,11 +88,12 @@ void Engine::one_address(const Current& at, const Record& record) {
 
 Missing Engine::missing(const Current& at, const Record& old, const Record& record, std::pair<int, int> lanes) const {
   if (old.time <= begin_) return Missing::stream;
-  if (old.strong() && record.strong()) return old.size != record.size ? Missing::size : Missing::scope;
+  if (old.strong() && record.strong()) return old.size() != record.size() ? Missing::size : Missing::scope;
   const bool same_warp = old.warp == record.warp;
   if (same_warp && lanes.first == lanes.second) return Missing::wait;
   if (same_warp)
-    return old.time == record.time && old.instruction == record.instruction ? Missing::barrier : Missing::warp_barrier;
+    return old.time == record.time && old.instruction() == record.instruction() ? Missing::barrier
+                                                                                : Missing::warp_barrier;
   return missing_message(at, old, lanes);
 }
 

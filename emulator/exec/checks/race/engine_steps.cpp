@@ -4,6 +4,9 @@
 
 namespace warplens::exec::race {
 
+// What the warp does from now on is not part of what it has published.
+void Engine::tick(Block& block, std::uint32_t warp) { block.warp(warp).epoch = ++now_; }
+
 void Engine::fence(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning) {
   for (const int i : EachLane(lanes)) {
     LaneState& lane = block.lane(warp, i);
@@ -20,7 +23,7 @@ void Engine::fence(Block& block, std::uint32_t warp, Mask lanes, const Meaning& 
     lane.fenced = block.published(warp, i, now_);
     lane.fence = meaning.scope;
   }
-  ++now_;
+  tick(block, warp);
 }
 
 // The strong operations of a warp on locations that carry releases. What is released goes with the value: a plain store
@@ -51,7 +54,7 @@ void Engine::synchronise(const Current& at, const Meaning& meaning) {
       release(at, lane, locations[a], meaning);
     }
   }
-  if (meaning.releases) ++now_;
+  if (meaning.releases) tick(at.block, at.warp);
 }
 
 void Engine::observe(Block& block, std::uint32_t warp, int lane, const Location& location, const Meaning& meaning) {
@@ -100,11 +103,14 @@ void Engine::release(const Current& at, int lane, Location& location, const Mean
 }
 
 void Engine::sync_warp(Block& block, std::uint32_t warp, Mask lanes, Mask live) {
-  block.sync_warp(warp, lanes, live, now_++);
+  block.sync_warp(warp, lanes, live, now_);
+  tick(block, warp);
 }
 
 void Engine::barrier(Block& block, const BarrierArrival& arrival, std::uint32_t number, std::uint32_t threads) {
-  block.arrive(arrival, number, threads, now_++);
+  const Time now = now_;
+  tick(block, arrival.warp);
+  block.arrive(arrival, number, threads, now);
 }
 
 // barrier.cluster: a relaxed arrival releases only what a fence before it does.
@@ -118,7 +124,7 @@ void Engine::cluster_arrive(Block& block, std::uint32_t warp, Mask lanes, const 
       if (state.fence >= Scope::cluster) sum.learn(state.fenced);
     }
   }
-  ++now_;
+  tick(block, warp);
 }
 
 void Engine::cluster_wait(Block& block, std::uint32_t warp, Mask lanes, Mask live) {
@@ -140,6 +146,7 @@ void Engine::commit(Block& block, std::uint32_t warp, Mask lanes, bool bulk) {
     LaneCopies& copies = block.copies(warp, lane);
     (bulk ? copies.bulk : copies.each).commit();
   }
+  tick(block, warp); // the next group is a later one
 }
 
 void Engine::wait(Block& block, std::uint32_t warp, Mask lanes, bool bulk, std::uint32_t running) {
@@ -148,7 +155,7 @@ void Engine::wait(Block& block, std::uint32_t warp, Mask lanes, bool bulk, std::
     LaneCopies& copies = block.copies(warp, lane);
     (bulk ? copies.bulk : copies.each).wait(running);
   }
-  ++now_;
+  tick(block, warp);
 }
 
 void Engine::mbarrier_arrive(Block& block, std::uint32_t warp, int lane, Memory& memory, std::uint64_t address,
@@ -164,7 +171,7 @@ void Engine::mbarrier_arrive(Block& block, std::uint32_t warp, int lane, Memory&
   } else if (block.warp(warp).lanes && block.lane(warp, lane).fence != Scope::none) {
     phases.current.learn(block.lane(warp, lane).fenced);
   }
-  ++now_;
+  tick(block, warp);
   if (!completes) return;
   phases.complete.learn(phases.current);
   phases.current.clear();

@@ -157,6 +157,7 @@ void Block::complete_all(const Barrier& barrier, Moment at) {
     for (const Arrived& a : barrier.arrived) learn(a.who.warp, a.who.lanes, a.who.live, sum);
   }
   for (WarpState& w : warps_) w.block.raise(at);
+  for (const Arrived& a : barrier.arrived) warps_[a.who.warp].epoch = at.time + 1;
 }
 
 void Block::complete(Barrier& barrier) {

@@ -50,6 +50,7 @@ struct LaneCopies {
 };
 
 struct WarpState {
+  Time epoch = 0;         ///< when it last published what it has done: the time of its accesses
   Moment block{}, warp{}; ///< what all lanes know of all threads of their block, and of their warp
   Clock known;            ///< of all others, while `lanes` is null
   std::unique_ptr<std::array<LaneState, kWarpSize>> lanes;
