@@ -399,6 +399,17 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   return launch;
 }
 
+/// Whether the tools need the steps and accesses of a program one by one.
+bool follows_steps(const exec::Tools& tools) { return tools.racecheck || tools.initcheck || tools.synccheck; }
+
+void check_launch(exec::Launch& launch, const LaunchRequest& request, const exec::Tools& tools, Context& context) {
+  request.options.sanitizer->prepare(launch, tools);
+  if (!tools.memcheck) return;
+  launch.past_ends = false;
+  launch.blocks = context.made_heap();
+  launch.stack_bytes = request.stack_bytes;
+}
+
 } // namespace
 
 LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDevice> targets,
@@ -407,8 +418,14 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
   };
   Module& module = *request.kernel.module;
-  const Expected<std::shared_ptr<const exec::Program>> program = module.program(
-      *request.kernel.function, request.options.analyze || request.options.recorder != nullptr, request.options.level);
+  Sanitizer* const sanitizer = request.options.sanitizer;
+  Sanitizer::Checked checked = request.checked;
+  const exec::Tools tools =
+      sanitizer != nullptr ? sanitizer->begin(checked, request.kernel.function->name) : exec::Tools{};
+  if (tools.memcheck) module.context()->check_memory();
+  const Expected<std::shared_ptr<const exec::Program>> program =
+      module.program(*request.kernel.function, request.options.analyze || request.options.recorder != nullptr,
+                     request.options.level, follows_steps(tools));
   if (!program) return all(program.error());
   if (const Diagnostics errors = analyzers::check_names(request.options.analyzers); errors.has_errors())
     return all(errors);
@@ -436,8 +453,10 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get());
   Context::View memory = module.context()->borrow_view(); // it already contains the heap
   launch.allocations = std::move(memory.allocations);
+  launch.freed = std::move(memory.freed);
   launch.textures = std::move(memory.textures);
   launch.device_runtime = &runtime;
+  if (sanitizer != nullptr) check_launch(launch, request, tools, *module.context());
   if (request.options.analyze || request.options.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
       for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
@@ -454,7 +473,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     launch.progress->all = launch.shape.clusters();
   }
   const auto start = std::chrono::steady_clock::now();
-  const Expected<exec::LaunchResult> result =
+  Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
   if (!result) return all(result.error());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -462,7 +481,9 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   if (*recording != nullptr)
     if (const Expected<void> kept = request.options.recorder->end(valid.front()->report); !kept)
       return all(kept.error());
+  if (sanitizer != nullptr) sanitizer->finish(launch, checked, *result);
   memory.allocations = std::move(launch.allocations);
+  memory.freed = std::move(launch.freed);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
   for (TargetLaunch* one : valid) one->conclude();

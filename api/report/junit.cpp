@@ -2,11 +2,11 @@
 // Findings as JUnit XML, in the form that Jenkins, GitLab and GitHub actions read: testsuites, testsuite, testcase,
 // failure, error.
 #include "analyzers/finding_kinds.hpp"
+#include "api/files/xml.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/report_files.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
-#include "emulator/base/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -16,24 +16,6 @@
 namespace warplens::api {
 
 namespace {
-
-/// Text for attributes and elements. XML 1.0 has no control characters, not even escaped ones, so printable() spells
-/// them in letters.
-std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    case '\n': out += "&#10;"; break;
-    case '\t': out += "&#9;"; break;
-    default: out += c;
-    }
-  }
-  return out;
-}
 
 struct TestCase {
   std::string name;
@@ -57,7 +39,7 @@ std::string suite_text(const TestSuite& suite) {
   for (const TestCase& c : suite.cases) {
     failures += c.failures.empty() ? 0 : 1;
     errors += c.error.empty() ? 0 : 1;
-    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(suite.kernel), xml(c.name));
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml_text(suite.kernel), xml_text(c.name));
     if (c.failures.empty() && c.error.empty()) {
       cases += "/>\n";
       continue;
@@ -67,13 +49,13 @@ std::string suite_text(const TestSuite& suite) {
     std::string text = c.error;
     for (const std::string& one : c.failures) text += (text.empty() ? "" : "\n") + one;
     const std::string first = text.substr(0, text.find('\n'));
-    cases +=
-        fmt::format("      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n", element, xml(first), xml(c.name), xml(text));
+    cases += fmt::format("      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n", element, xml_text(first),
+                         xml_text(c.name), xml_text(text));
     cases += "    </testcase>\n";
   }
   return fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\">\n{}  </testsuite>\n",
-      xml(suite.kernel), suite.cases.size(), failures, errors, cases);
+      xml_text(suite.kernel), suite.cases.size(), failures, errors, cases);
 }
 
 } // namespace

@@ -90,6 +90,7 @@ template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act a
   if (!scalar::resolve(op, warp, mask, host)) return false;
   for (const int lane : EachLane(mask)) {
     std::byte* const place = host.at(lane);
+    if (place == warp->worker->nowhere) continue;
     Mbarrier::Fault fault = kNotShared;
     if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) fault = act(lane, place);
     if (fault == nullptr) continue;
@@ -195,6 +196,7 @@ bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool mul
   constexpr unsigned kSize = sizeof(std::uint64_t);
   Reached at;
   if (!reach(op, warp, lane, address_in(op, warp, lane), kSize, kSize, at)) return false;
+  if (at.bytes == nullptr) return true;
   const Cta* const owner = warp->cta->cluster->owner(at.bytes);
   Mbarrier::Fault fault = nullptr;
   if (owner == nullptr) fault = kNotShared;

@@ -28,6 +28,11 @@ std::byte* Cluster::shared(const Cta& from, std::uint64_t offset, std::uint64_t 
   return within(*ctas[rank], offset % kClusterStride);
 }
 
+bool Cluster::has_exited(std::uint64_t offset) const {
+  const std::uint64_t rank = offset / kClusterStride;
+  return rank != 0 && rank <= ctas.size() && ctas[rank - 1]->exited;
+}
+
 Cta* Cluster::owner(const std::byte* p) const {
   for (Cta* const cta : ctas)
     if (p >= cta->shared && p < cta->shared + cta->shared_bytes) return cta;

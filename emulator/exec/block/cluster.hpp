@@ -17,6 +17,8 @@ struct Cluster {
 
   /// Host address of `bytes` at `offset` of the shared space of `from`, or nullptr. `remote`: other CTAs are allowed.
   [[nodiscard]] std::byte* shared(const Cta& from, std::uint64_t offset, std::uint64_t bytes, bool remote) const;
+  /// Whether an offset of the shared space is in the memory of another CTA that has exited.
+  [[nodiscard]] bool has_exited(std::uint64_t offset) const;
   /// The CTA whose shared memory contains a host address, or nullptr.
   [[nodiscard]] Cta* owner(const std::byte* p) const;
 

@@ -2,6 +2,7 @@
 #include "emulator/exec/block/control.hpp"
 
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/faults.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -86,7 +87,8 @@ Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int l
   return trap;
 }
 
-const Op* stop_with(Warp* warp, Trap trap) {
+const Op* stop_with(Warp* warp, Trap trap, Mask lanes) {
+  record_stop(*warp->worker, trap, lanes);
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
@@ -95,7 +97,7 @@ const Op* stop_with(Warp* warp, Trap trap) {
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
   Trap trap = trap_at(warp, kind, op->instruction, __builtin_ctz(lanes));
   trap.detail = std::move(detail);
-  return stop_with(warp, std::move(trap));
+  return stop_with(warp, std::move(trap), lanes);
 }
 
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }

@@ -13,8 +13,9 @@ namespace warplens::exec {
 
 /// A trap that a lane causes at an instruction.
 Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int lane);
-/// Stops the kernel; always returns nullptr. Without a trap, it is about the first of `lanes`.
-const Op* stop_with(Warp* warp, Trap trap);
+/// Stops the kernel; always returns nullptr. Without a trap, it is about the first of `lanes`. The tools are told of
+/// all of `lanes`, or of the trap's thread if there are none.
+const Op* stop_with(Warp* warp, Trap trap, Mask lanes = 0);
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail = {});
 
 /// Charges `steps` to the warp's turn and continues at `next`, or pauses there.

@@ -124,6 +124,7 @@ bool Cta::grow_local(std::uint64_t bytes) {
 
 void Cta::start(std::uint64_t n) {
   number = n;
+  exited = false;
   const LaunchShape& shape = worker.launch.shape;
   position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
@@ -141,7 +142,8 @@ void Cta::start(std::uint64_t n) {
     activate(&w, w.live);
     w.paths->clear();
     repetitions_[i] = {};
-    lengths_[i] = kTurn;
+    // Short turns show what a block of a cluster does before another one is there, or after it has exited.
+    lengths_[i] = worker.launch.tools.any() && shape.cluster_ctas() > 1 ? kShortTurn : kTurn;
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;
@@ -340,6 +342,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
         report_deadlock();
         return Progress::trapped;
       }
+    exited = true;
     if (worker.shard) worker.shard->end_cta(number);
     for (const auto& checker : worker.checkers) checker->end_cta(number);
     return Progress::done;

@@ -52,6 +52,7 @@ struct Cta {
   std::byte* local = nullptr;     ///< of thread 0; thread i at i * local_stride
   std::uint64_t local_bytes = 0;  ///< per thread: more than the program's after its stack has grown
   std::uint64_t local_stride = 0; ///< distance between the local memories of consecutive threads
+  bool exited = false;            ///< all its warps have
   Cluster* cluster = nullptr;     ///< the cluster of this CTA; usually it has no other CTA
   std::uint32_t rank = 0;         ///< in the cluster
 

@@ -141,6 +141,7 @@ bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t hi
   auto after =
       std::upper_bound(list.begin(), list.end(), low, [](std::uint64_t a, const Allocation& x) { return a < x.begin; });
   if (after != list.begin() && high <= (after - 1)->end) {
+    if (launch.blocks != nullptr && launch.blocks->range().overlaps(low, high)) return launch.blocks->holds(low, high);
     if ((after - 1)->constant && launch.program->sites[site].kind != AccessKind::load) return false;
     regions[site] = {(after - 1)->begin, (after - 1)->end};
     return true;

@@ -123,7 +123,8 @@ bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
   const std::uint64_t used = worker_.steps - before;
   progress_.steps.fetch_add(used, std::memory_order_relaxed);
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
-  if (p == Cta::Progress::trapped) progress_.trapped(worker_.trap->cta);
+  // With tools, the other blocks go on, so that the findings do not depend on how far they have come.
+  if (p == Cta::Progress::trapped && !worker_.launch.tools.any()) progress_.trapped(worker_.trap->cta);
   return p != Cta::Progress::paused;
 }
 

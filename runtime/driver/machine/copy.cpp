@@ -73,7 +73,8 @@ void require_covered(const char* what, const Box& box, std::uint64_t width, std:
   throw Failure{CUDA_ERROR_INVALID_VALUE,
                 near ? fmt::format("the {} ({} bytes at {:#x}) exceeds its allocation ({} bytes at {:#x})", what, bytes,
                                    box.address, near->size, near->begin)
-                     : fmt::format("the {} ({} bytes at {:#x}) is not device memory", what, bytes, box.address)};
+                     : fmt::format("the {} ({} bytes at {:#x}) is not device memory", what, bytes, box.address),
+                wrong_access(box.address, bytes, what != std::string_view(kSource))};
 }
 
 Transfer linear_transfer(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side, std::uint64_t bytes) {
