@@ -187,6 +187,8 @@ void pass_tool(const api::CheckOptions& options) {
   set(environment::kPrintLimit, std::to_string(options.print_limit));
   if (!options.save.empty()) set(environment::kSave, fs::absolute(options.save).string());
   if (options.xml) set(environment::kXml, "1");
+  if (!options.same_values) set(environment::kIgnoreSameValues, "1");
+  set(environment::kScheduleSeed, std::to_string(options.schedule_seed));
   if (!options.suppressions.empty()) set(environment::kSuppressions, fs::absolute(options.suppressions).string());
   value_or_throw(api::Sanitizer::create(options)); // the libraries cannot tell the user what is wrong
 }
@@ -194,15 +196,37 @@ void pass_tool(const api::CheckOptions& options) {
 /// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
-  for (const char* name :
-       {environment::kAnalyze,    environment::kJson,       environment::kHtml,        environment::kCsv,
-        environment::kSarif,      environment::kJunit,      environment::kDetails,     environment::kShow,
-        environment::kCounters,   environment::kFailOn,     environment::kVerdict,     environment::kRules,
-        environment::kAnalyzers,  environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
-        environment::kKernelName, environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
-        environment::kMaxMemory,  environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
-        environment::kPrintLimit, environment::kSave,       environment::kXml,         environment::kSuppressions,
-        environment::kToolVerdict})
+  for (const char* name : {environment::kAnalyze,
+                           environment::kJson,
+                           environment::kHtml,
+                           environment::kCsv,
+                           environment::kSarif,
+                           environment::kJunit,
+                           environment::kDetails,
+                           environment::kShow,
+                           environment::kCounters,
+                           environment::kFailOn,
+                           environment::kVerdict,
+                           environment::kRules,
+                           environment::kAnalyzers,
+                           environment::kFirstLevel,
+                           environment::kPerBlock,
+                           environment::kRegisters,
+                           environment::kKernelName,
+                           environment::kLaunchSkip,
+                           environment::kLaunchCount,
+                           environment::kTimeLimit,
+                           environment::kMaxMemory,
+                           environment::kMaxSteps,
+                           environment::kTool,
+                           environment::kLeakCheck,
+                           environment::kPrintLimit,
+                           environment::kSave,
+                           environment::kXml,
+                           environment::kSuppressions,
+                           environment::kIgnoreSameValues,
+                           environment::kScheduleSeed,
+                           environment::kToolVerdict})
     unsetenv(name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");

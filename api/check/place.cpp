@@ -49,10 +49,9 @@ std::string_view verb_of(exec::AccessKind kind) {
   return kind == exec::AccessKind::load ? "read" : kind == exec::AccessKind::store ? "write" : "atomic";
 }
 
-std::string space_name(const exec::Program& program, const exec::LaunchShape& shape,
-                       const exec::ThreadAccess& access) {
-  const bool of_cluster = access.space == isa::Space::shared && access.address >= exec::kClusterStride &&
-                          shape.cluster_ctas() > 1;
+std::string space_name(const exec::Program& program, const exec::LaunchShape& shape, const exec::ThreadAccess& access) {
+  const bool of_cluster =
+      access.space == isa::Space::shared && access.address >= exec::kClusterStride && shape.cluster_ctas() > 1;
   if (of_cluster) return "shared_cluster";
   switch (access.space) {
   case isa::Space::constant: return "constant";

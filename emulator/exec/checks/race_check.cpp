@@ -47,29 +47,79 @@ ThreadAccess side_of(const race::Race& race, const race::RaceSide& side) {
 
 } // namespace
 
-std::unique_ptr<Checker> RaceCheck::make(const Launch& launch) {
+std::size_t RaceCheck::begin(std::vector<std::size_t> concurrent) {
+  by_host_ = true;
+  timeline_.operations.push_back({.begin = now_ + 1, .end = now_ + 1});
+  timeline_.concurrent = std::move(concurrent);
+  return timeline_.operations.size() - 1;
+}
+
+void RaceCheck::forget_operations() {
   global_.shadow.clear();
   global_.locations.clear();
+  timeline_ = {};
   now_ = 0;
+}
+
+// What the current operation is.
+void RaceCheck::start(std::uint64_t number, std::uint32_t warps) {
+  if (!by_host_) {
+    forget_operations();
+    timeline_.operations.push_back({});
+  }
+  race::Timeline::Operation& current = timeline_.operations.back();
+  current.number = number;
+  current.warps = warps;
+}
+
+std::unique_ptr<Checker> RaceCheck::make(const Launch& launch) {
+  start(launch.number, launch.shape.warps());
   return std::make_unique<RaceChecker>(launch, global_, timeline_, now_);
 }
 
 void RaceCheck::finish(const Launch&, std::vector<std::unique_ptr<Checker>> checkers, ToolFindings& findings) {
-  for (const auto& checker : checkers)
-    for (const race::Races::Pair& pair : static_cast<RaceChecker&>(*checker).engine().races().take()) {
-      const race::Race& race = pair.first;
-      if (race.same_value && !options_.same_values) continue;
-      std::string detail = text_of(race.missing);
-      if (race.same_value) detail += "; benign: both store the same value";
-      ToolFinding finding{kind_of(race), side_of(race, race.later), side_of(race, race.earlier), detail};
+  for (const auto& checker : checkers) {
+    race::Engine& engine = static_cast<RaceChecker&>(*checker).engine();
+    now_ = std::max(now_, engine.now());
+    report(engine.races(), findings);
+  }
+  timeline_.operations.back().end = now_;
+}
+
+// A copy or fill is like a launch of one thread.
+void RaceCheck::touch(std::uint64_t number, std::uint64_t address, std::uint64_t bytes, bool writes,
+                      ToolFindings& findings) {
+  if (bytes == 0) return;
+  start(number, 1);
+  const race::Meaning plain{.element_bytes = 1};
+  race::Engine engine({}, {&plain, 1}, global_, timeline_, now_);
+  race::Touch touch{.kind = writes ? AccessKind::store : AccessKind::load, .mask = 1, .run = bytes};
+  touch.lanes.base = address;
+  class Unknown final : public race::Values {
+    [[nodiscard]] bool stores_what_is_there(int) const override { return false; }
+    [[nodiscard]] bool same(int, int) const override { return false; }
+  };
+  engine.access(engine.begin(0), 0, touch, global_, Unknown());
+  now_ = engine.now();
+  timeline_.operations.back().end = now_;
+  report(engine.races(), findings);
+}
+
+void RaceCheck::report(race::Races& races, ToolFindings& findings) const {
+  for (const race::Races::Pair& pair : races.take()) {
+    const race::Race& race = pair.first;
+    if (race.same_value && !options_.same_values) continue;
+    std::string detail = text_of(race.missing);
+    if (race.same_value) detail += "; benign: both store the same value";
+    ToolFinding finding{kind_of(race), side_of(race, race.later), side_of(race, race.earlier), detail};
+    findings.add(finding);
+    for (const auto& [cta, thread] : pair.threads) {
+      if (cta == race.later.cta && thread == race.later.thread) continue;
+      finding.at.cta = cta;
+      finding.at.thread = thread;
       findings.add(finding);
-      for (const auto& [cta, thread] : pair.threads) {
-        if (cta == race.later.cta && thread == race.later.thread) continue;
-        finding.at.cta = cta;
-        finding.at.thread = thread;
-        findings.add(finding);
-      }
     }
+  }
 }
 
 } // namespace warplens::exec

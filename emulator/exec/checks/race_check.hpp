@@ -13,6 +13,8 @@
 
 namespace warplens::exec {
 
+/// The memory that the device shares with the host keeps its accesses from operation to operation (launches, copies,
+/// fills), if the host says which of them are in no order; otherwise all are.
 class RaceCheck final : public LaunchChecker {
 public:
   struct Options {
@@ -24,11 +26,25 @@ public:
   std::unique_ptr<Checker> make(const Launch& launch) override;
   void finish(const Launch& launch, std::vector<std::unique_ptr<Checker>> checkers, ToolFindings& findings) override;
 
+  /// The next operation of the host. `concurrent`: of the earlier ones, by index, ascending, those that do not happen
+  /// before it. Returns its index.
+  std::size_t begin(std::vector<std::size_t> concurrent);
+  /// All operations so far happen before all later ones: they are forgotten.
+  void forget_operations();
+  /// An access of the current operation, which is no launch: `number` as Launch::number.
+  void touch(std::uint64_t number, std::uint64_t address, std::uint64_t bytes, bool writes, ToolFindings& findings);
+  /// Memory that is given anew.
+  void forget(std::uint64_t address, std::uint64_t bytes) { global_.shadow.forget(address, bytes); }
+
 private:
+  void report(race::Races& races, ToolFindings& findings) const;
+  void start(std::uint64_t number, std::uint32_t warps);
+
   Options options_;
   race::Memory global_;
   race::Timeline timeline_;
   race::Time now_ = 0;
+  bool by_host_ = false; ///< begin() is used
 };
 
 } // namespace warplens::exec

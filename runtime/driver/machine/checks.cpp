@@ -48,6 +48,8 @@ std::unique_ptr<api::Sanitizer> from_environment() {
   options.launch_count = number_of(environment::kLaunchCount, options.launch_count);
   options.save = text_of(environment::kSave);
   options.xml = !text_of(environment::kXml).empty();
+  options.same_values = text_of(environment::kIgnoreSameValues).empty();
+  options.schedule_seed = number_of(environment::kScheduleSeed, 0);
   options.suppressions = text_of(environment::kSuppressions);
   Expected<std::unique_ptr<api::Sanitizer>> made = api::Sanitizer::create(std::move(options));
   return made ? std::move(*made) : nullptr;
@@ -123,6 +125,8 @@ void finish_tools() {
 
 void tell_allocated(const Allocation& a, const std::string& name) {
   if (sanitizer() == nullptr) return;
+  if (a.kind != Allocation::Kind::pool && sanitizer()->tools().racecheck) // of pools: when the stream allocates it
+    sanitizer()->forget_accesses(a.begin, a.size);
   using AllocationKind = Allocation::Kind;
   const bool counts = a.kind == AllocationKind::device || a.kind == AllocationKind::managed ||
                       a.kind == AllocationKind::host || a.kind == AllocationKind::pool ||
