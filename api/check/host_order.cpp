@@ -40,7 +40,19 @@ void HostOrder::record(StreamId stream, const std::set<StreamId>& after, Mark ma
   marks_[mark] = std::move(clock);
 }
 
-bool HostOrder::host_knows(std::size_t operation) const { return knows(host_, operations_[operation]); }
+std::vector<std::size_t> HostOrder::unknown() const {
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < operations_.size(); ++i)
+    if (!knows(host_, operations_[i])) list.push_back(i);
+  return list;
+}
+
+// The program is the timeline 0.
+std::vector<std::size_t> HostOrder::access() {
+  std::vector<std::size_t> concurrent = unknown();
+  operations_.push_back({0, ++host_[0]});
+  return concurrent;
+}
 
 bool HostOrder::all_known() {
   for (const Operation& o : operations_)
@@ -48,6 +60,7 @@ bool HostOrder::all_known() {
   operations_.clear();
   // Numbers go on, so that what is known of them remains true; timelines of graphs are not needed any more.
   Clock streams;
+  if (const auto own = host_.find(0); own != host_.end()) streams.insert(*own);
   for (const auto& [id, stream] : streams_)
     if (const auto known = host_.find(stream.timeline); known != host_.end()) streams.insert(*known);
   host_ = streams;

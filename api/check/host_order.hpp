@@ -31,11 +31,12 @@ public:
   /// The host has waited for a stream, or for a mark.
   void synchronize(StreamId stream) { learn(host_, streams_[stream].clock); }
   void synchronize_mark(Mark mark) { learn(host_, marks_[mark]); }
+  /// The program itself accesses memory. Returns the operations with which it is in no order.
+  std::vector<std::size_t> access();
+  /// The operations that the host has not waited for.
+  [[nodiscard]] std::vector<std::size_t> unknown() const;
   /// Whether the host knows all operations: later ones are behind them. They are then forgotten.
   bool all_known();
-  /// Whether the host knows the operation.
-  [[nodiscard]] bool host_knows(std::size_t operation) const;
-  [[nodiscard]] std::size_t operations() const { return operations_.size(); }
 
   /// The launch of a graph into a stream: its nodes are ordered by their edges only.
   class GraphLaunch {

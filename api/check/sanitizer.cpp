@@ -118,6 +118,11 @@ void Sanitizer::touched(const std::string& what, std::uint64_t address, std::uin
   report_touch(findings, operation);
 }
 
+void Sanitizer::host_touched(std::uint64_t address, bool writes) {
+  races_.begin(host_order_.access());
+  touched("the program itself", address, 1, writes);
+}
+
 void Sanitizer::report_touch(exec::ToolFindings& findings, const Operation& operation) {
   for (exec::ToolFindingGroup& group : findings.take()) {
     CheckMessage m;

@@ -68,6 +68,12 @@ public:
   void begin_operation(HostOrder::StreamId stream, const std::set<HostOrder::StreamId>& after);
   /// An access of the operation. `what`: the function that the program called.
   void touched(const std::string& what, std::uint64_t address, std::uint64_t bytes, bool writes);
+  /// The program itself reads or writes at an address.
+  void host_touched(std::uint64_t address, bool writes);
+  /// Pages of an allocation with accesses that the host has not waited for.
+  [[nodiscard]] std::vector<exec::RaceCheck::InFlight> in_flight(std::uint64_t begin, std::uint64_t bytes) {
+    return races_.in_flight(begin, bytes, host_order_.unknown());
+  }
   /// Memory that is given anew.
   void forget_accesses(std::uint64_t begin, std::uint64_t bytes) { races_.forget(begin, bytes); }
   /// Not thread-safe.

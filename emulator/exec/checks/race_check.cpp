@@ -105,6 +105,31 @@ void RaceCheck::touch(std::uint64_t number, std::uint64_t address, std::uint64_t
   report(engine.races(), findings);
 }
 
+std::vector<RaceCheck::InFlight> RaceCheck::in_flight(std::uint64_t begin, std::uint64_t bytes,
+                                                      const std::vector<std::size_t>& operations) {
+  race::Timeline of_these{timeline_.operations, operations};
+  std::vector<InFlight> list;
+  const auto look = [&](std::uint64_t address, race::Records& records, bool writes) {
+    for (const race::Record& r : records) {
+      if (of_these.precedes(r.time)) continue;
+      const std::uint64_t page = address / kPageBytes * kPageBytes;
+      if (list.empty() || list.back().page != page) list.push_back({page, false});
+      list.back().written = list.back().written || writes;
+    }
+  };
+  global_.shadow.each_line(begin, bytes, [&](std::uint64_t address, race::Line& line) {
+    if (address + race::kLineBytes <= begin || address >= begin + bytes) return;
+    look(address, line.writes, true);
+    look(address, line.reads, false);
+    if (!line.fine) return;
+    for (race::Line& quarter : *line.fine) {
+      look(address, quarter.writes, true);
+      look(address, quarter.reads, false);
+    }
+  });
+  return list;
+}
+
 void RaceCheck::report(race::Races& races, ToolFindings& findings) const {
   for (const race::Races::Pair& pair : races.take()) {
     const race::Race& race = pair.first;

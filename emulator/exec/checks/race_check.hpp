@@ -33,6 +33,14 @@ public:
   void forget_operations();
   /// An access of the current operation, which is no launch: `number` as Launch::number.
   void touch(std::uint64_t number, std::uint64_t address, std::uint64_t bytes, bool writes, ToolFindings& findings);
+  /// A page with bytes that these operations, by index, access.
+  struct InFlight {
+    std::uint64_t page = 0;
+    bool written = false;
+  };
+  static constexpr std::uint64_t kPageBytes = 4096;
+  [[nodiscard]] std::vector<InFlight> in_flight(std::uint64_t begin, std::uint64_t bytes,
+                                                const std::vector<std::size_t>& operations);
   /// Memory that is given anew.
   void forget(std::uint64_t address, std::uint64_t bytes) { global_.shadow.forget(address, bytes); }
 

@@ -29,7 +29,7 @@ std::vector<Node*> flattened(const Graph& graph) {
 
 /// What each node waits for. The nodes of a child graph wait for what it waits for, and whoever waits for it waits for
 /// all of them.
-using Edges = std::map<const Node*, std::vector<const void*>>;
+using Edges = Executable::Edges;
 
 void collect_edges(const Graph& graph, const std::vector<const void*>& outside, Edges& edges) {
   for (const Node* node : graph.ordered()) {
@@ -53,6 +53,7 @@ void collect_edges(const Graph& graph, const std::vector<const void*>& outside, 
 
 Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(graph.clone()), flags_(flags) {
   for (const Node* node : flattened(graph)) steps_.push_back({node, copy(node->content)});
+  if (host_races() != nullptr) collect_edges(graph, {}, edges_);
 }
 
 /// Later changes to the graph do not affect the executable.
@@ -225,13 +226,9 @@ void Executable::launch(Stream& stream) {
     if (condition->set_at_launch) stream.submit(Work{[condition] { condition->value() = condition->first; }});
   const Submission submission(stream.context());
   std::optional<HostRaces::Graph> order;
-  Edges edges;
-  if (host_races() != nullptr && !stream.capture()) {
-    order.emplace(stream, stream.waits_for());
-    collect_edges(*shape_, {}, edges);
-  }
+  if (host_races() != nullptr && !stream.capture()) order.emplace(stream, stream.waits_for());
   for (const Step& s : steps_) {
-    if (order) order->begin(s.node, edges[s.node]);
+    if (order) order->begin(s.node, edges_[s.node]);
     if (s.enabled)
       if (std::optional<Operation> operation = std::visit(submission, s.content)) stream.submit(std::move(*operation));
     if (order) order->end(s.node);

@@ -4,6 +4,7 @@
 #include "api/files/output_file.hpp"
 #include "api/report/style.hpp"
 #include "api/session/environment.hpp"
+#include "runtime/driver/machine/host_races.hpp"
 #include "runtime/driver/machine/machine.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -106,6 +107,7 @@ void finish_tools() {
   static const pid_t process = getpid();
   api::Sanitizer* const tools = sanitizer();
   if (tools == nullptr || getpid() != process) return;
+  if (HostRaces* const races = host_races()) races->open_pages();
   tools->report_leaks(Machine::instance().api()->made_heap());
   const std::vector<api::CheckMessage> messages = tools->take();
   std::uint64_t printed = 0;

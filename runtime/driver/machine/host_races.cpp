@@ -4,7 +4,46 @@
 #include "runtime/driver/machine/checks.hpp"
 #include "runtime/driver/machine/machine.hpp"
 
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <csignal>
+
 namespace warplens::runtime {
+
+namespace {
+
+struct sigaction before_us;
+
+bool is_write([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  constexpr long long kWrite = 2; // of the page fault's error code
+  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWrite) != 0;
+#else
+  return true;
+#endif
+}
+
+// Faults that are not ours go to whoever handled them before.
+void on_fault(int signal, siginfo_t* info, void* context) {
+  HostRaces* const races = host_races();
+  if (races != nullptr && races->accessed(reinterpret_cast<std::uint64_t>(info->si_addr), is_write(context))) return;
+  if ((before_us.sa_flags & SA_SIGINFO) != 0) return before_us.sa_sigaction(signal, info, context);
+  if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) return before_us.sa_handler(signal);
+  sigaction(signal, &before_us, nullptr); // the instruction runs again, and ends the process
+}
+
+void handle_faults() {
+  struct sigaction ours {};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGSEGV, &ours, &before_us);
+}
+
+void* page_at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+} // namespace
 
 HostRaces* host_races() {
   static HostRaces& races = *new HostRaces; // used until the process ends
@@ -66,14 +105,45 @@ void HostRaces::touch(const PoolFree& f) {
     touch(f.address, found->size, true);
 }
 
+void HostRaces::open_pages() {
+  const std::lock_guard lock(mutex_);
+  for (const std::uint64_t page : closed_) mprotect(page_at(page), exec::RaceCheck::kPageBytes, PROT_READ | PROT_WRITE);
+  closed_.clear();
+}
+
+// Memory that a program registers belongs to others, too: it stays open.
+void HostRaces::close_pages() {
+  const std::lock_guard lock(mutex_);
+  static const bool handled = (handle_faults(), true);
+  for (const Allocation& a : Machine::instance().memory().host_writable()) {
+    if (!handled || a.kind == Allocation::Kind::registered) continue;
+    for (const exec::RaceCheck::InFlight& page : sanitizer()->in_flight(a.begin, a.size))
+      if (mprotect(page_at(page.page), exec::RaceCheck::kPageBytes, page.written ? PROT_NONE : PROT_READ) == 0)
+        closed_.insert(page.page);
+  }
+}
+
+bool HostRaces::accessed(std::uint64_t address, bool writes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t page = address / exec::RaceCheck::kPageBytes * exec::RaceCheck::kPageBytes;
+  if (closed_.erase(page) == 0) return false;
+  mprotect(page_at(page), exec::RaceCheck::kPageBytes, PROT_READ | PROT_WRITE);
+  sanitizer()->host_touched(address, writes);
+  return true;
+}
+
 void HostRaces::synchronized(const Stream& stream) {
   const std::lock_guard lock(mutex_);
   sanitizer()->host_order().synchronize(stream.id());
+  open_pages();
+  close_pages();
 }
 
 void HostRaces::synchronized(const Mark& mark) {
   const std::lock_guard lock(mutex_);
   sanitizer()->host_order().synchronize_mark(&mark);
+  open_pages();
+  close_pages();
 }
 
 HostRaces::Graph::Graph(const Stream& stream, const std::set<std::uint64_t>& after)

@@ -28,6 +28,12 @@ public:
   void synchronized(const Stream& stream);
   void synchronized(const Mark& mark);
 
+  /// While an operation runs, its memory is open; afterwards, pages that the host must not access yet are closed.
+  void open_pages();
+  void close_pages();
+  /// The program has accessed a closed page. False: it is not closed.
+  bool accessed(std::uint64_t address, bool writes);
+
   /// The edges of a graph order its nodes, instead of the stream.
   class Graph {
   public:
@@ -43,6 +49,7 @@ public:
 private:
   void touch(std::uint64_t address, std::uint64_t bytes, bool writes);
   std::recursive_mutex mutex_;
+  std::set<std::uint64_t> closed_; ///< pages
 };
 
 /// Null without racecheck.

@@ -105,7 +105,9 @@ void Stream::run_in_order(Operation operation) {
   submitted_.store(item.number);
   order.unlock();
   races.begin(*this, after, item.operation);
+  races.open_pages();
   execute(item);
+  races.close_pages();
 }
 
 void Stream::run(Operation operation, bool host_waits) {

@@ -121,6 +121,12 @@ public:
     if (recent.page != page || recent.lines == nullptr) find(page, recent);
     return (*recent.lines)[address / kLineBytes % kLines];
   }
+  /// Calls `look` with each line that begins in these bytes and has been accessed.
+  template <class Look> void each_line(std::uint64_t begin, std::uint64_t bytes, Look look) {
+    for (std::uint64_t page = begin / kPageBytes; page <= (begin + bytes - 1) / kPageBytes; ++page)
+      if (const auto found = pages_.find(page); found != pages_.end())
+        for (std::size_t i = 0; i < kLines; ++i) look(page * kPageBytes + i * kLineBytes, (*found->second)[i]);
+  }
   /// Forgets accesses to these bytes.
   void forget(std::uint64_t address, std::uint64_t bytes);
   void clear();
