@@ -138,7 +138,9 @@ std::string whole_path(const std::string& name, const char* option) {
 }
 
 /// The options of reports. Returns whether there are conditions.
-bool pass_report_options(const po::variables_map& values) {
+bool pass_report_options(po::variables_map values, bool with_tool) {
+  if (with_tool)
+    for (const char* of_tool : {"sarif", "junit"}) values.erase(of_tool);
   const ReportOptions report = report_options(values, STDERR_FILENO);
   for (const api::ReportFileOption& o : api::report_file_options())
     if (const std::string& file = report.files.*o.file; !file.empty()) set(o.variable, whole_path(file, o.option));
@@ -189,6 +191,8 @@ void pass_tool(const api::CheckOptions& options) {
   if (options.xml) set(environment::kXml, "1");
   if (!options.same_values) set(environment::kIgnoreSameValues, "1");
   set(environment::kScheduleSeed, std::to_string(options.schedule_seed));
+  if (!options.sarif.empty()) set(environment::kToolSarif, whole_path(options.sarif, "sarif"));
+  if (!options.junit.empty()) set(environment::kToolJunit, whole_path(options.junit, "junit"));
   if (!options.suppressions.empty()) set(environment::kSuppressions, fs::absolute(options.suppressions).string());
   value_or_throw(api::Sanitizer::create(options)); // the libraries cannot tell the user what is wrong
 }
@@ -196,42 +200,21 @@ void pass_tool(const api::CheckOptions& options) {
 /// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
-  for (const char* name : {environment::kAnalyze,
-                           environment::kJson,
-                           environment::kHtml,
-                           environment::kCsv,
-                           environment::kSarif,
-                           environment::kJunit,
-                           environment::kDetails,
-                           environment::kShow,
-                           environment::kCounters,
-                           environment::kFailOn,
-                           environment::kVerdict,
-                           environment::kRules,
-                           environment::kAnalyzers,
-                           environment::kFirstLevel,
-                           environment::kPerBlock,
-                           environment::kRegisters,
-                           environment::kKernelName,
-                           environment::kLaunchSkip,
-                           environment::kLaunchCount,
-                           environment::kTimeLimit,
-                           environment::kMaxMemory,
-                           environment::kMaxSteps,
-                           environment::kTool,
-                           environment::kLeakCheck,
-                           environment::kPrintLimit,
-                           environment::kSave,
-                           environment::kXml,
-                           environment::kSuppressions,
-                           environment::kIgnoreSameValues,
-                           environment::kScheduleSeed,
-                           environment::kToolVerdict})
+  for (const char* name :
+       {environment::kAnalyze,     environment::kJson,       environment::kHtml,        environment::kCsv,
+        environment::kSarif,       environment::kJunit,      environment::kDetails,     environment::kShow,
+        environment::kCounters,    environment::kFailOn,     environment::kVerdict,     environment::kRules,
+        environment::kAnalyzers,   environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
+        environment::kKernelName,  environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
+        environment::kMaxMemory,   environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
+        environment::kPrintLimit,  environment::kSave,       environment::kXml,         environment::kSuppressions,
+        environment::kToolVerdict, environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
+        environment::kScheduleSeed})
     unsetenv(name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");
   pass_analysis_options(values);
-  const bool conditions = pass_report_options(values);
+  const bool conditions = pass_report_options(values, values.count("tool") != 0);
   if (values.count("kernel-name") != 0) {
     check_expression(values["kernel-name"].as<std::string>());
     set(environment::kKernelName, values["kernel-name"].as<std::string>());

@@ -287,7 +287,10 @@ int run(const Strings& arguments) {
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kRunHelp + report_help(), visible, kRunExamples);
   const LimitGuard guard(values);
-  const ReportOptions output = report_options(values, STDOUT_FILENO);
+  po::variables_map of_report = values;
+  if (values.count("tool") != 0) // these files are of the tools' messages
+    for (const char* of_tool : {"sarif", "junit"}) of_report.erase(of_tool);
+  const ReportOptions output = report_options(of_report, STDOUT_FILENO);
   const api::Plan plan = make_plan(values);
   check_print(values, plan);
   api::PlanOptions options;

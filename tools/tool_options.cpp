@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tool_options.hpp"
 
-#include "api/files/output_file.hpp"
+#include "api/report/check_files.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
 
@@ -88,6 +88,8 @@ std::optional<api::CheckOptions> tool_options(const po::variables_map& values) {
   options.xml = values.count("xml") != 0;
   options.same_values = values.count("ignore-same-values") == 0;
   options.schedule_seed = number_or(values, "schedule-seed", 0);
+  options.sarif = text_or_empty(values, "sarif");
+  options.junit = text_or_empty(values, "junit");
   options.suppressions = text_or_empty(values, "suppressions");
   if (options.xml && options.save.empty()) throw UsageError{"--xml needs --save FILE", ""};
   if (!options.save.empty()) check_writable(options.save);
@@ -106,9 +108,7 @@ int conclude_tools(api::Sanitizer& tools, const exec::Heap* heap) {
     }
   text += api::summary_text(summary, api::names_of(tools.tools()));
   std::fputs(api::printable(text, style_for(STDERR_FILENO)).c_str(), stderr);
-  if (const std::string& file = tools.options().save; !file.empty())
-    value_or_throw(
-        api::write_whole(file, tools.options().xml ? api::messages_xml(messages) : api::messages_json(messages)));
+  value_or_throw(api::write_check_files(tools.options(), messages, ""));
   return summary.errors != 0 ? tools.options().error_exitcode : kFine;
 }
 

@@ -170,8 +170,7 @@ CheckJson json_of(const CheckMemory& m) {
 }
 
 CheckJson json_of(const CheckMessage& m) {
-  const std::string_view names[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
-  CheckJson j = {{"tool", names[static_cast<std::size_t>(exec::tool_of(m.kind))]},
+  CheckJson j = {{"tool", exec::name_of(exec::tool_of(m.kind))},
                  {"kind", exec::id_of(m.kind)},
                  {"title", m.title},
                  {"detail", m.detail},

@@ -33,6 +33,7 @@ struct CheckOptions {
   std::string save;                ///< a file
   bool xml = false;
   std::string suppressions; ///< a file
+  std::string sarif, junit; ///< files
 };
 
 /// "memcheck", …, "all", or several with commas between.

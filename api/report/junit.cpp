@@ -3,6 +3,7 @@
 // failure, error.
 #include "analyzers/finding_kinds.hpp"
 #include "api/files/xml.hpp"
+#include "api/report/check_files.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/report_files.hpp"
 #include "api/report/units.hpp"
@@ -58,6 +59,28 @@ std::string suite_text(const TestSuite& suite) {
       xml_text(suite.kernel), suite.cases.size(), failures, errors, cases);
 }
 
+std::string suites_text(std::span<const TestSuite> suites) {
+  std::string text;
+  std::size_t tests = 0, failures = 0, errors = 0;
+  for (const TestSuite& suite : suites) {
+    text += suite_text(suite);
+    tests += suite.cases.size();
+    for (const TestCase& c : suite.cases) {
+      failures += c.failures.empty() ? 0 : 1;
+      errors += c.error.empty() ? 0 : 1;
+    }
+  }
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                     "<testsuites name=\"Warplens\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}</testsuites>\n",
+                     tests, failures, errors, text);
+}
+
+std::string message_place(const CheckMessage& m) {
+  if (!m.at || m.at->frames.empty()) return m.call.empty() ? "" : m.call + ": ";
+  const CheckFrame& f = m.at->frames.front();
+  return fmt::format("{}:{}: ", f.file, f.line != 0 ? f.line : f.ptx_line);
+}
+
 } // namespace
 
 std::string junit_report(std::span<const LaunchReport> reports, std::span<const Condition> conditions) {
@@ -86,19 +109,27 @@ std::string junit_report(std::span<const LaunchReport> reports, std::span<const 
   }
   for (const LaunchReport& r : reports)
     if (r.trap) suite_of(r).cases.push_back({"Trap", {}, r.trap->message});
-  std::string text;
-  std::size_t tests = 0, failures = 0, errors = 0;
-  for (const TestSuite& suite : suites) {
-    text += suite_text(suite);
-    tests += suite.cases.size();
-    for (const TestCase& c : suite.cases) {
-      failures += c.failures.empty() ? 0 : 1;
-      errors += c.error.empty() ? 0 : 1;
+  return suites_text(suites);
+}
+
+std::string junit_of_messages(exec::Tools tools, std::span<const CheckMessage> messages) {
+  std::vector<TestSuite> suites;
+  for (const exec::Tool tool :
+       {exec::Tool::memcheck, exec::Tool::racecheck, exec::Tool::initcheck, exec::Tool::synccheck}) {
+    if (!tools.has(tool)) continue;
+    TestSuite suite{std::string(exec::name_of(tool)), {}};
+    for (std::size_t i = 0; i < exec::kToolFindingKinds; ++i) {
+      const auto kind = static_cast<exec::ToolFinding::Kind>(i);
+      if (exec::tool_of(kind) != tool) continue;
+      TestCase one{std::string(exec::id_of(kind)), {}, {}};
+      for (const CheckMessage& m : messages)
+        if (m.kind == kind)
+          one.failures.push_back(message_place(m) + m.title + (m.detail.empty() ? "" : ". " + m.detail));
+      suite.cases.push_back(std::move(one));
     }
+    suites.push_back(std::move(suite));
   }
-  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                     "<testsuites name=\"Warplens\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}</testsuites>\n",
-                     tests, failures, errors, text);
+  return suites_text(suites);
 }
 
 } // namespace warplens::api

@@ -2,6 +2,7 @@
 // Findings as SARIF: Static Analysis Results Interchange Format, version 2.1.0, OASIS Standard.
 #include "analyzers/finding_kinds.hpp"
 #include "api/predict/predict.hpp"
+#include "api/report/check_files.hpp"
 #include "api/report/expectations.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/report_files.hpp"
@@ -57,6 +58,9 @@ private:
                                                  : "";
     for (const analyzers::FindingKind& kind : analyzers::finding_kinds())
       if (kind.name == id) meaning = kind.meaning;
+    for (std::size_t kind = 0; kind < exec::kToolFindingKinds; ++kind)
+      if (exec::id_of(static_cast<exec::ToolFinding::Kind>(kind)) == id)
+        meaning = exec::title_of(static_cast<exec::ToolFinding::Kind>(kind));
     SarifJson rule = {{"id", id}};
     if (!meaning.empty()) rule["shortDescription"] = {{"text", meaning}};
     return rule;
@@ -99,6 +103,21 @@ public:
     one["properties"] = {{"kernel", r.kernel}, {"value", met.value}};
     results_.push_back(std::move(one));
   }
+  void message(const CheckMessage& m) {
+    std::string text = m.title + (m.detail.empty() ? "" : ". " + m.detail);
+    SarifJson one = result(exec::id_of(m.kind), "error", text);
+    if (m.at && !m.at->frames.empty()) {
+      one["locations"] = {location(m.at->frames.front())};
+      one["relatedLocations"] = SarifJson::array();
+      for (std::size_t i = 1; i < m.at->frames.size(); ++i)
+        one["relatedLocations"].push_back(location(m.at->frames[i]));
+      if (m.other && !m.other->frames.empty()) one["relatedLocations"].push_back(location(m.other->frames.front()));
+    }
+    one["properties"] = {{"count", m.count}};
+    if (m.at) one["properties"]["kernel"] = m.at->kernel;
+    if (!m.call.empty()) one["properties"]["call"] = m.call;
+    results_.push_back(std::move(one));
+  }
   [[nodiscard]] std::string text() const {
     const SarifJson log = {
         {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
@@ -111,6 +130,7 @@ public:
   }
 
 private:
+  static SarifJson location(const CheckFrame& f) { return sarif_location(f.file, f.line != 0 ? f.line : f.ptx_line); }
   SarifJson result(std::string_view rule, std::string_view level, const std::string& message) {
     const std::size_t index = rules_.index(rule);
     return {{"ruleId", rule}, {"ruleIndex", index}, {"level", level}, {"message", {{"text", message}}}};
@@ -129,6 +149,12 @@ std::string sarif_report(std::span<const LaunchReport> reports, std::span<const 
   for (const MetCondition& met : met_conditions(conditions, reports)) writer.condition(reports[met.launch], met);
   for (const LaunchReport& r : reports)
     if (r.trap) writer.trap(r);
+  return writer.text();
+}
+
+std::string sarif_of_messages(std::span<const CheckMessage> messages) {
+  SarifWriter writer;
+  for (const CheckMessage& m : messages) writer.message(m);
   return writer.text();
 }
 

@@ -106,6 +106,46 @@ TEST(FaultPrograms, PrintLimitAndSuppressions) {
   EXPECT_EQ(run_program({"exec", "--tool", "memcheck", "--suppressions", file, "--", WARPLENS_PLAY}).status, 2);
 }
 
+TEST(FaultPrograms, MessagesAreWrittenForOtherPrograms) {
+  const Folder folder;
+  const std::string sarif = (folder.path() / "m.sarif").string(), junit = (folder.path() / "m.xml").string(),
+                    xml = (folder.path() / "save.xml").string();
+  const FaultJson one = the_case("inlined_write");
+  check_program(one, "memcheck", {"--sarif", sarif, "--junit", junit});
+  const FaultJson log = FaultJson::parse(read_text(sarif));
+  const FaultJson& result = log["runs"][0]["results"][0];
+  EXPECT_EQ(result["ruleId"], "out_of_bounds");
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 164);
+  EXPECT_EQ(result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 167) << "where it was inlined";
+  const std::string suites = read_text(junit);
+  EXPECT_NE(suites.find("<testsuite name=\"memcheck\" tests=\"11\" failures=\"1\""), suites.npos) << suites;
+  EXPECT_NE(suites.find("type=\"out_of_bounds\">"), suites.npos) << suites;
+  run_program({"exec", "--tool", "memcheck", "--save", xml, "--xml", "--", WARPLENS_PLAY, "libcuda.so.1",
+               kFaults + "memory.faulty.ptx", "alloc a 4", "launch inlined_write 1 33 a"});
+  EXPECT_NE(read_text(xml).find("<kind>out_of_bounds</kind>"), std::string::npos) << read_text(xml);
+}
+
+TEST(FaultPrograms, WarplensRunChecksToo) {
+  const Folder folder;
+  const std::string file = (folder.path() / "oob.ptx").string();
+  std::ofstream(file) << ".version 7.0 .target sm_70 .address_size 64\n.visible .entry oob(.param .u64 p) {\n"
+                         ".reg .u64 %a<3>; .reg .u32 %r; ld.param.u64 %a1, [p]; mov.u32 %r, %tid.x;\n"
+                         "mul.wide.u32 %a2, %r, 4; add.u64 %a2, %a2, %a1;\nst.global.u32 [%a2], %r; ret; }\n";
+  const std::vector<std::string> run = {"run", file, "--kernel", "oob", "--grid", "2", "--block", "40"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    return run_program(more);
+  };
+  const Output o = with({"--arg", "x:u32[32]", "--tool", "memcheck"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("=========     all: threads 32-39 of block 0, threads 32-39 of block 1\n"), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("of size 128 bytes ('x')"), o.err.npos) << o.err;
+  EXPECT_NE(o.out.find("st.global.u32"), o.out.npos) << "the report is still made\n" << o.out;
+  EXPECT_EQ(with({"--arg", "x:u32[40]", "--tool", "memcheck"}).status, 0);
+  EXPECT_EQ(with({"--arg", "x:u32[40]", "--print-limit", "3"}).status, 2) << "needs --tool";
+  EXPECT_EQ(with({"--arg", "x:u32[40]", "--tool", "valgrind"}).status, 2);
+}
+
 TEST(FaultPrograms, MessagesDoNotDependOnTheNumberOfThreads) {
   const FaultJson one = the_case("global_rows_and_columns_exchanged");
   const std::vector<FaultJson> first = check_program(one, "memcheck").messages;

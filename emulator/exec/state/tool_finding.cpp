@@ -37,6 +37,10 @@ void insert(std::set<ToolFindingGroup::Thread>& threads, ToolFindingGroup::Threa
 
 } // namespace
 
+std::string_view name_of(Tool tool) {
+  constexpr std::string_view kNames[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+  return kNames[static_cast<std::size_t>(tool)];
+}
 Tool tool_of(ToolFinding::Kind kind) { return info(kind).tool; }
 std::string_view id_of(ToolFinding::Kind kind) { return info(kind).id; }
 std::string_view title_of(ToolFinding::Kind kind) { return info(kind).title; }

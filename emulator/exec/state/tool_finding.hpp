@@ -61,6 +61,14 @@ struct ToolFinding {
   std::string detail = {};                ///< one line: what is missing, which mask, …
 };
 
+constexpr std::size_t kToolFindingKinds = 0
+#define WARPLENS_FINDING(id, tool, title) +1
+#include "emulator/exec/state/tool_findings.def"
+#undef WARPLENS_FINDING
+    ;
+
+/// "memcheck"
+std::string_view name_of(Tool tool);
 Tool tool_of(ToolFinding::Kind kind);
 /// "out_of_bounds"
 std::string_view id_of(ToolFinding::Kind kind);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/checks.hpp"
 
-#include "api/files/output_file.hpp"
+#include "api/report/check_files.hpp"
 #include "api/report/style.hpp"
 #include "api/session/environment.hpp"
 #include "runtime/driver/machine/host_races.hpp"
@@ -48,6 +48,8 @@ std::unique_ptr<api::Sanitizer> from_environment() {
   options.launch_skip = number_of(environment::kLaunchSkip, 0);
   options.launch_count = number_of(environment::kLaunchCount, options.launch_count);
   options.save = text_of(environment::kSave);
+  options.sarif = text_of(environment::kToolSarif);
+  options.junit = text_of(environment::kToolJunit);
   options.xml = !text_of(environment::kXml).empty();
   options.same_values = text_of(environment::kIgnoreSameValues).empty();
   options.schedule_seed = number_of(environment::kScheduleSeed, 0);
@@ -117,12 +119,10 @@ void finish_tools() {
   std::fputs(api::summary_text(summary, api::names_of(tools->tools())).c_str(), stderr);
   if (const std::string verdict = text_of(environment::kToolVerdict); !verdict.empty() && summary.errors != 0)
     std::ofstream(verdict, std::ios::binary | std::ios::app) << summary.errors << "\n";
-  if (std::string file = tools->options().save; !file.empty()) {
-    if (text_of(environment::kProcess) != std::to_string(getpid())) file += fmt::format(".{}", getpid());
-    const std::string text = tools->options().xml ? api::messages_xml(messages) : api::messages_json(messages);
-    if (const Expected<void> written = api::write_whole(file, text); !written)
-      tell(written.error().list().front().message);
-  }
+  const bool is_first = text_of(environment::kProcess) == std::to_string(getpid());
+  const Expected<void> written =
+      api::write_check_files(tools->options(), messages, is_first ? "" : fmt::format(".{}", getpid()));
+  if (!written) tell(written.error().list().front().message);
 }
 
 void tell_allocated(const Allocation& a, const std::string& name) {
