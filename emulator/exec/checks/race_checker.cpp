@@ -50,7 +50,7 @@ RaceChecker::RaceChecker(const Launch& launch, race::Memory& global, const race:
     : program_(*launch.program), meanings_(meanings_of(program_)),
       engine_(race::Engine::Grid{launch.shape, program_.module->sm < 70, launch.cooperative}, meanings_, global,
               timeline, now),
-      stores_(program_.sites.size()) {
+      stores_(program_.sites.size()), heap_(launch.heap != nullptr ? launch.heap->range() : AddressRange{}) {
   std::unordered_map<const void*, std::uint32_t> sites;
   for (const MemorySite& site : program_.sites)
     if (site.kind == AccessKind::store) sites.emplace(&site, site.index);
@@ -74,6 +74,8 @@ race::Block& RaceChecker::block_of(std::uint64_t cta) {
 
 void RaceChecker::access(const WarpAccess& access) {
   if (access.space != isa::Space::global && access.space != isa::Space::shared) return;
+  const std::uint64_t first = access.address(__builtin_ctz(access.mask));
+  if (access.space == isa::Space::global && heap_.overlaps(first, first + 1)) return; // freed blocks come back
   race::Block& block = block_of(access.of.cta);
   const race::Meaning& meaning = meanings_[access.site->instruction];
   touch(access, block, meaning);

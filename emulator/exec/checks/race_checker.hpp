@@ -51,6 +51,7 @@ private:
   std::vector<race::Meaning> meanings_; ///< by instruction
   race::Engine engine_;
   std::vector<const Op*> stores_; ///< by site
+  AddressRange heap_;             ///< of the device
   std::map<Place, Begun> begun_;
   race::Block* block_ = nullptr;   ///< of the last event, with …
   race::Memory* shared_ = nullptr; ///< … its shared memory
