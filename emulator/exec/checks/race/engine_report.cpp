@@ -22,8 +22,7 @@ void Engine::report(const Current& at, const Record& old, const Record& record, 
   const bool before = old.time <= begin_;
   const auto lanes_of = [&](int i) {
     const int place = i * static_cast<int>(granule);
-    const Mask first = before ? 1u : old.lanes_at(place);
-    return first_pair(first, record.lanes_at(place),
+    return first_pair(old.lanes_at(place), record.lanes_at(place),
                       [&](int a, int b) { return before || !in_order(at, old, Mask{1} << a, Mask{1} << b); });
   };
   std::pair<int, int> lanes{-1, -1};
@@ -54,7 +53,6 @@ void Engine::tell(const Current& at, const Record& old, const Record& record, st
   const bool before = old.time <= begin_;
   const Timeline::Operation operation = before ? timeline_.at(old.time) : Timeline::Operation{};
   const std::uint32_t warps = before ? std::max(1u, operation.warps) : warps_;
-  if (before) lanes.first = __builtin_ctz(std::max(1u, old.lanes_at(0)));
   race.earlier = {before ? operation.number : 0, old.instruction(), old.warp / warps,
                   thread(old.warp, warps, lanes.first), old.access()};
   race.later = {0, record.instruction(), at.block.cta(), at.warp * kWarpSize + static_cast<std::uint32_t>(lanes.second),
