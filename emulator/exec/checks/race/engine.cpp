@@ -222,9 +222,11 @@ void Engine::compare(const Current& at, Records& list, const Record& record, std
                      std::uint32_t granule) {
   bool some_empty = false;
   const Time known = at.block.warp(at.warp).block.time;
+  const bool reaches_all = record.scope() >= Scope::gpu;
   for (Record& old : list) {
     const std::uint32_t common = old.granules & record.granules;
     if (common == 0) continue;
+    if (reaches_all && old.scope() >= Scope::gpu && old.size() == record.size()) continue; // morally strong
     // Most often a barrier of the block has ordered them.
     const bool behind_barrier =
         old.time <= known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
@@ -237,8 +239,8 @@ void Engine::compare(const Current& at, Records& list, const Record& record, std
   if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
 }
 
-// The newer of two accesses by the same lanes stands for both. Where there are too many, those of the block that a
-// barrier has ordered go first, then all but the oldest in turns: some race may be missed, none is invented.
+// The newer of two accesses by the same lanes stands for both. Where there are too many, some are forgotten: a race may
+// be missed, none is invented.
 void Engine::remember(const Current& at, Line& line, const Record& record) {
   const bool writes = record.writes();
   Records& list = writes ? line.writes : line.reads;
@@ -256,27 +258,26 @@ void Engine::remember(const Current& at, Line& line, const Record& record) {
   const std::size_t most = writes ? kMostWrites : kMostReads, size = list.size();
   Record* const records = list.begin();
   if (line.next != 0 && line.next <= size && stands_for(records[line.next - 1])) return;
+  // A full list is a table by hash in its second half; its first half keeps the oldest records.
+  const std::size_t slot = most / 2 + Records::hash(record) % (most / 2);
+  if (size >= most && stands_for(records[slot])) return;
   // Weak stores have replaced those before in compare(). Loops visit the records in the same order each time.
-  if ((!writes || record.strong()) && list.may_have_like(record))
+  if (size < most && (!writes || record.strong()) && list.may_have_like(record))
     for (std::size_t n = 0, i = line.next < size ? line.next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
       if (stands_for(records[i])) {
         line.next = static_cast<std::uint8_t>(i + 1);
         return;
       }
-  if (size >= most && !writes && line.oldest_read % 8 == 0) {
+  if (size >= most && !writes && ++line.forgotten % 8 == 0) {
     const Time known = at.block.warp(at.warp).block.time;
     list.remove_if([&](const Record& r) {
       return !r.asynchronous() && at.block.holds(r.warp) && r.time > begin_ && r.time <= known &&
              (r.granules & ~record.granules) == 0;
     });
   }
-  if (list.size() < most) {
-    list.add(record);
-    line.next = static_cast<std::uint8_t>(list.size());
-    return;
-  }
-  std::uint8_t& oldest = writes ? line.oldest_atomic : line.oldest_read;
-  list.replace(most / 2 + oldest++ % (most / 2), record);
+  if (list.size() >= most) return list.replace(slot, record);
+  list.add(record);
+  line.next = static_cast<std::uint8_t>(list.size());
 }
 
 Distance Engine::distance(const Block& block, std::uint64_t cta) const {

@@ -77,6 +77,11 @@ public:
     begin()[i] = record;
     note(record);
   }
+  /// Of warp, lanes and granules: 7 bits.
+  static std::uint32_t hash(const Record& r) {
+    const std::uint64_t key = (std::uint64_t{r.lanes} << 32 | r.granules) ^ r.warp * 0xbf58476d1ce4e5b9u;
+    return static_cast<std::uint32_t>(key * 0x9e3779b97f4a7c15u >> 57);
+  }
   /// False if there is none of the same warp, lanes and granules.
   [[nodiscard]] bool may_have_like(const Record& record) const {
     return (seen_[hash(record) / 64] >> hash(record) % 64 & 1) != 0;
@@ -87,10 +92,6 @@ public:
   }
 
 private:
-  static std::uint32_t hash(const Record& r) {
-    const std::uint64_t key = (std::uint64_t{r.lanes} << 32 | r.granules) ^ r.warp * 0xbf58476d1ce4e5b9u;
-    return static_cast<std::uint32_t>(key * 0x9e3779b97f4a7c15u >> 57);
-  }
   void note(const Record& r) { seen_[hash(r) / 64] |= std::uint64_t{1} << hash(r) % 64; }
   void grow();
   std::unique_ptr<Record[]> more_;
@@ -102,9 +103,9 @@ private:
 struct Line {
   Records writes, reads; ///< atomics are writes
   std::unique_ptr<std::array<Line, 4>> fine;
-  std::uint8_t oldest_read = 0, oldest_atomic = 0; ///< the next one to be forgotten
-  std::uint8_t next = 0;                           ///< the record after the last one found or added
-  bool synchronises = false;                       ///< a word of it may have released something
+  std::uint8_t forgotten = 0; ///< counts
+  std::uint8_t next = 0;      ///< the record after the last one found or added
+  bool synchronises = false;  ///< a word of it may have released something
   /// Splits the line into bytes.
   void refine();
 };
