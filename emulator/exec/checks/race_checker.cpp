@@ -6,6 +6,7 @@
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/checks/race/stored_values.hpp"
+#include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
 
 #include <cstring>
