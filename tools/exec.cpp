@@ -189,6 +189,8 @@ void pass_tool(const api::CheckOptions& options) {
   set(environment::kPrintLimit, std::to_string(options.print_limit));
   if (!options.save.empty()) set(environment::kSave, fs::absolute(options.save).string());
   if (options.xml) set(environment::kXml, "1");
+  if (!options.same_values) set(environment::kIgnoreSameValues, "1");
+  set(environment::kScheduleSeed, std::to_string(options.schedule_seed));
   if (!options.sarif.empty()) set(environment::kToolSarif, whole_path(options.sarif, "sarif"));
   if (!options.junit.empty()) set(environment::kToolJunit, whole_path(options.junit, "junit"));
   if (!options.suppressions.empty()) set(environment::kSuppressions, fs::absolute(options.suppressions).string());
@@ -206,7 +208,8 @@ bool set_environment(const po::variables_map& values) {
         environment::kKernelName,  environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
         environment::kMaxMemory,   environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
         environment::kPrintLimit,  environment::kSave,       environment::kXml,         environment::kSuppressions,
-        environment::kToolVerdict, environment::kToolSarif,  environment::kToolJunit})
+        environment::kToolVerdict, environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
+        environment::kScheduleSeed})
     unsetenv(name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");

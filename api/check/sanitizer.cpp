@@ -22,10 +22,10 @@ struct NamedTool {
   bool exists; ///< in this version
 };
 constexpr NamedTool kTools[] = {{"memcheck", &exec::Tools::memcheck, true},
-                                {"racecheck", &exec::Tools::racecheck, false},
+                                {"racecheck", &exec::Tools::racecheck, true},
                                 {"initcheck", &exec::Tools::initcheck, false},
                                 {"synccheck", &exec::Tools::synccheck, true}};
-constexpr std::string_view kToolHint = "tools: memcheck, synccheck, all";
+constexpr std::string_view kToolHint = "tools: memcheck, racecheck, synccheck, all";
 
 } // namespace
 
@@ -73,6 +73,8 @@ Expected<std::unique_ptr<Sanitizer>> Sanitizer::create(CheckOptions options) {
   return made;
 }
 
+Sanitizer::Sanitizer(CheckOptions options) : options_(std::move(options)), races_({options_.same_values}) {}
+
 // ---- launches
 
 exec::Tools Sanitizer::begin(Checked& launch, std::string_view kernel) {
@@ -90,6 +92,74 @@ exec::Tools Sanitizer::begin(Checked& launch, std::string_view kernel) {
 void Sanitizer::prepare(exec::Launch& launch, const exec::Tools& tools) {
   launch.tools = tools;
   launch.number = ++launches_;
+  launch.schedule_seed = options_.schedule_seed;
+  if (!tools.racecheck) return;
+  const std::lock_guard lock(mutex_);
+  operations_[launch.number] = {launch.program, launch.shape, ""};
+  launch.checkers.push_back(&races_);
+}
+
+// ---- the order of the host
+
+void Sanitizer::begin_operation(HostOrder::StreamId stream, const std::set<HostOrder::StreamId>& after) {
+  if (host_order_.all_known()) {
+    races_.forget_operations();
+    const std::lock_guard lock(mutex_);
+    operations_.clear();
+  }
+  races_.begin(host_order_.submit(stream, after));
+}
+
+void Sanitizer::touched(const std::string& what, std::uint64_t address, std::uint64_t bytes, bool writes) {
+  const std::uint64_t number = ++launches_;
+  const Operation operation{nullptr, {}, what};
+  {
+    const std::lock_guard lock(mutex_);
+    operations_[number] = operation;
+  }
+  exec::ToolFindings findings;
+  races_.touch(number, address, bytes, writes, findings);
+  report_touch(findings, operation);
+}
+
+void Sanitizer::host_touched(std::uint64_t address, bool writes) {
+  races_.begin(host_order_.access());
+  touched("the program itself", address, 1, writes);
+}
+
+void Sanitizer::report_touch(exec::ToolFindings& findings, const Operation& operation) {
+  for (exec::ToolFindingGroup& group : findings.take()) {
+    CheckMessage m;
+    m.kind = group.first.kind;
+    m.title = std::string(exec::title_of(m.kind));
+    m.detail = group.first.detail + "; the second access is that of " + operation.what;
+    m.at.emplace();
+    m.at->access = group.first.at.access == exec::AccessKind::load ? "read" : "write";
+    m.at->space = "global";
+    m.at->bytes = group.first.at.bytes;
+    m.at->address = group.first.at.address;
+    m.other = side_of(*group.first.other, m);
+    if (const std::optional<Origin> origin = origin_of(group.first.at.address))
+      m.memory = memory_at(group.first.at.address, *origin);
+    m.host_frames = HostStack::here().frames();
+    m.call = operation.what;
+    m.order = next_order();
+    add(std::move(m));
+  }
+}
+
+// The earlier access of a race: of this launch, of another one, or of another operation.
+CheckThreads Sanitizer::side_of(const exec::ThreadAccess& access, CheckMessage& message) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = operations_.find(access.launch);
+  if (found != operations_.end() && found->second.program)
+    return threads_of(*found->second.program, found->second.shape, access);
+  CheckThreads side;
+  side.access = access.access == exec::AccessKind::load ? "read" : "write";
+  side.space = "global";
+  side.bytes = access.bytes;
+  if (found != operations_.end()) message.detail += "; the first access is that of " + found->second.what;
+  return side;
 }
 
 void Sanitizer::finish(const exec::Launch& launch, const Checked& checked, exec::LaunchResult& result) {
@@ -185,7 +255,8 @@ CheckMessage Sanitizer::message_of(const exec::Launch& launch, const Checked& ch
   m.at = threads_of(*launch.program, launch.shape, f.at);
   m.at->of_blocks = thread_ranges(group.threads);
   if (f.kind == Kind::forged_handle && m.at->space.empty()) m.at->space = "code";
-  if (f.other) m.other = threads_of(*launch.program, launch.shape, *f.other);
+  if (f.other)
+    m.other = f.other->launch == 0 ? threads_of(*launch.program, launch.shape, *f.other) : side_of(*f.other, m);
   m.count = group.count;
   m.order = checked.order;
   m.host_frames = checked.host.frames();

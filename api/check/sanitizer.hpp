@@ -7,10 +7,12 @@
 //   for (const CheckMessage& m : tools.take()) …
 #pragma once
 
+#include "api/check/host_order.hpp"
 #include "api/check/host_stack.hpp"
 #include "api/check/message.hpp"
 #include "api/session/kernel_name.hpp"
 #include "api/session/session.hpp"
+#include "emulator/exec/checks/race_check.hpp"
 #include "emulator/exec/state/launch.hpp"
 
 #include <limits>
@@ -26,7 +28,9 @@ struct CheckOptions {
   int error_exitcode = 1; ///< of a run that succeeded, but has errors
   std::string kernel_name;
   std::uint64_t launch_skip = 0, launch_count = std::numeric_limits<std::uint64_t>::max();
-  std::string save; ///< a file
+  bool same_values = true;         ///< racecheck also reports stores of the value that is there
+  std::uint64_t schedule_seed = 0; ///< order of blocks and warps: exec::Launch::schedule_seed
+  std::string save;                ///< a file
   bool xml = false;
   std::string suppressions; ///< a file
   std::string sarif, junit; ///< files
@@ -60,6 +64,22 @@ public:
   void prepare(exec::Launch& launch, const exec::Tools& tools);
   void finish(const exec::Launch& launch, const Checked& checked, exec::LaunchResult& result);
 
+  // ---- the order of the host, with racecheck
+  /// The next operation of a stream, which then runs at once: a launch, or touched().
+  void begin_operation(HostOrder::StreamId stream, const std::set<HostOrder::StreamId>& after);
+  /// An access of the operation. `what`: the function that the program called.
+  void touched(const std::string& what, std::uint64_t address, std::uint64_t bytes, bool writes);
+  /// The program itself reads or writes at an address.
+  void host_touched(std::uint64_t address, bool writes);
+  /// Pages of an allocation with accesses that the host has not waited for.
+  [[nodiscard]] std::vector<exec::RaceCheck::InFlight> in_flight(std::uint64_t begin, std::uint64_t bytes) {
+    return races_.in_flight(begin, bytes, host_order_.unknown());
+  }
+  /// Memory that is given anew.
+  void forget_accesses(std::uint64_t begin, std::uint64_t bytes) { races_.forget(begin, bytes); }
+  /// Not thread-safe.
+  HostOrder& host_order() { return host_order_; }
+
   // ---- memory
   struct Origin {
     std::uint64_t begin = 0, size = 0, order = 0;
@@ -84,7 +104,15 @@ public:
   [[nodiscard]] CheckSummary summary() const;
 
 private:
-  explicit Sanitizer(CheckOptions options) : options_(std::move(options)) {}
+  explicit Sanitizer(CheckOptions options);
+  /// What a number of a launch stands for: a launch, or another operation of the host.
+  struct Operation {
+    std::shared_ptr<const exec::Program> program;
+    exec::LaunchShape shape;
+    std::string what;
+  };
+  [[nodiscard]] CheckThreads side_of(const exec::ThreadAccess& access, CheckMessage& message) const;
+  void report_touch(exec::ToolFindings& findings, const Operation& operation);
   CheckMessage message_of(const exec::Launch& launch, const Checked& checked, exec::ToolFindingGroup group) const;
   void describe_memory(const exec::Launch& launch, const exec::ThreadAccess& at, CheckMessage& message) const;
   void name_blocks(const exec::Launch& launch);
@@ -95,6 +123,9 @@ private:
   std::atomic<std::uint64_t> order_{0}, launches_{0};
   mutable std::mutex mutex_;
   std::uint64_t matched_ = 0;
+  exec::RaceCheck races_;
+  HostOrder host_order_;
+  std::map<std::uint64_t, Operation> operations_; ///< with racecheck, by number
   std::vector<CheckMessage> messages_;
   CheckSummary summary_;
   std::map<std::uint64_t, Origin> live_, freed_; ///< by begin

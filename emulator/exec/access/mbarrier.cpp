@@ -175,7 +175,8 @@ const Op* mbarrier_complete(const Op* op, Warp* warp) {
 
 const Op* mbarrier_arrive(const Op* op, Warp* warp) {
   const auto* const values = row<std::uint32_t>(warp, op->src[1]);
-  return on_objects(op, warp, [&](int lane, Mbarrier& object) {
+  bool completes = false;
+  const Op* const next = on_objects(op, warp, [&](int lane, Mbarrier& object) {
     const std::uint64_t state = object.bits();
     const bool expects = (op->extra & kExpects) != 0, odd = object.odd_phase();
     const std::uint32_t count = expects ? 1 : values[lane];
@@ -184,9 +185,14 @@ const Op* mbarrier_arrive(const Op* op, Warp* warp) {
     if (fault == nullptr) fault = object.arrive(count);
     if (fault == nullptr && (op->extra & kNoComplete) != 0 && object.odd_phase() != odd)
       fault = "an arrival with .noComplete completes the phase";
+    completes = completes || object.odd_phase() != odd;
     if (fault == nullptr && (op->extra & kHasResult) != 0) row<std::uint64_t>(warp, op->dst[0])[lane] = state;
     return fault;
   });
+  // In other orders than the usual one, the last warp to arrive is not the first one to go on.
+  if (!completes || next == nullptr || warp->worker->launch.schedule_seed == 0) return next;
+  warp->next = next;
+  return nullptr;
 }
 
 const Op* mbarrier_copies_arrive(const Op* op, Warp* warp) {

@@ -106,7 +106,9 @@ const Op* barrier(const Op* op, Warp* warp) {
   state.warps = 1;
   state.expected = arrival.expected;
   if (!warp->cta->arrive(op, *warp, arrival.number, state)) return nullptr;
-  return warp->state == WarpState::ready ? op + 1 : nullptr;
+  if (warp->state != WarpState::ready) return nullptr;
+  // In other orders than the usual one, the last warp to arrive is not the first one to go on.
+  return warp->worker->launch.schedule_seed == 0 || (op->extra & kArrive) != 0 ? op + 1 : nullptr;
 }
 
 bool arrive_parked(Warp* warp) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/state/schedule.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -308,13 +309,18 @@ std::uint64_t Cta::memory_digest() const {
 }
 
 Warp* Cta::next_ready(std::uint32_t& from) {
-  for (; from < warp_count_; ++from)
-    if (warp(from).state == WarpState::ready) return &warp(from++);
+  for (; from < warp_count_; ++from) {
+    Warp& w = warp(static_cast<std::uint32_t>(scheduled(from, warp_count_, worker.launch.schedule_seed)));
+    if (w.state != WarpState::ready) continue;
+    ++from;
+    return &w;
+  }
   return nullptr;
 }
 
 Cta::Progress Cta::run(std::int64_t budget) {
-  const bool pairs = program.warp_bytes <= kLargestPair;
+  // Other orders are to show what this one hides: one warp then runs as far as it can.
+  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;

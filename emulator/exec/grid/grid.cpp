@@ -64,7 +64,7 @@ std::vector<ToolFindingGroup> merged_findings(const Launch& launch,
 // from run to run; but CTAs that wait for each other would only compete for processors.
 bool needs_order(const Launch& launch) {
   const ir::BlockDependence dependence = launch.program->block_dependence;
-  return launch.program->uses_heap || dependence == ir::BlockDependence::waiting ||
+  return launch.program->uses_heap || dependence == ir::BlockDependence::waiting || launch.tools.racecheck ||
          ((launch.watcher != nullptr || launch.tools.any()) && dependence == ir::BlockDependence::order);
 }
 

@@ -56,6 +56,7 @@ struct Launch {
   bool cooperative = false;         ///< all CTAs run at the same time
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace zero bytes in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
+  std::uint64_t schedule_seed = 0;  ///< order of the blocks, and of the warps of a block: schedule.hpp
   Watcher* watcher = nullptr;
   Tools tools;                             ///< they report to LaunchResult::findings
   std::vector<LaunchChecker*> checkers;    ///< of a program that was decoded with DecodeOptions::checked

@@ -4,6 +4,7 @@
 #include "api/report/check_files.hpp"
 #include "api/report/style.hpp"
 #include "api/session/environment.hpp"
+#include "runtime/driver/machine/host_races.hpp"
 #include "runtime/driver/machine/machine.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -50,6 +51,8 @@ std::unique_ptr<api::Sanitizer> from_environment() {
   options.sarif = text_of(environment::kToolSarif);
   options.junit = text_of(environment::kToolJunit);
   options.xml = !text_of(environment::kXml).empty();
+  options.same_values = text_of(environment::kIgnoreSameValues).empty();
+  options.schedule_seed = number_of(environment::kScheduleSeed, 0);
   options.suppressions = text_of(environment::kSuppressions);
   Expected<std::unique_ptr<api::Sanitizer>> made = api::Sanitizer::create(std::move(options));
   return made ? std::move(*made) : nullptr;
@@ -106,6 +109,7 @@ void finish_tools() {
   static const pid_t process = getpid();
   api::Sanitizer* const tools = sanitizer();
   if (tools == nullptr || getpid() != process) return;
+  if (HostRaces* const races = host_races()) races->open_pages();
   tools->report_leaks(Machine::instance().api()->made_heap());
   const std::vector<api::CheckMessage> messages = tools->take();
   std::uint64_t printed = 0;
@@ -123,6 +127,8 @@ void finish_tools() {
 
 void tell_allocated(const Allocation& a, const std::string& name) {
   if (sanitizer() == nullptr) return;
+  if (a.kind != Allocation::Kind::pool && sanitizer()->tools().racecheck) // of pools: when the stream allocates it
+    sanitizer()->forget_accesses(a.begin, a.size);
   using AllocationKind = Allocation::Kind;
   const bool counts = a.kind == AllocationKind::device || a.kind == AllocationKind::managed ||
                       a.kind == AllocationKind::host || a.kind == AllocationKind::pool ||

@@ -124,7 +124,7 @@ CUresult transfer_now(Stream& stream, Transfer transfer) {
     transfer_async(stream, std::move(transfer));
     return CUDA_SUCCESS;
   }
-  stream.run(std::move(transfer.copy));
+  stream.run(std::move(transfer.copy), true);
   stream.context().flush_printed();
   return stream.context().fault();
 }
@@ -133,7 +133,7 @@ void transfer_async(Stream& stream, Transfer transfer) {
   Copy& copy = transfer.copy;
   if (copy.width == 0) return;
   if (stream.capture()) return stream.submit(std::move(copy));
-  if (transfer.pageable_to || stream.idle()) return stream.run(std::move(copy));
+  if (transfer.pageable_to || stream.idle()) return stream.run(std::move(copy), transfer.pageable_to);
   if (transfer.pageable_from) {
     // The program can change its memory as soon as this returns.
     const std::uint64_t bytes = extent(copy.from, copy.width, copy.rows, copy.slices);

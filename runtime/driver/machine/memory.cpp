@@ -91,6 +91,14 @@ void Memory::free_all_of(const void* owner) {
   });
 }
 
+std::vector<Allocation> Memory::host_writable() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Allocation> list;
+  for (const auto& [begin, allocation] : allocations_)
+    if (is_host_writable(allocation.kind)) list.push_back(allocation);
+  return list;
+}
+
 std::optional<Allocation> Memory::find(std::uint64_t address) const {
   const std::lock_guard lock(mutex_);
   auto after = allocations_.upper_bound(address);
