@@ -2,11 +2,12 @@
 #include "analyzers/fast_banks.hpp"
 
 #include "analyzers/one_broadcast.hpp"
-#include "analyzers/processors.hpp"
+#include "emulator/base/processors.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 
 namespace warplens::analyzers {
 
@@ -59,6 +60,8 @@ Passes passes_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes
 
 FastBanks::FastBanks(Banks rule)
     : rule_(std::move(rule)), banks_shift_(log2(rule_.banks * rule_.bank_bytes)), row_shift_(log2(rule_.row_bytes)) {
+  for (std::size_t kind = 0; kind < std::size(in_turn_); ++kind)
+    in_turn_[kind] = one_lane_a_bank(rule_, static_cast<exec::AccessKind>(kind));
   const std::uint32_t row = rule_.banks * rule_.bank_bytes;
   for (std::size_t served = 0; served < rules::kServed; ++served)
     for (std::uint32_t i = 0; i < std::size(cells_[served]); ++i) {
@@ -79,25 +82,18 @@ FastBanks::FastBanks(Banks rule)
     }
 }
 
-/// Null: words of this size need the general implementation.
-const FastBanks::Cells* FastBanks::cells(std::uint32_t lane_bytes, Service service) const {
-  if (!std::has_single_bit(lane_bytes) || lane_bytes > 16) return nullptr;
-  const Cells& found = cells_[static_cast<std::size_t>(service.of())][log2(lane_bytes)];
-  return found.listed ? &found : nullptr;
-}
-
 void FastBanks::count(std::span<const FastBanks> rules, const std::uint64_t* offsets, exec::Mask mask,
                       std::uint32_t lane_bytes, Service service, Passes* results) {
-  const auto in_turn = [&](const FastBanks& rule) { return one_lane_a_bank(rule.rule_, service.kind); };
-  if (std::any_of(rules.begin(), rules.end(), in_turn)) {
-    const UnsortedLanes lanes(offsets, mask);
-    for (std::size_t i = 0; i < rules.size(); ++i)
-      if (in_turn(rules[i])) results[i] = rules[i].lane_by_lane(lanes, offsets, mask, lane_bytes, service);
-  }
-  if (!std::all_of(rules.begin(), rules.end(), in_turn)) {
-    const Footprint footprint(offsets, mask, lane_bytes);
-    for (std::size_t i = 0; i < rules.size(); ++i)
-      if (!in_turn(rules[i])) results[i] = rules[i].passes(footprint, service);
+  std::optional<UnsortedLanes> lanes;
+  std::optional<Footprint> footprint;
+  for (const FastBanks& rule : rules) {
+    if (rule.in_turn(service)) {
+      if (!lanes) lanes.emplace(offsets, mask);
+      *results++ = rule.lane_by_lane(*lanes, offsets, mask, lane_bytes, service);
+    } else {
+      if (!footprint) footprint.emplace(offsets, mask, lane_bytes);
+      *results++ = rule.passes(*footprint, service);
+    }
   }
 }
 
@@ -120,7 +116,7 @@ Passes FastBanks::lane_by_lane(const UnsortedLanes& lanes, const std::uint64_t* 
 }
 
 Passes FastBanks::passes(const Footprint& access, Service service) const {
-  if (one_lane_a_bank(rule_, service.kind)) return passes(access.addresses, access.mask, access.lane_bytes, service);
+  if (in_turn(service)) return passes(access.addresses, access.mask, access.lane_bytes, service);
   const auto word_by_word = [&] {
     return analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, service);
   };

@@ -10,6 +10,7 @@
 #include "analyzers/banks.hpp"
 #include "analyzers/footprint.hpp"
 
+#include <bit>
 #include <span>
 
 namespace warplens::analyzers {
@@ -39,7 +40,14 @@ private:
     std::uint32_t extra = 0; ///< additional passes of each request
   };
 
-  [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes, Service service) const;
+  /// Null: words of this size need the general implementation.
+  [[nodiscard]] const Cells* cells(std::uint32_t lane_bytes, Service service) const {
+    if (!std::has_single_bit(lane_bytes) || lane_bytes > 16) return nullptr;
+    const Cells& found = cells_[static_cast<std::size_t>(service.of())][std::countr_zero(lane_bytes)];
+    return found.listed ? &found : nullptr;
+  }
+  /// Whether lanes of one bank are served one after the other, also those of one word.
+  [[nodiscard]] bool in_turn(Service service) const { return in_turn_[static_cast<std::size_t>(service.kind)]; }
   [[nodiscard]] Passes lane_by_lane(const UnsortedLanes& lanes, const std::uint64_t* offsets, exec::Mask mask,
                                     std::uint32_t lane_bytes, Service service) const;
   [[nodiscard]] static Passes with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes);
@@ -47,6 +55,7 @@ private:
   rules::Banks rule_;
   std::uint32_t banks_shift_, row_shift_; ///< bytes of all banks side by side, and of a row, as powers of two
   Cells cells_[rules::kServed][5];        ///< of words of 1, 2, 4, 8 and 16 bytes
+  bool in_turn_[4];                       ///< by exec::AccessKind
 };
 
 } // namespace warplens::analyzers

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/footprint.hpp"
 
-#include "analyzers/processors.hpp"
+#include "emulator/base/processors.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/global_transactions.hpp"
 
-#include "analyzers/processors.hpp"
+#include "emulator/base/processors.hpp"
 
 namespace warplens::analyzers {
 

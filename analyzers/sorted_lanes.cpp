@@ -4,7 +4,7 @@
 // All rows are vectors, and every step does the same to all columns.
 #include "analyzers/sorted_lanes.hpp"
 
-#include "analyzers/processors.hpp"
+#include "emulator/base/processors.hpp"
 
 #include <bit>
 #include <cstring>
@@ -218,6 +218,18 @@ fullest_unsorted(const Matrix& keys, const Matrix& active, Group group, std::uin
   return fullest(loaded(keys), group, loaded(active), shift, last);
 }
 
+using ShortRow = std::int16_t __attribute__((vector_size(32)));
+
+/// Bit i: element i is not 0, but -1.
+[[gnu::always_inline]] inline std::uint32_t bits_of(ShortRow set) {
+  using Quads = std::uint64_t __attribute__((vector_size(32)));
+  set &= ShortRow{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768};
+  const auto quads = reinterpret_cast<Quads>(set);
+  std::uint64_t bits = quads[0] | quads[1] | quads[2] | quads[3];
+  bits |= bits >> 32;
+  return static_cast<std::uint16_t>(bits | bits >> 16);
+}
+
 constexpr exec::Mask kFirstLanes[] = {0x01010101, 0x00010001, 0x00000001}; // by Group
 
 } // namespace
@@ -263,33 +275,32 @@ std::array<std::uint8_t, 4> UnsortedLanes::fullest_cells(Group group, std::uint3
   return fullest_unsorted(keys_, active_, group, shift, last);
 }
 
-// Each lane against the one `distance` lanes before it, for all distances.
+// Each lane against the one `distance` lanes before it, for all distances. Idle lanes, and those before lane 0, have
+// the word of the first active lane: they repeat no other word.
 WARPLENS_PER_PROCESSOR exec::Mask first_lanes(const std::uint64_t* addresses, exec::Mask mask) {
-  constexpr std::size_t kRows = 4, kLanes = exec::kWarpSize;
-  constexpr std::int32_t kNone = -1;
-  std::int32_t words[2 * kLanes]; // the second half is the warp's
+  constexpr std::size_t kLanes = exec::kWarpSize;
+  const auto word = [&](std::size_t lane) { return static_cast<std::uint16_t>(addresses[lane] / sizeof(float)); };
+  const std::uint16_t first = word(static_cast<std::size_t>(std::countr_zero(mask)));
+  std::uint16_t words[2 * kLanes]; // the second half is the warp's
   for (std::size_t i = 0; i < kLanes; ++i) {
-    words[i] = kNone;
-    words[kLanes + i] = mask >> i & 1 ? static_cast<std::int32_t>(addresses[i] / sizeof(std::int32_t)) : kNone;
+    words[i] = first;
+    words[kLanes + i] = word(i);
   }
-  Row own[kRows], repeated[kRows]{};
-  std::memcpy(own, words + kLanes, sizeof own);
+  for (exec::Mask idle = ~mask; idle; idle &= idle - 1) words[kLanes + std::countr_zero(idle)] = first;
+  const auto row = [&](std::size_t from) {
+    ShortRow some;
+    std::memcpy(&some, words + from, sizeof some);
+    return some;
+  };
+  const ShortRow low = row(kLanes), high = row(kLanes + 16);
+  ShortRow repeated[2]{};
 #pragma GCC unroll 31
   for (std::size_t distance = 1; distance < kLanes; ++distance) {
-#pragma GCC unroll 4
-    for (std::size_t r = 0; r < kRows; ++r) {
-      Row before;
-      std::memcpy(&before, words + kLanes + 8 * r - distance, sizeof before);
-      repeated[r] |= own[r] == before;
-    }
+    repeated[0] |= low == row(kLanes - distance);
+    repeated[1] |= high == row(kLanes + 16 - distance);
   }
-  Row bits{};
-#pragma GCC unroll 4
-  for (std::size_t r = 0; r < kRows; ++r)
-    bits |= repeated[r] & (Row{1, 2, 4, 8, 16, 32, 64, 128} << static_cast<std::int32_t>(8 * r));
-  exec::Mask repeats = 0;
-  for (std::size_t column = 0; column < 8; ++column) repeats |= static_cast<exec::Mask>(bits[column]);
-  return mask & ~repeats;
+  const exec::Mask repeats = bits_of(repeated[0]) | bits_of(repeated[1]) << 16;
+  return mask & (~repeats | (~mask + 1));
 }
 
 LaneKeys SortedLanes::keys(Group group) const {

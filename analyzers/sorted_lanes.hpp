@@ -75,7 +75,7 @@ private:
   std::uint32_t all_bits_;
 };
 
-/// Of the active lanes of each address, the first. Addresses are multiples of 4 below 16 GiB.
+/// Of the active lanes of each address, the first. Addresses are multiples of 4 within 256 KiB; `mask` must not be 0.
 exec::Mask first_lanes(const std::uint64_t* addresses, exec::Mask mask);
 
 } // namespace warplens::analyzers

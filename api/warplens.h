@@ -103,10 +103,11 @@ typedef struct warplens_launch_options {
   uint64_t cluster[3];   /* blocks per cluster; zeros: from .reqnctapercluster, or no clusters */
   int past_ends;         /* 1: as on a GPU, an access past the end of an allocation passes if its 2 MiB page contains
                           * another allocation or the rest of one; 0: it traps */
+  const char* tools;     /* "memcheck", "racecheck", "memcheck,synccheck" or "all": docs/sanitizer.md; null: none */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \
-  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0}, 0 }
+  { sizeof(warplens_launch_options), {1, 1, 1}, {1, 1, 1}, 0, NULL, 0, 0, 0, 1, 0, 0, {0, 0, 0}, 0, NULL }
 
 /* Runs a kernel and waits for it. arguments[i] points to the sizes[i] bytes of argument i; sizes[i] must equal the size
  * of the parameter. `report` may be null. WARPLENS_TRAPPED also returns a report, which contains the reason. */
@@ -118,6 +119,10 @@ WARPLENS_API warplens_status warplens_launch(warplens_module* module, const char
 WARPLENS_API const char* warplens_report_json(const warplens_report* report);
 /* What the kernel printed with printf(), in the order of its blocks; valid as long as the report. */
 WARPLENS_API const char* warplens_report_printed(const warplens_report* report);
+/* The errors that the tools of the launch have found, and their messages as text, one after the other; the text is
+ * valid as long as the report. No errors: 0 and "". */
+WARPLENS_API uint64_t warplens_report_error_count(const warplens_report* report);
+WARPLENS_API const char* warplens_report_messages(const warplens_report* report);
 /* The value of a metric of the whole launch, by name. Invalid: no such metric. */
 WARPLENS_API warplens_status warplens_report_metric(const warplens_report* report, const char* name, double* value);
 /* A metric that reports can have: its name, its unit and its definition, as in docs/metrics.md. The strings are valid

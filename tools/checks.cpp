@@ -168,6 +168,15 @@ constexpr Variable kVariables[] = {
     {environment::kTimeLimit, "milliseconds after which programs of exec are stopped"},
     {environment::kTimeBegin, "when this time began; exec sets it"},
     {environment::kMaxMemory, "bytes of memory at which a process of exec is stopped"},
+    {environment::kTool, "the tools of exec --tool"},
+    {environment::kLeakCheck, "full: leaks are messages of these tools"},
+    {environment::kPrintLimit, "how many messages they show"},
+    {environment::kSave, "the file of their messages"},
+    {environment::kXml, "set: this file is XML"},
+    {environment::kToolSarif, "their messages as SARIF"},
+    {environment::kToolJunit, "their messages as JUnit XML"},
+    {environment::kSuppressions, "messages that they leave out"},
+    {environment::kToolVerdict, "the file that tells exec of errors"},
     {environment::kMaxSteps, "warp instructions after which a launch of exec is stopped"},
     {CompileCache::kVariable, "the folder of compiled .cu files, or off"}};
 

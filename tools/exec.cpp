@@ -11,6 +11,7 @@
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/report_options.hpp"
+#include "tools/tool_options.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -57,8 +58,9 @@ Examples:
   warplens exec --device a100 --json report.json -- ./vectorAdd
   warplens exec --fail-on 'sectors_per_request>8' --sarif findings.sarif -- ./transpose
   warplens exec saxpy.cu -- 4096
-Exit status: the program's; 2 if it could not be started; 4 if the program succeeded, but a condition of --fail-on is
-true.
+  warplens exec --tool memcheck --leak-check full -- ./solver
+Exit status: the program's; 2 if it could not be started; if the program succeeded: 1 (--error-exitcode) if --tool found
+errors, 4 if a condition of --fail-on is true.
 )";
 
 po::options_description exec_options() {
@@ -67,14 +69,12 @@ po::options_description exec_options() {
   add("device", po::value<std::string>()->value_name("NAME|FILE"),
       "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the H200");
   add("analyze", "analyse the launches; the report goes to stderr when the program ends");
-  add("kernel-name", po::value<std::string>()->value_name("REGEX"),
-      "analyse only kernels whose mangled or demangled name contains a match");
-  add("launch-skip", po::value<std::string>()->value_name("N"), "skip the first N of these launches");
-  add("launch-count", po::value<std::string>()->value_name("N"), "analyse only N of these launches");
+  add_selection_options(options, "analyse and check");
   add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
   add_limit_options(options);
   add_analysis_options(options);
   add_report_options(options);
+  add_tool_options(options);
   add("strict", "treat accesses past the end of an allocation as faults; by default, those that a GPU lets pass only "
                 "cause a warning");
   add("help,h", "show this help");
@@ -138,7 +138,9 @@ std::string whole_path(const std::string& name, const char* option) {
 }
 
 /// The options of reports. Returns whether there are conditions.
-bool pass_report_options(const po::variables_map& values) {
+bool pass_report_options(po::variables_map values, bool with_tool) {
+  if (with_tool)
+    for (const char* of_tool : {"sarif", "junit"}) values.erase(of_tool);
   const ReportOptions report = report_options(values, STDERR_FILENO);
   for (const api::ReportFileOption& o : api::report_file_options())
     if (const std::string& file = report.files.*o.file; !file.empty()) set(o.variable, whole_path(file, o.option));
@@ -181,21 +183,38 @@ void pass_device(const po::variables_map& values) {
   set(environment::kDevice, fs::exists(device) ? fs::absolute(device).string() : device);
 }
 
+void pass_tool(const api::CheckOptions& options) {
+  set(environment::kTool, api::names_of(options.tools));
+  if (options.leak_check) set(environment::kLeakCheck, "full");
+  set(environment::kPrintLimit, std::to_string(options.print_limit));
+  if (!options.save.empty()) set(environment::kSave, fs::absolute(options.save).string());
+  if (options.xml) set(environment::kXml, "1");
+  if (!options.same_values) set(environment::kIgnoreSameValues, "1");
+  set(environment::kScheduleSeed, std::to_string(options.schedule_seed));
+  if (!options.sarif.empty()) set(environment::kToolSarif, whole_path(options.sarif, "sarif"));
+  if (!options.junit.empty()) set(environment::kToolJunit, whole_path(options.junit, "junit"));
+  if (!options.suppressions.empty()) set(environment::kSuppressions, fs::absolute(options.suppressions).string());
+  value_or_throw(api::Sanitizer::create(options)); // the libraries cannot tell the user what is wrong
+}
+
 /// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
   for (const char* name :
-       {environment::kAnalyze,    environment::kJson,       environment::kHtml,        environment::kCsv,
-        environment::kSarif,      environment::kJunit,      environment::kDetails,     environment::kShow,
-        environment::kCounters,   environment::kFailOn,     environment::kVerdict,     environment::kRules,
-        environment::kAnalyzers,  environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
-        environment::kKernelName, environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
-        environment::kMaxMemory,  environment::kMaxSteps})
+       {environment::kAnalyze,     environment::kJson,       environment::kHtml,        environment::kCsv,
+        environment::kSarif,       environment::kJunit,      environment::kDetails,     environment::kShow,
+        environment::kCounters,    environment::kFailOn,     environment::kVerdict,     environment::kRules,
+        environment::kAnalyzers,   environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
+        environment::kKernelName,  environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
+        environment::kMaxMemory,   environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
+        environment::kPrintLimit,  environment::kSave,       environment::kXml,         environment::kSuppressions,
+        environment::kToolVerdict, environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
+        environment::kScheduleSeed})
     unsetenv(name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");
   pass_analysis_options(values);
-  const bool conditions = pass_report_options(values);
+  const bool conditions = pass_report_options(values, values.count("tool") != 0);
   if (values.count("kernel-name") != 0) {
     check_expression(values["kernel-name"].as<std::string>());
     set(environment::kKernelName, values["kernel-name"].as<std::string>());
@@ -310,14 +329,34 @@ int end_as(int status) {
   return 128 + WTERMSIG(status);
 }
 
-/// Runs the program beside this process, which fails after it if a condition of --fail-on was met. The libraries write
-/// the met conditions into a file, also those of processes that the program starts.
-int run_and_judge(Program program) {
-  std::string verdict = (fs::temp_directory_path() / "warplens-verdict-XXXXXX").string();
-  const int file = mkstemp(verdict.data());
-  if (file < 0) throw UsageError{fmt::format("cannot create '{}': {}", verdict, std::strerror(errno)), ""};
-  close(file);
-  set(environment::kVerdict, verdict);
+/// A file that the libraries append to, also those of processes that the program starts.
+class Verdict {
+public:
+  explicit Verdict(const char* variable) {
+    const int file = mkstemp(name_.data());
+    if (file < 0) throw UsageError{fmt::format("cannot create '{}': {}", name_, std::strerror(errno)), ""};
+    close(file);
+    set(variable, name_);
+  }
+  Verdict(const Verdict&) = delete;
+  Verdict& operator=(const Verdict&) = delete;
+  ~Verdict() {
+    std::error_code ignored;
+    fs::remove(name_, ignored);
+  }
+  [[nodiscard]] bool given() const {
+    std::error_code ignored;
+    return fs::file_size(name_, ignored) != 0 && !ignored;
+  }
+
+private:
+  std::string name_ = (fs::temp_directory_path() / "warplens-verdict-XXXXXX").string();
+};
+
+/// Runs the program beside this process, which fails after it if a condition of --fail-on was met, or if a tool found
+/// errors.
+int run_and_judge(Program program, int error_exitcode) {
+  const Verdict conditions(environment::kVerdict), tools(environment::kToolVerdict);
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); // the program ends with this process
@@ -334,11 +373,8 @@ int run_and_judge(Program program) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  std::error_code ignored;
-  const bool met = fs::file_size(verdict, ignored) != 0 && !ignored;
-  fs::remove(verdict, ignored);
-  const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return succeeded && met ? kFailed : end_as(status);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return end_as(status);
+  return tools.given() && error_exitcode != 0 ? error_exitcode : conditions.given() ? kFailed : end_as(status);
 }
 
 model::Device device_of_environment() {
@@ -357,7 +393,9 @@ int execute(const Strings& arguments) {
   po::store(parse_options(po::command_line_parser(line.options).options(visible), visible), values);
   if (values.count("help") != 0) return show_help(kExecHelp + report_help(), visible, kExecExamples);
   if (line.program.empty()) throw UsageError{"no program", "warplens exec [OPTION…] -- PROGRAM [ARGUMENT…]"};
+  const std::optional<api::CheckOptions> checks = tool_options(values);
   const bool conditions = set_environment(values);
+  if (checks) pass_tool(*checks);
   const std::optional<fs::path> found = library_folder();
   if (!found)
     throw UsageError{fmt::format("Warplens's libcuda.so.1 is neither in {} nor in {}", library_folders()[0].string(),
@@ -373,7 +411,7 @@ int execute(const Strings& arguments) {
     program = program_of(std::move(line.program));
   }
   put_libraries_first(libraries); // only now: the compiler does not need them
-  if (conditions) return run_and_judge(std::move(program));
+  if (conditions || checks) return run_and_judge(std::move(program), checks ? checks->error_exitcode : 0);
   start(std::move(program));
 }
 

@@ -12,6 +12,7 @@
 #include "tools/progress.hpp"
 #include "tools/report_options.hpp"
 #include "tools/run_arguments.hpp"
+#include "tools/tool_options.hpp"
 #include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>
@@ -54,9 +55,10 @@ Examples:
   warplens run samples/transpose --trace t.h5
   warplens run samples/saxpy/launch.toml --set grid=20 --set arg.1.f32=3.0
   warplens run samples/transpose --device h200 --analyzers caches,reuse_distance
+  warplens run samples/transpose --tool memcheck
   warplens run k.ptx --kernel scale --grid 4 --block 256 --arg x:f32[1024]=iota --arg f32=2 --print x
 Exit status: 0 success; 1 the kernel trapped, or a result differs from the launch file's 'expect'; 2 bad usage or input;
-4 a condition of --fail-on is true.
+4 a condition of --fail-on is true; 1 (--error-exitcode) --tool found errors.
 )";
 
 po::options_description run_options() {
@@ -85,6 +87,8 @@ po::options_description run_options() {
   add_emulation_options(options);
   add_limit_options(options);
   add_trace_options(options);
+  add_tool_options(options);
+  add_selection_options(options, "check");
   add("time", "show how long the emulation took");
   add("help,h", "show this help");
   return options;
@@ -283,7 +287,10 @@ int run(const Strings& arguments) {
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kRunHelp + report_help(), visible, kRunExamples);
   const LimitGuard guard(values);
-  const ReportOptions output = report_options(values, STDOUT_FILENO);
+  po::variables_map of_report = values;
+  if (values.count("tool") != 0) // these files are of the tools' messages
+    for (const char* of_tool : {"sarif", "junit"}) of_report.erase(of_tool);
+  const ReportOptions output = report_options(of_report, STDOUT_FILENO);
   const api::Plan plan = make_plan(values);
   check_print(values, plan);
   api::PlanOptions options;
@@ -291,6 +298,10 @@ int run(const Strings& arguments) {
   const model::ComputeCapability capability = capability_for(plan);
   const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device);
   options.launch.recorder = trace.get();
+  const std::optional<api::CheckOptions> checks = tool_options(values);
+  const std::unique_ptr<api::Sanitizer> tools =
+      checks ? value_or_throw(api::Sanitizer::create(*checks)) : std::unique_ptr<api::Sanitizer>();
+  options.launch.sanitizer = tools.get();
   options.read_module = [&](const std::filesystem::path& file) { return read_module(file, capability); };
   const api::PlanReport report = [&] {
     Progress progress;
@@ -307,7 +318,11 @@ int run(const Strings& arguments) {
   if (values.count("time") != 0)
     for (const api::LaunchReport& r : report.launches) show_time(r);
   const int failed = write_report(output, report.device, report.launches, [&] { show(report, values, output); });
-  const int found = conclude(report);
+  int found = conclude(report);
+  if (tools != nullptr) {
+    const int errors = conclude_tools(*tools, nullptr);
+    found = found != kFine ? found : errors;
+  }
   return found != kFine ? found : failed;
 }
 

@@ -27,6 +27,8 @@ struct warplens_module {
 struct warplens_report {
   api::LaunchReport report;
   std::string json;
+  std::uint64_t errors = 0; ///< of the tools
+  std::string messages;
 };
 
 std::string& warplens::c::last_error() {
@@ -232,6 +234,15 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
       if (arguments[i] == nullptr) return null_pointer();
       request->arguments.push_back(api::Argument::raw({static_cast<const std::byte*>(arguments[i]), sizes[i]}));
     }
+    std::unique_ptr<api::Sanitizer> tools;
+    if (known.tools != nullptr) {
+      api::CheckOptions checks;
+      const Expected<exec::Tools> named = api::parse_tools(known.tools);
+      if (!named) return fail(named.error());
+      checks.tools = *named;
+      tools = std::move(*api::Sanitizer::create(std::move(checks)));
+      request->options.sanitizer = tools.get();
+    }
     Expected<api::LaunchReport> result = api::launch(*request);
     if (!result) return fail(result.error(), module->text);
     std::vector<api::LaunchReport> all = api::with_children(std::move(*result));
@@ -240,6 +251,11 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
       auto owner = std::make_unique<warplens_report>();
       owner->json = api::json_report(all.front().device, all);
       owner->report = std::move(all.front());
+      if (tools != nullptr)
+        for (const api::CheckMessage& m : tools->take()) {
+          owner->errors += m.count;
+          owner->messages += api::message_text(m);
+        }
       for (std::size_t i = 1; i < all.size(); ++i) owner->report.printed += all[i].printed;
       *report = owner.release();
     }
@@ -257,6 +273,12 @@ const char* warplens_report_json(const warplens_report* report) {
 
 const char* warplens_report_printed(const warplens_report* report) {
   return report != nullptr ? report->report.printed.c_str() : "";
+}
+
+uint64_t warplens_report_error_count(const warplens_report* report) { return report != nullptr ? report->errors : 0; }
+
+const char* warplens_report_messages(const warplens_report* report) {
+  return report != nullptr ? report->messages.c_str() : "";
 }
 
 warplens_status warplens_report_metric(const warplens_report* report, const char* name, double* value) {

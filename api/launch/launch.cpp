@@ -23,30 +23,6 @@
 
 namespace warplens::api {
 
-Expected<Argument> Argument::scalar(Type type, const Number& value) {
-  Expected<std::vector<std::byte>> bytes = encode(type, value);
-  if (!bytes) return failure(bytes.error());
-  return Argument{Kind::scalar, type, std::move(*bytes), {}};
-}
-
-Argument Argument::buffer(const Buffer& buffer) {
-  const std::uint64_t address = buffer.address();
-  Argument argument{Kind::buffer, Type::b64, std::vector<std::byte>(sizeof address), buffer.name()};
-  std::memcpy(argument.bytes.data(), &address, sizeof address);
-  return argument;
-}
-
-Argument Argument::texture(const Texture& texture) {
-  const std::uint64_t handle = texture.handle();
-  Argument argument{Kind::texture, Type::b64, std::vector<std::byte>(sizeof handle), texture.description().name};
-  std::memcpy(argument.bytes.data(), &handle, sizeof handle);
-  return argument;
-}
-
-Argument Argument::raw(std::span<const std::byte> bytes) {
-  return {Kind::raw, Type::none, {bytes.begin(), bytes.end()}, {}};
-}
-
 namespace {
 
 /// Without registers, because their estimate takes longer than decoding the kernel.
@@ -104,13 +80,6 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
 }
 
 /// Bytes of the allocations that arguments point into, regardless of the arguments' declared types.
-/// The lower bounds need it, unless the caches are simulated. A trace keeps it.
-bool needs_footprint(const LaunchOptions& options) {
-  const bool simulated = std::any_of(options.analyzers.begin(), options.analyzers.end(),
-                                     [](const std::string& name) { return name == "caches" || name == "all"; });
-  return options.recorder != nullptr || (options.analyze && !simulated);
-}
-
 std::uint64_t argument_bytes(const exec::Launch& launch) {
   std::set<std::uint64_t> seen;
   std::uint64_t bytes = 0;
@@ -412,6 +381,17 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   return launch;
 }
 
+/// Whether the tools need the steps and accesses of a program one by one.
+bool follows_steps(const exec::Tools& tools) { return tools.racecheck || tools.initcheck || tools.synccheck; }
+
+void check_launch(exec::Launch& launch, const LaunchRequest& request, const exec::Tools& tools, Context& context) {
+  request.options.sanitizer->prepare(launch, tools);
+  if (!tools.memcheck) return;
+  launch.past_ends = false;
+  launch.blocks = context.made_heap();
+  launch.stack_bytes = request.stack_bytes;
+}
+
 } // namespace
 
 LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDevice> targets,
@@ -420,8 +400,14 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     return std::vector<Expected<LaunchReport>>(targets.size(), failure(errors));
   };
   Module& module = *request.kernel.module;
-  const Expected<std::shared_ptr<const exec::Program>> program = module.program(
-      *request.kernel.function, request.options.analyze || request.options.recorder != nullptr, request.options.level);
+  Sanitizer* const sanitizer = request.options.sanitizer;
+  Sanitizer::Checked checked = request.checked;
+  const exec::Tools tools =
+      sanitizer != nullptr ? sanitizer->begin(checked, request.kernel.function->name) : exec::Tools{};
+  if (tools.memcheck) module.context()->check_memory();
+  const Expected<std::shared_ptr<const exec::Program>> program =
+      module.program(*request.kernel.function, request.options.analyze || request.options.recorder != nullptr,
+                     request.options.level, follows_steps(tools));
   if (!program) return all(program.error());
   if (const Diagnostics errors = analyzers::check_names(request.options.analyzers); errors.has_errors())
     return all(errors);
@@ -449,8 +435,10 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   exec::Launch launch = launch_of(valid.front()->request, *program, workspace.get());
   Context::View memory = module.context()->borrow_view(); // it already contains the heap
   launch.allocations = std::move(memory.allocations);
+  launch.freed = std::move(memory.freed);
   launch.textures = std::move(memory.textures);
   launch.device_runtime = &runtime;
+  if (sanitizer != nullptr) check_launch(launch, request, tools, *module.context());
   if (request.options.analyze || request.options.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
       for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
@@ -466,9 +454,9 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     launch.progress->done = 0;
     launch.progress->all = launch.shape.clusters();
   }
-  launch.footprint = needs_footprint(request.options);
+  launch.footprint = request.options.footprint || request.options.recorder != nullptr;
   const auto start = std::chrono::steady_clock::now();
-  const Expected<exec::LaunchResult> result =
+  Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
   if (!result) return all(result.error());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -476,7 +464,9 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   if (*recording != nullptr)
     if (const Expected<void> kept = request.options.recorder->end(valid.front()->report); !kept)
       return all(kept.error());
+  if (sanitizer != nullptr) sanitizer->finish(launch, checked, *result);
   memory.allocations = std::move(launch.allocations);
+  memory.freed = std::move(launch.freed);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
   for (TargetLaunch* one : valid) one->conclude();

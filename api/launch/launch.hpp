@@ -9,6 +9,7 @@
 
 #include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
+#include "api/check/sanitizer.hpp"
 #include "api/files/values.hpp"
 #include "api/session/session.hpp"
 #include "api/session/texture.hpp"
@@ -75,6 +76,9 @@ struct LaunchOptions {
   bool analyze = true;                ///< count accesses, predict, find problems
   rules::RuleSet rules;               ///< counted in addition to the device's rules
   std::vector<std::string> analyzers; ///< by name, in addition to those that always run: `warplens list analyzers`
+  /// Count the distinct sectors that the launch loads and writes, for the lower bounds; a trace always has them. Takes
+  /// up to 25 % longer.
+  bool footprint = false;
   bool per_block = false;             ///< also count per block; takes several times as long
   /// Keep a few recorded accesses of each instruction in LaunchReport::profile, for JSON and HTML reports.
   bool keep_accesses = false;
@@ -86,6 +90,7 @@ struct LaunchOptions {
   std::uint64_t max_steps = kDefaultMaxSteps;
   std::string level;                    ///< "x86-64-v3", …; empty: the best
   LaunchRecorder* recorder = nullptr;   ///< records the events
+  Sanitizer* sanitizer = nullptr;       ///< the tools that check the launches
   exec::BlocksDone* progress = nullptr; ///< of the launch that runs; not of those that kernels make
 };
 
@@ -103,6 +108,8 @@ struct LaunchRequest {
   std::uint64_t steps_before = 0; ///< steps of the launches before this one
   bool host_pointers = false;     ///< addresses outside the context's memory do not trap
   bool past_ends = false;         ///< accesses past allocations pass as on a GPU: exec::Launch::past_ends
+  std::uint64_t stack_bytes = 0;  ///< for memcheck: that the program requested; 0: none
+  Sanitizer::Checked checked;     ///< where the program makes this launch
   EventSource* events = nullptr;  ///< nullptr: the emulator runs the kernel
   /// The host or another launch may write a value that this launch waits for: no deadlock is reported.
   bool others_write = false;

@@ -2,11 +2,12 @@
 // Findings as JUnit XML, in the form that Jenkins, GitLab and GitHub actions read: testsuites, testsuite, testcase,
 // failure, error.
 #include "analyzers/finding_kinds.hpp"
+#include "api/files/xml.hpp"
+#include "api/report/check_files.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/report_files.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
-#include "emulator/base/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -16,24 +17,6 @@
 namespace warplens::api {
 
 namespace {
-
-/// Text for attributes and elements. XML 1.0 has no control characters, not even escaped ones, so printable() spells
-/// them in letters.
-std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    case '\n': out += "&#10;"; break;
-    case '\t': out += "&#9;"; break;
-    default: out += c;
-    }
-  }
-  return out;
-}
 
 struct TestCase {
   std::string name;
@@ -57,7 +40,7 @@ std::string suite_text(const TestSuite& suite) {
   for (const TestCase& c : suite.cases) {
     failures += c.failures.empty() ? 0 : 1;
     errors += c.error.empty() ? 0 : 1;
-    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(suite.kernel), xml(c.name));
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml_text(suite.kernel), xml_text(c.name));
     if (c.failures.empty() && c.error.empty()) {
       cases += "/>\n";
       continue;
@@ -67,13 +50,35 @@ std::string suite_text(const TestSuite& suite) {
     std::string text = c.error;
     for (const std::string& one : c.failures) text += (text.empty() ? "" : "\n") + one;
     const std::string first = text.substr(0, text.find('\n'));
-    cases +=
-        fmt::format("      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n", element, xml(first), xml(c.name), xml(text));
+    cases += fmt::format("      <{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n", element, xml_text(first),
+                         xml_text(c.name), xml_text(text));
     cases += "    </testcase>\n";
   }
   return fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\">\n{}  </testsuite>\n",
-      xml(suite.kernel), suite.cases.size(), failures, errors, cases);
+      xml_text(suite.kernel), suite.cases.size(), failures, errors, cases);
+}
+
+std::string suites_text(std::span<const TestSuite> suites) {
+  std::string text;
+  std::size_t tests = 0, failures = 0, errors = 0;
+  for (const TestSuite& suite : suites) {
+    text += suite_text(suite);
+    tests += suite.cases.size();
+    for (const TestCase& c : suite.cases) {
+      failures += c.failures.empty() ? 0 : 1;
+      errors += c.error.empty() ? 0 : 1;
+    }
+  }
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                     "<testsuites name=\"Warplens\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}</testsuites>\n",
+                     tests, failures, errors, text);
+}
+
+std::string message_place(const CheckMessage& m) {
+  if (!m.at || m.at->frames.empty()) return m.call.empty() ? "" : m.call + ": ";
+  const CheckFrame& f = m.at->frames.front();
+  return fmt::format("{}:{}: ", f.file, f.line != 0 ? f.line : f.ptx_line);
 }
 
 } // namespace
@@ -104,19 +109,27 @@ std::string junit_report(std::span<const LaunchReport> reports, std::span<const 
   }
   for (const LaunchReport& r : reports)
     if (r.trap) suite_of(r).cases.push_back({"Trap", {}, r.trap->message});
-  std::string text;
-  std::size_t tests = 0, failures = 0, errors = 0;
-  for (const TestSuite& suite : suites) {
-    text += suite_text(suite);
-    tests += suite.cases.size();
-    for (const TestCase& c : suite.cases) {
-      failures += c.failures.empty() ? 0 : 1;
-      errors += c.error.empty() ? 0 : 1;
+  return suites_text(suites);
+}
+
+std::string junit_of_messages(exec::Tools tools, std::span<const CheckMessage> messages) {
+  std::vector<TestSuite> suites;
+  for (const exec::Tool tool :
+       {exec::Tool::memcheck, exec::Tool::racecheck, exec::Tool::initcheck, exec::Tool::synccheck}) {
+    if (!tools.has(tool)) continue;
+    TestSuite suite{std::string(exec::name_of(tool)), {}};
+    for (std::size_t i = 0; i < exec::kToolFindingKinds; ++i) {
+      const auto kind = static_cast<exec::ToolFinding::Kind>(i);
+      if (exec::tool_of(kind) != tool) continue;
+      TestCase one{std::string(exec::id_of(kind)), {}, {}};
+      for (const CheckMessage& m : messages)
+        if (m.kind == kind)
+          one.failures.push_back(message_place(m) + m.title + (m.detail.empty() ? "" : ". " + m.detail));
+      suite.cases.push_back(std::move(one));
     }
+    suites.push_back(std::move(suite));
   }
-  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                     "<testsuites name=\"Warplens\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}</testsuites>\n",
-                     tests, failures, errors, text);
+  return suites_text(suites);
 }
 
 } // namespace warplens::api

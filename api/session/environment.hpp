@@ -25,10 +25,22 @@ constexpr const char* kRegisters = "WARPLENS_REGISTERS";    ///< a number
 constexpr const char* kProgress = "WARPLENS_PROGRESS";      ///< set: a progress line if stderr is a terminal
 constexpr const char* kKernelName = "WARPLENS_KERNEL_NAME"; ///< regular expression
 constexpr const char* kLaunchSkip = "WARPLENS_LAUNCH_SKIP"; ///< a number
-constexpr const char* kLaunchCount = "WARPLENS_LAUNCH_COUNT"; ///< a number
-constexpr const char* kStrict = "WARPLENS_STRICT";            ///< 1: accesses past the end of an allocation are faults
-constexpr const char* kPtxRun = "WARPLENS_PTX_RUN";           ///< abort: a failure of ptx_run() ends the process
-constexpr const char* kLimits = "WARPLENS_LIMITS";            ///< "NAME=NUMBER,…": emulator/base/limits.hpp
+constexpr const char* kLaunchCount = "WARPLENS_LAUNCH_COUNT";  ///< a number
+constexpr const char* kTool = "WARPLENS_TOOL";                 ///< names, separated by commas: api/check/sanitizer.hpp
+constexpr const char* kLeakCheck = "WARPLENS_LEAK_CHECK";      ///< full: report leaks
+constexpr const char* kPrintLimit = "WARPLENS_PRINT_LIMIT";    ///< a number: messages of the tools
+constexpr const char* kSave = "WARPLENS_SAVE";                 ///< whole path of a file for the tools' messages
+constexpr const char* kXml = "WARPLENS_XML";                   ///< set: that file is XML, otherwise JSON
+constexpr const char* kToolSarif = "WARPLENS_TOOL_SARIF";      ///< the same, of the tools' messages …
+constexpr const char* kToolJunit = "WARPLENS_TOOL_JUNIT";      ///< … in other formats
+constexpr const char* kSuppressions = "WARPLENS_SUPPRESSIONS"; ///< whole path
+constexpr const char* kIgnoreSameValues = "WARPLENS_IGNORE_SAME_VALUES"; ///< set: racecheck leaves such stores out
+constexpr const char* kScheduleSeed = "WARPLENS_SCHEDULE_SEED";          ///< order of blocks and warps
+constexpr const char* kToolVerdict =
+    "WARPLENS_TOOL_VERDICT";                        ///< whole path of a file that gets a line if there are errors
+constexpr const char* kStrict = "WARPLENS_STRICT";  ///< 1: accesses past the end of an allocation are faults
+constexpr const char* kPtxRun = "WARPLENS_PTX_RUN"; ///< abort: a failure of ptx_run() ends the process
+constexpr const char* kLimits = "WARPLENS_LIMITS";  ///< "NAME=NUMBER,…": emulator/base/limits.hpp
 /// The process that writes the JSON report under its exact name; all others append their process id to the name.
 constexpr const char* kProcess = "WARPLENS_PROCESS";
 

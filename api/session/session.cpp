@@ -31,7 +31,20 @@ exec::Heap* Context::heap() {
   const Expected<std::uint64_t> begin = arena_->allocate(heap_bytes_, "device heap");
   if (!begin) return nullptr;
   touch();
-  return &heap_.emplace(*begin, heap_bytes_);
+  exec::Heap& heap = heap_.emplace(*begin, heap_bytes_);
+  if (checks_memory_) heap.check();
+  return &heap;
+}
+
+exec::Heap* Context::made_heap() {
+  const std::lock_guard lock(mutex_);
+  return heap_ ? &*heap_ : nullptr;
+}
+
+void Context::check_memory() {
+  const std::lock_guard lock(mutex_);
+  checks_memory_ = true;
+  arena_->keep_freed();
 }
 
 bool Context::set_heap_size(std::uint64_t bytes) {
@@ -62,7 +75,7 @@ Context::View Context::borrow_view() {
     spare_views_.pop_back();
     if (view.version == version) return view;
   }
-  View view{version, arena_->snapshot(), textures_};
+  View view{version, arena_->snapshot(), arena_->freed(), textures_};
   for (const auto& [begin, range] : admitted_) view.allocations.push_back(range);
   if (!admitted_.empty())
     std::sort(view.allocations.begin(), view.allocations.end(),
@@ -310,9 +323,9 @@ Expected<const exec::Level*> find_level(std::string_view name) {
 } // namespace
 
 Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Function& kernel, bool watched,
-                                                               std::string_view level) {
+                                                               std::string_view level, bool checked) {
   const std::lock_guard lock(mutex_);
-  const ProgramKey key{&kernel, watched, std::string(level)};
+  const ProgramKey key{&kernel, watched, checked, std::string(level)};
   if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
 
   Diagnostics errors;
@@ -331,7 +344,7 @@ Expected<std::shared_ptr<const exec::Program>> Module::program(const ir::Functio
   const Expected<const exec::Level*> chosen = find_level(level);
   if (!chosen) return failure(chosen.error());
   Expected<std::shared_ptr<const exec::Program>> program =
-      exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched});
+      exec::decode(module_, kernel, addresses_, {.level = *chosen, .watched = watched, .checked = checked});
   if (program) programs_.emplace(key, *program);
   return program;
 }

@@ -39,6 +39,10 @@ public:
   exec::Arena& arena() { return *arena_; }
   /// The heap of kernels: 8 MiB unless set, allocated from the arena on first use; null: out of memory.
   exec::Heap* heap();
+  /// Null: no kernel has used it yet.
+  exec::Heap* made_heap();
+  /// For memcheck: memory that is freed from now on is not used again for a while, and the heap has gaps.
+  void check_memory();
   /// False: the heap is already in use.
   bool set_heap_size(std::uint64_t bytes);
   /// Held by launches that allocate, so that they run one after the other.
@@ -52,7 +56,7 @@ public:
   /// one reuses it if nothing has changed.
   struct View {
     std::uint64_t version = 0; ///< 0: not valid
-    std::vector<exec::Allocation> allocations;
+    std::vector<exec::Allocation> allocations, freed;
     exec::Textures textures;
   };
   View borrow_view();
@@ -74,6 +78,7 @@ private:
   std::mutex heap_mutex_;
   std::uint64_t heap_bytes_ = 8 << 20; // the default of cudaLimitMallocHeapSize
   std::optional<exec::Heap> heap_;
+  bool checks_memory_ = false;
   std::map<std::uint64_t, exec::Allocation> admitted_; ///< by begin
   std::atomic<std::uint64_t> version_{1};
   std::vector<View> spare_views_;
@@ -155,7 +160,7 @@ public:
   /// The decoded kernel, cached for each combination of arguments. `level`: "x86-64-v3", …; empty: the best. Errors: an
   /// unsupported instruction, a level that this machine does not have.
   Expected<std::shared_ptr<const exec::Program>> program(const ir::Function& kernel, bool watched,
-                                                         std::string_view level);
+                                                         std::string_view level, bool checked = false);
   /// The cached result of ir::estimated_registers(), which takes longer than a launch. The function must live as long
   /// as the module, such as that of a program().
   std::uint32_t estimated_registers(const ir::Function& function, int address_bits);
@@ -174,7 +179,7 @@ private:
   std::unordered_map<std::string_view, const Buffer*> variables_by_name_;
   exec::VariableAddresses addresses_;
 
-  using ProgramKey = std::tuple<const ir::Function*, bool, std::string>;
+  using ProgramKey = std::tuple<const ir::Function*, bool, bool, std::string>;
   std::mutex mutex_;
   std::map<ProgramKey, std::shared_ptr<const exec::Program>> programs_;
   std::map<std::pair<const ir::Function*, int>, std::uint32_t> registers_; ///< by function and address bits

@@ -111,6 +111,30 @@ TEST(CApi, RunsAKernelAndReports) {
   API(warplens_report_destroy)(report);
 }
 
+// 129 elements where 128 are allocated: with memcheck, the launch goes on.
+TEST(CApi, ToolsReportErrors) {
+  const Handles h;
+  warplens_launch_options options = WARPLENS_LAUNCH_OPTIONS_INIT;
+  options.grid[0] = 5;
+  options.block[0] = 32;
+  options.tools = "memcheck";
+  const float factor = 2;
+  const std::uint32_t count = 129;
+  const void* arguments[] = {&h.x, &factor, &count};
+  const size_t sizes[] = {sizeof h.x, sizeof factor, sizeof count};
+  warplens_report* report = nullptr;
+  ASSERT_EQ(API(warplens_launch)(h.module, "scale", &options, arguments, sizes, 3, &report), WARPLENS_OK)
+      << API(warplens_last_error)();
+  EXPECT_EQ(API(warplens_report_error_count)(report), 2u); // a load and a store
+  const std::string text = API(warplens_report_messages)(report);
+  EXPECT_NE(text.find("Invalid __global__ read of size 4 bytes"), text.npos) << text;
+  EXPECT_NE(text.find("and is 1 bytes after the nearest allocation"), text.npos) << text;
+  API(warplens_report_destroy)(report);
+  options.tools = "memchek";
+  EXPECT_EQ(API(warplens_launch)(h.module, "scale", &options, arguments, sizes, 3, nullptr), WARPLENS_INVALID);
+  EXPECT_NE(std::string(API(warplens_last_error)()).find("there is no tool 'memchek'"), std::string::npos);
+}
+
 TEST(CApi, GivesWhatAKernelPrints) {
   const Handles h;
   warplens_module* module = nullptr;

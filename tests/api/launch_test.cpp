@@ -56,7 +56,9 @@ protected:
 
 TEST_F(LaunchTest, RunsAndReports) {
   const auto x = iota(128);
-  const auto report = launch(request(*x, 100));
+  LaunchRequest asked = request(*x, 100);
+  asked.options.footprint = true;
+  const auto report = launch(asked);
   ASSERT_TRUE(report) << render(report.error(), "");
   EXPECT_FALSE(report->trap);
   EXPECT_EQ(element(*x, 99), 198);

@@ -50,6 +50,8 @@ std::string shared_name(const std::string& line, const std::string& level) {
   if (line.size() < 20 || std::string_view("WVu").find(line[17]) == std::string_view::npos) return {};
   std::string name = line.substr(19, line.find('\n') - 19);
   if (name == kPersonality || name.find("::" + level + "::") != std::string::npos) return {};
+  const bool mangled = name.starts_with("_Z"); // nm does not know all that newer compilers mangle
+  if (mangled && name.find(std::to_string(level.size()) + level) != std::string::npos) return {};
   return name;
 }
 
@@ -71,6 +73,9 @@ TEST(Levels, SharedSymbolsAreRecognised) {
   EXPECT_EQ(shared_name("0000000000000000 W warplens::exec::v3::f()\n", "v4"), "warplens::exec::v3::f()");
   EXPECT_EQ(shared_name("0000000000000000 u warplens::exec::f()::rows\n", "v4"), "warplens::exec::f()::rows");
   EXPECT_EQ(shared_name("0000000000000000 W warplens::exec::v4::f()\n", "v4"), "");
+  EXPECT_EQ(shared_name("0000000000000000 W _ZN8warplens3isa2v35applyITnDaE\n", "v4"),
+            "_ZN8warplens3isa2v35applyITnDaE");
+  EXPECT_EQ(shared_name("0000000000000000 W _ZN8warplens3isa2v45applyITnDaE\n", "v4"), "");
   EXPECT_EQ(shared_name("0000000000000000 T main\n", "v4"), "");
 }
 

@@ -203,5 +203,21 @@ TEST(Pages, AnAllocationLetsItsPagesBeReached) {
   EXPECT_FALSE(exec::in_used_pages({}, 0, 4));
 }
 
+// For memcheck.
+TEST(Arena, FreedMemoryIsNotUsedAgainSoon) {
+  auto arena = std::move(*exec::Arena::reserve());
+  const std::uint64_t before = *arena->allocate(1000, "before");
+  EXPECT_TRUE(arena->free(before));
+  EXPECT_EQ(*arena->allocate(1000, "again"), before);
+  arena->keep_freed();
+  EXPECT_TRUE(arena->free(before));
+  const std::uint64_t after = *arena->allocate(1000, "after");
+  EXPECT_NE(after, before);
+  const std::vector<exec::Allocation> freed = arena->freed();
+  ASSERT_EQ(freed.size(), 1u);
+  EXPECT_EQ(freed.front().begin, before);
+  EXPECT_EQ(freed.front().name, "again");
+}
+
 } // namespace
 } // namespace warplens::tests

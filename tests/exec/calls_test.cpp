@@ -226,6 +226,27 @@ TEST(Heap, GivesTheLowestBlockThatFitsAndJoinsFreeOnes) {
   EXPECT_EQ(heap.allocate(~std::uint64_t{0}), 0u);
 }
 
+// For memcheck: gaps, and freed memory is used again only when there is no other, the oldest first.
+TEST(Heap, ChecksItsBlocks) {
+  exec::Heap heap(1024, 400);
+  heap.check();
+  const std::uint64_t a = heap.allocate(40), b = heap.allocate(40);
+  EXPECT_GE(b, a + 40 + 16);
+  EXPECT_TRUE(heap.holds(a, a + 40));
+  EXPECT_FALSE(heap.holds(a, a + 41));
+  EXPECT_TRUE(heap.free(a));
+  EXPECT_TRUE(heap.free(b));
+  EXPECT_FALSE(heap.free(a));
+  EXPECT_FALSE(heap.holds(a, a + 1));
+  ASSERT_TRUE(heap.freed(a + 39));
+  EXPECT_EQ(heap.freed(a + 39)->begin, a);
+  EXPECT_FALSE(heap.freed(a + 40));
+  EXPECT_GT(heap.allocate(40), b);
+  EXPECT_EQ(heap.allocate(40), a) << "the oldest";
+  EXPECT_EQ(heap.allocate(40), b);
+  EXPECT_EQ(heap.blocks().size(), 3u);
+}
+
 std::string printed(const std::string& format, const std::vector<std::uint64_t>& words, int* arguments = nullptr) {
   const exec::PrintfMemory memory{
       [&](std::uint64_t offset, int bytes) -> std::optional<std::uint64_t> {

@@ -123,7 +123,7 @@ public:
     request.dynamic_shared_bytes = what["shared"];
     for (const json& a : what["args"]) request.arguments.push_back(argument(a));
     request.device = *model::find_device("h200");
-    request.options.analyze = analyze;
+    request.options.analyze = request.options.footprint = analyze;
     Expected<api::LaunchReport> report = api::launch(request);
     if (report && report->trap) return failure(report->trap->message);
     return report;

@@ -47,6 +47,7 @@ std::string Emulated::run(const Request& request) {
   exec::DecodeOptions options;
   options.level = request.level;
   options.watched = request.watcher != nullptr;
+  options.checked = !request.checkers.empty();
   const auto program = exec::decode(module_, *kernel, exec::VariableAddresses(module_.variables.size()), options);
   if (!program) return render(program.error(), "");
   exec::Launch launch;
@@ -68,7 +69,11 @@ std::string Emulated::run(const Request& request) {
   launch.watcher = request.watcher;
   launch.max_steps = request.max_steps;
   launch.textures = request.textures;
-  const exec::LaunchResult result = exec::run(launch);
+  launch.tools = request.tools;
+  launch.schedule_seed = request.schedule_seed;
+  launch.checkers = request.checkers;
+  exec::LaunchResult result = exec::run(launch);
+  findings_ = std::move(result.findings);
   overruns_.clear();
   for (const exec::Overrun& o : result.overruns)
     overruns_.push_back(std::to_string(o.count) + " " + exec::describe(o, launch).message);

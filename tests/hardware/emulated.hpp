@@ -39,17 +39,23 @@ public:
     bool host_pointers = false;
     bool past_ends = false;
     exec::Textures textures;
+    exec::Tools tools{};
+    std::uint64_t schedule_seed = 0;
+    std::vector<exec::LaunchChecker*> checkers{};
   };
   /// Runs a kernel; returns the reason why it stopped, or an empty string on success.
   std::string run(const Request& request);
   /// For the last run: "COUNT MESSAGE" for each instruction that accessed memory past the end of an allocation.
   [[nodiscard]] const std::vector<std::string>& overruns() const { return overruns_; }
+  /// Of the tools in the last run.
+  [[nodiscard]] const std::vector<exec::ToolFindingGroup>& findings() const { return findings_; }
   exec::Arena& arena() { return *arena_; }
 
   [[nodiscard]] const ir::Module& module() const { return module_; }
 
 private:
   ir::Module module_;
+  std::vector<exec::ToolFindingGroup> findings_;
   std::unique_ptr<exec::Arena> arena_;
   std::vector<std::uint64_t> buffers_;
   std::vector<std::string> overruns_;

@@ -4,6 +4,8 @@
 #include "emulator/base/checked.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/faults.hpp"
+#include "emulator/exec/block/paths.hpp"
 
 #include <algorithm>
 
@@ -38,7 +40,23 @@ Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std:
   // An access that is too long for this field is reported by its beginning.
   t.lane_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffff'ffffu));
   t.address = where.offset;
+  if (where.space == isa::Space::shared && warp->cta->cluster->has_exited(where.offset))
+    t.finding = ToolFinding::Kind::exited_block;
   return t;
+}
+
+// For synccheck: an access to another block of the cluster before any cluster barrier.
+void note_unstarted(Warp* warp, const MemorySite& site, std::uint64_t offset, int lane, std::uint64_t bytes) {
+  const Cta& cta = *warp->cta;
+  const std::uint64_t rank = offset / kClusterStride;
+  if (rank == 0 || rank - 1 == cta.rank || rank > cta.cluster->ctas.size() || cta.cluster->has_met()) return;
+  ToolFinding finding{ToolFinding::Kind::cluster_barrier, thread_at(*warp, site.instruction, lane), {}, {}};
+  finding.at.space = isa::Space::shared;
+  finding.at.access = site.kind;
+  finding.at.bytes = bytes;
+  finding.at.address = offset;
+  finding.detail = "no cluster barrier has shown that the other block has started";
+  warp->worker->findings.add(std::move(finding));
 }
 
 // The host address of a lane's `bytes`, or nullptr if the lane may not access them.
@@ -47,7 +65,10 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
   const Launch& launch = warp->worker->launch;
   const auto within = [&](std::uint64_t size) { return warplens::within(where.offset, bytes, size); };
   switch (where.space) {
-  case isa::Space::shared: return cta.cluster->shared(cta, where.offset, bytes, site.cluster);
+  case isa::Space::shared:
+    if (launch.tools.memcheck && cta.cluster->has_exited(where.offset)) return nullptr;
+    if (launch.tools.synccheck) note_unstarted(warp, site, where.offset, lane, bytes);
+    return cta.cluster->shared(cta, where.offset, bytes, site.cluster);
   case isa::Space::local: {
     const std::uint64_t thread = std::uint64_t{warp->index} * kWarpSize + lane;
     return within(cta.local_bytes) ? cta.local + thread * cta.local_stride + where.offset : nullptr;
@@ -104,7 +125,6 @@ static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask m
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
   const MemorySite& site = *op->site;
   expand(a, site.address32);
-  const std::uint64_t distance_of_first = distance(a, __builtin_ctz(mask));
   host.regular = false;
   Mask in_space[4]{}; // global, shared, local, param
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -113,10 +133,18 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
     if ((where.offset & (site.lane_bytes - 1u)) != 0) {
       Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
       trap.kind = Trap::Kind::misaligned;
-      return stop_with(warp, std::move(trap)) != nullptr;
+      trap.finding.reset();
+      if (!drops(warp, trap)) return stop_with(warp, std::move(trap)) != nullptr;
+      host.lane[lane] = reinterpret_cast<std::uint64_t>(warp->worker->nowhere);
+      continue;
     }
     std::byte* const p = host_address(warp, site, where, lane, site.lane_bytes);
-    if (p == nullptr) return stop_with(warp, access_of(warp, site, where, lane, site.lane_bytes)) != nullptr;
+    if (p == nullptr) {
+      Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
+      if (!drops(warp, trap)) return stop_with(warp, std::move(trap)) != nullptr;
+      host.lane[lane] = reinterpret_cast<std::uint64_t>(warp->worker->nowhere);
+      continue;
+    }
     host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
     a.lane[lane] = where.offset;
     const int slot = where.space == isa::Space::shared  ? 1
@@ -131,7 +159,8 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
   constexpr isa::Space spaces[] = {isa::Space::global, isa::Space::shared, isa::Space::local, isa::Space::param};
   for (int s = 0; s < 4; ++s) {
     if (in_space[s] == 0) continue;
-    a.base = a.lane[__builtin_ctz(mask)] - distance_of_first;
+    const int first = __builtin_ctz(in_space[s]);
+    a.base = a.lane[first] - distance(a, first);
     a.regular = a.regular && in_space[s] == mask;
     const bool constant = s == 0 && site.space == isa::Space::constant;
     observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a);
@@ -152,11 +181,12 @@ bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint6
   Trap trap = access_of(warp, site, where, lane, bytes);
   if (where.offset % alignment != 0) {
     trap.kind = Trap::Kind::misaligned;
-    trap.lane_bytes = alignment;
-    return stop_with(warp, std::move(trap)) != nullptr;
+    trap.lane_bytes = warp->worker->launch.tools.memcheck ? trap.lane_bytes : alignment;
+    reached = {nullptr, where.space, where.offset};
+    return drops(warp, trap) || stop_with(warp, std::move(trap)) != nullptr;
   }
   reached = {host_address(warp, site, where, lane, bytes), where.space, where.offset};
-  return bytes == 0 || reached.bytes != nullptr || stop_with(warp, std::move(trap)) != nullptr;
+  return bytes == 0 || reached.bytes != nullptr || drops(warp, trap) || stop_with(warp, std::move(trap)) != nullptr;
 }
 
 void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes) {

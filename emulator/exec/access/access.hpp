@@ -48,7 +48,7 @@ struct Reached {
   isa::Space space{};       ///< after generic addresses are resolved
   std::uint64_t offset = 0; ///< in that space
 };
-/// Returns false after setting the worker's trap.
+/// Returns false after setting the worker's trap. If memcheck drops the access, there are no bytes.
 bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
            Reached& reached);
 /// Reports a long run of bytes to the watcher, as accesses of whole warps to consecutive pieces of the site's size.

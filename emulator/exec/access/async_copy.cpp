@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/async_copy.hpp"
 
 #include "emulator/exec/access/mbarrier.hpp"
@@ -40,6 +39,7 @@ bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* count
     Reached from;
     if (counts[lane] == 0) continue;
     if (!reach(op, warp, lane, address_in(op, warp, lane), counts[lane], size, from)) return false;
+    if (from.bytes == nullptr) continue;
     std::memcpy(pieces[lane].bytes, from.bytes, counts[lane]);
     if (warp->worker->watch) {
       const std::int64_t none[kWarpSize]{};
@@ -52,7 +52,7 @@ bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* count
 bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces) {
   HostAccess from;
   if (mask == 0) return true;
-  if (!scalar::resolve(op, warp, mask, from)) return false;
+  if (!op->site->resolve(op, warp, mask, from)) return false;
   const unsigned size = op->site->lane_bytes;
   for (const int lane : EachLane(mask)) std::memcpy(pieces[lane].bytes, from.at(lane), size);
   return true;
@@ -77,7 +77,7 @@ const Op* async_copy(const Op* op, Warp* warp) {
   }
   if (!read_wholly(op, warp, whole, pieces)) return nullptr;
   HostAccess to;
-  if (!scalar::resolve(op + 1, warp, mask, to)) return nullptr;
+  if (!op[1].site->resolve(op + 1, warp, mask, to)) return nullptr;
   for (const int lane : EachLane(mask)) std::memcpy(to.at(lane), pieces[lane].bytes, size);
   return op + 2;
 }
@@ -96,9 +96,10 @@ public:
       return stop_copy(source_, warp_, lane_, fmt::format("its size is {}: expected a multiple of 16", size_));
     Reached from, to;
     if (!reach(source_, warp_, lane_, address_in(source_, warp_, lane_), size_, kPiece, from)) return false;
-    observe_run(source_, warp_, from, size_);
+    if (from.bytes != nullptr) observe_run(source_, warp_, from, size_);
     const bool multicast = (options_ & kMulticast) != 0;
     if (!reach(destination_, warp_, lane_, address_in(destination_, warp_, lane_), size_, kPiece, to)) return false;
+    if (to.bytes == nullptr && size_ != 0) return true; // dropped: there is no block that waits for it
     if (!multicast) return copy(from, to) && complete(to.bytes);
     const Cta* const owner = warp_->cta->cluster->owner(to.bytes);
     return owner == nullptr || to_each_cta(from, to, *owner);
@@ -123,6 +124,7 @@ private:
   }
 
   bool copy(const Reached& from, const Reached& to) {
+    if (from.bytes == nullptr) return true; // dropped
     observe_run(destination_, warp_, to, size_);
     if ((options_ & kBulkReduces) != 0)
       reduce(from, to);
@@ -184,8 +186,9 @@ const Op* async_store(const Op* op, Warp* warp) {
   const MemorySite& site = *op->site;
   const Reducer apply = site.kind == AccessKind::reduction ? reducer(spelling_of(op, warp)) : nullptr;
   HostAccess to;
-  if (!scalar::resolve(op, warp, mask, to)) return nullptr;
+  if (!op->site->resolve(op, warp, mask, to)) return nullptr;
   for (const int lane : EachLane(mask)) {
+    if (to.at(lane) == warp->worker->nowhere) continue;
     const Cta* const cta = warp->cta->cluster->owner(to.at(lane));
     if (cta == nullptr) {
       stop_copy(op, warp, lane, "its destination must be in shared memory");
@@ -211,6 +214,7 @@ const Op* bulk_store(const Op* op, Warp* warp) {
       return nullptr;
     }
     if (!reach(op, warp, lane, address_in(op, warp, lane), sizes[lane], 8, to)) return nullptr;
+    if (to.bytes == nullptr) continue;
     if (to.space != isa::Space::shared) {
       stop_copy(op, warp, lane, "its destination must be in shared memory");
       return nullptr;

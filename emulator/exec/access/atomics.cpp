@@ -139,7 +139,7 @@ template <class T, class Operation, class Global, int V> const Op* atomic(const 
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;
   HostAccess host;
-  if (!scalar::resolve(op, warp, mask, host)) return nullptr;
+  if (!op->site->resolve(op, warp, mask, host)) return nullptr;
   const MemorySite& site = *op->site;
   const Mask global = site.space == isa::Space::shared    ? 0
                       : site.space == isa::Space::generic ? in_global(warp, host, mask)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/mbarrier.hpp"
 
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/faults.hpp"
 
 #include <cstring>
 
@@ -87,13 +87,17 @@ template <class Act> Mbarrier::Fault change(std::byte* place, Act act) {
 // Returns false if the kernel stops.
 template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
   HostAccess host;
-  if (!scalar::resolve(op, warp, mask, host)) return false;
+  if (!op->site->resolve(op, warp, mask, host)) return false;
   for (const int lane : EachLane(mask)) {
     std::byte* const place = host.at(lane);
+    if (place == warp->worker->nowhere) continue;
     Mbarrier::Fault fault = kNotShared;
     if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) fault = act(lane, place);
     if (fault == nullptr) continue;
-    stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);
+    Trap trap = trap_at(warp, Trap::Kind::invalid_mbarrier, op->instruction, lane);
+    trap.detail = fault;
+    if (fault == kNoObject) trap.finding = ToolFinding::Kind::mbarrier_not_initialised;
+    stop_with(warp, std::move(trap));
     return false;
   }
   return true;
@@ -111,23 +115,52 @@ template <class Act> const Op* on_objects(const Op* op, Warp* warp, Act act) {
 
 } // namespace
 
+namespace {
+
+// The block's list of valid objects, for synccheck.
+std::pair<std::set<std::uint64_t>*, std::uint64_t> listed(Warp* warp, const std::byte* place) {
+  Cta* const cta = warp->worker->launch.tools.synccheck ? warp->cta->cluster->owner(place) : nullptr;
+  if (cta == nullptr) return {nullptr, 0};
+  return {&cta->mbarriers, static_cast<std::uint64_t>(place - cta->shared)};
+}
+
+void note_init(const Op* op, Warp* warp, int lane, const std::byte* place) {
+  const auto [list, offset] = listed(warp, place);
+  if (list != nullptr && !list->insert(offset).second)
+    record(warp, ToolFinding::Kind::mbarrier_double_init, op->instruction, Mask{1} << lane,
+           "the object is still valid: mbarrier.inval ends its use");
+}
+
+void note_invalid(Warp* warp, const std::byte* place) {
+  if (const auto [list, offset] = listed(warp, place); list != nullptr) list->erase(offset);
+}
+
+} // namespace
+
 const Op* mbarrier_init(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const auto* const counts = row<std::uint32_t>(warp, op->src[1]);
   const auto create = [&](int lane, std::byte* place) {
     std::uint64_t bits = 0;
     const Mbarrier::Fault fault = Mbarrier::create(counts[lane], bits);
-    if (fault == nullptr) std::memcpy(place, &bits, sizeof bits);
+    if (fault != nullptr) return fault;
+    note_init(op, warp, lane, place);
+    std::memcpy(place, &bits, sizeof bits);
     return fault;
   };
   return mask == 0 || each_object(op, warp, mask, create) ? op + 1 : nullptr;
 }
 
 const Op* mbarrier_invalidate(const Op* op, Warp* warp) {
-  return on_objects(op, warp, [](int, Mbarrier& object) {
-    object = Mbarrier(0);
-    return Mbarrier::Fault{};
-  });
+  const Mask mask = acting(op, warp);
+  const auto end = [&](int, std::byte* place) {
+    note_invalid(warp, place);
+    return change(place, [](Mbarrier& object) {
+      object = Mbarrier(0);
+      return Mbarrier::Fault{};
+    });
+  };
+  return mask == 0 || each_object(op, warp, mask, end) ? op + 1 : nullptr;
 }
 
 const Op* mbarrier_expect(const Op* op, Warp* warp) {
@@ -142,7 +175,8 @@ const Op* mbarrier_complete(const Op* op, Warp* warp) {
 
 const Op* mbarrier_arrive(const Op* op, Warp* warp) {
   const auto* const values = row<std::uint32_t>(warp, op->src[1]);
-  return on_objects(op, warp, [&](int lane, Mbarrier& object) {
+  bool completes = false;
+  const Op* const next = on_objects(op, warp, [&](int lane, Mbarrier& object) {
     const std::uint64_t state = object.bits();
     const bool expects = (op->extra & kExpects) != 0, odd = object.odd_phase();
     const std::uint32_t count = expects ? 1 : values[lane];
@@ -151,9 +185,14 @@ const Op* mbarrier_arrive(const Op* op, Warp* warp) {
     if (fault == nullptr) fault = object.arrive(count);
     if (fault == nullptr && (op->extra & kNoComplete) != 0 && object.odd_phase() != odd)
       fault = "an arrival with .noComplete completes the phase";
+    completes = completes || object.odd_phase() != odd;
     if (fault == nullptr && (op->extra & kHasResult) != 0) row<std::uint64_t>(warp, op->dst[0])[lane] = state;
     return fault;
   });
+  // In other orders than the usual one, the last warp to arrive is not the first one to go on.
+  if (!completes || next == nullptr || warp->worker->launch.schedule_seed == 0) return next;
+  warp->next = next;
+  return nullptr;
 }
 
 const Op* mbarrier_copies_arrive(const Op* op, Warp* warp) {
@@ -189,6 +228,7 @@ bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool mul
   constexpr unsigned kSize = sizeof(std::uint64_t);
   Reached at;
   if (!reach(op, warp, lane, address_in(op, warp, lane), kSize, kSize, at)) return false;
+  if (at.bytes == nullptr) return true;
   const Cta* const owner = warp->cta->cluster->owner(at.bytes);
   Mbarrier::Fault fault = nullptr;
   if (owner == nullptr) fault = kNotShared;

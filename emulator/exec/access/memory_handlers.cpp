@@ -438,6 +438,8 @@ template <class Whole, class Part> Handler pack_or_unpack(bool packs) {
 
 } // namespace
 
+bool resolve_access(const Op* op, Warp* warp, Mask mask, HostAccess& host) { return resolve(op, warp, mask, host); }
+
 Handler vector_move(int total_bytes, int element_bytes, bool packs) {
   switch (total_bytes * 16 + element_bytes) {
   case 2 * 16 + 1: return pack_or_unpack<std::uint16_t, std::uint8_t>(packs);

@@ -3,6 +3,8 @@
 
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/faults.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -104,7 +106,9 @@ const Op* barrier(const Op* op, Warp* warp) {
   state.warps = 1;
   state.expected = arrival.expected;
   if (!warp->cta->arrive(op, *warp, arrival.number, state)) return nullptr;
-  return warp->state == WarpState::ready ? op + 1 : nullptr;
+  if (warp->state != WarpState::ready) return nullptr;
+  // In other orders than the usual one, the last warp to arrive is not the first one to go on.
+  return warp->worker->launch.schedule_seed == 0 || (op->extra & kArrive) != 0 ? op + 1 : nullptr;
 }
 
 bool arrive_parked(Warp* warp) {
@@ -122,6 +126,7 @@ bool arrive_parked(Warp* warp) {
     lanes |= p.mask;
   }
   if (lanes != warp->live) return false;
+  if (checks_sync(warp)) check_parked_barriers(warp);
   const Op* const op = first->next;
   const std::uint8_t number = first->barrier;
   for (Path& p : waiting)
@@ -144,6 +149,7 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
   b.warps += arrival.warps;
   b.threads += arrival.threads;
   b.votes += arrival.votes;
+  if (worker.launch.tools.synccheck) arrived_[number_of_barrier].push_back({op, w.index, w.live});
   release_if_complete(static_cast<std::uint8_t>(number_of_barrier));
   return true;
 }
@@ -157,7 +163,16 @@ void Cta::release_if_complete(std::uint8_t number_of_barrier) {
   if (b.expected == 0 && b.warps < living) return;
   const BarrierState complete = b;
   b = {};
+  arrived_[number_of_barrier].clear();
   for (std::uint32_t i = 0; i < warp_count_; ++i) release(warp(i), number_of_barrier, complete);
+}
+
+// All threads have exited: arrivals that are left never met anybody.
+void Cta::check_arrivals() {
+  for (std::uint32_t number_of_barrier = 0; number_of_barrier < kBarriers; ++number_of_barrier)
+    for (const Arrived& a : arrived_[number_of_barrier])
+      record(&warp(a.warp), ToolFinding::Kind::thread_count, a.op->instruction, a.lanes,
+             fmt::format("barrier {} is never complete after this arrival", number_of_barrier));
 }
 
 void Cta::release(Warp& w, std::uint8_t number_of_barrier, const BarrierState& complete) {

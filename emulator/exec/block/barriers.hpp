@@ -16,7 +16,7 @@ namespace warplens::exec {
 constexpr int kBarriers = 16;
 
 /// Op::extra of a barrier: has a thread count; the operation; number and count are the same in all lanes (kUniform).
-constexpr std::uint32_t kCounted = 1, kArrive = 2, kPopulation = 4, kAll = 8, kAny = 16, kUniform = 32;
+constexpr std::uint32_t kCounted = 1, kArrive = 2, kPopulation = 4, kAll = 8, kAny = 16, kUniform = 32, kAligned = 64;
 constexpr std::uint32_t kReduces = kPopulation | kAll | kAny;
 
 struct BarrierState {

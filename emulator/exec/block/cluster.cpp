@@ -16,6 +16,7 @@ Cluster::Cluster(std::vector<Cta*> members)
 void Cluster::start() {
   std::fill(arrivals_.begin(), arrivals_.end(), Arrivals{});
   missing_ = 0;
+  met_ = false;
 }
 
 std::byte* Cluster::shared(const Cta& from, std::uint64_t offset, std::uint64_t bytes, bool remote) const {
@@ -26,6 +27,11 @@ std::byte* Cluster::shared(const Cta& from, std::uint64_t offset, std::uint64_t 
   const std::uint64_t rank = offset / kClusterStride - 1;
   if (rank >= ctas.size() || (!remote && rank != from.rank)) return nullptr;
   return within(*ctas[rank], offset % kClusterStride);
+}
+
+bool Cluster::has_exited(std::uint64_t offset) const {
+  const std::uint64_t rank = offset / kClusterStride;
+  return rank != 0 && rank <= ctas.size() && ctas[rank - 1]->exited;
 }
 
 Cta* Cluster::owner(const std::byte* p) const {
@@ -41,6 +47,7 @@ void Cluster::release_if_complete() {
     if ((warp.live & ~arrivals_[missing_].now) != 0) return;
   }
   missing_ = 0;
+  met_ = true;
   for (Arrivals& a : arrivals_) {
     a.before |= a.now;
     a.now = 0;
@@ -62,6 +69,13 @@ bool stops(const Op* op, Warp* warp, Mask mask) {
   return true;
 }
 
+const Op* stop_wrong_use(const Op* op, Warp* warp, Mask lanes, const char* why) {
+  Trap trap = trap_at(warp, Trap::Kind::invalid_barrier, op->instruction, __builtin_ctz(lanes));
+  trap.finding = ToolFinding::Kind::cluster_barrier;
+  trap.detail = why;
+  return stop_with(warp, std::move(trap), lanes);
+}
+
 } // namespace
 
 const Op* cluster_arrive(const Op* op, Warp* warp) {
@@ -71,8 +85,8 @@ const Op* cluster_arrive(const Op* op, Warp* warp) {
   Cluster& cluster = *warp->cta->cluster;
   Cluster::Arrivals& a = cluster.arrivals(*warp);
   if (const Mask twice = mask & (a.now | a.before); twice != 0)
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, twice,
-                     "barrier.cluster.arrive a second time without barrier.cluster.wait in between");
+    return stop_wrong_use(op, warp, twice,
+                          "barrier.cluster.arrive a second time without barrier.cluster.wait in between");
   a.now |= mask;
   cluster.release_if_complete();
   return op + 1;
@@ -85,8 +99,7 @@ const Op* cluster_wait(const Op* op, Warp* warp) {
   Cluster& cluster = *warp->cta->cluster;
   Cluster::Arrivals& a = cluster.arrivals(*warp);
   if (const Mask never = mask & ~(a.now | a.before); never != 0)
-    return stop_with(op, warp, Trap::Kind::invalid_barrier, never,
-                     "barrier.cluster.wait without barrier.cluster.arrive before it");
+    return stop_wrong_use(op, warp, never, "barrier.cluster.wait without barrier.cluster.arrive before it");
   if ((mask & a.now) != 0) cluster.release_if_complete(); // others may have exited since
   if ((mask & a.now) != 0) return wait_later(warp, op);
   a.before &= ~mask;

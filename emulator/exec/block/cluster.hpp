@@ -17,6 +17,8 @@ struct Cluster {
 
   /// Host address of `bytes` at `offset` of the shared space of `from`, or nullptr. `remote`: other CTAs are allowed.
   [[nodiscard]] std::byte* shared(const Cta& from, std::uint64_t offset, std::uint64_t bytes, bool remote) const;
+  /// Whether an offset of the shared space is in the memory of another CTA that has exited.
+  [[nodiscard]] bool has_exited(std::uint64_t offset) const;
   /// The CTA whose shared memory contains a host address, or nullptr.
   [[nodiscard]] Cta* owner(const std::byte* p) const;
 
@@ -25,6 +27,8 @@ struct Cluster {
     Mask now = 0, before = 0;
   };
   Arrivals& arrivals(const Warp& warp) { return arrivals_[warp.cta->rank * warps_ + warp.index]; }
+  /// Whether a phase has been complete.
+  [[nodiscard]] bool has_met() const { return met_; }
   /// Ends the phase if all live threads have arrived.
   void release_if_complete();
 
@@ -33,6 +37,7 @@ struct Cluster {
 private:
   std::uint32_t warps_; ///< per CTA
   std::vector<Arrivals> arrivals_;
+  bool met_ = false;
   std::size_t missing_ = 0; ///< all warps before this one have arrived
 };
 

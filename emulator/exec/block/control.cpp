@@ -2,6 +2,8 @@
 #include "emulator/exec/block/control.hpp"
 
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/faults.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -82,10 +84,12 @@ Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int l
   trap.instruction = instruction;
   trap.cta = warp->cta->number;
   trap.thread = warp->index * kWarpSize + static_cast<std::uint32_t>(lane);
+  trap.calls = calls_of(*warp, lane);
   return trap;
 }
 
-const Op* stop_with(Warp* warp, Trap trap) {
+const Op* stop_with(Warp* warp, Trap trap, Mask lanes) {
+  record_stop(*warp->worker, trap, lanes);
   warp->worker->trapped(std::move(trap));
   warp->state = WarpState::trapped;
   return nullptr;
@@ -94,7 +98,7 @@ const Op* stop_with(Warp* warp, Trap trap) {
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail) {
   Trap trap = trap_at(warp, kind, op->instruction, __builtin_ctz(lanes));
   trap.detail = std::move(detail);
-  return stop_with(warp, std::move(trap));
+  return stop_with(warp, std::move(trap), lanes);
 }
 
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
@@ -127,7 +131,12 @@ const Op* exit_lanes(const Op* op, Warp* warp) {
 
 const Op* trap(const Op* op, Warp* warp) {
   if (acting(op, warp) == 0) return op + 1;
-  return stop_with(op, warp, Trap::Kind::trap_instruction, concerned(op, warp));
+  const Mask lanes = concerned(op, warp);
+  Trap trap = trap_at(warp, Trap::Kind::trap_instruction, op->instruction, __builtin_ctz(lanes));
+  // Cooperative groups trap where the grid's barrier is missing.
+  if (checks_sync(warp) && !warp->worker->launch.cooperative && uses_grid_barrier(warp->cta->program))
+    trap.finding = ToolFinding::Kind::grid_sync;
+  return stop_with(warp, std::move(trap), lanes);
 }
 
 const Op* sleep(const Op* op, Warp* warp) {
@@ -148,6 +157,15 @@ const Op* count_guarded(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   warp->worker->guarded[op->extra] +=
       mask == warp->active ? warp->lanes : static_cast<unsigned>(__builtin_popcount(mask));
+  return op + 1;
+}
+
+const Op* tell_step(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
+  const WarpStep step{warp, {warp->cta->number, warp->index}, op->instruction, mask, op->extra != 0, op + op->imm};
+  if (checks_sync(warp)) check_masks(step);
+  for (const auto& checker : warp->worker->checkers) checker->step(step);
   return op + 1;
 }
 

@@ -13,8 +13,9 @@ namespace warplens::exec {
 
 /// A trap that a lane causes at an instruction.
 Trap trap_at(const Warp* warp, Trap::Kind kind, std::uint32_t instruction, int lane);
-/// Stops the kernel; always returns nullptr. Without a trap, it is about the first of `lanes`.
-const Op* stop_with(Warp* warp, Trap trap);
+/// Stops the kernel; always returns nullptr. Without a trap, it is about the first of `lanes`. The tools are told of
+/// all of `lanes`, or of the trap's thread if there are none.
+const Op* stop_with(Warp* warp, Trap trap, Mask lanes = 0);
 const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::string detail = {});
 
 /// Charges `steps` to the warp's turn and continues at `next`, or pauses there.
@@ -41,6 +42,8 @@ const Op* no_op(const Op*, Warp*);
 /// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).
 const Op* count_block(const Op*, Warp*);
 const Op* count_guarded(const Op*, Warp*);
+/// Checked programs: tells the checkers of a step (extra: after it) of the instruction whose op is `imm` ops away.
+const Op* tell_step(const Op*, Warp*);
 /// Predicate logic: dst[0] = src[0] OP src[1]; src[1] flipped by imm. The decoder combines comparisons with these.
 const Op* predicate_and(const Op*, Warp*);
 const Op* predicate_or(const Op*, Warp*);

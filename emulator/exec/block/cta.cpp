@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/state/schedule.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -123,6 +124,9 @@ bool Cta::grow_local(std::uint64_t bytes) {
 
 void Cta::start(std::uint64_t n) {
   number = n;
+  exited = false;
+  mbarriers.clear();
+  for (auto& arrived : arrived_) arrived.clear();
   const LaunchShape& shape = worker.launch.shape;
   position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
   position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
@@ -132,6 +136,7 @@ void Cta::start(std::uint64_t n) {
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.shard->begin_cta(number);
+  for (const auto& checker : worker.checkers) checker->begin_cta(number);
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp& w = warp(i);
     const std::uint32_t lanes = std::min<std::uint32_t>(kWarpSize, threads - i * kWarpSize);
@@ -139,7 +144,8 @@ void Cta::start(std::uint64_t n) {
     activate(&w, w.live);
     w.paths->clear();
     repetitions_[i] = {};
-    lengths_[i] = kTurn;
+    // Short turns show what a block of a cluster does before another one is there, or after it has exited.
+    lengths_[i] = worker.launch.tools.any() && shape.cluster_ctas() > 1 ? kShortTurn : kTurn;
     w.next = program.ops.data();
     w.state = WarpState::ready;
     w.steps = 0;
@@ -303,13 +309,18 @@ std::uint64_t Cta::memory_digest() const {
 }
 
 Warp* Cta::next_ready(std::uint32_t& from) {
-  for (; from < warp_count_; ++from)
-    if (warp(from).state == WarpState::ready) return &warp(from++);
+  for (; from < warp_count_; ++from) {
+    Warp& w = warp(static_cast<std::uint32_t>(scheduled(from, warp_count_, worker.launch.schedule_seed)));
+    if (w.state != WarpState::ready) continue;
+    ++from;
+    return &w;
+  }
   return nullptr;
 }
 
 Cta::Progress Cta::run(std::int64_t budget) {
-  const bool pairs = program.warp_bytes <= kLargestPair;
+  // Other orders are to show what this one hides: one warp then runs as far as it can.
+  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;
@@ -333,7 +344,10 @@ Cta::Progress Cta::run(std::int64_t budget) {
         report_deadlock();
         return Progress::trapped;
       }
+    exited = true;
+    if (worker.launch.tools.synccheck) check_arrivals();
     if (worker.shard) worker.shard->end_cta(number);
+    for (const auto& checker : worker.checkers) checker->end_cta(number);
     return Progress::done;
   }
   return Progress::paused;

@@ -7,6 +7,8 @@
 #include "emulator/exec/block/worker.hpp"
 #include "emulator/exec/memory/guarded_memory.hpp"
 
+#include <set>
+
 namespace warplens::exec {
 
 struct Cluster;
@@ -49,11 +51,13 @@ struct Cta {
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
-  std::byte* local = nullptr;     ///< of thread 0; thread i at i * local_stride
-  std::uint64_t local_bytes = 0;  ///< per thread: more than the program's after its stack has grown
-  std::uint64_t local_stride = 0; ///< distance between the local memories of consecutive threads
-  Cluster* cluster = nullptr;     ///< the cluster of this CTA; usually it has no other CTA
-  std::uint32_t rank = 0;         ///< in the cluster
+  std::byte* local = nullptr;        ///< of thread 0; thread i at i * local_stride
+  std::uint64_t local_bytes = 0;     ///< per thread: more than the program's after its stack has grown
+  std::uint64_t local_stride = 0;    ///< distance between the local memories of consecutive threads
+  std::set<std::uint64_t> mbarriers; ///< for synccheck: offsets of the valid ones
+  bool exited = false;               ///< all its warps have
+  Cluster* cluster = nullptr;        ///< the cluster of this CTA; usually it has no other CTA
+  std::uint32_t rank = 0;            ///< in the cluster
 
 private:
   void set_local(std::uint64_t bytes);
@@ -74,6 +78,14 @@ private:
   AlignedBytes warps_, shared_memory_, local_memory_;
   std::size_t local_room_ = 0; ///< size of local_memory_ in bytes
   BarrierState barriers_[kBarriers];
+  /// For synccheck: the arrivals at each barrier in this phase.
+  struct Arrived {
+    const Op* op;
+    std::uint32_t warp;
+    Mask lanes;
+  };
+  std::vector<Arrived> arrived_[kBarriers];
+  void check_arrivals();
   bool started_before_ = false;
 };
 

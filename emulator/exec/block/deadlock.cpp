@@ -4,6 +4,7 @@
 //   warp 0 lanes 0-15 wait at barrier 1 (line 12), warp 0 lanes 16-31 repeat lines 20-23, warp 3 waits at barrier 2
 //   (line 30)
 #include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/block/faults.hpp"
 #include "emulator/exec/block/membermasks.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ private:
 
   void enter(const Warp& warp, Mask lanes, const Op* op, const std::string& text) {
     if (++entries_ > kMostEntries) return;
+    if (!trap_.finding && cta_.worker.launch.tools.synccheck) trap_.finding = kind_of_wait(warp, op, op);
     if (entries_ == 1) {
       trap_.instruction = op->instruction;
       trap_.thread = warp.index * kWarpSize + static_cast<std::uint32_t>(__builtin_ctz(lanes));
@@ -91,6 +93,7 @@ private:
                                who(warp, path.mask), cta_.rank, verb(path.mask, "wait"), line(path.next)));
     constexpr int kLongest = 10'000; // instructions
     const std::optional<Trap> trap = cta_.worker.trap;
+    ToolFindings findings = cta_.worker.findings;
     const WarpState state = warp.state;
     const Mask live = warp.live;
     warp.state = WarpState::ready;
@@ -109,8 +112,10 @@ private:
       last = std::max(last, op);
     }
     cta_.worker.trap = trap;
+    cta_.worker.findings = std::move(findings);
     warp.state = state;
     warp.live = live;
+    if (!trap_.finding && warp.worker->launch.tools.synccheck) trap_.finding = kind_of_wait(warp, first, last);
     std::string lines = line(first) == line(last) ? fmt::format("line {}", line(first))
                                                   : fmt::format("lines {}-{}", line(first), line(last));
     enter(warp, path.mask, first, fmt::format("{} {} {}", who(warp, path.mask), verb(path.mask, "repeat"), lines));
@@ -133,7 +138,9 @@ private:
 void Cta::report_deadlock() {
   Account account(*this);
   for (std::uint32_t i = 0; i < warp_count_; ++i) account.add(warp(i));
-  worker.trapped(std::move(account).trap());
+  Trap trap = std::move(account).trap();
+  record_stop(worker, trap, 0);
+  worker.trapped(std::move(trap));
 }
 
 } // namespace warplens::exec

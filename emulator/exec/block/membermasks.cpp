@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -33,20 +34,23 @@ Mask incomplete(const Op* op, Warp* warp, Mask lanes) {
   return found;
 }
 
-// A lane that its own mask does not name, as a mask; 0 if there is none.
+// The lanes that their own masks do not name.
 Mask unnamed(const Op* op, Warp* warp, Mask lanes) {
+  Mask all = 0;
   for (Mask left = lanes; left != 0;) {
     const Group group = group_of(op, warp, left);
-    if ((group.lanes & ~group.named) != 0) return group.lanes & ~group.named & -(group.lanes & ~group.named);
+    all |= group.lanes & ~group.named;
     left &= ~group.lanes;
   }
-  return 0;
+  return all;
 }
 
 void wait_for_members(const Op* op, Warp* warp) {
   for (Mask left = incomplete(op, warp, acting(op, warp)); left != 0;) {
     const Group group = group_of(op, warp, left);
     park(op, warp, group.lanes, Wait::members);
+    if (checks_sync(warp))
+      warp->paths->waiting.back().missing = busy_elsewhere(warp, group.named & warp->live & ~group.lanes);
     left &= ~group.lanes;
   }
   warp->next = warp->active != 0 ? op : next_path(warp);
@@ -56,8 +60,9 @@ bool wait_together(const Path& a, const Path& b) {
   return b.wait == Wait::members && (a.next == b.next || (a.next->run == warp_barrier && b.next->run == warp_barrier));
 }
 
-void stop_with_membermask(const Op* op, Warp* warp, int lane, std::string why) {
-  stop_with(op, warp, Trap::Kind::invalid_membermask, Mask{1} << lane, std::move(why));
+// The trap is of the first of `lanes`.
+void stop_with_membermask(const Op* op, Warp* warp, Mask lanes, std::string why) {
+  stop_with(op, warp, Trap::Kind::invalid_membermask, lanes, std::move(why));
 }
 
 // Before sm_70: stops the kernel and says why the missing lanes cannot arrive.
@@ -75,7 +80,7 @@ void stop_for_missing(const Op* op, Warp* warp) {
     why = fmt::format("{:#010x} names {} of this warp, whose guard is false", group.named, lanes_of(guarded_off));
   else
     why = fmt::format("{:#010x} of lane {} names {}, whose mask differs", group.named, lane, lanes_of(missing));
-  stop_with_membermask(op, warp, lane, std::move(why));
+  stop_with_membermask(op, warp, Mask{1} << lane, std::move(why));
 }
 
 } // namespace
@@ -96,7 +101,7 @@ std::string lanes_of(Mask mask) {
 void stop_at_membermask(const Op* op, Warp* warp) {
   if (const Mask wrong = unnamed(op, warp, acting(op, warp)); wrong != 0) {
     const int lane = __builtin_ctz(wrong);
-    stop_with_membermask(op, warp, lane,
+    stop_with_membermask(op, warp, wrong,
                          fmt::format("{:#010x} does not name lane {}, which executes the instruction",
                                      row<std::uint32_t>(warp, op->src[3])[lane], lane));
   } else if (warp->cta->independent) {
@@ -146,6 +151,11 @@ void run_members(Warp* warp, std::size_t index) {
   Mask members = 0;
   for (const Path& p : warp->paths->waiting)
     if (with_it(p)) members |= p.mask;
+  if (checks_sync(warp))
+    for (Path& p : warp->paths->waiting) {
+      p.missing &= ~members;
+      if (with_it(p)) check_members(warp, p, named);
+    }
   resume(*warp->paths, with_it); // before the instruction runs: it may write the row of its masks
   activate(warp, members);
   if (path.next->run != warp_barrier) path.next->run(path.next, warp);

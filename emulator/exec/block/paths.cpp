@@ -2,7 +2,9 @@
 #include "emulator/exec/block/paths.hpp"
 
 #include "emulator/exec/block/barriers.hpp"
+#include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <algorithm>
 
@@ -56,6 +58,7 @@ const Op* take(Warp* warp, std::size_t index) {
   for (std::size_t i = index + 1; i < paths.waiting.size(); ++i) above |= paths.waiting[i].mask;
   const Path path = paths.waiting[index];
   const Mask free = path.mask & warp->live & ~above;
+  if (checks_sync(warp) && free != (path.mask & warp->live)) note_left_behind(warp, path, free);
   if (free == (path.mask & warp->live))
     paths.waiting.erase(paths.waiting.begin() + static_cast<std::ptrdiff_t>(index));
   else
@@ -101,6 +104,21 @@ void change_path(Warp* warp) {
 void park(const Op* op, Warp* warp, Mask lanes, Wait wait, std::uint8_t barrier) {
   warp->paths->waiting.push_back({op, warp->paths->rejoin, lanes, wait, barrier});
   activate(warp, warp->active & ~lanes);
+}
+
+std::vector<std::uint32_t> calls_of(const Warp& warp, int lane) {
+  std::vector<std::uint32_t> calls;
+  const std::vector<Path>& waiting = warp.paths->waiting;
+  for (auto path = waiting.rbegin(); path != waiting.rend(); ++path)
+    if (path->call && (path->mask >> lane & 1) != 0) calls.push_back(path->next->instruction);
+  return calls;
+}
+
+ThreadAccess thread_at(const Warp& warp, std::uint32_t instruction, int lane) {
+  return {.instruction = instruction,
+          .cta = warp.cta->number,
+          .thread = warp.index * kWarpSize + static_cast<std::uint32_t>(lane),
+          .calls = calls_of(warp, lane)};
 }
 
 void resume(Paths& paths, const std::function<bool(const Path&)>& chosen) {

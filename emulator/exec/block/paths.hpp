@@ -16,6 +16,7 @@
 //   in which the others try to get it. This happens when nothing else can continue, or when the warp repeats itself.
 #pragma once
 
+#include "emulator/exec/state/tool_finding.hpp"
 #include "emulator/exec/state/warp.hpp"
 
 #include <functional>
@@ -37,6 +38,8 @@ struct Path {
   Mask mask = 0;
   Wait wait = Wait::none;
   std::uint8_t barrier = 0; ///< barrier number, if it waits at one
+  Mask missing = 0;         ///< for synccheck: lanes that did something else while it waited
+  bool call = false;        ///< it waits for the return of its lanes from a call
 };
 
 struct Paths {
@@ -66,6 +69,11 @@ void change_path(Warp* warp);
 
 /// Parks `lanes` of the running path at `op`. The other active lanes stay active.
 void park(const Op* op, Warp* warp, Mask lanes, Wait wait, std::uint8_t barrier = 0);
+
+/// The calls that a lane is in: their instructions, innermost first.
+std::vector<std::uint32_t> calls_of(const Warp& warp, int lane);
+/// The thread of a lane at an instruction, with its calls; without an access.
+ThreadAccess thread_at(const Warp& warp, std::uint32_t instruction, int lane);
 
 /// Resumes the `chosen` parked paths after the op where they wait: they go on top, and equal ones are merged.
 void resume(Paths& paths, const std::function<bool(const Path&)>& chosen);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulator/base/processors.hpp"
 #include "emulator/exec/block/cta.hpp"
 
 #include <algorithm>
@@ -20,7 +21,21 @@ Access access_of(const MemorySite& site, isa::Space space, Mask mask, const std:
   return access;
 }
 
+WARPLENS_PER_PROCESSOR void move(const std::int64_t* offsets, std::uint64_t base, std::uint64_t* __restrict lanes) {
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = base + static_cast<std::uint64_t>(offsets[i]);
+}
+
+WARPLENS_PER_PROCESSOR std::uint32_t hash_of(const std::int64_t* offsets) {
+  std::uint32_t mixed = 0;
+  for (std::uint32_t i = 0; i < kWarpSize; ++i) mixed += static_cast<std::uint32_t>(offsets[i]) * (2 * i + 1);
+  return mixed;
+}
+
 } // namespace
+
+AccessWatch::AccessWatch(Shard* shard, TouchedSectors* touched, const std::vector<std::unique_ptr<Checker>>& checkers)
+    : regular_(shard != nullptr ? kRegular : 0), irregular_(shard != nullptr ? kIrregular : 0), shard_(shard),
+      touched_(touched), checkers_(checkers), wanted_(shard != nullptr ? shard->each_wanted() : EachWanted{}) {}
 
 Access AccessWatch::access_of(const Regular& r) {
   const auto& [base, stride, half] = r.lanes;
@@ -51,7 +66,7 @@ Access AccessWatch::access_of(const Regular& r, std::uint64_t* lanes) {
 Access AccessWatch::access_of(const Irregular& r, std::uint64_t* lanes) {
   Access access = exec::access_of(*r.site, r.space, r.mask, lanes);
   access.shape = Shape::irregular;
-  for (int i = 0; i < kWarpSize; ++i) lanes[i] = r.base + static_cast<std::uint64_t>(r.offsets[i]);
+  move(r.offsets, r.base, lanes);
   return access;
 }
 
@@ -60,7 +75,7 @@ template <class Held> void AccessWatch::deliver(const Held& held) {
   std::uint64_t lanes[kWarpSize];
   Access access = access_of(held, lanes);
   access.count = held.count;
-  shard_.access(access);
+  shard_->access(access);
 }
 
 void AccessWatch::deliver(const Regular& r) { deliver<Regular>(r); }
@@ -69,28 +84,33 @@ namespace {
 WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
 } // namespace
 
+void AccessWatch::check(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
+                        const std::int64_t* offsets) const {
+  const WarpAccess access{&warp, id_of(warp), &site, space, mask, lanes, offsets};
+  for (const auto& checker : checkers_) checker->access(access);
+}
+
 void AccessWatch::tell(const Warp& warp, const Regular& one) {
-  if (!wanted_.addresses) return shard_.each_access(id_of(warp), access_of(one));
+  if (!wanted_.addresses) return shard_->each_access(id_of(warp), access_of(one));
   std::uint64_t lanes[kWarpSize];
-  shard_.each_access(id_of(warp), access_of(one, lanes));
+  shard_->each_access(id_of(warp), access_of(one, lanes));
 }
 
 void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                             const std::int64_t* offsets) {
-  if (site.observed_bytes == 0) return;
+  if (!checkers_.empty()) check(warp, site, space, mask, {base, {}, 0}, offsets);
+  if (site.observed_bytes == 0 || shard_ == nullptr) return;
   base += static_cast<std::uint64_t>(site.observed_offset);
   if (touched_ != nullptr && space == isa::Space::global) touched_->irregular(site, mask, base, offsets);
   if (warp.told_each && wanted_.in(space)) {
     Irregular one{&site, base, 0, 1, mask, space, {}};
     std::copy(offsets, offsets + kWarpSize, one.offsets);
     std::uint64_t lanes[kWarpSize];
-    shard_.each_access(id_of(warp), access_of(one, lanes));
+    shard_->each_access(id_of(warp), access_of(one, lanes));
     if (!wanted_.together) return;
   }
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
-  std::uint64_t mixed = phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9;
-  for (int i = 0; i < kWarpSize; ++i)
-    mixed += static_cast<std::uint64_t>(offsets[i]) * (2u * static_cast<unsigned>(i) + 1u);
+  const std::uint64_t mixed = (phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) + hash_of(offsets);
   Irregular& r = irregular_[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
   if (r.site == &site && r.phase == phase && r.mask == mask && r.space == space &&
       std::equal(offsets, offsets + kWarpSize, r.offsets)) {
@@ -98,7 +118,12 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
     return;
   }
   deliver(r);
-  r = {&site, base, phase, 1, mask, space, {}};
+  r.site = &site;
+  r.base = base;
+  r.phase = phase;
+  r.count = 1;
+  r.mask = mask;
+  r.space = space;
   std::copy(offsets, offsets + kWarpSize, r.offsets);
 }
 
@@ -116,8 +141,9 @@ void AccessWatch::flush() {
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std::move(s)) {
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
+  for (LaunchChecker* const checker : launch.checkers) checkers.push_back(checker->make(launch));
   if (shard && launch.footprint) touched.emplace(program.sites.size());
-  if (shard) watch.emplace(*shard, touched ? &*touched : nullptr);
+  if (shard || !checkers.empty()) watch.emplace(shard.get(), touched ? &*touched : nullptr, checkers);
   for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
   guarded.resize(program.guarded.size());
   branches.resize(program.branches.size());
@@ -131,6 +157,7 @@ bool Worker::find_region(std::uint32_t site, std::uint64_t low, std::uint64_t hi
   auto after =
       std::upper_bound(list.begin(), list.end(), low, [](std::uint64_t a, const Allocation& x) { return a < x.begin; });
   if (after != list.begin() && high <= (after - 1)->end) {
+    if (launch.blocks != nullptr && launch.blocks->range().overlaps(low, high)) return launch.blocks->holds(low, high);
     if ((after - 1)->constant && launch.program->sites[site].kind != AccessKind::load) return false;
     regions[site] = {(after - 1)->begin, (after - 1)->end};
     return true;

@@ -19,12 +19,13 @@ namespace warplens::exec {
 class AccessWatch {
 public:
   /// `touched`: counts the sectors of global memory, too; null: does not.
-  AccessWatch(Shard& shard, TouchedSectors* touched)
-      : regular_(kRegular), irregular_(kIrregular), shard_(shard), touched_(touched), wanted_(shard.each_wanted()) {}
+  AccessWatch(Shard* shard, TouchedSectors* touched, const std::vector<std::unique_ptr<Checker>>& checkers);
 
   void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                const std::int64_t* stride, std::int64_t half) {
-    if (site.observed_bytes == 0) return;
+    if (!checkers_.empty()) [[unlikely]]
+      check(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
+    if (site.observed_bytes == 0 || shard_ == nullptr) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
     if (touched_ != nullptr && space == isa::Space::global) touched_->regular(site, mask, base, stride, half);
     if (warp.told_each && wanted_.in(space)) [[unlikely]] {
@@ -73,6 +74,8 @@ private:
   /// Delivers what has been held back, once.
   template <class Held> void deliver(const Held& held);
   void deliver(const Regular& r);
+  void check(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
+             const std::int64_t* offsets) const;
   void tell(const Warp& warp, const Regular& one);
   /// Without its addresses, …
   static Access access_of(const Regular& r);
@@ -82,8 +85,9 @@ private:
 
   std::vector<Regular> regular_;
   std::vector<Irregular> irregular_;
-  Shard& shard_;
+  Shard* shard_; ///< null: only the checkers are told
   TouchedSectors* touched_;
+  const std::vector<std::unique_ptr<Checker>>& checkers_;
   EachWanted wanted_; ///< events to report one by one
 };
 
@@ -99,6 +103,8 @@ struct BlockCounter {
 
 struct Worker {
   explicit Worker(const Launch& launch, std::unique_ptr<Shard> shard);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
   const Launch& launch;
   /// The allocation that each memory site hit last.
@@ -110,6 +116,7 @@ struct Worker {
   bool alone = false; ///< no other worker touches the launch's memory: atomics need no lock
   std::unique_ptr<Shard> shard;
   std::optional<TouchedSectors> touched;
+  std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
   std::optional<AccessWatch> watch;
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes whose guard was true, by guard counter
@@ -120,6 +127,8 @@ struct Worker {
   std::size_t printed_bytes = 0;                ///< … all together
   std::optional<Trap> trap;                     ///< of the CTA with the lowest number
   std::map<std::uint32_t, Overrun> overruns;    ///< by instruction
+  ToolFindings findings;
+  alignas(64) std::byte nowhere[256]{}; ///< the memory of accesses that memcheck drops: 0 when they are loads
 
   void print(std::uint64_t cta, std::string_view text);
   void trapped(Trap t) {

@@ -97,6 +97,14 @@ void restore(Warp* warp, const std::vector<FrameRow>& rows, const Stacks& stacks
   for (const FrameRow& r : rows) from_frames(warp, r.row, r.lane_bytes, stacks, frames, r.offset, bytes_of(r), lanes);
 }
 
+// Where the depth of stacks is not known, memcheck applies the size that the program requested.
+std::uint64_t stack_limit(Warp* warp) {
+  const Program& program = program_of(warp);
+  const std::uint64_t requested = warp->worker->launch.stack_bytes;
+  if (requested == 0 || program.stack_limit <= program.local_bytes) return program.stack_limit;
+  return std::min(program.stack_limit, std::max(requested, program.local_bytes));
+}
+
 // Makes room on the stacks of `lanes` up to `end`. False after setting the worker's trap.
 bool reserve(const Op* op, Warp* warp, Mask lanes, const std::uint64_t* end) {
   std::uint64_t most = 0;
@@ -104,10 +112,15 @@ bool reserve(const Op* op, Warp* warp, Mask lanes, const std::uint64_t* end) {
   for_each_lane(lanes, [&](int i) {
     if (end[i] > most) most = end[i], lane = i;
   });
-  const std::uint64_t limit = program_of(warp).stack_limit;
+  const std::uint64_t limit = stack_limit(warp);
   if (most > limit) {
-    stop_with(op, warp, Trap::Kind::stack_overflow, Mask{1} << lane,
-              fmt::format("the thread needs {} bytes of local memory, but the limit is {}", most, limit));
+    Mask beyond = 0;
+    for_each_lane(lanes, [&](int i) { beyond |= end[i] > limit ? Mask{1} << i : 0; });
+    Trap trap = trap_at(warp, Trap::Kind::stack_overflow, op->instruction, lane);
+    trap.space = isa::Space::local;
+    trap.access = AccessKind::store;
+    trap.detail = fmt::format("the thread needs {} bytes of local memory, but the limit is {}", most, limit);
+    stop_with(warp, std::move(trap), beyond);
     return false;
   }
   if (most <= warp->cta->local_bytes || warp->cta->grow_local(most)) return true;
@@ -202,7 +215,7 @@ const Op* activate_target(const Op* op, Warp* warp, std::uint32_t target, Mask l
     if (paths.rejoin != rejoin_after) paths.waiting.push_back({rejoin_after, paths.rejoin, warp->active});
     if (others != 0) paths.waiting.push_back({op, rejoin_after, others});
   }
-  paths.waiting.push_back({op + 1, rejoin_after, lanes});
+  paths.waiting.push_back({op + 1, rejoin_after, lanes, Wait::none, 0, 0, true});
   activate(warp, lanes);
   paths.rejoin = nullptr;
   return go(warp, part.entry, op->imm);

@@ -195,14 +195,14 @@ private:
   }
 
   bool allocate() {
-    const std::uint64_t block = heap_.allocate(call_.address(1));
+    const std::uint64_t block = heap_.allocate(call_.address(1), call_.user());
     if (!call_.store(call_.address(0), block, call_.address_bytes())) return false;
     return answer(block == 0 ? Error::memory_allocation : Error::success);
   }
 
   bool release() {
     const std::uint64_t address = call_.address(0);
-    return answer(address == 0 || heap_.free(address) ? Error::success : Error::invalid_value);
+    return answer(address == 0 || heap_.free(address, call_.user()) ? Error::success : Error::invalid_value);
   }
 
   bool make_handle() {

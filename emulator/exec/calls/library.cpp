@@ -2,6 +2,7 @@
 // The functions of the device library that compilers call: printf, malloc, free, assert. The functions for launches by
 // kernels are in device_runtime_calls.cpp.
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/faults.hpp"
 #include "emulator/exec/calls/device_printf.hpp"
 #include "emulator/exec/calls/library_call.hpp"
 #include "emulator/exec/state/device_runtime.hpp"
@@ -14,8 +15,8 @@ std::optional<std::uint64_t> LibraryCall::load(std::uint64_t address, int bytes)
   const std::byte* const p = reach(warp_, *site_.strings, address, static_cast<std::uint16_t>(bytes), lane_);
   std::uint64_t value = 0;
   if (p == nullptr) {
-    out_of_bounds(AccessKind::load, address, static_cast<std::uint64_t>(bytes));
-    return std::nullopt;
+    if (!out_of_bounds(AccessKind::load, address, static_cast<std::uint64_t>(bytes))) return std::nullopt;
+    return 0;
   }
   std::memcpy(&value, p, static_cast<std::size_t>(bytes));
   return value;
@@ -56,7 +57,20 @@ bool LibraryCall::out_of_bounds(AccessKind access, std::uint64_t address, std::u
   trap.access = access;
   trap.lane_bytes = static_cast<std::uint32_t>(bytes);
   trap.address = address;
-  return stop_with(warp_, std::move(trap)) != nullptr;
+  return drops(warp_, trap) || stop_with(warp_, std::move(trap)) != nullptr;
+}
+
+bool LibraryCall::invalid_free(std::uint64_t address) {
+  Trap trap = trap_at(warp_, Trap::Kind::invalid_free, op_->instruction, lane_);
+  trap.space = isa::Space::global;
+  trap.address = address;
+  trap.detail = fmt::format("{:#x} is not a block that malloc returned", address);
+  const Heap* const heap = worker().launch.heap;
+  if (const auto block = heap != nullptr ? heap->freed(address) : std::nullopt; block && block->begin == address) {
+    trap.detail = fmt::format("the block at {:#x} has been freed already", address);
+    trap.finding = ToolFinding::Kind::double_free;
+  }
+  return drops(warp_, trap) || stop_with(warp_, std::move(trap)) != nullptr;
 }
 
 namespace {
@@ -84,15 +98,15 @@ bool print(LibraryCall& call) {
 
 bool allocate(LibraryCall& call) {
   Heap* const heap = call.worker().launch.heap;
-  call.result(heap != nullptr ? heap->allocate(call.address(0)) : 0, call.address_bytes());
+  call.result(heap != nullptr ? heap->allocate(call.address(0), call.user()) : 0, call.address_bytes());
   return true;
 }
 
 bool free(LibraryCall& call) {
   const std::uint64_t address = call.address(0);
   Heap* const heap = call.worker().launch.heap;
-  if (address == 0 || (heap != nullptr && heap->free(address))) return true;
-  return call.stop(Trap::Kind::invalid_free, fmt::format("{:#x} is not a block that malloc returned", address));
+  if (address == 0 || (heap != nullptr && heap->free(address, call.user()))) return true;
+  return call.invalid_free(address);
 }
 
 bool fail_assertion(LibraryCall& call) {

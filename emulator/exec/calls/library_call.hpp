@@ -48,6 +48,9 @@ public:
   /// Stops the kernel and returns false.
   bool stop(Trap::Kind kind, std::string detail);
   bool out_of_bounds(AccessKind access, std::uint64_t address, std::uint64_t bytes);
+  /// free() of an address that is not a block. True: memcheck lets the kernel go on.
+  bool invalid_free(std::uint64_t address);
+  [[nodiscard]] Heap::User user() const { return {worker().launch.number, cta(), thread(), op_->instruction}; }
 
 private:
   const Op* op_;

@@ -32,7 +32,8 @@ Decoder::Decoder(const ir::Module& module, const ir::Function& function, const V
                  const DecodeOptions& options)
     : module_(module), function_(function), variables_(variables),
       level_(options.level != nullptr ? *options.level : levels().front()), watched_(options.watched),
-      program_(std::make_shared<Program>()), file_(function), flow_(ir::control_flow(function)) {}
+      checked_(options.checked), program_(std::make_shared<Program>()), file_(function),
+      flow_(ir::control_flow(function)) {}
 
 Expected<std::shared_ptr<Program>> Decoder::run() {
   if (!function_.has_body) return failure(fmt::format("'{}' has no body", function_.name));
@@ -167,6 +168,41 @@ Op& Decoder::emit(Handler handler, std::initializer_list<std::uint32_t> destinat
   return program_->ops.back();
 }
 
+Op& Decoder::emit_main(Handler handler, std::initializer_list<std::uint32_t> destinations,
+                       std::initializer_list<std::uint32_t> sources) {
+  if (main_op_ == kNoOp) main_op_ = program_->ops.size();
+  return emit(handler, destinations, sources);
+}
+
+namespace {
+
+// Whether an instruction may order the accesses of several threads, or completes later than it is issued.
+bool is_step(const isa::Spelling& spelling) {
+  switch (spelling.entry->family) {
+  case isa::Family::warp:
+  case isa::Family::barrier:
+  case isa::Family::warp_barrier:
+  case isa::Family::mbarrier:
+  case isa::Family::async_copy:
+  case isa::Family::bulk_copy:
+  case isa::Family::async_store:
+  case isa::Family::bulk_store:
+  case isa::Family::cluster_barrier: return true;
+  case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
+  default: return false;
+  }
+}
+
+} // namespace
+
+// The step before the instruction is at `before`; the step after it follows now.
+void Decoder::tell_steps(std::size_t before) {
+  const std::size_t main = main_op_ == kNoOp ? before + 1 : main_op_, after = program_->ops.size();
+  emit(tell_step).extra = 1;
+  program_->ops[after].imm = static_cast<std::int64_t>(main) - static_cast<std::int64_t>(after);
+  program_->ops[before].imm = static_cast<std::int64_t>(main - before);
+}
+
 void Decoder::begin_block(std::uint32_t block) {
   block_op_.push_back(static_cast<std::uint32_t>(program_->ops.size()));
   current_ = nullptr;
@@ -227,6 +263,15 @@ void Decoder::instruction(std::uint32_t index) {
     emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
     program_->guarded.push_back(index);
   }
+  main_op_ = kNoOp;
+  const std::size_t before = program_->ops.size();
+  const bool tells = checked_ && is_step(spelling);
+  if (tells) emit(tell_step);
+  lower(spelling);
+  if (tells) tell_steps(before);
+}
+
+void Decoder::lower(const isa::Spelling& spelling) {
   switch (spelling.entry->family) {
   case isa::Family::lane:
     if (!move_vector(spelling)) lane(spelling);

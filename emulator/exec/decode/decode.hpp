@@ -17,6 +17,7 @@ using VariableAddresses = std::vector<std::uint64_t>;
 struct DecodeOptions {
   const Level* level = nullptr; ///< nullptr: the best
   bool watched = false;
+  bool checked = false; ///< reports steps to the checkers of a launch (exec/state/checker.hpp)
 };
 
 /// Error: an instruction of the kernel is not supported (the checker's finding is repeated), or the kernel has no body.

@@ -44,6 +44,11 @@ private:
   std::uint32_t distance(std::size_t op, std::uint32_t block) const;
   Op& emit(Handler handler, std::initializer_list<std::uint32_t> destinations = {},
            std::initializer_list<std::uint32_t> sources = {});
+  /// The op that does what the instruction is for; others compute its operands.
+  Op& emit_main(Handler handler, std::initializer_list<std::uint32_t> destinations = {},
+                std::initializer_list<std::uint32_t> sources = {});
+  void lower(const isa::Spelling& spelling);
+  void tell_steps(std::size_t before);
   void unsupported();
   void unsupported(std::string why);
 
@@ -177,7 +182,7 @@ private:
   const ir::Function& function_;
   const VariableAddresses& variables_;
   const Level& level_;
-  bool watched_;
+  bool watched_, checked_;
 
   std::shared_ptr<Program> program_;
   RegisterFile file_;
@@ -216,7 +221,9 @@ private:
 
   const ir::Instruction* current_ = nullptr;
   std::uint32_t current_index_ = 0;
-  std::uint32_t guard_ = 0;       ///< row of its guard
+  std::uint32_t guard_ = 0;     ///< row of its guard
+  std::size_t main_op_ = kNoOp; ///< of the current instruction
+  static constexpr std::size_t kNoOp = ~std::size_t{0};
   std::uint32_t charged_ = 0;     ///< instructions before this one are charged by a branch
   std::vector<Resizing> pending_; ///< destinations that must be widened into their registers
   Diagnostics diagnostics_;

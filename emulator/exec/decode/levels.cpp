@@ -26,6 +26,7 @@ namespace warplens::exec {
   namespace name {                                                                                                     \
   WARPLENS_FOR_EACH_TABLE                                                                                              \
   Handler memory_handler(const MemoryHandlerKey&);                                                                     \
+  bool resolve_access(const Op*, Warp*, Mask, HostAccess&);                                                            \
   Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
   Handler warp_handler(const WarpHandlerKey&);                                                                         \
   Handler matrix_handler(MatrixHandler);                                                                               \
@@ -62,8 +63,8 @@ std::span<const Level> levels() {
 #endif
 #define LEVEL(name)                                                                                                    \
   if (WARPLENS_RUNS_##name)                                                                                            \
-    list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::vector_move,                \
-                    name::warp_handler, name::matrix_handler, name::sample_rows});
+    list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::resolve_access,             \
+                    name::vector_move, name::warp_handler, name::matrix_handler, name::sample_rows});
     WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
     return list;

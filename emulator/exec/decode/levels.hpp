@@ -7,6 +7,7 @@
 #include "emulator/exec/lanes/handler_row.hpp"
 #include "emulator/exec/lanes/warp_handlers.hpp"
 #include "emulator/exec/matrix/matrix_handlers.hpp"
+#include "emulator/exec/state/program.hpp"
 #include "emulator/exec/texture/texture_rows.hpp"
 #include "emulator/isa/table.hpp"
 
@@ -23,6 +24,7 @@ struct Level {
   std::string_view name; ///< "x86-64-v3"
   const HandlerRows& (*lanes)();
   Handler (*memory)(const MemoryHandlerKey&);
+  ResolveAccess resolve;
   Handler (*vector_move)(int total_bytes, int element_bytes, bool pack);
   Handler (*warp)(const WarpHandlerKey&);
   Handler (*matrix)(MatrixHandler);

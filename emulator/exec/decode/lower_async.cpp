@@ -36,7 +36,7 @@ void Decoder::mbarrier(const isa::Spelling& spelling) {
   const Space space = spelling.form.space();
   if (has(Word::w_pending_count)) {
     const std::uint32_t state = source(operands[1], isa::Type::b64, false);
-    emit(mbarrier_pending, {destination(operands[0], isa::Type::u32, false)}, {state});
+    emit_main(mbarrier_pending, {destination(operands[0], isa::Type::u32, false)}, {state});
     return;
   }
   if (has(Word::w_test_wait) || has(Word::w_try_wait)) {

@@ -12,7 +12,7 @@ using isa::Type;
 using isa::Word;
 
 void Decoder::cluster_barrier(const isa::Spelling& spelling) {
-  emit(spelling.has(Word::w_arrive) ? cluster_arrive : cluster_wait).extra = spelling.has(Word::w_aligned) ? 1 : 0;
+  emit_main(spelling.has(Word::w_arrive) ? cluster_arrive : cluster_wait).extra = spelling.has(Word::w_aligned) ? 1 : 0;
 }
 
 // The upper bits of an offset select the CTA whose shared memory is accessed: r + 1 for rank r, or 0 for the own CTA.

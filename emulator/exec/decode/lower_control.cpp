@@ -78,10 +78,11 @@ void Decoder::barrier(const isa::Spelling& spelling) {
     std::swap(flip, vote.negated); // the handler flips it
     src[2] = source(vote, isa::Type::pred, false);
   }
+  if (spelling.entry->opcode == "bar" || spelling.has(Word::w_aligned)) what |= kAligned;
   const auto written = [&](std::size_t i) { return operands[i].kind == ir::OperandKind::integer; };
   const std::size_t first = reduces ? 1 : 0;
   if (written(first) && ((what & kCounted) == 0 || written(first + 1))) what |= kUniform;
-  Op& op = emit(exec::barrier, {dst[0], dst[1]}, {src[0], src[1], src[2]});
+  Op& op = emit_main(exec::barrier, {dst[0], dst[1]}, {src[0], src[1], src[2]});
   op.imm = flip ? -1 : 0;
   op.extra = what;
 }
@@ -89,7 +90,7 @@ void Decoder::barrier(const isa::Spelling& spelling) {
 void Decoder::warp_barrier() {
   const ir::Operand& mask = function_.operands(*current_)[0];
   const std::uint32_t masks = source(mask, isa::Type::u32, false);
-  emit(exec::warp_barrier, {}, {0, 0, 0, masks}).extra = mask.kind == ir::OperandKind::integer ? kOneMask : 0;
+  emit_main(exec::warp_barrier, {}, {0, 0, 0, masks}).extra = mask.kind == ir::OperandKind::integer ? kOneMask : 0;
 }
 
 } // namespace warplens::exec

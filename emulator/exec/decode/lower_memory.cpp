@@ -84,6 +84,7 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
   const auto joined = joined_.find(current_index_);
   s.observed_bytes = joined == joined_.end() ? s.lane_bytes : joined->second.bytes;
   s.observed_offset = joined == joined_.end() ? 0 : joined->second.offset;
+  s.resolve = level_.resolve;
   program_->sites.push_back(s);
   return program_->sites.back();
 }
@@ -92,7 +93,7 @@ MemorySite& Decoder::site(Space space, AccessKind kind, int lane_bytes, const Ad
 // parameters are in memory: only reads at computed offsets count as accesses, not at fixed ones (load_parameter).
 Op& Decoder::access(Handler handler, MemorySite& site, const Address& address,
                     std::initializer_list<std::uint32_t> destinations, std::initializer_list<std::uint32_t> values) {
-  Op& op = emit(handler, destinations, {address.row});
+  Op& op = emit_main(handler, destinations, {address.row});
   std::copy(values.begin(), values.end(), op.src + 1);
   op.imm = address.offset;
   op.site = &site;

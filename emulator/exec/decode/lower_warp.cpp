@@ -76,7 +76,7 @@ void Decoder::warp_level(const isa::Spelling& spelling) {
     src[i - 1] = source(operand, types[i], false);
   }
   if (key.sync) src[3] = source(operands.back(), isa::Type::u32, false);
-  Op& op = emit(level_.warp(key), {dst[0], dst[1]}, {src[0], src[1], src[2], src[3]});
+  Op& op = emit_main(level_.warp(key), {dst[0], dst[1]}, {src[0], src[1], src[2], src[3]});
   op.imm = flip ? -1 : 0;
   op.extra = (spelling.has(Word::w_abs) ? kAbsolute : 0) | (spelling.has(Word::w_nan_result) ? kPropagateNan : 0);
 }

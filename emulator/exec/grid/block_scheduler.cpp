@@ -2,6 +2,7 @@
 #include "emulator/exec/grid/block_scheduler.hpp"
 
 #include "emulator/exec/grid/time_limit.hpp"
+#include "emulator/exec/state/schedule.hpp"
 
 #include <new>
 
@@ -49,15 +50,20 @@ void BlockScheduler::start_some() {
 
 bool BlockScheduler::start_next() {
   const LaunchShape& shape = worker_.launch.shape;
-  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
-  const std::uint64_t number = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
-  pending_.reset();
-  if (number >= shape.clusters()) return false;
-  const std::uint64_t first_cta = RunningCluster::first_cta(shape, number);
-  if (first_cta > progress_.lowest_trap) return false;
+  const std::uint64_t seed = worker_.launch.schedule_seed;
+  std::uint64_t place = 0, number = 0, first_cta = 0;
+  do {
+    if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
+    place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
+    pending_.reset();
+    if (place >= shape.clusters()) return false;
+    number = scheduled(place, shape.clusters(), seed);
+    first_cta = RunningCluster::first_cta(shape, number);
+    if (seed == 0 && first_cta > progress_.lowest_trap) return false;
+  } while (first_cta > progress_.lowest_trap); // in other orders, lower ones may follow
   std::unique_ptr<RunningCluster> ctas = slot();
   if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // retry when a running CTA has finished
-    pending_ = number;
+    pending_ = place;
     return false;
   }
   if (!ctas) {
@@ -117,7 +123,8 @@ bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
   const std::uint64_t used = worker_.steps - before;
   progress_.steps.fetch_add(used, std::memory_order_relaxed);
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
-  if (p == Cta::Progress::trapped) progress_.trapped(worker_.trap->cta);
+  // With tools, the other blocks go on, so that the findings do not depend on how far they have come.
+  if (p == Cta::Progress::trapped && !worker_.launch.tools.any()) progress_.trapped(worker_.trap->cta);
   return p != Cta::Progress::paused;
 }
 

@@ -42,14 +42,30 @@ std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>&
   return list;
 }
 
+// What the tools have found, independently of which worker ran which CTA.
+std::vector<ToolFindingGroup> merged_findings(const Launch& launch,
+                                              const std::vector<std::unique_ptr<Worker>>& workers) {
+  ToolFindings all;
+  for (const auto& worker : workers) {
+    for (const auto& checker : worker->checkers) checker->finish(worker->findings);
+    all.merge(std::move(worker->findings));
+  }
+  for (std::size_t i = 0; i < launch.checkers.size(); ++i) {
+    std::vector<std::unique_ptr<Checker>> of_one;
+    for (const auto& worker : workers) of_one.push_back(std::move(worker->checkers[i]));
+    launch.checkers[i]->finish(launch, std::move(of_one), all);
+  }
+  return all.take();
+}
+
 // Whether CTAs must run in the same order each time. If they run one after the other, they always get the same
 // addresses from malloc(), launch in the same order, and find the data of other CTAs in the same state: the number of
 // iterations in which they wait, and the numbers that they draw, are reproducible. Without a watcher, these may differ
 // from run to run; but CTAs that wait for each other would only compete for processors.
 bool needs_order(const Launch& launch) {
   const ir::BlockDependence dependence = launch.program->block_dependence;
-  return launch.program->uses_heap || dependence == ir::BlockDependence::waiting ||
-         (launch.watcher != nullptr && dependence == ir::BlockDependence::order);
+  return launch.program->uses_heap || dependence == ir::BlockDependence::waiting || launch.tools.racecheck ||
+         ((launch.watcher != nullptr || launch.tools.any()) && dependence == ir::BlockDependence::order);
 }
 
 } // namespace
@@ -93,6 +109,7 @@ LaunchResult run(const Launch& launch) {
     result.footprint = workers.front()->touched->count();
   }
   result.overruns = merged_overruns(workers);
+  result.findings = merged_findings(launch, workers);
   for (const auto& [cta, text] : printed)
     if (!result.trap || cta <= result.trap->cta) result.printed.append(text, 0, kMostPrinted - result.printed.size());
   if (launch.watcher != nullptr)

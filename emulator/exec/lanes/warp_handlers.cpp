@@ -6,6 +6,7 @@
 // membermasks.hpp.
 #include "emulator/exec/lanes/warp_handlers.hpp"
 #include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 
 #include <limits>
@@ -123,6 +124,7 @@ template <WarpOperation mode, bool sync, bool predicated> const Op* shuffle(cons
     permute(fresh, a, from);
     std::memcpy(d, fresh, sizeof fresh);
   } else { // the value of a lane that does not participate is undefined: zero, as on an H200
+    if (checks_sync(warp)) check_sources(op, warp, mask, from);
     alignas(64) Word32 given[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) given[i] = (mask >> i & 1) != 0 ? a[i] : 0;
     permute(fresh, given, from);

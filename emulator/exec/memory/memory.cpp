@@ -18,6 +18,9 @@ constexpr std::uint64_t kAllocationAlignment = 256;
 // At least this many unused bytes follow each allocation, so that small overruns are always detected.
 constexpr std::uint64_t kGap = 256;
 
+// Freed memory that is not used again: of address space, as the memory itself is returned to the system.
+constexpr std::uint64_t kMostFreed = std::uint64_t{64} << 30;
+
 /// The space that an allocation takes, including the gap.
 Checked span_of(std::uint64_t size) { return (Checked(size) + kGap).aligned(kAllocationAlignment); }
 
@@ -91,8 +94,9 @@ bool Arena::make_accessible(std::uint64_t begin, std::uint64_t end) {
 Expected<std::uint64_t> Arena::allocate(std::uint64_t size, std::string name, Options options) {
   const std::lock_guard lock(mutex_);
   const std::optional<std::uint64_t> span = span_of(size).value();
-  const std::optional<std::uint64_t> begin =
-      span ? free_.take(*span, std::max(options.alignment, kAllocationAlignment)) : std::nullopt;
+  const auto take = [&] { return free_.take(*span, std::max(options.alignment, kAllocationAlignment)); };
+  std::optional<std::uint64_t> begin = span ? take() : std::nullopt;
+  while (span && !begin && reuse_oldest()) begin = take();
   if (begin && make_accessible(*begin, *begin + *span)) {
     allocations_.emplace(*begin,
                          Allocation{*begin, *begin + size, std::move(name), options.constant, options.page_bytes});
@@ -120,9 +124,41 @@ bool Arena::free(std::uint64_t address) {
   } else {
     clear(address, end);
   }
-  free_.give(address, end - address);
+  if (keeps_freed_) {
+    freed_.insert(*found);
+    freed_order_.push_back(address);
+    freed_bytes_ += end - address;
+    while (freed_bytes_ > kMostFreed && reuse_oldest()) {
+    }
+  } else {
+    free_.give(address, end - address);
+  }
   allocations_.erase(found);
   return true;
+}
+
+bool Arena::reuse_oldest() {
+  if (freed_order_.empty()) return false;
+  const auto oldest = freed_.find(freed_order_.front());
+  const std::uint64_t span = span_of(oldest->second.size()).saturated();
+  free_.give(oldest->first, span);
+  freed_bytes_ -= span;
+  freed_order_.pop_front();
+  freed_.erase(oldest);
+  return true;
+}
+
+void Arena::keep_freed() {
+  const std::lock_guard lock(mutex_);
+  keeps_freed_ = true;
+}
+
+std::vector<Allocation> Arena::freed() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Allocation> list;
+  list.reserve(freed_.size());
+  for (const auto& [begin, a] : freed_) list.push_back(a);
+  return list;
 }
 
 std::vector<Allocation> Arena::snapshot() const {

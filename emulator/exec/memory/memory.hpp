@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,11 @@ public:
   /// False if `address` is not the start of an allocation.
   bool free(std::uint64_t address);
 
+  /// From now on, freed memory is not used again while there is other: for memcheck.
+  void keep_freed();
+  /// What is freed and not used again, sorted by address.
+  [[nodiscard]] std::vector<Allocation> freed() const;
+
   /// All allocations, sorted by address. A launch checks its accesses against them.
   [[nodiscard]] std::vector<Allocation> snapshot() const;
   /// The address ranges of current and future device memory.
@@ -74,8 +80,14 @@ private:
   mutable std::mutex mutex_;
   const MemoryPlace place_;
   Extents free_;
-  std::array<std::vector<bool>, 2> accessible_;     ///< pages of place_.low and place_.high; the others are guards
+  std::array<std::vector<bool>, 2> accessible_; ///< pages of place_.low and place_.high; the others are guards
+  bool reuse_oldest();
+
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
+  bool keeps_freed_ = false;
+  std::map<std::uint64_t, Allocation> freed_; ///< by begin; …
+  std::deque<std::uint64_t> freed_order_;     ///< … the oldest first
+  std::uint64_t freed_bytes_ = 0;
 };
 
 /// Generic addresses of shared, local and parameter memory are in windows outside the range of host addresses.

@@ -4,6 +4,7 @@
 
 #include "emulator/exec/memory/heap.hpp"
 #include "emulator/exec/memory/memory.hpp"
+#include "emulator/exec/state/checker.hpp"
 #include "emulator/exec/state/device_runtime.hpp"
 #include "emulator/exec/state/program.hpp"
 #include "emulator/exec/state/texture.hpp"
@@ -39,7 +40,10 @@ struct Launch {
   std::vector<std::byte> params;       ///< laid out by parameter_layout()
   std::vector<Allocation> allocations; ///< the accessible memory, sorted by address
   Textures textures;                   ///< the objects that texture and surface instructions may use
-  bool host_pointers = false;          ///< addresses outside the arena are not checked
+  std::vector<Allocation> freed; ///< for tools: memory that was freed and is not used again yet, sorted by address
+  const Heap* blocks = nullptr;  ///< for memcheck: kernels may access the blocks of this heap, not all of its memory
+  std::uint64_t stack_bytes = 0; ///< for memcheck: the stack that the program requested; 0: none
+  bool host_pointers = false;    ///< addresses outside the arena are not checked
   /// As on a GPU, accesses past the ends of allocations succeed in pages that contain an allocation; they are recorded
   /// in LaunchResult::overruns. False: they stop the kernel.
   bool past_ends = false;
@@ -48,11 +52,15 @@ struct Launch {
   std::uint64_t max_steps = 0;    ///< limit on warp instructions, 0: no limit; includes …
   std::uint64_t steps_before = 0; ///< … those of the launches that led to this one
   std::uint64_t grid_id = 0;
+  std::uint64_t number = 0;         ///< for tools: of the process's launches, from 1
   bool cooperative = false;         ///< all CTAs run at the same time
   std::uint64_t grid_workspace = 0; ///< of a cooperative launch: kGridWorkspace zero bytes in an allocation
   unsigned workers = 0;             ///< 0: as many as the machine has
+  std::uint64_t schedule_seed = 0;  ///< order of the blocks, and of the warps of a block: schedule.hpp
   Watcher* watcher = nullptr;
   bool footprint = false;                  ///< with a watcher: count LaunchResult::footprint
+  Tools tools;                             ///< they report to LaunchResult::findings
+  std::vector<LaunchChecker*> checkers;    ///< of a program that was decoded with DecodeOptions::checked
   BlocksDone* progress = nullptr;          ///< told when a cluster has finished
   Heap* heap = nullptr;                    ///< for malloc() in kernels; nullptr: no heap
   DeviceRuntime* device_runtime = nullptr; ///< needed, with `heap`, by kernels that launch kernels
@@ -66,10 +74,11 @@ struct Footprint {
 };
 
 struct LaunchResult {
-  std::optional<Trap> trap;      ///< of the lowest CTA that trapped
-  std::uint64_t steps = 0;       ///< warp instructions, counted at branches
-  std::string printed;           ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
-  std::vector<Overrun> overruns; ///< by instruction
+  std::optional<Trap> trap;               ///< of the lowest CTA that trapped
+  std::uint64_t steps = 0;                ///< warp instructions, counted at branches
+  std::string printed;                    ///< by printf(), in the order of the CTAs; after a trap, up to its CTA
+  std::vector<Overrun> overruns;          ///< by instruction
+  std::vector<ToolFindingGroup> findings; ///< of the tools, sorted by place
   std::optional<Footprint> footprint;
 };
 

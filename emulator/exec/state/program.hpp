@@ -17,6 +17,11 @@
 
 namespace warplens::exec {
 
+struct HostAccess;
+/// Resolves and checks the addresses of an access, and reports it to the watcher. Returns false after setting the
+/// worker's trap.
+using ResolveAccess = bool (*)(const Op* op, Warp* warp, Mask mask, HostAccess& host);
+
 /// A memory instruction: the properties known before it runs.
 struct MemorySite {
   std::uint32_t index = 0;       ///< index of this site in Program::sites
@@ -30,6 +35,7 @@ struct MemorySite {
   /// ir/joined_accesses.hpp). 0 bytes: another site reports this access. The offset is relative to the address.
   std::uint16_t observed_bytes = 0;
   std::int64_t observed_offset = 0;
+  ResolveAccess resolve = nullptr; ///< compiled for this processor: for handlers that are compiled once
   /// Rows of the elements if an Op has no room for them all (vectors of atomics): sources, destinations.
   std::array<std::uint32_t, 8> from{}, to{};
 };

@@ -2,10 +2,12 @@
 // The reason why a launch stopped, and its tolerated accesses past the ends of allocations.
 #pragma once
 
-#include "emulator/exec/state/events.hpp"
+#include "emulator/exec/state/tool_finding.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace warplens::exec {
 
@@ -38,7 +40,9 @@ struct Trap {
   AccessKind access{};
   std::uint32_t lane_bytes = 0;
   std::uint64_t address = 0;
-  std::string detail; ///< nearest allocation, waiting warps, …
+  std::string detail;                            ///< nearest allocation, waiting warps, …
+  std::optional<ToolFinding::Kind> finding = {}; ///< what tools call it, if `kind` does not determine it
+  std::vector<std::uint32_t> calls;              ///< the instructions of the calls that led there, innermost first
 };
 
 /// The accesses of one instruction past the end of an allocation that did not fault.

@@ -24,7 +24,7 @@ using Reduction = TextureSite::Reduction;
 
 /// The target of a lane's access.
 struct Place {
-  enum class Outcome : std::uint8_t { inside, outside, trapped } outcome = Outcome::outside;
+  enum class Outcome : std::uint8_t { inside, outside, dropped, trapped } outcome = Outcome::outside;
   std::byte* bytes = nullptr;
   const Image* image = nullptr;
 };
@@ -33,9 +33,13 @@ std::uint32_t access_bytes(const TextureSite& site, const Image& image) {
   return site.formatted ? image.texel_bytes() : site.elements * static_cast<std::uint32_t>(isa::bytes(site.type));
 }
 
-Place stop(const Op* op, Warp* warp, int lane, std::string why) {
-  stop_with(op, warp, Trap::Kind::invalid_texture, Mask{1} << lane, std::move(why));
-  return {Place::Outcome::trapped, nullptr, nullptr};
+Place refused(const Warp* warp) {
+  return {warp->state == WarpState::trapped ? Place::Outcome::trapped : Place::Outcome::dropped, nullptr, nullptr};
+}
+
+Place stop(const Op* op, Warp* warp, int lane, ToolFinding::Kind finding, std::string why) {
+  refuse_texture(op, warp, lane, finding, std::move(why));
+  return refused(warp);
 }
 
 bool is_surface_of(const TextureSite& site, const Image& image) {
@@ -52,10 +56,10 @@ bool bounded(std::int64_t& at, std::int64_t count, Bounds bounds) {
 Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   const std::uint64_t reference = row<std::uint64_t>(warp, site.reference)[lane];
   const BoundTexture* const surface = bound_texture(op, warp, lane, reference, Type::surfref);
-  if (surface == nullptr) return {Place::Outcome::trapped, nullptr, nullptr};
+  if (surface == nullptr) return refused(warp);
   const Image& image = surface->image;
   if (!is_surface_of(site, image))
-    return stop(op, warp, lane,
+    return stop(op, warp, lane, ToolFinding::Kind::forged_handle,
                 fmt::format("surface '{}' has a different geometry than the instruction", surface->name));
   std::int64_t at[4]{};
   for (std::size_t i = 0; i < 4; ++i)
@@ -67,7 +71,7 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   const std::int64_t bytes = access_bytes(site, image);
   if (site.formatted) x *= bytes;
   if (x % bytes != 0)
-    return stop(op, warp, lane,
+    return stop(op, warp, lane, ToolFinding::Kind::misaligned,
                 fmt::format("byte {} of a row of surface '{}' is not a multiple of the access size {}", x,
                             surface->name, bytes));
   const std::int64_t row_bytes = std::int64_t{level.width} * image.texel_bytes();
@@ -79,7 +83,7 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   inside = bounded(z, slices, site.bounds) && inside;
   if (!inside && site.bounds == Bounds::trap)
     return stop(
-        op, warp, lane,
+        op, warp, lane, ToolFinding::Kind::out_of_bounds,
         fmt::format("byte {}, row {}, slice {} is outside surface '{}', which has rows of {} bytes, {} rows and "
                     "{} slices",
                     wanted[0], wanted[1], wanted[2], surface->name, row_bytes, level.height, slices));
@@ -257,7 +261,7 @@ const Op* store_surface(const Op* op, Warp* warp) {
     return op + 1;
   }
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
-    if (place.outcome == Place::Outcome::outside) return;
+    if (place.outcome != Place::Outcome::inside) return;
     Texel texel{};
     for (std::size_t e = 0; e < site.elements; ++e) {
       const std::byte* const from = row<std::byte>(warp, site.value[e]) + static_cast<std::size_t>(lane) * size;
@@ -275,7 +279,7 @@ const Op* store_surface(const Op* op, Warp* warp) {
 const Op* reduce_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
-    if (place.outcome == Place::Outcome::outside) return;
+    if (place.outcome != Place::Outcome::inside) return;
     const bool is_signed = isa::is_signed(site.formatted ? place.image->type : site.type);
     const auto apply = [&]<class T>(T) { reduce(place.bytes, site.reduction, row<T>(warp, site.value[0])[lane]); };
     if (isa::bits(site.type) == 64)

@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/faults.hpp"
 #include "emulator/exec/texture/texel.hpp"
 #include "emulator/exec/texture/texture_rows.hpp"
 
@@ -53,14 +54,14 @@ struct Bound {
   const Sampler* sampler = nullptr;
 };
 
-// Texture and sampler of a lane; false after a trap.
+// Texture and sampler of a lane; false: refused.
 bool look_up(const Op* op, Warp* warp, const TextureSite& site, int lane, Bound& bound) {
   bound.texture = bound_texture(op, warp, lane, row<std::uint64_t>(warp, site.reference)[lane], Type::texref);
   if (bound.texture == nullptr) return false;
   if (!is_texture_of(site, bound.texture->image)) {
-    stop_with(op, warp, Trap::Kind::invalid_texture, only(lane),
-              fmt::format("'{}' is {}, but the instruction expects .{}", bound.texture->name,
-                          described(bound.texture->image), geometry_name(site.geometry)));
+    refuse_texture(op, warp, lane, ToolFinding::Kind::forged_handle,
+                   fmt::format("'{}' is {}, but the instruction expects .{}", bound.texture->name,
+                               described(bound.texture->image), geometry_name(site.geometry)));
     return false;
   }
   bound.sampler = &bound.texture->sampler;
@@ -177,6 +178,19 @@ Mask same_as(const std::uint64_t* values, int lane, Mask mask) {
   return same & mask;
 }
 
+bool refuse_texture(const Op* op, Warp* warp, int lane, ToolFinding::Kind finding, std::string why) {
+  const TextureSite* const site = op->run == read_attribute ? nullptr : &texture_site(op, warp);
+  Trap trap = trap_at(warp, Trap::Kind::invalid_texture, op->instruction, lane);
+  trap.space = isa::Space::texture;
+  trap.access = site != nullptr ? site->memory->kind : AccessKind::load;
+  trap.lane_bytes = site != nullptr ? site->memory->lane_bytes : 0;
+  trap.finding = finding;
+  trap.detail = std::move(why);
+  if (drops(warp, trap)) return true;
+  stop_with(warp, std::move(trap), only(lane));
+  return false;
+}
+
 const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint64_t reference, Type wanted) {
   const Launch& launch = warp->worker->launch;
   const BoundTexture* const found = launch.textures.find(reference);
@@ -186,7 +200,7 @@ const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint6
   const std::string why = found == nullptr ? fmt::format("{} is not bound to a {}", named(launch, reference), name)
                                            : fmt::format("'{}' is a {}, not a {}", found->name,
                                                          kNames[static_cast<int>(found->kind)], name);
-  stop_with(op, warp, Trap::Kind::invalid_texture, only(lane), why);
+  refuse_texture(op, warp, lane, ToolFinding::Kind::forged_handle, why);
   return nullptr;
 }
 
@@ -203,11 +217,17 @@ const Op* sample_texture(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const Mask mask = acting(op, warp);
   SampledRows rows;
+  Mask dropped = 0;
   // Lanes with the same texture and sampler together. The first of those that trap is the first one of its group.
   for (Mask rest = mask; rest != 0;) {
     const int first = __builtin_ctz(rest);
     Bound bound;
-    if (!look_up(op, warp, site, first, bound)) return nullptr;
+    if (!look_up(op, warp, site, first, bound)) {
+      if (warp->state == WarpState::trapped) return nullptr;
+      dropped |= only(first);
+      rest &= ~only(first);
+      continue;
+    }
     Mask same = same_as(row<std::uint64_t>(warp, site.reference), first, rest);
     if (site.sampler != 0) same = same_as(row<std::uint64_t>(warp, site.sampler), first, same);
     SampledRows own;
@@ -219,9 +239,11 @@ const Op* sample_texture(const Op* op, Warp* warp) {
     if (&answer == &own) copy_lanes(own, same, rows);
     rest &= ~same;
   }
+  for (const int lane : EachLane(dropped))
+    for (auto& value : rows.value) value[lane] = 0;
   write_results(warp, site, mask, rows);
   if (site.resident != 0) predicate(warp, site.resident) |= mask; // all memory is resident
-  observe_texels(op, warp, mask, rows.address.of);
+  observe_texels(op, warp, mask & ~dropped, rows.address.of);
   return op + 1;
 }
 
@@ -231,7 +253,11 @@ const Op* read_attribute(const Op* op, Warp* warp) {
   for (const int lane : EachLane(acting(op, warp))) {
     const std::uint64_t reference = row<std::uint64_t>(warp, op->src[0])[lane];
     const BoundTexture* const texture = bound_texture(op, warp, lane, reference, wanted);
-    if (texture == nullptr) return nullptr;
+    if (texture == nullptr && warp->state == WarpState::trapped) return nullptr;
+    if (texture == nullptr) {
+      row<std::uint32_t>(warp, op->dst[0])[lane] = 0;
+      continue;
+    }
     row<std::uint32_t>(warp, op->dst[0])[lane] = attribute(*texture, word, row<std::int32_t>(warp, op->src[1])[lane]);
   }
   return op + 1;

@@ -2,6 +2,7 @@
 // The handlers of texture and surface instructions. Op::extra is the instruction's place in Program::textures.
 #pragma once
 
+#include "emulator/exec/state/tool_finding.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/isa/table.hpp"
 
@@ -22,7 +23,10 @@ const Op* is_texture_type(const Op* op, Warp* warp);
 
 const TextureSite& texture_site(const Op* op, const Warp* warp);
 
-/// The texture or surface of a lane's reference; null after a trap.
+/// A lane may not access a texture or surface. True: memcheck drops the access; otherwise the kernel stops.
+bool refuse_texture(const Op* op, Warp* warp, int lane, ToolFinding::Kind finding, std::string why);
+
+/// The texture or surface of a lane's reference; null: refused.
 const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint64_t reference, isa::Type wanted);
 
 /// The lanes of a mask whose value in a row equals that of one of them: usually all.

@@ -66,7 +66,10 @@ template <Form f> struct ConvertToFloat { // integer to f32, f64, f16, bf16; no 
   using D = Lane<f.type(0)>;
   using S = Lane<f.type(1)>;
   static constexpr bool half = bits(f.type(0)) == 16;
-  static constexpr Rounding rounding = half ? Rounding::nearest : rounding_of(f);
+  // Down is toward zero where no number is negative. clang converts vectors of such numbers to differences: 0 - 0 would
+  // be -0, rounded down.
+  static constexpr bool cut = std::is_unsigned_v<S> && rounding_of(f) == Rounding::down;
+  static constexpr Rounding rounding = half ? Rounding::nearest : cut ? Rounding::zero : rounding_of(f);
   static D lane(S a) {
     if constexpr (f.has(Word::w_sat)) { // to 0 and 1
       constexpr D one = half ? static_cast<D>(f.type(0) == Type::f16 ? 0x3c00 : 0x3f80) : D{1};

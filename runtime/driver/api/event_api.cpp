@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events. Recording and waiting are in stream_api.cpp.
 #include "runtime/driver/machine/event.hpp"
+#include "runtime/driver/machine/host_races.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 using namespace warplens::runtime;
@@ -38,14 +39,17 @@ CUresult cuEventDestroy_v2(CUevent event) {
 CUresult cuEventQuery(CUevent event) {
   return serve_for(event, [&](Context& context) {
     const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
-    if (!mark || mark->reached.load(std::memory_order_acquire)) return context.fault();
-    return CUDA_ERROR_NOT_READY;
+    if (mark && !mark->reached.load(std::memory_order_acquire)) return CUDA_ERROR_NOT_READY;
+    if (HostRaces* const races = host_races(); races != nullptr && mark) races->synchronized(*mark);
+    return context.fault();
   });
 }
 
 CUresult cuEventSynchronize(CUevent event) {
   return serve_for(event, [&](Context& context) {
-    if (const std::shared_ptr<Mark> mark = find_for_host(event)->mark()) mark->wait();
+    const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
+    if (mark) mark->wait();
+    if (HostRaces* const races = host_races(); races != nullptr && mark) races->synchronized(*mark);
     context.flush_printed();
     return context.fault();
   });

@@ -50,6 +50,9 @@ CUresult launch(KernelLaunch kernel, CUfunction function, CUstream handle, void*
         set_arguments(kernel, parameters, extra);
         context.flush_printed();
         kernel.stream = stream->id();
+        if (warplens::api::Sanitizer* const tools = sanitizer())
+          kernel.checked = std::make_shared<warplens::api::Sanitizer::Checked>(
+              warplens::api::Sanitizer::Checked{tools->next_order(), warplens::api::HostStack::here(), false});
         stream->submit(std::move(kernel));
       },
       name);

@@ -16,8 +16,9 @@ Memory& memory() { return Machine::instance().memory(); }
 /// The allocation that begins at the address. Throws Failure CUDA_ERROR_INVALID_VALUE.
 Allocation at(std::uint64_t address, std::initializer_list<Kind> kinds) {
   const std::optional<Allocation> found = memory().find(address);
-  require(found && found->begin == address && std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end() &&
-          !found->dying);
+  const bool fits = found && found->begin == address &&
+                    std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end() && !found->dying;
+  if (!fits) throw Failure{CUDA_ERROR_INVALID_VALUE, {}, wrong_free(address)};
   return *found;
 }
 

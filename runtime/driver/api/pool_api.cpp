@@ -62,7 +62,7 @@ CUresult PTSZ(cuMemFreeAsync)(CUdeviceptr address, CUstream handle) {
     Memory& memory = Machine::instance().memory();
     const bool found = memory.begin_free(address, Allocation::Kind::pool).has_value() ||
                        memory.begin_free(address, Allocation::Kind::device).has_value();
-    require(found);
+    if (!found) throw Failure{CUDA_ERROR_INVALID_VALUE, {}, wrong_free(address)};
     stream->submit(PoolFree{address});
   });
 }

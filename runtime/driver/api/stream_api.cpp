@@ -3,6 +3,7 @@
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/graph/capture.hpp"
 #include "runtime/driver/machine/event.hpp"
+#include "runtime/driver/machine/host_races.hpp"
 
 #include <algorithm>
 
@@ -62,6 +63,7 @@ CUresult PTSZ(cuStreamQuery)(CUstream handle) {
     if (const std::shared_ptr<Capture> capturing = stream->capture())
       capturing->refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     if (!stream->idle()) return CUDA_ERROR_NOT_READY;
+    if (HostRaces* const races = host_races()) races->synchronized(*stream);
     return context.fault();
   });
 }

@@ -128,6 +128,7 @@ public:
   [[nodiscard]] unsigned long long flags() const { return flags_; }
   /// A graph of the same shape, with the current parameters.
   [[nodiscard]] std::shared_ptr<Graph> current() const;
+  using Edges = std::map<const Node*, std::vector<const void*>>;
 
 private:
   struct Step {
@@ -142,6 +143,7 @@ private:
   std::shared_ptr<Graph> shape_; ///< as instantiated, with the original parameters
   std::vector<Step> steps_;      ///< child graphs are flattened
   unsigned long long flags_;
+  Edges edges_; ///< for racecheck: what each node waits for; children are flattened
 };
 
 /// All graphs of the process, by handle.

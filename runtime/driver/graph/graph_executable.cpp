@@ -2,6 +2,7 @@
 // Instantiated graphs.
 #include "runtime/driver/graph/graph.hpp"
 #include "runtime/driver/machine/event.hpp"
+#include "runtime/driver/machine/host_races.hpp"
 
 #include <algorithm>
 
@@ -26,10 +27,33 @@ std::vector<Node*> flattened(const Graph& graph) {
   return list;
 }
 
+/// What each node waits for. The nodes of a child graph wait for what it waits for, and whoever waits for it waits for
+/// all of them.
+using Edges = Executable::Edges;
+
+void collect_edges(const Graph& graph, const std::vector<const void*>& outside, Edges& edges) {
+  for (const Node* node : graph.ordered()) {
+    std::vector<const void*> after = outside;
+    for (const Node* before : node->after) {
+      const auto* child = std::get_if<ChildGraph>(&before->content);
+      if (child == nullptr) {
+        after.push_back(before);
+        continue;
+      }
+      for (const Node* inside : flattened(*child->graph)) after.push_back(inside);
+      const std::vector<const void*>& around = edges[before]; // for children without nodes
+      after.insert(after.end(), around.begin(), around.end());
+    }
+    if (const auto* child = std::get_if<ChildGraph>(&node->content)) collect_edges(*child->graph, after, edges);
+    edges[node] = std::move(after);
+  }
+}
+
 } // namespace
 
 Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(graph.clone()), flags_(flags) {
   for (const Node* node : flattened(graph)) steps_.push_back({node, copy(node->content)});
+  if (host_races() != nullptr) collect_edges(graph, {}, edges_);
 }
 
 /// Later changes to the graph do not affect the executable.
@@ -201,9 +225,13 @@ void Executable::launch(Stream& stream) {
   for (const std::shared_ptr<const Condition>& condition : shape_->conditions)
     if (condition->set_at_launch) stream.submit(Work{[condition] { condition->value() = condition->first; }});
   const Submission submission(stream.context());
+  std::optional<HostRaces::Graph> order;
+  if (host_races() != nullptr && !stream.capture()) order.emplace(stream, stream.waits_for());
   for (const Step& s : steps_) {
-    if (!s.enabled) continue;
-    if (std::optional<Operation> operation = std::visit(submission, s.content)) stream.submit(std::move(*operation));
+    if (order) order->begin(s.node, edges_[s.node]);
+    if (s.enabled)
+      if (std::optional<Operation> operation = std::visit(submission, s.content)) stream.submit(std::move(*operation));
+    if (order) order->end(s.node);
   }
 }
 

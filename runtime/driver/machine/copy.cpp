@@ -73,7 +73,8 @@ void require_covered(const char* what, const Box& box, std::uint64_t width, std:
   throw Failure{CUDA_ERROR_INVALID_VALUE,
                 near ? fmt::format("the {} ({} bytes at {:#x}) exceeds its allocation ({} bytes at {:#x})", what, bytes,
                                    box.address, near->size, near->begin)
-                     : fmt::format("the {} ({} bytes at {:#x}) is not device memory", what, bytes, box.address)};
+                     : fmt::format("the {} ({} bytes at {:#x}) is not device memory", what, bytes, box.address),
+                wrong_access(box.address, bytes, what != std::string_view(kSource))};
 }
 
 Transfer linear_transfer(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side, std::uint64_t bytes) {
@@ -123,7 +124,7 @@ CUresult transfer_now(Stream& stream, Transfer transfer) {
     transfer_async(stream, std::move(transfer));
     return CUDA_SUCCESS;
   }
-  stream.run(std::move(transfer.copy));
+  stream.run(std::move(transfer.copy), true);
   stream.context().flush_printed();
   return stream.context().fault();
 }
@@ -132,7 +133,7 @@ void transfer_async(Stream& stream, Transfer transfer) {
   Copy& copy = transfer.copy;
   if (copy.width == 0) return;
   if (stream.capture()) return stream.submit(std::move(copy));
-  if (transfer.pageable_to || stream.idle()) return stream.run(std::move(copy));
+  if (transfer.pageable_to || stream.idle()) return stream.run(std::move(copy), transfer.pageable_to);
   if (transfer.pageable_from) {
     // The program can change its memory as soon as this returns.
     const std::uint64_t bytes = extent(copy.from, copy.width, copy.rows, copy.slices);

@@ -181,6 +181,18 @@ void check(const KernelLaunch& launch) {
   check_cooperative(launch);
 }
 
+namespace {
+
+/// Launches of a graph are ordered where they run.
+api::Sanitizer::Checked checked_of(const KernelLaunch& launch) {
+  if (launch.checked) return *launch.checked;
+  api::Sanitizer::Checked checked;
+  if (sanitizer() != nullptr) checked.order = sanitizer()->next_order();
+  return checked;
+}
+
+} // namespace
+
 void perform_launch(const KernelLaunch& launch, Context& context) {
   api::LaunchRequest request = request_of(launch);
   const std::shared_ptr<Observer> told = observer();
@@ -192,6 +204,10 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   // With one stream and no memory that the host can write, a kernel that waits for a change would wait forever.
   request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
   request.past_ends = !strict();
+  request.options.sanitizer = sanitizer();
+  request.checked = checked_of(launch);
+  if (const auto stack = context.limits.find(CU_LIMIT_STACK_SIZE); stack != context.limits.end())
+    request.stack_bytes = stack->second;
   Expected<api::LaunchReport> report = [&] {
     const LaunchShown shown(request);
     return api::launch(request);
@@ -207,7 +223,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
     context.add_printed(one.printed);
     for (const std::string& warning : api::Overruns::instance().fresh(one, {})) tell(warning);
     if (one.trap) {
-      tell_trap(*one.trap);
+      if (sanitizer() == nullptr) tell_trap(*one.trap); // the tools have a message
       context.set_fault(fault_of(*one.trap_kind));
     }
     if (one.analyzed || (one.trap && selected)) told->finished(one);

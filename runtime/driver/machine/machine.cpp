@@ -4,6 +4,7 @@
 #include "api/launch/overruns.hpp"
 #include "api/session/environment.hpp"
 #include "runtime/driver/machine/array.hpp"
+#include "runtime/driver/machine/checks.hpp"
 #include "runtime/driver/machine/event.hpp"
 #include "runtime/driver/machine/limits.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -43,10 +44,12 @@ void finish(int status, void*) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (context->idle()) continue;
     sum_up();
+    finish_tools();
     std::fflush(nullptr);
     _exit(status);
   }
   sum_up();
+  finish_tools();
 }
 
 } // namespace
@@ -78,6 +81,7 @@ CUresult Machine::initialise() {
   default_pool_ = current_pool_ = std::make_shared<Pool>(properties);
   pools.add(default_pool_);
   set_observer(observer_from_environment(device_));
+  start_tools();
   hold_limits();
   process_.store(getpid(), std::memory_order_release);
   on_exit(finish, nullptr);

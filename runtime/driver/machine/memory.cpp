@@ -51,6 +51,7 @@ std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const 
   Allocation& made = allocations_[begin];
   made = {kind, begin, size, next_id_++, flags, owner, *buffer};
   count(made);
+  tell_allocated(made, (*buffer)->name());
   return begin;
 }
 
@@ -58,6 +59,7 @@ void Memory::add(Allocation allocation) {
   const std::lock_guard lock(mutex_);
   allocation.id = next_id_++;
   count(allocation);
+  tell_allocated(allocation, allocation.buffer ? allocation.buffer->name() : "");
   allocations_[allocation.begin] = std::move(allocation);
 }
 
@@ -67,6 +69,7 @@ bool Memory::free(std::uint64_t address, Allocation::Kind kind) {
   if (found == allocations_.end() || found->second.kind != kind) return false;
   uncount(found->second);
   allocations_.erase(found);
+  tell_freed(address);
   return true;
 }
 
@@ -75,6 +78,7 @@ std::optional<Allocation> Memory::begin_free(std::uint64_t address, Allocation::
   const auto found = allocations_.find(address);
   if (found == allocations_.end() || found->second.kind != kind || found->second.dying) return std::nullopt;
   found->second.dying = true;
+  tell_dying(address);
   return found->second;
 }
 
@@ -85,6 +89,14 @@ void Memory::free_all_of(const void* owner) {
     uncount(entry.second);
     return true;
   });
+}
+
+std::vector<Allocation> Memory::host_writable() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Allocation> list;
+  for (const auto& [begin, allocation] : allocations_)
+    if (is_host_writable(allocation.kind)) list.push_back(allocation);
+  return list;
 }
 
 std::optional<Allocation> Memory::find(std::uint64_t address) const {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace warplens::runtime {
 
@@ -49,6 +50,8 @@ public:
 
   /// The allocation that contains the address.
   [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
+  /// All allocations that the host can write directly.
+  [[nodiscard]] std::vector<Allocation> host_writable() const;
   /// Whether all bytes are in one allocation.
   [[nodiscard]] bool covers(std::uint64_t address, std::uint64_t size) const;
   /// Whether any byte is in an allocation.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/operation.hpp"
 
+#include "runtime/driver/machine/host_races.hpp"
 #include "runtime/driver/machine/launch.hpp"
 #include "runtime/driver/machine/pool.hpp"
 #include "runtime/driver/machine/serve.hpp"
@@ -44,8 +45,14 @@ void fill(const Fill& f) {
 struct Performer {
   Context& context;
   void operator()(const KernelLaunch& launch) const { perform_launch(launch, context); }
-  void operator()(const Copy& c) const { copy(c); }
-  void operator()(const Fill& f) const { fill(f); }
+  void operator()(const Copy& c) const {
+    if (HostRaces* const races = host_races()) races->touch(c);
+    copy(c);
+  }
+  void operator()(const Fill& f) const {
+    if (HostRaces* const races = host_races()) races->touch(f);
+    fill(f);
+  }
   void operator()(const HostCall& call) const { call.function(call.data); }
   void operator()(const StreamCallback& call) const {
     context.flush_printed();
@@ -55,8 +62,11 @@ struct Performer {
   void operator()(const EventWait& wait) const {
     if (wait.mark) wait.mark->wait();
   }
-  void operator()(const PoolAllocation&) const {}
+  void operator()(const PoolAllocation& allocation) const {
+    if (HostRaces* const races = host_races()) races->touch(allocation);
+  }
   void operator()(const PoolFree& free) const {
+    if (HostRaces* const races = host_races()) races->touch(free);
     Machine& machine = Machine::instance();
     const std::optional<Allocation> found = machine.memory().find(free.address);
     if (!found || !machine.memory().free(free.address, found->kind)) return;

@@ -26,8 +26,9 @@ struct KernelLaunch {
   std::optional<api::Extent> cluster = {};
   std::uint64_t shared_bytes = 0; ///< dynamic
   bool cooperative = false;
-  std::vector<std::byte> parameters = {}; ///< laid out as the kernel's parameter space
-  std::uint64_t stream = 0;               ///< Stream::id(), for reports; 0: of a graph
+  std::vector<std::byte> parameters = {};                      ///< laid out as the kernel's parameter space
+  std::uint64_t stream = 0;                                    ///< Stream::id(), for reports; 0: of a graph
+  std::shared_ptr<const api::Sanitizer::Checked> checked = {}; ///< with tools: where the program made the launch
 };
 
 /// A box of bytes; arrays are also memory (their rows have a pitch).

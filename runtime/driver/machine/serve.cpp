@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <new>
 #include <set>
+#include <utility>
 
 namespace warplens::runtime {
 
@@ -25,8 +26,17 @@ CUresult unsupported(const char* what) {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+namespace {
+thread_local std::shared_ptr<api::CheckMessage> found_now; // about the call that fails
+} // namespace
+
+void failed(const char* function, CUresult code) {
+  if (sanitizer() != nullptr) tell_failure(function, code, std::exchange(found_now, nullptr));
+}
+
 CUresult translate(const char* function, const Failure& failure) {
-  if (!failure.text.empty()) tell(fmt::format("{}: {}", function, failure.text));
+  found_now = failure.found;
+  if (!failure.text.empty() && sanitizer() == nullptr) tell(fmt::format("{}: {}", function, failure.text));
   return failure.code;
 }
 

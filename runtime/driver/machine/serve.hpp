@@ -23,6 +23,7 @@
 // inside extern "C".
 #pragma once
 
+#include "runtime/driver/machine/checks.hpp"
 #include "runtime/driver/machine/machine.hpp"
 
 #include <exception>
@@ -35,6 +36,7 @@ namespace warplens::runtime {
 struct Failure {
   CUresult code{};
   std::string text;
+  std::shared_ptr<api::CheckMessage> found = {}; ///< what a tool says about it
 };
 
 /// Throws unless the condition holds.
@@ -55,7 +57,11 @@ CUresult unsupported(const char* what);
 CUresult translate(const char* function, const std::exception& exception);
 CUresult translate(const char* function, const Failure& failure);
 
-template <class Body> CUresult serve(Body&& body, const char* function = __builtin_FUNCTION()) noexcept {
+/// An exported function has failed.
+void failed(const char* function, CUresult code);
+
+/// serve() without telling the tools of a failure.
+template <class Body> CUresult answer_of(Body&& body, const char* function) noexcept {
   const auto answer = [&](auto&... argument) {
     if constexpr (std::is_same_v<std::invoke_result_t<Body, decltype(argument)...>, CUresult>) {
       return body(argument...);
@@ -83,6 +89,13 @@ template <class Body> CUresult serve(Body&& body, const char* function = __built
   } catch (const std::exception& exception) {
     return translate(function, exception);
   }
+}
+
+template <class Body> CUresult serve(Body&& body, const char* function = __builtin_FUNCTION()) noexcept {
+  const CUresult result = answer_of(std::forward<Body>(body), function);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    failed(function, result);
+  return result;
 }
 
 /// The object behind a handle. Throws Failure: CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.

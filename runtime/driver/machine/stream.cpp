@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/stream.hpp"
 
+#include "runtime/driver/machine/host_races.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <thread>
@@ -74,6 +75,7 @@ void Stream::wait_for(std::uint64_t number) const {
 void Stream::submit(Operation operation) {
   if (const std::shared_ptr<Capture> capturing = capture()) return capturing->add(*this, std::move(operation));
   refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (host_races() != nullptr) return run_in_order(std::move(operation));
   // As with CUDA, a host that is far ahead waits.
   constexpr std::uint64_t kMostPending = 1024;
   if (const std::uint64_t number = submitted_.load(); number > kMostPending) wait_for(number - kMostPending);
@@ -83,8 +85,38 @@ void Stream::submit(Operation operation) {
   enqueue(std::move(item));
 }
 
-void Stream::run(Operation operation) {
+std::set<std::uint64_t> Stream::waits_for() const {
+  std::set<std::uint64_t> list;
+  const std::lock_guard order(context_.order_);
+  if (kind_ == Kind::blocking || kind_ == Kind::per_thread) list.insert(context_.legacy_->id());
+  if (kind_ != Kind::legacy) return list;
+  for (const std::weak_ptr<Stream>& weak : context_.all_)
+    if (const std::shared_ptr<Stream> stream = weak.lock())
+      if (stream.get() != this && stream->kind_ != Kind::non_blocking) list.insert(stream->id_);
+  return list;
+}
+
+void Stream::run_in_order(Operation operation) {
+  HostRaces& races = *host_races();
+  const auto turn = races.turn(operation);
+  const std::set<std::uint64_t> after = waits_for();
+  std::unique_lock order(context_.order_);
+  Item item{submitted_.load() + 1, {}, std::move(operation)};
+  submitted_.store(item.number);
+  order.unlock();
+  races.begin(*this, after, item.operation);
+  races.open_pages();
+  execute(item);
+  races.close_pages();
+}
+
+void Stream::run(Operation operation, bool host_waits) {
   refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (HostRaces* const races = host_races()) {
+    run_in_order(std::move(operation));
+    if (host_waits) races->synchronized(*this);
+    return;
+  }
   std::unique_lock order(context_.order_);
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
@@ -101,6 +133,7 @@ void Stream::synchronize() {
   order.unlock();
   wait_for(number);
   for (const Dependency& d : before) d.stream->wait_for(d.number);
+  if (HostRaces* const races = host_races()) races->synchronized(*this);
 }
 
 bool Stream::idle() const {

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace warplens::runtime {
@@ -47,8 +48,9 @@ public:
   Stream(Context& context, Kind kind, int priority);
 
   void submit(Operation operation);
-  /// Throws Failure if the stream is captured.
-  void run(Operation operation);
+  /// Throws Failure if the stream is captured. `host_waits`: the call does not return before the operation has ended,
+  /// whatever the stream has done before; otherwise the program cannot rely on it.
+  void run(Operation operation, bool host_waits = false);
   /// Waits for all work submitted so far, including the work that the stream waits for. Throws Failure if captured.
   void synchronize();
   /// Whether all work submitted so far, including the work that the stream would wait for, has completed.
@@ -58,6 +60,8 @@ public:
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] int priority() const { return priority_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
+  /// The streams whose work submitted so far the next operation waits for.
+  [[nodiscard]] std::set<std::uint64_t> waits_for() const;
 
   /// The value from cuStreamSetAttribute; zeros otherwise.
   [[nodiscard]] CUstreamAttrValue attribute(CUstreamAttrID id) const;
@@ -85,6 +89,7 @@ private:
   void enqueue(Item item);
   void work();
   void execute(Item& item);
+  void run_in_order(Operation operation);
   std::optional<Item> next();
 
   Context& context_;

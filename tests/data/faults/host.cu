@@ -172,7 +172,7 @@ __device__ unsigned module_variable[32];
 // memcheck, API error: a block of 2048 threads
 // rule: CUDA C++ Programming Guide, Features and Technical Specifications
 // steps: alloc a 8192; launch count_up 1 2048 a; sync; free a
-// fixed: alloc a 8192; launch count_up 2 1024 a; sync; free a
+// fixed: alloc a 8192; launch count_up 1 1024 a; sync; free a
 // expect: kind=api_error call=cuLaunchKernel error=1
 // CASE launch_of_no_block
 // memcheck, API error: an empty grid, computed from an element count of 0
@@ -226,7 +226,7 @@ __device__ unsigned module_variable[32];
 // memcheck, API error: clusters of 64 blocks
 // rule: CUDA C++ Programming Guide, Thread Block Clusters
 // steps: alloc a 128; launch count_up 64 32 a cluster=64; sync; free a
-// fixed: alloc a 128; launch double_it 8 32 a a cluster=8; sync; free a
+// fixed: alloc a 128; launch count_up 1 32 a cluster=1; sync; free a
 // expect: kind=api_error call=cuLaunchKernelEx error=912
 // CASE grid_too_large_to_cooperate
 // memcheck, API error: a cooperative grid whose blocks cannot all be resident

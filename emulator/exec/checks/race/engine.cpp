@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses: from the lanes of a warp to records, and the comparison with those before.
+#include "emulator/exec/checks/race/engine.hpp"
+
+#include <bit>
+
+namespace warplens::exec::race {
+
+namespace {
+
+// With them, a line takes less than 16 bytes for each of its bytes.
+constexpr std::size_t kMostReads = 32, kMostWrites = 64;
+constexpr std::uint32_t kWord = 4;
+
+// `count` set bits from bit `first` on.
+constexpr std::uint32_t bits(std::uint32_t first, std::uint32_t count) {
+  return count >= 32 ? ~0u : ((1u << count) - 1) << first;
+}
+
+// Whether whatever is unordered with `old` and conflicts with it also does so with `record`, if old happens before it.
+bool dominates(const Record& record, const Record& old) {
+  if (!record.writes() && old.writes()) return false;
+  return !record.strong() || (record.scope() == old.scope() && record.size() == old.size());
+}
+
+} // namespace
+
+std::uint64_t Touch::address(int lane) const {
+  if (offsets != nullptr) return lanes.base + static_cast<std::uint64_t>(offsets[lane]);
+  const std::int64_t distance = lane < 16 ? lane * lanes.stride[0] : lanes.half + (lane - 16) * lanes.stride[1];
+  return lanes.base + static_cast<std::uint64_t>(distance);
+}
+
+Engine::Engine(const Grid& grid, std::span<const Meaning> meanings, Memory& global, const Timeline& timeline, Time now)
+    : grid_(grid), warps_(grid.shape.warps()), meanings_(meanings), global_(global), timeline_(timeline), begin_(now),
+      now_(now + 1) {}
+
+std::uint64_t Engine::Grid::cluster_of(std::uint64_t cta) const {
+  if (shape.cluster_ctas() == 1) return cta;
+  const std::uint64_t x = cta % shape.grid[0] / shape.cluster[0],
+                      y = cta / shape.grid[0] % shape.grid[1] / shape.cluster[1],
+                      z = cta / shape.grid[0] / shape.grid[1] / shape.cluster[2];
+  return (z * (shape.grid[1] / shape.cluster[1]) + y) * (shape.grid[0] / shape.cluster[0]) + x;
+}
+
+Block& Engine::begin(std::uint64_t cta) {
+  const auto first_warp = static_cast<std::uint32_t>(cta * warps_);
+  auto running = std::make_unique<Running>(Running{{cta, first_warp, warps_, grid_.lockstep}, {}});
+  running->shared.space = isa::Space::shared;
+  running->shared.cta = cta;
+  return (blocks_[cta] = std::move(running))->threads;
+}
+
+void Engine::end(std::uint64_t cta) { blocks_.erase(cta); }
+
+Memory* Engine::shared(std::uint64_t cta) {
+  const auto at = blocks_.find(cta);
+  return at != blocks_.end() ? &at->second->shared : nullptr;
+}
+
+void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory& memory, const Values& values) {
+  const Meaning& meaning = meanings_[touch.instruction];
+  // The time of a warp goes on when it synchronises. Where the lanes of one instruction may meet each other, or those
+  // of the one before in lockstep, it is a new one.
+  const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
+  if (grid_.lockstep || (touch.kind != AccessKind::load && !one_sequence)) block.warp(warp).epoch = ++now_;
+  // 9.7.9.25: asynchronous reductions are .relaxed.gpu
+  const Scope scope = meaning.strong                                                ? meaning.scope
+                      : meaning.asynchronous && touch.kind == AccessKind::reduction ? Scope::gpu
+                                                                                    : Scope::none;
+  const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
+  Record record;
+  record.time = std::max(block.warp(warp).epoch, begin_ + 1);
+  record.warp = block.first_warp() + warp;
+  record.what = Record::describe(touch.instruction, touch.kind, scope, size);
+  if (meaning.asynchronous) record.what |= Record::kAsynchronous;
+  if (meaning.asynchronous && meaning.step != Step::completing_copy)
+    for (const int lane : EachLane(touch.mask)) {
+      LaneCopies& copies = block.copies(warp, lane);
+      Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
+      open = std::min(open, record.time);
+    }
+  const Current at{block, warp, touch, memory, values};
+  pieces(at, record);
+  if (!meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
+}
+
+void Engine::pieces(const Current& at, Record record) {
+  const Touch& t = at.touch;
+  const Mask first = t.mask & -t.mask;
+  if (t.run != 0) {
+    record.lanes = first;
+    return range(at, record, t.lanes.base, t.run);
+  }
+  if (t.offsets != nullptr) {
+    for (Mask left = t.mask; left != 0;) { // lanes in a row that share an address are one record
+      const std::uint64_t address = t.address(__builtin_ctz(left));
+      record.lanes = 0;
+      for (; left != 0 && t.address(__builtin_ctz(left)) == address; left &= left - 1) record.lanes |= left & -left;
+      one_address(at, record);
+      range(at, record, address, t.lane_bytes);
+    }
+    return;
+  }
+  const auto& [base, stride, half] = t.lanes;
+  if (stride[0] == stride[1] && half == 16 * stride[0]) return sequence(at, record, base, stride[0], t.mask);
+  const std::uint64_t second = base + static_cast<std::uint64_t>(half - 16 * stride[1]);
+  if ((t.mask & 0xffff) != 0) sequence(at, record, base, stride[0], t.mask & 0xffff);
+  if ((t.mask >> 16) != 0) sequence(at, record, second, stride[1], t.mask & 0xffff'0000u);
+}
+
+// Lanes at equal distances.
+void Engine::sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+  const std::uint32_t size = at.touch.lane_bytes;
+  const auto of_lane = [&](int lane) { return base + static_cast<std::uint64_t>(lane * stride); };
+  const std::int64_t step = stride < 0 ? -stride : stride;
+  if (stride == 0 || (lanes & (lanes - 1)) == 0) {
+    record.lanes = lanes;
+    one_address(at, record);
+    return range(at, record, of_lane(__builtin_ctz(lanes)), size);
+  }
+  if (step < size || step > kLineBytes || size > kLineBytes || (base & (size - 1)) != 0) {
+    for (const int lane : EachLane(lanes)) {
+      record.lanes = Mask{1} << lane;
+      range(at, record, of_lane(lane), size);
+    }
+    return;
+  }
+  record.what |= Record::kSequence;
+  const bool whole = ((base | static_cast<std::uint64_t>(step) | size) & (kWord - 1)) == 0;
+  const Mask from_zero = lanes >> __builtin_ctz(lanes);
+  if (whole && step == size && (from_zero & (from_zero + 1)) == 0) return dense(at, record, base, stride, lanes);
+  std::array<std::uint32_t, 4> found{}; // bytes; of words, the first
+  std::uint64_t line = of_lane(__builtin_ctz(lanes)) & ~std::uint64_t{kLineBytes - 1};
+  const auto flush = [&] {
+    record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
+    record.granules = found[0];
+    whole ? words(at, record, line) : bytes(at, record, line, found);
+    found = {};
+  };
+  for (const int lane : EachLane(lanes)) {
+    const std::uint64_t address = of_lane(lane), its_line = address & ~std::uint64_t{kLineBytes - 1};
+    if (its_line != line) flush();
+    line = its_line;
+    const auto place = static_cast<std::uint32_t>(address - line);
+    if (whole)
+      found[0] |= bits(place / kWord, size / kWord);
+    else
+      found[place / kFineBytes] |= bits(place % kFineBytes, size);
+  }
+  flush();
+}
+
+// Words of lanes in a row, without gaps.
+void Engine::dense(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+  const int first = __builtin_ctz(lanes), last = 31 - __builtin_clz(lanes);
+  const std::uint64_t low = base + static_cast<std::uint64_t>((stride > 0 ? first : last) * stride),
+                      high =
+                          base + static_cast<std::uint64_t>((stride > 0 ? last : first) * stride) + at.touch.lane_bytes;
+  for (std::uint64_t line = low & ~std::uint64_t{kLineBytes - 1}; line < high; line += kLineBytes) {
+    const std::uint32_t from = low > line ? static_cast<std::uint32_t>(low - line) : 0,
+                        to = high < line + kLineBytes ? static_cast<std::uint32_t>(high - line) : kLineBytes;
+    record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
+    record.granules = bits(from / kWord, (to - from) / kWord);
+    words(at, record, line);
+  }
+}
+
+// All lanes of the record access all these bytes.
+void Engine::range(const Current& at, Record record, std::uint64_t address, std::uint64_t size) {
+  const bool whole = ((address | size) & (kWord - 1)) == 0;
+  const std::uint64_t end = address + size;
+  for (std::uint64_t line = address & ~std::uint64_t{kLineBytes - 1}; line < end; line += kLineBytes) {
+    const auto from = static_cast<std::uint32_t>(std::max(address, line) - line),
+               to = static_cast<std::uint32_t>(std::min(end, line + kLineBytes) - line);
+    if (whole) {
+      record.granules = bits(from / kWord, (to - from) / kWord);
+      words(at, record, line);
+      continue;
+    }
+    std::array<std::uint32_t, 4> found{};
+    for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
+      const std::uint32_t low = std::max(from, quarter * kFineBytes), high = std::min(to, (quarter + 1) * kFineBytes);
+      if (low < high) found[quarter] = bits(low % kFineBytes, high - low);
+    }
+    bytes(at, record, line, found);
+  }
+}
+
+void Engine::words(const Current& at, const Record& record, std::uint64_t line) {
+  Line& l = at.memory.shadow.line(line);
+  if (!l.fine) return visit(at, l, record, line, kWord);
+  for (int quarter = 0; quarter < 4; ++quarter)
+    if (const Record part = quartered(record, quarter); part.granules != 0)
+      visit(at, (*l.fine)[static_cast<std::size_t>(quarter)], part, line + static_cast<unsigned>(quarter) * kFineBytes,
+            1);
+}
+
+void Engine::bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& found) {
+  Line& l = at.memory.shadow.line(line);
+  l.refine();
+  const std::uint32_t lanes = record.lanes;
+  for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
+    if (found[quarter] == 0) continue;
+    record.granules = found[quarter];
+    if (record.sequence()) {
+      record.lanes = lanes;
+      record.lanes = Record::pack(record.base() - static_cast<int>(quarter * kFineBytes), record.stride());
+    }
+    visit(at, (*l.fine)[quarter], record, line + quarter * kFineBytes, 1);
+  }
+}
+
+void Engine::visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule) {
+  if (!line.writes.empty()) compare(at, line.writes, record, address, granule);
+  if (record.writes() && !line.reads.empty()) compare(at, line.reads, record, address, granule);
+  remember(at, line, record);
+}
+
+// Reports what races with the record, and forgets what it stands for from now on.
+void Engine::compare(const Current& at, Records& list, const Record& record, std::uint64_t address,
+                     std::uint32_t granule) {
+  bool some_empty = false;
+  const Time known = at.block.warp(at.warp).block.time;
+  const bool reaches_all = record.scope() >= Scope::gpu;
+  for (Record& old : list) {
+    const std::uint32_t common = old.granules & record.granules;
+    if (common == 0) continue;
+    if (reaches_all && old.scope() >= Scope::gpu && old.size() == record.size()) continue; // morally strong
+    // Most often a barrier of the block has ordered them.
+    const bool behind_barrier =
+        old.time <= known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
+    const std::uint32_t racing = behind_barrier ? 0 : unordered(at, old, record, common, granule);
+    if (racing != 0 && !morally_strong(at.block, old, record)) report(at, old, record, racing, address, granule);
+    if (!dominates(record, old)) continue;
+    old.granules &= ~(common & ~racing);
+    some_empty = some_empty || old.granules == 0;
+  }
+  if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
+}
+
+// The newer of two accesses by the same lanes stands for both. Where there are too many, some are forgotten: a race may
+// be missed, none is invented.
+void Engine::remember(const Current& at, Line& line, const Record& record) {
+  const bool writes = record.writes();
+  Records& list = writes ? line.writes : line.reads;
+  constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
+  const auto stands_for = [&](Record& old) {
+    if (old.warp != record.warp || old.lanes != record.lanes) return false;
+    if (((old.what ^ record.what) & kStrength) != 0 || old.time <= begin_ || old.asynchronous()) return false;
+    const bool whole = (old.granules & ~record.granules) == 0;
+    if (!whole && (old.time != record.time || old.what != record.what)) return false;
+    const std::uint32_t granules = old.granules | record.granules;
+    old = record;
+    old.granules = granules;
+    return true;
+  };
+  const std::size_t most = writes ? kMostWrites : kMostReads, size = list.size();
+  Record* const records = list.begin();
+  if (line.next != 0 && line.next <= size && stands_for(records[line.next - 1])) return;
+  // A full list is a table by hash in its second half; its first half keeps the oldest records.
+  const std::size_t slot = most / 2 + Records::hash(record) % (most / 2);
+  if (size >= most && stands_for(records[slot])) return;
+  // Weak stores have replaced those before in compare(). Loops visit the records in the same order each time.
+  if (size < most && (!writes || record.strong()) && list.may_have_like(record))
+    for (std::size_t n = 0, i = line.next < size ? line.next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
+      if (stands_for(records[i])) {
+        line.next = static_cast<std::uint8_t>(i + 1);
+        return;
+      }
+  if (size >= most && !writes && ++line.forgotten % 8 == 0) {
+    const Time known = at.block.warp(at.warp).block.time;
+    list.remove_if([&](const Record& r) {
+      return !r.asynchronous() && at.block.holds(r.warp) && r.time > begin_ && r.time <= known &&
+             (r.granules & ~record.granules) == 0;
+    });
+  }
+  if (list.size() >= most) return list.replace(slot, record);
+  list.add(record);
+  line.next = static_cast<std::uint8_t>(list.size());
+}
+
+Distance Engine::distance(const Block& block, std::uint64_t cta) const {
+  if (cta == block.cta()) return Distance::cta;
+  return grid_.cluster_of(cta) == grid_.cluster_of(block.cta()) ? Distance::cluster : Distance::grid;
+}
+
+// 8.7.1: each scope includes the other's thread, and both overlap completely. Elements are aligned to their size, so
+// that those of the same size do.
+bool Engine::morally_strong(const Block& block, const Record& old, const Record& record) const {
+  if (!old.strong() || !record.strong() || old.size() != record.size()) return false;
+  const Distance apart = old.time <= begin_ ? Distance::grid : distance(block, old.warp / warps_);
+  return covers(old.scope(), apart) && covers(record.scope(), apart);
+}
+
+bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask second) const {
+  const std::uint64_t cta = old.warp / warps_;
+  const bool same_warp = old.warp == at.block.first_warp() + at.warp;
+  for (const int b : EachLane(second))
+    for (const int a : EachLane(first)) {
+      if (same_warp && a == b) { // program order, but copies go on
+        if (!old.asynchronous()) continue;
+        const bool completes = meanings_[old.instruction()].step == Step::completing_copy;
+        if (!completes && old.time <= at.block.copies_done(at.warp, b, now_)) continue;
+      }
+      if (!at.block.knows(at.warp, b, {cta, old.warp, a}, old.time, old.asynchronous())) return false;
+    }
+  return true;
+}
+
+// The granules that both accessed in no order.
+std::uint32_t Engine::unordered(const Current& at, const Record& old, const Record& record, std::uint32_t common,
+                                std::uint32_t granule) const {
+  if (old.time <= begin_) return timeline_.precedes(old.time) ? 0 : common;
+  const WarpState& w = at.block.warp(at.warp);
+  const auto until = [&](const Moment& m) { return old.asynchronous() ? m.copies : m.time; };
+  if (at.block.holds(old.warp)) {
+    if (old.time <= until(w.block)) return 0;
+    if (old.warp == record.warp) {
+      if (old.time <= until(w.warp)) return 0;
+      if (!old.asynchronous() && (old.same_lanes(record) || (grid_.lockstep && old.time < record.time))) return 0;
+    }
+  }
+  if (old.warp != record.warp && !w.lanes && w.known.empty()) return common;
+  std::uint32_t found = 0;
+  for (const int i : EachLane(common)) {
+    const int place = i * static_cast<int>(granule);
+    if (!in_order(at, old, old.lanes_at(place), record.lanes_at(place))) found |= 1u << i;
+  }
+  return found;
+}
+
+} // namespace warplens::exec::race

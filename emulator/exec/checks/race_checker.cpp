@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#define WARPLENS_LEVEL scalar
+#include "emulator/exec/checks/race_checker.hpp"
+
+#include "emulator/exec/access/async_copy.hpp"
+#include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/checks/race/stored_values.hpp"
+#include "emulator/exec/memory/memory.hpp"
+#include "emulator/exec/state/launch.hpp"
+
+#include <cstring>
+
+namespace warplens::exec {
+
+namespace {
+
+std::vector<race::Meaning> meanings_of(const Program& program) {
+  std::vector<race::Meaning> meanings;
+  for (const ir::Instruction& i : program.function->instructions)
+    meanings.push_back(race::meaning_of(program.module->spellings[i.form]));
+  return meanings;
+}
+
+bool is_of_mbarrier(race::Step step) { return step >= race::Step::mbarrier_init && step <= race::Step::mbarrier_other; }
+
+// Applies what a lane does to a copy of its object; true if the phase ends.
+bool ends_phase(const Op* op, Warp* warp, int lane, race::Step step, Mbarrier& object) {
+  const bool odd = object.odd_phase();
+  const auto* const values = row<std::uint32_t>(warp, op->src[1]);
+  if (step == race::Step::mbarrier_copies_arrive) {
+    if ((op->extra & kNoIncrement) == 0) object.add_pending();
+    object.arrive(1);
+  } else if (step == race::Step::mbarrier_arrive) {
+    const bool expects = (op->extra & kExpects) != 0;
+    const std::uint32_t count = expects ? 1 : values[lane];
+    if (expects) object.expect(values[lane]);
+    if ((op->extra & kDrops) != 0) object.drop(count);
+    object.arrive(count);
+  } else if (op->run == mbarrier_expect) {
+    object.expect(values[lane]);
+  } else if (op->run == mbarrier_complete) {
+    object.complete(values[lane]);
+  }
+  return object.odd_phase() != odd;
+}
+
+} // namespace
+
+RaceChecker::RaceChecker(const Launch& launch, race::Memory& global, const race::Timeline& timeline, race::Time now)
+    : program_(*launch.program), meanings_(meanings_of(program_)),
+      engine_(race::Engine::Grid{launch.shape, program_.module->sm < 70, launch.cooperative}, meanings_, global,
+              timeline, now),
+      stores_(program_.sites.size()), heap_(launch.heap != nullptr ? launch.heap->range() : AddressRange{}) {
+  std::unordered_map<const void*, std::uint32_t> sites;
+  for (const MemorySite& site : program_.sites)
+    if (site.kind == AccessKind::store) sites.emplace(&site, site.index);
+  for (const Op& op : program_.ops)
+    if (const auto site = sites.find(op.site); site != sites.end()) stores_[site->second] = &op;
+}
+
+void RaceChecker::begin_cta(std::uint64_t cta) { engine_.begin(cta); }
+void RaceChecker::end_cta(std::uint64_t cta) {
+  engine_.end(cta);
+  block_ = nullptr;
+}
+
+race::Block& RaceChecker::block_of(std::uint64_t cta) {
+  if (block_ == nullptr || block_->cta() != cta) {
+    block_ = &engine_.block(cta);
+    shared_ = engine_.shared(cta);
+  }
+  return *block_;
+}
+
+void RaceChecker::access(const WarpAccess& access) {
+  if (access.space != isa::Space::global && access.space != isa::Space::shared) return;
+  const std::uint64_t first = access.address(__builtin_ctz(access.mask));
+  if (access.space == isa::Space::global && heap_.overlaps(first, first + 1)) return; // freed blocks come back
+  race::Block& block = block_of(access.of.cta);
+  const race::Meaning& meaning = meanings_[access.site->instruction];
+  touch(access, block, meaning);
+  if (is_of_mbarrier(meaning.step)) object_accessed(access, block, meaning);
+}
+
+void RaceChecker::touch(const WarpAccess& access, race::Block& block, const race::Meaning& meaning) {
+  race::Touch touch{.instruction = access.site->instruction,
+                    .kind = access.site->kind,
+                    .lane_bytes = access.site->lane_bytes,
+                    .mask = access.mask,
+                    .lanes = access.lanes,
+                    .offsets = access.offsets};
+  if (meaning.run) { // the lanes stand for pieces of what one lane accesses
+    const auto begun = begun_.find({access.of.cta, access.of.warp, touch.instruction});
+    touch.run = static_cast<std::uint64_t>(__builtin_popcount(access.mask)) * touch.lane_bytes;
+    touch.mask = begun != begun_.end() ? begun->second.mask & -begun->second.mask : 1;
+  }
+  if (access.space == isa::Space::shared) return touch_lanes(access, block, touch);
+  engine_.access(block, access.of.warp, touch, engine_.global(),
+                 race::StoredValues(access, stores_[access.site->index]));
+}
+
+// Lanes may access the shared memory of different CTAs of the cluster.
+void RaceChecker::touch_lanes(const WarpAccess& access, race::Block& block, race::Touch touch) {
+  if (!access.site->cluster)
+    return engine_.access(block, access.of.warp, touch, *shared_,
+                          race::StoredValues(access, stores_[access.site->index]));
+  const Cta& cta = *access.warp->cta;
+  const std::vector<Cta*>& ctas = cta.cluster->ctas;
+  const auto rank_at = [&](std::uint64_t offset) {
+    return offset < kClusterStride ? cta.rank : static_cast<std::uint32_t>(offset / kClusterStride - 1);
+  };
+  const auto rank_of = [&](int lane) { return rank_at(touch.run != 0 ? touch.lanes.base : touch.address(lane)); };
+  for (Mask left = touch.mask; left != 0;) {
+    const std::uint32_t rank = rank_of(__builtin_ctz(left));
+    race::Touch part = touch;
+    part.mask = 0;
+    for (const int lane : EachLane(left)) part.mask |= rank_of(lane) == rank ? Mask{1} << lane : 0;
+    left &= ~part.mask;
+    const int first = __builtin_ctz(part.mask);
+    const std::uint64_t at = touch.run != 0 ? touch.lanes.base : touch.address(first);
+    part.lanes.base -= at - at % kClusterStride;
+    race::Memory* const memory = rank < ctas.size() ? engine_.shared(ctas[rank]->number) : nullptr;
+    if (memory == nullptr) continue; // its CTA has exited: memcheck's
+    engine_.access(block, access.of.warp, part, *memory, race::StoredValues(access, stores_[access.site->index]));
+  }
+}
+
+// An arrival is known when the access is reported, a wait only when it has succeeded.
+void RaceChecker::object_accessed(const WarpAccess& access, race::Block& block, const race::Meaning& meaning) {
+  const auto found = begun_.find({access.of.cta, access.of.warp, access.site->instruction});
+  if (found == begun_.end()) return;
+  Begun& begun = found->second;
+  begun.objects.clear();
+  const Cta& cta = *access.warp->cta;
+  std::map<const std::byte*, Mbarrier> now;
+  for (const int lane : EachLane(access.mask)) {
+    const std::uint64_t address = access.address(lane);
+    const std::byte* const place = cta.cluster->shared(cta, address, sizeof(std::uint64_t), true);
+    const Cta* const owner = place != nullptr ? cta.cluster->owner(place) : nullptr;
+    if (owner == nullptr) continue;
+    std::uint64_t bits;
+    std::memcpy(&bits, place, sizeof bits);
+    Mbarrier& object = now.try_emplace(place, Mbarrier(bits)).first->second;
+    const bool completes = meaning.step != race::Step::mbarrier_wait && meaning.step != race::Step::mbarrier_init &&
+                           object.exists() &&
+                           ends_phase(begun.op, const_cast<Warp*>(access.warp), lane, meaning.step, object);
+    begun.objects.push_back({lane, owner->number, static_cast<std::uint64_t>(place - owner->shared), completes});
+  }
+  if (meaning.step == race::Step::mbarrier_init) {
+    for (const Object& o : begun.objects)
+      if (race::Memory* const memory = engine_.shared(o.cta)) memory->mbarriers[o.offset] = {};
+  } else if (meaning.step != race::Step::mbarrier_wait) {
+    arrive(block, access.of.warp, begun.objects, meaning);
+  }
+}
+
+void RaceChecker::arrive(race::Block& block, std::uint32_t warp, const std::vector<Object>& objects,
+                         const race::Meaning& meaning) {
+  for (const Object& o : objects)
+    if (race::Memory* const memory = engine_.shared(o.cta))
+      engine_.mbarrier_arrive(block, warp, o.lane, *memory, o.offset, meaning, o.completes);
+}
+
+// The objects at which copies of this instruction complete, before they do.
+void RaceChecker::copies_complete(const WarpStep& step, Begun& begun) {
+  const bool bulk = step.op->run == bulk_copy;
+  const Op* const object_op = step.op + (bulk ? 2 : 1);
+  auto* const warp = const_cast<Warp*>(step.warp);
+  const Cluster& cluster = *step.warp->cta->cluster;
+  std::map<const std::byte*, Mbarrier> now;
+  for (const int lane : EachLane(step.mask)) {
+    const std::byte* const at = reach(warp, *object_op->site, address_in(object_op, warp, lane), 8, lane);
+    const Cta* const owner = at != nullptr ? cluster.owner(at) : nullptr;
+    if (owner == nullptr) continue;
+    const bool multicast = bulk && (step.op->extra & kMulticast) != 0;
+    const unsigned chosen = multicast ? row<std::uint16_t>(warp, step.op[1].src[1])[lane] : 1u << owner->rank;
+    for (const Cta* const cta : cluster.ctas) {
+      if ((chosen >> cta->rank & 1) == 0) continue;
+      const std::byte* const place = cta->shared + (at - owner->shared);
+      std::uint64_t bits;
+      std::memcpy(&bits, place, sizeof bits);
+      Mbarrier& object = now.try_emplace(place, Mbarrier(bits)).first->second;
+      const bool odd = object.odd_phase();
+      object.complete(bulk ? row<std::uint32_t>(warp, step.op->src[1])[lane] : step.op->site->lane_bytes);
+      begun.objects.push_back(
+          {lane, cta->number, static_cast<std::uint64_t>(place - cta->shared), object.odd_phase() != odd});
+    }
+  }
+}
+
+void RaceChecker::step(const WarpStep& step) {
+  const race::Meaning& meaning = meanings_[step.instruction];
+  race::Block& block = block_of(step.of.cta);
+  step.after ? after(step, block, meaning) : before(step, block, meaning);
+}
+
+void RaceChecker::before(const WarpStep& step, race::Block& block, const race::Meaning& meaning) {
+  using race::Step;
+  const std::uint32_t warp = step.of.warp;
+  switch (meaning.step) {
+  case Step::fence: return engine_.fence(block, warp, step.mask, meaning);
+  case Step::barrier: return arrive_at_barrier(step, block, true);
+  case Step::barrier_arrive: return arrive_at_barrier(step, block, false);
+  case Step::cluster_arrive: return engine_.cluster_arrive(block, warp, step.mask, meaning);
+  case Step::copy_commit: return engine_.commit(block, warp, step.mask, false);
+  case Step::bulk_commit: return engine_.commit(block, warp, step.mask, true);
+  case Step::warp_barrier: {
+    const auto* const masks = row<std::uint32_t>(const_cast<Warp*>(step.warp), step.op->src[3]);
+    for (const int lane : EachLane(step.mask)) {
+      auto& members = block.warp(warp).members;
+      const auto same = [&](const race::WarpState::Members& m) { return m.named == masks[lane]; };
+      auto at = std::find_if(members.begin(), members.end(), same);
+      if (at == members.end()) at = members.insert(members.end(), {masks[lane], 0});
+      at->arrived |= Mask{1} << lane;
+    }
+    return;
+  }
+  default: break;
+  }
+  const bool completes = meaning.step == Step::completing_copy;
+  if (!is_of_mbarrier(meaning.step) && !completes && !meaning.run) return;
+  Begun& begun = begun_[{step.of.cta, warp, step.instruction}];
+  begun = {step.op, step.mask, {}};
+  if (completes) copies_complete(step, begun);
+}
+
+void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Meaning& meaning) {
+  using race::Step;
+  const std::uint32_t warp = step.of.warp;
+  auto* const running = const_cast<Warp*>(step.warp);
+  switch (meaning.step) {
+  case Step::barrier:
+    if ((step.op->extra & kUniform) != 0)
+      return block.leave(row<std::uint32_t>(running, step.op->src[0])[0], warp, step.mask);
+    for (const int lane : EachLane(step.mask))
+      block.leave(row<std::uint32_t>(running, step.op->src[0])[lane], warp, Mask{1} << lane);
+    return;
+  case Step::warp_barrier: return join_warp(step, block);
+  case Step::cluster_wait: return engine_.cluster_wait(block, warp, step.mask, running->live);
+  case Step::copy_wait: return engine_.wait(block, warp, step.mask, false, groups(step.instruction));
+  case Step::bulk_wait: return engine_.wait(block, warp, step.mask, true, groups(step.instruction));
+  case Step::copy_wait_all:
+    engine_.commit(block, warp, step.mask, false);
+    return engine_.wait(block, warp, step.mask, false, 0);
+  default: break;
+  }
+  const auto found = begun_.find({step.of.cta, warp, step.instruction});
+  if (found == begun_.end()) return;
+  const Begun begun = std::move(found->second);
+  begun_.erase(found);
+  if (meaning.step == Step::completing_copy) return arrive(block, warp, begun.objects, meaning);
+  if (meaning.step != Step::mbarrier_wait) return;
+  const Mask complete = predicate(running, step.op->dst[0]);
+  for (const Object& o : begun.objects)
+    if (race::Memory* const memory = engine_.shared(o.cta); memory != nullptr && (complete >> o.lane & 1) != 0)
+      engine_.mbarrier_wait(block, warp, o.lane, *memory, o.offset, meaning);
+}
+
+void RaceChecker::arrive_at_barrier(const WarpStep& step, race::Block& block, bool waits) {
+  auto* const warp = const_cast<Warp*>(step.warp);
+  const auto* const numbers = row<std::uint32_t>(warp, step.op->src[0]);
+  const bool counted = (step.op->extra & kCounted) != 0;
+  for (Mask left = step.mask; left != 0;) {
+    const int first = __builtin_ctz(left);
+    race::BarrierArrival arrival{step.of.warp, 0, warp->live, waits};
+    if ((step.op->extra & kUniform) != 0)
+      arrival.lanes = left;
+    else
+      for (const int lane : EachLane(left)) arrival.lanes |= numbers[lane] == numbers[first] ? Mask{1} << lane : 0;
+    left &= ~arrival.lanes;
+    const std::uint32_t threads = counted ? row<std::uint32_t>(warp, step.op->src[1])[first] : 0;
+    engine_.barrier(block, arrival, numbers[first], threads);
+  }
+}
+
+// The first of the members that goes on: all of them have arrived.
+void RaceChecker::join_warp(const WarpStep& step, race::Block& block) {
+  auto& members = block.warp(step.of.warp).members;
+  for (race::WarpState::Members& m : members) {
+    if ((m.arrived & step.mask) == 0) continue;
+    engine_.sync_warp(block, step.of.warp, m.arrived, step.warp->live);
+    m.arrived = 0;
+  }
+  std::erase_if(members, [](const race::WarpState::Members& m) { return m.arrived == 0; });
+}
+
+std::uint32_t RaceChecker::groups(std::uint32_t instruction) const {
+  const ir::Function& function = *program_.function;
+  const auto operands = function.operands(function.instructions[instruction]);
+  return operands.empty() ? 0 : static_cast<std::uint32_t>(operands[0].value);
+}
+
+} // namespace warplens::exec

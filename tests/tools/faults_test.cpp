@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each program of tests/data/faults with the tool of its class: the planted fault is found, with its place and its
+// threads, and nothing is reported of the correct twins, by any tool.
+#include "tests/tools/fault_programs.hpp"
+
+#include <map>
+
+namespace warplens::testing {
+namespace {
+
+/// Fields of an expectation that a message has otherwise, and why.
+const std::map<std::string, std::set<std::string>>& unchecked() {
+  static const std::map<std::string, std::set<std::string>> list = {
+      // The stack is found too small where it is needed, in the call or alloca, and not at the first store there.
+      {"stack_overflow", {"line"}},
+      {"stack_overflow_alloca", {"line"}},
+  };
+  return list;
+}
+
+/// In PTX, a branch around the rest of a kernel is a return: the missing lanes count as exited.
+const std::set<std::string> kExitedInPtx = {"ballot_in_branch", "reduce_in_branch", "tile_shuffle_in_branch"};
+
+/// What is not found, and why (docs/sanitizer.md).
+const std::map<std::string, std::set<std::string>>& missed() {
+  static const std::map<std::string, std::set<std::string>> list = {
+      {"memcheck", {}},
+      {"synccheck",
+       {// The lanes that skip the barrier do nothing more: in PTX, this is a return, after which the barrier is right.
+        "barrier_in_loop", "barrier_in_function",
+        // The barrier of the grid is in one thread's code only, between other threads' barriers of the block.
+        "grid_sync_of_some_threads",
+        // The completion of asynchronous copies, fences between proxies, and stores over mbarriers are not followed.
+        "async_copy_no_wait", "async_copy_wait_too_short", "async_copy_not_committed", "async_copy_arrive_missing",
+        "mbarrier_memory_reused", "remote_store_not_waited_for", "bulk_load_not_waited_for", "bulk_init_no_fence",
+        "bulk_store_no_fence", "bulk_store_not_waited_for", "group_copy_not_waited_for"}},
+  };
+  return list;
+}
+
+void find_all(const std::string& tool) {
+  std::size_t faulty = 0;
+  for (const FaultJson& one : fault_cases(tool)) {
+    const std::string id = one["id"];
+    if (!one.contains("expect")) continue;
+    ++faulty;
+    CheckedRun run = check_program(one, tool);
+    if (missed().at(tool).contains(id)) {
+      EXPECT_TRUE(run.messages.empty()) << id << " is found: take it off the list";
+      continue;
+    }
+    if (kExitedInPtx.contains(id))
+      for (FaultJson& m : run.messages)
+        if (m["kind"] == "exited_lanes") m["kind"] = "lanes_missing";
+    const auto known = unchecked().find(id);
+    const FaultDifference difference(one, run.messages,
+                                     known == unchecked().end() ? std::set<std::string>{} : known->second);
+    EXPECT_EQ(difference.text(), "") << id << ": " << one["what"] << "\n" << run.output.err;
+    EXPECT_NE(run.output.status, 0) << id;
+  }
+  EXPECT_GT(faulty, 30u);
+}
+
+TEST(FaultPrograms, MemcheckFindsAll) { find_all("memcheck"); }
+TEST(FaultPrograms, SynccheckFindsAllButAList) { find_all("synccheck"); }
+
+/// In parts: there are 288 twins.
+void invents_nothing(const std::string& tools, std::size_t part, std::size_t parts) {
+  std::size_t i = 0;
+  for (const FaultJson& one : fault_cases("")) {
+    if (one.contains("expect") || i++ % parts != part) continue;
+    const CheckedRun run = check_program(one, tools);
+    EXPECT_EQ(run.output.status, 0) << one["id"] << "\n" << run.output.err;
+    EXPECT_TRUE(run.messages.empty()) << one["id"] << "\n" << run.output.err;
+  }
+}
+
+TEST(FaultPrograms, NothingIsReportedOfCorrectTwins1) { invents_nothing("memcheck,synccheck", 0, 2); }
+TEST(FaultPrograms, NothingIsReportedOfCorrectTwins2) { invents_nothing("memcheck,synccheck", 1, 2); }
+
+FaultJson the_case(const std::string& id) {
+  for (const FaultJson& one : fault_cases(""))
+    if (one["id"] == id) return one;
+  ADD_FAILURE() << id;
+  return {};
+}
+
+// Layout of compute-sanitizer; the addresses are the same in each run.
+TEST(FaultPrograms, MessagesHaveTheKnownLayout) {
+  const Output o = check_program(the_case("global_write_past_end"), "memcheck").output;
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("========= Invalid __global__ write of size 4 bytes\n"
+                       "=========     at global_write_past_end() in memory.cu:14\n"
+                       "=========     by thread (4,0,0) in block (3,0,0)\n"
+                       "=========     all: threads 4-31 of block 3\n"),
+            o.err.npos)
+      << o.err;
+  EXPECT_NE(o.err.find("=========     and is 1 bytes after the nearest allocation at "), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("=========     Allocated by cuMemAlloc_v2\n"), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("========= ERROR SUMMARY: 28 errors (memcheck)\n"), o.err.npos) << o.err;
+}
+
+TEST(FaultPrograms, OneRunReportsSeveralFaults) {
+  const CheckedRun run = check_program(the_case("two_faults_in_one_kernel"), "memcheck");
+  ASSERT_EQ(run.messages.size(), 2u) << run.output.err;
+  EXPECT_NE(run.messages[0]["line"], run.messages[1]["line"]);
+}
+
+TEST(FaultPrograms, ErrorsDecideTheExitStatus) {
+  const FaultJson one = the_case("fault_ignored");
+  EXPECT_EQ(check_program(one, "memcheck").output.status, 1);
+  EXPECT_EQ(check_program(one, "memcheck", {"--error-exitcode", "77"}).output.status, 77);
+  EXPECT_EQ(check_program(one, "memcheck", {"--error-exitcode", "0"}).output.status, 0);
+}
+
+TEST(FaultPrograms, LaunchesAreSelectedAsForAnalysis) {
+  const FaultJson one = the_case("global_write_past_end");
+  EXPECT_TRUE(check_program(one, "memcheck", {"--kernel-name", "nothing_like_it"}).messages.empty());
+  EXPECT_TRUE(check_program(one, "memcheck", {"--launch-skip", "1"}).messages.empty());
+  EXPECT_EQ(check_program(one, "memcheck", {"--kernel-name", "past_end", "--launch-count", "1"}).messages.size(), 1u);
+}
+
+TEST(FaultPrograms, PrintLimitAndSuppressions) {
+  const FaultJson one = the_case("two_faults_in_one_kernel");
+  const Output limited = check_program(one, "memcheck", {"--print-limit", "1"}).output;
+  EXPECT_NE(limited.err.find("ERROR SUMMARY: 1 messages were not printed"), limited.err.npos) << limited.err;
+  const Folder folder;
+  const std::string file = (folder.path() / "known.json").string();
+  std::ofstream(file) << R"({"messages": [{"kind": "out_of_bounds", "file": "memory.cu", "line": 194}]})";
+  const CheckedRun run = check_program(one, "memcheck", {"--suppressions", file});
+  EXPECT_EQ(run.messages.size(), 1u) << run.output.err;
+  EXPECT_NE(run.output.err.find("error was suppressed"), run.output.err.npos) << run.output.err;
+  std::ofstream(file) << "{}";
+  EXPECT_EQ(run_program({"exec", "--tool", "memcheck", "--suppressions", file, "--", WARPLENS_PLAY}).status, 2);
+}
+
+TEST(FaultPrograms, MessagesAreWrittenForOtherPrograms) {
+  const Folder folder;
+  const std::string sarif = (folder.path() / "m.sarif").string(), junit = (folder.path() / "m.xml").string(),
+                    xml = (folder.path() / "save.xml").string();
+  const FaultJson one = the_case("inlined_write");
+  check_program(one, "memcheck", {"--sarif", sarif, "--junit", junit});
+  const FaultJson log = FaultJson::parse(read_text(sarif));
+  const FaultJson& result = log["runs"][0]["results"][0];
+  EXPECT_EQ(result["ruleId"], "out_of_bounds");
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 164);
+  EXPECT_EQ(result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 167) << "where it was inlined";
+  const std::string suites = read_text(junit);
+  EXPECT_NE(suites.find("<testsuite name=\"memcheck\" tests=\"11\" failures=\"1\""), suites.npos) << suites;
+  EXPECT_NE(suites.find("type=\"out_of_bounds\">"), suites.npos) << suites;
+  run_program({"exec", "--tool", "memcheck", "--save", xml, "--xml", "--", WARPLENS_PLAY, "libcuda.so.1",
+               kFaults + "memory.faulty.ptx", "alloc a 4", "launch inlined_write 1 33 a"});
+  EXPECT_NE(read_text(xml).find("<kind>out_of_bounds</kind>"), std::string::npos) << read_text(xml);
+}
+
+TEST(FaultPrograms, WarplensRunChecksToo) {
+  const Folder folder;
+  const std::string file = (folder.path() / "oob.ptx").string();
+  std::ofstream(file) << ".version 7.0 .target sm_70 .address_size 64\n.visible .entry oob(.param .u64 p) {\n"
+                         ".reg .u64 %a<3>; .reg .u32 %r; ld.param.u64 %a1, [p]; mov.u32 %r, %tid.x;\n"
+                         "mul.wide.u32 %a2, %r, 4; add.u64 %a2, %a2, %a1;\nst.global.u32 [%a2], %r; ret; }\n";
+  const std::vector<std::string> run = {"run", file, "--kernel", "oob", "--grid", "2", "--block", "40"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    return run_program(more);
+  };
+  const Output o = with({"--arg", "x:u32[32]", "--tool", "memcheck"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.err.find("=========     all: threads 32-39 of block 0, threads 32-39 of block 1\n"), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("of size 128 bytes ('x')"), o.err.npos) << o.err;
+  EXPECT_NE(o.out.find("st.global.u32"), o.out.npos) << "the report is still made\n" << o.out;
+  EXPECT_EQ(with({"--arg", "x:u32[40]", "--tool", "memcheck"}).status, 0);
+  EXPECT_EQ(with({"--arg", "x:u32[40]", "--print-limit", "3"}).status, 2) << "needs --tool";
+  EXPECT_EQ(with({"--arg", "x:u32[40]", "--tool", "valgrind"}).status, 2);
+}
+
+TEST(FaultPrograms, MessagesDoNotDependOnTheNumberOfThreads) {
+  const FaultJson one = the_case("global_rows_and_columns_exchanged");
+  const std::vector<FaultJson> first = check_program(one, "memcheck").messages;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(check_program(one, "memcheck").messages, first);
+}
+
+} // namespace
+} // namespace warplens::testing

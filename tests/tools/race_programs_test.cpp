@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `warplens exec --tool racecheck` on the programs of tests/data/faults: all planted races are found, those between
+// operations of the host with their kernels and lines, and nothing is reported of correct programs.
+#include "tests/tools/fault_programs.hpp"
+
+namespace warplens::testing {
+namespace {
+
+bool is_race(const FaultJson& message) {
+  const std::string kind = message["kind"];
+  return kind == "raw" || kind == "war" || kind == "waw";
+}
+
+/// Whether one side of the race is in that line of a kernel; the compiler gives some volatile loads no line.
+bool has_side(const FaultJson& message, const std::string& kernel, int line) {
+  for (const char* side : {"at", "other"}) {
+    if (!message.contains(side) || message[side].value("kernel", "") != kernel) continue;
+    for (const FaultJson& frame : message[side]["frames"])
+      if (frame["line"] == line || frame["line"] == 0) return true;
+  }
+  return false;
+}
+
+/// The host itself accesses single bytes, and copies their runs within a line of the shadow.
+bool is_found(const FaultJson& one, const std::vector<FaultJson>& messages) {
+  const FaultJson& expect = one["expect"];
+  return std::any_of(messages.begin(), messages.end(), [&](const FaultJson& m) {
+    if (!is_race(m)) return false;
+    const bool at = !expect.contains("line") || has_side(m, expect["kernel"], expect["line"]);
+    const bool other = !expect.contains("other_kernel") || has_side(m, expect["other_kernel"], expect["other_line"]);
+    return at && other && (one["source"] != "host.cu" || m["kind"] == expect["kind"]);
+  });
+}
+
+TEST(RacePrograms, RacecheckFindsAll) {
+  std::size_t faulty = 0;
+  for (const FaultJson& one : fault_cases("racecheck")) {
+    if (!one.contains("expect")) continue;
+    ++faulty;
+    CheckedRun run = check_program(one, "racecheck");
+    if (!is_found(one, run.messages)) run = check_program(one, "racecheck", {"--schedule-seed", "1"});
+    EXPECT_TRUE(is_found(one, run.messages)) << one["id"] << ": " << one["what"] << "\n" << run.output.err;
+    EXPECT_NE(run.output.status, 0) << one["id"];
+  }
+  EXPECT_EQ(faulty, 97u);
+}
+
+// All lanes store to a[3], which lane 3 reads: its fault is that of initcheck, but its twin is not free of races.
+const std::string kTwinWithRace = "register_as_address.fixed";
+
+TEST(RacePrograms, NothingIsReportedOfCorrectTwins) {
+  for (const FaultJson& one : fault_cases("")) {
+    if (one.contains("expect") || one["id"] == kTwinWithRace) continue;
+    const CheckedRun run = check_program(one, "racecheck");
+    EXPECT_EQ(run.output.status, 0) << one["id"] << "\n" << run.output.err;
+    EXPECT_TRUE(run.messages.empty()) << one["id"] << "\n" << run.output.err;
+  }
+}
+
+FaultJson the_race(const std::string& id) {
+  for (const FaultJson& one : fault_cases("racecheck"))
+    if (one["id"] == id) return one;
+  ADD_FAILURE() << id;
+  return {};
+}
+
+TEST(RacePrograms, StoresOfTheSameValueCanBeLeftOut) {
+  const FaultJson one = the_race("global_blocks_same_value");
+  EXPECT_EQ(check_program(one, "racecheck").messages.size(), 1u);
+  EXPECT_TRUE(check_program(one, "racecheck", {"--ignore-same-values"}).messages.empty());
+  EXPECT_EQ(check_program(the_race("global_blocks_two_writers"), "racecheck", {"--ignore-same-values"}).messages.size(),
+            1u);
+}
+
+TEST(RacePrograms, AMessageNamesBothOperationsOfTheHost) {
+  const CheckedRun fill = check_program(the_race("fill_in_another_stream"), "racecheck");
+  EXPECT_NE(fill.output.err.find("the first access is that of cuMemsetD8Async"), fill.output.err.npos)
+      << fill.output.err;
+  const CheckedRun host = check_program(the_race("host_reuses_copy_buffer"), "racecheck");
+  EXPECT_NE(host.output.err.find("the second access is that of the program itself"), host.output.err.npos)
+      << host.output.err;
+}
+
+TEST(RacePrograms, AMessageNamesTheThreadsOfAnEarlierLaunch) {
+  const CheckedRun run = check_program(the_race("host_waits_for_wrong_stream"), "racecheck");
+  ASSERT_EQ(run.messages.size(), 1u);
+  EXPECT_EQ(run.messages[0]["other"]["thread"], "(3,0,0)"); // the program reads h[3]
+  EXPECT_EQ(run.messages[0]["other"]["kernel"], "count_down");
+}
+
+TEST(RacePrograms, MessagesAreTheSameInEachRun) {
+  for (const char* id : {"shared_reduction_no_barrier", "graph_launched_twice", "lock_no_acquire"}) {
+    const std::vector<FaultJson> first = check_program(the_race(id), "racecheck").messages;
+    EXPECT_EQ(check_program(the_race(id), "racecheck").messages, first) << id;
+  }
+}
+
+} // namespace
+} // namespace warplens::testing
