@@ -176,6 +176,8 @@ constexpr Variable kVariables[] = {
     {environment::kToolSarif, "their messages as SARIF"},
     {environment::kToolJunit, "their messages as JUnit XML"},
     {environment::kSuppressions, "messages that they leave out"},
+    {environment::kIgnoreSameValues, "set: racecheck leaves out stores of the same value"},
+    {environment::kScheduleSeed, "the order of blocks and warps"},
     {environment::kToolVerdict, "the file that tells exec of errors"},
     {environment::kMaxSteps, "warp instructions after which a launch of exec is stopped"},
     {CompileCache::kVariable, "the folder of compiled .cu files, or off"}};
