@@ -454,7 +454,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     launch.progress->done = 0;
     launch.progress->all = launch.shape.clusters();
   }
-  launch.footprint = request.options.footprint || request.options.recorder != nullptr;
+  launch.footprint = request.options.footprint;
   const auto start = std::chrono::steady_clock::now();
   Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());

@@ -76,10 +76,9 @@ struct LaunchOptions {
   bool analyze = true;                ///< count accesses, predict, find problems
   rules::RuleSet rules;               ///< counted in addition to the device's rules
   std::vector<std::string> analyzers; ///< by name, in addition to those that always run: `warplens list analyzers`
-  /// Count the distinct sectors that the launch loads and writes, for the lower bounds; a trace always has them. Takes
-  /// up to 25 % longer.
+  /// Count the distinct sectors that the launch loads and writes, for the lower bounds. Takes up to 25 % longer.
   bool footprint = false;
-  bool per_block = false;             ///< also count per block; takes several times as long
+  bool per_block = false; ///< also count per block; takes several times as long
   /// Keep a few recorded accesses of each instruction in LaunchReport::profile, for JSON and HTML reports.
   bool keep_accesses = false;
   FirstLevel first_level = FirstLevel::device;

@@ -42,14 +42,15 @@ std::vector<std::string> lines_of(const std::string& command) {
   return lines;
 }
 
-// A pointer to the runtime's exception handler: data, the same at every level.
-constexpr std::string_view kPersonality = "DW.ref.__gxx_personality_v0";
+// Data, the same at every level: a pointer to the runtime's exception handler, and arguments of templates.
+constexpr std::string_view kPersonality = "DW.ref.__gxx_personality_v0", kArgument = "template parameter object for ";
 
 /// "0000000000000000 W std::vector<…>::~vector()" of nm: the name, where it may be merged with another level's.
 std::string shared_name(const std::string& line, const std::string& level) {
   if (line.size() < 20 || std::string_view("WVu").find(line[17]) == std::string_view::npos) return {};
   std::string name = line.substr(19, line.find('\n') - 19);
-  if (name == kPersonality || name.find("::" + level + "::") != std::string::npos) return {};
+  if (name == kPersonality || name.starts_with(kArgument) || name.find("::" + level + "::") != std::string::npos)
+    return {};
   const bool mangled = name.starts_with("_Z"); // nm does not know all that newer compilers mangle
   if (mangled && name.find(std::to_string(level.size()) + level) != std::string::npos) return {};
   return name;

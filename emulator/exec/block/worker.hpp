@@ -21,8 +21,9 @@ public:
   /// `touched`: counts the sectors of global memory, too; null: does not.
   AccessWatch(Shard* shard, TouchedSectors* touched, const std::vector<std::unique_ptr<Checker>>& checkers);
 
-  void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
-               const std::int64_t* stride, std::int64_t half) {
+  /// Always inlined, because the handlers of every processor level use it.
+  [[gnu::always_inline]] void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask,
+                                      std::uint64_t base, const std::int64_t* stride, std::int64_t half) {
     if (!checkers_.empty()) [[unlikely]]
       check(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
     if (site.observed_bytes == 0 || shard_ == nullptr) return;
