@@ -5,11 +5,11 @@
 #include "api/files/input_file.hpp"
 #include "api/launch/advice.hpp"
 #include "api/launch/board.hpp"
+#include "api/launch/control_flow.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
 #include "api/launch/validate.hpp"
-#include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/liveness.hpp"
 
 #include <fmt/format.h>
@@ -94,25 +94,6 @@ std::uint64_t argument_bytes(const exec::Launch& launch) {
     if (value < one.end && seen.insert(one.begin).second) bytes += one.size();
   }
   return bytes;
-}
-
-std::vector<FlowBlock> flow_of(const ir::Function& kernel, const analyzers::Profile& profile) {
-  std::vector<FlowBlock> list;
-  auto row = profile.instructions.begin(); // both ascend
-  for (const ir::Block& block : ir::control_flow(kernel).blocks) {
-    FlowBlock& flow = list.emplace_back();
-    flow.successors = block.successors;
-    if (block.ipdom != ir::kNone) flow.reconverges_at = block.ipdom;
-    flow.exits = block.exits;
-    if (block.first == block.end) continue;
-    flow.first_line = kernel.instructions[block.first].where.line;
-    flow.last_line = kernel.instructions[block.end - 1].where.line;
-    while (row != profile.instructions.end() && row->instruction < block.first) ++row;
-    if (row == profile.instructions.end() || row->instruction >= block.end) continue;
-    flow.warps = row->metrics.integer(analyzers::MetricId::warp_instructions);
-    flow.threads = row->metrics.integer(analyzers::MetricId::thread_instructions);
-  }
-  return list;
 }
 
 /// Occupancy, predictions and findings, from the profile.

@@ -61,7 +61,7 @@ enum class Family : std::uint8_t {
 struct Entry {
   std::string_view opcode;
   std::string_view pattern_text; ///< as in the table
-  std::string_view semantics; ///< name of the functor
+  std::string_view semantics;    ///< name of the functor
   Pattern pattern;
   OperandList operands;
   Family family{};

@@ -103,6 +103,7 @@ test('inlined code counts where it is written or where it is called', async () =
   assert.deepEqual(await shares(), { 42: '100 %' }); // loads of shared memory, which limit this kernel
   assert.match(await page.locator('.pair section').nth(0).locator('tr', { hasText: 'out[(first_column' }).innerText(), /called at transpose\.cu:48/);
   await page.getByLabel('Inlined code counts').selectOption('called');
+  for (let i = 0; i < 50 && !(48 in await shares()); i += 1) await page.waitForTimeout(20); // drawn in the next frame
   assert.deepEqual(await shares(), { 48: '100 %' });
   // Lines that are wider than the pane scroll.
   assert(await page.locator('.pair .scroll').nth(0).evaluate((pane) => pane.scrollWidth > pane.clientWidth));
