@@ -117,8 +117,8 @@ private:
     }
     for (int lane = 0; lane < exec::kWarpSize; ++lane) {
       const std::uint64_t bits = amount ? random() % 32 : ordinary(type, random);
-      std::memcpy(exec::row<std::byte>(warp_.get(), offset) + lane * isa::bytes(type), &bits,
-                  static_cast<std::size_t>(isa::bytes(type)));
+      const auto size = static_cast<std::size_t>(isa::bytes(type));
+      std::memcpy(exec::row<std::byte>(warp_.get(), offset) + static_cast<std::size_t>(lane) * size, &bits, size);
     }
   }
 

@@ -32,7 +32,7 @@ void long_kernel(benchmark::State& state) {
       "mov.u32 %r0, %tid.x; setp.lt.u32 %p, %r0, 1024; @%p ret;\n";
   for (std::int64_t i = 0; i < state.range(0); ++i) {
     const std::string to = std::to_string(i % 100), from = std::to_string((i + 7) % 100);
-    text += "add.u32 %r" + to + ", %r" + from + ", %r" + to + ";\n";
+    text.append("add.u32 %r").append(to).append(", %r").append(from).append(", %r").append(to).append(";\n");
   }
   text += "ret; }\n";
   for (auto _ : state) run(text);

@@ -49,6 +49,7 @@ ChildResult run_in_child(const std::function<int()>& function) {
 ChildResult run_child(const std::vector<std::string>& command) {
   return run_in_child([&] {
     std::vector<char*> words;
+    words.reserve(command.size() + 1);
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     execv(words[0], words.data());

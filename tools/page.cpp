@@ -74,9 +74,8 @@ std::string without_marks(std::string_view line) {
       i += std::min(rest.find(')'), rest.size() - 1);
     } else if (!code && rest.starts_with("**")) {
       ++i;
-    } else if (!code && rest[0] == '[' && rest.find("](") < rest.find(']') + 1) {
-      continue;
-    } else if (!code && rest[0] == '*' && is_emphasis(line, i)) {
+    } else if (!code &&
+               ((rest[0] == '[' && rest.find("](") < rest.find(']') + 1) || (rest[0] == '*' && is_emphasis(line, i)))) {
       continue;
     } else if (rest.starts_with("\\|") || rest.starts_with("\\*")) {
       out += rest[1];
@@ -110,6 +109,7 @@ std::vector<std::string> cells(std::string_view line) {
 std::string table(std::string_view first, std::string_view& text) {
   const std::vector<std::string> titles = cells(first);
   std::vector<api::Table::Column> columns;
+  columns.reserve(titles.size());
   for (const std::string& title : titles) columns.push_back({title});
   api::Table all(columns);
   std::string as_list;

@@ -28,7 +28,7 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::now(std::string what, std::size_t done, std::size_t all) {
+void Progress::now(std::string_view what, std::size_t done, std::size_t all) {
   const std::lock_guard lock(mutex_);
   what_ = printable(what);
   done_ = done;

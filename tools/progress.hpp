@@ -22,7 +22,7 @@ public:
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   /// Sets the description of the current step; `done` steps of `all` are complete. 0 of 0: unknown.
-  void now(std::string what, std::size_t done = 0, std::size_t all = 0);
+  void now(std::string_view what, std::size_t done = 0, std::size_t all = 0);
   /// For api::LaunchOptions: the part of the current step that is complete.
   exec::BlocksDone* blocks() { return &blocks_; }
 

@@ -97,7 +97,7 @@ private:
     LaunchRequest made = request_of(*parent, launch);
     made.steps_before = steps_;
     if (made.options.analyze && made.options.max_steps != 0 && ++analysed_ > kMostReports) return too_many(*parent);
-    const auto request = std::make_shared<const LaunchRequest>(std::move(made));
+    auto request = std::make_shared<const LaunchRequest>(std::move(made));
     std::vector<TargetDevice> targets;
     std::vector<Expected<LaunchReport>*> theirs;
     for (std::size_t i = 0; i < reports_.size(); ++i)

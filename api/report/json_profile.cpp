@@ -37,7 +37,9 @@ Expected<CollectedLaunch> launch_of(const Json& json, const model::Device& devic
   if (!fields.is_object() || fields.empty())
     return failure(fmt::format("launch of '{}' has no statistics", launch.kernel),
                    "reports of older versions and of kernels that trapped have no statistics");
-  for (const auto& [name, value] : fields.items()) {
+  for (const auto& item : fields.items()) {
+    const std::string& name = item.key();
+    const Json& value = item.value();
     const auto& known = model::statistic_fields();
     const auto field = std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.name == name; });
     if (field == known.end() || !value.is_number())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <unordered_map>
 
 namespace warplens::api {
@@ -28,12 +29,12 @@ LineMatches common_sequence(ReportedLines before, ReportedLines after) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const auto found = places.find(before[i].opcodes);
     if (found == places.end()) continue;
-    for (auto place = found->second.rbegin(); place != found->second.rend(); ++place) {
-      const auto at = std::lower_bound(ends.begin(), ends.end(), *place,
+    for (const std::size_t place : found->second | std::views::reverse) {
+      const auto at = std::lower_bound(ends.begin(), ends.end(), place,
                                        [&](std::size_t link, std::size_t other) { return links[link].other < other; });
       const std::size_t previous = at == ends.begin() ? kNoLink : *std::prev(at);
-      if (at != ends.end() && links[*at].other == *place) continue;
-      links.push_back({i, *place, previous});
+      if (at != ends.end() && links[*at].other == place) continue;
+      links.push_back({i, place, previous});
       if (at == ends.end())
         ends.push_back(links.size() - 1);
       else

@@ -3,7 +3,7 @@
 #pragma once
 
 enum CUresult {
-#define X(name, value, text) name = value,
+#define X(name, value, text) name = (value),
 #include "runtime/abi/driver_errors.def"
 #undef X
 };

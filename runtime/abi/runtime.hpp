@@ -13,7 +13,7 @@
 #include <cstddef>
 
 enum cudaError_t : int {
-#define ERROR(name, number, text) name = number,
+#define ERROR(name, number, text) name = (number),
 #include "runtime/abi/runtime_errors.def"
 #undef ERROR
 };

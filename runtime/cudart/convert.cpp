@@ -180,7 +180,7 @@ cudaError_t runtime_format(CUarray_format format, unsigned channels, cudaChannel
 
 std::size_t element_size(CUarray_format format, unsigned channels) {
   const int normalized = static_cast<int>(format) - CU_AD_FORMAT_UNORM_INT8X1;
-  if (normalized >= 0 && normalized < 12) return channels * (normalized % 6 < 3 ? 1u : 2u);
+  if (normalized >= 0 && normalized < 12) return std::size_t{channels} * (normalized % 6 < 3 ? 1u : 2u);
   for (const Format& known : kFormats)
     if (known.format == format) return channels * static_cast<std::size_t>(known.bits / 8);
   return 0;

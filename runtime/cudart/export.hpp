@@ -55,6 +55,7 @@ private:
 
 } // namespace warplens::cudart
 
+// NOLINTBEGIN(bugprone-macro-parentheses): declarations
 #define EXPORT(name, function)                                                                                         \
   extern "C" {                                                                                                         \
   __attribute__((no_sanitize_thread, used)) static decltype(name)* resolve_##name() {                                  \
@@ -63,6 +64,7 @@ private:
   }                                                                                                                    \
   __attribute__((visibility("default"), ifunc("resolve_" #name))) decltype(name) name;                                 \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 #define FORWARD(name, driver)                                                                                          \
   extern "C" warplens::cudart::SameParameters<decltype(driver)>::type name;                                            \

@@ -80,7 +80,7 @@ warplens_find_and_go_on:
 )");
 
 Jump jump_to(const Entry& entry) {
-  const Entry* const address = &entry;
+  const auto address = reinterpret_cast<std::uintptr_t>(&entry);
   Jump code{0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0x23};
   std::memcpy(&code[2], &address, sizeof address);
   return code;
@@ -123,7 +123,7 @@ warplens_find_and_go_on:
 )");
 
 Jump jump_to(const Entry& entry) {
-  const Entry* const address = &entry;
+  const auto address = reinterpret_cast<std::uintptr_t>(&entry);
   Jump code{0x71, 0, 0, 0x58, 0x30, 0x02, 0x40, 0xf9, 0, 0x02, 0x1f, 0xd6};
   std::memcpy(&code[12], &address, sizeof address);
   return code;
@@ -131,7 +131,7 @@ Jump jump_to(const Entry& entry) {
 #endif
 
 Entry& Runtime::entry(std::string_view name) {
-  return entries.emplace_back(reinterpret_cast<const void*>(&warplens_find_and_go_on), this, std::string(name));
+  return entries.emplace_back(Entry{reinterpret_cast<const void*>(&warplens_find_and_go_on), this, std::string(name)});
 }
 
 } // namespace warplens::runtime

@@ -54,7 +54,8 @@ def tidy(paths, arguments, checks, batch):
         path = batch
         with open(batch, "w") as file:
             file.writelines(f'#include "{os.path.abspath(path)}"\n' for path in paths)
-    ours = f"^{os.getcwd()}/(emulator|rules|analyzers|model|api|tools|runtime|bench|tests)/"
+    # not warplens.h, which is C
+    ours = rf"^{os.getcwd()}/(emulator|rules|analyzers|model|api|tools|runtime|bench|tests)/.*\.[ch]pp$"
     command = ["clang-tidy", "--quiet", f"--header-filter={ours}", f"--checks={checks}", path, "--", *arguments]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return abs(run.returncode), run.stdout + (run.stderr if run.returncode < 0 else "")

@@ -22,6 +22,7 @@ template <class Handle> CUresult give(const std::vector<Handle>& list, Handle* r
 
 std::vector<CUgraphNode> handles(const std::vector<Node*>& nodes) {
   std::vector<CUgraphNode> list;
+  list.reserve(nodes.size());
   for (const Node* node : nodes) list.push_back(Graphs::handle(*node));
   return list;
 }

@@ -109,7 +109,7 @@ CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned int flags) {
     require(pointer != nullptr && bytes != 0 && (flags & ~0xfu) == 0);
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     require(address + bytes > address);
-    require(memory().overlaps(address, bytes) == false, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    require(!memory().overlaps(address, bytes), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     memory().add({Kind::registered, address, bytes, 0, flags, &context, nullptr});
   });
 }

@@ -12,7 +12,7 @@ namespace {
 
 bool is_host(Kind kind) { return kind == Kind::host || kind == Kind::registered; }
 
-template <class Value> void put(void* data, Value value) { std::memcpy(data, &value, sizeof value); }
+template <class Value> void put(void* data, Value value) { std::memcpy(data, &value, sizeof(Value)); }
 
 /// False: the memory has no such attribute. `found` is empty for memory that is unknown to CUDA: most of its attributes
 /// are zeros.

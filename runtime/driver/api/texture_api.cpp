@@ -20,10 +20,10 @@ struct Object {
 
 class Objects {
 public:
-  std::uint64_t add(exec::BoundTexture bound, Object object) {
+  std::uint64_t add(exec::BoundTexture bound, const Object& object) {
     const std::uint64_t handle = Machine::instance().api()->bind(std::move(bound));
     const std::lock_guard lock(mutex_);
-    objects_.emplace(handle, std::move(object));
+    objects_.emplace(handle, object);
     return handle;
   }
   /// Throws Failure CUDA_ERROR_INVALID_VALUE if there is no such object.
@@ -65,7 +65,7 @@ CUresult cuTexObjectCreate(CUtexObject* handle, const CUDA_RESOURCE_DESC* resour
     bound.name = "texture object";
     Object object{BoundKind::texture, *resource, *texture, {}};
     if (view != nullptr) object.view = *view;
-    *handle = objects().add(std::move(bound), std::move(object));
+    *handle = objects().add(std::move(bound), object);
   });
 }
 

@@ -204,7 +204,7 @@ std::shared_ptr<api::CheckMessage> wrong_access(std::uint64_t address, std::uint
   return m;
 }
 
-void tell_failure(const char* function, CUresult code, std::shared_ptr<api::CheckMessage> found) {
+void tell_failure(const char* function, CUresult code, const std::shared_ptr<api::CheckMessage>& found) {
   api::Sanitizer* const tools = sanitizer();
   if (tools == nullptr || !tools->tools().memcheck || code == CUDA_ERROR_NOT_READY || is_question(function)) return;
   const api::HostStack stack = api::HostStack::here();

@@ -31,6 +31,6 @@ std::shared_ptr<api::CheckMessage> wrong_free(std::uint64_t address);
 std::shared_ptr<api::CheckMessage> wrong_access(std::uint64_t address, std::uint64_t bytes, bool writes);
 
 /// A call failed. `found`: what is known about it, or null.
-void tell_failure(const char* function, CUresult code, std::shared_ptr<api::CheckMessage> found);
+void tell_failure(const char* function, CUresult code, const std::shared_ptr<api::CheckMessage>& found);
 
 } // namespace warplens::runtime

@@ -4,6 +4,8 @@
 // same tables. Values that no table has (memory clocks, caches) are computed from known values.
 #include "runtime/driver/machine/device_attributes.hpp"
 
+#include <cmath>
+
 namespace warplens::runtime {
 
 namespace {
@@ -51,7 +53,7 @@ std::optional<int> texture_extent(const model::Device& device, CUdevice_attribut
   case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH: return pascal ? 16384 : 4096;
   case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE:
   case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE: return pascal ? 8192 : 2048;
-  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE: return pascal ? 32768 : 16384;
+  case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE:
   case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH:
   case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH:
   case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT:
@@ -187,7 +189,7 @@ std::optional<int> attribute(const model::Device& device, CUdevice_attribute a) 
   case CU_DEVICE_ATTRIBUTE_MAX_PITCH: return 0x7fffffff;
   case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK: return limits.registers_per_block;
   case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return limits.registers;
-  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return static_cast<int>(device.clock_ghz * 1e6 + 0.5);
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return static_cast<int>(std::lround(device.clock_ghz * 1e6));
   case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return memory_clock(device);
   case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return bus_bits(device);
   case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return l2_bytes(device);

@@ -104,7 +104,9 @@ void VirtualMemory::unmap(std::uint64_t address, std::uint64_t size) {
   const auto [first, last] = whole(address, size);
   mappings_.erase(first, last);
   publish();
-  mmap(pointer(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  require(mmap(pointer(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+              MAP_FAILED,
+          CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 void VirtualMemory::allow(std::uint64_t address, std::uint64_t size, CUmemAccess_flags access) {
