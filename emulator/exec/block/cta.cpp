@@ -150,6 +150,7 @@ void Cta::start(std::uint64_t n) {
     w.state = WarpState::ready;
     w.steps = 0;
     w.told_each = told_each;
+    w.told_spaces = told_each ? worker.watch->wanted().spaces & worker.shard->each_spaces({number, i}) : 0;
     w.counted = 0;
     write_special_rows(w, !started_before_);
   }
