@@ -25,13 +25,15 @@ bool is_permutation(const exec::Access& access) {
          static_cast<std::uint64_t>(std::bit_width(words) - std::countr_zero(words)) == lanes;
 }
 
-/// Whether lanes 0 and 1 are as far apart as lanes 2 and 3, 4 and 5, …: otherwise no groups of lanes have one stride.
-/// Used only if all lanes are active; a cheap test that rejects most scattered accesses.
+/// Whether lanes 0 and 1 are as far apart as lanes 2 and 3, 4 and 5, …, as far as both are active: otherwise no groups
+/// of lanes have one stride. A cheap test that rejects most scattered accesses.
 bool pairs_are_alike(const exec::Access& access) {
-  if (access.mask != ~exec::Mask{0}) return true;
-  const std::uint64_t first = access.addresses[1] - access.addresses[0];
-  for (int lane = 2; lane < exec::kWarpSize; lane += 2)
-    if (access.addresses[lane + 1] - access.addresses[lane] != first) return false;
+  const auto distance = [&](int lane) { return access.addresses[lane + 1] - access.addresses[lane]; };
+  const exec::Mask pairs = access.mask & access.mask >> 1 & 0x5555'5555u; // by the first lane
+  if (pairs == 0) return true;
+  const std::uint64_t first = distance(std::countr_zero(pairs));
+  for (const int lane : exec::EachLane(pairs & (pairs - 1)))
+    if (distance(lane) != first) return false;
   return true;
 }
 

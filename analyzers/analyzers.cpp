@@ -218,6 +218,11 @@ public:
     wanted.spaces |= RecordedAccesses::Shard::kSpaces;
     return wanted;
   }
+  [[nodiscard]] std::uint32_t each_spaces(const exec::WarpId& warp) const override {
+    if (blocks || one_by_one) return ~0u;
+    const std::uint32_t of_streams = streams->records(warp.cta) ? streams->each_wanted().spaces : 0;
+    return of_streams | (recorded->records(warp) ? RecordedAccesses::Shard::kSpaces : 0);
+  }
   void each_access(const exec::WarpId& warp, const exec::Access& written) override {
     exec::Access copy;
     const exec::Access& access = atomics.compiled(written, copy);

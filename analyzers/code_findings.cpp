@@ -5,13 +5,12 @@
 #include "analyzers/finding_parts.hpp"
 #include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/effects.hpp"
-#include "emulator/isa/special_registers.hpp"
+#include "emulator/ir/origins.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace warplens::analyzers {
 
@@ -21,53 +20,6 @@ using ir::Instruction;
 
 // A warp combines 32 values in five steps, each a shuffle and an operation; then one lane is chosen.
 constexpr double kCombineInstructions = 12;
-
-/// What the value of a register depends on.
-struct Origins {
-  bool lane = false;   ///< the index of the thread in its warp
-  bool memory = false; ///< data that the kernel loads
-};
-
-class OriginFinder {
-public:
-  explicit OriginFinder(const Code& code)
-      : function_(*code.function), effects_(ir::effects(*code.module, *code.function)) {
-    for (std::size_t i = 0; i < effects_.size(); ++i)
-      for (const std::uint32_t written : effects_[i].writes) writers_[written].push_back(i);
-  }
-
-  [[nodiscard]] Origins of(std::uint32_t reg) const {
-    Origins found;
-    std::set<std::uint32_t> seen{reg};
-    std::vector<std::uint32_t> open{reg};
-    while (!open.empty()) {
-      const std::uint32_t next = open.back();
-      open.pop_back();
-      const auto writers = writers_.find(next);
-      if (writers == writers_.end()) continue;
-      for (const std::size_t i : writers->second) {
-        const Instruction& instruction = function_.instructions[i];
-        const std::string_view head = instruction.head();
-        if ((head == "ld" && !has_part(instruction, "param")) || head == "atom" || head == "tex") {
-          found.memory = true;
-          continue;
-        }
-        for (const ir::Operand& o : function_.operands(instruction))
-          if (o.kind == ir::OperandKind::special && (static_cast<isa::Special>(o.index) == isa::Special::tid ||
-                                                     static_cast<isa::Special>(o.index) == isa::Special::laneid))
-            found.lane = true;
-        for (const std::uint32_t read : effects_[i].reads)
-          if (seen.insert(read).second) open.push_back(read);
-      }
-    }
-    return found;
-  }
-
-private:
-  const ir::Function& function_;
-  std::vector<ir::Effect> effects_;
-  std::map<std::uint32_t, std::vector<std::size_t>> writers_;
-};
 
 bool is_loop(const ir::ControlFlow& flow, std::uint32_t instruction) {
   const std::uint32_t block = flow.block_of[instruction];
@@ -89,18 +41,15 @@ DivergenceRemedies::DivergenceRemedies(const Profile& profile, const Code& code)
     if (row.metrics.integer(MetricId::divergent_branch) != 0) divergent.push_back(&row);
   if (divergent.empty()) return;
   const ir::ControlFlow flow = ir::control_flow(*code.function);
-  const OriginFinder origins(code);
+  const ir::OriginFinder origins(*code.module, *code.function);
   bool others = false;
   for (const InstructionRow* row : divergent) {
     const Instruction& branch = code.function->instructions[row->instruction];
     // A branch through a table has its index in an operand, not in a guard.
-    Origins from;
+    ir::Origins from;
     if (branch.guard != ir::kNone) from = origins.of(branch.guard);
-    for (const ir::Operand& o : code.function->operands(branch)) {
-      if (o.kind != ir::OperandKind::reg) continue;
-      const Origins more = origins.of(o.index);
-      from = {from.lane || more.lane, from.memory || more.memory};
-    }
+    for (const ir::Operand& o : code.function->operands(branch))
+      if (o.kind == ir::OperandKind::reg) from.add(origins.of(o.index));
     Cause& cause = causes_[row->instruction];
     if (is_loop(flow, row->instruction))
       cause = Cause::loop;

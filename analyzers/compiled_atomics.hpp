@@ -26,7 +26,7 @@ public:
     const bool atomic = access.kind == exec::AccessKind::atomic || access.kind == exec::AccessKind::reduction;
     if (!atomic || access.instruction >= ways_.size()) [[likely]]
       return access;
-    return copy = changed(access);
+    return changed(access, copy);
   }
 
 private:
@@ -35,7 +35,7 @@ private:
     bool one_lane = false;  ///< one lane for all, if all have the same address
     bool counts = false;    ///< in shared memory, one lane for all of the same address
   };
-  [[nodiscard]] exec::Access changed(exec::Access access) const;
+  [[nodiscard]] const exec::Access& changed(const exec::Access& access, exec::Access& copy) const;
   std::vector<Way> ways_; ///< by instruction; empty without atomics
 };
 

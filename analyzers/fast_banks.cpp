@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <optional>
 
 namespace warplens::analyzers {
 
@@ -48,11 +47,18 @@ Group group_of(std::uint32_t lanes) { return lanes == 32 ? Group::warp : lanes =
 }
 
 /// `fullest`: the lanes of the fullest cell of each request of `lanes` lanes, by its first quarter-warp.
-Passes passes_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes, std::uint32_t extra,
-                 std::uint32_t parts) {
+[[gnu::always_inline]] inline Passes passes_of(const std::array<std::uint8_t, 4>& fullest, std::uint32_t lanes,
+                                               std::uint32_t extra, std::uint32_t parts) {
   Passes sum;
-  for (std::size_t quarter = 0; quarter < fullest.size(); quarter += lanes / 8)
-    add_request(sum, fullest[quarter], fullest[quarter], extra);
+  for (std::size_t quarter = 0; quarter < fullest.size(); quarter += lanes / 8) {
+    const std::uint32_t ways = fullest[quarter] + extra;
+    if (fullest[quarter] == 0) continue;
+    sum.passes += ways;
+    sum.fewest += 1;
+    sum.ways = std::max(sum.ways, ways);
+  }
+  sum.worst = sum.passes;
+  sum.worst_ways = sum.ways;
   return times_parts(sum, parts);
 }
 
@@ -84,17 +90,17 @@ FastBanks::FastBanks(Banks rule)
 
 void FastBanks::count(std::span<const FastBanks> rules, const std::uint64_t* offsets, exec::Mask mask,
                       std::uint32_t lane_bytes, Service service, Passes* results) {
-  std::optional<UnsortedLanes> lanes;
-  std::optional<Footprint> footprint;
-  for (const FastBanks& rule : rules) {
-    if (rule.in_turn(service)) {
-      if (!lanes) lanes.emplace(offsets, mask);
-      *results++ = rule.lane_by_lane(*lanes, offsets, mask, lane_bytes, service);
-    } else {
-      if (!footprint) footprint.emplace(offsets, mask, lane_bytes);
-      *results++ = rule.passes(*footprint, service);
-    }
+  std::size_t in_turn = 0;
+  for (const FastBanks& rule : rules) in_turn += rule.in_turn(service) ? 1 : 0;
+  if (in_turn != 0) {
+    const UnsortedLanes lanes(offsets, mask);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      if (rules[i].in_turn(service)) rules[i].count(lanes, lane_bytes, service, results[i]);
   }
+  if (in_turn == rules.size()) return;
+  const Footprint footprint(offsets, mask, lane_bytes);
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    if (!rules[i].in_turn(service)) rules[i].count(footprint, service, results[i]);
 }
 
 Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
@@ -105,20 +111,23 @@ Passes FastBanks::passes(const std::uint64_t* offsets, exec::Mask mask, std::uin
 }
 
 // Lanes of one word are served in turn: no sorting is needed.
-Passes FastBanks::lane_by_lane(const UnsortedLanes& lanes, const std::uint64_t* offsets, exec::Mask mask,
-                               std::uint32_t lane_bytes, Service service) const {
-  const Cells* const found = mask != 0 ? cells(lane_bytes, service) : nullptr;
+void FastBanks::count(const UnsortedLanes& lanes, std::uint32_t lane_bytes, Service service, Passes& result) const {
+  const Cells* const found = lanes.mask != 0 ? cells(lane_bytes, service) : nullptr;
   const bool merges = rule_.merge_equal_pairs && service.kind == exec::AccessKind::load;
   if (!found || merges || !lanes.are_multiples_of(lane_bytes))
-    return analyzers::passes(rule_, offsets, mask, lane_bytes, service);
-  return passes_of(lanes.fullest_cells(group_of(found->lanes), found->shift, found->last), found->lanes, found->extra,
-                   found->parts);
+    result = analyzers::passes(rule_, lanes.addresses, lanes.mask, lane_bytes, service);
+  else
+    result = passes_of(lanes.fullest_cells(group_of(found->lanes), found->shift, found->last), found->lanes,
+                       found->extra, found->parts);
 }
 
-Passes FastBanks::passes(const Footprint& access, Service service) const {
-  if (in_turn(service)) return passes(access.addresses, access.mask, access.lane_bytes, service);
+void FastBanks::count(const Footprint& access, Service service, Passes& result) const {
+  if (in_turn(service)) {
+    count(UnsortedLanes(access.addresses, access.mask), access.lane_bytes, service, result);
+    return;
+  }
   const auto word_by_word = [&] {
-    return analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, service);
+    result = analyzers::passes(rule_, access.addresses, access.mask, access.lane_bytes, service);
   };
   const Cells* const found = access.compact() && access.aligned() ? cells(access.lane_bytes, service) : nullptr;
   if (!found) return word_by_word();
@@ -148,9 +157,10 @@ Passes FastBanks::passes(const Footprint& access, Service service) const {
   if (rule_.broadcast == Banks::Broadcast::one_word && std::popcount(words) != std::popcount(access.mask)) {
     const bool cells_are_banks = found->last + 1 == rule_.banks && rule_.banks <= OneBroadcast::kMaxBanks;
     if (long_rows || !cells_are_banks || lanes > OneBroadcast::kMaxLanes) return word_by_word();
-    return with_one_broadcast(access, *found, lanes);
+    result = with_one_broadcast(access, *found, lanes);
+    return;
   }
-  return passes_of(sorted.fullest_cells(group, words, found->shift, found->last), lanes, found->extra, found->parts);
+  result = passes_of(sorted.fullest_cells(group, words, found->shift, found->last), lanes, found->extra, found->parts);
 }
 
 Passes FastBanks::with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes) {

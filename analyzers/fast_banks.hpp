@@ -22,7 +22,11 @@ public:
   /// The same as analyzers::passes().
   [[nodiscard]] Passes passes(const std::uint64_t* offsets, exec::Mask mask, std::uint32_t lane_bytes,
                               Service service = {}) const;
-  [[nodiscard]] Passes passes(const Footprint& access, Service service = {}) const;
+  [[nodiscard]] Passes passes(const Footprint& access, Service service = {}) const {
+    Passes result;
+    count(access, service, result);
+    return result;
+  }
   /// The same under each of the rules, which share what they need to know of the lanes.
   static void count(std::span<const FastBanks> rules, const std::uint64_t* offsets, exec::Mask mask,
                     std::uint32_t lane_bytes, Service service, Passes* results);
@@ -48,8 +52,10 @@ private:
   }
   /// Whether lanes of one bank are served one after the other, also those of one word.
   [[nodiscard]] bool in_turn(Service service) const { return in_turn_[static_cast<std::size_t>(service.kind)]; }
-  [[nodiscard]] Passes lane_by_lane(const UnsortedLanes& lanes, const std::uint64_t* offsets, exec::Mask mask,
-                                    std::uint32_t lane_bytes, Service service) const;
+  // These set `result`: a returned object would be copied right after its fields were stored one by one, and loading
+  // several of them at once would wait for the stores.
+  void count(const UnsortedLanes& lanes, std::uint32_t lane_bytes, Service service, Passes& result) const;
+  void count(const Footprint& access, Service service, Passes& result) const;
   [[nodiscard]] static Passes with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes);
 
   rules::Banks rule_;

@@ -32,16 +32,6 @@ void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer
     if (const Metric* metric = row.metrics.find(key)) finding.values.push_back(*metric);
 }
 
-bool has_part(const ir::Instruction& instruction, std::string_view part) {
-  std::string_view rest = instruction.opcode;
-  for (std::size_t dot = rest.find('.'); dot != rest.npos; dot = rest.find('.')) {
-    rest.remove_prefix(dot + 1);
-    const std::string_view own = rest.substr(0, rest.find('.'));
-    if (own.substr(0, own.find("::")) == part) return true;
-  }
-  return false;
-}
-
 double executed(const InstructionRow& row) {
   return static_cast<double>(row.metrics.integer(MetricId::warp_instructions));
 }

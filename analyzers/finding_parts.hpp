@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzers/findings.hpp"
+#include "emulator/ir/opcode_parts.hpp"
 
 #include <initializer_list>
 #include <map>
@@ -23,9 +24,6 @@ Finding note_on_requests(const InstructionRow& row, std::string_view rule, std::
 /// The metrics of the row that exist become values of the finding.
 void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys);
 
-/// Whether the opcode has a modifier, with or without a qualifier: "global" in ld.global.f32, "shared" in
-/// ld.shared::cta.f32.
-bool has_part(const ir::Instruction& instruction, std::string_view part);
 /// Warp instructions.
 double executed(const InstructionRow& row);
 

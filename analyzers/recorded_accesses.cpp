@@ -73,7 +73,7 @@ bool RecordedAccesses::Shard::begin_cta(std::uint64_t cta) {
 }
 
 void RecordedAccesses::Shard::each_access(const exec::WarpId& id, const exec::Access& access) {
-  if ((id.cta != 0 && id.cta != last_cta_) || (id.warp > 1 && id.warp != last_warp_)) return;
+  if (!records(id)) return;
   const bool shared = access.space == isa::Space::shared;
   if ((!shared && access.space != isa::Space::global) || access.instruction >= instructions_) return;
   const std::size_t cta = id.cta == 0 ? 0 : 1, warp = std::min<std::size_t>(id.warp, kWarps - 1);
@@ -98,27 +98,35 @@ std::unique_ptr<RecordedAccesses::Shard> RecordedAccesses::make_shard() const {
 }
 
 void RecordedAccesses::absorb(Shard& shard) {
-  accesses_.insert(accesses_.end(), shard.accesses_.begin(), shard.accesses_.end());
+  if (accesses_.empty())
+    accesses_ = std::move(shard.accesses_); // mostly one worker has them all
+  else
+    accesses_.insert(accesses_.end(), shard.accesses_.begin(), shard.accesses_.end());
 }
 
 void RecordedAccesses::report(const CountedRules& counted, const DeviceRules& device,
                               std::vector<InstructionRow>& rows) const {
-  std::vector<RecordedAccess> sorted = accesses_;
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+  std::vector<const RecordedAccess*> sorted;
+  for (const RecordedAccess& a : accesses_) sorted.push_back(&a);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return place_of(*a) < place_of(*b); });
   const FastCoalescing& coalescing = counted.coalescing()[counted.column(device.coalescing)];
   const FastBanks& banks = counted.banks()[counted.column(device.banks)];
   for (auto begin = sorted.begin(); begin != sorted.end();) {
-    const auto end = std::find_if(begin, sorted.end(), [&](const RecordedAccess& a) {
-      return a.instruction != begin->instruction || a.space != begin->space;
+    const RecordedAccess& one = **begin;
+    const auto end = std::find_if(begin, sorted.end(), [&](const RecordedAccess* a) {
+      return a->instruction != one.instruction || a->space != one.space;
     });
-    for (RecordedAccess& a : std::span(begin, end)) {
+    std::vector<RecordedAccess>& list = rows[one.instruction].recorded;
+    const std::size_t before = list.size();
+    list.reserve(before + static_cast<std::size_t>(end - begin));
+    for (const RecordedAccess* a : std::span(begin, end)) list.push_back(*a);
+    const std::span<RecordedAccess> added = std::span(list).subspan(before);
+    for (RecordedAccess& a : added) {
       const exec::Access event = event_of(a);
       a.service = a.space == isa::Space::shared ? counted.service_of_banks(event) : counted.service(event);
       a.cost = cost_of(a, coalescing, banks);
     }
-    assign_roles({begin, end});
-    std::vector<RecordedAccess>& list = rows[begin->instruction].recorded;
-    list.insert(list.end(), begin, end);
+    assign_roles(added);
     begin = end;
   }
 }

@@ -74,6 +74,9 @@ public:
       : instructions_(instructions), last_cta_(last_cta), last_warp_(last_warp) {}
   /// Whether accesses of this block are recorded.
   bool begin_cta(std::uint64_t cta);
+  [[nodiscard]] bool records(const exec::WarpId& id) const {
+    return (id.cta == 0 || id.cta == last_cta_) && (id.warp <= 1 || id.warp == last_warp_);
+  }
   static constexpr std::uint32_t kSpaces =
       exec::EachWanted::bit(isa::Space::global) | exec::EachWanted::bit(isa::Space::shared);
   void each_access(const exec::WarpId& id, const exec::Access& access);

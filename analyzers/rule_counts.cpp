@@ -19,14 +19,6 @@ void TransactionCount::merge(const TransactionCount& other) {
   sum.merge(other.sum);
 }
 
-void PassSums::add(const PassSums& other, std::uint64_t times) {
-  passes += other.passes * times;
-  worst += other.worst * times;
-  fewest += other.fewest * times;
-  besides += other.besides * times;
-  besides_worst += other.besides_worst * times;
-}
-
 void PassCount::merge(const PassCount& other) {
   requests += other.requests;
   sum.add(other.sum);

@@ -42,7 +42,14 @@ struct TransactionCount {
 struct PassSums {
   std::uint64_t passes = 0, worst = 0, fewest = 0;
   std::uint64_t besides = 0, besides_worst = 0; ///< extra passes of constants and parameters
-  void add(const PassSums& other, std::uint64_t times = 1);
+  void add(const PassSums& other, std::uint64_t times = 1) {
+    passes += other.passes * times;
+    worst += other.worst * times;
+    fewest += other.fewest * times;
+    if ((other.besides | other.besides_worst) == 0) return; // of few rules
+    besides += other.besides * times;
+    besides_worst += other.besides_worst * times;
+  }
   [[nodiscard]] std::uint64_t conflicts() const { return passes - fewest; }
   [[nodiscard]] std::uint64_t worst_conflicts() const { return worst - fewest; }
   /// Includes the passes of constants and parameters.

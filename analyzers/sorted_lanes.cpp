@@ -6,6 +6,7 @@
 
 #include "emulator/base/processors.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -218,16 +219,51 @@ fullest_unsorted(const Matrix& keys, const Matrix& active, Group group, std::uin
   return fullest(loaded(keys), group, loaded(active), shift, last);
 }
 
+using ByteRow = std::int8_t __attribute__((vector_size(32)));
 using ShortRow = std::int16_t __attribute__((vector_size(32)));
 
-/// Bit i: element i is not 0, but -1.
-[[gnu::always_inline]] inline std::uint32_t bits_of(ShortRow set) {
+/// Bit i: byte i is not 0, but -1.
+[[gnu::always_inline]] inline std::uint32_t bits_of(ByteRow set) {
   using Quads = std::uint64_t __attribute__((vector_size(32)));
-  set &= ShortRow{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768};
+  set &= ByteRow{1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128,
+                 1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128};
   const auto quads = reinterpret_cast<Quads>(set);
-  std::uint64_t bits = quads[0] | quads[1] | quads[2] | quads[3];
-  bits |= bits >> 32;
-  return static_cast<std::uint16_t>(bits | bits >> 16);
+  std::uint32_t bits = 0;
+#pragma GCC unroll 4
+  for (unsigned i = 0; i < 4; ++i) // the sum of the bytes of each eight, which share no bit
+    bits |= static_cast<std::uint32_t>(quads[i] * 0x0101'0101'0101'0101u >> 56) << 8 * i;
+  return bits;
+}
+
+/// A word of each lane, after as many that stand before lane 0.
+template <class Word> struct alignas(64) LaneWords { Word before[exec::kWarpSize], lane[exec::kWarpSize]; };
+
+template <class Row, class Word> [[gnu::always_inline]] inline Row row_at(const LaneWords<Word>& words, int lane) {
+  Row row;
+  std::memcpy(&row, words.lane + lane, sizeof row);
+  return row;
+}
+
+/// The lanes that have the word of an earlier one, or of `before`: each lane against the one `distance` lanes before
+/// it, for all distances.
+[[gnu::always_inline]] inline exec::Mask repeats(const LaneWords<std::uint8_t>& words) {
+  const auto own = row_at<ByteRow>(words, 0);
+  ByteRow repeated{};
+#pragma GCC unroll 31
+  for (int distance = 1; distance < exec::kWarpSize; ++distance) repeated |= own == row_at<ByteRow>(words, -distance);
+  return bits_of(repeated);
+}
+[[gnu::always_inline]] inline exec::Mask repeats(const LaneWords<std::uint16_t>& words) {
+  const auto low = row_at<ShortRow>(words, 0), high = row_at<ShortRow>(words, 16);
+  ShortRow repeated[2]{};
+#pragma GCC unroll 31
+  for (int distance = 1; distance < exec::kWarpSize; ++distance) {
+    repeated[0] |= low == row_at<ShortRow>(words, -distance);
+    repeated[1] |= high == row_at<ShortRow>(words, 16 - distance);
+  }
+  return bits_of(__builtin_shufflevector(reinterpret_cast<ByteRow>(repeated[0]), reinterpret_cast<ByteRow>(repeated[1]),
+                                         0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40,
+                                         42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62));
 }
 
 constexpr exec::Mask kFirstLanes[] = {0x01010101, 0x00010001, 0x00000001}; // by Group
@@ -268,39 +304,39 @@ std::array<std::uint8_t, 4> SortedLanes::fullest_cells(Group group, exec::Mask c
   return fullest_sorted(sorted_[static_cast<std::size_t>(group)].row, group, counted, shift, last);
 }
 
-UnsortedLanes::UnsortedLanes(const std::uint64_t* addresses, exec::Mask mask)
-    : all_bits_(arrange(addresses, mask, keys_, active_)) {}
+UnsortedLanes::UnsortedLanes(const std::uint64_t* lane_addresses, exec::Mask lanes)
+    : addresses(lane_addresses), mask(lanes), all_bits_(arrange(addresses, mask, keys_, active_)) {}
 
 std::array<std::uint8_t, 4> UnsortedLanes::fullest_cells(Group group, std::uint32_t shift, std::uint32_t last) const {
   return fullest_unsorted(keys_, active_, group, shift, last);
 }
 
-// Each lane against the one `distance` lanes before it, for all distances. Idle lanes, and those before lane 0, have
-// the word of the first active lane: they repeat no other word.
+// Idle lanes have the word of the first active one, which also stands before lane 0: they repeat no other word.
 WARPLENS_PER_PROCESSOR exec::Mask first_lanes(const std::uint64_t* addresses, exec::Mask mask) {
-  constexpr std::size_t kLanes = exec::kWarpSize;
-  const auto word = [&](std::size_t lane) { return static_cast<std::uint16_t>(addresses[lane] / sizeof(float)); };
-  const std::uint16_t first = word(static_cast<std::size_t>(std::countr_zero(mask)));
-  std::uint16_t words[2 * kLanes]; // the second half is the warp's
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    words[i] = first;
-    words[kLanes + i] = word(i);
+  constexpr int kLanes = exec::kWarpSize;
+  const auto number = [&](int lane) { return static_cast<std::uint16_t>(addresses[lane] / sizeof(float)); };
+  const std::uint16_t first = number(std::countr_zero(mask));
+  LaneWords<std::uint16_t> words;
+  for (int i = 0; i < kLanes; ++i) words.lane[i] = number(i);
+  for (exec::Mask idle = ~mask; idle; idle &= idle - 1) words.lane[std::countr_zero(idle)] = first;
+  std::uint16_t least = first, most = first;
+  for (const std::uint16_t word : words.lane) {
+    least = std::min(least, word);
+    most = std::max(most, word);
   }
-  for (exec::Mask idle = ~mask; idle; idle &= idle - 1) words[kLanes + std::countr_zero(idle)] = first;
-  const auto row = [&](std::size_t from) {
-    ShortRow some;
-    std::memcpy(&some, words + from, sizeof some);
-    return some;
-  };
-  const ShortRow low = row(kLanes), high = row(kLanes + 16);
-  ShortRow repeated[2]{};
-#pragma GCC unroll 31
-  for (std::size_t distance = 1; distance < kLanes; ++distance) {
-    repeated[0] |= low == row(kLanes - distance);
-    repeated[1] |= high == row(kLanes + 16 - distance);
+  exec::Mask repeated = 0;
+  if (most - least < 256) { // their low bytes tell them apart
+    LaneWords<std::uint8_t> bytes;
+    for (int i = 0; i < kLanes; ++i) {
+      bytes.before[i] = static_cast<std::uint8_t>(first);
+      bytes.lane[i] = static_cast<std::uint8_t>(words.lane[i]);
+    }
+    repeated = repeats(bytes);
+  } else {
+    std::fill(std::begin(words.before), std::end(words.before), first);
+    repeated = repeats(words);
   }
-  const exec::Mask repeats = bits_of(repeated[0]) | bits_of(repeated[1]) << 16;
-  return mask & (~repeats | (~mask + 1));
+  return mask & (~repeated | (~mask + 1));
 }
 
 LaneKeys SortedLanes::keys(Group group) const {

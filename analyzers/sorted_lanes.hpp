@@ -63,11 +63,14 @@ private:
 /// The lanes of a warp where their order does not matter, which saves the sorting.
 class UnsortedLanes {
 public:
-  UnsortedLanes(const std::uint64_t* addresses, exec::Mask mask);
+  UnsortedLanes(const std::uint64_t* lane_addresses, exec::Mask lanes);
   /// Whether the addresses of all active lanes are. `power`: of two.
   [[nodiscard]] bool are_multiples_of(std::uint32_t power) const { return (all_bits_ & (power - 1)) == 0; }
   /// As SortedLanes::fullest_cells(), of the active lanes.
   [[nodiscard]] std::array<std::uint8_t, 4> fullest_cells(Group group, std::uint32_t shift, std::uint32_t last) const;
+
+  const std::uint64_t* addresses; ///< as given to the constructor
+  exec::Mask mask;
 
 private:
   alignas(32) std::int32_t keys_[4][8];

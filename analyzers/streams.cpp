@@ -94,7 +94,7 @@ Streams::Streams(const exec::LaunchShape& shape, const Board& board, Part part) 
 std::unique_ptr<Streams::Shard> Streams::make_shard() const { return std::make_unique<Shard>(*this); }
 
 bool Streams::Shard::begin_cta(std::uint64_t cta) {
-  if (cta >= kept_ctas_ || cta % multiprocessors_ % every_ != 0) return false;
+  if (!records(cta)) return false;
   ctas_[cta].resize(warps_);
   return true;
 }

@@ -115,6 +115,9 @@ public:
         warps_(streams.shape_.warps()), words_(streams.words_per_warp_),
         with_local_(streams.board_.l1 || streams.board_.l2) {}
   bool begin_cta(std::uint64_t cta) override;
+  [[nodiscard]] bool records(std::uint64_t cta) const {
+    return cta < kept_ctas_ && cta % multiprocessors_ % every_ == 0;
+  }
   void access(const exec::Access& access) override {
     if (access.space == isa::Space::global) recorded_.all += access.count;
     if (access.space == isa::Space::local && with_local_) local_.all += access.count;

@@ -47,7 +47,8 @@ const std::string kExecHelp = R"(usage: warplens exec [OPTION…] [--] PROGRAM [
 Runs a CUDA program without a GPU: Warplens replaces libcudart and libcuda, and emulates the kernels. The program must
 contain PTX (nvcc -gencode arch=compute_90,code=compute_90). A .cu file is compiled first, which requires nvcc.
 With --analyze, Warplens analyses the launches as 'warplens run' does, and shows the report on stderr when the program
-ends. The other options of reports and files analyse, too. Without any, Warplens only runs the launches.
+ends. The options of reports and output files enable the analysis, too. Without any of these, Warplens only runs
+the launches.
 
 )";
 

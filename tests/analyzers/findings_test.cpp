@@ -40,16 +40,6 @@ protected:
   std::vector<std::unique_ptr<exec::Shard>> shards_;
 };
 
-TEST(FindingParts, ModifiersMayHaveAQualifier) {
-  ir::Instruction i;
-  i.opcode = "st.weak.shared::cta.f32";
-  EXPECT_TRUE(has_part(i, "shared"));
-  EXPECT_TRUE(has_part(i, "f32"));
-  EXPECT_FALSE(has_part(i, "st"));
-  EXPECT_FALSE(has_part(i, "share"));
-  EXPECT_FALSE(has_part(i, "cta"));
-}
-
 TEST_F(Findings, UncoalescedAccess) {
   const WarpAccess column(0xffffffffu, 4, [](int lane) { return 65536 + 4096 * lane; });
   shard().access(column.event(AccessKind::load, Space::global, 0, 100));

@@ -66,6 +66,22 @@ TEST_F(Recorded, FirstAndLastBlockFirstTwoWarpsAndTheLast) {
   EXPECT_EQ(one.mask, ~0u);
 }
 
+// The streams take global memory of the blocks on the first multiprocessor, here of block 0.
+TEST_F(Recorded, OtherWarpsAreNotToldOneByOne) {
+  Analysis analysis(module_, function_, shape_, {.board = {.multiprocessors = 2, .resident_ctas = 1}});
+  const auto shard = analysis.make_shard();
+  const std::uint32_t global = exec::EachWanted::bit(Space::global),
+                      both = global | exec::EachWanted::bit(Space::shared);
+  for (const std::uint32_t warp : {0u, 1u, 3u}) {
+    EXPECT_EQ(shard->each_spaces({0, warp}), both) << warp;
+    EXPECT_EQ(shard->each_spaces({4, warp}), both) << warp;
+  }
+  EXPECT_EQ(shard->each_spaces({0, 2}), global);
+  EXPECT_EQ(shard->each_spaces({4, 2}), 0u);
+  Analysis counting(module_, function_, shape_, {.per_block = true});
+  EXPECT_EQ(counting.make_shard()->each_spaces({1, 2}), ~0u);
+}
+
 TEST_F(Recorded, WorkersDoNotMatter) {
   const auto with = [&](const std::vector<std::vector<std::uint64_t>>& blocks_of_workers) {
     Analysis analysis(module_, function_, shape_);

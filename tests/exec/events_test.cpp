@@ -24,7 +24,12 @@ public:
     std::set<std::uint64_t> ended;
     std::uint64_t held_back = 0;
     exec::EachWanted wanted;
+    std::uint32_t spaces_of_first = ~0u; ///< of each CTA's warp 0
     [[nodiscard]] exec::EachWanted each_wanted() const override { return wanted; }
+    [[nodiscard]] std::uint32_t each_spaces(const WarpId& id) const override {
+      EXPECT_EQ(id.cta % 2, 1u);
+      return id.warp == 0 ? spaces_of_first : ~0u;
+    }
     bool begin_cta(std::uint64_t cta) override { return cta % 2 == 1; }
     void end_cta(std::uint64_t cta) override { ended.insert(cta); }
     // By the addresses and by the halves, if both exist.
@@ -55,6 +60,7 @@ public:
   std::unique_ptr<exec::Shard> make_shard() override {
     auto shard = std::make_unique<Shard>();
     shard->wanted = total.wanted;
+    shard->spaces_of_first = total.spaces_of_first;
     return shard;
   }
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards, const std::vector<exec::InstructionCount>&) override {
@@ -116,6 +122,18 @@ TEST(Events, OneByOneOnlyOfWhatIsWanted) {
     EXPECT_TRUE(seen.taken.empty());
     EXPECT_EQ(follower.total.held_back, 2u * 6);
   }
+}
+
+TEST(Events, OneByOneOnlyOfTheWarpsThatAreWanted) {
+  Follower follower;
+  follower.total.spaces_of_first = exec::EachWanted::bit(isa::Space::shared);
+  How how{.blocks = 3, .threads = 64, .workers = 1, .watcher = &follower};
+  ASSERT_EQ(run_kernel(kernel_of(kBody), how).trap, "");
+  const Seen &a = follower.total.warps.at({1, 0}), &b = follower.total.warps.at({1, 1});
+  EXPECT_TRUE(a.bases.empty());
+  EXPECT_EQ(a.taken, (std::vector<exec::Mask>{0})); // branches have no space
+  EXPECT_EQ(b.bases.size(), 3u);
+  EXPECT_EQ(follower.total.held_back, 3u * (1 + 1 + 1 + 2 + 1));
 }
 
 TEST(Events, InShortAndNotTogether) {

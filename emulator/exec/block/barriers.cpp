@@ -135,6 +135,11 @@ bool arrive_parked(Warp* warp) {
   return warp->cta->arrive(op, *warp, number, arrival);
 }
 
+// Not inlined: few launches need it, and arrive() would save registers for it at every barrier.
+template <class List, class Element> [[gnu::noinline]] static void append_arrival(List& list, const Element& element) {
+  list.push_back(element);
+}
+
 // Returns false if the arrival stops the kernel.
 bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const BarrierState& arrival) {
   BarrierState& b = barriers_[number_of_barrier];
@@ -149,7 +154,7 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
   b.warps += arrival.warps;
   b.threads += arrival.threads;
   b.votes += arrival.votes;
-  if (worker.launch.tools.synccheck) arrived_[number_of_barrier].push_back({op, w.index, w.live});
+  if (worker.launch.tools.synccheck) append_arrival(arrived_[number_of_barrier], Arrived{op, w.index, w.live});
   release_if_complete(static_cast<std::uint8_t>(number_of_barrier));
   return true;
 }

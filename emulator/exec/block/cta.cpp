@@ -150,6 +150,7 @@ void Cta::start(std::uint64_t n) {
     w.state = WarpState::ready;
     w.steps = 0;
     w.told_each = told_each;
+    w.told_spaces = told_each ? worker.watch->wanted().spaces & worker.shard->each_spaces({number, i}) : 0;
     w.counted = 0;
     write_special_rows(w, !started_before_);
   }
@@ -308,12 +309,17 @@ std::uint64_t Cta::memory_digest() const {
   return digest({local, of_all_threads}, digest({shared, static_cast<std::size_t>(shared_bytes)}));
 }
 
+// Not inlined: next_ready() runs for each turn of a warp, and in the usual order needs few registers.
+[[gnu::noinline]] static std::uint32_t in_other_order(std::uint32_t place, std::uint32_t warps, std::uint64_t seed) {
+  return static_cast<std::uint32_t>(scheduled(place, warps, seed));
+}
+
 Warp* Cta::next_ready(std::uint32_t& from) {
-  for (; from < warp_count_; ++from) {
-    Warp& w = warp(static_cast<std::uint32_t>(scheduled(from, warp_count_, worker.launch.schedule_seed)));
-    if (w.state != WarpState::ready) continue;
-    ++from;
-    return &w;
+  const std::uint64_t seed = worker.launch.schedule_seed;
+  while (from < warp_count_) {
+    const std::uint32_t place = from++;
+    Warp& w = warp(seed == 0 ? place : in_other_order(place, warp_count_, seed));
+    if (w.state == WarpState::ready) return &w;
   }
   return nullptr;
 }

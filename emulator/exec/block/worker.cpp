@@ -35,7 +35,8 @@ WARPLENS_PER_PROCESSOR std::uint32_t hash_of(const std::int64_t* offsets) {
 
 AccessWatch::AccessWatch(Shard* shard, TouchedSectors* touched, const std::vector<std::unique_ptr<Checker>>& checkers)
     : regular_(shard != nullptr ? kRegular : 0), irregular_(shard != nullptr ? kIrregular : 0), shard_(shard),
-      touched_(touched), checkers_(checkers), wanted_(shard != nullptr ? shard->each_wanted() : EachWanted{}) {}
+      touched_(touched), checkers_(checkers), others_(touched != nullptr || !checkers.empty()),
+      wanted_(shard != nullptr ? shard->each_wanted() : EachWanted{}) {}
 
 Access AccessWatch::access_of(const Regular& r) {
   const auto& [base, stride, half] = r.lanes;
@@ -84,10 +85,16 @@ namespace {
 WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
 } // namespace
 
-void AccessWatch::check(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
-                        const std::int64_t* offsets) const {
+void AccessWatch::tell_others(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask,
+                              const HalfWarps& lanes, const std::int64_t* offsets) const {
   const WarpAccess access{&warp, id_of(warp), &site, space, mask, lanes, offsets};
   for (const auto& checker : checkers_) checker->access(access);
+  if (touched_ == nullptr || space != isa::Space::global || site.observed_bytes == 0) return;
+  const std::uint64_t base = lanes.base + static_cast<std::uint64_t>(site.observed_offset);
+  if (offsets != nullptr)
+    touched_->irregular(site, mask, base, offsets);
+  else
+    touched_->regular(site, mask, base, lanes.stride, lanes.half);
 }
 
 void AccessWatch::tell(const Warp& warp, const Regular& one) {
@@ -98,11 +105,10 @@ void AccessWatch::tell(const Warp& warp, const Regular& one) {
 
 void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                             const std::int64_t* offsets) {
-  if (!checkers_.empty()) check(warp, site, space, mask, {base, {}, 0}, offsets);
+  if (others_) tell_others(warp, site, space, mask, {base, {}, 0}, offsets);
   if (site.observed_bytes == 0 || shard_ == nullptr) return;
   base += static_cast<std::uint64_t>(site.observed_offset);
-  if (touched_ != nullptr && space == isa::Space::global) touched_->irregular(site, mask, base, offsets);
-  if (warp.told_each && wanted_.in(space)) {
+  if (warp.told_spaces >> static_cast<unsigned>(space) & 1) {
     Irregular one{&site, base, 0, 1, mask, space, {}};
     std::copy(offsets, offsets + kWarpSize, one.offsets);
     std::uint64_t lanes[kWarpSize];

@@ -24,12 +24,11 @@ public:
   /// Always inlined, because the handlers of every processor level use it.
   [[gnu::always_inline]] void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask,
                                       std::uint64_t base, const std::int64_t* stride, std::int64_t half) {
-    if (!checkers_.empty()) [[unlikely]]
-      check(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
+    if (others_) [[unlikely]]
+      tell_others(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
     if (site.observed_bytes == 0 || shard_ == nullptr) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
-    if (touched_ != nullptr && space == isa::Space::global) touched_->regular(site, mask, base, stride, half);
-    if (warp.told_each && wanted_.in(space)) [[unlikely]] {
+    if (warp.told_spaces >> static_cast<unsigned>(space) & 1) [[unlikely]] {
       tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
       if (!wanted_.together) return;
     }
@@ -75,8 +74,9 @@ private:
   /// Delivers what has been held back, once.
   template <class Held> void deliver(const Held& held);
   void deliver(const Regular& r);
-  void check(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
-             const std::int64_t* offsets) const;
+  /// Tells the checkers, and the footprint of global memory.
+  void tell_others(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
+                   const std::int64_t* offsets) const;
   void tell(const Warp& warp, const Regular& one);
   /// Without its addresses, …
   static Access access_of(const Regular& r);
@@ -89,6 +89,7 @@ private:
   Shard* shard_; ///< null: only the checkers are told
   TouchedSectors* touched_;
   const std::vector<std::unique_ptr<Checker>>& checkers_;
+  bool others_;       ///< there are checkers, or a footprint: one test for both, on the path of every access
   EachWanted wanted_; ///< events to report one by one
 };
 

@@ -130,7 +130,8 @@ struct EachWanted {
 ///
 /// If begin_cta() returns true, the shard also receives each access and branch of that CTA one by one, with its warp,
 /// as soon as it happens: each_access() and each_branch(), with `count` 1. This costs several times as much as the
-/// emulation, or less if each_wanted() excludes events. If begin_cta() returns false, the cost is negligible.
+/// emulation, or less if each_wanted() or each_spaces() exclude events. If begin_cta() returns false, the cost is
+/// negligible.
 class Shard {
 public:
   virtual ~Shard() = default;
@@ -142,6 +143,9 @@ public:
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap
   /// Called once, before the first event. If another shard wants more events, this shard may receive them too.
   [[nodiscard]] virtual EachWanted each_wanted() const { return {}; }
+  /// Called for each warp of a CTA for which begin_cta() has returned true: a bit for each isa::Space whose accesses by
+  /// this warp it wants, of those in each_wanted().
+  [[nodiscard]] virtual std::uint32_t each_spaces(const WarpId&) const { return ~0u; }
   virtual void each_access(const WarpId&, const Access&) {}
   virtual void each_branch(const WarpId&, const Branch&) {}
 };

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the spelling of an instruction for its modifiers.
+//
+//   has_part(instruction, "shared")   // true for ld.shared.f32 and for ld.shared::cta.f32
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+#include <string_view>
+
+namespace warplens::ir {
+
+/// Whether the opcode has a modifier, with or without a qualifier.
+bool has_part(const Instruction& instruction, std::string_view part);
+
+} // namespace warplens::ir
