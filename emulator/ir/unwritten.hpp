@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registers that may be read before they are written, and what each instruction does with them: for initcheck.
+//
+//   @%p1 mov.u32 %r1, 7;  mov.u32 %r2, %r1;  add.u32 %r3, %r2, 1;   ->   registers %r1, %r2; the first instruction
+//   writes %r1, the second one copies it to %r2, the third one uses %r2
+//
+// All other registers are written on every path before they are read. In most kernels, these are all.
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+#include <map>
+
+namespace warplens::ir {
+
+struct UnwrittenUse {
+  /// A register is as unwritten as all registers that are moved into it together. Empty: it gets another value, too.
+  struct Copy {
+    std::uint32_t to = 0;
+    std::vector<std::uint32_t> from;
+  };
+  std::uint32_t guard = kNone;
+  std::vector<std::uint32_t> uses, writes; ///< a copy is neither
+  std::vector<Copy> copies;
+  std::vector<std::uint32_t> stored; ///< by element of the value that a store writes; kNone: another register
+  [[nodiscard]] bool empty() const {
+    return guard == kNone && uses.empty() && writes.empty() && copies.empty() && stored.empty();
+  }
+};
+
+/// Registers are numbers in `registers`, not in the function.
+struct Unwritten {
+  std::vector<std::uint32_t> registers;         ///< indices into Function::registers, ascending
+  std::map<std::uint32_t, UnwrittenUse> uses;   ///< by instruction
+  std::vector<std::vector<std::uint32_t>> part; ///< those of each part; without parts, one list
+  /// By instruction: bit e is set if nothing reads element e of its first operand, a destination.
+  std::vector<std::uint8_t> unread;
+};
+
+/// Requires check(). Registers of functions that are recursive, vector registers, and registers that all functions
+/// share are left out.
+Unwritten unwritten(const Module& module, const Function& function);
+
+} // namespace warplens::ir
