@@ -211,12 +211,12 @@ std::string title_of(const exec::Launch& launch, const exec::ToolFinding& f) {
   case Kind::use_after_free:
   case Kind::exited_block:
   case Kind::misaligned: return fmt::format("Invalid {} of size {} bytes", access(), f.at.bytes);
-  case Kind::uninitialized: {
+  case Kind::uninitialized: { // atomic operations read, too
     if (f.at.space == isa::Space::reg)
       return fmt::format("Uninitialized register {} read of size {} bytes",
                          launch.program->function->registers[f.at.address].name, f.at.bytes);
-    std::string name = access();
-    return fmt::format("Uninitialized {} of size {} bytes", name.insert(name.find(' '), " memory"), f.at.whole);
+    const std::string name = access();
+    return fmt::format("Uninitialized {} memory read of size {} bytes", name.substr(0, name.find(' ')), f.at.whole);
   }
   default: return std::string(exec::title_of(f.kind));
   }

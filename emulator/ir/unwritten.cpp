@@ -16,19 +16,30 @@ using Bits = std::vector<std::uint64_t>;
 void set(Bits& bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
 bool has(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> i % 64 & 1) != 0; }
 
-/// Where the values of an instruction go, if it only moves them: the operands from `first` to `last` into the first
-/// operand. Compilers move values that they do not need.
-struct Move {
-  std::size_t first = 0, last = 0; ///< last < first: it does more than that
+/// How results depend on sources. Compilers move values that they do not need, and compute with them before they know
+/// whether they need the result: only what decides a branch, is an address or leaves the thread counts.
+enum class Dependence : std::uint8_t {
+  none,   ///< what it reads is needed
+  moves,  ///< the result is one of the sources, or made of them
+  either, ///< some values of one source make the others irrelevant: and, or
+  every,  ///< computes with all sources
+  other_lanes
 };
 
-Move move_of(const Instruction& i) {
+Dependence dependence_of(const Module& module, const Instruction& i) {
   const std::string_view head = i.head();
-  if (head == "mov" || head == "cvta" || head == "shfl") return {1, 1};
-  if (head == "cvt") return {1, 2};
-  if (head == "selp" || head == "prmt" || head == "bfi") return {1, 2};
-  return {1, 0};
+  if (head == "shfl") return Dependence::other_lanes;
+  const isa::Family family = module.spellings[i.form].entry->family;
+  if (head == "mov" || head == "cvt" || head == "cvta" || head == "selp" || head == "prmt" || head == "bfi")
+    return Dependence::moves;
+  if (head == "and" || head == "or" || head == "lop3") return Dependence::either;
+  const bool computes =
+      family == isa::Family::lane || family == isa::Family::set || family == isa::Family::logic_predicate;
+  return computes ? Dependence::every : Dependence::none;
 }
+
+/// Of a move: the operands that the result is made of. The others, such as the predicate of selp, choose.
+constexpr std::size_t kLastMoved = 2;
 
 class Analysis {
 public:
@@ -41,7 +52,7 @@ public:
     result_.part.resize(std::max<std::size_t>(1, function_.parts.size()));
     if (flow_.blocks.empty()) return std::move(result_);
     std::vector<std::uint32_t> found = live_at_entries();
-    add_copies(found);
+    add_results(found);
     std::sort(found.begin(), found.end());
     result_.registers = std::move(found);
     for (std::uint32_t n = 0; n < result_.registers.size(); ++n) number_[result_.registers[n]] = n;
@@ -155,37 +166,77 @@ private:
     return list;
   }
 
-  /// Calls `take(to, sources)` for each register that a move writes.
-  template <class Take> void each_move(const Instruction& i, Take take) const {
-    const Move move = move_of(i);
-    const auto operands = function_.operands(i);
-    if (move.last < move.first || operands.size() <= move.first) return;
-    std::vector<const Operand*> sources;
-    for (std::size_t n = move.first; n <= move.last && n < operands.size(); ++n)
-      for (const Operand& o : function_.each_of(operands[n])) sources.push_back(&o);
-    const Operand* value = &operands[0];
-    if (value->kind == OperandKind::pair) value = &function_.elements(*value)[0]; // of shfl
-    for (const Operand& o : function_.each_of(*value))
-      if (o.kind == OperandKind::reg) take(o.index, sources);
+  static void add_registers(const Function& function, const Operand& o, std::vector<std::uint32_t>& list) {
+    if (o.kind == OperandKind::reg) list.push_back(o.index);
+    if (o.kind == OperandKind::vector || o.kind == OperandKind::pair)
+      for (const Operand& element : function.elements(o)) add_registers(function, element, list);
   }
 
-  // What is moved from a register that may be unwritten may be unwritten, too.
-  void add_copies(std::vector<std::uint32_t>& found) {
+  /// The registers that the result is made of, and those that choose among them, …
+  struct Sources {
+    std::vector<std::uint32_t> made_of, choosing;
+    bool others = false; ///< … and whether it is also made of something else than registers, where this matters
+  };
+  Sources sources_of(std::uint32_t index, Dependence dependence) const {
+    const Instruction& i = function_.instructions[index];
+    Sources s;
+    if (dependence != Dependence::moves) {
+      s.made_of = effects_[index].reads;
+      if (i.guard != kNone) std::erase(s.made_of, i.guard);
+      return s;
+    }
+    const auto operands = function_.operands(i);
+    for (std::size_t n = 1; n < operands.size(); ++n) {
+      add_registers(function_, operands[n], n <= kLastMoved ? s.made_of : s.choosing);
+      for (const Operand& o : function_.each_of(operands[n]))
+        s.others = s.others || (n <= kLastMoved && o.kind != OperandKind::reg);
+    }
+    return s;
+  }
+
+  // What is moved or computed from a register that may be unwritten may be unwritten, too.
+  void add_results(std::vector<std::uint32_t>& found) {
     std::vector<bool> known(function_.registers.size());
     for (const std::uint32_t r : found) known[r] = true;
+    const auto is_known = [&](std::uint32_t r) { return known[r]; };
     for (bool again = !found.empty(); again;) {
       again = false;
-      for (const Instruction& i : function_.instructions) {
-        if (i.form == kNone || i.head() == "shfl") continue;
-        each_move(i, [&](std::uint32_t to, const std::vector<const Operand*>& from) {
-          const bool all = std::all_of(from.begin(), from.end(), [&](const Operand* o) {
-            return o->kind == OperandKind::reg && known[o->index];
-          });
-          if (!all || known[to] || !followed_[to]) return;
+      for (std::uint32_t n = 0; n < function_.instructions.size(); ++n) {
+        if (function_.instructions[n].form == kNone) continue;
+        const Dependence dependence = dependence_of(module_, function_.instructions[n]);
+        if (dependence == Dependence::none || dependence == Dependence::other_lanes) continue;
+        const Sources s = sources_of(n, dependence);
+        const bool all = !s.others && !s.made_of.empty() && std::all_of(s.made_of.begin(), s.made_of.end(), is_known);
+        const bool any = dependence == Dependence::every && std::any_of(s.made_of.begin(), s.made_of.end(), is_known);
+        const bool chosen = std::any_of(s.choosing.begin(), s.choosing.end(), is_known);
+        if (!all && !any && !chosen) continue;
+        for (const std::uint32_t to : effects_[n].writes) {
+          if (known[to] || !followed_[to]) continue;
           known[to] = again = true;
           found.push_back(to);
-        });
+        }
       }
+    }
+  }
+
+  std::vector<std::uint32_t> numbers(const std::vector<std::uint32_t>& registers) const {
+    std::vector<std::uint32_t> list;
+    for (const std::uint32_t r : registers)
+      if (number_[r] != kNone) list.push_back(number_[r]);
+    return list;
+  }
+
+  void add_flows(std::uint32_t index, Dependence dependence, UnwrittenUse& use) const {
+    const Sources s = sources_of(index, dependence);
+    const std::vector<std::uint32_t> made_of = numbers(s.made_of), choosing = numbers(s.choosing);
+    const bool any = dependence == Dependence::every;
+    const bool flows = any ? !made_of.empty() : !s.others && !made_of.empty() && made_of.size() == s.made_of.size();
+    for (const std::uint32_t r : effects_[index].writes) {
+      const std::uint32_t to = number_[r];
+      if (to == kNone) continue;
+      if (flows) use.flows.push_back({to, made_of, any, dependence != Dependence::moves});
+      if (!choosing.empty()) use.flows.push_back({to, choosing, true, true});
+      if (!flows && choosing.empty()) use.writes.push_back(to);
     }
   }
 
@@ -194,35 +245,20 @@ private:
     if (i.form == kNone) return;
     UnwrittenUse use;
     if (i.guard != kNone) use.guard = number_[i.guard];
-    std::vector<std::uint32_t> moved; // read by moves only
-    each_move(i, [&](std::uint32_t to, const std::vector<const Operand*>& from) {
-      UnwrittenUse::Copy copy{number_[to], {}};
-      bool all = i.head() != "shfl"; // the value of another lane
-      for (const Operand* o : from) {
-        const std::uint32_t n = o->kind == OperandKind::reg ? number_[o->index] : kNone;
-        if (o->kind == OperandKind::reg) moved.push_back(o->index);
-        all = all && n != kNone;
-        copy.from.push_back(n);
-      }
-      if (copy.to == kNone) return;
-      if (!all) copy.from.clear();
-      use.copies.push_back(std::move(copy));
-    });
-    if (is_call(i)) moved = effects_[index].reads; // passed on
-    if (i.head() == "st") add_stored(i, use, moved);
-    const auto is_moved = [&](std::uint32_t r) {
-      const auto count = [&](const std::vector<std::uint32_t>& list) {
-        return std::count(list.begin(), list.end(), r);
-      };
-      return count(moved) != 0 && count(effects_[index].reads) <= count(moved);
-    };
-    for (const std::uint32_t r : effects_[index].reads)
-      if (number_[r] != kNone && r != i.guard && !is_moved(r)) use.uses.push_back(number_[r]);
-    for (const std::uint32_t r : effects_[index].writes) {
-      const std::uint32_t n = number_[r];
-      const bool copied =
-          std::any_of(use.copies.begin(), use.copies.end(), [&](const UnwrittenUse::Copy& c) { return c.to == n; });
-      if (n != kNone && !copied) use.writes.push_back(n);
+    const Dependence dependence = dependence_of(module_, i);
+    if (dependence != Dependence::none && dependence != Dependence::other_lanes) {
+      add_flows(index, dependence, use);
+    } else {
+      std::vector<std::uint32_t> moved; // passed on
+      if (is_call(i)) moved = effects_[index].reads;
+      if (dependence == Dependence::other_lanes) add_registers(function_, function_.operands(i)[1], moved);
+      if (i.head() == "st") add_stored(i, use, moved);
+      std::vector<std::uint32_t> reads = effects_[index].reads;
+      if (i.guard != kNone) std::erase(reads, i.guard);
+      for (const std::uint32_t r : moved)
+        if (const auto at = std::find(reads.begin(), reads.end(), r); at != reads.end()) reads.erase(at);
+      use.needs = numbers(reads);
+      use.writes = numbers(effects_[index].writes);
     }
     if (!use.empty()) result_.uses[index] = std::move(use);
   }
@@ -244,13 +280,13 @@ private:
     for (auto& [index, use] : result_.uses) {
       std::vector<std::uint32_t>& list = result_.part[part_of(index)];
       if (use.guard != kNone) list.push_back(use.guard);
-      list.insert(list.end(), use.uses.begin(), use.uses.end());
+      list.insert(list.end(), use.needs.begin(), use.needs.end());
       list.insert(list.end(), use.writes.begin(), use.writes.end());
       for (const std::uint32_t n : use.stored)
         if (n != kNone) list.push_back(n);
-      for (const UnwrittenUse::Copy& c : use.copies) {
-        list.push_back(c.to);
-        list.insert(list.end(), c.from.begin(), c.from.end());
+      for (const UnwrittenUse::Flow& f : use.flows) {
+        list.push_back(f.to);
+        list.insert(list.end(), f.from.begin(), f.from.end());
       }
     }
     for (std::vector<std::uint32_t>& list : result_.part) {

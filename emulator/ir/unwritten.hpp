@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registers that may be read before they are written, and what each instruction does with them: for initcheck.
 //
-//   @%p1 mov.u32 %r1, 7;  mov.u32 %r2, %r1;  add.u32 %r3, %r2, 1;   ->   registers %r1, %r2; the first instruction
-//   writes %r1, the second one copies it to %r2, the third one uses %r2
+//   @%p1 mov.u32 %r1, 7;  add.u32 %r2, %r1, 1;  st.global.u32 [%rd1], %r2;   ->   registers %r1, %r2; the first
+//   instruction writes %r1, the second one computes %r2 from it, the third one stores %r2
 //
 // All other registers are written on every path before they are read. In most kernels, these are all.
 #pragma once
@@ -14,17 +14,19 @@
 namespace warplens::ir {
 
 struct UnwrittenUse {
-  /// A register is as unwritten as all registers that are moved into it together. Empty: it gets another value, too.
-  struct Copy {
+  /// A register gets a value that depends on others. Several flows to one register: on each of them.
+  struct Flow {
     std::uint32_t to = 0;
     std::vector<std::uint32_t> from;
+    bool any = false;      ///< it is unwritten if one of them is; false: if all of them are
+    bool computes = false; ///< false: only moves
   };
   std::uint32_t guard = kNone;
-  std::vector<std::uint32_t> uses, writes; ///< a copy is neither
-  std::vector<Copy> copies;
+  std::vector<std::uint32_t> needs, writes; ///< values that decide what happens; results that depend on none of these
+  std::vector<Flow> flows;
   std::vector<std::uint32_t> stored; ///< by element of the value that a store writes; kNone: another register
   [[nodiscard]] bool empty() const {
-    return guard == kNone && uses.empty() && writes.empty() && copies.empty() && stored.empty();
+    return guard == kNone && needs.empty() && writes.empty() && flows.empty() && stored.empty();
   }
 };
 

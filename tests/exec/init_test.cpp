@@ -270,13 +270,25 @@ TEST(Init, RegistersOfSomeLanes) {
   EXPECT_TRUE(check(begin + "@!%p1 mov.u32 %r20, 6;" + end).findings.empty());
 }
 
-// Compilers move values that they do not need.
-TEST(Init, MovesAreNoUses) {
-  EXPECT_TRUE(check("mov.u32 %r20, %r30; mov.u32 %r21, %r20;").findings.empty());
-  EXPECT_EQ(only(check("mov.u32 %r20, %r30; mov.u32 %r21, %r20; add.u32 %r22, %r21, 1;")).count, 32u);
-  EXPECT_TRUE(check("mov.u32 %r20, %r30; mov.u32 %r20, 1; add.u32 %r22, %r20, 1;").findings.empty());
-  const std::string choice = "setp.lt.u32 %p1, %r1, 40; selp.u32 %r20, %r1, %r30, %p1; add.u32 %r20, %r20, 1;";
-  EXPECT_TRUE(check(choice).findings.empty());
+// Compilers move values that they do not need, and compute with them before they know whether they need the result.
+TEST(Init, OnlyNeededValuesCount) {
+  EXPECT_TRUE(check("mov.u32 %r20, %r30; add.u32 %r21, %r20, 1; mov.u32 %r22, %r21;").findings.empty());
+  const std::string sum = "mov.u32 %r20, %r30; mov.u32 %r21, %r20; add.u32 %r22, %r21, 1; mul.lo.u32 %r22, %r22, 3;";
+  const auto found = only(check(sum + "st.global.u32 [%rd2], %r22;"));
+  EXPECT_EQ(found.count, 32u);
+  EXPECT_NE(found.first.detail.find("is stored"), std::string::npos) << found.first.detail;
+  // It is reported where the program first computes with the value.
+  const std::string loop = "again: setp.eq.u32 %p1, %r22, 0; @%p1 bra again;";
+  EXPECT_EQ(only(check(sum + loop)).first.at.instruction, found.first.at.instruction);
+  EXPECT_TRUE(check("mov.u32 %r20, %r30; mov.u32 %r20, 1; st.global.u32 [%rd2], %r20;").findings.empty());
+  const std::string choice = "setp.lt.u32 %p1, %r1, 40; add.u32 %r31, %r30, 1; selp.u32 %r20, %r1, %r31, %p1;"
+                             "add.u32 %r20, %r20, 1; st.global.u32 [%rd2], %r20;";
+  EXPECT_TRUE(check(choice).findings.empty()) << "the other value is chosen";
+  EXPECT_EQ(only(check("selp.u32 %r20, 1, 2, %p5; st.global.u32 [%rd2], %r20;")).first.at.bytes, 1u);
+  EXPECT_EQ(only(check("and.b32 %r20, %r30, 31; mul.wide.u32 %rd10, %r20, 4; add.u64 %rd10, %rd10, %rd1;"
+                       "ld.global.u32 %r21, [%rd10]; st.global.u32 [%rd2], %r21;"))
+                .first.at.bytes,
+            4u);
 }
 
 TEST(Init, StoresOfUnwrittenRegisters) {

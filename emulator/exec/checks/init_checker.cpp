@@ -120,7 +120,12 @@ InitChecker::SharedPlace InitChecker::shared_at(const Warp& warp, std::uint64_t 
 bool InitChecker::unwritten(const WarpAccess& a, unsigned bytes) {
   bool found = false;
   if (a.space == Space::shared) {
+    const init::SharedShadow* const own = shared_at(*a.warp, 0).shadow;
     each_run(a, bytes, [&](std::uint64_t address, std::uint64_t count, Mask) {
+      if (address < kClusterStride) {
+        found = found || own->unwritten(address, count);
+        return;
+      }
       const SharedPlace place = shared_at(*a.warp, address);
       found = found || (place.shadow != nullptr && place.shadow->unwritten(place.offset, count));
     });
@@ -144,7 +149,9 @@ bool InitChecker::unwritten(const WarpAccess& a, unsigned bytes) {
 
 void InitChecker::write(const WarpAccess& a, unsigned bytes) {
   if (a.space == Space::shared) {
+    init::SharedShadow* const own = shared_at(*a.warp, 0).shadow;
     each_run(a, bytes, [&](std::uint64_t address, std::uint64_t count, Mask) {
+      if (address < kClusterStride) return own->write(address, count);
       if (const SharedPlace place = shared_at(*a.warp, address); place.shadow != nullptr)
         place.shadow->write(place.offset, count);
     });
@@ -254,7 +261,10 @@ void InitChecker::entered(const Warp& warp, std::uint32_t part, Mask lanes, cons
                          one);
   }
   if (part < program_.unwritten.part.size())
-    for (const std::uint32_t r : program_.unwritten.part[part]) shadow.registers[r] |= lanes;
+    for (const std::uint32_t r : program_.unwritten.part[part]) {
+      init::RegisterShadow& s = shadow.registers[r];
+      s = {s.unwritten | lanes, s.computed & ~lanes, s.instruction, r};
+    }
 }
 
 void InitChecker::fresh(const Warp& warp, int lane, Space space, std::uint64_t address, std::uint64_t bytes) {
@@ -274,27 +284,63 @@ void InitChecker::written(const Warp& warp, int lane, Space space, std::uint64_t
 
 void InitChecker::registers(const WarpStep& step) {
   const ir::UnwrittenUse& use = program_.unwritten.uses.at(step.instruction);
-  std::vector<Mask>& registers = block(step.of.cta).warps[step.of.warp].registers;
-  const auto check = [&](std::uint32_t number, Mask lanes) {
-    if (const Mask bad = registers[number] & lanes; bad != 0) {
-      report_register(step, number, bad);
-      registers[number] &= ~bad; // is reported once
-    }
-  };
-  if (use.guard != ir::kNone) check(use.guard, step.warp->active);
-  for (const std::uint32_t number : use.uses) check(number, step.mask);
-  std::vector<std::pair<std::uint32_t, Mask>> moved;
-  for (const ir::UnwrittenUse::Copy& copy : use.copies) {
-    Mask from = copy.from.empty() ? 0 : step.mask;
-    for (const std::uint32_t number : copy.from) from &= registers[number];
-    moved.emplace_back(copy.to, from);
-  }
-  for (const auto& [to, from] : moved) registers[to] = (registers[to] & ~step.mask) | from;
-  for (const std::uint32_t number : use.writes) registers[number] &= ~step.mask;
+  std::vector<init::RegisterShadow>& registers = block(step.of.cta).warps[step.of.warp].registers;
+  if (use.guard != ir::kNone)
+    need(step, registers[use.guard], step.warp->active, "decides whether an instruction runs");
+  for (const std::uint32_t number : use.needs) need(step, registers[number], step.mask, "is needed");
+  flow(step, use, registers);
+  for (const std::uint32_t number : use.writes) registers[number].unwritten &= ~step.mask;
   if (use.stored.empty()) return;
   stored_ = {step.of.cta, step.of.warp, step.instruction, {}};
-  for (const std::uint32_t number : use.stored)
-    stored_.elements.push_back(number == ir::kNone ? 0 : registers[number] & step.mask);
+  for (const std::uint32_t number : use.stored) {
+    if (number != ir::kNone) need(step, registers[number], step.mask & registers[number].computed, "is stored");
+    stored_.elements.push_back(number == ir::kNone ? 0 : registers[number].unwritten & step.mask);
+  }
+}
+
+// The results of an instruction, from its sources before it writes any.
+void InitChecker::flow(const WarpStep& step, const ir::UnwrittenUse& use,
+                       std::vector<init::RegisterShadow>& registers) {
+  std::map<std::uint32_t, init::RegisterShadow> results;
+  for (const ir::UnwrittenUse::Flow& f : use.flows) {
+    init::RegisterShadow& result = results[f.to];
+    Mask lanes = f.any ? 0 : step.mask;
+    for (const std::uint32_t number : f.from)
+      lanes = f.any ? lanes | registers[number].unwritten : lanes & registers[number].unwritten;
+    lanes &= step.mask;
+    for (const std::uint32_t number : f.from) {
+      const init::RegisterShadow& source = registers[number];
+      if ((source.unwritten & lanes) == 0) continue;
+      const Mask before = source.computed & lanes;
+      if (result.unwritten == 0 || (result.computed == 0 && before != 0)) {
+        result.root = source.root;
+        result.instruction = before != 0 ? source.instruction : step.instruction;
+      }
+      result.unwritten |= lanes;
+      result.computed |= f.computes ? lanes : before;
+    }
+  }
+  for (const auto& [to, result] : results) {
+    init::RegisterShadow& r = registers[to];
+    const Mask kept = r.unwritten & ~step.mask;
+    if (result.unwritten == 0) {
+      r.unwritten = kept;
+      continue;
+    }
+    r = {kept | result.unwritten, (r.computed & kept) | result.computed, result.instruction, result.root};
+  }
+}
+
+// Lanes in which the value of an unwritten register decides something. It is reported where the first instruction
+// computed with it, and only once.
+void InitChecker::need(const WarpStep& step, init::RegisterShadow& value, Mask lanes, const char* why) {
+  const Mask bad = value.unwritten & lanes;
+  if (bad == 0) return;
+  if (const Mask computed = bad & value.computed; computed != 0)
+    report_register(step, value.root, value.instruction, computed, why);
+  if (const Mask moved = bad & ~value.computed; moved != 0)
+    report_register(step, value.root, step.instruction, moved, "");
+  value.unwritten &= ~bad;
 }
 
 // What is stored is as unwritten as the register.
@@ -313,15 +359,17 @@ void InitChecker::store_unwritten(const WarpAccess& a) {
     }
 }
 
-void InitChecker::report_register(const WarpStep& step, std::uint32_t number, Mask lanes) {
-  const std::uint32_t index = program_.unwritten.registers[number];
+void InitChecker::report_register(const WarpStep& step, std::uint32_t root, std::uint32_t instruction, Mask lanes,
+                                  const char* why) {
+  const std::uint32_t index = program_.unwritten.registers[root];
   const isa::Type type = program_.function->registers[index].type;
   for (const int lane : EachLane(lanes)) {
-    ToolFinding finding{ToolFinding::Kind::uninitialized, thread_at(*step.warp, step.instruction, lane)};
+    ToolFinding finding{ToolFinding::Kind::uninitialized, thread_at(*step.warp, instruction, lane)};
     finding.at.space = Space::reg;
     finding.at.access = AccessKind::load;
     finding.at.bytes = finding.at.whole = static_cast<std::uint64_t>(std::max(1, isa::bytes(type)));
     finding.at.address = index;
+    if (instruction != step.instruction && *why != 0) finding.detail = fmt::format("What is computed from it {}", why);
     findings_.add(std::move(finding));
   }
 }

@@ -69,7 +69,10 @@ private:
              std::uint64_t bytes);
   void brought(const WarpAccess& access, const init::Brought& bytes);
   void store_unwritten(const WarpAccess& access);
-  void report_register(const WarpStep& step, std::uint32_t number, Mask lanes);
+  void flow(const WarpStep& step, const ir::UnwrittenUse& use, std::vector<init::RegisterShadow>& registers);
+  void need(const WarpStep& step, init::RegisterShadow& value, Mask lanes, const char* why);
+  void report_register(const WarpStep& step, std::uint32_t root, std::uint32_t instruction, Mask lanes,
+                       const char* why);
 
   const Launch& launch_;
   const Program& program_;

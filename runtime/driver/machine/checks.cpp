@@ -102,7 +102,8 @@ api::Sanitizer* sanitizer() { return instance().get(); }
 void start_tools() {
   instance() = from_environment();
   if (sanitizer() == nullptr) return;
-  if (sanitizer()->tools().memcheck) Machine::instance().api()->check_memory();
+  const exec::Tools& tools = sanitizer()->tools();
+  if (tools.memcheck || tools.initcheck) Machine::instance().api()->check_memory();
   std::fputs("========= WARPLENS SANITIZER\n", stderr);
 }
 

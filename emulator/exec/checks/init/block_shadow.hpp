@@ -57,9 +57,17 @@ private:
   std::vector<Mask> written_;
 };
 
+/// A register that may be unwritten: its own value, or one that was moved or computed from another register.
+struct RegisterShadow {
+  Mask unwritten = 0;            ///< lanes
+  Mask computed = 0;             ///< of these, lanes in which an instruction has computed with the value …
+  std::uint32_t instruction = 0; ///< … first: this one
+  std::uint32_t root = 0;        ///< the register that nobody has written
+};
+
 struct WarpShadow {
   LocalShadow local;
-  std::vector<Mask> registers; ///< lanes that have not written it, by number in ir::Unwritten::registers
+  std::vector<RegisterShadow> registers; ///< by number in ir::Unwritten::registers
 };
 
 /// Bytes of shared memory that an asynchronous copy brought, and that nobody had written at their source.
@@ -71,7 +79,8 @@ struct Brought {
 
 struct BlockShadow {
   BlockShadow(std::size_t warp_count, std::size_t register_count) : warps(warp_count) {
-    for (WarpShadow& w : warps) w.registers.assign(register_count, kFullMask);
+    for (WarpShadow& w : warps)
+      for (std::uint32_t r = 0; r < register_count; ++r) w.registers.push_back({kFullMask, 0, 0, r});
   }
   SharedShadow shared; ///< empty until the first access
   std::vector<WarpShadow> warps;
