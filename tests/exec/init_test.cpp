@@ -332,7 +332,8 @@ TEST(Init, FramesOfFunctions) {
 }
 
 TEST(Init, MemoryOfTheStack) {
-  const std::string grow = "alloca.u64 %rd10, 16; ", read = "ld.local.u32 %r20, [%rd10]; st.global.u32 [%rd2], %r20;";
+  const std::string grow = "alloca.u64 %rd10, 16; ",
+                    read = "ld.local.u32 %r20, [%rd10]; st.global.u32 [%rd2], %r20; ret;";
   EXPECT_EQ(only(check(grow + read)).first.at.space, isa::Space::local);
   EXPECT_TRUE(check(grow + "st.local.u32 [%rd10], %r1;" + read).findings.empty());
 }
