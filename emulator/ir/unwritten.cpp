@@ -263,17 +263,15 @@ private:
     if (!use.empty()) result_.uses[index] = std::move(use);
   }
 
+  // What goes to shared and local memory may not be needed: libraries exchange the values of whole blocks there.
   void add_stored(const Instruction& i, UnwrittenUse& use, std::vector<std::uint32_t>& moved) const {
     const auto operands = function_.operands(i);
     if (operands.size() < 2) return;
-    bool any = false;
-    for (const Operand& o : function_.each_of(operands[1])) {
-      const std::uint32_t n = o.kind == OperandKind::reg ? number_[o.index] : kNone;
-      if (o.kind == OperandKind::reg) moved.push_back(o.index);
-      use.stored.push_back(n);
-      any = any || n != kNone;
-    }
-    if (!any) use.stored.clear();
+    std::vector<std::uint32_t> values;
+    for (const Operand& o : function_.each_of(operands[1])) add_registers(function_, o, values);
+    moved.insert(moved.end(), values.begin(), values.end());
+    const Space space = module_.spellings[i.form].form.space();
+    if (space == Space::global || space == Space::generic) use.stored = numbers(values);
   }
 
   void list_by_part() {
@@ -282,8 +280,7 @@ private:
       if (use.guard != kNone) list.push_back(use.guard);
       list.insert(list.end(), use.needs.begin(), use.needs.end());
       list.insert(list.end(), use.writes.begin(), use.writes.end());
-      for (const std::uint32_t n : use.stored)
-        if (n != kNone) list.push_back(n);
+      list.insert(list.end(), use.stored.begin(), use.stored.end());
       for (const UnwrittenUse::Flow& f : use.flows) {
         list.push_back(f.to);
         list.insert(list.end(), f.from.begin(), f.from.end());

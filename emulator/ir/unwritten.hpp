@@ -24,7 +24,7 @@ struct UnwrittenUse {
   std::uint32_t guard = kNone;
   std::vector<std::uint32_t> needs, writes; ///< values that decide what happens; results that depend on none of these
   std::vector<Flow> flows;
-  std::vector<std::uint32_t> stored; ///< by element of the value that a store writes; kNone: another register
+  std::vector<std::uint32_t> stored; ///< to memory that other blocks can read
   [[nodiscard]] bool empty() const {
     return guard == kNone && needs.empty() && writes.empty() && flows.empty() && stored.empty();
   }

@@ -181,9 +181,7 @@ void InitChecker::access(const WarpAccess& a) {
     if (!plain) return a.site->kind == AccessKind::load ? load_to_copy(a) : store_copied(a);
   }
   if (site.reads && unwritten(a, bytes)) report(a, site, bytes);
-  if (!site.writes) return;
-  write(a, bytes);
-  if (stored_.instruction == a.site->instruction) store_unwritten(a);
+  if (site.writes) write(a, bytes);
 }
 
 bool InitChecker::unwritten_bytes(const Warp& warp, int lane, Space space, std::uint64_t address, std::uint64_t bytes) {
@@ -290,12 +288,8 @@ void InitChecker::registers(const WarpStep& step) {
   for (const std::uint32_t number : use.needs) need(step, registers[number], step.mask, "is needed");
   flow(step, use, registers);
   for (const std::uint32_t number : use.writes) registers[number].unwritten &= ~step.mask;
-  if (use.stored.empty()) return;
-  stored_ = {step.of.cta, step.of.warp, step.instruction, {}};
-  for (const std::uint32_t number : use.stored) {
-    if (number != ir::kNone) need(step, registers[number], step.mask & registers[number].computed, "is stored");
-    stored_.elements.push_back(number == ir::kNone ? 0 : registers[number].unwritten & step.mask);
-  }
+  for (const std::uint32_t number : use.stored)
+    need(step, registers[number], step.mask & registers[number].computed, "is stored");
 }
 
 // The results of an instruction, from its sources before it writes any.
@@ -341,22 +335,6 @@ void InitChecker::need(const WarpStep& step, init::RegisterShadow& value, Mask l
   if (const Mask moved = bad & ~value.computed; moved != 0)
     report_register(step, value.root, step.instruction, moved, "");
   value.unwritten &= ~bad;
-}
-
-// What is stored is as unwritten as the register.
-void InitChecker::store_unwritten(const WarpAccess& a) {
-  if (stored_.cta != a.of.cta || stored_.warp != a.of.warp) return;
-  const std::uint64_t each = a.site->lane_bytes / std::max<std::size_t>(1, stored_.elements.size());
-  for (std::size_t e = 0; e < stored_.elements.size(); ++e)
-    for (const int lane : EachLane(stored_.elements[e] & a.mask)) {
-      const std::uint64_t address = a.address(lane) + e * each;
-      if (a.space == Space::local)
-        block(a.of.cta).warps[a.of.warp].local.forget(address, each, Mask{1} << lane);
-      else if (a.space != Space::shared)
-        memory_.shadow().fresh(address, each);
-      else if (const SharedPlace place = shared_at(*a.warp, address); place.shadow != nullptr)
-        place.shadow->forget(place.offset, each);
-    }
 }
 
 void InitChecker::report_register(const WarpStep& step, std::uint32_t root, std::uint32_t instruction, Mask lanes,

@@ -68,7 +68,6 @@ private:
   void carry(const WarpAccess& access, const Moving& moving, int lane, std::uint64_t from, std::uint64_t to,
              std::uint64_t bytes);
   void brought(const WarpAccess& access, const init::Brought& bytes);
-  void store_unwritten(const WarpAccess& access);
   void flow(const WarpStep& step, const ir::UnwrittenUse& use, std::vector<init::RegisterShadow>& registers);
   void need(const WarpStep& step, init::RegisterShadow& value, Mask lanes, const char* why);
   void report_register(const WarpStep& step, std::uint32_t root, std::uint32_t instruction, Mask lanes,
@@ -82,12 +81,6 @@ private:
   std::uint64_t last_cta_ = ~std::uint64_t{0};
   init::BlockShadow* last_block_ = nullptr;
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, Moving> moving_; ///< CTA, warp, instruction
-  /// A store of registers that are unwritten, by element, until its access.
-  struct Stored {
-    std::uint64_t cta = 0;
-    std::uint32_t warp = 0, instruction = ir::kNone;
-    std::vector<Mask> elements;
-  } stored_;
   ToolFindings findings_;
 };
 
