@@ -103,7 +103,7 @@ typedef struct warplens_launch_options {
   uint64_t cluster[3];   /* blocks per cluster; zeros: from .reqnctapercluster, or no clusters */
   int past_ends;         /* 1: as on a GPU, an access past the end of an allocation passes if its 2 MiB page contains
                           * another allocation or the rest of one; 0: it traps */
-  const char* tools;     /* "memcheck", "racecheck", "memcheck,synccheck" or "all": docs/sanitizer.md; null: none */
+  const char* tools;     /* "memcheck", "initcheck", "memcheck,synccheck" or "all": docs/sanitizer.md; null: none */
 } warplens_launch_options;
 
 #define WARPLENS_LAUNCH_OPTIONS_INIT                                                                                   \

@@ -176,6 +176,7 @@ constexpr Variable kVariables[] = {
     {environment::kToolSarif, "their messages as SARIF"},
     {environment::kToolJunit, "their messages as JUnit XML"},
     {environment::kSuppressions, "messages that they leave out"},
+    {environment::kTrackUnused, "set: initcheck also reports unused memory"},
     {environment::kIgnoreSameValues, "set: racecheck leaves out stores of the same value"},
     {environment::kScheduleSeed, "the order of blocks and warps"},
     {environment::kToolVerdict, "the file that tells exec of errors"},

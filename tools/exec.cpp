@@ -191,6 +191,7 @@ void pass_tool(const api::CheckOptions& options) {
   if (!options.save.empty()) set(environment::kSave, fs::absolute(options.save).string());
   if (options.xml) set(environment::kXml, "1");
   if (!options.same_values) set(environment::kIgnoreSameValues, "1");
+  if (options.track_unused) set(environment::kTrackUnused, "1");
   set(environment::kScheduleSeed, std::to_string(options.schedule_seed));
   if (!options.sarif.empty()) set(environment::kToolSarif, whole_path(options.sarif, "sarif"));
   if (!options.junit.empty()) set(environment::kToolJunit, whole_path(options.junit, "junit"));
@@ -202,15 +203,15 @@ void pass_tool(const api::CheckOptions& options) {
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
   for (const char* name :
-       {environment::kAnalyze,     environment::kJson,       environment::kHtml,        environment::kCsv,
-        environment::kSarif,       environment::kJunit,      environment::kDetails,     environment::kShow,
-        environment::kCounters,    environment::kFailOn,     environment::kVerdict,     environment::kRules,
-        environment::kAnalyzers,   environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
-        environment::kKernelName,  environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
-        environment::kMaxMemory,   environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
-        environment::kPrintLimit,  environment::kSave,       environment::kXml,         environment::kSuppressions,
-        environment::kToolVerdict, environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
-        environment::kScheduleSeed})
+       {environment::kAnalyze,      environment::kJson,       environment::kHtml,        environment::kCsv,
+        environment::kSarif,        environment::kJunit,      environment::kDetails,     environment::kShow,
+        environment::kCounters,     environment::kFailOn,     environment::kVerdict,     environment::kRules,
+        environment::kAnalyzers,    environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
+        environment::kKernelName,   environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
+        environment::kMaxMemory,    environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
+        environment::kPrintLimit,   environment::kSave,       environment::kXml,         environment::kSuppressions,
+        environment::kToolVerdict,  environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
+        environment::kScheduleSeed, environment::kTrackUnused})
     unsetenv(name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");

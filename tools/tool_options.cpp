@@ -16,8 +16,9 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* kOptions[] = {"error-exitcode", "print-limit",        "leak-check",   "save", "xml",
-                                    "suppressions",   "ignore-same-values", "schedule-seed"};
+constexpr const char* kOptions[] = {
+    "error-exitcode",     "print-limit",   "leak-check",         "save", "xml", "suppressions",
+    "ignore-same-values", "schedule-seed", "track-unused-memory"};
 
 std::uint64_t number_or(const po::variables_map& values, const char* option, std::uint64_t otherwise) {
   if (values.count(option) == 0) return otherwise;
@@ -43,12 +44,14 @@ void add_tool_options(po::options_description& options) {
   auto add = options.add_options();
   const auto word = [](const char* name) { return po::value<std::string>()->value_name(name); };
   add("tool", word("NAME"),
-      "check the launches: memcheck, racecheck, synccheck, all, or several with commas between; the messages go to "
+      "check the launches: memcheck, racecheck, initcheck, synccheck, all, or several with commas between; the "
+      "messages go to "
       "stderr");
   add("error-exitcode", word("N"), "exit status if --tool found errors in a run that succeeded; the default is 1");
   add("print-limit", word("N"), "show at most N messages of --tool; the default is 100");
   add("leak-check", word("full|no"), "memcheck reports memory that is never freed; the default is no");
   add("ignore-same-values", "racecheck leaves out races of stores that store the same value");
+  add("track-unused-memory", "initcheck also reports memory that is never written");
   add("schedule-seed", word("N"), "run blocks and warps in another order: 0 is the usual one, 1 the reverse");
   add("save", word("FILE"), "write the messages of --tool as JSON");
   add("xml", "write the file of --save as XML");
@@ -86,6 +89,7 @@ std::optional<api::CheckOptions> tool_options(const po::variables_map& values) {
   options.save = text_or_empty(values, "save");
   options.xml = values.count("xml") != 0;
   options.same_values = values.count("ignore-same-values") == 0;
+  options.track_unused = values.count("track-unused-memory") != 0;
   options.schedule_seed = number_or(values, "schedule-seed", 0);
   options.sarif = text_or_empty(values, "sarif");
   options.junit = text_or_empty(values, "junit");
@@ -96,7 +100,7 @@ std::optional<api::CheckOptions> tool_options(const po::variables_map& values) {
 }
 
 int conclude_tools(api::Sanitizer& tools, const exec::Heap* heap) {
-  tools.report_leaks(heap);
+  tools.conclude(heap);
   const std::vector<api::CheckMessage> messages = tools.take();
   api::CheckSummary summary = tools.summary();
   std::string text = "========= WARPLENS SANITIZER\n";

@@ -19,13 +19,12 @@ namespace {
 struct NamedTool {
   std::string_view name;
   bool exec::Tools::*flag;
-  bool exists; ///< in this version
 };
-constexpr NamedTool kTools[] = {{"memcheck", &exec::Tools::memcheck, true},
-                                {"racecheck", &exec::Tools::racecheck, true},
-                                {"initcheck", &exec::Tools::initcheck, false},
-                                {"synccheck", &exec::Tools::synccheck, true}};
-constexpr std::string_view kToolHint = "tools: memcheck, racecheck, synccheck, all";
+constexpr NamedTool kTools[] = {{"memcheck", &exec::Tools::memcheck},
+                                {"racecheck", &exec::Tools::racecheck},
+                                {"initcheck", &exec::Tools::initcheck},
+                                {"synccheck", &exec::Tools::synccheck}};
+constexpr std::string_view kToolHint = "tools: memcheck, racecheck, initcheck, synccheck, all";
 
 } // namespace
 
@@ -36,13 +35,11 @@ Expected<exec::Tools> parse_tools(const std::string& names) {
     const auto known =
         std::find_if(std::begin(kTools), std::end(kTools), [&](const auto& t) { return t.name == name; });
     if (name == "all") {
-      for (const NamedTool& t : kTools) tools.*t.flag = tools.*t.flag || t.exists;
-    } else if (known != std::end(kTools) && known->exists) {
+      for (const NamedTool& t : kTools) tools.*t.flag = true;
+    } else if (known != std::end(kTools)) {
       tools.*known->flag = true;
     } else {
-      return failure(known == std::end(kTools) ? fmt::format("there is no tool '{}'", name)
-                                               : fmt::format("{} is not in this version", name),
-                     std::string(kToolHint));
+      return failure(fmt::format("there is no tool '{}'", name), std::string(kToolHint));
     }
   }
   if (!tools.any()) return failure("no tool", std::string(kToolHint));
@@ -93,6 +90,10 @@ void Sanitizer::prepare(exec::Launch& launch, const exec::Tools& tools) {
   launch.tools = tools;
   launch.number = ++launches_;
   launch.schedule_seed = options_.schedule_seed;
+  if (tools.initcheck) {
+    settle();
+    launch.checkers.push_back(&init_);
+  }
   if (!tools.racecheck) return;
   const std::lock_guard lock(mutex_);
   operations_[launch.number] = {launch.program, launch.shape, ""};
@@ -210,7 +211,13 @@ std::string title_of(const exec::Launch& launch, const exec::ToolFinding& f) {
   case Kind::use_after_free:
   case Kind::exited_block:
   case Kind::misaligned: return fmt::format("Invalid {} of size {} bytes", access(), f.at.bytes);
-  case Kind::uninitialized: return fmt::format("Uninitialized {} of size {} bytes", access(), f.at.bytes);
+  case Kind::uninitialized: { // atomic operations read, too
+    if (f.at.space == isa::Space::reg)
+      return fmt::format("Uninitialized register {} read of size {} bytes",
+                         launch.program->function->registers[f.at.address].name, f.at.bytes);
+    const std::string name = access();
+    return fmt::format("Uninitialized {} memory read of size {} bytes", name.substr(0, name.find(' ')), f.at.whole);
+  }
   default: return std::string(exec::title_of(f.kind));
   }
 }
@@ -241,7 +248,16 @@ CheckMemory relation(std::string name, std::uint64_t begin, std::uint64_t size, 
   return m;
 }
 
-bool is_in_memory(isa::Space space) { return space == isa::Space::global || space == isa::Space::constant; }
+bool is_in_memory(isa::Space space) {
+  return space == isa::Space::global || space == isa::Space::constant || space == isa::Space::texture;
+}
+
+/// How much of an access nobody has written, if it is not all.
+std::string unwritten_part(const exec::ToolFinding& f) {
+  if (f.at.bytes >= f.at.whole) return f.detail;
+  return fmt::format("Nobody has written {} of these bytes, the first one at {:#x}{}{}", f.at.bytes, f.at.address,
+                     f.detail.empty() ? "" : ". ", f.detail);
+}
 
 } // namespace
 
@@ -251,7 +267,7 @@ CheckMessage Sanitizer::message_of(const exec::Launch& launch, const Checked& ch
   CheckMessage m;
   m.kind = f.kind;
   m.title = title_of(launch, f);
-  m.detail = f.detail;
+  m.detail = f.kind == Kind::uninitialized ? unwritten_part(f) : f.detail;
   m.at = threads_of(*launch.program, launch.shape, f.at);
   m.at->of_blocks = thread_ranges(group.threads);
   if (f.kind == Kind::forged_handle && m.at->space.empty()) m.at->space = "code";
@@ -261,15 +277,17 @@ CheckMessage Sanitizer::message_of(const exec::Launch& launch, const Checked& ch
   m.order = checked.order;
   m.host_frames = checked.host.frames();
   if (is_in_memory(f.at.space)) describe_memory(launch, f.at, m);
+  if (f.kind == Kind::uninitialized && f.other) describe_memory(launch, *f.other, m); // where a copy read it
   return m;
 }
 
 void Sanitizer::describe_memory(const exec::Launch& launch, const exec::ThreadAccess& at, CheckMessage& m) const {
-  if (launch.blocks != nullptr && launch.blocks->range().overlaps(at.address, at.address + 1)) {
-    auto block = launch.blocks->block(at.address);
-    const bool freed = !block && launch.blocks->freed(at.address);
-    if (freed) block = launch.blocks->freed(at.address);
-    if (!block) block = launch.blocks->nearest(at.address);
+  const exec::Heap* const heap = launch.blocks != nullptr ? launch.blocks : launch.heap;
+  if (heap != nullptr && heap->range().overlaps(at.address, at.address + 1)) {
+    auto block = heap->block(at.address);
+    const bool freed = !block && heap->freed(at.address);
+    if (freed) block = heap->freed(at.address);
+    if (!block) block = heap->nearest(at.address);
     if (!block) return;
     m.memory = relation("block of the device heap", block->begin, block->size, at.address);
     const std::lock_guard lock(mutex_);
@@ -312,6 +330,8 @@ void Sanitizer::freed(std::uint64_t begin) {
   const auto found = live_.find(begin);
   if (found == live_.end()) return;
   if (found->second.freed.empty()) found->second.freed = std::move(stack);
+  if (options_.tools.initcheck)
+    events_.push_back({MemoryEvent::Kind::freed, begin, found->second.size, false, found->second, next_order()});
   freed_.insert_or_assign(begin, std::move(found->second));
   live_.erase(found);
 }

@@ -12,6 +12,7 @@
 #include "api/check/message.hpp"
 #include "api/session/kernel_name.hpp"
 #include "api/session/session.hpp"
+#include "emulator/exec/checks/init_check.hpp"
 #include "emulator/exec/checks/race_check.hpp"
 #include "emulator/exec/state/launch.hpp"
 
@@ -28,6 +29,7 @@ struct CheckOptions {
   int error_exitcode = 1; ///< of a run that succeeded, but has errors
   std::string kernel_name;
   std::uint64_t launch_skip = 0, launch_count = std::numeric_limits<std::uint64_t>::max();
+  bool track_unused = false;       ///< initcheck also reports memory that is never written
   bool same_values = true;         ///< racecheck also reports stores of the value that is there
   std::uint64_t schedule_seed = 0; ///< order of blocks and warps: exec::Launch::schedule_seed
   std::string save;                ///< a file
@@ -36,7 +38,7 @@ struct CheckOptions {
   std::string sarif, junit; ///< files
 };
 
-/// "memcheck", …, "all", or several with commas between. Errors: an unknown tool, one that this version does not have.
+/// "memcheck", …, "all", or several with commas between. Error: an unknown tool.
 Expected<exec::Tools> parse_tools(const std::string& names);
 std::string names_of(exec::Tools tools);
 
@@ -86,6 +88,7 @@ public:
     std::string name;
     HostStack allocated, freed;
     bool is_host = false;
+    bool is_counted = false; ///< among memory that may be unused
   };
   void allocated(Origin origin);
   /// A stream will free it: the caller's stack is that of the free.
@@ -94,8 +97,19 @@ public:
   /// The allocation that contains the address, also a freed one; empty: none.
   [[nodiscard]] std::optional<Origin> origin_of(std::uint64_t address) const;
   [[nodiscard]] static CheckMemory memory_at(std::uint64_t address, const Origin& origin);
-  /// With --leak-check: allocations that nobody has freed become messages.
-  void report_leaks(const exec::Heap* heap);
+  /// What remains at the end becomes messages: with --leak-check, allocations that nobody has freed, and with
+  /// --track-unused-memory, those that nobody has written.
+  void conclude(const exec::Heap* heap);
+
+  // ---- what is written, with initcheck; the last three are operations, which take turns with launches
+  /// Memory whose contents are undefined, after allocated(). `of_host`: the program can write it directly.
+  void given(std::uint64_t begin, std::uint64_t bytes, bool of_host);
+  /// Memory whose contents are defined, or that does not exist any more.
+  void not_given(std::uint64_t begin, std::uint64_t bytes);
+  void filled(std::uint64_t begin, std::uint64_t bytes);
+  void copied(const std::string& what, std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
+  /// A copy to the host reads these ranges. `what`: the function that the program called.
+  void host_reads(const std::string& what, const std::vector<exec::InitCheck::Range>& ranges);
 
   void add(CheckMessage message);
   /// The messages since the last call, sorted, without suppressed ones.
@@ -116,6 +130,18 @@ private:
   CheckMessage message_of(const exec::Launch& launch, const Checked& checked, exec::ToolFindingGroup group) const;
   void describe_memory(const exec::Launch& launch, const exec::ThreadAccess& at, CheckMessage& message) const;
   void name_blocks(const exec::Launch& launch);
+  void report_leaks(const exec::Heap* heap);
+  void report_unused();
+  /// What happened to memory since the last operation.
+  void settle();
+  struct MemoryEvent {
+    enum class Kind : std::uint8_t { given, not_given, freed } kind{};
+    std::uint64_t begin = 0, bytes = 0;
+    bool of_host = false;
+    std::optional<Origin> origin = {}; ///< of memory that is freed
+    std::uint64_t order = 0;           ///< of the free
+  };
+  void add_unused(const Origin& origin, std::uint64_t order);
 
   CheckOptions options_;
   std::optional<NamePattern> pattern_;
@@ -124,6 +150,8 @@ private:
   mutable std::mutex mutex_;
   std::uint64_t matched_ = 0;
   exec::RaceCheck races_;
+  exec::InitCheck init_;
+  std::vector<MemoryEvent> events_; ///< with initcheck: since the last operation
   HostOrder host_order_;
   std::map<std::uint64_t, Operation> operations_; ///< with racecheck, by number
   std::vector<CheckMessage> messages_;

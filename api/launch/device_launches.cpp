@@ -80,11 +80,15 @@ private:
   Parent perform(const Parent& parent, const exec::DeviceOperation& operation, exec::DeviceRuntime& its) {
     if (const auto* const launch = std::get_if<exec::DeviceLaunch>(&operation))
       return this->launch(parent, *launch, its);
+    Sanitizer* const tools = parent->options.sanitizer;
+    const bool follows = tools != nullptr && tools->tools().initcheck;
     if (const auto* const copy = std::get_if<exec::DeviceCopy>(&operation)) {
+      if (follows) tools->copied("a copy by a kernel", copy->to, copy->from, copy->bytes);
       std::memmove(reinterpret_cast<void*>(copy->to), reinterpret_cast<const void*>(copy->from), copy->bytes);
       steps_ += copy->bytes / kBytesOfStep;
     }
     if (const auto* const fill = std::get_if<exec::DeviceFill>(&operation)) {
+      if (follows) tools->filled(fill->to, fill->bytes);
       std::memset(reinterpret_cast<void*>(fill->to), std::to_integer<int>(fill->value), fill->bytes);
       steps_ += fill->bytes / kBytesOfStep;
     }

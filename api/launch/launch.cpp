@@ -385,7 +385,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   Sanitizer::Checked checked = request.checked;
   const exec::Tools tools =
       sanitizer != nullptr ? sanitizer->begin(checked, request.kernel.function->name) : exec::Tools{};
-  if (tools.memcheck) module.context()->check_memory();
+  if (tools.memcheck || tools.initcheck) module.context()->check_memory();
   const Expected<std::shared_ptr<const exec::Program>> program =
       module.program(*request.kernel.function, request.options.analyze || request.options.recorder != nullptr,
                      request.options.level, follows_steps(tools));

@@ -34,6 +34,7 @@ constexpr const char* kXml = "WARPLENS_XML";                   ///< set: that fi
 constexpr const char* kToolSarif = "WARPLENS_TOOL_SARIF";      ///< the same, of the tools' messages …
 constexpr const char* kToolJunit = "WARPLENS_TOOL_JUNIT";      ///< … in other formats
 constexpr const char* kSuppressions = "WARPLENS_SUPPRESSIONS"; ///< whole path
+constexpr const char* kTrackUnused = "WARPLENS_TRACK_UNUSED_MEMORY";     ///< set: initcheck reports unused memory
 constexpr const char* kIgnoreSameValues = "WARPLENS_IGNORE_SAME_VALUES"; ///< set: racecheck leaves such stores out
 constexpr const char* kScheduleSeed = "WARPLENS_SCHEDULE_SEED";          ///< order of blocks and warps
 constexpr const char* kToolVerdict =

@@ -11,14 +11,6 @@
 
 namespace warplens::exec {
 
-namespace {
-
-// One lane's address: its actual space and the offset there (for global: the address itself).
-struct Located {
-  isa::Space space;
-  std::uint64_t offset;
-};
-
 Located locate(const MemorySite& site, std::uint64_t address) {
   if (site.space != isa::Space::generic) return {site.space, address};
   if (site.address32) {
@@ -31,6 +23,8 @@ Located locate(const MemorySite& site, std::uint64_t address) {
   }
   return {isa::Space::global, address};
 }
+
+namespace {
 
 // The trap that a lane causes by a forbidden access.
 Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std::uint64_t bytes) {

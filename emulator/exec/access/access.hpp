@@ -33,6 +33,13 @@ struct HostAccess {
   }
 };
 
+/// One lane's address: its actual space and the offset there (for global: the address itself).
+struct Located {
+  isa::Space space{};
+  std::uint64_t offset = 0;
+};
+Located locate(const MemorySite& site, std::uint64_t address);
+
 /// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap.
 bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host);
 /// Host address of one lane's bytes, outside any instruction; nullptr if the lane may not access them.

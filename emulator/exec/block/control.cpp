@@ -169,6 +169,12 @@ const Op* tell_step(const Op* op, Warp* warp) {
   return op + 1;
 }
 
+const Op* tell_registers(const Op* op, Warp* warp) {
+  const WarpStep step{warp, {warp->cta->number, warp->index}, op->instruction, acting(op, warp), false, op + 1};
+  for (const auto& checker : warp->worker->checkers) checker->registers(step);
+  return op + 1;
+}
+
 namespace {
 template <class Operation> const Op* combine(const Op* op, Warp* warp, Operation operation) {
   const Mask mask = acting(op, warp);

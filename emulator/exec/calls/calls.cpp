@@ -207,6 +207,7 @@ const Op* activate_target(const Op* op, Warp* warp, std::uint32_t target, Mask l
   std::uint32_t* const own = frames_of(warp);
   for_each_lane(lanes, [&](int i) { own[i] = frames[i]; });
   restore(warp, part.params, Stacks(warp), frames, lanes);
+  for (const auto& checker : warp->worker->checkers) checker->entered(*warp, site.targets[target].part, lanes, frames);
 
   Paths& paths = *warp->paths;
   const Op* rejoin_after = paths.rejoin;
@@ -339,6 +340,8 @@ const Op* allocate_on_stack(const Op* op, Warp* warp) {
     end[i] = aligned(tops[i], op->extra) + std::min(lane_word(warp, op->src[0], op->imm, i), kTooMuch);
   });
   if (!reserve(op, warp, lanes, end)) return nullptr;
+  for (const auto& checker : warp->worker->checkers)
+    for_each_lane(lanes, [&](int i) { checker->fresh(*warp, i, isa::Space::local, tops[i], end[i] - tops[i]); });
   for_each_lane(lanes, [&](int i) {
     set_lane(warp, op->dst[0], op->imm, i, static_cast<std::uint32_t>(aligned(tops[i], op->extra)));
     tops[i] = static_cast<std::uint32_t>(end[i]);

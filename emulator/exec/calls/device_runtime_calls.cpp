@@ -196,6 +196,7 @@ private:
 
   bool allocate() {
     const std::uint64_t block = heap_.allocate(call_.address(1), call_.user());
+    if (block != 0) call_.fresh(block, call_.address(1));
     if (!call_.store(call_.address(0), block, call_.address_bytes())) return false;
     return answer(block == 0 ? Error::memory_allocation : Error::success);
   }

@@ -28,7 +28,14 @@ bool LibraryCall::store(std::uint64_t address, std::uint64_t value, int bytes) {
   std::byte* const p = reach(warp_, site, address, static_cast<std::uint16_t>(bytes), lane_);
   if (p == nullptr) return out_of_bounds(AccessKind::store, address, static_cast<std::uint64_t>(bytes));
   std::memcpy(p, &value, static_cast<std::size_t>(bytes));
+  const Located where = locate(site, address);
+  for (const auto& checker : worker().checkers)
+    checker->written(*warp_, lane_, where.space, where.offset, static_cast<std::uint64_t>(bytes));
   return true;
+}
+
+void LibraryCall::fresh(std::uint64_t address, std::uint64_t bytes) {
+  for (const auto& checker : worker().checkers) checker->fresh(*warp_, lane_, isa::Space::global, address, bytes);
 }
 
 std::optional<std::string> LibraryCall::text(std::uint64_t address) {
@@ -98,7 +105,9 @@ bool print(LibraryCall& call) {
 
 bool allocate(LibraryCall& call) {
   Heap* const heap = call.worker().launch.heap;
-  call.result(heap != nullptr ? heap->allocate(call.address(0), call.user()) : 0, call.address_bytes());
+  const std::uint64_t block = heap != nullptr ? heap->allocate(call.address(0), call.user()) : 0;
+  if (block != 0) call.fresh(block, call.address(0));
+  call.result(block, call.address_bytes());
   return true;
 }
 

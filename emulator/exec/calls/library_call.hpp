@@ -38,6 +38,8 @@ public:
   // Memory at generic addresses. On an error, they set the worker's trap and return nothing or false.
   std::optional<std::uint64_t> load(std::uint64_t address, int bytes);
   bool store(std::uint64_t address, std::uint64_t value, int bytes);
+  /// Tells the tools of a new block of the heap, whose contents are undefined.
+  void fresh(std::uint64_t address, std::uint64_t bytes);
   /// A zero-terminated string.
   std::optional<std::string> text(std::uint64_t address);
   /// Whether the whole range is global memory that the kernel may access; sets no trap.

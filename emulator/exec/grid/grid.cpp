@@ -65,6 +65,7 @@ std::vector<ToolFindingGroup> merged_findings(const Launch& launch,
 bool needs_order(const Launch& launch) {
   const ir::BlockDependence dependence = launch.program->block_dependence;
   return launch.program->uses_heap || dependence == ir::BlockDependence::waiting || launch.tools.racecheck ||
+         launch.tools.initcheck ||
          ((launch.watcher != nullptr || launch.tools.any()) && dependence == ir::BlockDependence::order);
 }
 

@@ -59,6 +59,14 @@ public:
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap
   virtual void access(const WarpAccess&) {}
   virtual void step(const WarpStep&) {}
+  /// An instruction that is in ir::Unwritten::uses, before it runs. The mask may be 0.
+  virtual void registers(const WarpStep&) {}
+  /// Lanes have called a part of the program; `frames`: where their frames begin in local memory, by lane.
+  virtual void entered(const Warp&, std::uint32_t /*part*/, Mask, const std::uint32_t* /*frames*/) {}
+  /// A lane has got memory whose contents are undefined: on its stack, on the device's heap.
+  virtual void fresh(const Warp&, int /*lane*/, isa::Space, std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
+  /// A function of the device's library has written memory for a lane.
+  virtual void written(const Warp&, int /*lane*/, isa::Space, std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
   /// After the worker's last CTA: what it has found.
   virtual void finish(ToolFindings&) {}
 };

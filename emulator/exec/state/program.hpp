@@ -9,6 +9,7 @@
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/ir/block_dependence.hpp"
 #include "emulator/ir/calls.hpp"
+#include "emulator/ir/unwritten.hpp"
 
 #include <array>
 #include <deque>
@@ -130,6 +131,7 @@ struct Program {
   bool uses_heap = false;        ///< of the device: needs Launch::heap, Launch::device_runtime
   ir::BlockDependence block_dependence{};
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
+  ir::Unwritten unwritten;                         ///< of a program for checkers: DecodeOptions::checked
 };
 
 /// Offsets of kernel parameters in their buffer, by natural or given alignment; the last entry is the total size.

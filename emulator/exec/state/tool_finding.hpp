@@ -46,8 +46,9 @@ struct ThreadAccess {
   isa::Space space{};
   AccessKind access{};
   std::uint64_t bytes = 0;   ///< 0: no access to memory
-  std::uint64_t address = 0; ///< shared and local: offset
+  std::uint64_t address = 0; ///< shared and local: offset; registers: number in the function
   std::uint64_t launch = 0;  ///< LaunchOptions::number of another launch; 0: this one
+  std::uint64_t whole = 0;   ///< of a read of bytes that nobody wrote: the bytes of the access, with the written ones
 };
 
 struct ToolFinding {

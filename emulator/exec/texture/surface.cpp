@@ -158,6 +158,7 @@ template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) 
   Row<std::uint64_t> addresses;
   std::array<Place, kWarpSize> places;
   Mask touched = 0;
+  std::uint32_t bytes = ~std::uint32_t{0}; // of the smallest access
   const Mask mask = acting(op, warp);
   for (const int lane : EachLane(mask)) {
     Place& place = places[static_cast<std::size_t>(lane)];
@@ -165,12 +166,13 @@ template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) 
     if (place.outcome == Place::Outcome::trapped) return false;
     if (place.outcome == Place::Outcome::inside) {
       addresses[lane] = reinterpret_cast<std::uint64_t>(place.bytes);
+      bytes = std::min(bytes, access_bytes(site, *place.image));
       touched |= Mask{1} << lane;
     }
   }
   for_each_storing_lane(mask, bytes_of_lane(site),
                         [&](int lane) { each(lane, places[static_cast<std::size_t>(lane)]); });
-  observe_texels(op, warp, touched, addresses.of);
+  observe_texels(op, warp, touched, addresses.of, bytes);
   return true;
 }
 
@@ -232,7 +234,7 @@ const Op* load_surface(const Op* op, Warp* warp) {
     with_element(size, [&]<class T>(T) {
       for (std::size_t e = 0; e < site.elements; ++e) load_element(places, mask, e, row<T>(warp, site.value[e]));
     });
-    observe_texels(op, warp, places.inside, places.address.of);
+    observe_texels(op, warp, places.inside, places.address.of, access_bytes(site, *places.image));
     return op + 1;
   }
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
@@ -257,7 +259,7 @@ const Op* store_surface(const Op* op, Warp* warp) {
       for (std::size_t e = 0; e < elements; ++e)
         store_element<T>(places, bytes_of_lane(site), e, e < site.elements ? row<T>(warp, site.value[e]) : nullptr);
     });
-    observe_texels(op, warp, places.inside, places.address.of);
+    observe_texels(op, warp, places.inside, places.address.of, access_bytes(site, *places.image));
     return op + 1;
   }
   const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -204,8 +205,9 @@ const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint6
   return nullptr;
 }
 
-void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses) {
+void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses, std::uint32_t bytes) {
   if (!warp->worker->watch || mask == 0) return;
+  warp->worker->texel_bytes = bytes;
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
   std::int64_t offsets[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i)
@@ -218,6 +220,7 @@ const Op* sample_texture(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   SampledRows rows;
   Mask dropped = 0;
+  std::uint32_t texel_bytes = ~std::uint32_t{0}; // of the smallest one
   // Lanes with the same texture and sampler together. The first of those that trap is the first one of its group.
   for (Mask rest = mask; rest != 0;) {
     const int first = __builtin_ctz(rest);
@@ -230,6 +233,7 @@ const Op* sample_texture(const Op* op, Warp* warp) {
     }
     Mask same = same_as(row<std::uint64_t>(warp, site.reference), first, rest);
     if (site.sampler != 0) same = same_as(row<std::uint64_t>(warp, site.sampler), first, same);
+    texel_bytes = std::min(texel_bytes, bound.texture->image.texel_bytes());
     SampledRows own;
     SampledRows& answer = same == mask ? rows : own;
     const SampleRowsRequest request{&bound.texture->image,          bound.sampler, &site, warp, same,
@@ -243,7 +247,7 @@ const Op* sample_texture(const Op* op, Warp* warp) {
     for (auto& value : rows.value) value[lane] = 0;
   write_results(warp, site, mask, rows);
   if (site.resident != 0) predicate(warp, site.resident) |= mask; // all memory is resident
-  observe_texels(op, warp, mask & ~dropped, rows.address.of);
+  observe_texels(op, warp, mask & ~dropped, rows.address.of, texel_bytes);
   return op + 1;
 }
 

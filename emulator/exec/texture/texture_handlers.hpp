@@ -32,7 +32,7 @@ const BoundTexture* bound_texture(const Op* op, Warp* warp, int lane, std::uint6
 /// The lanes of a mask whose value in a row equals that of one of them: usually all.
 Mask same_as(const std::uint64_t* values, int lane, Mask mask);
 
-/// Reports the addresses of the texels that the lanes in `mask` access to the watcher.
-void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses);
+/// Reports the addresses of the texels that the lanes in `mask` access to the watcher. `bytes`: of a texel.
+void observe_texels(const Op* op, Warp* warp, Mask mask, const std::uint64_t* addresses, std::uint32_t bytes);
 
 } // namespace warplens::exec

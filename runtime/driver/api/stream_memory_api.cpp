@@ -34,7 +34,10 @@ template <class Word> Work waiting(CUdeviceptr address, Word value, unsigned fla
 template <class Word> Work writing(CUdeviceptr address, Word value, unsigned flags) {
   require_word<Word>(address);
   require((flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) == 0);
-  return {[=] { __atomic_store_n(reinterpret_cast<Word*>(address), value, __ATOMIC_RELEASE); }};
+  return {[=] {
+    tell_written(address, sizeof(Word));
+    __atomic_store_n(reinterpret_cast<Word*>(address), value, __ATOMIC_RELEASE);
+  }};
 }
 
 Work work_of(const CUstreamBatchMemOpParams& p) {

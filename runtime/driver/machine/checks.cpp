@@ -51,6 +51,7 @@ std::unique_ptr<api::Sanitizer> from_environment() {
   options.sarif = text_of(environment::kToolSarif);
   options.junit = text_of(environment::kToolJunit);
   options.xml = !text_of(environment::kXml).empty();
+  options.track_unused = !text_of(environment::kTrackUnused).empty();
   options.same_values = text_of(environment::kIgnoreSameValues).empty();
   options.schedule_seed = number_of(environment::kScheduleSeed, 0);
   options.suppressions = text_of(environment::kSuppressions);
@@ -101,7 +102,8 @@ api::Sanitizer* sanitizer() { return instance().get(); }
 void start_tools() {
   instance() = from_environment();
   if (sanitizer() == nullptr) return;
-  if (sanitizer()->tools().memcheck) Machine::instance().api()->check_memory();
+  const exec::Tools& tools = sanitizer()->tools();
+  if (tools.memcheck || tools.initcheck) Machine::instance().api()->check_memory();
   std::fputs("========= WARPLENS SANITIZER\n", stderr);
 }
 
@@ -110,7 +112,7 @@ void finish_tools() {
   api::Sanitizer* const tools = sanitizer();
   if (tools == nullptr || getpid() != process) return;
   if (HostRaces* const races = host_races()) races->open_pages();
-  tools->report_leaks(Machine::instance().api()->made_heap());
+  tools->conclude(Machine::instance().api()->made_heap());
   const std::vector<api::CheckMessage> messages = tools->take();
   std::uint64_t printed = 0;
   write_messages(messages, printed, tools->options().print_limit);
@@ -133,9 +135,25 @@ void tell_allocated(const Allocation& a, const std::string& name) {
   const bool counts = a.kind == AllocationKind::device || a.kind == AllocationKind::managed ||
                       a.kind == AllocationKind::host || a.kind == AllocationKind::pool ||
                       a.kind == AllocationKind::array;
-  if (!counts) return;
-  sanitizer()->allocated(
-      {a.begin, a.size, sanitizer()->next_order(), name, api::HostStack::here(), {}, a.kind == AllocationKind::host});
+  if (!counts) return tell_defined(a);
+  sanitizer()->allocated({a.begin,
+                          a.size,
+                          sanitizer()->next_order(),
+                          name,
+                          api::HostStack::here(),
+                          {},
+                          a.kind == AllocationKind::host,
+                          a.kind == AllocationKind::device || a.kind == AllocationKind::pool});
+  if (sanitizer()->tools().initcheck)
+    sanitizer()->given(a.begin, a.size, a.kind == AllocationKind::managed || a.kind == AllocationKind::host);
+}
+
+void tell_defined(const Allocation& a) {
+  if (sanitizer() != nullptr && sanitizer()->tools().initcheck) sanitizer()->not_given(a.begin, a.size);
+}
+
+void tell_written(std::uint64_t begin, std::uint64_t bytes) {
+  if (sanitizer() != nullptr && sanitizer()->tools().initcheck) sanitizer()->filled(begin, bytes);
 }
 
 void tell_dying(std::uint64_t begin) {

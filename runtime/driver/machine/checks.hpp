@@ -25,6 +25,10 @@ void tell_allocated(const Allocation& allocation, const std::string& name);
 /// … of one that a stream will free, and of one that is free.
 void tell_dying(std::uint64_t begin);
 void tell_freed(std::uint64_t begin);
+/// For initcheck: the contents of an allocation are defined, or it does not exist any more.
+void tell_defined(const Allocation& allocation);
+/// For initcheck: an operation of a stream writes memory.
+void tell_written(std::uint64_t begin, std::uint64_t bytes);
 
 /// What is wrong with a free of an address, and with an access of the host's; null without memcheck.
 std::shared_ptr<api::CheckMessage> wrong_free(std::uint64_t address);

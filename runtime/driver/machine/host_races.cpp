@@ -47,7 +47,8 @@ void* page_at(std::uint64_t address) { return reinterpret_cast<void*>(address); 
 
 HostRaces* host_races() {
   static HostRaces& races = *new HostRaces; // used until the process ends
-  return sanitizer() != nullptr && sanitizer()->tools().racecheck ? &races : nullptr;
+  const bool follows = sanitizer() != nullptr && (sanitizer()->tools().racecheck || sanitizer()->tools().initcheck);
+  return follows ? &races : nullptr;
 }
 
 std::unique_lock<std::recursive_mutex> HostRaces::turn(const Operation& operation) {
@@ -70,11 +71,47 @@ void HostRaces::begin(const Stream& stream, const std::set<std::uint64_t>& after
 
 // Memory that only the host has is not looked at.
 void HostRaces::touch(std::uint64_t address, std::uint64_t bytes, bool writes) {
-  if (bytes == 0 || !Machine::instance().memory().find(address)) return;
+  if (!sanitizer()->tools().racecheck || bytes == 0 || !Machine::instance().memory().find(address)) return;
   sanitizer()->touched(api::HostStack::here().caller(), address, bytes, writes);
 }
 
+namespace {
+
+/// Calls `each` for the rows of a copy, or of a fill if `from` is `to`; adjacent ones together.
+template <class Each>
+void each_row(const Box& to, const Box& from, std::uint64_t width, std::uint64_t rows, std::uint64_t slices,
+              Each each) {
+  const bool adjacent = rows == 1 || (to.pitch == width && from.pitch == width);
+  for (std::uint64_t slice = 0; slice < slices; ++slice) {
+    const std::uint64_t t = to.address + slice * to.slice, f = from.address + slice * from.slice;
+    if (adjacent) {
+      each(t, f, width * rows);
+      continue;
+    }
+    for (std::uint64_t row = 0; row < rows; ++row) each(t + row * to.pitch, f + row * from.pitch, width);
+  }
+}
+
+// What memory of the program holds is written. What it gets must be.
+void follow_contents(const Copy& c) {
+  const Memory& memory = Machine::instance().memory();
+  const std::optional<Allocation> to = memory.find(c.to.address);
+  const bool from_known = !c.staged && memory.find(c.from.address).has_value();
+  const bool to_host = !to || to->kind == Allocation::Kind::host || to->kind == Allocation::Kind::registered;
+  const std::string what = api::HostStack::here().caller();
+  std::vector<exec::InitCheck::Range> read;
+  each_row(c.to, c.from, c.width, c.rows, c.slices, [&](std::uint64_t t, std::uint64_t f, std::uint64_t bytes) {
+    if (from_known && !to_host) return sanitizer()->copied(what, t, f, bytes);
+    if (from_known) read.push_back({f, bytes});
+    if (to) sanitizer()->filled(t, bytes);
+  });
+  if (!read.empty()) sanitizer()->host_reads(what, read);
+}
+
+} // namespace
+
 void HostRaces::touch(const Copy& c) {
+  if (sanitizer()->tools().initcheck) follow_contents(c);
   for (const bool writes : {false, true}) {
     const Box& box = writes ? c.to : c.from;
     if (!writes && c.staged) continue;
@@ -91,11 +128,15 @@ void HostRaces::touch(const Copy& c) {
 
 void HostRaces::touch(const Fill& f) {
   const std::uint64_t width = f.width * f.element;
+  if (sanitizer()->tools().initcheck)
+    each_row(f.to, f.to, width, f.rows, 1,
+             [](std::uint64_t to, std::uint64_t, std::uint64_t bytes) { sanitizer()->filled(to, bytes); });
   if (f.to.pitch == width || f.rows == 1) return touch(f.to.address, width * f.rows, true);
   for (std::uint64_t row = 0; row < f.rows; ++row) touch(f.to.address + row * f.to.pitch, width, true);
 }
 
 void HostRaces::touch(const PoolAllocation& a) {
+  if (sanitizer()->tools().initcheck) sanitizer()->given(a.address, a.bytes, false);
   sanitizer()->forget_accesses(a.address, a.bytes);
   touch(a.address, a.bytes, true);
 }
@@ -113,6 +154,7 @@ void HostRaces::open_pages() {
 
 // Memory that a program registers belongs to others, too: it stays open.
 void HostRaces::close_pages() {
+  if (!sanitizer()->tools().racecheck) return;
   const std::lock_guard lock(mutex_);
   static const bool handled = (handle_faults(), true);
   for (const Allocation& a : Machine::instance().memory().host_writable()) {

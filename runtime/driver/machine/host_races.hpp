@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// racecheck in the order of the host. With it, each operation of a stream runs in the call that submits it, so that the
-// order of the analysis, and with it the messages, are the same in each run; which operations happen before which
-// follows from streams, events and synchronisation as if they ran at the same time.
+// racecheck and initcheck in the order of the host. With them, each operation of a stream runs in the call that submits
+// it, so that the order of the analysis, and with it the messages, are the same in each run; which operations happen
+// before which follows from streams, events and synchronisation as if they ran at the same time.
 //
 //   if (HostRaces* races = host_races()) races->synchronized(stream);
 #pragma once
@@ -52,7 +52,7 @@ private:
   std::set<std::uint64_t> closed_; ///< pages
 };
 
-/// Null without racecheck.
+/// Null without racecheck and initcheck.
 HostRaces* host_races();
 
 } // namespace warplens::runtime

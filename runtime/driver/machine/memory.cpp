@@ -87,6 +87,7 @@ void Memory::free_all_of(const void* owner) {
   std::erase_if(allocations_, [&](const auto& entry) {
     if (entry.second.owner != owner) return false;
     uncount(entry.second);
+    tell_defined(entry.second);
     return true;
   });
 }

@@ -252,7 +252,7 @@ KERNEL shared_dynamic_tail(unsigned* a, unsigned n) {
 // steps: alloc a 8; launch shared_of_previous_block 2 32 a; want a 1 1
 // expect: kind=uninitialized access=read space=shared bytes=4 blocks=1 threads=0
 KERNEL shared_of_previous_block(unsigned* a) {
-  __shared__ unsigned s;
+  __shared__ volatile unsigned s;
   if (threadIdx.x == 0 && PICK(blockIdx.x == 0, true)) s = 1;
   __syncthreads();
   if (threadIdx.x == 0) a[blockIdx.x] = s; // FAULT
