@@ -93,6 +93,7 @@ void Sanitizer::prepare(exec::Launch& launch, const exec::Tools& tools) {
   launch.tools = tools;
   launch.number = ++launches_;
   launch.schedule_seed = options_.schedule_seed;
+  if (tools.synccheck && exec::CopyCheck::concerns(*launch.program)) launch.checkers.push_back(&copies_);
   if (!tools.racecheck) return;
   const std::lock_guard lock(mutex_);
   operations_[launch.number] = {launch.program, launch.shape, ""};

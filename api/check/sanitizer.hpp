@@ -12,6 +12,7 @@
 #include "api/check/message.hpp"
 #include "api/session/kernel_name.hpp"
 #include "api/session/session.hpp"
+#include "emulator/exec/checks/copy_check.hpp"
 #include "emulator/exec/checks/race_check.hpp"
 #include "emulator/exec/state/launch.hpp"
 
@@ -124,6 +125,7 @@ private:
   mutable std::mutex mutex_;
   std::uint64_t matched_ = 0;
   exec::RaceCheck races_;
+  exec::CopyCheck copies_;
   HostOrder host_order_;
   std::map<std::uint64_t, Operation> operations_; ///< with racecheck, by number
   std::vector<CheckMessage> messages_;
