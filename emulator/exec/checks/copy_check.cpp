@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
+#include "emulator/exec/checks/copy_checker.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
 
@@ -145,9 +146,8 @@ ThreadAccess accessing_thread(const WarpAccess& a, int lane, std::uint64_t addre
 void CopyChecker::look(const WarpAccess& a, int lane, const PendingCopies& pending, std::uint64_t address) {
   if (!pending.may_conflict(address, a.site->lane_bytes)) return;
   const int thread = meanings_[a.site->instruction].run ? run_lane_ : lane;
-  pending.each_conflict(address, a.site->lane_bytes, a.site->kind, [&](const PendingCopy& copy, int of) {
-    tell_pending(accessing_thread(a, thread, address), copy, of);
-  });
+  const auto [copy, of] = pending.conflict(address, a.site->lane_bytes, a.site->kind);
+  if (copy != nullptr) tell_pending(accessing_thread(a, thread, address), *copy, of);
 }
 
 void CopyChecker::store(const WarpAccess& a, int lane, const Cta& owner, std::uint64_t address) {

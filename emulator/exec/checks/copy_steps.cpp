@@ -5,7 +5,7 @@
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
-#include "emulator/exec/checks/copy_check.hpp"
+#include "emulator/exec/checks/copy_checker.hpp"
 #include "emulator/exec/memory/memory.hpp"
 
 #include <algorithm>
@@ -182,7 +182,9 @@ void CopyChecker::begin_copy(const WarpStep& step, int lane, std::vector<Begun>&
     if (const auto block = blocks_.find(cta->number); (multicast >> cta->rank & 1) != 0 && block != blocks_.end()) {
       to.block = &block->second;
       to.cta = cta->number;
-      begin_side(step, to, copy, begun);
+      PendingCopy one = copy; // what it writes there is complete with the object there
+      std::erase_if(one.phases, [&](const PendingCopy::Phase& phase) { return phase.object.cta != to.cta; });
+      begin_side(step, to, std::move(one), begun);
     }
 }
 

@@ -5,7 +5,7 @@
 
 namespace warplens::exec {
 
-bool PendingCopies::conflict(AccessKind copy, AccessKind access) {
+bool PendingCopies::are_in_conflict(AccessKind copy, AccessKind access) {
   const auto reduces = [](AccessKind kind) { return kind == AccessKind::atomic || kind == AccessKind::reduction; };
   if (copy == AccessKind::load) return access != AccessKind::load;
   return !(reduces(copy) && reduces(access));
@@ -42,6 +42,18 @@ bool PendingCopies::may_conflict(std::uint64_t address, std::uint64_t bytes) con
   for (std::uint64_t word = address / kWord; word < end; ++word)
     if (words_[word]) return true;
   return false;
+}
+
+std::pair<const PendingCopy*, int> PendingCopies::conflict(std::uint64_t address, std::uint64_t bytes,
+                                                           AccessKind kind) const {
+  for (const PendingCopy& copy : copies_) {
+    if (address >= copy.high || address + bytes <= copy.low || !are_in_conflict(copy.kind, kind)) continue;
+    for (const int lane : EachLane(copy.lanes)) {
+      const std::uint64_t at = copy.address[static_cast<std::size_t>(lane)];
+      if (address < at + copy.bytes && address + bytes > at) return {&copy, lane};
+    }
+  }
+  return {nullptr, 0};
 }
 
 } // namespace warplens::exec

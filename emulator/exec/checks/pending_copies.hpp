@@ -2,8 +2,8 @@
 // Asynchronous copies that nobody has waited for yet, and the bytes that they read and write: the memory of synccheck.
 //
 //   PendingCopies pending;
-//   pending.add({.place = …, .kind = AccessKind::store, .lanes = ~0u, .bytes = 16, .address = {…}});
-//   pending.each_conflict({0, 4}, AccessKind::load, [](const PendingCopy& copy, int lane) { … });
+//   pending.add({.warp = 3, .kind = AccessKind::store, .lanes = ~0u, .bytes = 16, .address = {…}});
+//   const auto [copy, lane] = pending.conflict(0, 4, AccessKind::load);
 //   pending.complete([](const PendingCopy& copy) -> Mask { … });
 //
 // The emulator copies at once. On hardware, the bytes change at some time until the wait that completes the copy.
@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace warplens::exec {
@@ -54,19 +55,9 @@ public:
   void add(PendingCopy copy);
   /// False: no pending copy conflicts with any access to these bytes.
   [[nodiscard]] bool may_conflict(std::uint64_t address, std::uint64_t bytes) const;
-  /// Calls `report` with each copy, and its lane, that conflicts with an access of this kind.
-  template <class Report>
-  void each_conflict(std::uint64_t address, std::uint64_t bytes, AccessKind kind, Report report) const {
-    for (const PendingCopy& copy : copies_) {
-      if (address >= copy.high || address + bytes <= copy.low || !conflict(copy.kind, kind)) continue;
-      for (const int lane : EachLane(copy.lanes)) {
-        const std::uint64_t at = copy.address[static_cast<std::size_t>(lane)];
-        if (address >= at + copy.bytes || address + bytes <= at) continue;
-        report(copy, lane);
-        break;
-      }
-    }
-  }
+  /// The oldest copy, and its lane, that conflicts with an access of this kind; null: there is none.
+  [[nodiscard]] std::pair<const PendingCopy*, int> conflict(std::uint64_t address, std::uint64_t bytes,
+                                                            AccessKind kind) const;
   /// `done` returns the lanes whose part of a copy is complete.
   template <class Done> void complete(Done done) {
     for (PendingCopy& copy : copies_) {
@@ -82,7 +73,7 @@ public:
 private:
   static constexpr std::size_t kMost = 4096; ///< then the oldest are forgotten: they were never waited for
   static constexpr std::uint64_t kWord = 4;
-  static bool conflict(AccessKind copy, AccessKind access);
+  static bool are_in_conflict(AccessKind copy, AccessKind access);
   void mark(const PendingCopy& copy, Mask lanes, bool pending);
 
   std::vector<PendingCopy> copies_;
