@@ -128,6 +128,17 @@ TEST(CopyCheck, StoresNeedAFenceBeforeABulkCopyReadsThem) {
   EXPECT_EQ(found(kFence + store + kBarrier + copy), Findings{"missing_fence x1"}) << "too early";
 }
 
+TEST(CopyCheck, TheStoreWithoutAFenceIsTold) {
+  std::vector<ToolFindingGroup> all;
+  found("@!%p0 st.shared.u32 [%r12], %r1;\n" + kBarrier + kStore + kBulkCommit + kBulkWait, {}, &all);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].first.at.bytes, 128u);
+  ASSERT_TRUE(all[0].first.other);
+  EXPECT_EQ(all[0].first.other->thread, 1u);
+  EXPECT_EQ(all[0].first.other->address, 4u);
+  EXPECT_EQ(all[0].first.other->bytes, 4u);
+}
+
 TEST(CopyCheck, WhatABulkCopyHasWrittenNeedsNoFence) {
   EXPECT_EQ(found("st.shared.u32 [%r12], %r1;\n" + kInit + kFenceOfInit + kBarrier + kExpect + kLoad + kWait + kStore +
                   kBulkCommit + kBulkWait),
@@ -143,16 +154,15 @@ TEST(CopyCheck, AnInitialisedObjectNeedsAFenceBeforeACopyCompletesThere) {
 }
 
 TEST(CopyCheck, AMulticastIsPendingInEachBlockItWritesTo) {
-  const std::string begin =
-      "mov.u32 %r15, %cluster_ctarank; setp.eq.and.u32 %p3, %r15, 0, %p0; mov.u16 %h0, 3;\n" + kInit + kFenceOfInit +
-      kExpect +
-      "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
-      "@%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r11], "
-      "[%rd1], 128, [%r13], %h0;\n";
-  const std::string end = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
+  const std::string meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
+  const std::string begin = "mov.u32 %r15, %cluster_ctarank; setp.eq.and.u32 %p3, %r15, 0, %p0; mov.u16 %h0, 3;\n" +
+                            kInit + kFenceOfInit + kExpect + meet +
+                            "@%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                            "[%r11], [%rd1], 128, [%r13], %h0;\n" +
+                            meet;
   const How two = {.blocks = 2, .cluster = 2};
-  EXPECT_EQ(found(begin + "ld.shared.u32 %r20, [%r12];\n" + kWait + end, two), Findings{"missing_wait x64"});
-  EXPECT_EQ(found(begin + kWait + "ld.shared.u32 %r20, [%r12];\n" + end, two), Findings{});
+  EXPECT_EQ(found(begin + "ld.shared.u32 %r20, [%r12];\n" + kWait + meet, two), Findings{"missing_wait x64"});
+  EXPECT_EQ(found(begin + kWait + "ld.shared.u32 %r20, [%r12];\n" + meet, two), Findings{});
 }
 
 TEST(CopyCheck, AsynchronousReductionsDoNotConflictWithEachOther) {

@@ -215,19 +215,19 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
 }
 
 void CopyChecker::tell_unfenced(const WarpStep& step, int lane, const Located& where, std::uint64_t bytes,
-                                const ProxyFences::Writer& writer, const char* detail) {
+                                const ProxyFences::Unfenced& before, const char* detail) {
   ThreadAccess at = thread_at(*step.warp, step.instruction, lane);
   at.space = isa::Space::shared;
   at.access = AccessKind::load;
   at.bytes = bytes;
   at.address = where.address;
-  const ThreadAccess other{.instruction = writer.instruction,
+  const ThreadAccess other{.instruction = before.writer.instruction,
                            .cta = where.cta,
-                           .thread = writer.thread,
+                           .thread = before.writer.thread,
                            .space = isa::Space::shared,
                            .access = AccessKind::store,
-                           .bytes = bytes,
-                           .address = where.address};
+                           .bytes = before.bytes,
+                           .address = before.address};
   findings_.add({.kind = Kind::missing_fence, .at = at, .other = other, .detail = detail});
 }
 

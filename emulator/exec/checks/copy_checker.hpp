@@ -65,7 +65,7 @@ private:
   [[nodiscard]] Located locate(const WarpStep& step, const Op* op, int lane, std::uint16_t bytes);
   void tell_pending(const ThreadAccess& at, const PendingCopy& copy, int lane);
   void tell_unfenced(const WarpStep& step, int lane, const Located& at, std::uint64_t bytes,
-                     const ProxyFences::Writer& writer, const char* detail);
+                     const ProxyFences::Unfenced& before, const char* detail);
 
   const Program& program_;
   std::vector<race::Meaning> meanings_; ///< by instruction

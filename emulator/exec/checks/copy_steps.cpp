@@ -126,8 +126,8 @@ void CopyChecker::add_phases(const WarpStep& step, int lane, unsigned multicast,
   const auto add = [&](std::uint64_t cta, Block& block, const std::byte* host) {
     copy.phases.push_back({{cta, object.address}, odd_phase(host), copy.lanes});
     if (!bulk) return;
-    if (const auto writer = block.proxies.take_unfenced_object(object.address))
-      tell_unfenced(step, lane, object, kObjectBytes, *writer,
+    if (const auto before = block.proxies.take_unfenced_object(object.address))
+      tell_unfenced(step, lane, object, kObjectBytes, *before,
                     "no fence.mbarrier_init or fence.proxy.async between the initialisation of the mbarrier and the "
                     "copy that completes at it");
   };
@@ -144,8 +144,8 @@ void CopyChecker::begin_side(const WarpStep& step, const Located& at, PendingCop
   const bool through_async_proxy = step.op->run == bulk_copy;
   if (through_async_proxy && at.block != nullptr) {
     const bool reads = copy.kind != AccessKind::store;
-    if (const auto writer = reads ? at.block->proxies.unfenced(at.address, copy.bytes) : std::nullopt)
-      tell_unfenced(step, lane, at, copy.bytes, *writer,
+    if (const auto before = reads ? at.block->proxies.unfenced(at.address, copy.bytes) : std::nullopt)
+      tell_unfenced(step, lane, at, copy.bytes, *before,
                     "no fence.proxy.async between the store and the copy that reads it");
     if (copy.kind != AccessKind::load) at.block->proxies.forget(at.address, copy.bytes);
   }

@@ -25,19 +25,20 @@ bool ProxyFences::is_unfenced(const Mark& mark, bool object) const {
   return mark.time > (object ? fence.objects : fence.memory);
 }
 
-std::optional<ProxyFences::Writer> ProxyFences::unfenced(std::uint64_t address, std::uint64_t bytes) const {
+std::optional<ProxyFences::Unfenced> ProxyFences::unfenced(std::uint64_t address, std::uint64_t bytes) const {
   const std::uint64_t end = std::min<std::uint64_t>((address + bytes + kWord - 1) / kWord, words_.size());
   for (std::uint64_t word = address / kWord; word < end; ++word)
-    if (is_unfenced(words_[word], false)) return words_[word].writer;
+    if (is_unfenced(words_[word], false)) return Unfenced{words_[word].writer, word * kWord, kWord};
   return std::nullopt;
 }
 
-std::optional<ProxyFences::Writer> ProxyFences::take_unfenced_object(std::uint64_t object) {
+std::optional<ProxyFences::Unfenced> ProxyFences::take_unfenced_object(std::uint64_t object) {
   const auto found = objects_.find(object);
   if (found == objects_.end()) return std::nullopt;
   const Mark mark = found->second;
   objects_.erase(found);
-  return is_unfenced(mark, true) ? std::optional(mark.writer) : std::nullopt;
+  constexpr std::uint64_t kObject = 8;
+  return is_unfenced(mark, true) ? std::optional(Unfenced{mark.writer, object, kObject}) : std::nullopt;
 }
 
 void ProxyFences::passed(std::uint32_t warp) {

@@ -2,7 +2,7 @@
 // What threads of a CTA have written through the generic proxy and not yet fenced for the asynchronous one (PTX manual,
 // memory consistency model: proxies). Bulk copies read shared memory and use mbarriers through the asynchronous proxy.
 //
-//   ProxyFences p;  p.store(64, 4, writer);  p.unfenced(64, 128)  ->  writer;  p.fence(writer.thread);  …  ->  null
+//   ProxyFences p;  p.store(64, 4, writer);  p.unfenced(64, 128)->writer;  p.fence(writer.thread);  …  ->  null
 //
 // A fence counts for what its thread has written, and for what others had written when its warp last passed a barrier.
 #pragma once
@@ -20,16 +20,21 @@ public:
     std::uint32_t thread = 0; ///< in the CTA
     std::uint32_t instruction = 0;
   };
+  /// What somebody wrote without a fence since.
+  struct Unfenced {
+    Writer writer;
+    std::uint64_t address = 0, bytes = 0;
+  };
   /// Words of shared memory that a thread writes.
   void store(std::uint64_t address, std::uint64_t bytes, Writer writer);
   /// An asynchronous copy has written there.
   void forget(std::uint64_t address, std::uint64_t bytes);
-  /// Who wrote one of these bytes without a fence since.
-  [[nodiscard]] std::optional<Writer> unfenced(std::uint64_t address, std::uint64_t bytes) const;
+  /// The first word of these bytes.
+  [[nodiscard]] std::optional<Unfenced> unfenced(std::uint64_t address, std::uint64_t bytes) const;
 
   void init(std::uint64_t object, Writer writer) { objects_[object] = {writer, now_}; }
-  /// Who initialised the mbarrier without a fence since. Each is told once.
-  std::optional<Writer> take_unfenced_object(std::uint64_t object);
+  /// The mbarrier, if it was initialised so. Each is told once.
+  std::optional<Unfenced> take_unfenced_object(std::uint64_t object);
 
   /// A warp has passed a barrier or a wait.
   void passed(std::uint32_t warp);
