@@ -94,6 +94,7 @@ void Sanitizer::prepare(exec::Launch& launch, const exec::Tools& tools) {
     settle();
     launch.checkers.push_back(&init_);
   }
+  if (tools.synccheck && exec::CopyCheck::concerns(*launch.program)) launch.checkers.push_back(&copies_);
   if (!tools.racecheck) return;
   const std::lock_guard lock(mutex_);
   operations_[launch.number] = {launch.program, launch.shape, ""};

@@ -12,6 +12,7 @@
 #include "api/check/message.hpp"
 #include "api/session/kernel_name.hpp"
 #include "api/session/session.hpp"
+#include "emulator/exec/checks/copy_check.hpp"
 #include "emulator/exec/checks/init_check.hpp"
 #include "emulator/exec/checks/race_check.hpp"
 #include "emulator/exec/state/launch.hpp"
@@ -152,6 +153,7 @@ private:
   exec::RaceCheck races_;
   exec::InitCheck init_;
   std::vector<MemoryEvent> events_; ///< with initcheck: since the last operation
+  exec::CopyCheck copies_;
   HostOrder host_order_;
   std::map<std::uint64_t, Operation> operations_; ///< with racecheck, by number
   std::vector<CheckMessage> messages_;

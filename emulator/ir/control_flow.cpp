@@ -55,10 +55,12 @@ void connect(const Function& f, ControlFlow& flow) {
     };
     if (is_branch(last))
       for (const std::uint32_t t : targets(f, last)) reach(t);
-    if (leaves(last))
+    if (leaves(last)) {
       block.exits = true;
-    else if (!is_branch(last) || last.guard != kNone)
+      block.traps = last.head() == "trap";
+    } else if (!is_branch(last) || last.guard != kNone) {
       reach(block.end);
+    }
     std::sort(block.successors.begin(), block.successors.end());
     block.successors.erase(std::unique(block.successors.begin(), block.successors.end()), block.successors.end());
   }
@@ -87,7 +89,7 @@ private:
     into_.resize(exit_ + 1);
     for (std::uint32_t b = 0; b < exit_; ++b) {
       for (const std::uint32_t s : blocks_[b].successors) into_[s].push_back(b);
-      if (blocks_[b].exits) into_[exit_].push_back(b);
+      if (blocks_[b].exits && !blocks_[b].traps) into_[exit_].push_back(b);
     }
   }
 
@@ -143,7 +145,7 @@ private:
     for (std::uint32_t v = count; v-- > 1;) {
       const Block& block = blocks_[node_[v]];
       for (const std::uint32_t s : block.successors) take(v, s);
-      if (block.exits) take(v, exit_);
+      if (block.exits && !block.traps) take(v, exit_);
       next[v] = std::exchange(first[semi_[v]], v);
       const std::uint32_t parent = parent_[v];
       ancestor_[v] = parent;

@@ -13,7 +13,8 @@ struct Block {
   std::uint32_t end = 0;                 ///< one past the last instruction
   std::vector<std::uint32_t> successors; ///< blocks; the exit is not one
   bool exits = false; ///< leaves the function at its end (ret, exit, trap without guard, or the end of the body)
-  std::uint32_t ipdom = kNone; ///< block; kNone: the exit, or no path to it
+  bool traps = false; ///< exits by a trap, which stops the whole launch
+  std::uint32_t ipdom = kNone; ///< block; kNone: the exit, or no path to it. Paths to a trap do not count
 };
 
 struct ControlFlow {

@@ -81,8 +81,10 @@ public:
     const int status =
         std::system(("cd '" + folder_.path().string() +
                      "' && export PATH=$PWD/build/bin:$PWD:$PATH WARPLENS_CACHE=off WARPLENS_EXAMPLES='" +
-                     WARPLENS_EXAMPLES_DIR "' WARPLENS_LAUNCHES='" WARPLENS_LAUNCHES "' && exec " + limit +
-                     "bash -e '" + script + "' >'" + out + "' 2>&1 </dev/null")
+                     WARPLENS_EXAMPLES_DIR "' WARPLENS_LAUNCHES='" WARPLENS_LAUNCHES "' WARPLENS_PLAY='" WARPLENS_PLAY
+                                           "' WARPLENS_FAULTS='" +
+                     (kRoot / "tests/data/faults").string() + "' && exec " + limit + "bash -e '" + script + "' >'" +
+                     out + "' 2>&1 </dev/null")
                         .c_str());
     output = read_text(out);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

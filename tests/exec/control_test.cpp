@@ -22,6 +22,22 @@ TEST(Divergence, BothSidesRunAndMeetAgain) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], (i < 10 ? 100 : 200) + i);
 }
 
+// A trap stops the whole launch: lanes that go on meet behind it.
+TEST(Divergence, LanesMeetBehindATrapThatNobodyTakes) {
+  const Ran ran = run_kernel(kernel_of(R"(
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra DONE;
+    setp.eq.u32 %p2, %r4, 32;
+    @%p2 bra FINE;
+    trap;
+    FINE: mov.u32 %r11, 1;
+    DONE: activemask.b32 %r10;
+    st.global.u32 [%rd2], %r10;
+    ret;)"));
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], 0xffffffffu) << i;
+}
+
 TEST(Divergence, LanesLeaveALoopOneByOne) {
   const Ran ran = run_kernel(kernel_of(R"(
     mov.u32 %r10, 0;

@@ -81,6 +81,22 @@ TEST(RacePrograms, AMessageNamesBothOperationsOfTheHost) {
       << host.output.err;
 }
 
+// Pages that the program registers belong to it alone if it registers them as a whole.
+TEST(RacePrograms, AccessesOfTheProgramToRegisteredMemoryAreSeen) {
+  FaultJson one = the_race("host_writes_input_of_running_kernel");
+  const auto found = [&](const char* memory, std::vector<std::string> last) {
+    one["steps"] = {"nonblocking s", memory, "iota h 32",
+                    "alloc b 128",   "sync", "launch double_late 1 32 h b u32:2000 stream=s"};
+    for (const std::string& step : last) one["steps"].push_back(step);
+    return check_program(one, "racecheck").messages;
+  };
+  const std::vector<FaultJson> messages = found("register h 8192", {"poke h 3 99", "sync"});
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0]["kind"], "war");
+  EXPECT_TRUE(found("register h 8192", {"sync", "poke h 3 99", "sync"}).empty());
+  EXPECT_TRUE(found("register h 8192", {"poke h 1050 99", "sync"}).empty()) << "another page";
+}
+
 TEST(RacePrograms, AMessageNamesTheThreadsOfAnEarlierLaunch) {
   const CheckedRun run = check_program(the_race("host_waits_for_wrong_stream"), "racecheck");
   ASSERT_EQ(run.messages.size(), 1u);

@@ -22,10 +22,6 @@ constexpr std::uint64_t kMostLocal = 512 << 10;
 
 constexpr std::uint64_t kMostFrame = 1 << 30; // so that offsets in frames fit 32 bits
 
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return Checked(offset).aligned(alignment).saturated();
-}
-
 } // namespace
 
 // Assigns frame offsets to the variables of the parts. The kernel's frame begins at 0, with the module's local
@@ -269,7 +265,8 @@ void Decoder::finish_frames() {
   std::vector<CalledPart>& parts = program_->parts;
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     const ir::Part& part = function_.parts[p];
-    parts[p].frame_bytes = static_cast<std::uint32_t>(aligned(parts[p].frame_bytes, kFrameAlignment));
+    parts[p].frame_bytes =
+        static_cast<std::uint32_t>(Checked(parts[p].frame_bytes).aligned(kFrameAlignment).saturated());
     grows_ = grows_ || part.cycle != ir::kNone;
     if (part.first != part.end) parts[p].entry = program_->ops.data() + block_op_[flow_.block_of[part.first]];
   }

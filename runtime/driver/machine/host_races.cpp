@@ -43,6 +43,13 @@ void handle_faults() {
 
 void* page_at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
+// Pages that a program registers in part belong to others, too: they stay open.
+bool may_close(const Allocation& a, std::uint64_t page) {
+  if (a.kind != Allocation::Kind::registered) return true;
+  const bool read_only = (a.flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0; // perhaps also for the host
+  return !read_only && page >= a.begin && page + exec::RaceCheck::kPageBytes <= a.begin + a.size;
+}
+
 } // namespace
 
 HostRaces* host_races() {
@@ -152,15 +159,15 @@ void HostRaces::open_pages() {
   closed_.clear();
 }
 
-// Memory that a program registers belongs to others, too: it stays open.
 void HostRaces::close_pages() {
   if (!sanitizer()->tools().racecheck) return;
   const std::lock_guard lock(mutex_);
   static const bool handled = (handle_faults(), true);
   for (const Allocation& a : Machine::instance().memory().host_writable()) {
-    if (!handled || a.kind == Allocation::Kind::registered) continue;
+    if (!handled) continue;
     for (const exec::RaceCheck::InFlight& page : sanitizer()->in_flight(a.begin, a.size))
-      if (mprotect(page_at(page.page), exec::RaceCheck::kPageBytes, page.written ? PROT_NONE : PROT_READ) == 0)
+      if (may_close(a, page.page) &&
+          mprotect(page_at(page.page), exec::RaceCheck::kPageBytes, page.written ? PROT_NONE : PROT_READ) == 0)
         closed_.insert(page.page);
   }
 }

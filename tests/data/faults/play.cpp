@@ -9,6 +9,7 @@
 //
 // Steps; NAME stands for what a step has made, ADDRESS for NAME, NAME+BYTES, NAME-BYTES or a number:
 //   alloc NAME BYTES, managed NAME BYTES, pinned NAME BYTES, host NAME BYTES (of malloc), alloc-async NAME BYTES STREAM
+//   register NAME BYTES                    whole pages of the host, registered
 //   global NAME VARIABLE BYTES             the address of a variable of the module
 //   free ADDRESS, free-async ADDRESS STREAM, free-host ADDRESS
 //   set ADDRESS VALUE BYTES [STREAM]       cuMemsetD8
@@ -163,6 +164,15 @@ private:
     Memory& m = memory_[w[0]];
     m.host = std::calloc(1, number(w[1]));
     m.address = reinterpret_cast<CUdeviceptr>(m.host);
+  }
+  void of_host_registered(const Words& w) {
+    constexpr std::size_t kPage = 4096;
+    const std::size_t bytes = (number(w[1]) + kPage - 1) / kPage * kPage;
+    Memory& m = memory_[w[0]];
+    m.host = std::aligned_alloc(kPage, bytes);
+    std::memset(m.host, 0, bytes);
+    ASK(cuMemHostRegister_v2, m.host, bytes, CU_MEMHOSTREGISTER_DEVICEMAP);
+    ASK(cuMemHostGetDevicePointer_v2, &m.address, m.host, 0);
   }
   void alloc_async(const Words& w) {
     ASK(cuMemAllocAsync, &made(w[0], Memory::kDevice).address, number(w[1]), streams_.at(w[2]));
@@ -396,6 +406,7 @@ const std::map<std::string, Player::Verb>& Player::verbs() {
       {"managed", {&Player::managed, 2}},
       {"pinned", {&Player::pinned, 2}},
       {"host", {&Player::of_host, 2}},
+      {"register", {&Player::of_host_registered, 2}},
       {"alloc-async", {&Player::alloc_async, 3}},
       {"global", {&Player::global, 3}},
       {"free", {&Player::free, 1}},

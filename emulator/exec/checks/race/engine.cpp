@@ -32,8 +32,8 @@ std::uint64_t Touch::address(int lane) const {
 }
 
 Engine::Engine(const Grid& grid, std::span<const Meaning> meanings, Memory& global, const Timeline& timeline, Time now)
-    : grid_(grid), warps_(grid.shape.warps()), meanings_(meanings), global_(global), timeline_(timeline), begin_(now),
-      now_(now + 1) {}
+    : grid_(grid), warps_(grid.shape.warps()), local_(grid.shape.cluster_ctas() == 1), meanings_(meanings),
+      global_(global), timeline_(timeline), begin_(now), now_(now + 1) {}
 
 std::uint64_t Engine::Grid::cluster_of(std::uint64_t cta) const {
   if (shape.cluster_ctas() == 1) return cta;
@@ -211,9 +211,16 @@ void Engine::bytes(const Current& at, Record record, std::uint64_t line, const s
   }
 }
 
+// Whether barriers of the block have ordered all of a list: usual for shared memory.
+bool Engine::behind_barrier(const Current& at, const Records& list) const {
+  return local_ && at.memory.space == isa::Space::shared && list.newest() <= at.block.warp(at.warp).block.time;
+}
+
 void Engine::visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule) {
-  if (!line.writes.empty()) compare(at, line.writes, record, address, granule);
-  if (record.writes() && !line.reads.empty()) compare(at, line.reads, record, address, granule);
+  const bool writes = record.writes();
+  if (line.writes.covers(record.granules) && (writes || !behind_barrier(at, line.writes)))
+    compare(at, line.writes, record, address, granule);
+  if (writes && line.reads.covers(record.granules)) compare(at, line.reads, record, address, granule);
   remember(at, line, record);
 }
 
@@ -228,9 +235,8 @@ void Engine::compare(const Current& at, Records& list, const Record& record, std
     if (common == 0) continue;
     if (reaches_all && old.scope() >= Scope::gpu && old.size() == record.size()) continue; // morally strong
     // Most often a barrier of the block has ordered them.
-    const bool behind_barrier =
-        old.time <= known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
-    const std::uint32_t racing = behind_barrier ? 0 : unordered(at, old, record, common, granule);
+    const bool ordered = old.time <= known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
+    const std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
     if (racing != 0 && !morally_strong(at.block, old, record)) report(at, old, record, racing, address, granule);
     if (!dominates(record, old)) continue;
     old.granules &= ~(common & ~racing);
@@ -244,6 +250,7 @@ void Engine::compare(const Current& at, Records& list, const Record& record, std
 void Engine::remember(const Current& at, Line& line, const Record& record) {
   const bool writes = record.writes();
   Records& list = writes ? line.writes : line.reads;
+  list.cover(record);
   constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
   const auto stands_for = [&](Record& old) {
     if (old.warp != record.warp || old.lanes != record.lanes) return false;

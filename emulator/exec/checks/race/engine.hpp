@@ -120,6 +120,7 @@ private:
   void range(const Current& at, Record record, std::uint64_t address, std::uint64_t bytes);
   void words(const Current& at, const Record& record, std::uint64_t line);
   void bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& bytes);
+  [[nodiscard]] bool behind_barrier(const Current& at, const Records& list) const;
   void visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule);
   void compare(const Current& at, Records& list, const Record& record, std::uint64_t address, std::uint32_t granule);
   void remember(const Current& at, Line& line, const Record& record);
@@ -144,6 +145,7 @@ private:
 
   Grid grid_;
   std::uint32_t warps_; ///< of a CTA
+  bool local_;          ///< only a CTA itself accesses its shared memory
   std::span<const Meaning> meanings_;
   Memory& global_;
   const Timeline& timeline_;

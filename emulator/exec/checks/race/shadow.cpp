@@ -23,7 +23,7 @@ Record quartered(const Record& record, int quarter) {
 }
 
 void Records::grow() {
-  const auto room = static_cast<std::uint16_t>(2 * room_);
+  const auto room = static_cast<std::uint16_t>(4 * room_);
   auto more = std::make_unique<Record[]>(room);
   std::copy(begin(), end(), more.get());
   more_ = std::move(more);

@@ -66,11 +66,21 @@ class Records {
 public:
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Whether a record may concern one of these granules.
+  [[nodiscard]] bool covers(std::uint32_t granules) const { return (covered_ & granules) != 0; }
+  /// No record is newer; ~0 if one is of an asynchronous copy.
+  [[nodiscard]] Time newest() const { return newest_; }
+  /// A record like this one is added, or takes the place of another one.
+  void cover(const Record& record) {
+    covered_ |= record.granules;
+    newest_ = std::max(newest_, record.asynchronous() ? ~Time{0} : record.time);
+  }
   Record* begin() { return more_ ? more_.get() : &one_; }
   Record* end() { return begin() + size_; }
   void add(const Record& record) {
     if (size_ == room_) grow();
     begin()[size_++] = record;
+    cover(record);
     note(record);
   }
   void replace(std::size_t i, const Record& record) {
@@ -89,6 +99,8 @@ public:
   template <class Wrong> void remove_if(Wrong wrong) {
     size_ = static_cast<std::uint16_t>(std::remove_if(begin(), end(), wrong) - begin());
     if (size_ == 0) seen_ = {};
+    covered_ = newest_ = 0;
+    for (const Record& record : *this) cover(record);
   }
 
 private:
@@ -98,6 +110,8 @@ private:
   std::array<std::uint64_t, 2> seen_{}; ///< a bit for each hash of warp, lanes and granules
   Record one_;
   std::uint16_t size_ = 0, room_ = 1;
+  std::uint32_t covered_ = 0; ///< the granules of all records, and perhaps of some that are gone
+  Time newest_ = 0;
 };
 
 struct Line {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the asynchronous copies of the CTAs of one worker: see copy_check.hpp.
+#pragma once
+
+#include "emulator/exec/checks/pending_copies.hpp"
+#include "emulator/exec/checks/proxy_fences.hpp"
+#include "emulator/exec/checks/race/meaning.hpp"
+#include "emulator/exec/state/checker.hpp"
+#include "emulator/exec/state/program.hpp"
+
+#include <map>
+
+namespace warplens::exec {
+
+class CopyChecker final : public Checker {
+public:
+  explicit CopyChecker(const Program& program);
+  void begin_cta(std::uint64_t cta) override;
+  void end_cta(std::uint64_t cta) override;
+  void access(const WarpAccess& access) override;
+  void step(const WarpStep& step) override;
+  void finish(ToolFindings& findings) override { findings.merge(std::move(findings_)); }
+
+private:
+  /// The numbers of the groups that threads commit next, by lane.
+  struct Groups {
+    std::array<std::uint32_t, kWarpSize> each{}, bulk{};
+  };
+  struct Block {
+    PendingCopies shared, global;
+    ProxyFences proxies;
+    std::map<std::uint32_t, Groups> groups; ///< by warp
+  };
+  enum class Fence : std::uint8_t { none, proxy, objects };
+  /// What a lane of an op addresses; `block` is null for global memory.
+  struct Located {
+    Block* block = nullptr;
+    std::uint64_t cta = 0, address = 0;
+    const std::byte* host = nullptr; ///< null: there is nothing
+    [[nodiscard]] ObjectPlace object() const { return {cta, address}; }
+  };
+  /// A copy between the two steps of its instruction, and the CTA whose memory it concerns.
+  struct Begun {
+    std::uint64_t owner = 0;
+    PendingCopy copy;
+  };
+  using Place = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>; ///< CTA, warp, instruction
+
+  [[nodiscard]] Block& block_of(std::uint64_t cta);
+  void access_lane(const WarpAccess& access, int lane, std::uint64_t address);
+  void look(const WarpAccess& access, int lane, const PendingCopies& pending, std::uint64_t address);
+  void store(const WarpAccess& access, int lane, const Cta& owner, std::uint64_t address);
+  void add_each(const WarpAccess& access, Block& block);
+
+  void before(const WarpStep& step, Block& block, const race::Meaning& meaning);
+  void after(const WarpStep& step, Block& block, const race::Meaning& meaning);
+  void begin_copy(const WarpStep& step, int lane, std::vector<Begun>& begun);
+  void begin_side(const WarpStep& step, const Located& at, PendingCopy copy, std::vector<Begun>& begun);
+  void add_phases(const WarpStep& step, int lane, unsigned multicast, PendingCopy& copy);
+  void attach_arrival(const WarpStep& step, Block& block);
+  void wait_for_phase(const WarpStep& step, Block& block);
+  void complete_phase(PendingCopies& pending, const ObjectPlace& object, bool odd);
+  void wait_for_groups(const WarpStep& step, Block& block, bool bulk, std::uint32_t running);
+  void commit(const WarpStep& step, Block& block, bool bulk);
+  [[nodiscard]] Located locate(const WarpStep& step, const Op* op, int lane, std::uint16_t bytes);
+  void tell_pending(const ThreadAccess& at, const PendingCopy& copy, int lane);
+  void tell_unfenced(const WarpStep& step, int lane, const Located& at, std::uint64_t bytes,
+                     const ProxyFences::Unfenced& before, const char* detail);
+
+  const Program& program_;
+  std::vector<race::Meaning> meanings_; ///< by instruction
+  std::vector<Fence> fences_;           ///< by instruction
+  bool bulk_ = false;                   ///< there are bulk copies, which use the asynchronous proxy
+  std::map<std::uint64_t, Block> blocks_;
+  std::map<Place, std::vector<Begun>> begun_;
+  Block* block_ = nullptr; ///< of the last event, …
+  std::uint64_t cta_ = 0;  ///< … and its number
+  int run_lane_ = 0;       ///< which accesses a run of bytes
+  ToolFindings findings_;
+};
+
+} // namespace warplens::exec
