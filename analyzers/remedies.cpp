@@ -275,9 +275,10 @@ std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile,
       if (!best || tried.all < best->all) best = tried;
     }
   if (!best || best->all >= before || own - best->own < kWorthPadding * (own - least)) return std::nullopt;
-  Remedy remedy{fmt::format("pad each row of {} bytes of the shared array by {} bytes: {:.3g} passes per request "
+  const std::string passes = fmt::format("{:.3g}", best->own / requests);
+  Remedy remedy{fmt::format("pad each row of {} bytes of the shared array by {} bytes: {} pass{} per request "
                             "instead of {:.3g}",
-                            best->pitch, best->pad, best->own / requests, own / requests),
+                            best->pitch, best->pad, passes, passes == "1" ? "" : "es", own / requests),
                 {}};
   remedy.changes.bank_passes = before - best->all;
   return remedy;

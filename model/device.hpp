@@ -116,6 +116,15 @@ struct Throughputs {
   std::optional<double> sustained_memory_gb_s; ///< of the whole device: bandwidth of a copy
 };
 
+/// The peak rates of a multiprocessor by type: floating-point operations in a cycle, of which a fused multiply-add is
+/// two. Empty: not known, or the device has no such unit. `matrix_…`: of matrix instructions by the type of their
+/// factors, without sparsity; sums in single precision, but for `matrix_half_sums` (half) and integers.
+struct PeakOperations {
+  std::optional<double> half, bfloat16, double_precision; ///< of instructions on lanes
+  std::optional<double> matrix_half, matrix_half_sums, matrix_bfloat16, matrix_tf32, matrix_fp8, matrix_fp4;
+  std::optional<double> matrix_double, matrix_int8;
+};
+
 /// A cache, as `[l1]` or `[l2]`. An access that misses fetches a sector of its line.
 struct CacheLevel {
   int bytes = 0;                     ///< of a multiprocessor for the L1 cache, of the device for the L2 cache
@@ -140,6 +149,7 @@ struct Device {
   double clock_ghz = 0;                       ///< of the shaders
   double bandwidth_gb_s = 0;                  ///< peak of device memory, 10^9 bytes per second
   std::optional<int> memory_bus_bits;         ///< of device memory
+  std::optional<double> host_link_gb_s;       ///< peak of the connection to the host, in one direction
   std::optional<int> multiprocessors_per_tpc; ///< that share a texture unit and the profiler's counters (1.x)
   std::optional<int> partitions;              ///< of device memory, if addresses are not hashed
   std::optional<int> partition_bytes;         ///< width of a partition
@@ -155,6 +165,7 @@ struct Device {
   Latencies latency;
   std::optional<ResultLatencies> result_latency;
   Throughputs throughput;
+  PeakOperations peak_operations;
   Sources sources; ///< key ("clock_ghz", "hong_kim.memory_latency", "hong_kim") -> publication
 };
 

@@ -91,6 +91,20 @@ template <Maybe<Throughputs> T, class Visit> void visit_fields(T& throughput, Vi
   visit("sustained_memory_gb_s", throughput.sustained_memory_gb_s);
 }
 
+template <Maybe<PeakOperations> T, class Visit> void visit_fields(T& peak, Visit&& visit) {
+  visit("half", peak.half);
+  visit("bfloat16", peak.bfloat16);
+  visit("double_precision", peak.double_precision);
+  visit("matrix_half", peak.matrix_half);
+  visit("matrix_half_sums", peak.matrix_half_sums);
+  visit("matrix_bfloat16", peak.matrix_bfloat16);
+  visit("matrix_tf32", peak.matrix_tf32);
+  visit("matrix_fp8", peak.matrix_fp8);
+  visit("matrix_fp4", peak.matrix_fp4);
+  visit("matrix_double", peak.matrix_double);
+  visit("matrix_int8", peak.matrix_int8);
+}
+
 template <Maybe<CacheLevel> T, class Visit> void visit_fields(T& cache, Visit&& visit) {
   visit("bytes", cache.bytes);
   visit("enlarged_bytes", cache.enlarged_bytes);
@@ -115,6 +129,7 @@ template <Maybe<Device> T, class Visit> void visit_fields(T& device, Visit&& vis
   visit("clock_ghz", device.clock_ghz);
   visit("bandwidth_gb_s", device.bandwidth_gb_s);
   visit("memory_bus_bits", device.memory_bus_bits);
+  visit("host_link_gb_s", device.host_link_gb_s);
   visit("multiprocessors_per_tpc", device.multiprocessors_per_tpc);
   visit("partitions", device.partitions);
   visit("partition_bytes", device.partition_bytes);
@@ -130,6 +145,7 @@ template <Maybe<Device> T, class Visit> void visit_fields(T& device, Visit&& vis
   visit("latency", device.latency, kDefaulted);
   visit("result_latency", device.result_latency);
   visit("throughput", device.throughput, kDefaulted);
+  visit("peak_operations", device.peak_operations, kDefaulted);
 }
 
 template <class T>

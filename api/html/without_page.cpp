@@ -5,7 +5,7 @@
 namespace warplens::api {
 
 Expected<void> check_html() {
-  return failure("this build of Warplens has no HTML page: it was made without " WARPLENS_HTML_LACKS,
+  return failure("this build of Warplens has no HTML page: it was made " WARPLENS_HTML_MADE,
                  "install what is missing and build again with -DWARPLENS_HTML=ON, or use --json");
 }
 

@@ -159,12 +159,13 @@ struct LaunchReport {
   model::KernelStatistics statistics;  ///< the input of the models
   std::vector<model::Prediction> predictions;
   std::vector<analyzers::Finding> findings;
-  std::vector<std::string> partial; ///< why the counts do not cover the whole launch
-  std::vector<std::string> remarks; ///< what is missing in the report, and why
-  std::uint64_t steps = 0;          ///< warp instructions emulated
-  double seconds = 0;               ///< duration of the emulation; not part of compared reports
-  std::string launched_by;          ///< as in the request
-  std::uint64_t stream = 0;         ///< of a CUDA program; 0: of a graph, or no program
+  std::vector<std::string> partial;     ///< why the counts do not cover the whole launch
+  std::vector<std::string> remarks;     ///< what is missing in the report, and why
+  std::uint64_t steps = 0;              ///< warp instructions emulated
+  double seconds = 0;                   ///< duration of the emulation; not part of compared reports
+  std::string launched_by;              ///< as in the request
+  std::uint64_t stream = 0;             ///< of a CUDA program; 0: of a graph, or no program
+  std::optional<std::size_t> operation; ///< of a CUDA program: see api/report/timeline.hpp
   /// Direct and indirect child launches, in the order in which they ran: those that were analysed, printed something,
   /// accessed memory past the end of an allocation, or trapped. At most one trapped, and it is the last.
   std::vector<LaunchReport> children;

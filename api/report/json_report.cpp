@@ -269,6 +269,22 @@ std::string json_predictions(const model::Device& device, std::span<const Predic
 
 namespace {
 
+/// Without what takes no time.
+Json json_of(const Timeline& timeline) {
+  Json list = Json::array();
+  for (const TimelineEntry& entry : timeline.entries) {
+    if (entry.kind == ProgramOperation::Kind::other && entry.launches.empty()) continue;
+    Json one = {{"kind", to_string(entry.kind)},
+                {"stream", entry.stream},
+                {"start", entry.start},
+                {"milliseconds", entry.known ? Json(entry.end - entry.start) : Json()},
+                {"launches", entry.launches}};
+    if (entry.bytes != 0) one["bytes"] = entry.bytes;
+    list.push_back(std::move(one));
+  }
+  return {{"milliseconds", timeline.milliseconds}, {"sum", timeline.sum}, {"operations", std::move(list)}};
+}
+
 Json document_of(Json device, Json launches) {
   return {{"warplens", version()},
           {"schema", kJsonSchema},
@@ -278,15 +294,18 @@ Json document_of(Json device, Json launches) {
 
 } // namespace
 
-std::string json_report(const model::Device& device, std::span<const LaunchReport> launches) {
+std::string json_report(const model::Device& device, std::span<const LaunchReport> launches,
+                        std::span<const ProgramOperation> operations) {
   Json list = Json::array();
   for (const LaunchReport& report : launches) list.push_back(launch_of(report));
   Json document = document_of(device_of(device), std::move(list));
   document["summary"] = summary_of(launches);
+  if (!operations.empty()) document["timeline"] = json_of(timeline_of(device, launches, operations));
   return text_of(document);
 }
 
-std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches) {
+std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches,
+                          std::span<const ProgramOperation> operations) {
   Json list = Json::array();
   for (const LaunchReport& report : launches) {
     Json launch = launch_of(report);
@@ -303,6 +322,8 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
   described.update(device_for_page(device));
   Json document = document_of(std::move(described), std::move(list));
   document["summary"] = summary_of(launches);
+  document["timeline"] =
+      json_of(operations.empty() ? timeline_of(device, launches) : timeline_of(device, launches, operations));
   document["metrics"] = metrics_for_page(launches);
   document["sources"] = source_texts(launches);
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -5,18 +5,20 @@
 //   { "warplens": "0.2.0", "device": { "name": "Tesla C1060", … }, "launches": [ { "kernel": "saxpy", … } ] }
 #pragma once
 
-#include "api/launch/launch.hpp"
+#include "api/report/timeline.hpp"
 
 #include <span>
 #include <string>
 
 namespace warplens::api {
 
-/// JSON indented by two spaces that ends with a newline.
-std::string json_report(const model::Device& device, std::span<const LaunchReport> launches);
+/// JSON indented by two spaces that ends with a newline. `operations`: of a program, for its timeline.
+std::string json_report(const model::Device& device, std::span<const LaunchReport> launches,
+                        std::span<const ProgramOperation> operations = {});
 
 /// The same on one line, with what only the page of api/html/ shows: source texts, control flow, curves of the
 /// occupancy, parameters of the device, meanings of the metrics.
-std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches);
+std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches,
+                          std::span<const ProgramOperation> operations = {});
 
 } // namespace warplens::api

@@ -34,12 +34,13 @@ std::string numbers_of(const IdenticalLaunches& launches) {
   return text;
 }
 
-/// "UncoalescedGlobalAccess, transpose.cu:9 (2.1 x)": the speedup that the remedy promises
+/// "UncoalescedGlobalAccess (2.1 x), transpose.cu:9": with the speedup that the remedy promises. The place comes last,
+/// because a narrow table cuts it off.
 std::string short_finding(const analyzers::Finding* finding) {
   if (finding == nullptr) return {};
   std::string text(finding->rule);
-  if (finding->source_line != 0) text += fmt::format(", {}:{}", base_name(finding->source_file), finding->source_line);
   if (const auto speedup = finding->speedup; speedup && *speedup > 1.005) text += fmt::format(" ({:.2f} x)", *speedup);
+  if (finding->source_line != 0) text += fmt::format(", {}:{}", base_name(finding->source_file), finding->source_line);
   return text;
 }
 
@@ -59,14 +60,15 @@ std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport&
   text.insert(std::min(text.find('\n'), what.size()), style.reset);
   text.insert(0, style.bold);
   text += "\n";
-  // Names of kernels and findings share the width that the numbers leave; on a narrow terminal, there are no findings.
+  // Names of kernels and findings share the width that the numbers leave; the names need more of it, to tell the
+  // kernels apart. On a narrow terminal, there are no findings.
   constexpr std::size_t kNumbers = 30, kLimiter = 17, kBars = 10;
   const bool bars = options.graphics && options.columns >= 110, finding = options.columns >= 76;
   const std::size_t taken = kNumbers + kLimiter + (bars ? kBars : 0) + (finding ? 4 : 2);
   const std::size_t room = std::max<std::size_t>(options.columns - std::min(options.columns, taken), 12);
   std::size_t names = 0;
   for (const KernelGroup& g : groups) names = std::max(names, width(source_name(g.kernel)));
-  names = std::min(names, finding ? std::max<std::size_t>(room * 2 / 5, 12) : room);
+  names = std::min(names, finding ? std::max<std::size_t>(room * 3 / 5, 12) : room);
   std::vector<Table::Column> columns = {
       {"#", Table::right}, {"kernel"}, {"launches", Table::right}, {"time", Table::right}, {"share", Table::right}};
   if (bars) columns.push_back({""});

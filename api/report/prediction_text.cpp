@@ -8,6 +8,11 @@
 
 namespace warplens::api {
 
+std::string ideal_of(const model::Benefit& benefit) {
+  const bool absent = benefit.of == "bank conflicts" || benefit.of == "divergence" || benefit.of == "barriers";
+  return fmt::format("{} {}", absent ? "without" : "with ideal", benefit.of);
+}
+
 std::string prediction_text(const model::Prediction& p, const Style& s, bool terms, std::size_t columns) {
   std::string out = fmt::format("  {}{}{}: {}, {:.4g} shader cycles, bound by {}\n", s.bold, p.model, s.reset,
                                 readable_time(p.milliseconds), p.cycles, p.bound);
@@ -23,8 +28,8 @@ std::string prediction_text(const model::Prediction& p, const Style& s, bool ter
   }
   for (const model::Benefit& benefit : p.benefits)
     if (benefit.milliseconds > 0.001 * p.milliseconds)
-      out += fmt::format("    potential saving: {} ({:.0f} %) with ideal {}\n", readable_time(benefit.milliseconds),
-                         100 * benefit.milliseconds / p.milliseconds, benefit.of);
+      out += fmt::format("    potential saving: {} ({:.0f} %) {}\n", readable_time(benefit.milliseconds),
+                         100 * benefit.milliseconds / p.milliseconds, ideal_of(benefit));
   for (const std::string& remark : p.remarks) out += "    - " + wrapped(remark, "      ", columns).substr(6);
   if (!terms) return out;
   Table table({{"    term"}, {"value", Table::right}, {"unit"}});

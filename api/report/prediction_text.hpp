@@ -13,6 +13,9 @@
 
 namespace warplens::api {
 
+/// "without bank conflicts", "with ideal occupancy": when the benefit would come.
+std::string ideal_of(const model::Benefit& benefit);
+
 /// `terms`: also write every intermediate result.
 std::string prediction_text(const model::Prediction& prediction, const Style& style, bool terms = false,
                             std::size_t columns = 100);

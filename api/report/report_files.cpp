@@ -24,8 +24,9 @@ std::span<const ReportFileOption> report_file_options() {
 }
 
 std::string report_text_of(const ReportFileOption& option, const model::Device& device,
-                           std::span<const LaunchReport> reports, std::span<const Condition> conditions) {
-  if (option.file == &ReportFiles::json) return json_report(device, reports);
+                           std::span<const LaunchReport> reports, std::span<const Condition> conditions,
+                           std::span<const ProgramOperation> operations) {
+  if (option.file == &ReportFiles::json) return json_report(device, reports, operations);
   if (option.file == &ReportFiles::csv) return csv_report(reports);
   if (option.file == &ReportFiles::sarif) return sarif_report(reports, conditions);
   return junit_report(reports, conditions);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "api/report/conditions.hpp"
+#include "api/report/timeline.hpp"
 
 #include <array>
 #include <span>
@@ -30,9 +31,10 @@ struct ReportFileOption {
 };
 std::span<const ReportFileOption> report_file_options();
 
-/// The text of a file.
+/// The text of a file. `operations`: of a program.
 std::string report_text_of(const ReportFileOption& option, const model::Device& device,
-                           std::span<const LaunchReport> reports, std::span<const Condition> conditions);
+                           std::span<const LaunchReport> reports, std::span<const Condition> conditions,
+                           std::span<const ProgramOperation> operations = {});
 
 /// Every metric of every launch, one per row, with the columns of Nsight Compute's --csv.
 std::string csv_report(std::span<const LaunchReport> reports);

@@ -50,8 +50,9 @@ private:
     section("Loads in flight",
             "more loads in flight hide more latency; concurrent loads of the same data are fetched once");
     if (has(MetricId::independent_loads))
-      line("A warp waits for loads {:.4g} times, on average with {:.3g} loads in flight (independent loads).",
-           number(MetricId::load_waits), number(MetricId::independent_loads));
+      line("A warp waits for loads {:.4g} times, on average with {:.3g} load{} in flight (independent loads).",
+           number(MetricId::load_waits), number(MetricId::independent_loads),
+           number(MetricId::independent_loads) == 1 ? "" : "s");
     if (!merge) return;
     line("On average, {:.3g} warps of a block and {:.3g} warps of all blocks on a multiprocessor request the same data "
          "at the same time (duplicate loads).",

@@ -4,6 +4,7 @@
 #include "api/report/expectations.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/line_costs.hpp"
+#include "api/report/prediction_text.hpp"
 #include "api/report/ranking.hpp"
 #include "api/report/report_details.hpp"
 #include "api/report/source_text.hpp"
@@ -77,9 +78,7 @@ private:
     if (text == "latency") text += ": too few warps to keep memory or arithmetic busy";
     for (const model::Benefit& b : prediction_->benefits) { // largest first
       if (b.milliseconds < 0.01 * prediction_->milliseconds) break;
-      const bool absent = b.of == "bank conflicts" || b.of == "divergence" || b.of == "barriers";
-      text += fmt::format("; {} less time {} {}", readable_share(b.milliseconds / prediction_->milliseconds),
-                          absent ? "without" : "with ideal", b.of);
+      text += fmt::format("; {} less time {}", readable_share(b.milliseconds / prediction_->milliseconds), ideal_of(b));
       break;
     }
     fact("Limited by", text);

@@ -27,6 +27,29 @@ export function written(name, ...command) {
 /** What Warplens prints. */
 export const text = (...command) => execFileSync(resolve(process.env.WARPLENS_PROGRAM), command, { encoding: 'utf8' });
 
+/** What a screen reader needs: landmarks, one heading of the first level, names of everything that acts. */
+export async function checkStructure(page, title) {
+  const found = await page.evaluate(() => {
+    const named = (element) => (element.getAttribute('aria-label') ?? (element.labels?.length ? element.labels[0].textContent : '') ?? '') || element.textContent.trim();
+    return {
+      main: document.querySelectorAll('main').length,
+      banner: document.querySelectorAll('body header').length,
+      navigation: document.querySelectorAll('nav[aria-label]').length,
+      footer: document.querySelectorAll('footer').length,
+      headings: document.querySelectorAll('h1').length,
+      unnamed: [...document.querySelectorAll('button, select, input, a, table, [role="region"], [role="img"]')]
+        .filter((element) => !named(element)).map((element) => element.outerHTML.slice(0, 120)),
+      headless: [...document.querySelectorAll('table')].filter((table) => !table.querySelector('th[scope="col"]')).length,
+      duplicates: [...document.querySelectorAll('[id]')].map((element) => element.id).filter((id, i, all) => all.indexOf(id) !== i),
+      wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      outside: [...document.querySelectorAll('main *')].filter((element) => element.getBoundingClientRect().right > 0
+        && element.getBoundingClientRect().left < document.querySelector('main').getBoundingClientRect().left - 1
+        && !element.closest('.scroll, .drawing')).map((element) => element.outerHTML.slice(0, 120)),
+    };
+  });
+  assert.deepEqual(found, { main: 1, banner: 1, navigation: 1, footer: 1, headings: 1, unnamed: [], headless: 0, duplicates: [], wide: 0, outside: [] }, title);
+}
+
 /** In the page: texts that are hard to read, by the contrast of WCAG 2.1: 4.5, and 3 for large text. */
 export function lowContrast() {
   const parse = (colour) => { const [r, g, b, a = 1] = colour.match(/[\d.]+/g).map(Number); return { rgb: [r, g, b], a }; };

@@ -47,22 +47,27 @@ export function longReport(report, instructions) {
   const launch = longKernel(report.launches[0], instructions);
   const ptx = ['.version 8.0', ...Array(16).fill(''), '.visible .entry long_kernel(', ') {', ...launch.instructions.map((one) => `  ${one.ptx}`), '}'];
   const cuda = Array.from({ length: instructions / 5 }, (_, i) => `  out[${i}] = in[${i}] + ${i}; // line ${i + 1}`);
-  return { ...report, launches: [launch], sources: { 'long.ptx': ptx.join('\n'), 'long.cu': cuda.join('\n') } };
+  const timeline = { milliseconds: 0, sum: 0, operations: [] };
+  return { ...report, launches: [launch], timeline, sources: { 'long.ptx': ptx.join('\n'), 'long.cu': cuda.join('\n') } };
 }
 
 /** A report of many launches of several kernels. */
 export function manyLaunches(report, launches) {
   const one = report.launches[0];
-  return {
-    ...report,
-    launches: Array.from({ length: launches }, (_, i) => ({
-      ...one,
-      kernel: `kernel_${i % 17}`,
-      name: `kernel_${i % 17}`,
-      grid: [1 + i, 1, 1],
-      predictions: one.predictions.map((p) => ({ ...p, milliseconds: p.milliseconds * (1 + (i * 7919) % 100) })),
-    })),
-  };
+  const list = Array.from({ length: launches }, (_, i) => ({
+    ...one,
+    kernel: `kernel_${i % 17}`,
+    name: `kernel_${i % 17}`,
+    grid: [1 + i, 1, 1],
+    predictions: one.predictions.map((p) => ({ ...p, milliseconds: p.milliseconds * (1 + (i * 7919) % 100) })),
+  }));
+  let at = 0;
+  const operations = list.map((launch, i) => {
+    const { milliseconds } = launch.predictions.find((p) => p.trusted);
+    at += milliseconds;
+    return { kind: 'launch', stream: 0, start: at - milliseconds, milliseconds, launches: [i] };
+  });
+  return { ...report, launches: list, timeline: { milliseconds: at, sum: at, operations } };
 }
 
 const attacks = ['</script><img src=x onerror="document.title=\'owned\'">', '<svg onload=alert(1)>', '"><b>bold</b>', '${1}{{1}}', '\u202egnp.exe'];

@@ -6,35 +6,12 @@ import { after, test } from 'node:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOf } from './documents.mjs';
-import { browser, lowContrast, open, picture, sample, text, titles, visit, work, written } from './browser.mjs';
+import { browser, checkStructure, lowContrast, open, picture, sample, text, titles, visit, work, written } from './browser.mjs';
 
 after(() => browser.close());
 
 const transpose = written('transpose', 'run', sample('transpose'), '--device', 'h200', '--rule', '1.2', '--analyzers', 'caches,reuse_distance');
 const gt200 = written('gt200', 'run', sample('transpose'), '--device', 'c1060');
-
-/** What a screen reader needs: landmarks, one heading of the first level, names of everything that acts. */
-async function checkStructure(page, title) {
-  const found = await page.evaluate(() => {
-    const named = (element) => (element.getAttribute('aria-label') ?? (element.labels?.length ? element.labels[0].textContent : '') ?? '') || element.textContent.trim();
-    return {
-      main: document.querySelectorAll('main').length,
-      banner: document.querySelectorAll('body header').length,
-      navigation: document.querySelectorAll('nav[aria-label]').length,
-      footer: document.querySelectorAll('footer').length,
-      headings: document.querySelectorAll('h1').length,
-      unnamed: [...document.querySelectorAll('button, select, input, a, table, [role="region"], [role="img"]')]
-        .filter((element) => !named(element)).map((element) => element.outerHTML.slice(0, 120)),
-      headless: [...document.querySelectorAll('table')].filter((table) => !table.querySelector('th[scope="col"]')).length,
-      duplicates: [...document.querySelectorAll('[id]')].map((element) => element.id).filter((id, i, all) => all.indexOf(id) !== i),
-      wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      outside: [...document.querySelectorAll('main *')].filter((element) => element.getBoundingClientRect().right > 0
-        && element.getBoundingClientRect().left < document.querySelector('main').getBoundingClientRect().left - 1
-        && !element.closest('.scroll, .drawing')).map((element) => element.outerHTML.slice(0, 120)),
-    };
-  });
-  assert.deepEqual(found, { main: 1, banner: 1, navigation: 1, footer: 1, headings: 1, unnamed: [], headless: 0, duplicates: [], wide: 0, outside: [] }, title);
-}
 
 for (const [name, file] of [['transpose on an H200', transpose], ['transpose on a C1060', gt200]]) {
   test(`${name}: every view shows without errors`, async () => {
@@ -230,18 +207,6 @@ test('occupancy advice keeps whole warps', async () => {
   await page.waitForSelector('h1:has-text("transpose_shared")');
   // 16,384 registers and 16 KiB for blocks of 17 registers and 4 KiB: two blocks of 14 warps, three of 8.
   assert.match(await page.locator('main').innerText(), /Threads per block: 448 instead of 256 gives 28 warps/);
-  await page.context().close();
-});
-
-test('the names in the roofline do not overlap', async () => {
-  const page = await open(written('roofline', 'run', sample('saxpy'), '--device', 'h200'));
-  await visit(page, 'Roofline');
-  const boxes = await page.locator('svg text').evaluateAll((all) => all.filter((one) => !one.closest('.axis') && !one.hasAttribute('transform'))
-    .map((one) => ({ text: one.textContent, ...one.getBoundingClientRect().toJSON() })));
-  assert(boxes.length >= 4);
-  for (const a of boxes) for (const b of boxes)
-    assert(a === b || a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 3 || b.bottom <= a.top + 3, `${a.text} over ${b.text}`);
-  await picture(page, 'roofline');
   await page.context().close();
 });
 
@@ -445,31 +410,6 @@ test('a comparison of several launches', async () => {
     await table.locator('tr', { hasText: kernel }).click();
     assert.match(await page.locator('main').innerText(), new RegExp(`${kernel}\\s+Predicted time: [\\d.]+ times as`));
   }
-  assert.deepEqual(page.problems, []);
-  await page.context().close();
-});
-
-test('a program', async () => {
-  const file = written('program', 'exec', '--', process.env.WARPLENS_LAUNCHES, '2');
-  const { launches } = documentOf(file);
-  assert(launches.length > 1 && launches.every((launch) => launch.stream > 0));
-  const page = await open(file);
-  for (const title of await titles(page)) {
-    await visit(page, title);
-    await checkStructure(page, title);
-  }
-  await visit(page, 'Timeline');
-  assert(await page.locator('svg.timeline rect').count() >= 1);
-  if (new Set(launches.map((launch) => launch.stream)).size > 1) // a row for each stream, a colour for each kernel
-    assert.equal(await page.locator('.legend li').count(), Math.min(7, new Set(launches.map((launch) => launch.name)).size));
-  await picture(page, 'program timeline');
-  // The launch that the buttons select is the one that is shown.
-  await visit(page, 'Summary');
-  await page.goto(`${page.url().split('#')[0]}#page=summary&launch=0`);
-  await page.getByRole('button', { name: 'Next launch' }).click();
-  await page.waitForFunction(() => location.hash.includes('launch=1'));
-  assert((await page.locator('h1').innerText()).includes(launches[1].name));
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Next launch');
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

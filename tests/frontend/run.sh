@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh PROGRAM CUDA_PROGRAM FOLDER TEST…: tests the HTML reports of `warplens` PROGRAM in Chromium. Playwright is
+# run.sh PROGRAM LAUNCHES STREAMS FOLDER TEST…: tests the HTML reports of `warplens` PROGRAM in Chromium. Playwright is
 # installed into FOLDER as package-lock.json says. Exit status 77: skipped, because Chromium is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export WARPLENS_PROGRAM=$1 WARPLENS_LAUNCHES=$2 WARPLENS_FOLDER=$3
-shift 3
+export WARPLENS_PROGRAM=$1 WARPLENS_LAUNCHES=$2 WARPLENS_STREAMS=$3 WARPLENS_FOLDER=$4
+shift 4
 
 for name in chromium chromium-browser google-chrome; do
   [[ -n ${CHROMIUM:-} ]] || CHROMIUM=$(command -v "$name") || true

@@ -301,5 +301,60 @@ TEST(Devices, CopiesShareTheirSourcesUntilOneChanges) {
   EXPECT_TRUE(original.sources.contains("multiprocessors"));
 }
 
+// What the datasheets and whitepapers print, in TFLOPS, without sparsity, at the clock that they name.
+TEST(Devices, PeakOperationsGiveTheRatesOfDatasheets) {
+  struct Row {
+    const char* id;
+    std::optional<double> PeakOperations::*rate;
+    double clock_ghz, tflops;
+  };
+  using P = PeakOperations;
+  for (const Row& row : {Row{"c1060", &P::double_precision, 1.296, 0.078},
+                         Row{"c2050", &P::double_precision, 1.15, 0.515},
+                         Row{"k20", &P::double_precision, 0.706, 1.17},
+                         Row{"k40", &P::double_precision, 0.745, 1.43},
+                         Row{"p100", &P::half, 1.48, 21.2},
+                         Row{"p100", &P::double_precision, 1.48, 5.3},
+                         Row{"v100", &P::matrix_half, 1.53, 125},
+                         Row{"v100", &P::double_precision, 1.53, 7.8},
+                         Row{"t4", &P::matrix_half, 1.59, 65},
+                         Row{"t4", &P::matrix_int8, 1.59, 130},
+                         Row{"rtx2080ti", &P::matrix_half, 1.545, 53.8},
+                         Row{"rtx2080ti", &P::matrix_half_sums, 1.545, 107.6},
+                         Row{"a100", &P::matrix_half, 1.41, 312},
+                         Row{"a100", &P::matrix_tf32, 1.41, 156},
+                         Row{"a100", &P::matrix_double, 1.41, 19.5},
+                         Row{"a100", &P::double_precision, 1.41, 9.7},
+                         Row{"a100", &P::half, 1.41, 78},
+                         Row{"a100", &P::bfloat16, 1.41, 39},
+                         Row{"a100", &P::matrix_int8, 1.41, 624},
+                         Row{"a10", &P::matrix_half, 1.695, 125},
+                         Row{"a40", &P::matrix_half, 1.74, 149.7},
+                         Row{"rtx3090", &P::matrix_half, 1.695, 71},
+                         Row{"rtx3090", &P::half, 1.695, 35.6},
+                         Row{"l4", &P::matrix_half, 2.04, 121},
+                         Row{"l40s", &P::matrix_fp8, 2.52, 733},
+                         Row{"rtx4090", &P::matrix_half, 2.52, 165.2},
+                         Row{"rtx4090", &P::matrix_fp8, 2.52, 330.3},
+                         Row{"h100", &P::matrix_half, 1.83, 989.4},
+                         Row{"h200", &P::matrix_tf32, 1.83, 494.7},
+                         Row{"h200", &P::matrix_double, 1.98, 66.9},
+                         Row{"h200", &P::half, 1.98, 133.8},
+                         Row{"gh200", &P::matrix_fp8, 1.83, 1978.9},
+                         Row{"b200", &P::matrix_half, 1.85, 2250},
+                         Row{"rtx5090", &P::matrix_half, 2.407, 209.5},
+                         Row{"rtx5090", &P::matrix_fp4, 2.407, 1676}}) {
+    const auto d = find_device(row.id);
+    ASSERT_TRUE(d) << row.id;
+    const std::optional<double>& rate = d->peak_operations.*row.rate;
+    ASSERT_TRUE(rate) << row.id;
+    EXPECT_NEAR(*rate * d->multiprocessors * row.clock_ghz / 1e3, row.tflops, 0.015 * row.tflops) << row.id;
+  }
+  // What a device does not have, or what is not known, is absent.
+  EXPECT_FALSE(find_device("8800gtx")->peak_operations.double_precision);
+  EXPECT_FALSE(find_device("p100")->peak_operations.matrix_half);
+  EXPECT_FALSE(find_device("9400m")->host_link_gb_s) << "it shares the memory of the host";
+}
+
 } // namespace
 } // namespace warplens::model

@@ -30,6 +30,23 @@ TEST(WithoutTraces, NothingNeedsHdf5) {
   EXPECT_EQ(read_text(list).find("hdf5"), std::string::npos) << read_text(list);
 }
 
+// Before the launch, so that no time is lost.
+TEST(WithoutPage, SaysWhatIsMissingBeforeTheRun) {
+  const Folder folder;
+  const std::string page = (folder.path() / "page.html").string();
+  const std::string sample = WARPLENS_SOURCE_DIR "/samples/vector_add";
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"run", sample, "--html", page},
+                                                  {"sweep", sample, "--html", page, "--block", "32,64"},
+                                                  {"exec", "--html", page, "--", "/bin/true"}}) {
+    const Output o = run_program(command);
+    EXPECT_EQ(o.status, 2) << o.err;
+    EXPECT_EQ(o.out, "");
+    EXPECT_NE(o.err.find("made with -DWARPLENS_HTML=OFF"), o.err.npos) << o.err;
+    EXPECT_NE(o.err.find("-DWARPLENS_HTML=ON"), o.err.npos) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(page));
+  }
+}
+
 // CMake cannot find the libraries that the core does not need.
 TEST(CoreAlone, ConfiguresWithoutTheLibrariesOfTheRest) {
   const Folder folder;
@@ -40,6 +57,9 @@ TEST(CoreAlone, ConfiguresWithoutTheLibrariesOfTheRest) {
       "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON -DWARPLENS_HDF5=NOTFOUND -DWARPLENS_ISAL=NOTFOUND "
       "-DWARPLENS_TRACES=OFF -DWARPLENS_RUNTIME=OFF -DWARPLENS_TESTS=OFF -DWARPLENS_BENCHMARKS=OFF";
   EXPECT_EQ(std::system((command + " >'" + log + "' 2>&1").c_str()), 0) << read_text(log);
+  EXPECT_EQ(std::system((command + " -DWARPLENS_HTML=OFF >'" + log + "' 2>&1").c_str()), 0) << read_text(log);
+  EXPECT_NE(std::system((command + " -DWARPLENS_HTML=ON >'" + log + "' 2>&1").c_str()), 0);
+  EXPECT_NE(read_text(log).find("WARPLENS_HTML=ON lacks"), std::string::npos) << read_text(log);
   EXPECT_NE(std::system((command + " -DWARPLENS_TESTS=ON >'" + log + "' 2>&1").c_str()), 0);
   EXPECT_NE(read_text(log).find("require traces and the runtime"), std::string::npos) << read_text(log);
 }

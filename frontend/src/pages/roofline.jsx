@@ -3,31 +3,37 @@
 import { Fragment, h } from '../dom.js';
 import { BottomAxis, Figure, LeftAxis, Svg } from '../chart.jsx';
 import * as data from '../data.js';
-import { digits } from '../format.js';
+import { digits, list, percent } from '../format.js';
+import { namesOf, operations, peaks, types } from '../operations.js';
 import { scaleLog } from 'd3-scale';
 
 const kWidth = 760;
-const kHeight = 420;
+const kHeight = 460;
 const kColours = ['var(--s1)', 'var(--s2)', 'var(--s3)'];
 
-const op = (m, name) => m[`smsp__sass_thread_inst_executed_op_${name}_pred_on.sum`] ?? 0;
-
-/** Bandwidths in GB/s by level, and rates in GFLOP/s by type; those that the device file knows. */
-export function ceilings(device) {
+/** Bandwidths in GB/s by level, and rates in 10⁹ operations a second by type; those that the device file knows. */
+export function ceilings(device, used) {
   const d = device.throughput_latency;
   const levels = [];
-  if (d?.wavefronts) levels.push({ name: 'L1 and shared memory', rate: 128 * d.wavefronts * device.multiprocessors * d.clock_ghz });
+  // Measured rates where the device has them; else four bytes for each lane that the load/store units serve in a cycle.
+  const first = d?.wavefronts ? 128 * d.wavefronts * device.multiprocessors * d.clock_ghz
+    : 4 * (device.throughput?.load_store_units ?? 0) * device.multiprocessors * device.clock_ghz;
+  if (first > 0) levels.push({ name: 'L1 and shared memory', rate: first });
   if (d?.l2_read) levels.push({ name: 'L2', rate: 32 * d.l2_read * d.clock_ghz });
   levels.push({ name: 'Device memory', rate: device.bandwidth_gb_s });
-  const single = device.multiprocessors * device.cores_per_multiprocessor * device.clock_ghz;
-  const types = [{ name: 'FP32, fused multiply-add', rate: 2 * single }, { name: 'FP32, add or multiply', rate: single }];
-  if (d?.double_precision) types.push({ name: 'FP64, fused multiply-add', rate: 2 * 32 * d.double_precision * device.multiprocessors * d.clock_ghz });
+  const rates = peaks(device);
+  const all = types.filter(({ key }) => rates.has(key)).map((type) => ({ ...type, rate: rates.get(type.key), used: used.has(type.key) }));
+  all.splice(1, 0, { name: 'FP32 without fused multiply-add', rate: rates.get('single') / 2, used: false });
   // One line for what has the same rate.
   const distinct = [];
-  for (const type of types) {
+  for (const type of all) {
     const same = distinct.find((one) => Math.abs(one.rate / type.rate - 1) < 0.03);
-    if (same) same.name += `; ${type.name}`;
-    else distinct.push(type);
+    if (same) same.members.push(type);
+    else distinct.push({ rate: type.rate, members: [type] });
+  }
+  for (const one of distinct) {
+    one.name = namesOf(one.members);
+    one.used = one.members.some((type) => type.used);
   }
   return { levels, types: distinct };
 }
@@ -46,11 +52,16 @@ export function traffic(launch) {
   ].filter((one) => one.bytes > 0);
 }
 
-function work(launch) {
-  const m = launch.metrics;
-  const double = op(m, 'dadd') + op(m, 'dmul') + 2 * op(m, 'dfma');
-  const flops = m.flop_count ?? 0;
-  return { flops, mostlyDouble: double > flops / 2 };
+/** The operations of the launch, and the rate at which its mix of types could run; without a rate of some type: none. */
+function work(launch, device) {
+  const done = operations(launch);
+  const rates = peaks(device);
+  let [all, seconds] = [0, 0];
+  for (const [key, count] of done) {
+    all += count;
+    seconds += count / (rates.get(key) ?? NaN);
+  }
+  return { done, all, peak: all / seconds };
 }
 
 /** Levels that transfer equally many bytes have their points at the same place, and one label. */
@@ -64,16 +75,19 @@ function together(points) {
   return list;
 }
 
-/** Where the name of each horizontal ceiling is: near its line, and on no other name or line. */
-function ceilingNames(types, y, right) {
+const label = (type) => `${type.name}: ${digits(type.rate)}`;
+
+/** Where the name of each horizontal ceiling ends: near its line, and on no other name or line. */
+function ceilingNames(types, y, left, right) {
   const taken = [];
   return types.map((type) => {
     const own = y(type.rate);
-    const free = ([x, at]) => taken.every(([otherX, other]) => otherX !== x || Math.abs(other - at) >= 13)
+    const width = 7 * label(type).length; // of an average letter of the font
+    const free = ([x, at]) => x - width > left && taken.every(([otherX, other, otherWidth]) => x <= otherX - otherWidth || otherX <= x - width || Math.abs(other - at) >= 13)
       && types.every((other) => other === type || y(other.rate) < at - 10 || y(other.rate) > at + 3);
-    const candidates = [0, 1, 2].flatMap((i) => [[right - 215 * i, own - 5], [right - 215 * i, own + 14]]);
+    const candidates = [0, 215, 330, 430].flatMap((shift) => [[right - shift, own - 5], [right - shift, own + 14]]);
     const found = candidates.find(free) ?? candidates[1];
-    taken.push(found);
+    taken.push([...found, width]);
     return found;
   });
 }
@@ -85,15 +99,16 @@ const decades = ([low, high]) => {
 };
 
 function Chart({ report, launch }) {
-  const { levels, types } = ceilings(report.device);
-  const { flops } = work(launch);
+  const { done, all: flops, peak: own } = work(launch, report.device);
+  const { levels, types } = ceilings(report.device, done);
   const seconds = data.launchTime(launch) / 1e3;
   const achieved = flops / seconds / 1e9;
   const points = traffic(launch).map((one) => ({ ...one, intensity: flops / one.bytes, level: levels.find((level) => level.name === one.name) })).filter((one) => one.level);
   const peak = Math.max(...types.map((type) => type.rate));
+  const permitted = Number.isFinite(own) ? own : peak;
   const xs = points.map((point) => point.intensity);
   const domain = [Math.min(0.01, ...xs.map((x) => x / 3)), Math.max(1000, ...xs.map((x) => x * 3))];
-  const range = [Math.min(achieved / 3, peak / 1e4), peak * 3];
+  const range = [Math.min(achieved / 8, peak / 1e4), peak * 3];
   const x = scaleLog().domain(domain).range([64, kWidth - 16]);
   const y = scaleLog().domain(range).range([kHeight - 46, 34]);
   const roof = (level) => {
@@ -102,21 +117,20 @@ function Chart({ report, launch }) {
     return `M${x(left)},${y(left * level.rate)} L${x(ridge)},${y(peak)}`;
   };
   const colour = (name) => kColours[levels.findIndex((level) => level.name === name)] ?? 'var(--ink)';
-  const names = ceilingNames(types, y, x(domain[1]));
+  const names = ceilingNames(types, y, x(domain[0]), x(domain[1]));
   const slope = -Math.atan2(y(1) - y(10), x(10) - x(1)) * 180 / Math.PI;
-  return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level. Device files have no rates of half precision and of matrix units.`}
+  return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level.${Number.isFinite(own) ? '' : ' The device file lacks a rate of some type of operations of this kernel.'} Matrix rates are those without sparsity.`}
     table={{
       heads: ['Ceiling or point', 'Operations per byte', 'GB/s or GFLOP/s'],
       rows: [...levels.map((level) => [`Bandwidth of ${level.name}`, '', digits(level.rate)]), ...types.map((type) => [type.name, '', digits(type.rate)]),
         ...points.map((point) => [`Launch at ${point.name}`, digits(point.intensity), digits(achieved)])],
     }}>
-    <Svg width={kWidth} height={kHeight} label={`Roofline: the launch reaches ${digits(achieved)} GFLOP/s of ${digits(peak)}`}>
+    <Svg width={kWidth} height={kHeight} label={`Roofline: the launch reaches ${digits(achieved)} GFLOP/s of ${digits(permitted)}`}>
       <BottomAxis scale={x} y={kHeight - 46} ticks={decades(domain)} format={digits} title="Floating-point operations per byte" grid={kHeight - 80} />
       <LeftAxis scale={y} x={64} ticks={decades(range)} format={digits} title="GFLOP/s" grid={kWidth - 80} />
-      {types.map((type, i) => {
+      {types.map((type) => {
         const left = Math.max(domain[0], type.rate / Math.max(...levels.map((level) => level.rate)));
-        return <Fragment><line class="ceiling" x1={x(Math.min(left, domain[1]))} x2={x(domain[1])} y1={y(type.rate)} y2={y(type.rate)} />
-          <text x={names[i][0]} y={names[i][1]} text-anchor="end">{`${type.name}: ${digits(type.rate)}`}</text></Fragment>;
+        return <line class={type.used ? 'ceiling used' : 'ceiling'} x1={x(Math.min(left, domain[1]))} x2={x(domain[1])} y1={y(type.rate)} y2={y(type.rate)} />;
       })}
       {levels.map((level, i) => {
         const side = i > 0 && i === levels.length - 1 ? 15 : -6; // below the lowest line, above the others
@@ -124,7 +138,8 @@ function Chart({ report, launch }) {
         return <Fragment><path class="roof" d={roof(level)} style={{ stroke: colour(level.name) }} />
           <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{`${level.name}: ${digits(level.rate)} GB/s`}</text></Fragment>;
       })}
-      {points.map((point) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(peak, point.intensity * point.level.rate))} />
+      {types.map((type, i) => <text class={type.used ? 'halo used' : 'halo'} x={names[i][0]} y={names[i][1]} text-anchor="end">{label(type)}</text>)}
+      {points.map((point) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(permitted, point.intensity * point.level.rate))} />
         <circle cx={x(point.intensity)} cy={y(achieved)} r="6" style={{ fill: colour(point.name) }}><title>{`${point.name}: ${digits(point.intensity)} operations per byte`}</title></circle>
       </Fragment>)}
       {together(points).map(({ intensity, names: here }, i) => <text class="halo" x={x(intensity)} y={y(achieved) + 22 + 15 * (i % 3)} text-anchor="middle">{here.join(', ')}</text>)}
@@ -137,10 +152,10 @@ export const roofline = {
   title: 'Roofline',
   fits: (report, launch) => Boolean(launch && report.device.bandwidth_gb_s && data.trusted(launch)),
   draw({ report, launch }) {
-    const { flops, mostlyDouble } = work(launch);
-    if (!(flops > 0)) return <p>The kernel executes no floating-point operation, so that it has no place in the roofline. The models page has the bounds of memory and of instruction issue.</p>;
-    const points = traffic(launch);
-    return [<Chart report={report} launch={launch} />, mostlyDouble && <p>Most operations are double precision: the ceiling of FP64 applies.</p>,
-      points.length === 0 && <p>The kernel transfers no bytes.</p>];
+    const { done, all } = work(launch, report.device);
+    if (!(all > 0)) return <p>The kernel executes no arithmetic operation of a type that the roofline knows, so that it has no place in it. The models page has the bounds of memory and of instruction issue.</p>;
+    const shares = types.filter(({ key }) => done.has(key)).map((type) => `${percent(done.get(type.key) / all)} ${namesOf([type])}`);
+    return [<Chart report={report} launch={launch} />, <p>Operations of this launch: {list(shares)}. The ceilings of these types are drawn with solid lines.</p>,
+      traffic(launch).length === 0 && <p>The kernel transfers no bytes.</p>];
   },
 };

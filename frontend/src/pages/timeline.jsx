@@ -1,69 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of a program one after the other, a row for each kernel or stream, as long as predicted.
+// What a program did on the device, and when: a row for each stream, with more where operations of a stream overlap, or,
+// if there is one stream without copies, for each kernel. api/report/timeline.hpp has the times.
 import { h, show } from '../dom.js';
-import { BottomAxis, Figure, Legend, Svg } from '../chart.jsx';
+import { BottomAxis, Figure, Svg } from '../chart.jsx';
 import * as data from '../data.js';
-import { plural, time } from '../format.js';
+import { bytes, plural, time } from '../format.js';
 import { scaleLinear } from 'd3-scale';
 
 const kWidth = 1000;
 const kLeft = 220;
 const kRow = 26;
 const kMostRows = 24;
-const kColours = 7;
+const kColours = 5;
+const kMostListed = 500;
 
-/** Launches with their start, and the rows: by stream where there are several, else by kernel. */
-function schedule(report) {
-  let at = 0;
-  const byStream = new Set(report.launches.map((launch) => launch.stream ?? 0)).size > 1;
-  const rowOf = (launch) => (byStream ? `Stream ${launch.stream ?? 0}` : data.kernelName(launch));
-  const streams = [...new Set(report.launches.map((launch) => launch.stream ?? 0))].sort((a, b) => a - b);
-  const rows = new Map(byStream ? streams.map((stream, i) => [`Stream ${stream}`, i]) : []);
+/** Classes of what is not a launch. */
+const classes = { 'copy to device': 'to-device', 'copy to host': 'to-host', 'copy on device': 'on-device', fill: 'on-device' };
+
+/** The operations of the report, with `name`, `length`, `end` and the colour or class that each is drawn with. */
+function operationsOf(report) {
   const kernels = new Map(data.byKernel(report.launches).map((group, i) => [group.name, i]));
-  const list = report.launches.map((launch, index) => {
-    const length = data.launchTime(launch) || 0;
-    const name = data.kernelName(launch);
-    const key = rowOf(launch);
-    if (!rows.has(key)) rows.set(key, rows.size);
-    const one = { index, name, start: at, length, row: rows.get(key), colour: kernels.get(name) % kColours };
-    at += length;
-    return one;
+  return report.timeline.operations.map((one) => {
+    const launch = report.launches[one.launches[0]];
+    const kernel = launch && data.kernelName(launch);
+    const length = one.milliseconds ?? 0;
+    return { ...one, length, end: one.start + length, name: kernel ?? (one.kind === 'launch' ? 'launch that was not analysed' : one.kind),
+      className: launch ? `s${kernels.get(kernel) % kColours + 1}` : classes[one.kind] ?? 'unknown' };
   });
-  return { list, rows: [...rows.keys()], total: at, kernels: [...kernels.keys()], byStream };
 }
 
-function Chart({ plan, from, to, app }) {
+/** Puts operations that overlap into rows of their own. Adds `row` to each; returns how many rows there are. */
+function inRows(list) {
+  const ends = [];
+  for (const one of [...list].sort((a, b) => a.start - b.start)) {
+    let row = ends.findIndex((end) => end <= one.start * (1 + 1e-12));
+    if (row < 0) row = ends.length;
+    ends[row] = one.end;
+    one.row = row;
+  }
+  return Math.max(1, ends.length);
+}
+
+/** The operations that take time, the names of the rows, and whether these are streams. */
+function planOf(report) {
+  const list = operationsOf(report).filter((one) => one.length > 0);
+  const streams = [...new Set(list.map((one) => one.stream))].sort((a, b) => a - b);
+  const byStream = streams.length > 1 || list.some((one) => one.launches.length === 0);
+  const groups = new Map(byStream ? streams.map((stream) => [`Stream ${stream}`, []]) : []);
+  for (const one of list) {
+    const key = byStream ? `Stream ${one.stream}` : one.name;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(one);
+  }
+  const rows = [];
+  for (const [name, members] of groups) {
+    const count = inRows(members);
+    for (const one of members) one.row += rows.length;
+    for (let i = 0; i < count; i += 1) rows.push(i === 0 ? name : '');
+  }
+  return { list, rows, byStream, total: report.timeline.milliseconds, sum: report.timeline.sum };
+}
+
+const described = (one) => `${one.launches.length > 0 ? `Launch ${one.launches.map((i) => i + 1).join(', ')}: ` : ''}${one.name}${one.bytes ? `, ${bytes(one.bytes)}` : ''}, ${time(one.length)}, from ${time(one.start)}`;
+
+function Chart({ plan, from, to, app, label }) {
   const x = scaleLinear().domain([from, to]).range([kLeft, kWidth - 20]);
   const rows = plan.rows.slice(0, kMostRows);
   const height = rows.length * kRow + 48;
-  const end = rows.map(() => -1); // of what is drawn: launches narrower than a pixel share one
+  const end = rows.map(() => -1); // of what is drawn: operations narrower than a pixel share one
   const visible = plan.list.filter((one) => {
-    if (one.start + one.length < from || one.start > to || one.row >= kMostRows) return false;
-    const right = x(one.start + one.length);
+    if (one.end < from || one.start > to || one.row >= kMostRows) return false;
+    const right = x(one.end);
     if (right - end[one.row] < 0.7) return false;
     end[one.row] = right;
     return true;
   });
-  return <Svg width={kWidth} height={height} label={`${plural(plan.list.length, 'launch')}, ${time(plan.total)} in all; the table of launches on the summary page has the same data`} className="timeline">
-    {rows.map((name, i) => <g><text x={kLeft - 8} y={i * kRow + 17} text-anchor="end">{name.length > 30 ? `${name.slice(0, 29)}…` : name}</text>
+  return <Svg width={kWidth} height={height} label={label} className="timeline">
+    {rows.map((name, i) => <g>{name && <text x={kLeft - 8} y={i * kRow + 17} text-anchor="end">{name.length > 30 ? `${name.slice(0, 29)}…` : name}</text>}
       <line class="grid" x1={kLeft} x2={kWidth - 20} y1={(i + 1) * kRow - 1} y2={(i + 1) * kRow - 1} /></g>)}
-    {visible.map((one) => <rect class={`s${one.colour + 1}`} x={x(Math.max(from, one.start))} y={one.row * kRow + 4}
-      width={Math.max(1, x(Math.min(to, one.start + one.length)) - x(Math.max(from, one.start)) - 0.4)} height={kRow - 9}
-      onClick={() => app.go({ page: 'summary', launch: one.index })}><title>{`Launch ${one.index + 1}: ${one.name}, ${time(one.length)}`}</title></rect>)}
+    {visible.map((one) => <rect class={one.launches.length > 0 ? `${one.className} launch` : one.className} x={x(Math.max(from, one.start))} y={one.row * kRow + 4}
+      width={Math.max(1, x(Math.min(to, one.end)) - x(Math.max(from, one.start)) - 0.4)} height={kRow - 9}
+      onClick={() => one.launches.length > 0 && app.go({ page: 'summary', launch: one.launches[0] })}><title>{described(one)}</title></rect>)}
     <BottomAxis scale={x} y={rows.length * kRow + 4} ticks={x.ticks(6)} format={time} title="Predicted time" />
   </Svg>;
+}
+
+/** What the colours mean: the kernels with the most time, and copies. */
+function Key({ report, plan }) {
+  const kernels = data.byKernel(report.launches).slice(0, kColours).map((group, i) => [`s${i + 1}`, group.name]);
+  const others = Object.entries(classes).filter(([kind]) => plan.list.some((one) => one.kind === kind && one.launches.length === 0)).map(([kind, name]) => [name, kind]);
+  const merged = [...new Map([...kernels, ...others].map(([name, text]) => [name, []])).keys()]
+    .map((name) => [name, [...kernels, ...others].filter(([one]) => one === name).map(([, text]) => text).join(', ')]);
+  return <ul class="legend">{merged.map(([name, text]) => <li><span class={`box ${name}`} aria-hidden="true" />{text}</li>)}</ul>;
 }
 
 export const timeline = {
   id: 'timeline',
   title: 'Timeline',
   ofLaunch: false,
-  fits: (report) => report.launches.length > 1 && report.launches.some((launch) => data.launchTime(launch) > 0),
+  fits: (report) => Boolean(report.timeline) && report.timeline.operations.filter((one) => one.milliseconds > 0).length > 1,
   draw({ report, app }) {
-    const plan = schedule(report);
+    const plan = planOf(report);
+    const all = report.timeline.operations;
+    const launches = all.filter((one) => one.kind === 'launch').length;
+    const copies = all.filter((one) => one.kind.startsWith('copy')).length;
+    const unknown = all.filter((one) => one.milliseconds === null).length;
     const frame = <div />;
     let [from, to] = [0, plan.total];
-    const draw = () => show(frame, <Chart plan={plan} from={from} to={to} app={app} />);
+    const overlap = plan.sum > plan.total * (1 + 1e-9) ? `, ${time(plan.sum)} without overlap` : '';
+    const title = `${plural(launches, 'launch')}${copies > 0 ? ` and ${copies} ${copies === 1 ? 'copy' : 'copies'}` : ''}, ${time(plan.total)} predicted${overlap}`;
+    const draw = () => show(frame, <Chart plan={plan} from={from} to={to} app={app} label={`${title}; the table has the start and the time of each`} />);
     const zoom = (factor, shift) => {
       const width = Math.min(plan.total, (to - from) * factor);
       const middle = (from + to) / 2 + shift * (to - from);
@@ -72,14 +118,23 @@ export const timeline = {
       draw();
     };
     draw();
+    const order = plan.byStream ? 'Each operation starts as soon as what it waits for in its stream, in other streams, and for events and graphs has ended, and its copy engine or multiprocessors are free; the host takes no time. Copies from and to the host take the time at the peak rate of the connection.'
+      : 'Launches follow each other in the order in which they ran, with their predicted times.';
+    const listed = plan.list.slice(0, kMostListed);
     return [
       <div class="controls" role="group" aria-label="Zoom">
         <button type="button" onClick={() => zoom(0.5, 0)}>Zoom in</button><button type="button" onClick={() => zoom(2, 0)}>Zoom out</button>
         <button type="button" onClick={() => zoom(1, -0.4)}>Earlier</button><button type="button" onClick={() => zoom(1, 0.4)}>Later</button>
         <button type="button" onClick={() => { [from, to] = [0, plan.total]; draw(); }}>Show all</button></div>,
-      <Figure title={`${plural(plan.list.length, 'launch')}, ${time(plan.total)} predicted`} note={`Launches follow each other in the order in which they ran, with their predicted times; Warplens does not predict how launches overlap, nor the times of copies and of the host. Select a launch to see its summary; the table of all launches is there, too.${plan.rows.length > kMostRows ? ` The picture has the first ${kMostRows} of ${plan.rows.length} rows.` : ''}`}>{frame}</Figure>,
-      plan.byStream && <Legend names={plan.kernels.slice(0, kColours)} colours={kColours} />,
-      plan.byStream && plan.kernels.length > kColours && <p class="note">The colours repeat: the legend has the {kColours} kernels with the most time.</p>,
+      <Figure title={title} note={`${order} Select a launch to see its summary.${plan.rows.length > kMostRows ? ` The picture has the first ${kMostRows} of ${plan.rows.length} rows.` : ''}`}
+        table={{
+          heads: ['Operation', 'Stream', 'Start', 'Time', 'Bytes'],
+          rows: listed.map((one) => [one.name, one.stream, time(one.start), time(one.length), one.bytes ? bytes(one.bytes) : '']),
+        }}>{frame}</Figure>,
+      plan.byStream && <Key report={report} plan={plan} />,
+      plan.list.length > kMostListed && <p class="note">The table has the first {kMostListed} of {plan.list.length} operations.</p>,
+      unknown > 0 && <p class="note">{plural(unknown, 'operation')} without a predicted time, such as launches that were not analysed, {unknown === 1 ? 'takes' : 'take'} no time in the picture.</p>,
+      plan.byStream && data.byKernel(report.launches).length > kColours && <p class="note">The colours repeat: the legend has the {kColours} kernels with the most time.</p>,
     ];
   },
 };

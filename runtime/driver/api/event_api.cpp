@@ -40,7 +40,7 @@ CUresult cuEventQuery(CUevent event) {
   return serve_for(event, [&](Context& context) {
     const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
     if (mark && !mark->reached.load(std::memory_order_acquire)) return CUDA_ERROR_NOT_READY;
-    if (HostRaces* const races = host_races(); races != nullptr && mark) races->synchronized(*mark);
+    if (mark) host_waited_for(*mark);
     return context.fault();
   });
 }
@@ -49,7 +49,7 @@ CUresult cuEventSynchronize(CUevent event) {
   return serve_for(event, [&](Context& context) {
     const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
     if (mark) mark->wait();
-    if (HostRaces* const races = host_races(); races != nullptr && mark) races->synchronized(*mark);
+    if (mark) host_waited_for(*mark);
     context.flush_printed();
     return context.fault();
   });

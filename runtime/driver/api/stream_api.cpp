@@ -63,7 +63,7 @@ CUresult PTSZ(cuStreamQuery)(CUstream handle) {
     if (const std::shared_ptr<Capture> capturing = stream->capture())
       capturing->refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     if (!stream->idle()) return CUDA_ERROR_NOT_READY;
-    if (HostRaces* const races = host_races()) races->synchronized(*stream);
+    host_waited_for(*stream);
     return context.fault();
   });
 }

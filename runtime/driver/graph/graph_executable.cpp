@@ -3,6 +3,7 @@
 #include "runtime/driver/graph/graph.hpp"
 #include "runtime/driver/machine/event.hpp"
 #include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/operation_log.hpp"
 
 #include <algorithm>
 
@@ -53,7 +54,7 @@ void collect_edges(const Graph& graph, const std::vector<const void*>& outside, 
 
 Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(graph.clone()), flags_(flags) {
   for (const Node* node : flattened(graph)) steps_.push_back({node, copy(node->content)});
-  if (host_races() != nullptr) collect_edges(graph, {}, edges_);
+  if (host_races() != nullptr || operation_log() != nullptr) collect_edges(graph, {}, edges_);
 }
 
 /// Later changes to the graph do not affect the executable.
@@ -227,11 +228,16 @@ void Executable::launch(Stream& stream) {
   const Submission submission(stream.context());
   std::optional<HostRaces::Graph> order;
   if (host_races() != nullptr && !stream.capture()) order.emplace(stream, stream.waits_for());
+  std::optional<OperationLog::GraphLaunch> logged;
+  if (operation_log() != nullptr && !stream.capture())
+    logged.emplace(*operation_log(), stream.id(), stream.waits_for());
   for (const Step& s : steps_) {
     if (order) order->begin(s.node, edges_[s.node]);
+    if (logged) logged->begin(s.node, edges_[s.node]);
     if (s.enabled)
       if (std::optional<Operation> operation = std::visit(submission, s.content)) stream.submit(std::move(*operation));
     if (order) order->end(s.node);
+    if (logged) logged->end(s.node);
   }
 }
 

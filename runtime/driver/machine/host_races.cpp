@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/host_races.hpp"
 
+#include "runtime/driver/machine/operation_log.hpp"
+
 #include "runtime/driver/machine/checks.hpp"
 #include "runtime/driver/machine/machine.hpp"
 
@@ -197,5 +199,15 @@ void HostRaces::synchronized(const Mark& mark) {
 
 HostRaces::Graph::Graph(const Stream& stream, const std::set<std::uint64_t>& after)
     : lock_(host_races()->mutex_), launch_(sanitizer()->host_order(), stream.id(), after) {}
+
+void host_waited_for(const Stream& stream) {
+  if (HostRaces* const races = host_races()) races->synchronized(stream);
+  if (OperationLog* const log = operation_log()) log->synchronized(stream.id(), stream.waits_for());
+}
+
+void host_waited_for(const Mark& mark) {
+  if (HostRaces* const races = host_races()) races->synchronized(mark);
+  if (OperationLog* const log = operation_log()) log->synchronized(&mark);
+}
 
 } // namespace warplens::runtime

@@ -55,4 +55,8 @@ private:
 /// Null without racecheck and initcheck.
 HostRaces* host_races();
 
+/// The host has waited for a stream or an event: for racecheck, and for the log of operations.
+void host_waited_for(const Stream& stream);
+void host_waited_for(const Mark& mark);
+
 } // namespace warplens::runtime

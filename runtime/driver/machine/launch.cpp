@@ -4,6 +4,7 @@
 #include "api/launch/overruns.hpp"
 #include "api/session/environment.hpp"
 #include "runtime/driver/machine/module.hpp"
+#include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/progress.hpp"
 #include "runtime/driver/machine/serve.hpp"
 #include "runtime/driver/machine/stream.hpp"
@@ -220,6 +221,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   }
   for (api::LaunchReport& one : api::with_children(std::move(*report))) {
     one.stream = launch.stream;
+    one.operation = Performing::current();
     context.add_printed(one.printed);
     for (const std::string& warning : api::Overruns::instance().fresh(one, {})) tell(warning);
     if (one.trap) {

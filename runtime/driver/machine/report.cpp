@@ -9,6 +9,7 @@
 #include "api/session/environment.hpp"
 #include "api/session/kernel_name.hpp"
 #include "runtime/driver/machine/module.hpp"
+#include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <fmt/format.h>
@@ -150,12 +151,20 @@ public:
   }
 
 private:
+  /// In the order in which the program submitted the launches; those that were not logged come last.
+  static std::size_t place_of(const api::LaunchReport& report) {
+    return report.operation.value_or(OperationLog::kMostOperations);
+  }
+
   void write() {
+    // Streams run at the same time: reports come in the order in which the launches ended.
+    std::stable_sort(reports_.begin() + static_cast<std::ptrdiff_t>(written_), reports_.end(),
+                     [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
     if (settings_.text) write_text();
     for (const api::ReportFileOption& o : api::report_file_options())
       if (const std::string& file = settings_.files.*o.file; !file.empty())
         write_file(file, [&](const model::Device& device, std::span<const api::LaunchReport> launches) {
-          return api::report_text_of(o, device, launches, settings_.conditions);
+          return api::report_text_of(o, device, launches, settings_.conditions, operations());
         });
     if (const auto file = variable(environment::kHtml)) write_file(*file, page_of);
     tell_conditions();
@@ -176,8 +185,12 @@ private:
     if (!text->empty()) std::fprintf(stderr, "%s\n", api::printable(*text, style).c_str());
   }
 
+  static std::vector<api::ProgramOperation> operations() {
+    return operation_log() != nullptr ? operation_log()->operations() : std::vector<api::ProgramOperation>();
+  }
+
   static std::string page_of(const model::Device& device, std::span<const api::LaunchReport> launches) {
-    const Expected<std::string> page = api::html_page(api::json_for_page(device, launches));
+    const Expected<std::string> page = api::html_page(api::json_for_page(device, launches, operations()));
     if (!page) tell(page.error().list().front().message); // warplens exec has checked for the page
     return page.value_or("");
   }
@@ -262,6 +275,7 @@ std::shared_ptr<Observer> observer_from_environment(const model::Device& device)
   ReporterSettings settings;
   if (!settings.any()) return nullptr;
   reporter() = std::make_shared<Reporter>(device, std::move(settings));
+  start_operation_log();
   std::atexit([] { reporter()->at_exit(); });
   return reporter();
 }

@@ -2,6 +2,7 @@
 #include "runtime/driver/machine/stream.hpp"
 
 #include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <thread>
@@ -82,12 +83,21 @@ void Stream::submit(Operation operation) {
   const std::lock_guard order(context_.order_);
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
+  log(item);
   enqueue(std::move(item));
 }
 
+void Stream::log(Item& item) const {
+  if (OperationLog* const log = operation_log()) item.logged = log->submit(id_, waits_for_now(), item.operation);
+}
+
 std::set<std::uint64_t> Stream::waits_for() const {
-  std::set<std::uint64_t> list;
   const std::lock_guard order(context_.order_);
+  return waits_for_now();
+}
+
+std::set<std::uint64_t> Stream::waits_for_now() const {
+  std::set<std::uint64_t> list;
   if (kind_ == Kind::blocking || kind_ == Kind::per_thread) list.insert(context_.legacy_->id());
   if (kind_ != Kind::legacy) return list;
   for (const std::weak_ptr<Stream>& weak : context_.all_)
@@ -103,6 +113,7 @@ void Stream::run_in_order(Operation operation) {
   std::unique_lock order(context_.order_);
   Item item{submitted_.load() + 1, {}, std::move(operation)};
   submitted_.store(item.number);
+  log(item);
   order.unlock();
   races.begin(*this, after, item.operation);
   races.open_pages();
@@ -112,15 +123,17 @@ void Stream::run_in_order(Operation operation) {
 
 void Stream::run(Operation operation, bool host_waits) {
   refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  if (HostRaces* const races = host_races()) {
+  if (host_races() != nullptr) {
     run_in_order(std::move(operation));
-    if (host_waits) races->synchronized(*this);
+    if (host_waits) host_waited_for(*this);
     return;
   }
   std::unique_lock order(context_.order_);
   Item item{submitted_.load() + 1, dependencies(), std::move(operation)};
   submitted_.store(item.number);
+  log(item);
   order.unlock();
+  if (host_waits) host_waited_for(*this);
   // The waiting thread can do the work itself: earlier work completes without it, and later work waits.
   execute(item);
 }
@@ -133,7 +146,7 @@ void Stream::synchronize() {
   order.unlock();
   wait_for(number);
   for (const Dependency& d : before) d.stream->wait_for(d.number);
-  if (HostRaces* const races = host_races()) races->synchronized(*this);
+  host_waited_for(*this);
 }
 
 bool Stream::idle() const {
@@ -144,7 +157,10 @@ bool Stream::idle() const {
 void Stream::execute(Item& item) {
   wait_for(item.number - 1);
   for (const Dependency& d : item.after) d.stream->wait_for(d.number);
-  perform(item.operation, context_);
+  {
+    const Performing performing(item.logged);
+    perform(item.operation, context_);
+  }
   finished_.store(item.number, std::memory_order_release);
   finished_.notify_all();
 }

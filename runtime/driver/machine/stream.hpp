@@ -81,10 +81,13 @@ private:
     std::uint64_t number = 0;
     std::vector<Dependency> after;
     Operation operation;
+    std::optional<std::size_t> logged = {}; ///< index in the log of operations
   };
 
   void refuse_captured(CUresult code) const;
-  [[nodiscard]] std::vector<Dependency> dependencies() const; ///< requires order_ of the context
+  [[nodiscard]] std::vector<Dependency> dependencies() const;  ///< requires order_ of the context
+  [[nodiscard]] std::set<std::uint64_t> waits_for_now() const; ///< requires order_ of the context
+  void log(Item& item) const;                                  ///< requires order_ of the context
   void wait_for(std::uint64_t number) const;
   void enqueue(Item item);
   void work();
