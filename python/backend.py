@@ -6,6 +6,7 @@ The environment variable WARPLENS_BUILD names a build folder that exists; otherw
 
 import base64
 import hashlib
+import io
 import os
 import re
 import shutil
@@ -95,7 +96,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         add(f"{info}/entry_points.txt", b"[console_scripts]\nwarplens = warplens.__main__:main\n")
         add(f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes())
         records.append(f"{info}/RECORD,,")
-        wheel.writestr(f"{info}/RECORD", "\n".join(records) + "\n")
+        entry = zipfile.ZipInfo(f"{info}/RECORD", (2020, 1, 1, 0, 0, 0))
+        entry.external_attr = 0o100644 << 16
+        wheel.writestr(entry, "\n".join(records) + "\n")
     return name
 
 
@@ -113,7 +116,5 @@ def build_sdist(sdist_directory, config_settings=None):
         info = tarfile.TarInfo(f"{base}/PKG-INFO")
         data = metadata().encode()
         info.size = len(data)
-        import io
-
         archive.addfile(info, io.BytesIO(data))
     return name

@@ -4,7 +4,7 @@
 //
 //   BoundArguments bound(kernel, arguments);          // with the interpreter's lock
 //   bound.copy_in();                                  // without it
-//   request.arguments = bound.arguments();  launch(request);
+//   request.arguments = bound.take_arguments();  launch(request);
 //   bound.copy_out();
 //   bound.check_read_only();
 //
@@ -34,7 +34,8 @@ public:
   void copy_out();
   /// Throws ArgumentError if the kernel has written to the copy of a read-only array. After copy_out().
   void check_read_only() const;
-  [[nodiscard]] std::vector<api::Argument> arguments() const { return arguments_; }
+  /// Once.
+  std::vector<api::Argument> take_arguments() { return std::move(arguments_); }
 
 private:
   /// An array of the host, and its copy.

@@ -23,15 +23,13 @@ void stop_launches(int signal) {
 }
 
 bool is_main_thread() {
-  static const py::object& main = *new py::object(py::module_::import("threading").attr("main_thread")());
-  return main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+  static const auto main = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+  return main == PyThread_get_thread_ident();
 }
 
 } // namespace
 
 Interrupts::Interrupts() {
-  static const bool imported = is_main_thread(); // the first call imports a module
-  static_cast<void>(imported);
   if (!is_main_thread()) return;
   if (depth == 0) {
     struct sigaction before {};

@@ -180,7 +180,7 @@ py::tuple launch(const LoadedKernel& kernel, py::handle grid, py::handle block, 
   request.grid = extent_of(grid, "grid");
   request.block = extent_of(block, "block");
   BoundArguments bound(kernel, arguments);
-  request.arguments = bound.arguments();
+  request.arguments = bound.take_arguments();
   const std::unique_ptr<api::LaunchRecorder> trace = trace_recorder(settings.trace, options);
   PythonRecorder recorder(trace.get());
   for (const py::object& f : settings.merged) recorder.add(f, false);

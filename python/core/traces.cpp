@@ -11,7 +11,11 @@
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace warplens::python {
 
@@ -40,17 +44,25 @@ struct ControlRow {
 };
 static_assert(sizeof(ControlRow) == 32);
 
+struct Free {
+  void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+
 /// Rows that Python owns, as a buffer of bytes.
 struct Rows {
-  std::unique_ptr<std::byte[]> bytes; // NOLINT(modernize-avoid-c-arrays)
+  std::unique_ptr<std::byte, Free> bytes;
   std::size_t size = 0;
 };
 
-/// Appends to memory that is not cleared before.
+/// Appends to memory that is not cleared before. With huge pages, page faults take a tenth of the time of the events.
 template <class Row> class RowWriter {
 public:
   explicit RowWriter(std::uint64_t most) {
-    rows_.bytes = std::make_unique_for_overwrite<std::byte[]>(most * sizeof(Row));
+    constexpr std::size_t kHugePage = std::size_t{2} << 20;
+    const std::size_t bytes = (most * sizeof(Row) / kHugePage + 1) * kHugePage;
+    rows_.bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kHugePage, bytes)));
+    if (!rows_.bytes) throw std::bad_alloc();
+    madvise(rows_.bytes.get(), bytes, MADV_HUGEPAGE); // a hint
   }
   void add(const Row& row) {
     std::memcpy(rows_.bytes.get() + rows_.size, &row, sizeof row);

@@ -214,7 +214,7 @@ def sweep(launch: str | os.PathLike[str], axes: Mapping[str, Sequence[Any]] | No
     Axes: block, grid, total, shared, registers, device, rule, l1, kernel, index, and paths of the launch file such as
     "buffer.x.count" (docs/sweep.md). `model`: whose milliseconds the rows have.
 
-    >>> wl.sweep("samples/transpose/1d.toml", block=[128, 256], device=["c1060", "gtx480"])
+    >>> wl.sweep("samples/saxpy", block=[64, 128], device=["c1060", "gtx480"])
     """
     file = Path(launch)
     if file.is_dir():

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from warplens._streams import PendingReport
 
 Extent = int | Sequence[int]
-_NO_OPTIONS: dict[str, Any] = {}
+#: Options that the core takes as they are.
+_PLAIN = frozenset(("device", "shared", "cluster", "cooperative", "per_block", "l1", "registers", "analyze", "footprint",
+                    "tools", "workers", "max_steps", "progress"))
 
 
 class Launcher:
@@ -62,8 +64,8 @@ class Launcher:
           progress      a function that is called with the number of finished blocks and of all
           stream        a Stream
         """
-        if not options:
-            core, messages, errors = self._kernel.launch(self._grid, self._block, arguments, _NO_OPTIONS)
+        if _PLAIN.issuperset(options):
+            core, messages, errors = self._kernel.launch(self._grid, self._block, arguments, options)
             return _checked(Report(core, messages, errors))
         stream = options.pop("stream", None)
         if stream is not None:
@@ -222,9 +224,10 @@ class Module:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
-            return self[name]
+            found = self.__dict__[name] = self[name]  # the next time, Python finds it first
         except InputError as error:
             raise AttributeError(str(error)) from None
+        return found
 
     def __getitem__(self, name: str) -> Kernel:
         found = self._found.get(name)

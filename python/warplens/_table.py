@@ -95,31 +95,30 @@ class Table:
         return pyarrow.table({name: values.tolist() if values.dtype == object else values
                               for name, values in self._columns.items()})
 
-    def _shown(self) -> tuple[list[str], list[list[str]]]:
-        names = self.columns[:_SHOWN_COLUMNS]
-        rows = [[_cell(self._columns[n][i]) for n in names] for i in range(min(len(self), _SHOWN_ROWS))]
-        return names, rows
+    def _shown(self, most_rows: int, most_columns: int) -> tuple[list[str], list[list[str]], str]:
+        """Names, cells, and what is left out."""
+        names = self.columns[:most_columns]
+        rows = [[_cell(self._columns[n][i]) for n in names] for i in range(min(len(self), most_rows))]
+        rest = [f"{len(self) - len(rows)} more rows"] if len(self) > len(rows) else []
+        rest += [f"{len(self._columns) - len(names)} more columns"] if len(self._columns) > len(names) else []
+        return names, rows, ", ".join(rest)
 
-    def _rest(self) -> str:
-        more_rows = len(self) - _SHOWN_ROWS
-        more_columns = len(self._columns) - _SHOWN_COLUMNS
-        parts = [f"{more_rows} more rows"] if more_rows > 0 else []
-        parts += [f"{more_columns} more columns"] if more_columns > 0 else []
-        return ", ".join(parts)
+    def text(self, rows: int | None = None, columns: int | None = None) -> str:
+        """The table as text: all of it, or the first rows and columns."""
+        names, cells, rest = self._shown(len(self) if rows is None else rows,
+                                         len(self._columns) if columns is None else columns)
+        widths = [max([len(n), *(len(row[i]) for row in cells)]) for i, n in enumerate(names)]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in [names, *cells]]
+        return "\n".join([*lines, f"… {rest}"] if rest else lines)
 
     def __repr__(self) -> str:
-        names, rows = self._shown()
-        widths = [max([len(n), *(len(row[i]) for row in rows)]) for i, n in enumerate(names)]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in [names, *rows]]
-        if self._rest():
-            lines.append(f"… {self._rest()}")
-        return "\n".join(lines)
+        return self.text(_SHOWN_ROWS, _SHOWN_COLUMNS)
 
     def _repr_html_(self) -> str:
-        names, rows = self._shown()
+        names, rows, left = self._shown(_SHOWN_ROWS, _SHOWN_COLUMNS)
         head = "".join(f"<th>{html.escape(n)}</th>" for n in names)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-        rest = f"<p>… {self._rest()}</p>" if self._rest() else ""
+        rest = f"<p>… {left}</p>" if left else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 

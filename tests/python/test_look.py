@@ -204,12 +204,12 @@ def test_predict_and_calibrate(strided):
 
 def test_sweep(samples):
     calls = []
-    table = wl.sweep(samples / "transpose/1d.toml", block=["128", (256,)], device=["c1060", "gtx480"],
+    table = wl.sweep(samples / "saxpy", block=["64", (128,)], device=["c1060", "gtx480"],
                      progress=lambda done, all: calls.append((done, all)))
     assert len(table) == 4
     assert list(table["device"]) == ["c1060", "gtx480"] * 2
     assert (table["milliseconds"] > 0).all()
-    assert list(table["block"]) == ["128", "128", "256", "256"]
+    assert list(table["block"]) == ["64", "64", "128", "128"]
     assert calls[-1] == (4, 4)
     failed = wl.sweep(samples / "transpose", block=["16x16"])
     assert "invalid __shared__ write" in failed[0]["failure"]
