@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Packages: `cpack -G DEB` in the build folder makes three Debian packages,
+# Packages: `cpack -G DEB` in the build folder makes the Debian packages,
 # `cpack --config CPackSourceConfig.cmake` makes the source archive. test_packages.sh installs and tests the packages.
 set(CPACK_PACKAGE_NAME warplens)
 set(CPACK_PACKAGE_VENDOR "Warplens developers")
@@ -25,6 +25,9 @@ set(CPACK_SOURCE_IGNORE_FILES
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL program runtime data pages library development
   debian-warplens debian-libwarplens0 debian-libwarplens-dev) # not licence: see debian/texts.sh
+if(WARPLENS_BUILDS_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python debian-python3-warplens)
+endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
@@ -61,6 +64,15 @@ endmacro()
 warplens_debian_package(warplens devel WARPLENS program runtime data pages)
 warplens_debian_package(libwarplens0 libs LIBWARPLENS0 library)
 warplens_debian_package(libwarplens-dev libdevel LIBWARPLENS-DEV development)
+if(WARPLENS_BUILDS_PYTHON)
+  warplens_debian_package(python3-warplens python PYTHON3-WARPLENS python)
+  math(EXPR next "${Python_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON3-WARPLENS_PACKAGE_DEPENDS "warplens (= ${debian_version}), python3-numpy, python3 (>= 3.${Python_VERSION_MINOR}~), python3 (<< 3.${next})")
+  set(CPACK_DEBIAN_PYTHON3-WARPLENS_PACKAGE_SUGGESTS "python3-pandas, jupyter-notebook, python3-matplotlib")
+  set(CPACK_DEBIAN_PYTHON3-WARPLENS_PACKAGE_CONTROL_EXTRA
+    ${PROJECT_SOURCE_DIR}/packaging/debian/python3-warplens/postinst
+    ${PROJECT_SOURCE_DIR}/packaging/debian/python3-warplens/prerm)
+endif()
 set(CPACK_DEBIAN_WARPLENS_PACKAGE_SUGGESTS "gnuplot-nox, libwarplens-dev (= ${debian_version})")
 set(CPACK_DEBIAN_LIBWARPLENS-DEV_PACKAGE_DEPENDS "libwarplens0 (= ${debian_version})")
 set(CPACK_DEBIAN_LIBWARPLENS-DEV_PACKAGE_SUGGESTS "warplens (= ${debian_version})")
@@ -76,5 +88,6 @@ execute_process(
   COMMAND_ERROR_IS_FATAL ANY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS LICENSE CHANGELOG.md frontend/licences.txt
   packaging/lintian-overrides packaging/debian/texts.sh packaging/debian/warplens.description packaging/debian/libwarplens0.description
-  packaging/debian/libwarplens-dev.description)
+  packaging/debian/libwarplens-dev.description
+  packaging/debian/python3-warplens.description)
 include(CPack)

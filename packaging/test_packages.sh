@@ -10,8 +10,9 @@ source "$source_tree/packaging/bare_root.sh"
 
 [[ $# -eq 1 || $# -eq 2 ]] || fail "usage: test_packages.sh FOLDER [ROOT]"
 packages=$(cd "$1" && pwd) || fail "no such folder: $1"
-files=$(find "$packages" -maxdepth 1 -name 'warplens_*.deb' -o -name 'libwarplens0_*.deb' -o -name 'libwarplens-dev_*.deb')
-[[ $(wc -w <<<"$files") -eq 3 ]] ||
+files=$(find "$packages" -maxdepth 1 -name 'warplens_*.deb' -o -name 'libwarplens0_*.deb' -o -name 'libwarplens-dev_*.deb' \
+  -o -name 'python3-warplens_*.deb')
+[[ $(wc -w <<<"$files") -eq 4 ]] ||
   fail "$packages does not have one of each package: run ./dev package"
 new_work_folder
 
@@ -24,7 +25,7 @@ files() {
 # Each package has the synopsis of its own description.
 own_synopsis() {
   local name synopsis
-  for name in warplens libwarplens0 libwarplens-dev; do
+  for name in warplens libwarplens0 libwarplens-dev python3-warplens; do
     synopsis=$(dpkg-deb --field "$packages/${name}"_*.deb Description | sed -n 1p)
     [[ $synopsis == "$(head -n 1 "$source_tree/packaging/debian/$name.description")" ]] ||
       fail "$name has the synopsis of another package: $synopsis"
@@ -53,6 +54,15 @@ use_program() {
   expect '</html>' sh -c 'warplens run /usr/share/warplens/samples/saxpy --html /tmp/a.html && cat /tmp/a.html && rm /tmp/a.html'
 }
 
+use_python() {
+  expect '^\[1. 3. 5. 7.\] GeForce' python3 -c 'import numpy, warplens
+y = numpy.ones(4, numpy.float32)
+module = warplens.load("/usr/share/warplens/samples/saxpy/saxpy.ptx")
+report = module.saxpy[1, 32](4, 2.0, numpy.arange(4, dtype=numpy.float32), y, device="8800gtx")
+print(y, warplens.device(report.device).name)'
+  expect '^warplens [0-9.]+$' python3 -m warplens --version
+}
+
 # The client builds with what its packages bring, and runs with the library alone.
 use_library() {
   local client=$source_tree/tests/install/client
@@ -76,18 +86,19 @@ quiet apt-get update
 quiet apt-get install -y --no-install-recommends gcc g++ make cmake pkg-config
 quiet apt-get autoremove -y --purge
 files >"$work/before"
-say "apt-get install of the three packages"
+say "apt-get install of the packages"
 mkdir "$root/debs"
 cp "$packages"/*.deb "$root/debs"
 quiet sh -c "apt-get install -y --no-install-recommends /debs/*.deb"
 say "the program and the library"
 use_program
 use_library
-quiet dpkg --verify warplens libwarplens0 libwarplens-dev
+use_python
+quiet dpkg --verify warplens libwarplens0 libwarplens-dev python3-warplens
 say "libwarplens-dev without libwarplens0 is refused"
 ! inside dpkg --remove libwarplens0 >"$work/log" 2>&1 || fail "libwarplens0 can be removed alone"
 say "removal"
-quiet apt-get purge -y --autoremove warplens libwarplens0 libwarplens-dev
+quiet apt-get purge -y --autoremove warplens libwarplens0 libwarplens-dev python3-warplens
 files >"$work/after"
 left=$(comm -13 "$work/before" "$work/after")
 # What other packages of Debian leave behind is not ours.

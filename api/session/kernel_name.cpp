@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace warplens::api {
 
@@ -22,19 +23,44 @@ std::size_t parameters_of(std::string_view signature) {
   return signature.size();
 }
 
-} // namespace
-
-std::string source_name(std::string_view name) {
-  if (!name.starts_with("_Z")) return std::string(name);
+/// "void scale<float>(float*, int)"; empty: the name is not mangled.
+std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z")) return {};
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0) return std::string(name);
-  std::string_view signature = text.get();
+  return status == 0 ? text.get() : "";
+}
+
+} // namespace
+
+std::string source_name(std::string_view name) {
+  const std::string text = demangled(name);
+  if (text.empty()) return std::string(name);
+  std::string_view signature = text;
   signature = signature.substr(0, parameters_of(signature));
   constexpr std::string_view kVoid = "void "; // templates are mangled with their return type, which is void for kernels
   if (signature.starts_with(kVoid)) signature.remove_prefix(kVoid.size());
   return std::string(signature);
+}
+
+std::vector<std::string> source_parameters(std::string_view name) {
+  const std::string text = demangled(name);
+  std::vector<std::string> types;
+  const std::size_t begin = parameters_of(text) + 1;
+  int inside = 0; // brackets of template arguments and function types
+  std::string type;
+  for (std::size_t at = begin; at + 1 < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '<' || c == '[') ++inside;
+    if (c == ')' || c == '>' || c == ']') --inside;
+    if (c == ',' && inside == 0)
+      types.push_back(std::exchange(type, {})), ++at; // and a blank
+    else
+      type += c;
+  }
+  if (!type.empty()) types.push_back(std::move(type));
+  return types;
 }
 
 Expected<NamePattern> NamePattern::create(const std::string& expression) {

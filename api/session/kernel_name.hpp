@@ -10,11 +10,15 @@
 #include <regex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warplens::api {
 
 /// The name without parameters and return type. A name that is not mangled remains unchanged.
 std::string source_name(std::string_view name);
+/// The types of the parameters: "_Z5saxpyifPKfPf" -> {"int", "float", "float const*", "float*"}. Empty: the name is not
+/// mangled, or has no parameters.
+std::vector<std::string> source_parameters(std::string_view name);
 
 /// The argument of --kernel-name: a regular expression that matches a part of the mangled name or of the source name.
 class NamePattern {

@@ -102,11 +102,7 @@ void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
   seen.index = event.pattern->instruction;
   seen.instruction = &instruction;
   seen.ptx = ptx_[event.pattern->instruction];
-  seen.source.clear();
-  if (instruction.source.line != 0)
-    for (const ir::SourceFile& file : trace_->launches()[launch_].request.kernel.module->ir().files)
-      if (file.number == instruction.source.file)
-        seen.source = fmt::format("{}:{}", file.name, instruction.source.line);
+  seen.source = source(seen.index);
   seen.kind = event.pattern->event;
   seen.transactions.clear();
   seen.passes.reset();
@@ -129,7 +125,8 @@ void TraceView::see(const trace::Event& event, SeenEvent& seen) const {
                                     {analyzers::kind_for_banks(function, a), analyzers::elements_of(instruction)});
 }
 
-Expected<void> TraceView::visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const {
+Expected<void> TraceView::visit_events(const TraceQuery& query,
+                                       const std::function<bool(const trace::Event&)>& see) const {
   const trace::Reader& reader = trace_->reader();
   const trace::Launch& launch = reader.launches()[launch_];
   std::vector<Piece> pieces;
@@ -144,8 +141,11 @@ Expected<void> TraceView::visit(const TraceQuery& query, const std::function<boo
   }
   // The blocks of one worker are in order, and each CTA has one worker.
   std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& x, const Piece& y) { return x.cta < y.cta; });
+  std::vector<bool> wanted; // by instruction
+  for (std::uint32_t i = 0; i < instructions(); ++i)
+    wanted.push_back(query.lines.empty() ||
+                     std::find(query.lines.begin(), query.lines.end(), line(i)) != query.lines.end());
   Blocks blocks(reader, launch, limits_);
-  SeenEvent seen;
   bool more = true;
   for (std::size_t i = 0; i < pieces.size() && more; ++i) {
     const Piece& piece = pieces[i];
@@ -153,18 +153,41 @@ Expected<void> TraceView::visit(const TraceQuery& query, const std::function<boo
     if (!loaded) return failure(loaded.error());
     const trace::Block& block = (*loaded)->block;
     trace::visit(block, block.segments[piece.segment], (*loaded)->places[piece.segment], [&](const trace::Event& e) {
-      const std::uint32_t line = program_->function->instructions[e.pattern->instruction].where.line;
       if (!more || e.of.warp < query.first_warp || e.of.warp > query.last_warp ||
           (e.pattern->event == trace::EventKind::branch && !query.branches) ||
-          (e.pattern->event == trace::EventKind::barrier && !query.barriers) ||
-          (!query.lines.empty() && std::find(query.lines.begin(), query.lines.end(), line) == query.lines.end()))
+          (e.pattern->event == trace::EventKind::barrier && !query.barriers) || !wanted[e.pattern->instruction])
         return;
-      std::uint64_t lanes[exec::kWarpSize];
-      if (e.pattern->event == trace::EventKind::access) seen.access = e.access(lanes);
-      see(e, seen);
-      more = show(seen);
+      more = see(e);
     });
   }
+  return {};
+}
+
+Expected<void> TraceView::visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const {
+  SeenEvent seen;
+  return visit_events(query, [&](const trace::Event& e) {
+    std::uint64_t lanes[exec::kWarpSize];
+    if (e.pattern->event == trace::EventKind::access) seen.access = e.access(lanes);
+    see(e, seen);
+    return show(seen);
+  });
+}
+
+std::uint64_t TraceView::events() const {
+  std::uint64_t sum = 0;
+  for (const trace::BlockRow& block : trace_->reader().launches()[launch_].blocks) sum += block.events;
+  return sum;
+}
+
+std::uint32_t TraceView::line(std::uint32_t instruction) const {
+  return program_->function->instructions[instruction].where.line;
+}
+
+std::string TraceView::source(std::uint32_t instruction) const {
+  const ir::SourcePosition& at = program_->function->instructions[instruction].source;
+  if (at.line == 0) return {};
+  for (const ir::SourceFile& file : trace_->launches()[launch_].request.kernel.module->ir().files)
+    if (file.number == at.file) return fmt::format("{}:{}", file.name, at.line);
   return {};
 }
 

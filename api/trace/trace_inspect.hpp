@@ -48,8 +48,15 @@ public:
   /// Calls `show` for each event that matches the query, until it returns false. The events are in the order of the
   /// blocks and, within a block, in the order of execution. Error: a damaged trace.
   Expected<void> visit(const TraceQuery& query, const std::function<bool(const SeenEvent&)>& show) const;
+  /// The same for many events: without the details. Addresses: Event::access().
+  Expected<void> visit_events(const TraceQuery& query,
+                              const std::function<bool(const analyzers::trace::Event&)>& see) const;
 
+  [[nodiscard]] std::uint64_t events() const;                            ///< of all kinds, of the launch
   [[nodiscard]] std::size_t instructions() const { return ptx_.size(); } ///< of the kernel
+  [[nodiscard]] std::string_view ptx(std::uint32_t instruction) const { return ptx_[instruction]; }
+  [[nodiscard]] std::uint32_t line(std::uint32_t instruction) const; ///< of the PTX
+  [[nodiscard]] std::string source(std::uint32_t instruction) const; ///< "saxpy.cu:5", or empty
   [[nodiscard]] std::uint64_t static_shared_bytes() const { return program_->shared_bytes; }
   [[nodiscard]] const rules::CoalescingRule& coalescing_rule() const { return coalescing_; }
   [[nodiscard]] const rules::BankRule& bank_rule() const { return banks_; }

@@ -17,6 +17,17 @@ TEST(KernelName, AsInTheSource) {
   EXPECT_EQ(source_name("_Znonsense"), "_Znonsense");
 }
 
+TEST(KernelName, HasTheTypesOfTheParameters) {
+  using Types = std::vector<std::string>;
+  EXPECT_EQ(source_parameters("_Z5saxpyifPKfPf"), (Types{"int", "float", "float const*", "float*"}));
+  EXPECT_EQ(source_parameters("_Z5scaleIfEvPT_i"), (Types{"float*", "int"}));
+  EXPECT_EQ(source_parameters("_Z4fillI4PairIifEEvPT_S2_"), (Types{"Pair<int, float>*", "Pair<int, float>"}));
+  EXPECT_EQ(source_parameters("_Z4callIPFvifEEvT_"), (Types{"void (*)(int, float)"}));
+  EXPECT_EQ(source_parameters("_Z4nonev"), Types{});
+  EXPECT_EQ(source_parameters("scale"), Types{});
+  EXPECT_EQ(source_parameters("_Znonsense"), Types{});
+}
+
 TEST(KernelName, FindsKernelsByIt) {
   constexpr std::string_view kHead = ".version 8.0\n.target sm_80\n.address_size 64\n";
   const auto module = Module::load(*Context::create(),

@@ -17,7 +17,7 @@ constexpr long kMostLines = 500;
 
 bool is_data(std::string_view path) {
   return path.starts_with("tests/data/") || path.ends_with(".ptx") || path.ends_with(".csv") ||
-         path.ends_with(".json") || path.ends_with(".svg") ||
+         path.ends_with(".json") || path.ends_with(".svg") || path.ends_with(".ipynb") ||
          (path.starts_with("samples/") && path.ends_with(".toml")) || path == "docs/instructions.md" ||
          path == "docs/reproduction.md";
 }

@@ -18,15 +18,15 @@ const fs::path kRoot = WARPLENS_SOURCE_DIR;
 /// Sources that people read and copy: not data, not PTX and not the CUDA text that .loc lines of committed PTX refer
 /// to.
 bool states_licence(const fs::path& file) {
-  static const std::set<std::string> suffixes = {".cpp",   ".hpp", ".h",  ".def", ".g4",  ".in", ".map",
-                                                 ".cmake", ".py",  ".js", ".jsx", ".mjs", ".css"};
+  static const std::set<std::string> suffixes = {".cpp",   ".hpp", ".h",   ".def", ".g4",  ".in",  ".map",
+                                                 ".cmake", ".py",  ".pyi", ".js",  ".jsx", ".mjs", ".css"};
   return suffixes.contains(file.extension().string()) || file.filename() == "CMakeLists.txt";
 }
 
 TEST(Licence, IsStatedBySourceFiles) {
   std::size_t seen = 0;
   for (const char* folder : {"emulator", "rules", "analyzers", "model", "api", "runtime", "tools", "bench", "tests",
-                             "grammar", "samples", "packaging", "frontend"})
+                             "grammar", "samples", "packaging", "frontend", "python"})
     for (auto entry = fs::recursive_directory_iterator(kRoot / folder); entry != fs::end(entry); ++entry) {
       if (entry->path() == kRoot / "tests/data") {
         entry.disable_recursion_pending();

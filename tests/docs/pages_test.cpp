@@ -94,7 +94,7 @@ TEST(Pages, LinkToFilesThatExist) {
 TEST(Pages, NameFunctionsThatExist) {
   std::set<std::string> called;
   static const std::regex call(R"((\w+)\()");
-  for (const char* folder : {"emulator", "rules", "analyzers", "model", "api", "runtime", "tools"})
+  for (const char* folder : {"emulator", "rules", "analyzers", "model", "api", "runtime", "tools", "python"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
       if (entry.is_regular_file())
         for (std::string& name : matches(text_of(entry.path()), call)) called.insert(std::move(name));

@@ -55,7 +55,7 @@ step_files() {
   for data in rules devices; do
     [[ -n $(ls "share/warplens/$data") ]] || fail "share/warplens/$data is empty"
   done
-  file=$(find . -name '*.py' -o -name __pycache__ -o -name '*.npy.tmp')
+  file=$(find . -name '*.py' -not -path '*/warplens/*' -o -name __pycache__ -o -name '*.npy.tmp')
   [[ -z $file ]] || fail "installed, but of no use to users: $file"
   no_paths
 }

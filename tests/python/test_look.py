@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports, tables, traces, and what is known without a launch."""
+
+import json
+
+import numpy as np
+import pytest
+
+import warplens as wl
+
+
+@pytest.fixture(scope="module")
+def strided(kernels):
+    """32 lanes of a warp that load 128 bytes apart."""
+    return kernels.strided[4, 64](np.zeros(256 * 32, np.float32), np.zeros(256, np.float32), 32, per_block=True,
+                                  device="c1060", trace=True)
+
+
+def test_metrics(strided):
+    assert strided.metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 8
+    assert strided.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 8 * 32
+    assert strided.metrics["sectors_per_request"] == 32
+    assert strided.metrics["findings"] == len(strided.findings)
+    assert dict(strided.metrics)["cta_launched"] == 4
+    assert "cta_launched" in strided.metrics.to_table()["name"]
+    with pytest.raises(KeyError, match="did you mean 'cta_launched'"):
+        strided.metrics["cta_launch"]
+
+
+def test_predictions(strided):
+    dasgupta = strided.predictions["dasgupta"]
+    assert dasgupta.milliseconds > 0 and dasgupta.bound in ("memory", "compute", "latency")
+    assert dasgupta.terms["MWP"] == dasgupta.data["mwp"]
+    assert set(dasgupta.to_table().columns) == {"name", "value", "unit"}
+    assert strided.prediction.trusted
+    assert "ms" in repr(dasgupta)
+
+
+def test_findings(strided):
+    finding = strided.findings[0]
+    assert finding.rule == "UncoalescedGlobalAccess" and finding.severity == "warning"
+    assert finding.source == "kernels.cu:79" or finding.source.startswith("kernels.cu:")
+    assert finding.remedy and finding.message in repr(finding)
+
+
+def test_tables(strided):
+    instructions = strided.instructions
+    loads = [row for row in instructions if row["ptx"].startswith("ld.global")]
+    assert len(loads) == 1 and loads[0]["pattern"] == "stride 128 bytes"
+    lines = strided.lines
+    total = instructions["smsp__inst_executed.sum"].sum()
+    assert lines["smsp__inst_executed.sum"].sum() == total == strided.metrics["smsp__inst_executed.sum"]
+    assert all(w.startswith("kernels.cu:") for w in lines["line"])
+    blocks = strided.blocks
+    assert len(blocks) == 4 and list(blocks["x"]) == [0, 1, 2, 3]
+    column = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+    assert list(blocks[column]) == [64] * 4
+    assert blocks.sort("x", descending=True)[0]["x"] == 3
+    assert blocks.select("x").columns == ["x"]
+
+
+def test_tables_become_what_others_want(strided):
+    pandas = pytest.importorskip("pandas")
+    frame = strided.lines.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(strided.lines)
+    rows = strided.lines.to_dicts()
+    assert json.loads(json.dumps(rows)) == rows  # plain Python
+    assert "<table>" in strided.lines._repr_html_()
+    assert repr(strided.lines).splitlines()[0].startswith("line")
+
+
+def test_missing_numbers_of_a_table():
+    table = wl.Table.from_rows([{"a": 1, "b": 0.5}, {"c": "x"}])
+    assert table["a"].dtype.kind == "i" and list(table["a"]) == [1, 0]
+    assert np.isnan(table["b"][1])
+    assert list(table["c"]) == [None, "x"]
+    assert len(wl.Table({})) == 0
+    with pytest.raises(IndexError):
+        table[2]
+
+
+def test_text_html_and_files(strided, tmp_path):
+    assert repr(strided).startswith("strided on Tesla C1060")
+    assert "Coalescing" in strided.text("memory") or "requests" in strided.text("memory")
+    assert "gld_request" in strided.text(counters=True)
+    with pytest.raises(wl.InputError, match="nosuch"):
+        strided.text("nosuch")
+    page = strided._repr_html_()
+    assert page.startswith("<iframe srcdoc=") or page.startswith("<pre>")
+    for suffix, begin in (("json", "{"), ("csv", '"ID"'), ("sarif", "{"), ("xml", "<?xml"), ("txt", "strided")):
+        strided.save(tmp_path / f"r.{suffix}")
+        assert (tmp_path / f"r.{suffix}").read_text().startswith(begin)
+    with pytest.raises(wl.InputError, match="no such format"):
+        strided.save(tmp_path / "r.pdf")
+
+
+def test_json_has_recorded_accesses_on_request(strided):
+    assert '"accesses":' not in strided.to_json()
+    assert '"accesses":' in strided.to_json(accesses=True)
+
+
+def test_trace(strided):
+    trace = strided.trace
+    assert trace.launches[0]["kernel"] == "_Z7stridedPKfPfi" and trace.launches[0]["complete"]
+    load = next(r for r in trace.instructions() if r["ptx"].startswith("ld.global"))
+    loads = trace.accesses("strided", load["line"])
+    assert len(loads) == 8
+    np.testing.assert_array_equal(loads["block"], [0, 0, 1, 1, 2, 2, 3, 3])
+    np.testing.assert_array_equal(loads["stride"], [128] * 8)
+    np.testing.assert_array_equal(loads.addresses - loads["base"][:, None], [128 * np.arange(32)] * 8)
+    assert loads.active.all()
+    np.testing.assert_array_equal(wl.distinct(loads.addresses // 32, loads.active), [32] * 8)
+    table = loads.to_table()
+    assert table[0]["space"] == "global" and table[0]["kind"] == "load" and table[0]["shape"] == "strided"
+    by_source = trace.accesses(0, load["source"])
+    assert set(by_source["line"]) >= {load["line"]}
+    assert len(trace.accesses(0, load["line"], blocks=(1, 2), warps=0)) == 2
+    assert len(trace.accesses(0, [load["line"]], blocks=3)) == 2
+    assert trace.analyze().to_json() == strided_without_blocks(strided)
+    assert trace.analyze(device="gtx480").device == "gtx480"
+
+
+def strided_without_blocks(report):
+    data = json.loads(report.to_json())
+    data["launches"][0]["blocks"] = []
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_irregular_accesses_and_control_in_a_trace(kernels, tmp_path):
+    file = tmp_path / "t.h5"
+    kernels.reverse[2, 40](np.zeros(40, np.int32), shared=160, trace=file)
+    with wl.Trace(file) as trace:
+        assert len(trace.barriers()) == 4
+        shared = trace.accesses()
+        assert set(shared.to_table()["space"]) >= {"global", "shared"}
+        part = shared.active.sum(axis=1)
+        assert set(part) == {32, 8}
+        assert (shared.addresses[~shared.active] == 0).all()
+        assert len(trace.branches()) == 0
+        with pytest.raises(wl.InputError, match="launch 1 does not exist"):
+            trace.accesses(1)
+        with pytest.raises(wl.InputError, match="no launch of a kernel 'nosuch'"):
+            trace.accesses("nosuch")
+        with pytest.raises(wl.InputError, match="no instruction"):
+            trace.accesses(0, "nosuch.cu:1")
+    assert len(shared) == 16 and trace.closed
+    with pytest.raises(wl.ClosedError):
+        trace.accesses()
+
+
+def test_a_damaged_trace(tmp_path):
+    file = tmp_path / "t.h5"
+    file.write_bytes(b"not HDF5")
+    with pytest.raises(wl.InputError, match="t.h5"):
+        wl.Trace(file)
+
+
+def test_reports_without_a_trace(kernels):
+    with pytest.raises(wl.InputError, match="has no trace"):
+        kernels.nothing[1, 1]().trace
+
+
+def test_occupancy():
+    o = wl.occupancy("1.2", 512, 17)
+    assert (o["blocks"], o["warps"], o["ratio"], o["bound_by"]) == (1, 16, 0.5, ["registers"])
+    curve = wl.occupancy_curve("h200", "registers", threads=256)
+    assert list(curve["registers"]) == list(range(1, 256))
+    assert curve["ratio"].max() == 1 and (np.diff(curve["ratio"]) <= 0).all()
+    assert wl.occupancy_curve("c1060", "shared")[16]["blocks"] == 1
+    with pytest.raises(wl.ArgumentError, match="expected one of threads, registers, shared"):
+        wl.occupancy_curve("h200", "warps")
+    with pytest.raises(wl.ArgumentError):
+        wl.occupancy("1.2", 0)
+
+
+def test_catalogues():
+    devices = wl.devices()
+    assert "c1060" in devices["id"]
+    assert wl.device("c1060").multiprocessors == 30
+    assert wl.Device(wl.device("c1060").toml).name == "Tesla C1060"
+    with pytest.raises(AttributeError, match="it has compute_capability"):
+        wl.device("c1060").nosuch
+    assert "1.2" in wl.rules()["name"]
+    assert "dasgupta" in wl.models()["id"]
+    assert "cta_launched" in wl.metrics()["name"]
+    assert "caches" in wl.analyzers()["id"]
+    assert "threads_per_block" in wl.statistic_names()["name"]
+
+
+def test_predict_and_calibrate(strided):
+    again = wl.predict(strided.statistics, "c1060", ["dasgupta"])
+    assert again["dasgupta"].milliseconds == strided.predictions["dasgupta"].milliseconds
+    with pytest.raises(wl.ArgumentError, match="no such statistic: 'thread_per_block'"):
+        wl.predict({"thread_per_block": 3}, "c1060")
+    # A run of instructions alone tunes the clock: half the time is twice the clock.
+    counts = {"threads_per_block": 256, "blocks": 30, "resident_blocks": 1, "instructions": 10000, "global_requests": 0}
+    for name in ("transactions_32", "transactions_64", "transactions_128", "coalesced_requests", "uncoalesced_requests"):
+        counts[name] = 0
+    time = wl.predict(counts, "c1060", ["dasgupta"])["dasgupta"].milliseconds
+    device, steps = wl.calibrate("c1060", [(counts, time / 2)])
+    assert wl.predict(counts, device, ["dasgupta"])["dasgupta"].milliseconds == pytest.approx(time / 2)
+    assert steps[0]["name"] == "clock_ghz" and steps[0]["runs"] == 1
+
+
+def test_sweep(samples):
+    calls = []
+    table = wl.sweep(samples / "saxpy", block=["64", (128,)], device=["c1060", "gtx480"],
+                     progress=lambda done, all: calls.append((done, all)))
+    assert len(table) == 4
+    assert list(table["device"]) == ["c1060", "gtx480"] * 2
+    assert (table["milliseconds"] > 0).all()
+    assert list(table["block"]) == ["64", "64", "128", "128"]
+    assert calls[-1] == (4, 4)
+    failed = wl.sweep(samples / "transpose", block=["16x16"])
+    assert "invalid __shared__ write" in failed[0]["failure"]
+    with pytest.raises(wl.ArgumentError, match="expected a list of values"):
+        wl.sweep(samples / "transpose", block="16x16")
+    with pytest.raises(wl.InputError):
+        wl.sweep(samples / "transpose", {"nosuch.key": [1]})
+
+
+def test_compare(kernels, tmp_path):
+    reports = [kernels.strided[4, 64](np.zeros(256 * s, np.float32), np.zeros(256, np.float32), s, device="c1060")
+               for s in (1, 32)]
+    comparison = wl.compare(*reports)
+    assert len(comparison.metrics) > 0 and len(comparison.factors) > 0
+    reports[1].save(tmp_path / "b.json")
+    again = wl.compare(reports[0], tmp_path / "b.json")
+    assert list(again.factors["milliseconds"]) == list(comparison.factors["milliseconds"])
+    with pytest.raises(wl.ArgumentError, match="two reports"):
+        wl.compare(reports[0])
