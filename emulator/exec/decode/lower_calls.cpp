@@ -22,7 +22,7 @@ constexpr std::uint64_t kMostLocal = 512 << 10;
 
 constexpr std::uint64_t kMostFrame = 1 << 30; // so that offsets in frames fit 32 bits
 
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
+std::uint64_t aligned_or_most(std::uint64_t offset, std::uint64_t alignment) {
   return Checked(offset).aligned(alignment).saturated();
 }
 
@@ -269,7 +269,7 @@ void Decoder::finish_frames() {
   std::vector<CalledPart>& parts = program_->parts;
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     const ir::Part& part = function_.parts[p];
-    parts[p].frame_bytes = static_cast<std::uint32_t>(aligned(parts[p].frame_bytes, kFrameAlignment));
+    parts[p].frame_bytes = static_cast<std::uint32_t>(aligned_or_most(parts[p].frame_bytes, kFrameAlignment));
     grows_ = grows_ || part.cycle != ir::kNone;
     if (part.first != part.end) parts[p].entry = program_->ops.data() + block_op_[flow_.block_of[part.first]];
   }
