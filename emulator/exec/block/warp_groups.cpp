@@ -3,6 +3,7 @@
 
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/group_faults.hpp"
 
 #include <fmt/format.h>
 
@@ -55,6 +56,17 @@ bool arrive_in_group(const Op* op, Warp* warp) {
   warp->state = WarpState::in_group;
   warp->next = op + 1;
   return false;
+}
+
+void stop_at_descriptors(const Op* op, Warp* warp, const char* matrix, std::uint64_t one, std::uint64_t other) {
+  stop(op, warp, Trap::Kind::invalid_group,
+       fmt::format("the threads have different descriptors of {}: {:#x} and {:#x}", matrix, one, other));
+}
+
+void stop_at_descriptor(const Op* op, Warp* warp, const char* matrix, std::uint64_t descriptor) {
+  stop(op, warp, Trap::Kind::invalid_group,
+       fmt::format("the descriptor of {}, {:#x}, reaches beyond the {} bytes of shared memory of the block", matrix,
+                   descriptor, warp->cta->shared_bytes));
 }
 
 void release_group(const Op*, Warp* warp) {

@@ -41,12 +41,18 @@ struct Exponents {
   int most = 0;
   bool doubtful = false, special = false;
 };
+// `count` is a multiple of 64.
 Exponents find_exponents(const float* values, int count, int smallest, std::uint8_t* codes) {
+  Words mosts{}, leasts = Words{} + kInfinity; // of numbers other than 0
+  for (int i = 0; i < count; i += kWide) {
+    const Words m = load<Words>(values + i) & 0x7fffffffu, nonzero = m == 0 ? Words{} + kInfinity : m;
+    mosts = m > mosts ? m : mosts;
+    leasts = nonzero < leasts ? nonzero : leasts;
+  }
   Word32 most = 0, least = kInfinity;
-  for (int i = 0; i < count; ++i) {
-    const Word32 m = bits_of(values[i]) & 0x7fffffffu, nonzero = m == 0 ? kInfinity : m;
-    most = m > most ? m : most;
-    least = nonzero < least ? nonzero : least;
+  for (int i = 0; i < kWide; ++i) {
+    most = std::max<Word32>(most, mosts[i]);
+    least = std::min<Word32>(least, leasts[i]);
   }
   Exponents e;
   e.special = most >= kInfinity;
@@ -93,9 +99,10 @@ bool read(FactorA& a, const Op* op, Warp* warp, Warp* of) {
       for (int i = 0; i < kBlock; ++i) {
         using FourFloats = float __attribute__((vector_size(16)));
         store(a.rows + to + 4 * i, FourFloats{} + a.tile[from + i]);
-        const Word32 four = codes[from + i] * 0x01010101u;
-        std::memcpy(a.codes + to + 4 * i, &four, sizeof four);
       }
+      Word32 fours[kBlock];
+      for (int i = 0; i < kBlock; ++i) fours[i] = codes[from + i] * 0x01010101u;
+      std::memcpy(a.codes + to, fours, sizeof fours);
     }
   return true;
 }
@@ -195,6 +202,28 @@ void find_peaks(int k, const std::uint8_t* a, const std::uint8_t* b, std::uint8_
     for (int part = 0; part < kParts; ++part) store(peaks[odd] + part * 4 * kWide, peak[odd][part]);
 }
 
+// (As a conversion of vectors, GCC 12 would go byte by byte.)
+Integers widened(const std::uint8_t* bytes) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Integers>(
+      _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes))));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Integers>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes))));
+#else
+  return __builtin_convertvector(load<FewBytes>(bytes), Integers);
+#endif
+}
+bool any_of(Integers x) {
+#if defined(__AVX512F__)
+  const auto all = reinterpret_cast<__m512i>(x);
+  return _mm512_test_epi32_mask(all, all) != 0;
+#else
+  std::int32_t any = 0;
+  for (int i = 0; i < kWide; ++i) any |= x[i];
+  return any != 0;
+#endif
+}
+
 // The exponents of D's elements: the largest among products and accumulator, in the place of a single's.
 struct Scale {
   Words peak;     ///< at least the smallest ordinary one
@@ -203,7 +232,7 @@ struct Scale {
 };
 template <int kept, bool halves> Scale scale_of(const std::uint8_t* peaks, int base, int doubtful, Floats c) {
   constexpr int kLeast = 1 + kept;
-  const Integers sum = __builtin_convertvector(load<FewBytes>(peaks), Integers);
+  const Integers sum = widened(peaks);
   const Integers product = sum >= 2 * kLow;
   const Integers of_product = ((sum + base) << 23) & product;
   auto of_c = reinterpret_cast<Integers>(as_words(c) & kExponent);
@@ -262,9 +291,7 @@ bool add_block(const FactorA& a, const FactorB& b, int block, int k, const Sums&
       if constexpr (kept == kKeptOfBytes && !halves) result &= ~kLostOfBytes;
       store(d[odd] + v * kWide, as_floats(result) + 0.0f); // not -0
     }
-  int any = 0;
-  for (int i = 0; i < kWide; ++i) any |= wrong[i];
-  return any == 0;
+  return !any_of(wrong);
 }
 
 // ---- any numbers

@@ -2,11 +2,9 @@
 // wgmma.mma_async (9.7.15.5) of integers and bits, and what all types have in common. Compiled once per level.
 #include "emulator/exec/matrix/group_handlers.hpp"
 
-#include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/group_faults.hpp"
 #include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/block/warp_groups.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -18,30 +16,16 @@ using Kind = MatrixHandler;
 
 // ---- descriptors: the same in all threads of the warp group
 
-std::optional<std::uint64_t> descriptor(const Op* op, Warp* warp, std::uint32_t row_of, const char* matrix) {
-  const std::uint64_t first = row<std::uint64_t>(warp, row_of)[0];
+bool read(const Op* op, Warp* warp, std::uint32_t row_of, const char* name, bool transposed, MatrixElement element,
+          int first, int rows, int k, float* tile) {
+  const std::uint64_t descriptor = row<std::uint64_t>(warp, row_of)[0];
   for (std::uint32_t w = 0; w < kGroupWarps; ++w) {
     const auto* const all = row<std::uint64_t>(warp_of_group(warp, w), row_of);
     for (int lane = 0; lane < kWarpSize; ++lane)
-      if (all[lane] != first) {
-        stop_with(
-            op, warp, Trap::Kind::invalid_group, warp->active,
-            fmt::format("the threads have different descriptors of {}: {:#x} and {:#x}", matrix, first, all[lane]));
-        return std::nullopt;
-      }
+      if (all[lane] != descriptor) return stop_at_descriptors(op, warp, name, descriptor, all[lane]), false;
   }
-  return first;
-}
-
-bool read(const Op* op, Warp* warp, std::uint32_t row_of, const char* name, bool transposed, MatrixElement element,
-          int first, int rows, int k, float* tile) {
-  const auto bits = descriptor(op, warp, row_of, name);
-  if (!bits) return false;
-  const Cta& cta = *warp->cta;
-  if (read_shared(SharedFactor(*bits, transposed, cta), element, first, rows, k, tile)) return true;
-  stop_with(op, warp, Trap::Kind::invalid_group, warp->active,
-            fmt::format("the descriptor of {}, {:#x}, reaches beyond the {} bytes of shared memory of the block", name,
-                        *bits, cta.shared_bytes));
+  if (read_shared(SharedFactor(descriptor, transposed, *warp->cta), element, first, rows, k, tile)) return true;
+  stop_at_descriptor(op, warp, name, descriptor);
   return false;
 }
 
