@@ -96,6 +96,9 @@ constexpr GroupForm kGroupForms[] = {{"f32", "f16", "f16", 8, 16},           {"f
                                      {"f32", "tf32", "tf32", 128, 16, true}, {"f32", "e4m3", "e4m3", 128, 64, true},
                                      {"s32", "s8", "s8", 128, 64, true}};
 
+// About a millisecond for all: longer runs would be interrupted.
+int loops_of(const GroupForm& f) { return std::max(2, (1 << 20) / (64 * f.n * f.k)); }
+
 std::string group_name(const GroupForm& f) {
   return fmt::format("wgmma.mma_async{}.sync.aligned.m64n{}k{}.{}.{}.{}{}", f.sparse ? ".sp" : "", f.n, f.k, f.d, f.a,
                      f.b, f.a == std::string("b1") ? ".and.popc" : "");
@@ -124,7 +127,7 @@ std::string group_kernel(const GroupForm& f) {
   statement += std::string("}, %da, %db") + (f.sparse ? ", %e0, 0" : "") + ", %q";
   if (f.d != std::string("s32")) statement += ", 1, 1";
   if (type == "f16" || type == "bf16") statement += ", 0, 0";
-  text += fmt::format("mov.u32 %n, {};\nagain:\n", kLoops / 10);
+  text += fmt::format("mov.u32 %n, {};\nagain:\n", loops_of(f));
   for (int i = 0; i < kUnrolled; ++i) text += statement + ";\n";
   return text + "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;\nret;\n}\n";
 }
@@ -136,7 +139,7 @@ void measure_groups(const std::string& fma, const std::string& part) {
     nanoseconds(text, 1, 128);
     double ours = 1e9, one = 1e9;
     for (int round = 0; round < kRounds; ++round) {
-      ours = std::min(ours, nanoseconds(text, kUnrolled * (kLoops / 10), 128));
+      ours = std::min(ours, nanoseconds(text, kUnrolled * loops_of(form), 128));
       one = std::min(one, nanoseconds(fma, 8 * kUnrolled * kLoopsOfFma));
     }
     const double all = 64.0 * form.n * form.k, scalar = one * all / 32;
