@@ -115,8 +115,7 @@ private:
 
   bool bytes() {
     const std::int64_t row = std::int64_t{map_.box[0]} * map_.element_bytes();
-    if (row % kUnit != 0)
-      return no(fmt::format("a row of the box has {} bytes, which is not a multiple of 16", row));
+    if (row % kUnit != 0) return no(fmt::format("a row of the box has {} bytes, which is not a multiple of 16", row));
     if (map_.interleave == 0 && map_.swizzle != 0 && row > kUnit << map_.swizzle)
       return no(
           fmt::format("a row of the box has {} bytes, more than the {} of the swizzle", row, kUnit << map_.swizzle));
