@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/arithmetic.hpp"
 
+#include "emulator/isa/matrix_work.hpp"
+
 #include <array>
+#include <map>
 
 namespace warplens::analyzers {
 
@@ -50,6 +53,7 @@ bool takes_long(InstructionClass which) {
 
 void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::array<std::uint64_t, kOperations> operations{};
+  std::map<std::string_view, std::uint64_t> of_matrices; // by type
   std::uint64_t slow = 0;
   for (std::size_t i = 0; i < std::min(counts_.size(), function_.instructions.size()); ++i) {
     if (counts_[i].warps == 0) continue;
@@ -57,6 +61,9 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
     if (const Operation o = operation_of(which); o != Operation::none)
       operations[static_cast<std::size_t>(o)] += counts_[i].lanes_on;
     if (takes_long(which)) slow += counts_[i].warps;
+    if (which != InstructionClass::matrix) continue;
+    if (const isa::MatrixWork work = isa::matrix_work(function_.instructions[i].opcode); work.multiply_adds != 0)
+      of_matrices[work.type] += work.multiply_adds * (counts_[i].lanes_on / exec::kWarpSize);
   }
   std::uint64_t all = 0;
   for (std::size_t o = 0; o < kOperations; ++o) {
@@ -64,6 +71,8 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
     launch.add(by_operation(MetricId::f32_add, o), operations[o]);
     all += operations[o] * (fused ? 2 : 1);
   }
+  for (const auto& [type, multiply_adds] : of_matrices)
+    launch.add({MetricId::matrix_multiply_adds, type}, multiply_adds);
   launch.add(MetricId::flops, all);
   launch.add_ratio(MetricId::arithmetic_intensity, static_cast<double>(all),
                    static_cast<double>(global_.sectors() * kSectorBytes));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures mma, mma.sp and wmma.mma: nanoseconds for a warp, and the time relative to the fma.f32 that would do the
-// same multiplications and additions, 32 at once. The forms are those that were measured on hardware
-// (tests/data/hardware/matrix.jsonl); operands are ordinary numbers of their types. Both are kernels of one warp that
-// repeat the instruction; they run alternately, and the best of several rounds counts. docs/performance.md has the
-// results.
+// Measures mma, mma.sp, wmma.mma and wgmma: nanoseconds for a warp or a warp group, and the time relative to the
+// fma.f32 that would do the same multiplications and additions, 32 at once. The forms are those that were measured on
+// hardware (tests/data/hardware/matrix.jsonl); operands are ordinary numbers of their types. Both are kernels of one
+// warp that repeat the instruction; they run alternately, and the best of several rounds counts. docs/performance.md
+// has the results.
 //
 //   build/bin/bench_matrices [NAME]      only forms that contain NAME
 #include "api/warplens.h"
@@ -72,11 +72,80 @@ int multiplications(const std::string& statement) {
   return m * n * k * (quads ? 4 : 1);
 }
 
-double nanoseconds(const std::string& text, int count) {
+double nanoseconds(const std::string& text, int count, int threads = 32) {
   const auto start = std::chrono::steady_clock::now();
-  ptx_run(text.c_str(), 0, nullptr, 32, 1, 1, 1, 1, 1, 0);
+  ptx_run(text.c_str(), 0, nullptr, threads, 1, 1, 1, 1, 1, 0);
   const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - start;
   return all.count() / count;
+}
+
+// ---- products of a warp group, of matrices in shared memory
+
+struct GroupForm {
+  const char *d, *a, *b;
+  int n, k;
+  bool sparse = false;
+};
+constexpr GroupForm kGroupForms[] = {{"f32", "f16", "f16", 8, 16},           {"f32", "f16", "f16", 64, 16},
+                                     {"f32", "f16", "f16", 128, 16},         {"f32", "f16", "f16", 256, 16},
+                                     {"f16", "f16", "f16", 128, 16},         {"f32", "bf16", "bf16", 128, 16},
+                                     {"f32", "tf32", "tf32", 128, 8},        {"f32", "e4m3", "e4m3", 128, 32},
+                                     {"f32", "e5m2", "e5m2", 128, 32},       {"f16", "e4m3", "e4m3", 128, 32},
+                                     {"s32", "s8", "s8", 128, 32},           {"s32", "u8", "u8", 128, 32},
+                                     {"s32", "b1", "b1", 128, 256},          {"f32", "f16", "f16", 128, 32, true},
+                                     {"f32", "tf32", "tf32", 128, 16, true}, {"f32", "e4m3", "e4m3", 128, 64, true},
+                                     {"s32", "s8", "s8", 128, 64, true}};
+
+// About a millisecond for all: longer runs would be interrupted.
+int loops_of(const GroupForm& f) { return std::max(2, (1 << 20) / (64 * f.n * f.k)); }
+
+std::string group_name(const GroupForm& f) {
+  return fmt::format("wgmma.mma_async{}.sync.aligned.m64n{}k{}.{}.{}.{}{}", f.sparse ? ".sp" : "", f.n, f.k, f.d, f.a,
+                     f.b, f.a == std::string("b1") ? ".and.popc" : "");
+}
+
+std::string group_kernel(const GroupForm& f) {
+  constexpr int kWords = 12288, kThreads = 128;
+  const std::string type = f.a;
+  const auto found = kOrdinary.find(type);
+  const Bits bits = found == kOrdinary.end() ? Bits{~0u, 0} : found->second;
+  const int registers = f.d == std::string("f16") ? f.n / 4 : f.n / 2;
+  std::string text = fmt::format(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {{\n.shared .align 1024 .b8 s[{}];\n"
+      ".reg .b32 %t, %i, %w, %at, %n, %e0; .reg .pred %p, %q; .reg .b64 %da, %db; .reg .b32 %d<{}>;\n"
+      "mov.u32 %t, %tid.x; mov.u32 %i, %t; mov.u32 %e0, 0x44444444;\nfill:\n"
+      "mad.lo.u32 %w, %i, 0x9E3779B1, 7; mul.hi.u32 %w, %w, 0x85EBCA77; mul.lo.u32 %w, %w, 0xC2B2AE35;\n"
+      "and.b32 %w, %w, {}; or.b32 %w, %w, {}; shl.b32 %at, %i, 2; st.shared.b32 [%at], %w; add.u32 %i, %i, {};\n"
+      "setp.lt.u32 %p, %i, {}; @%p bra fill;\nbar.sync 0; setp.eq.u32 %q, %t, %t;\n",
+      4 * kWords, registers, bits.random, bits.fixed, kThreads, kWords);
+  for (int r = 0; r < registers; ++r) text += fmt::format("mov.b32 %d{}, 0;\n", r);
+  // Units of 16 bytes of eight rows follow each other; B has twice as many if A is sparse.
+  text += fmt::format("mov.b64 %da, {}; mov.b64 %db, {};\n", 8ull << 16 | 16ull << 32,
+                      2048ull >> 4 | 8ull << 16 | (f.sparse ? 32ull : 16ull) << 32);
+  std::string statement = group_name(f) + " {";
+  for (int r = 0; r < registers; ++r) statement += fmt::format("{}%d{}", r == 0 ? "" : ", ", r);
+  statement += std::string("}, %da, %db") + (f.sparse ? ", %e0, 0" : "") + ", %q";
+  if (f.d != std::string("s32")) statement += ", 1, 1";
+  if (type == "f16" || type == "bf16") statement += ", 0, 0";
+  text += fmt::format("mov.u32 %n, {};\nagain:\n", loops_of(f));
+  for (int i = 0; i < kUnrolled; ++i) text += statement + ";\n";
+  return text + "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;\nret;\n}\n";
+}
+
+void measure_groups(const std::string& fma, const std::string& part) {
+  for (const GroupForm& form : kGroupForms) {
+    const std::string name = group_name(form), text = group_kernel(form);
+    if (name.find(part) == std::string::npos) continue;
+    nanoseconds(text, 1, 128);
+    double ours = 1e9, one = 1e9;
+    for (int round = 0; round < kRounds; ++round) {
+      ours = std::min(ours, nanoseconds(text, kUnrolled * loops_of(form), 128));
+      one = std::min(one, nanoseconds(fma, 8 * kUnrolled * kLoopsOfFma));
+    }
+    const double all = 64.0 * form.n * form.k, scalar = one * all / 32;
+    fmt::print("{:8.0f} ns  {:8.0f} ns by fma  {:6.2f}  {:6.1f} G/s  {}\n", ours, scalar, ours / scalar, all / ours,
+               name);
+  }
 }
 
 } // namespace
@@ -100,4 +169,5 @@ int main(int argc, char** argv) {
     const double scalar = one * multiplications(name) / 32;
     fmt::print("{:8.0f} ns  {:8.0f} ns by fma  {:6.2f}  {}\n", ours, scalar, ours / scalar, name);
   }
+  measure_groups(fma, argc > 1 ? argv[1] : "");
 }

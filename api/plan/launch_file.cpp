@@ -4,6 +4,7 @@
 
 #include "api/files/input_file.hpp"
 #include "api/plan/launch_override.hpp"
+#include "api/plan/launch_tensor_map.hpp"
 #include "emulator/base/toml.hpp"
 
 #include <fmt/format.h>
@@ -41,12 +42,13 @@ public:
 
   Expected<Plan> read(const toml::table& root) {
     std::vector<std::string_view> keys = kOfLaunch;
-    keys.insert(keys.end(), {"launch", "device", "buffer", "texture", "sampler"});
+    keys.insert(keys.end(), {"launch", "device", "buffer", "texture", "sampler", "tensor_map"});
     known(root, keys);
     if (const toml::node* device = root.get("device")) plan_.device = device_name(*device);
     tables(root, "buffer", plan_.buffers, [this](auto&& name, const toml::table& table) { buffer(name, table); });
     for (const std::string_view kind : {"texture", "sampler"})
       tables(root, kind, plan_.textures, [&](auto&& name, const toml::table& table) { texture(kind, name, table); });
+    tables(root, "tensor_map", plan_.tensor_maps, [&](auto&& name, const toml::table& table) { map(name, table); });
     if (const toml::node* launches = root.get("launch")) {
       const toml::array* list = launches->as_array();
       if (list == nullptr)
@@ -230,6 +232,10 @@ private:
         l.arguments.push_back({text(value, "buffer"), origin});
         continue;
       }
+      if (key.str() == "tensor_map") {
+        l.arguments.push_back({TensorMapName{text(value, "tensor_map")}, origin});
+        continue;
+      }
       using Kind = exec::BoundTexture::Kind;
       constexpr std::pair<std::string_view, Kind> kHandles[] = {
           {"texture", Kind::texture}, {"surface", Kind::surface}, {"sampler", Kind::sampler}};
@@ -334,6 +340,13 @@ private:
     if (list == nullptr || list->size() != 2) return wrong(node, key, expected);
     b.initial.first = checked(b.type, *list->get(0), key);
     b.initial.second = checked(b.type, *list->get(1), key);
+  }
+
+  void map(const std::string& name, const toml::table& table) {
+    known(table, {tensor_map_keys().begin(), tensor_map_keys().end()});
+    plan_.tensor_maps.push_back(
+        read_tensor_map(table, name, [this](const auto& source, std::string why) { error(source, std::move(why)); }));
+    plan_.tensor_maps.back().origin = origin_of(table.source());
   }
 
   // [texture.x] describes the view of a buffer and its sampling; [sampler.x] only the sampling.

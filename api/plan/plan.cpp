@@ -4,6 +4,7 @@
 #include "api/files/input_file.hpp"
 #include "api/files/npy.hpp"
 #include "api/files/output_file.hpp"
+#include "api/plan/launch_tensor_map.hpp"
 #include "emulator/base/checked.hpp"
 #include "emulator/base/limits.hpp"
 
@@ -222,9 +223,24 @@ private:
       r.arguments.push_back(std::move(*argument));
       return;
     }
+    if (const auto* map = std::get_if<TensorMapName>(&a.value)) return tensor_map(map->name, a.origin, r);
     if (const auto* handle = std::get_if<HandlePlan>(&a.value)) return this->handle(*handle, a.origin, r);
     if (const std::shared_ptr<Buffer> b = buffer_named(std::get<std::string>(a.value), a.origin))
       r.arguments.push_back(Argument::buffer(*b));
+  }
+
+  void tensor_map(const std::string& name, const Origin& origin, LaunchRequest& r) {
+    const auto plan = std::find_if(plan_.tensor_maps.begin(), plan_.tensor_maps.end(),
+                                   [&](const TensorMapPlan& m) { return m.name == name; });
+    if (plan == plan_.tensor_maps.end()) return fail(fmt::format("there is no tensor map '{}'", name), origin);
+    const std::shared_ptr<Buffer> memory = buffer_named(plan->buffer, plan->origin);
+    if (!memory) return;
+    const auto of = std::find_if(plan_.buffers.begin(), plan_.buffers.end(),
+                                 [&](const BufferPlan& b) { return b.name == plan->buffer; });
+    const Expected<exec::TensorMap> map = made(*plan, memory->address(), of->type);
+    if (!map) return fail(map.error(), plan->origin);
+    const exec::TensorMap::Words words = map->encoded();
+    r.arguments.push_back(Argument::raw(std::as_bytes(std::span(words))));
   }
 
   // Null, with an error, if there is none.

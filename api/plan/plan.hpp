@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/launch/launch.hpp"
+#include "api/session/tensor_map.hpp"
 
 #include <functional>
 
@@ -47,6 +48,16 @@ struct TexturePlan {
   Origin origin;
 };
 
+/// A tensor map of a buffer, which has the address.
+struct TensorMapPlan {
+  std::string name;
+  std::string buffer;
+  TensorMapRequest request;
+  bool typed = false;      ///< otherwise, the type is that of the buffer's elements
+  std::size_t strides = 0; ///< that are given; others follow from the sizes
+  Origin origin;
+};
+
 struct ScalarPlan {
   Type type{};
   Number value;
@@ -55,8 +66,12 @@ struct HandlePlan {
   exec::BoundTexture::Kind kind{};
   std::string name; ///< of a texture
 };
+struct TensorMapName {
+  std::string name;
+};
 struct ArgumentPlan {
-  std::variant<ScalarPlan, std::string, HandlePlan> value; ///< a scalar, the name of a buffer, or a handle
+  /// A scalar, the name of a buffer, a handle, or a tensor map.
+  std::variant<ScalarPlan, std::string, HandlePlan, TensorMapName> value;
   Origin origin;
 };
 
@@ -82,6 +97,7 @@ struct Plan {
   std::string device; ///< name or file; empty: depends on the module
   std::vector<BufferPlan> buffers;
   std::vector<TexturePlan> textures; ///< bound to the module's variable of the same name, if any
+  std::vector<TensorMapPlan> tensor_maps;
   std::vector<LaunchPlan> launches;
 };
 

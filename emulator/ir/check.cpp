@@ -209,6 +209,7 @@ private:
       return;
     case OperandClass::function: return; // check_call() handles calls
     case OperandClass::address: return addresses().address(o, spelling);
+    case OperandClass::tensor: return addresses().tensor(o, spelling);
     case OperandClass::predicate:
       if (spec.pair && o.kind == OperandKind::pair) {
         for (const Operand& element : function_->elements(o)) predicate(element, spec);
@@ -222,6 +223,7 @@ private:
       break;
     }
     if (type == Type::pred) return predicate(o, spec);
+    if (spec.or_descriptor && o.kind != OperandKind::vector) return value(o, spec, Type::b64, spelling);
     if (o.kind == OperandKind::vector || spec.braces) return vector(o, spec, type, spelling);
     const bool whole_special = spec.moved && o.kind == OperandKind::special && o.component == 0 &&
                                isa::info(static_cast<isa::Special>(o.index)).components > 1;
@@ -261,7 +263,7 @@ private:
 
   void vector(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
     if (spec.moved && !spec.vector) return moved_vector(o, spec, type);
-    const int wanted = spec.braces ? spec.elements : spelling.vector_width();
+    const int wanted = spec.braces ? element_count(spec, spelling.form) : spelling.vector_width();
     if (spec.braces && o.kind != OperandKind::vector) {
       error(&o,
             fmt::format("'{}' expects a vector of {}, got {}", instruction_->opcode, wanted, described(*function_, o)));
@@ -397,6 +399,7 @@ private:
                         spec.least == spec.most ? fmt::format("{}", spec.most)
                                                 : fmt::format("{} to {}", spec.least, spec.most),
                         number));
+    if (spec.sign && number != 1 && number != -1) error(&o, fmt::format("expected 1 or -1, got {}", number));
     if (spelling.entry->family == Family::stack && place == 2 &&
         (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
       error(&o, fmt::format("expected a power of two up to 2^23 as alignment, got {}", number));

@@ -72,8 +72,33 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
             "only .local memory has known addresses; move the number into a register");
     return;
   }
-  const Operand& base = function_->elements(o)[0];
   if (o.count > 1) return error(&function_->elements(o)[1], "expected ']': an address has only one element");
+  base(function_->elements(o)[0], spelling);
+}
+
+void AddressChecker::tensor(const Operand& o, const isa::Spelling& spelling) {
+  const auto parts = o.kind == OperandKind::address ? function_->elements(o) : std::span<const Operand>{};
+  if (parts.size() != 2 || parts[1].kind != OperandKind::vector)
+    return error(&o, fmt::format("'{}' expects a tensor map and its coordinates as [map, {{x, …}}], got {}",
+                                 instruction_->opcode, described(*function_, o)));
+  if (o.value != 0) error(&o, "the address of a tensor map takes no offset");
+  if (parts[0].kind == OperandKind::reg) base(parts[0], spelling);
+  if (parts[0].kind != OperandKind::reg && parts[0].kind != OperandKind::variable)
+    error(&parts[0],
+          fmt::format("a tensor map must be a register or a variable, got {}", described(*function_, parts[0])));
+  const auto wanted = static_cast<std::size_t>(isa::tensor_dimensions(spelling.form));
+  const auto coordinates = function_->elements(parts[1]);
+  if (coordinates.size() != wanted)
+    error(&parts[1],
+          fmt::format("'{}' expects {} coordinates, got {}", instruction_->opcode, wanted, coordinates.size()));
+  for (const Operand& c : coordinates) {
+    const bool fits = c.kind == OperandKind::reg ? register_fits(function_->registers[c.index].type, Type::s32, false)
+                                                 : immediate_fits(c, Type::s32);
+    if (!fits) error(&c, fmt::format("a coordinate must be of type .s32, got {}", described(*function_, c)));
+  }
+}
+
+void AddressChecker::base(const Operand& base, const isa::Spelling& spelling) {
   if (base.kind == OperandKind::reg) {
     if (base.component != 0 || function_->registers[base.index].components != 1)
       return error(&base, fmt::format("an address cannot be a vector or an element of a vector: '{}'",

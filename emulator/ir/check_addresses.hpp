@@ -19,6 +19,8 @@ public:
   bool wrong_index(const Operand& operand);
   /// Checks [base+4] of an instruction that accesses memory.
   void address(const Operand& operand, const isa::Spelling& spelling);
+  /// Checks [map, {x, y}]: a tensor map with its coordinates.
+  void tensor(const Operand& operand, const isa::Spelling& spelling);
   /// Checks a variable whose address cvta converts to a generic address.
   void converted(const Operand& variable, const isa::Spelling& spelling);
   /// Checks the address of isspacep: 32 or 64 bits.
@@ -28,6 +30,7 @@ private:
   void error(const Operand* operand, std::string message, std::string hint = {}) {
     complain_(operand, std::move(message), std::move(hint));
   }
+  void base(const Operand& base, const isa::Spelling& spelling);
   void space(const Operand& variable, const isa::Spelling& spelling);
 
   const Module& module_;

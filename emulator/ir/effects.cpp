@@ -7,14 +7,17 @@ namespace warplens::ir {
 
 namespace {
 
-// Which of the operands are destinations.
-std::vector<bool> destinations(const Module& module, const Function& function, const Instruction& i) {
-  std::vector<bool> list;
-  if (i.form == kNone) return {true};
-  if (is_call(i)) return {!call_operands(function, i).results.empty()};
+enum class Use : std::uint8_t { read, written, both };
+
+// How the operands are used.
+std::vector<Use> uses(const Module& module, const Function& function, const Instruction& i) {
+  std::vector<Use> list;
+  if (i.form == kNone) return {Use::written};
+  if (is_call(i)) return {call_operands(function, i).results.empty() ? Use::read : Use::written};
   const isa::OperandList& operands = module.spellings[i.form].entry->operands;
   for (int n = 0; n < operands.count; ++n)
-    if (operands.items[n].is_written()) list.push_back(operands.items[n].destination);
+    if (const isa::OperandSpec& o = operands.items[n]; o.is_written())
+      list.push_back(o.accumulates ? Use::both : o.destination ? Use::written : Use::read);
   return list;
 }
 
@@ -44,10 +47,13 @@ std::vector<Effect> effects(const Module& module, const Function& function) {
   list.reserve(function.instructions.size());
   for (const Instruction& i : function.instructions) {
     Effect& effect = list.emplace_back();
-    const std::vector<bool> writes = destinations(module, function, i);
+    const std::vector<Use> use = uses(module, function, i);
     const std::span<const Operand> operands = function.operands(i);
-    for (std::size_t n = 0; n < operands.size(); ++n)
-      collect(function, operands[n], n < writes.size() && writes[n], effect);
+    for (std::size_t n = 0; n < operands.size(); ++n) {
+      const Use of = n < use.size() ? use[n] : Use::read;
+      if (of != Use::written) collect(function, operands[n], false, effect);
+      if (of != Use::read) collect(function, operands[n], true, effect);
+    }
     if (i.guard == kNone) continue;
     effect.reads.push_back(i.guard);
     effect.certain = false;

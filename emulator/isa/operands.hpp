@@ -16,8 +16,12 @@
 //   "=t, =cc, t, t, cc"  add.cc: cc is the carry flag of the thread, which is implicit
 //   "=t{}"          a vector {a, b} where the spelling has .v2, .v4 or .v8
 //   "t2{4}"         a vector of four, each of them a source of the functor; from 1 to 8
+//   "+f32{n/2}"     a destination that is read, too; as many elements as half of the n of the shape m64n…k…
+//   "u16{d-2}"      as many elements as the dimensions of a tensor less two
+//   "u32{4}/d"      a vector or, in its place, the descriptor of a matrix in shared memory
 //   "[]"            an address; "b32?" may be left out
-//   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one
+//   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one;
+//                   "#s32:sign" 1 or -1
 //   "u32:0-255"     the same range for a number; a register is allowed, too
 //   "u32.part"      a byte or a half may be selected, as in %r1.b0 or %r1.h1; in a destination: the part to write
 //   "u32.halves"    halves of two sources may be selected, as in %r1.h30; in a destination: the halves to write
@@ -28,6 +32,7 @@
 //   "label", "table"  a branch target; a label of .branchtargets
 //   "function", "any" the callee, which check_calls.cpp checks with all that follows; any operand (checked by the
 //                   family that decodes it)
+//   "[tensor]"      a tensor map with its coordinates
 //   "[tex]", "[surf]", "tex"  a texture or a surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
 
@@ -41,6 +46,7 @@ enum class OperandClass : std::uint8_t {
   carry,
   selection,
   address,
+  tensor,
   label,
   table,
   function,
@@ -54,6 +60,7 @@ enum class Selectors : std::uint8_t { none, part, halves, bytes };
 struct OperandSpec {
   OperandClass kind = OperandClass::value;
   bool destination = false;
+  bool accumulates = false;   ///< +
   bool relaxed = false;       ///< ~
   bool vector = false;        ///< {}
   bool immediate = false;     ///< #
@@ -71,8 +78,10 @@ struct OperandSpec {
   bool wide = false;          ///< w
   bool or_predicate = false;  ///< /p
   bool braces = false;        ///< {4}, also {1}
-  std::int8_t elements = 1;   ///< {4}
+  bool or_descriptor = false; ///< /d
+  std::int8_t elements = 1;   ///< {4}; kHalfOfShape and so on: element_count() computes them
   Selectors selectors = Selectors::none;
+  bool sign = false;    ///< :sign
   bool bounded = false; ///< of a number: from `least` to `most`, a multiple of `step`
   std::uint16_t least = 0, most = 0, step = 1;
   std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
@@ -84,7 +93,8 @@ struct OperandSpec {
   }
 };
 
-constexpr int kMaxOperands = 8;
+constexpr int kMaxOperands = 10;
+constexpr std::int8_t kHalfOfShape = -2, kQuarterOfShape = -4, kTensorOffsets = -10;
 
 struct OperandList {
   std::array<OperandSpec, kMaxOperands> items{};
@@ -96,6 +106,11 @@ struct OperandList {
 constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   const std::size_t colon = word.find(':');
   if (colon == std::string_view::npos) return;
+  if (word.substr(colon + 1) == "sign") {
+    o.sign = true;
+    word = word.substr(0, colon);
+    return;
+  }
   std::uint16_t numbers[3] = {0, 0, 1};
   int at = 0;
   for (const char c : word.substr(colon + 1)) {
@@ -131,7 +146,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       if (is) word.remove_suffix(s.size());
       return is;
     };
-    o.destination = prefix('=');
+    o.accumulates = prefix('+');
+    o.destination = o.accumulates || prefix('=');
     o.negatable = prefix('!');
     o.immediate = prefix('#');
     o.minus = prefix('-');
@@ -144,6 +160,13 @@ constexpr OperandList parse_operands(std::string_view text) {
     parse_range(word, o);
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
+    o.or_descriptor = suffix("/d");
+    if (suffix("{n/2}"))
+      o.elements = kHalfOfShape, o.braces = true;
+    else if (suffix("{n/4}"))
+      o.elements = kQuarterOfShape, o.braces = true;
+    else if (suffix("{d-2}"))
+      o.elements = kTensorOffsets, o.braces = true;
     if (word.size() > 3 && word.ends_with('}')) { // {4}
       o.elements = static_cast<std::int8_t>(word[word.size() - 2] - '0');
       o.braces = true;
@@ -163,6 +186,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.kind = OperandClass::selection, o.fixed = Type::b64;
     else if (word == "[]")
       o.kind = OperandClass::address;
+    else if (word == "[tensor]")
+      o.kind = OperandClass::tensor;
     else if (word == "[tex]" || word == "[surf]" || word == "tex")
       o.kind = OperandClass::texture, o.surface = word == "[surf]";
     else if (word == "label")
@@ -190,6 +215,38 @@ constexpr OperandList parse_operands(std::string_view text) {
     list.items[list.count++] = o;
   }
   return list;
+}
+
+/// The dimensions of a tensor: 1 to 5; 0: the spelling names none.
+constexpr int tensor_dimensions(const Form& form) {
+  constexpr Word kNames[] = {Word::w_d1, Word::w_d2, Word::w_d3, Word::w_d4, Word::w_d5};
+  for (int i = 0; i < 5; ++i)
+    if (form.has(kNames[i])) return i + 1;
+  return 0;
+}
+
+/// The n of a shape m64n…k…; 0: the spelling has none.
+constexpr int columns_of_shape(const Form& form) {
+  for (int i = 0; i < form.count; ++i) {
+    const std::string_view text = text_of(form.words[i]);
+    if (!text.starts_with("m64n")) continue;
+    int n = 0;
+    for (const char c : text.substr(4)) {
+      if (c < '0' || c > '9') return n;
+      n = 10 * n + (c - '0');
+    }
+  }
+  return 0;
+}
+
+/// The elements of a vector in braces.
+constexpr int element_count(const OperandSpec& operand, const Form& form) {
+  switch (operand.elements) {
+  case kHalfOfShape: return columns_of_shape(form) / 2;
+  case kQuarterOfShape: return columns_of_shape(form) / 4;
+  case kTensorOffsets: return tensor_dimensions(form) - 2;
+  default: return operand.elements;
+  }
 }
 
 /// Whether an instruction may be written with `count` operands.

@@ -141,7 +141,7 @@ struct Form {
   friend constexpr bool operator==(const Form&, const Form&) = default;
 };
 
-constexpr int kMaxOptions = 24;
+constexpr int kMaxOptions = 32;
 
 /// One group of a pattern: a choice of words, perhaps optional, perhaps invisible to the functor.
 struct Group {

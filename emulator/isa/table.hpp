@@ -56,6 +56,10 @@ enum class Family : std::uint8_t {
   matrix_transpose,  ///< movmatrix
   fragment_transfer, ///< wmma.load, wmma.store
   matrix_multiply,   ///< mma, mma.sp, wmma.mma
+  group_multiply,    ///< wgmma.mma_async
+  group_order,       ///< wgmma.fence, commit_group, wait_group
+  tensor_copy,       ///< copies and reductions by tensor map
+  tensor_map         ///< tensormap.replace, tensormap.cp_fenceproxy
 };
 
 struct Entry {

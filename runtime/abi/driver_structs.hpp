@@ -12,6 +12,9 @@
 using cuuint32_t = std::uint32_t;
 using cuuint64_t = std::uint64_t;
 using CUdeviceptr = unsigned long long;
+struct alignas(64) CUtensorMap {
+  cuuint64_t opaque[16];
+};
 using CUdevice = int;
 using CUtexObject = unsigned long long;
 using CUsurfObject = unsigned long long;

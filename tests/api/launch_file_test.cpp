@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/plan/launch_file.hpp"
+#include "api/plan/launch_tensor_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -136,6 +137,54 @@ TEST(LaunchFile, RegistersAreThoseOfAThread) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->launches[0].registers, 255u) << "from the top level";
   EXPECT_EQ(plan->launches[1].registers, 40u);
+}
+
+std::string with_map(const std::string& map) {
+  return "module = \"k.ptx\"\nkernel = \"k\"\ngrid = 1\nblock = 32\narg = [{ tensor_map = \"m\" }]\n[tensor_map.m]\n" +
+         map;
+}
+
+TEST(LaunchFile, TensorMaps) {
+  const std::string text =
+      with_map("buffer = \"b\"\nsize = [64, 32, 4]\nbox = [64, 8, 1]\nstride = 256\nswizzle = 128\n"
+               "promotion = 256\nfill = \"nan\"\n");
+  const Expected<Plan> plan = parse(text);
+  ASSERT_TRUE(plan) << render(plan.error(), text);
+  EXPECT_EQ(std::get<TensorMapName>(plan->launches[0].arguments[0].value).name, "m");
+  ASSERT_EQ(plan->tensor_maps.size(), 1u);
+  const auto map = made(plan->tensor_maps[0], 4096, Type::f16);
+  ASSERT_TRUE(map) << render(map.error(), text);
+  EXPECT_EQ(map->type, exec::TensorMap::Type::f16);
+  EXPECT_EQ(map->rank, 3);
+  EXPECT_EQ(map->address, 4096u);
+  EXPECT_EQ(map->strides, (std::array<std::uint64_t, 4>{256, 8192, 0, 0})); // the second one follows
+  EXPECT_EQ(map->box, (std::array<std::uint32_t, 5>{64, 8, 1, 1, 1}));
+  EXPECT_EQ(map->swizzle, 3);
+  EXPECT_EQ(map->promotion, 3);
+  EXPECT_TRUE(map->fill_nan);
+}
+
+TEST(LaunchFile, WrongTensorMaps) {
+  struct Wrong {
+    std::string map, message;
+  };
+  for (const Wrong& wrong : {
+           Wrong{"size = 64\n", "tensor map 'm': missing key 'buffer'"},
+           Wrong{"buffer = \"b\"\nsize = [1, 2, 3, 4, 5, 6]\n", "'size' has 6 numbers: expected 1 to 5"},
+           Wrong{"buffer = \"b\"\nsize = [-1]\n", "'size' has a wrong number"},
+           Wrong{"buffer = \"b\"\nsize = 64\nswizzle = 48\n", "'swizzle' is 48: expected 0, 32, 64 and so on"},
+           Wrong{"buffer = \"b\"\nsize = 64\nfill = \"one\"\n", "'fill' is 'one': expected zero or nan"},
+           Wrong{"buffer = \"b\"\nsize = 64\ntype = \"s8\"\n", "a tensor cannot have elements of type 's8'"},
+           Wrong{"buffer = \"b\"\nsize = 64\nboxes = 1\n", "unknown key 'boxes'"},
+       }) {
+    const auto plan = parse(with_map(wrong.map));
+    ASSERT_FALSE(plan) << wrong.map;
+    EXPECT_EQ(plan.error().list().front().message, wrong.message);
+  }
+  const auto plan = parse(with_map("buffer = \"b\"\nsize = [64, 4]\nbox = [6, 4]\n"));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(made(plan->tensor_maps[0], 4096, Type::f16).error().list().front().message,
+            "tensor map 'm': no such tensor map: a row of the box has 12 bytes, which is not a multiple of 16");
 }
 
 TEST(LaunchFile, NotToml) {

@@ -33,6 +33,12 @@ std::string address(const isa::Form& form) {
   return "[%b64_8]";
 }
 
+std::string tensor(const isa::Form& form) {
+  std::string text = "[%b64_8, {%b32_0";
+  for (int i = 1; i < isa::tensor_dimensions(form); ++i) text += ", %b32_" + std::to_string(i);
+  return text + "}]";
+}
+
 int vector_width(const isa::Form& form) {
   return form.has(Word::w_v2) ? 2 : form.has(Word::w_v4) ? 4 : form.has(Word::w_v8) ? 8 : 1;
 }
@@ -41,14 +47,16 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   const Type type = isa::operand_type(spec, form);
   switch (spec.kind) {
   case OperandClass::address: return address(form);
+  case OperandClass::tensor: return tensor(form);
   case OperandClass::label: return "label_0";
   case OperandClass::table: return "table_0";
   case OperandClass::function: return "device";
   case OperandClass::any: return reg(Type::b64, n);
   default: break;
   }
+  if (spec.sign) return "1";
   if (spec.immediate) return std::to_string(spec.bounded ? std::clamp<int>(1, spec.least, spec.most) : 1);
-  const int width = spec.vector ? vector_width(form) : spec.elements;
+  const int width = spec.vector ? vector_width(form) : element_count(spec, form);
   if (width == 1 && !spec.braces) return reg(type, n) + (spec.pair && type != Type::pred ? "|%pred_8" : "");
   std::string list;
   for (int i = 0; i < width; ++i) list += (i == 0 ? "{" : ", ") + reg(type, (n + i) % 9);

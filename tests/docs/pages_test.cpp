@@ -139,7 +139,7 @@ TEST(Pages, CallNothingMissingThatIsThere) {
   const std::string text = text_of(WARPLENS_EXAMPLES_DIR "/limits/missing_opcodes.txt");
   static const std::regex word(R"(([a-z]\w*))");
   const std::vector<std::string> missing = matches(text, word);
-  EXPECT_GT(missing.size(), 3u);
+  EXPECT_FALSE(missing.empty());
   const auto known = isa::opcodes();
   for (const std::string& opcode : missing)
     EXPECT_EQ(std::find(known.begin(), known.end(), opcode), known.end())

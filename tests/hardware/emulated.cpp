@@ -56,7 +56,8 @@ std::string Emulated::run(const Request& request) {
   launch.shape.shared_static = (*program)->shared_bytes;
   launch.params.resize((*program)->param_bytes);
   for (std::size_t i = 0; i < request.arguments.size(); ++i)
-    std::memcpy(launch.params.data() + (*program)->param_offsets[i], &request.arguments[i].value,
+    std::memcpy(launch.params.data() + (*program)->param_offsets[i],
+                request.arguments[i].data != nullptr ? request.arguments[i].data : &request.arguments[i].value,
                 request.arguments[i].bytes);
   launch.cooperative = request.cooperative;
   launch.host_pointers = request.host_pointers;

@@ -26,6 +26,7 @@ public:
   struct Argument {
     std::uint64_t value;
     std::size_t bytes;
+    const void* data = nullptr; ///< of arguments longer than `value`
   };
   struct Request {
     std::string kernel;

@@ -192,7 +192,7 @@ void Cta::release(Warp& w, std::uint8_t number_of_barrier, const BarrierState& c
   resume(*w.paths, waits_here);
   if (w.state == WarpState::stuck) {
     w.state = WarpState::ready;
-    w.next = next_path(&w);
+    if (const Op* const next = next_path(&w)) w.next = next;
   }
 }
 

@@ -62,6 +62,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   paths_.resize(warp_count_);
   repetitions_.resize(warp_count_);
   lengths_.resize(warp_count_);
+  groups.resize((warp_count_ + kGroupWarps - 1) / kGroupWarps);
   shared_bytes = shape.shared_static + shape.shared_dynamic;
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
@@ -126,6 +127,7 @@ void Cta::start(std::uint64_t n) {
   number = n;
   exited = false;
   mbarriers.clear();
+  std::fill(groups.begin(), groups.end(), WarpGroup{});
   for (auto& arrived : arrived_) arrived.clear();
   const LaunchShape& shape = worker.launch.shape;
   position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);

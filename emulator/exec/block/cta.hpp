@@ -4,6 +4,7 @@
 
 #include "emulator/exec/block/barriers.hpp"
 #include "emulator/exec/block/repetition.hpp"
+#include "emulator/exec/block/warp_groups.hpp"
 #include "emulator/exec/block/worker.hpp"
 #include "emulator/exec/memory/guarded_memory.hpp"
 
@@ -54,6 +55,7 @@ struct Cta {
   std::byte* local = nullptr;        ///< of thread 0; thread i at i * local_stride
   std::uint64_t local_bytes = 0;     ///< per thread: more than the program's after its stack has grown
   std::uint64_t local_stride = 0;    ///< distance between the local memories of consecutive threads
+  std::vector<WarpGroup> groups;     ///< of four warps
   std::set<std::uint64_t> mbarriers; ///< for synccheck: offsets of the valid ones
   bool exited = false;               ///< all its warps have
   Cluster* cluster = nullptr;        ///< the cluster of this CTA; usually it has no other CTA

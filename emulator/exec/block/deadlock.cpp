@@ -6,6 +6,7 @@
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/faults.hpp"
 #include "emulator/exec/block/membermasks.hpp"
+#include "emulator/exec/block/sync_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,9 @@ public:
     if (warp.state == WarpState::at_barrier)
       enter(warp, warp.live, warp.next - 1,
             fmt::format("warp {} waits at barrier {} (line {})", warp.index, warp.barrier, line(warp.next - 1)));
+    else if (warp.state == WarpState::in_group)
+      enter(warp, warp.live, warp.next - 1,
+            fmt::format("warp {} waits for its warp group (line {})", warp.index, line(warp.next - 1)));
     else if (warp.state != WarpState::done)
       paths(warp);
   }

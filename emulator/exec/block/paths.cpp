@@ -85,9 +85,12 @@ const Op* next_path(Warp* warp) {
   Choice choice = choose(warp);
   if (choice.highest == kNone && choice.highest_met == kNone && arrive_parked(warp)) choice = choose(warp);
   if (warp->state == WarpState::trapped) return nullptr;
-  if (choice.highest != kNone) return take(warp, choice.highest);
-  if (choice.highest_met != kNone) return take(warp, choice.highest_met);
-  return stop(warp, WarpState::stuck);
+  const std::size_t chosen = choice.highest != kNone ? choice.highest : choice.highest_met;
+  if (chosen == kNone) return stop(warp, WarpState::stuck);
+  const Op* const next = take(warp, chosen);
+  if (warp->state != WarpState::in_group) return next;
+  warp->next = next; // the instruction at which its lanes met waits for other warps
+  return nullptr;
 }
 
 void change_path(Warp* warp) {

@@ -73,6 +73,7 @@ bool Repetition::quiet(const Warp& warp) {
   case WarpState::done: return true;
   case WarpState::ready: return repeats();
   case WarpState::at_barrier:
+  case WarpState::in_group:
   case WarpState::stuck: return repeats() || !ran;
   case WarpState::trapped: break;
   }

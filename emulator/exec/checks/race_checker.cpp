@@ -4,6 +4,7 @@
 
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/access/tensor_copy.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/checks/race/stored_values.hpp"
 #include "emulator/exec/memory/memory.hpp"
@@ -164,17 +165,23 @@ void RaceChecker::arrive(race::Block& block, std::uint32_t warp, const std::vect
 
 // The objects at which copies of this instruction complete, before they do.
 void RaceChecker::copies_complete(const WarpStep& step, Begun& begun) {
-  const bool bulk = step.op->run == bulk_copy;
-  const Op* const object_op = step.op + (bulk ? 2 : 1);
+  const bool bulk = step.op->run == bulk_copy, tensor = step.op->run == tensor_copy;
+  const Op* const object_op = step.op + (tensor ? 3 : bulk ? 2 : 1);
   auto* const warp = const_cast<Warp*>(step.warp);
+  const TensorSite* const site = tensor ? &program_.tensors[step.op->extra] : nullptr;
+  const bool multicast = tensor ? site->multicast : bulk && (step.op->extra & kMulticast) != 0;
+  const auto bytes_of = [&](int lane) -> std::uint32_t {
+    if (tensor) return bytes_of_tensor_copy(step.op, warp, lane);
+    return bulk ? row<std::uint32_t>(warp, step.op->src[1])[lane] : step.op->site->lane_bytes;
+  };
   const Cluster& cluster = *step.warp->cta->cluster;
   std::map<const std::byte*, Mbarrier> now;
   for (const int lane : EachLane(step.mask)) {
     const std::byte* const at = reach(warp, *object_op->site, address_in(object_op, warp, lane), 8, lane);
     const Cta* const owner = at != nullptr ? cluster.owner(at) : nullptr;
     if (owner == nullptr) continue;
-    const bool multicast = bulk && (step.op->extra & kMulticast) != 0;
-    const unsigned chosen = multicast ? row<std::uint16_t>(warp, step.op[1].src[1])[lane] : 1u << owner->rank;
+    const std::uint32_t mask = tensor ? site->mask : step.op[1].src[1];
+    const unsigned chosen = multicast ? row<std::uint16_t>(warp, mask)[lane] : 1u << owner->rank;
     for (const Cta* const cta : cluster.ctas) {
       if ((chosen >> cta->rank & 1) == 0) continue;
       const std::byte* const place = cta->shared + (at - owner->shared);
@@ -182,7 +189,7 @@ void RaceChecker::copies_complete(const WarpStep& step, Begun& begun) {
       std::memcpy(&bits, place, sizeof bits);
       Mbarrier& object = now.try_emplace(place, Mbarrier(bits)).first->second;
       const bool odd = object.odd_phase();
-      object.complete(bulk ? row<std::uint32_t>(warp, step.op->src[1])[lane] : step.op->site->lane_bytes);
+      object.complete(bytes_of(lane));
       begun.objects.push_back(
           {lane, cta->number, static_cast<std::uint64_t>(place - cta->shared), object.odd_phase() != odd});
     }

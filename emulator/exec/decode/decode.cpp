@@ -188,6 +188,9 @@ bool is_step(const isa::Spelling& spelling) {
   case isa::Family::bulk_copy:
   case isa::Family::async_store:
   case isa::Family::bulk_store:
+  case isa::Family::group_multiply:
+  case isa::Family::group_order:
+  case isa::Family::tensor_copy:
   case isa::Family::cluster_barrier: return true;
   case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
   default: return false;
@@ -318,6 +321,10 @@ void Decoder::lower(const isa::Spelling& spelling) {
   case isa::Family::matrix_transpose: transpose_matrix(spelling); break;
   case isa::Family::fragment_transfer: transfer_fragment(spelling); break;
   case isa::Family::matrix_multiply: multiply_matrices(spelling); break;
+  case isa::Family::group_multiply: multiply_by_group(spelling); break;
+  case isa::Family::group_order: emit(no_op); break; // multiplications are complete when they have been issued
+  case isa::Family::tensor_copy: copy_by_tensor_map(spelling); break;
+  case isa::Family::tensor_map: change_tensor_map(spelling); break;
   }
 }
 

@@ -135,6 +135,10 @@ private:
   void bulk_copy(const isa::Spelling& spelling);
   void async_store(const isa::Spelling& spelling);
   void bulk_store(const isa::Spelling& spelling);
+  // lower_tensor.cpp
+  void copy_by_tensor_map(const isa::Spelling& spelling);
+  void change_tensor_map(const isa::Spelling& spelling);
+  // lower_cluster.cpp
   void cluster_barrier(const isa::Spelling& spelling);
   void map_address(const isa::Spelling& spelling);
   void cta_rank(const isa::Spelling& spelling);
@@ -147,6 +151,7 @@ private:
   void transpose_matrix(const isa::Spelling& spelling);
   void transfer_fragment(const isa::Spelling& spelling);
   void multiply_matrices(const isa::Spelling& spelling);
+  void multiply_by_group(const isa::Spelling& spelling);
   void take_registers(const ir::Operand& operand, isa::Type type, bool written, std::array<std::uint32_t, 8>& rows);
 
   // lower_control.cpp

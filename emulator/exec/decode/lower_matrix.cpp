@@ -319,4 +319,39 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
   emit(level_.matrix(multiplication(spelling, s)), {}, {0, 0, 0, file_.constant(4, kFullMask)}).matrix = &s;
 }
 
+// Operands: D, A, B, metadata and selector of a sparse A, the predicate of D, signs of A and B, which are transposed.
+void Decoder::multiply_by_group(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  const std::vector<MatrixElement> types = element_types(spelling);
+  const Size size = size_of(spelling);
+  GroupSite& s = program_->group_matrices.emplace_back();
+  s.d = types[0], s.a = types[1], s.b = types[2];
+  s.n = size.n, s.k = s.a == MatrixElement::b1 ? size.k / kWordOfBits : size.k;
+  s.sparse = spelling.has(Word::w_sp);
+  s.saturate = spelling.has(Word::w_satfinite);
+  s.a_in_registers = operands[1].kind == ir::OperandKind::vector;
+  std::size_t n = 0;
+  for (const ir::Operand& element : s.a_in_registers ? function_.elements(operands[1]) : std::span<const ir::Operand>{})
+    s.a_rows[n++] = source(element, Type::b32, false);
+  if (!s.a_in_registers) s.a_descriptor = source(operands[1], Type::b64, false);
+  s.b_descriptor = source(operands[2], Type::b64, false);
+  for (const ir::Operand& element : function_.elements(operands[0]))
+    s.d_rows.push_back(destination(element, Type::b32, false));
+  n = 3;
+  if (s.sparse) {
+    constexpr int kRowsOfWarp = 16;
+    s.metadata = source(operands[n++], Type::b32, false);
+    s.groups = sparse_groups(s.a, kRowsOfWarp, s.k, static_cast<int>(constant_value(operands[n++], Type::u32)));
+  }
+  s.accumulate = source_predicate(operands[n++]);
+  const auto next = [&] { return static_cast<std::int32_t>(constant_value(operands[n++], Type::s32)); };
+  if (n < operands.size()) s.negate_a = next() < 0, s.negate_b = next() < 0;
+  if (n < operands.size() && !s.a_in_registers) s.a_transposed = next() != 0;
+  if (n < operands.size()) s.b_transposed = next() != 0;
+  const Kind kind = s.a == MatrixElement::b1 ? Kind::group_bits
+                    : is_integer(s.a)        ? Kind::group_integers
+                                             : Kind::group_floats;
+  emit_main(level_.matrix(kind), {}, {0, 0, 0, file_.constant(4, kFullMask)}).group = &s;
+}
+
 } // namespace warplens::exec

@@ -4,6 +4,7 @@
 #include "emulator/exec/matrix/matrix_handlers.hpp"
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/collisions.hpp"
+#include "emulator/exec/matrix/group_handlers.hpp"
 #include "emulator/exec/matrix/multiply_handlers.hpp"
 
 #include <cstring>
@@ -153,6 +154,9 @@ Handler matrix_handler(MatrixHandler kind) {
   case Kind::transpose: return by_whole_warp<transpose>;
   case Kind::load_fragment: return by_whole_warp<load_fragment>;
   case Kind::store_fragment: return by_whole_warp<store_fragment>;
+  case Kind::group_floats:
+  case Kind::group_integers:
+  case Kind::group_bits: return group_handler(kind);
   default: return multiply_handler(kind);
   }
 }

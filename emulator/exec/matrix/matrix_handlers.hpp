@@ -24,7 +24,10 @@ enum class MatrixHandler : std::uint8_t {
   multiply_doubles_down,
   multiply_doubles_up,
   multiply_integers,
-  multiply_bits
+  multiply_bits,
+  group_floats, ///< wgmma.mma_async
+  group_integers,
+  group_bits
 };
 
 } // namespace warplens::exec

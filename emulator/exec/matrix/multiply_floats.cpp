@@ -12,35 +12,18 @@
 //
 // Ordinary numbers are summed in vectors of rows, in 32 bits; all others element by element.
 #include "emulator/exec/lanes/lanes.hpp"
-#include "emulator/exec/matrix/matrix_tiles.hpp"
+#include "emulator/exec/matrix/element_sum.hpp"
 #include "emulator/exec/matrix/multiply_handlers.hpp"
-
-#include <algorithm>
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
 namespace {
 
-using isa::Type;
-using isa::WARPLENS_LEVEL::narrowed;
 using isa::WARPLENS_LEVEL::Rounding;
-using isa::WARPLENS_LEVEL::widened_value;
-
-constexpr Word32 kInfinity = 0x7f800000u, kNan = 0x7fffffffu;
-constexpr int kBias = 127, kAbove = 255; ///< the exponent of infinities and NaNs
-constexpr int kKept = 25;                ///< bits of a product below the largest exponent
-constexpr int kNone = -1000;             ///< the exponent of 0; two of them are far below all others
-
-Word32 bits_of(float x) { return std::bit_cast<Word32>(x); }
-Word32 magnitude_of(float x) { return bits_of(x) & 0x7fffffffu; }
 
 // The least exponent of a normal number of an element; subnormals have the same. With a bias of 127, as all here.
 int smallest_of(MatrixElement e) {
   return e == MatrixElement::bf16 || e == MatrixElement::tf32 || e == MatrixElement::f32 ? 1 : kBias - 14;
-}
-int exponent_of(float x, int smallest) {
-  const Word32 magnitude = magnitude_of(x);
-  return magnitude == 0 ? kNone : std::max(static_cast<int>(magnitude >> 23), smallest);
 }
 
 // The range of exponents of numbers other than 0.
@@ -230,60 +213,16 @@ template <bool halves> bool add_ordinary_block(Product& p, const std::uint8_t* o
 
 // ---- any numbers
 
-// The result of infinities and NaNs among the products and the accumulator of one element.
-struct Exceptions {
-  bool nan = false, up = false, down = false;
-  void see(float x) {
-    nan = nan || magnitude_of(x) > kInfinity;
-    up = up || bits_of(x) == kInfinity;
-    down = down || bits_of(x) == (kInfinity | 0x80000000u);
-  }
-  [[nodiscard]] float instead_of(float sum) const {
-    if (nan || (up && down)) return std::bit_cast<float>(kNan);
-    return up ? std::bit_cast<float>(kInfinity) : down ? -std::bit_cast<float>(kInfinity) : sum;
-  }
-};
-
-// Truncated to single precision; infinity beyond its range.
-float cut_off(double x) {
-  const auto nearest = static_cast<float>(x);
-  const bool beyond = __builtin_fabs(x) >= 0x1p128, grown = __builtin_fabs(double{nearest}) > __builtin_fabs(x);
-  return beyond || !grown ? nearest + 0.0f : std::bit_cast<float>(bits_of(nearest) - 1);
-}
-float as_half(double x) {
-  const Word32 h = narrowed<Type::f16, Rounding::nearest>(x);
-  return widened_value<Type::f16>((h & 0x7fff) == 0 ? 0 : h);
-}
-double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
-
 float add_element(const Product& p, const std::uint8_t* order, int row, int column) {
   const MatrixSite& s = p.site;
-  const float c = p.c[column * s.m + row];
-  Exceptions exceptions;
-  exceptions.see(c);
-  const int own = exponent_of(c, p.smallest_sum());
-  int peak = own < kAbove ? own : kNone;
-  float factors[2][kMostDepth];
-  int count = 0;
+  ElementSum sum(p.smallest_factor(), p.smallest_factor(), kKept);
+  sum.accumulate(p.c[column * s.m + row], p.smallest_sum());
   for (int i = 0; i < s.block; ++i) {
     const int k = order[i];
     if (s.sparse && (p.present[k] >> row & 1) == 0) continue;
-    const float x = p.a.value[k * s.m + row], y = p.b.value[k * s.n + column];
-    const int in_x = exponent_of(x, p.smallest_factor()), in_y = exponent_of(y, p.smallest_factor());
-    if (in_x >= kAbove || in_y >= kAbove) {
-      exceptions.see(x * y);
-    } else if (in_x != kNone && in_y != kNone) {
-      peak = std::max(peak, in_x + in_y - kBias);
-      factors[0][count] = x;
-      factors[1][count++] = y;
-    }
+    sum.add(p.a.value[k * s.m + row], p.b.value[k * s.n + column]);
   }
-  if (peak == kNone) return exceptions.instead_of(0);
-  const double scale = power_of_two(kKept + kBias - peak), unit = power_of_two(peak - kBias - kKept);
-  std::int64_t sum = own < kAbove ? static_cast<std::int64_t>(c * scale) : 0;
-  for (int i = 0; i < count; ++i) sum += static_cast<std::int64_t>(double{factors[0][i]} * factors[1][i] * scale);
-  const double exact = static_cast<double>(sum) * unit;
-  return exceptions.instead_of(p.halves ? as_half(exact) : cut_off(exact));
+  return sum.result(p.halves);
 }
 
 // ---- the whole product

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "emulator/exec/memory/address_space.hpp"
+#include "emulator/exec/state/group_site.hpp"
 #include "emulator/exec/state/matrix_site.hpp"
+#include "emulator/exec/state/tensor_site.hpp"
 #include "emulator/exec/state/texture_site.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/ir/block_dependence.hpp"
@@ -111,6 +113,8 @@ struct Program {
   std::deque<MemorySite> sites;
   std::deque<TextureSite> textures;
   std::deque<MatrixSite> matrices;
+  std::deque<GroupSite> group_matrices;
+  std::deque<TensorSite> tensors;
   std::deque<FragmentTransfer> fragments;
   std::vector<CountedBlock> blocks;
   std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter

@@ -31,6 +31,8 @@ struct Trap {
     invalid_texture,
     invalid_mbarrier,
     invalid_copy,
+    invalid_tensor_copy, ///< a GPU raises an illegal instruction
+    invalid_group,       ///< an instruction of a warp group
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

@@ -19,6 +19,7 @@ struct Warp;
 struct Op;
 struct MemorySite;
 struct MatrixSite;
+struct GroupSite;
 struct Cta;
 struct Worker;
 struct Paths;
@@ -39,6 +40,7 @@ struct Op {
     const Op* target = nullptr; ///< of a branch
     const MemorySite* site;     ///< of a memory instruction
     const MatrixSite* matrix;   ///< of a multiplication of matrices
+    const GroupSite* group;     ///< of a multiplication by a warp group
   };
 };
 static_assert(sizeof(Op) == 64);
@@ -46,6 +48,7 @@ static_assert(sizeof(Op) == 64);
 enum class WarpState : std::uint8_t {
   ready,
   at_barrier, ///< the whole warp
+  in_group,   ///< waits for the other warps of its warp group: warp_groups.hpp
   stuck,      ///< all its lanes are parked: see paths.hpp
   done,
   trapped

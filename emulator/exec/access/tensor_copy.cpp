@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the manual leaves open is as on an H200 (tests/data/hardware/tensor_copies.jsonl): which copies are illegal
+// instructions, what lies beyond the tensor, how stores end, what the mbarrier is told.
+#include "emulator/exec/access/tensor_copy.hpp"
+
+#include "emulator/exec/access/atomics.hpp"
+#include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/block/control.hpp"
+#include "emulator/exec/state/tensor_map.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace warplens::exec {
+
+namespace {
+
+using Action = TensorSite::Action;
+using Operation = TensorSite::Operation;
+using Type = TensorMap::Type;
+
+constexpr std::int64_t kUnit = 16;
+constexpr unsigned kSharedAlignment = 128;
+constexpr std::size_t kMostRow = 256 * 32; ///< bytes of a row: of an interleave of 32 bytes
+
+isa::Spelling reduction(Operation operation, Type type) {
+  using isa::Word;
+  constexpr Word kOperations[] = {Word::none,  Word::w_add,  Word::w_min, Word::w_max, Word::w_inc,
+                                  Word::w_dec, Word::w_and_, Word::w_or_, Word::w_xor_};
+  using T = isa::Type;
+  constexpr T kTypes[] = {T::none, T::none, T::u32,  T::s32, T::u64, T::s64, T::f16,
+                          T::f32,  T::f64,  T::bf16, T::f32, T::f32, T::f32};
+  isa::Spelling s;
+  s.form.add(kOperations[static_cast<int>(operation)]);
+  s.form.add(isa::word_of(kTypes[static_cast<int>(type)]));
+  return s;
+}
+
+// The reductions that an H200 has.
+bool has_reduction(Operation operation, Type type) {
+  const auto any = [&](std::initializer_list<Type> types) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  switch (operation) {
+  case Operation::add: return !any({Type::u8, Type::u16, Type::s64});
+  case Operation::min:
+  case Operation::max: return any({Type::u32, Type::s32, Type::u64, Type::s64, Type::f16, Type::bf16});
+  case Operation::inc:
+  case Operation::dec: return any({Type::u32});
+  default: return any({Type::u32, Type::s32, Type::u64});
+  }
+}
+
+// Singles become tf32: to the nearest, to the even one of two.
+void round_to_tf32(std::byte* at, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, at + i, sizeof word);
+    word = (word & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (word + 0xfff + (word >> 13 & 1)) & ~0x1fffu;
+    std::memcpy(at + i, &word, sizeof word);
+  }
+}
+
+// What a map makes of a box: elements, and how its rows lie in shared memory.
+struct Box {
+  std::array<std::int64_t, 5> counts{};
+  std::int64_t size = 0; ///< bytes of an element, or of a slice of channels
+  std::int64_t span = 0; ///< of the swizzle
+  std::int64_t pitch = 0, rows = 0;
+
+  explicit Box(const TensorMap& map) : size(map.interleave == 0 ? map.element_bytes() : kUnit * map.interleave) {
+    const auto rank = static_cast<std::size_t>(map.rank);
+    for (std::size_t d = 0; d < counts.size(); ++d) {
+      const std::uint32_t step = d == 0 ? 1 : map.steps[d];
+      counts[d] = d < rank ? (map.box[d] + step - 1) / step : 1;
+    }
+    // One slice of channels, whatever the box says.
+    if (map.interleave != 0 && !map.pixels) counts[rank - 2] = 1;
+    span = map.swizzle == 0 ? 0 : kUnit << map.swizzle;
+    pitch = std::max(counts[0] * size, span);
+    rows = map.pixels ? map.pixel_count : 1;
+    for (std::size_t d = 1; !map.pixels && d < counts.size(); ++d) rows *= counts[d];
+  }
+  /// That the mbarrier is told of.
+  [[nodiscard]] std::uint32_t bytes() const { return static_cast<std::uint32_t>(rows * counts[0] * size); }
+};
+
+// A copy by one lane.
+class TensorCopy {
+public:
+  TensorCopy(const Op* op, Warp* warp, int lane)
+      : op_(op), warp_(warp), lane_(lane), site_(warp->cta->program.tensors[op->extra]) {
+    for (std::size_t d = 0; d < site_.dimensions; ++d) start_[d] = row<std::int32_t>(warp, site_.coordinate[d])[lane];
+    for (std::size_t d = 0; site_.pixels && d + 2 < site_.dimensions; ++d)
+      offset_[d] = loads() ? row<std::uint16_t>(warp, site_.offset[d])[lane] : 0;
+  }
+
+  bool run() {
+    if (!read_map() || !is_legal()) return false;
+    if (site_.action == Action::prefetch) return true;
+    const std::uint64_t address = address_in(op_ + 2, warp_, lane_);
+    Reached to;
+    if (!reach(op_ + 2, warp_, lane_, address, static_cast<std::uint64_t>(box_->rows * box_->pitch), kSharedAlignment,
+               to))
+      return false;
+    if (to.bytes == nullptr) return true; // dropped
+    const Cta* const owner = warp_->cta->cluster->owner(to.bytes);
+    if (owner == nullptr) return stop(Trap::Kind::invalid_copy, "its place must be in shared memory");
+    find_tensor();
+    if (!site_.multicast) return copy(*owner, to) && complete(*owner);
+    return to_each_cta(*owner, to);
+  }
+
+private:
+  [[nodiscard]] bool loads() const { return site_.action == Action::load; }
+  bool stop(Trap::Kind kind, std::string why) {
+    stop_with(op_, warp_, kind, Mask{1} << lane_, std::move(why));
+    return false;
+  }
+  bool illegal(std::string why) { return stop(Trap::Kind::invalid_tensor_copy, std::move(why)); }
+
+  bool read_map() {
+    constexpr unsigned kAlignment = 64;
+    Reached at;
+    if (!reach(op_, warp_, lane_, address_in(op_, warp_, lane_), TensorMap::kBytes, kAlignment, at)) return false;
+    TensorMap::Words words{};
+    if (at.bytes != nullptr) std::memcpy(words.data(), at.bytes, sizeof words);
+    if (!TensorMap::is_valid(words)) return illegal("there is no tensor map at its address");
+    map_ = TensorMap::decoded(words);
+    box_.emplace(map_);
+    if (map_.rank != site_.dimensions)
+      return illegal(
+          fmt::format("the tensor map has {} dimensions, but the instruction {}", map_.rank, site_.dimensions));
+    if (map_.pixels != site_.pixels)
+      return illegal(map_.pixels ? "the tensor map is one of im2col" : "the tensor map is not one of im2col");
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t last_of_box(std::size_t d) const {
+    return static_cast<std::int64_t>(map_.sizes[d + 1]) - 1 + map_.upper[d];
+  }
+
+  bool is_legal() {
+    if (map_.interleave == 0 && start_[0] * box_->size % kUnit != 0)
+      return illegal(fmt::format("its innermost coordinate, {}, is not at a multiple of 16 bytes", start_[0]));
+    const bool writes = site_.action == Action::store || site_.action == Action::reduce;
+    for (std::size_t d = 0; writes && d < site_.dimensions; ++d)
+      if (start_[d] < 0) return illegal(fmt::format("it writes from a negative coordinate, {}, on", start_[d]));
+    for (std::size_t d = 0; map_.pixels && d + 2 < site_.dimensions; ++d) {
+      if (start_[d + 1] < map_.lower[d] || start_[d + 1] > last_of_box(d))
+        return illegal(fmt::format("its coordinate {} is outside the bounding box, {} to {}", start_[d + 1],
+                                   map_.lower[d], last_of_box(d)));
+      if (writes && (map_.lower[d] != 0 || map_.upper[d] != 0))
+        return illegal("it writes pixels of a bounding box that is not the whole tensor");
+    }
+    if (site_.action != Action::reduce || has_reduction(site_.operation, map_.type)) return true;
+    return illegal("there is no such reduction of the type of the tensor");
+  }
+
+  // Whether the whole tensor is in one allocation, so that its rows need not be looked up.
+  void find_tensor() {
+    if (site_.action == Action::reduce) reducer_ = reducer(reduction(site_.operation, map_.type));
+    std::uint64_t last = (map_.sizes[0] * static_cast<std::uint64_t>(box_->size) + kUnit - 1) / kUnit * kUnit;
+    for (std::size_t d = 1; d < site_.dimensions; ++d) last += (map_.sizes[d] - 1) * map_.strides[d - 1];
+    const Worker::Region& known = warp_->worker->regions[op_[1].site->index];
+    const std::uint64_t end = map_.address + last;
+    whole_ = end >= map_.address && !warp_->worker->launch.tools.memcheck &&
+             ((map_.address >= known.begin && end <= known.end) ||
+              warp_->worker->find_region(op_[1].site->index, map_.address, end));
+  }
+
+  bool to_each_cta(const Cta& owner, const Reached& to) {
+    const std::vector<Cta*>& ctas = warp_->cta->cluster->ctas;
+    const unsigned mask = row<std::uint16_t>(warp_, site_.mask)[lane_];
+    if (mask >> ctas.size() != 0)
+      return stop(Trap::Kind::invalid_copy,
+                  fmt::format("its mask {:#06x} names blocks outside the cluster of {} blocks", mask, ctas.size()));
+    for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
+      if ((mask >> rank & 1) == 0) continue;
+      Reached there = to;
+      there.bytes = ctas[rank]->shared + (to.bytes - owner.shared);
+      if (!copy(*ctas[rank], there) || !complete(*ctas[rank])) return false;
+    }
+    return true;
+  }
+
+  bool complete(const Cta& cta) {
+    if (!loads()) return true;
+    return complete_bytes(op_ + 3, warp_, lane_, &cta, site_.multicast, box_->bytes());
+  }
+
+  bool copy(const Cta& cta, const Reached& to) {
+    shared_ = cta.shared;
+    in_shared_ = to.bytes - cta.shared;
+    observe_run(op_ + 2, warp_, to, static_cast<std::uint64_t>(box_->rows * box_->pitch));
+    return map_.pixels ? copy_pixels() : copy_box();
+  }
+
+  // The rows of a box follow each other.
+  bool copy_box() {
+    std::array<std::int64_t, 5> i{};
+    for (std::int64_t row = 0; row < box_->rows; ++row) {
+      std::array<std::int64_t, 5> at{};
+      for (std::size_t d = 0; d < site_.dimensions; ++d) at[d] = start_[d] + i[d] * (d == 0 ? 1 : map_.steps[d]);
+      if (!copy_row(at, row * box_->pitch)) return false;
+      for (std::size_t d = 1; d < i.size() && ++i[d] == box_->counts[d]; ++d) i[d] = 0;
+    }
+    return true;
+  }
+
+  // Channels of pixels: from one to the next in a bounding box, then in the next image.
+  bool copy_pixels() {
+    std::array<std::int64_t, 5> at = start_;
+    const std::size_t inner = site_.dimensions - 2u;
+    for (std::int64_t pixel = 0; pixel < box_->rows; ++pixel) {
+      std::array<std::int64_t, 5> from = at;
+      for (std::size_t d = 0; d < inner; ++d) from[d + 1] += offset_[d];
+      if (!copy_row(from, pixel * box_->pitch)) return false;
+      bool more = false;
+      for (std::size_t d = 0; d < inner && !more; ++d) {
+        at[d + 1] += map_.steps[d + 1];
+        more = at[d + 1] <= last_of_box(d);
+        if (!more) at[d + 1] = map_.lower[d];
+      }
+      if (!more) ++at[inner + 1];
+    }
+    return true;
+  }
+
+  // Elements from `at` on, between the row's place in shared memory and the tensor.
+  bool copy_row(const std::array<std::int64_t, 5>& at, std::int64_t offset) {
+    bool inside = true;
+    auto address = static_cast<std::int64_t>(map_.address) + at[0] * box_->size;
+    for (std::size_t d = 1; d < site_.dimensions; ++d) {
+      inside = inside && at[d] >= 0 && at[d] < static_cast<std::int64_t>(map_.sizes[d]);
+      address += at[d] * static_cast<std::int64_t>(map_.strides[d - 1]);
+    }
+    const std::int64_t bytes = box_->counts[0] * box_->size;
+    auto end = static_cast<std::int64_t>(map_.sizes[0]) * box_->size;
+    if (!loads()) end = (end + kUnit - 1) / kUnit * kUnit; // whole units are written
+    const std::int64_t first = std::clamp<std::int64_t>(-at[0] * box_->size, 0, bytes),
+                       last = inside ? std::clamp<std::int64_t>(end - at[0] * box_->size, first, bytes) : first;
+    std::byte* memory = nullptr;
+    if (last > first && !find_row(static_cast<std::uint64_t>(address + first), last - first, memory)) return false;
+    if (loads())
+      load_row(memory, offset, first, last);
+    else if (memory != nullptr)
+      store_row(memory, offset, first, last);
+    return true;
+  }
+
+  bool find_row(std::uint64_t address, std::int64_t bytes, std::byte*& memory) {
+    Reached at{reinterpret_cast<std::byte*>(address), isa::Space::global, address};
+    if (!whole_ && !reach(op_ + 1, warp_, lane_, address, static_cast<std::uint64_t>(bytes), 1, at)) return false;
+    memory = at.bytes;
+    if (memory != nullptr) observe_run(op_ + 1, warp_, at, static_cast<std::uint64_t>(bytes));
+    return true;
+  }
+
+  // The swizzle permutes units of 16 bytes by bits of their address in shared memory.
+  [[nodiscard]] std::byte* unit(std::int64_t offset) const {
+    const std::int64_t at = in_shared_ + offset;
+    return shared_ + (box_->span == 0 ? at : at ^ ((at >> 3) & (box_->span - kUnit)));
+  }
+
+  void load_row(const std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
+    alignas(64) std::byte row[kMostRow];
+    const std::int64_t bytes = box_->counts[0] * box_->size;
+    fill(row, 0, memory == nullptr ? bytes : first);
+    if (memory != nullptr) {
+      std::memcpy(row + first, memory, static_cast<std::size_t>(last - first));
+      if (map_.type == Type::tf32 || map_.type == Type::tf32_ftz) round_to_tf32(row + first, last - first);
+      fill(row, last, bytes);
+    }
+    if (box_->span == 0) return void(std::memcpy(unit(offset), row, static_cast<std::size_t>(bytes)));
+    for (std::int64_t i = 0; i < bytes; i += kUnit) std::memcpy(unit(offset + i), row + i, kUnit);
+  }
+
+  // The NaN is the same for all types: halfwords 7ff7.
+  void fill(std::byte* row, std::int64_t first, std::int64_t last) const {
+    for (std::int64_t i = first; i < last; ++i)
+      row[i] = !map_.fill_nan ? std::byte{0} : i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
+  }
+
+  void store_row(std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
+    alignas(64) std::byte row[kMostRow];
+    for (std::int64_t i = first / kUnit * kUnit; i < last; i += kUnit) std::memcpy(row + i, unit(offset + i), kUnit);
+    if (reducer_ == nullptr) return void(std::memcpy(memory, row + first, static_cast<std::size_t>(last - first)));
+    const int element = map_.element_bytes();
+    for (std::int64_t i = first; i < last; i += element) reducer_(memory + (i - first), row + i, !warp_->worker->alone);
+  }
+
+  const Op* op_;
+  Warp* warp_;
+  int lane_;
+  const TensorSite& site_;
+  TensorMap map_;
+  std::array<std::int64_t, 5> start_{};
+  std::array<std::int64_t, 3> offset_{};
+  std::optional<Box> box_;
+  Reducer reducer_ = nullptr;
+  bool whole_ = false;
+  std::byte* shared_ = nullptr; ///< of the block
+  std::int64_t in_shared_ = 0;  ///< where the copy begins
+};
+
+template <class Value> const Op* replace_field(const Op* op, Warp* warp) {
+  constexpr unsigned kAlignment = 64;
+  for (const int lane : EachLane(acting(op, warp))) {
+    Reached at;
+    if (!reach(op, warp, lane, address_in(op, warp, lane), TensorMap::kBytes, kAlignment, at)) return nullptr;
+    if (at.bytes == nullptr) continue;
+    TensorMap::Words words{};
+    std::memcpy(words.data(), at.bytes, sizeof words);
+    const std::uint64_t value = row<Value>(warp, op->src[1])[lane];
+    if (!replace(words, static_cast<TensorField>(op->extra & 0xff), op->extra >> 8, value))
+      return stop_with(op, warp, Trap::Kind::invalid_tensor_copy, Mask{1} << lane,
+                       fmt::format("a tensor map cannot have the value {:#x} in this field", value));
+    std::memcpy(at.bytes, words.data(), sizeof words);
+  }
+  return op + 1;
+}
+
+} // namespace
+
+const Op* tensor_copy(const Op* op, Warp* warp) {
+  for (const int lane : EachLane(acting(op, warp)))
+    if (!TensorCopy(op, warp, lane).run()) return nullptr;
+  const Action action = warp->cta->program.tensors[op->extra].action;
+  return op + (action == Action::load ? 4 : action == Action::prefetch ? 2 : 3);
+}
+
+std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane) {
+  const std::byte* const at = reach(warp, *op->site, address_in(op, warp, lane), TensorMap::kBytes, lane);
+  if (at == nullptr) return 0;
+  TensorMap::Words words{};
+  std::memcpy(words.data(), at, sizeof words);
+  return TensorMap::is_valid(words) ? Box(TensorMap::decoded(words)).bytes() : 0;
+}
+
+const Op* replace_in_map(const Op* op, Warp* warp) { return replace_field<std::uint32_t>(op, warp); }
+const Op* replace_in_map_64(const Op* op, Warp* warp) { return replace_field<std::uint64_t>(op, warp); }
+
+// All threads of the warp name the same addresses.
+const Op* copy_map(const Op* op, Warp* warp) {
+  constexpr unsigned kAlignment = 64;
+  const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 2;
+  const int lane = __builtin_ctz(mask);
+  Reached to, from;
+  if (!reach(op, warp, lane, address_in(op, warp, lane), TensorMap::kBytes, kAlignment, to) ||
+      !reach(op + 1, warp, lane, address_in(op + 1, warp, lane), TensorMap::kBytes, kAlignment, from))
+    return nullptr;
+  if (to.bytes != nullptr && from.bytes != nullptr) std::memcpy(to.bytes, from.bytes, TensorMap::kBytes);
+  return op + 2;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sum of products and an accumulator, of any numbers, element by element: docs/numerics.md has the rule. Included
+// only by files that are compiled once per level.
+//
+//   ElementSum sum(1, 1, kKept);
+//   sum.add(a0, b0); sum.add(a1, b1); sum.accumulate(c, 1);  float d = sum.result(false);
+#pragma once
+
+#include "emulator/exec/matrix/matrix_tiles.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+constexpr Word32 kInfinity = 0x7f800000u, kNan = 0x7fffffffu;
+constexpr int kBias = 127, kAbove = 255; ///< the exponent of infinities and NaNs
+constexpr int kKept = 25;                ///< bits of a product below the largest exponent
+constexpr int kNone = -1000;             ///< the exponent of 0; two of them are far below all others
+
+inline Word32 bits_of(float x) { return std::bit_cast<Word32>(x); }
+inline Word32 magnitude_of(float x) { return bits_of(x) & 0x7fffffffu; }
+
+inline int exponent_of(float x, int smallest) {
+  const Word32 magnitude = magnitude_of(x);
+  return magnitude == 0 ? kNone : std::max(static_cast<int>(magnitude >> 23), smallest);
+}
+
+// The result of infinities and NaNs among the products and the accumulator of one element.
+struct Exceptions {
+  bool nan = false, up = false, down = false;
+  void see(float x) {
+    nan = nan || magnitude_of(x) > kInfinity;
+    up = up || bits_of(x) == kInfinity;
+    down = down || bits_of(x) == (kInfinity | 0x80000000u);
+  }
+  [[nodiscard]] float instead_of(float sum) const {
+    if (nan || (up && down)) return std::bit_cast<float>(kNan);
+    return up ? std::bit_cast<float>(kInfinity) : down ? -std::bit_cast<float>(kInfinity) : sum;
+  }
+};
+
+// Truncated to single precision; infinity beyond its range.
+inline float cut_off(double x) {
+  const auto nearest = static_cast<float>(x);
+  const bool beyond = __builtin_fabs(x) >= 0x1p128, grown = __builtin_fabs(double{nearest}) > __builtin_fabs(x);
+  return beyond || !grown ? nearest + 0.0f : std::bit_cast<float>(bits_of(nearest) - 1);
+}
+inline float as_half(double x) {
+  const Word32 h = isa::WARPLENS_LEVEL::narrowed<isa::Type::f16, isa::WARPLENS_LEVEL::Rounding::nearest>(x);
+  return isa::WARPLENS_LEVEL::widened_value<isa::Type::f16>((h & 0x7fff) == 0 ? 0 : h);
+}
+inline double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+class ElementSum {
+public:
+  /// `a`, `b`: the least exponents of factors that are normal numbers.
+  ElementSum(int a, int b, int kept) : a_(a), b_(b), kept_(kept) {}
+
+  void accumulate(float c, int smallest) {
+    exceptions_.see(c);
+    const int own = exponent_of(c, smallest);
+    if (own >= kAbove) return;
+    c_ = c;
+    peak_ = std::max(peak_, own);
+  }
+  void add(float x, float y) {
+    const int in_x = exponent_of(x, a_), in_y = exponent_of(y, b_);
+    if (in_x >= kAbove || in_y >= kAbove) {
+      exceptions_.see(x * y);
+    } else if (in_x != kNone && in_y != kNone) {
+      peak_ = std::max(peak_, in_x + in_y - kBias);
+      factors_[0][count_] = x;
+      factors_[1][count_++] = y;
+    }
+  }
+  [[nodiscard]] float result(bool half) const {
+    if (peak_ == kNone) return exceptions_.instead_of(0);
+    const double scale = power_of_two(kept_ + kBias - peak_), unit = power_of_two(peak_ - kBias - kept_);
+    auto sum = static_cast<std::int64_t>(c_ * scale);
+    for (int i = 0; i < count_; ++i) sum += static_cast<std::int64_t>(double{factors_[0][i]} * factors_[1][i] * scale);
+    const double exact = static_cast<double>(sum) * unit;
+    return exceptions_.instead_of(half ? as_half(exact) : cut_off(exact));
+  }
+
+private:
+  int a_, b_, kept_, peak_ = kNone, count_ = 0;
+  float c_ = 0;
+  Exceptions exceptions_;
+  float factors_[2][kMostDepth];
+};
+
+} // namespace warplens::exec::WARPLENS_LEVEL

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor maps: the 128 bytes that cuTensorMapEncodeTiled and its relatives write, and that copies by tensor map read.
+// Their layout is that of CUDA's driver (tests/data/hardware/tensor_maps.jsonl).
+//
+//   TensorMap map = TensorMap::decoded(words);  map.sizes[0]  // elements in the innermost dimension
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace warplens::exec {
+
+struct TensorMap {
+  static constexpr int kMostDimensions = 5;
+  static constexpr std::size_t kBytes = 128;
+  using Words = std::array<std::uint64_t, kBytes / 8>;
+
+  /// As CUtensorMapDataType.
+  enum class Type : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
+  static constexpr int kTypes = 13;
+
+  Type type{};
+  int rank = 1;
+  bool pixels = false; ///< im2col
+  std::uint64_t address = 0;
+  std::array<std::uint64_t, 5> sizes{1, 1, 1, 1, 1}; ///< in elements
+  std::array<std::uint64_t, 4> strides{};            ///< in bytes; of the second dimension first
+  std::array<std::uint32_t, 5> steps{1, 1, 1, 1, 1}; ///< element strides
+  std::array<std::uint32_t, 5> box{1, 1, 1, 1, 1};   ///< of pixels only the first: channels
+  std::array<int, 3> lower{}, upper{};               ///< of pixels: the corners of the bounding box
+  std::uint32_t pixel_count = 1;
+  int interleave = 0, swizzle = 0, promotion = 0; ///< as CUDA's enumerations: 0 none, then 16 and 32; 32, 64, 128 bytes
+  bool fill_nan = false;
+
+  [[nodiscard]] int element_bytes() const;
+  /// Bits of a number of a corner.
+  [[nodiscard]] int corner_bits() const { return rank <= 3 ? 16 : rank == 4 ? 8 : 5; }
+  /// Bytes of all elements of a box, as the map counts them.
+  [[nodiscard]] std::uint64_t box_bytes() const;
+  [[nodiscard]] Words encoded() const;
+  static TensorMap decoded(const Words& words);
+  /// Whether a driver can have made these words.
+  static bool is_valid(const Words& words);
+};
+
+/// Fields of tensormap.replace.
+enum class TensorField : std::uint8_t {
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode
+};
+/// Returns false if the map cannot have such a value; `index`: of the fields of each dimension.
+bool replace(TensorMap::Words& words, TensorField field, unsigned index, std::uint64_t value);
+
+} // namespace warplens::exec

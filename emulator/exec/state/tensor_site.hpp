@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A copy by tensor map: what the instruction says beyond its addresses.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace warplens::exec {
+
+struct TensorSite {
+  enum class Action : std::uint8_t { load, store, reduce, prefetch };
+  enum class Operation : std::uint8_t { none, add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+
+  Action action{};
+  Operation operation{}; ///< of reduce
+  bool pixels = false;   ///< .im2col, .im2col_no_offs
+  bool multicast = false;
+  std::uint8_t dimensions = 1;
+  std::array<std::uint32_t, 5> coordinate{}; ///< rows of s32
+  std::array<std::uint32_t, 3> offset{};     ///< rows of u16: of a load of pixels
+  std::uint32_t mask = 0;                    ///< row of u16: of multicast
+};
+
+} // namespace warplens::exec
