@@ -30,10 +30,12 @@ enum class IssueClass : std::uint8_t {
 #define ISSUE_CLASS(name, meaning) name,
 #include "model/statistics.def"
 };
-#define ISSUE_CLASS(name, meaning) +1
+#define ISSUE_CLASS(name, meaning) #name,
 constexpr std::size_t kIssueClasses =
+    std::initializer_list<std::string_view>{
 #include "model/statistics.def"
-    ;
+    }
+        .size();
 /// The name in device files and fields: "square_root".
 std::string_view to_string(IssueClass issue_class);
 /// Whether the special-function units execute all or most of it: reciprocal, roots, division, transcendental functions.

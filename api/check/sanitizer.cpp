@@ -173,7 +173,7 @@ void Sanitizer::finish(const exec::Launch& launch, const Checked& checked, exec:
   const bool told =
       checked.selected && result.trap && std::any_of(result.findings.begin(), result.findings.end(), stops_there);
   if (checked.selected)
-    for (exec::ToolFindingGroup& group : result.findings) add(message_of(launch, checked, std::move(group)));
+    for (const exec::ToolFindingGroup& group : result.findings) add(message_of(launch, checked, group));
   if (!result.trap || told) return;
   exec::ToolFindingGroup stop;
   stop.first.kind = Kind::stopped;
@@ -184,7 +184,7 @@ void Sanitizer::finish(const exec::Launch& launch, const Checked& checked, exec:
   stop.count = 1;
   const std::string why = exec::describe(*result.trap, launch).message;
   stop.first.detail = why.substr(0, why.find('\n'));
-  add(message_of(launch, checked, std::move(stop)));
+  add(message_of(launch, checked, stop));
 }
 
 /// Keeps where this launch allocated the blocks that remain on the device's heap.
@@ -263,7 +263,7 @@ std::string unwritten_part(const exec::ToolFinding& f) {
 } // namespace
 
 CheckMessage Sanitizer::message_of(const exec::Launch& launch, const Checked& checked,
-                                   exec::ToolFindingGroup group) const {
+                                   const exec::ToolFindingGroup& group) const {
   const exec::ToolFinding& f = group.first;
   CheckMessage m;
   m.kind = f.kind;

@@ -128,7 +128,8 @@ private:
   };
   [[nodiscard]] CheckThreads side_of(const exec::ThreadAccess& access, CheckMessage& message) const;
   void report_touch(exec::ToolFindings& findings, const Operation& operation);
-  CheckMessage message_of(const exec::Launch& launch, const Checked& checked, exec::ToolFindingGroup group) const;
+  CheckMessage message_of(const exec::Launch& launch, const Checked& checked,
+                          const exec::ToolFindingGroup& group) const;
   void describe_memory(const exec::Launch& launch, const exec::ThreadAccess& at, CheckMessage& message) const;
   void name_blocks(const exec::Launch& launch);
   void report_leaks(const exec::Heap* heap);

@@ -77,7 +77,7 @@ std::unique_ptr<Checker> RaceCheck::make(const Launch& launch) {
   return std::make_unique<RaceChecker>(launch, global_, timeline_, now_);
 }
 
-void RaceCheck::finish(const Launch&, std::vector<std::unique_ptr<Checker>> checkers, ToolFindings& findings) {
+void RaceCheck::finish(const Launch&, const std::vector<std::unique_ptr<Checker>>& checkers, ToolFindings& findings) {
   for (const auto& checker : checkers) {
     race::Engine& engine = static_cast<RaceChecker&>(*checker).engine();
     now_ = std::max(now_, engine.now());

@@ -24,7 +24,8 @@ public:
   explicit RaceCheck(const Options& options) : options_(options) {}
 
   std::unique_ptr<Checker> make(const Launch& launch) override;
-  void finish(const Launch& launch, std::vector<std::unique_ptr<Checker>> checkers, ToolFindings& findings) override;
+  void finish(const Launch& launch, const std::vector<std::unique_ptr<Checker>>& checkers,
+              ToolFindings& findings) override;
 
   /// The next operation of the host. `concurrent`: of the earlier ones, by index, ascending, those that do not happen
   /// before it. Returns its index.

@@ -53,7 +53,7 @@ std::vector<ToolFindingGroup> merged_findings(const Launch& launch,
   for (std::size_t i = 0; i < launch.checkers.size(); ++i) {
     std::vector<std::unique_ptr<Checker>> of_one;
     for (const auto& worker : workers) of_one.push_back(std::move(worker->checkers[i]));
-    launch.checkers[i]->finish(launch, std::move(of_one), all);
+    launch.checkers[i]->finish(launch, of_one, all);
   }
   return all.take();
 }

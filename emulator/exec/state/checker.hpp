@@ -79,7 +79,7 @@ public:
   virtual std::unique_ptr<Checker> make(const Launch& launch) = 0;
   /// Called after the last CTA, with all checkers of the launch in worker order. For what only all workers together
   /// show: races between blocks.
-  virtual void finish(const Launch&, std::vector<std::unique_ptr<Checker>> /*checkers*/, ToolFindings&) {}
+  virtual void finish(const Launch&, const std::vector<std::unique_ptr<Checker>>& /*checkers*/, ToolFindings&) {}
 };
 
 } // namespace warplens::exec

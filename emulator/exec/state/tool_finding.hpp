@@ -62,11 +62,13 @@ struct ToolFinding {
   std::string detail = {};                ///< one line: what is missing, which mask, …
 };
 
-constexpr std::size_t kToolFindingKinds = 0
-#define WARPLENS_FINDING(id, tool, title) +1
+constexpr std::size_t kToolFindingKinds =
+    std::initializer_list<std::string_view>{
+#define WARPLENS_FINDING(id, tool, title) #id,
 #include "emulator/exec/state/tool_findings.def"
 #undef WARPLENS_FINDING
-    ;
+    }
+        .size();
 
 /// "memcheck"
 std::string_view name_of(Tool tool);
