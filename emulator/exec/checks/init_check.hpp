@@ -12,7 +12,10 @@
 #include "emulator/exec/state/checker.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace warplens::exec {
 

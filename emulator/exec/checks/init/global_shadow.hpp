@@ -6,6 +6,7 @@
 // A page takes one bit for each byte while some of its bytes are written and others are not; otherwise it takes none.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
