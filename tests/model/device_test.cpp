@@ -220,13 +220,13 @@ TEST(DeviceFiles, MistakesAreDiagnostics) {
       {"id = \"h200\"", "id = \"\"", "d.toml:3:6: error: 'id' is empty"},
       {"id = \"h200\"", "id = \"h200", "d.toml:3:"},
       {"[sources]", "[hong_kim]\nmemory_latency = 1\n[sources]", "error: missing key 'hong_kim.coalesced_delay'"},
-      {"[sources]", "hong_kim = 3\n[sources]", "d.toml:13:12: error: 'hong_kim' is an integer: expected a table"},
+      {"[sources]", "hong_kim = 3\n[sources]", "d.toml:14:12: error: 'hong_kim' is an integer: expected a table"},
       {"[sources]", "[dasgupta]\nspeed = 1\n[sources]", "error: unknown key 'dasgupta.speed'"},
       {"division = 64", "# ", "error: missing key 'result_latency.division'"},
       {"division = 64", "divison = 64", "error: unknown key 'result_latency.divison'"},
       {"[sources]", "[sources]\nspeed = \"?\"",
-       "d.toml:14:1: error: source given for 'speed', which is not in the file"},
-      {"[sources]", "[sources]\nname = 3", "d.toml:14:8: error: the source of 'name' is an integer: expected a string"},
+       "d.toml:15:1: error: source given for 'speed', which is not in the file"},
+      {"[sources]", "[sources]\nname = 3", "d.toml:15:8: error: the source of 'name' is an integer: expected a string"},
   };
   for (const Bad& b : bad) {
     SCOPED_TRACE(b.with);

@@ -114,7 +114,7 @@ TEST(DeviceRules, AreCheckedWhenTheDeviceLoads) {
     return o.err;
   };
   const std::string unknown = refusal("\"6.0\"", "\"6.O\"");
-  EXPECT_NE(unknown.find("d.toml:10:"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("d.toml:11:"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("there is no rule '6.O'"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("did you mean '6.0'?"), std::string::npos) << unknown;
   EXPECT_NE(refusal("\"5.x+\"", "\"nonsense\"").find("there is no rule 'nonsense'"), std::string::npos);
