@@ -40,6 +40,8 @@ std::string_view trap_kind(exec::Trap::Kind kind) {
   case Kind::invalid_texture: return "invalid_texture";
   case Kind::invalid_mbarrier: return "invalid_mbarrier";
   case Kind::invalid_copy: return "invalid_copy";
+  case Kind::invalid_tensor_copy: return "invalid_tensor_copy";
+  case Kind::invalid_group: return "invalid_group";
   case Kind::out_of_memory: return "out_of_memory";
   }
   return "";
