@@ -3,9 +3,11 @@
 // Compiled per level. Both the load and the analyzers use the shape.
 #pragma once
 
+#include "emulator/exec/access/vectors.hpp"
 #include "emulator/exec/block/cta.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace warplens::exec {
 
@@ -63,8 +65,39 @@ void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t byte
 
 namespace WARPLENS_LEVEL {
 
-// Whether the active lanes' addresses form an arithmetic sequence.
-template <class A> inline void classify(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
+// Whether each half of a row is an arithmetic sequence. Compares the differences of neighbours: constructing the
+// expected addresses takes longer.
+template <class A> inline bool two_sequences(const A* values, A first, A second) {
+  constexpr int kWide = kVectorBytes / sizeof(A), kParts = kWarpSize / kWide;
+  using Part = Vector<A, kWide>;
+  Part part[kParts], differing{}, inner = Part{} + static_cast<A>(-1);
+  std::memcpy(part, values, sizeof part);
+  inner[kWide - 1] = 0; // the last lane of a half has no successor there
+  for (int i = 0; i < kParts; ++i) {
+    const bool ends_half = (i + 1) % (kParts / 2) == 0;
+    const Part next = successors(part[i], part[ends_half ? i : i + 1], std::make_index_sequence<kWide>{});
+    const Part wrong = (next - part[i]) ^ (i < kParts / 2 ? first : second);
+    differing |= ends_half ? wrong & inner : wrong;
+  }
+  return !any_bit(differing);
+}
+
+// Classifies the addresses of a full warp. Returns false if they are irregular.
+template <class A> inline bool classify_full(const A* values, std::int64_t offset, Addresses& a) {
+  using Signed = std::make_signed_t<A>;
+  const A first = values[1] - values[0], second = values[17] - values[16], half = values[16] - values[0];
+  a.base = static_cast<A>(values[0] + static_cast<A>(offset));
+  a.stride[0] = static_cast<Signed>(first);
+  a.stride[1] = static_cast<Signed>(second);
+  a.half = static_cast<Signed>(half);
+  // One sequence, also where 16 strides exceed an address.
+  if (first == second && half == static_cast<A>(16 * first))
+    a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
+  return two_sequences(values, first, second);
+}
+
+// Classifies the addresses of some lanes, as one sequence. Returns false if they are irregular.
+template <class A> inline bool classify_some(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
   using Signed = std::make_signed_t<A>;
   const int first = __builtin_ctz(mask);
   const Mask rest = mask & (mask - 1);
@@ -80,31 +113,21 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
   // multiplications would take longer than everything else.
   const auto differing = [&](A place, A step) {
     A bits = 0;
-    if (mask == kFullMask) {
-      for (int i = 0; i < kWarpSize; ++i, place += step) bits |= values[i] ^ place;
-    } else {
-      for (int i = 0; i < kWarpSize; ++i, place += step)
-        bits |= (values[i] ^ place) & (A{0} - static_cast<A>(mask >> i & 1));
-    }
+    for (int i = 0; i < kWarpSize; ++i, place += step)
+      bits |= (values[i] ^ place) & (A{0} - static_cast<A>(mask >> i & 1));
     return bits;
   };
-  A difference = stride == 0 ? differing(base, 0) : differing(base, stride);
+  const A difference = stride == 0 ? differing(base, 0) : differing(base, stride);
   a.base = static_cast<A>(base + static_cast<A>(offset));
   a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
   a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
-  a.regular = difference == 0;
+  return difference == 0;
+}
+
+// Whether the active lanes' addresses form an arithmetic sequence, or one in each half of a full warp.
+template <class A> inline void classify(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
+  a.regular = mask == kFullMask ? classify_full(values, offset, a) : classify_some(values, offset, mask, a);
   if (a.regular) return;
-  if (mask == kFullMask) {
-    const A second = values[17] - values[16];
-    difference = 0;
-    A at = base, at_second = values[16];
-    for (int i = 0; i < 16; ++i, at += stride, at_second += second)
-      difference |= (values[i] ^ at) | (values[16 + i] ^ at_second);
-    a.stride[1] = static_cast<Signed>(second);
-    a.half = static_cast<Signed>(static_cast<A>(values[16] - base));
-    a.regular = difference == 0;
-    if (a.regular) return;
-  }
   for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
 }
 

@@ -50,15 +50,6 @@ inline void spread(HostAccess& host, Mask mask) {
 
 constexpr int kHalf = kWarpSize / 2;
 
-#if defined(__AVX512F__)
-constexpr std::size_t kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t kVectorBytes = 32;
-#else
-constexpr std::size_t kVectorBytes = 16;
-#endif
-template <class T, int count> using Vector [[gnu::vector_size(count * sizeof(T))]] = T;
-
 // Converts the values of half a warp to the other type. Whole vectors are written because the next instruction loads
 // them as vectors: smaller stores would prevent store forwarding.
 template <class From, class To> inline void copy_half(To* to, const From* from) {
