@@ -16,6 +16,14 @@ std::shared_ptr<Context> find(Machine& machine, CUcontext context) {
   return found;
 }
 
+/// The context that a caller of cuCtxGetDevice_v2 or cuCtxSynchronize_v2 names, or for null the current one. Programs
+/// that were written before CUDA 13 gave these names a second argument do not pass it: a value that was never a context
+/// means the current one, where NVIDIA's driver crashes.
+Context& named_or_current(Machine& machine, CUcontext handle) {
+  const std::shared_ptr<Context> found = handle == nullptr ? nullptr : machine.contexts.find(handle);
+  return found == nullptr ? current_context() : *found;
+}
+
 /// The context, or for null the current one, if it is usable. Throws Failure with its fault.
 Context& live(Machine& machine, CUcontext handle) {
   Context& context = handle == nullptr ? current_context() : *find(machine, handle);
@@ -161,7 +169,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
   return serve([&](Machine& machine) {
     require(device != nullptr);
-    context == nullptr ? void(current_context()) : void(find(machine, context));
+    named_or_current(machine, context);
     *device = kDevice;
   });
 }
@@ -189,7 +197,11 @@ CUresult cuCtxSynchronize() {
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
-  return serve([&](Machine& machine) { return live(machine, handle).synchronize(); });
+  return serve([&](Machine& machine) {
+    Context& context = named_or_current(machine, handle);
+    if (const CUresult fault = context.fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
+    return context.synchronize();
+  });
 }
 
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {

@@ -12,11 +12,12 @@ namespace {
 std::shared_ptr<Library> find(CUlibrary handle) { return object_of(Machine::instance().libraries, handle); }
 std::shared_ptr<Kernel> find(CUkernel handle) { return object_of(Machine::instance().kernels, handle); }
 
-/// `image`: as passed by the program, or the contents of a file.
+/// `image`: as passed by the program, or the contents of a file. `max_registers`: 0: as when it was linked.
 template <class Image> CUlibrary load(const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
-  return machine.libraries.add(
-      std::make_shared<Library>(Module::load(machine, ptx_of(image, machine.device()), &machine, max_registers)));
+  Code code = ptx_of(image, machine.device());
+  if (max_registers != 0) code.max_registers = max_registers;
+  return machine.libraries.add(std::make_shared<Library>(Module::load(machine, code, &machine)));
 }
 
 CUkernel kernel_of(const std::shared_ptr<Library>& library, const std::string& name) {

@@ -15,7 +15,7 @@ namespace {
 
 struct LinkState {
   JitLog log;
-  std::vector<api::Source> sources;
+  Code code;
   std::string image; ///< set by cuLinkComplete()
 };
 
@@ -31,13 +31,13 @@ void add(LinkState& state, CUjitInputType type, std::span<const char> data, cons
   case CU_JIT_INPUT_PTX: {
     std::string text(data.begin(), data.end());
     text.resize(std::min(text.find('\0'), text.size())); // the size can include the zero byte
-    state.sources.push_back({std::move(text), name});
+    state.code.sources.push_back({std::move(text), name});
     return;
   }
   case CU_JIT_INPUT_CUBIN:
   case CU_JIT_INPUT_FATBINARY:
-    for (api::Source& source : ptx_of(std::string_view(data.data(), data.size()), Machine::instance().device()))
-      state.sources.push_back(std::move(source));
+    for (api::Source& source : ptx_of(std::string_view(data.data(), data.size()), Machine::instance().device()).sources)
+      state.code.sources.push_back(std::move(source));
     return;
   case CU_JIT_INPUT_LIBRARY:
     // The device runtime: the emulator provides the functions that it supports, and calls of others are reported.
@@ -60,6 +60,7 @@ CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, C
     require(handle != nullptr);
     auto state = std::make_shared<LinkState>();
     state->log = JitLog(count, options, values);
+    state->code.max_registers = state->log.max_registers();
     *handle = states().add(std::move(state));
   });
 }
@@ -87,10 +88,10 @@ CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* p
 CUresult cuLinkComplete(CUlinkState handle, void** image, size_t* size) {
   return serve([&](Machine& machine) {
     const std::shared_ptr<LinkState> state = find(handle);
-    require(image != nullptr && !state->sources.empty());
+    require(image != nullptr && !state->code.sources.empty());
     // Loaded once here, so that errors are reported where CUDA reports them.
-    state->log.collect([&] { Module::load(machine, state->sources, &machine); });
-    state->image = linked_image(state->sources);
+    state->log.collect([&] { Module::load(machine, state->code, &machine); });
+    state->image = linked_image(state->code);
     *image = state->image.data();
     if (size != nullptr) *size = state->image.size();
   });

@@ -9,11 +9,13 @@ using namespace warplens::runtime;
 
 namespace {
 
-/// `image`: as passed by the program, or the contents of a file.
+/// `image`: as passed by the program, or the contents of a file. `max_registers`: 0: as when it was linked.
 template <class Image> CUmodule load(Context& context, const Image& image, unsigned max_registers = 0) {
   Machine& machine = Machine::instance();
   context.flush_printed();
-  return machine.modules.add(Module::load(machine, ptx_of(image, machine.device()), &context, max_registers));
+  Code code = ptx_of(image, machine.device());
+  if (max_registers != 0) code.max_registers = max_registers;
+  return machine.modules.add(Module::load(machine, code, &context));
 }
 
 } // namespace

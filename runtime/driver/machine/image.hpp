@@ -10,16 +10,22 @@
 
 namespace warplens::runtime {
 
+/// What a program passes as code.
+struct Code {
+  std::vector<api::Source> sources;
+  unsigned max_registers = 0; ///< CU_JIT_MAX_REGISTERS of the linking; 0: no limit
+};
+
 /// Zero-terminated PTX text; a fat binary, or nvcc's wrapper of one; a linked_image(). Throws Failure:
 /// CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU if there is only machine code.
-std::vector<api::Source> ptx_of(const void* image, const model::Device& device);
+Code ptx_of(const void* image, const model::Device& device);
 /// The same for bytes of known size, as from a file: PTX text, a fat binary, or a linked_image().
-std::vector<api::Source> ptx_of(std::string_view bytes, const model::Device& device);
+Code ptx_of(std::string_view bytes, const model::Device& device);
 
 /// The contents of a code file. Throws Failure: CUDA_ERROR_INVALID_VALUE without a path, CUDA_ERROR_FILE_NOT_FOUND.
 std::string read_code(const char* path);
 
-/// Several sources as one image, which cuLinkComplete() returns.
-std::string linked_image(const std::vector<api::Source>& sources);
+/// Code as one image, which cuLinkComplete() returns.
+std::string linked_image(const Code& code);
 
 } // namespace warplens::runtime

@@ -182,15 +182,15 @@ void Function::set_attribute(CUfunction_attribute attribute, int value) {
 Module::Module(Machine& machine, std::shared_ptr<api::Module> module, const void* owner)
     : machine_(machine), module_(std::move(module)), owner_(owner) {}
 
-std::shared_ptr<Module> Module::load(Machine& machine, std::span<const api::Source> sources, const void* owner,
-                                     unsigned max_registers) {
+std::shared_ptr<Module> Module::load(Machine& machine, const Code& code, const void* owner) {
+  const std::vector<api::Source>& sources = code.sources;
   Expected<std::shared_ptr<api::Module>> loaded = api::Module::load(machine.api(), sources);
   if (!loaded) {
     const std::string text = sources.size() == 1 ? sources.front().text : std::string();
     throw Failure{CUDA_ERROR_INVALID_PTX, render(loaded.error(), text)};
   }
   std::shared_ptr<Module> module(new Module(machine, std::move(*loaded), owner));
-  module->max_registers_ = max_registers;
+  module->max_registers_ = code.max_registers;
   if (sources.size() > 1) module->targets_ = targets_of(sources);
   for (const ir::Variable& v : module->module_->ir().variables)
     if (const api::Buffer* const memory = module->module_->variable(v.name))

@@ -9,6 +9,7 @@
 
 #include "api/launch/launch.hpp"
 #include "runtime/abi/driver.hpp"
+#include "runtime/driver/machine/image.hpp"
 
 #include <array>
 #include <atomic>
@@ -86,9 +87,8 @@ private:
 class Module : public std::enable_shared_from_this<Module> {
 public:
   /// Throws Failure: CUDA_ERROR_INVALID_PTX, CUDA_ERROR_OUT_OF_MEMORY; its text has the diagnostics. `owner`: the owner
-  /// of its variables. `max_registers`: the limit for kernels without their own limit; 0: none.
-  static std::shared_ptr<Module> load(Machine& machine, std::span<const api::Source> sources, const void* owner,
-                                      unsigned max_registers = 0);
+  /// of its variables. The code's register limit is for kernels without their own limit.
+  static std::shared_ptr<Module> load(Machine& machine, const Code& code, const void* owner);
   ~Module();
 
   /// Null if there is no such kernel.

@@ -199,18 +199,23 @@ std::string busy(const std::string& directives) {
   return text + "ret;\n}\n";
 }
 
-/// Of busy(), loaded with that limit. 0: it was not loaded.
-int registers_with(unsigned limit, const std::string& directives = "") {
-  CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
-  void* values[] = {reinterpret_cast<void*>(std::uintptr_t{limit})};
-  CUmodule module = nullptr;
-  if (cuModuleLoadDataEx(&module, busy(directives).c_str(), 1, options, values) != CUDA_SUCCESS) return 0;
+/// Of the kernel that busy() defines. Unloads the module.
+int registers_of(CUmodule module) {
   CUfunction function = nullptr;
   int count = 0;
   EXPECT_EQ(cuModuleGetFunction(&function, module, "busy"), CUDA_SUCCESS);
   EXPECT_EQ(cuFuncGetAttribute(&count, CU_FUNC_ATTRIBUTE_NUM_REGS, function), CUDA_SUCCESS);
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
   return count;
+}
+
+/// Of busy(), loaded with that limit. 0: it was not loaded.
+int registers_with(unsigned limit, const std::string& directives = "") {
+  CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+  void* values[] = {reinterpret_cast<void*>(std::uintptr_t{limit})};
+  CUmodule module = nullptr;
+  if (cuModuleLoadDataEx(&module, busy(directives).c_str(), 1, options, values) != CUDA_SUCCESS) return 0;
+  return registers_of(module);
 }
 
 // As an H200's driver has it: tests/data/hardware/old_launches.txt.
@@ -222,6 +227,23 @@ TEST_F(Code, TheLimitOfRegistersIsHeeded) {
   EXPECT_EQ(registers_with(0), 0) << "refused";
   const int bounded = registers_with(1000, ".maxntid 256");
   EXPECT_EQ(registers_with(33, ".maxntid 256"), bounded) << "the kernel's own bounds come first";
+}
+
+TEST_F(Code, TheLimitOfRegistersWhileLinkingIsHeeded) {
+  CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+  void* values[] = {reinterpret_cast<void*>(std::uintptr_t{33})};
+  CUlinkState link = nullptr;
+  std::string text = busy("");
+  void* image = nullptr;
+  std::size_t size = 0;
+  ASSERT_EQ(cuLinkCreate_v2(1, options, values, &link), CUDA_SUCCESS);
+  ASSERT_EQ(cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, text.data(), text.size(), "busy", 0, nullptr, nullptr),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  CUmodule module = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, image), CUDA_SUCCESS);
+  EXPECT_EQ(registers_of(module), 33);
+  EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
 }
 
 TEST_F(Code, WhatIsMissingSaysSo) {

@@ -46,6 +46,24 @@ TEST_F(DriverProgram, TakesArgumentsAsABuffer) {
   cuMemFree_v2(address);
 }
 
+// Numba calls the functions that have two arguments since CUDA 13 with one, and leaves anything in the second.
+TEST_F(DriverProgram, OldCallersOfFunctionsWithANewArgumentMeanTheCurrentContext) {
+  static char zeros[4096];
+  for (const std::uintptr_t rest : {std::uintptr_t{1}, reinterpret_cast<std::uintptr_t>(zeros), ~std::uintptr_t{0}}) {
+    const auto context = reinterpret_cast<CUcontext>(rest);
+    CUdevice device = -1;
+    EXPECT_EQ(cuCtxGetDevice_v2(&device, context), CUDA_SUCCESS);
+    EXPECT_EQ(device, 0);
+    EXPECT_EQ(cuCtxSynchronize_v2(context), CUDA_SUCCESS);
+  }
+  CUcontext current = nullptr;
+  ASSERT_EQ(cuCtxPopCurrent_v2(&current), CUDA_SUCCESS);
+  CUdevice device = -1;
+  EXPECT_EQ(cuCtxGetDevice_v2(&device, reinterpret_cast<CUcontext>(zeros)), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(cuCtxSynchronize_v2(reinterpret_cast<CUcontext>(zeros)), CUDA_ERROR_INVALID_CONTEXT);
+  ASSERT_EQ(cuCtxPushCurrent_v2(current), CUDA_SUCCESS);
+}
+
 TEST_F(DriverProgram, ThePrimaryContextBeginsAnewUnderItsHandle) {
   CUcontext before = nullptr, again = nullptr;
   CUstream stream = nullptr;
