@@ -41,6 +41,7 @@ void Changes::add(const Changes& other) {
   instructions += other.instructions;
   barriers += other.barriers;
   doubles += other.doubles;
+  conversions += other.conversions;
   missed += other.missed;
   local = local || other.local;
 }

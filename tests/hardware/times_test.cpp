@@ -50,6 +50,19 @@ TEST(Times, TheOtherErrorsAreAsDocumented) {
   EXPECT_NEAR(accuracy(fitted).spearman, 0.992, 0.0005);
 }
 
+// Kernels whose atomics contend for few addresses; they were not used for fitting.
+TEST(Times, ContendedAtomicsArePredicted) {
+  int launches = 0;
+  for (const AskedLaunch& one : asked()) {
+    if (one.kernel != "count_globally" && one.kernel != "take_tickets") continue;
+    const double predicted = predicted_milliseconds(one);
+    EXPECT_LT(predicted, 1.5 * one.milliseconds) << one.kernel << ", " << one.label;
+    EXPECT_GT(predicted, one.milliseconds / 1.5) << one.kernel << ", " << one.label;
+    ++launches;
+  }
+  EXPECT_EQ(launches, 8);
+}
+
 // No launch may be faster than a lower bound of its time.
 TEST(Times, BoundsAreBelowMeasuredTimes) {
   const model::Device device = *model::find_device("h200");

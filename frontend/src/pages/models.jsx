@@ -91,7 +91,7 @@ function Parallelism({ prediction, launch }) {
     <Bars bars={bars} label={`MWP ${digits(prediction.mwp)}, CWP ${digits(prediction.cwp)}`} /></Figure>;
 }
 
-const kParts = ['issue', 'units', 'wavefronts', 'L2', 'memory', 'launch', 'latency', 'overhead'];
+const kParts = ['issue', 'units', 'wavefronts', 'L2', 'memory', 'launch', 'latency', 'atomics', 'overhead'];
 
 /** The cycles of each unit, where the model has them. */
 function Parts({ prediction }) {
