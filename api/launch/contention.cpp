@@ -11,7 +11,7 @@ namespace {
 /// What the recorded accesses of one block update, in lanes and in sectors.
 struct OfBlock {
   double lanes = 0, sectors = 0;
-  std::map<std::uint64_t, double> words, half_lines, kilobytes;
+  std::map<std::uint64_t, double> words, half_lines, quarters; ///< of a kilobyte
 
   void add(const analyzers::RecordedAccess& access) {
     std::set<std::uint64_t> touched;
@@ -24,7 +24,7 @@ struct OfBlock {
     for (const std::uint64_t sector : touched) {
       ++sectors;
       ++half_lines[sector / 2];
-      ++kilobytes[sector / 32];
+      ++quarters[sector / 8];
     }
   }
 };
@@ -48,6 +48,17 @@ double most(const std::map<std::uint64_t, double>& updates) {
   return result;
 }
 
+/// A kilobyte may begin at any multiple of 256 bytes, as allocations do.
+double most_in_kilobyte(const std::map<std::uint64_t, double>& quarters) {
+  double result = 0;
+  for (auto first = quarters.begin(); first != quarters.end(); ++first) {
+    double sum = 0;
+    for (auto i = first; i != quarters.end() && i->first < first->first + 4; ++i) sum += i->second;
+    result = std::max(result, sum);
+  }
+  return result;
+}
+
 } // namespace
 
 void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction& instruction, double sectors) {
@@ -60,13 +71,13 @@ void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction
     add_shares(blocks, &OfBlock::words, &OfBlock::lanes, sectors, float_words_);
   else
     add_shares(blocks, &OfBlock::half_lines, &OfBlock::sectors, sectors, half_lines_);
-  add_shares(blocks, &OfBlock::kilobytes, &OfBlock::sectors, sectors, kilobytes_);
+  add_shares(blocks, &OfBlock::quarters, &OfBlock::sectors, sectors, quarters_);
 }
 
 void Contention::put_into(model::KernelStatistics& statistics) const {
   statistics.half_line_updates = most(half_lines_);
   statistics.word_float_updates = most(float_words_);
-  statistics.kilobyte_updates = most(kilobytes_);
+  statistics.kilobyte_updates = most_in_kilobyte(quarters_);
 }
 
 } // namespace warplens::api

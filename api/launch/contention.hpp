@@ -28,7 +28,7 @@ public:
 
 private:
   using Updates = std::map<std::uint64_t, double>; ///< by address
-  Updates half_lines_, float_words_, kilobytes_;   ///< of integers, of floating-point numbers, of all
+  Updates half_lines_, float_words_, quarters_;    ///< of integers, of floating-point numbers; of kilobytes, of all
 };
 
 } // namespace warplens::api

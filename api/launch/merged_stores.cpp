@@ -2,6 +2,7 @@
 #include "api/launch/merged_stores.hpp"
 
 #include "emulator/ir/control_flow.hpp"
+#include "emulator/ir/opcode_parts.hpp"
 
 #include <set>
 #include <tuple>
@@ -13,10 +14,11 @@ namespace {
 using Place = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>; ///< block, warp, visit
 using Touched = std::map<Place, std::set<std::uint64_t>>;
 
+/// Loads, too: the stores before a load have left before its result is there.
 bool separates(const ir::Instruction& i) {
   const std::string_view head = i.head();
-  return head == "bar" || head == "barrier" || head == "fence" || head == "membar" || head == "atom" || head == "red" ||
-         head == "call";
+  return (head == "ld" && !ir::has_part(i, "param")) || head == "bar" || head == "barrier" || head == "fence" ||
+         head == "membar" || head == "atom" || head == "red" || head == "call";
 }
 
 /// Adds the sectors of the recorded stores. The share that is new.

@@ -15,7 +15,7 @@
 namespace warplens::api {
 
 /// By instruction: of the sectors of its recorded stores to global memory, the share that no earlier store of the same
-/// warp has touched in the same execution of its basic block, since the last barrier, fence or atomic.
+/// warp has touched in the same execution of its basic block, since the last load, barrier, fence or atomic.
 std::map<std::uint32_t, double> fresh_store_sectors(const analyzers::Profile& profile, const ir::Function& kernel);
 
 } // namespace warplens::api

@@ -147,6 +147,9 @@ TEST(Contention, LanesSpreadTheUpdates) {
   EXPECT_DOUBLE_EQ(s.half_line_updates.value(), 200); // two of four sectors
   EXPECT_DOUBLE_EQ(contention_of("red.global.add.f32", 4096, 4096, 4, 400).word_float_updates.value(), 400 / 32.0);
   EXPECT_DOUBLE_EQ(s.kilobyte_updates.value(), 400);
+  // The same kilobyte, wherever it begins.
+  EXPECT_DOUBLE_EQ(contention_of("red.global.add.u32", 4096 + 512, 4096 + 512, 32, 3200).kilobyte_updates.value(),
+                   3200);
   const auto spread = contention_of("red.global.add.u32", 4096, 4096, 256, 3200); // 32 sectors of 8 kilobytes
   EXPECT_DOUBLE_EQ(spread.kilobyte_updates.value(), 400);
 }
