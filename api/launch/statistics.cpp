@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace warplens::api {
 
@@ -126,14 +127,14 @@ private:
                                              row.counts.of_global(exec::AccessKind::store).requests;
     if (!atomics && change.remaining == 1) transactions[0] += static_cast<double>(own.sum.repeats);
     for (int i = 0; i < 3; ++i) {
-      transactions[i] *= change.requests;
+      transactions[i] *= change.requests * change.wider;
       totals.by_size[i] += transactions[i];
       if (vector) totals.vector_by_size[i] += transactions[i];
     }
     const double all = transactions[0] + transactions[1] + transactions[2], requests = before * change.requests;
     by_kind(row, requests, all, change);
     totals.requests += requests;
-    totals.bytes += change.requests * metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
+    totals.bytes += change.requests * change.wider * metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
     if (change.remaining < 1)
       totals.coalesced += requests;
     else if (rule_.order == Order::kth_word)
@@ -159,17 +160,17 @@ private:
   // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
   void by_kind(const InstructionRow& row, double requests, double transactions,
                const analyzers::Changes::Access& change) {
-    const double remaining = change.remaining * change.requests;
+    const double remaining = change.remaining * change.requests, sectors = remaining * change.wider;
     if (metric(row, MetricId::gld_request) > 0)
-      add_loads(row, requests, transactions, remaining);
+      add_loads(row, requests, transactions, sectors);
     else if (metric(row, MetricId::gst_request) > 0)
       add_stores(row, transactions, change.remaining == 1);
     else
       add_atomics(row,
-                  remaining * (metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red)));
+                  sectors * (metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red)));
     constexpr double kLinesOfPass = 4;
     totals.wavefronts +=
-        std::max({requests * row.lane_bytes / 4.0, remaining * metric(row, MetricId::global_bank_passes),
+        std::max({requests * row.lane_bytes * change.wider / 4.0, remaining * metric(row, MetricId::global_bank_passes),
                   remaining * metric(row, MetricId::global_lines) / kLinesOfPass});
   }
 
@@ -319,12 +320,12 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
                                    std::optional<int> resident_blocks, const analyzers::Changes& changes) {
   const Counting counting(profile, kernel, device, changes);
   const Totals& t = counting.totals;
-  const double warps = std::max(1.0, static_cast<double>(profile.integer(MetricId::warps_launched)));
+  const double warps = std::max(1.0, changes.threads * static_cast<double>(profile.integer(MetricId::warps_launched)));
   const auto launch = [&](const analyzers::MetricKey& key) { return static_cast<double>(profile.integer(key)); };
 
   model::KernelStatistics s;
   s.threads_per_block = static_cast<double>(threads_per_block);
-  s.blocks = launch(MetricId::blocks_launched);
+  s.blocks = std::ceil(changes.threads * launch(MetricId::blocks_launched));
   if (resident_blocks) s.resident_blocks = *resident_blocks;
   s.instructions = launch(MetricId::warp_instructions) / warps;
   s.global_requests = t.requests / warps;
@@ -373,7 +374,9 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   const Counting unchanged(profile, kernel, device, none);
   change_hit_ratio(s, t, unchanged.totals, changes.missed);
   // A warp waits as often for each load that remains.
-  if (unchanged.totals.load_requests > 0) scale(s.load_waits, t.load_requests / unchanged.totals.load_requests);
+  if (unchanged.totals.load_requests > 0)
+    scale(s.load_waits, t.load_requests / unchanged.totals.load_requests / changes.threads);
+  scale(s.issue_chain, 1 / changes.threads);
   apply_to_launch(s, changes, warps);
   return s;
 }
