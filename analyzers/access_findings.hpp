@@ -29,6 +29,10 @@ private:
   std::set<std::uint32_t> whole_; ///< instructions
 };
 
+/// Threads that each process elements of one or two bytes, one at a time.
+void find_narrow_accesses(const Profile& profile, const DeviceRules& rules, const Code& code,
+                          std::vector<Finding>& findings);
+
 /// Words that each thread stores or loads in every iteration of a loop, and volatile loads whose result is not used.
 void find_in_loops(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 

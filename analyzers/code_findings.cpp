@@ -168,7 +168,7 @@ private:
     finding.excess = arithmetic;
     finding.unit = "instructions";
     finding.changes.doubles = arithmetic;
-    finding.changes.instructions = conversions;
+    finding.changes.instructions = finding.changes.conversions = conversions;
     keep_evidence(finding, *worst, {MetricId::warp_instructions});
     findings_.push_back(std::move(finding));
   }

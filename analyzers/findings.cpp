@@ -41,7 +41,9 @@ void Changes::add(const Changes& other) {
   instructions += other.instructions;
   barriers += other.barriers;
   doubles += other.doubles;
+  conversions += other.conversions;
   missed += other.missed;
+  threads = std::min(threads, other.threads);
   local = local || other.local;
 }
 
@@ -368,6 +370,7 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   std::vector<Finding> others;
   find_in_code(profile, rules, code, others);
   narrow.find(rules, others);
+  find_narrow_accesses(profile, rules, code, others);
   find_in_loops(profile, code, others);
   find_sharing(profile, code, others);
   find_redundant_loads(profile, code, others);

@@ -28,6 +28,7 @@ struct Changes {
     std::uint32_t instruction = 0;
     double remaining = 1;
     double requests = 1;
+    double wider = 1;         ///< bytes and transactions of each request that remains
     bool from_shared = false; ///< a load whose words come from shared memory instead
   };
   std::vector<Access> accesses;
@@ -35,11 +36,13 @@ struct Changes {
   double instructions = 0; ///< warp instructions that are saved, likewise
   double barriers = 0;     ///< warps that no longer wait at a barrier, likewise
   double doubles = 0;      ///< warp instructions that compute in single instead of double precision
+  double conversions = 0;  ///< warp instructions that no longer convert from or to a 64-bit type
   double missed = 0;       ///< sectors of loads that hit the first-level cache instead
+  double threads = 1;      ///< share of the threads that remain, each doing the work of several
   bool local = false;      ///< no instruction accesses local memory any more
   [[nodiscard]] bool any() const {
-    return !accesses.empty() || bank_passes != 0 || instructions != 0 || barriers != 0 || doubles != 0 || missed != 0 ||
-           local;
+    return !accesses.empty() || bank_passes != 0 || instructions != 0 || barriers != 0 || doubles != 0 ||
+           conversions != 0 || missed != 0 || threads != 1 || local;
   }
   void add(const Changes& other);
 };

@@ -24,6 +24,8 @@ void by_kind(KernelStatistics& s, double share_of_bytes, double share_of_transac
   }
   for (KernelStatistics::Field* kind : {&s.load_transactions, &s.store_transactions})
     if (*kind) *kind = **kind * share_of_transactions;
+  if (s.merged_store_transactions && s.store_transactions)
+    s.merged_store_transactions = std::min(*s.merged_store_transactions, *s.store_transactions);
   if (!s.l1_wavefronts) return;
   const double shared = s.shared_requests.value_or(0) + s.bank_conflict_passes.value_or(0);
   const double needed = *s.global_requests * std::max(1.0, *s.bytes_per_request / 128);

@@ -91,6 +91,9 @@ struct ThroughputLatencyParameters {
   double integer_division_instructions = 0; ///< of an integer division or remainder
   double special_instructions = 0;          ///< of an approximate special function
   double overlap = 0;                       ///< exponent of the norm that combines the bounds: larger is more overlap
+  /// Cycles between two sectors of integer atomics in the same 64 bytes, between two floating-point atomics on one
+  /// word, and between two sectors of atomics in the same kilobyte.
+  std::optional<double> atomic_half_line, float_atomic_word, atomic_kilobyte;
 };
 
 /// Latencies in cycles from micro-benchmarks; empty if no measurement is known or if the device has no such unit.

@@ -70,6 +70,9 @@ template <Maybe<ThroughputLatencyParameters> T, class Visit> void visit_fields(T
   visit("integer_division_instructions", parameters.integer_division_instructions);
   visit("special_instructions", parameters.special_instructions);
   visit("overlap", parameters.overlap);
+  visit("atomic_half_line", parameters.atomic_half_line);
+  visit("float_atomic_word", parameters.float_atomic_word);
+  visit("atomic_kilobyte", parameters.atomic_kilobyte);
 }
 
 template <Maybe<Latencies> T, class Visit> void visit_fields(T& latency, Visit&& visit) {

@@ -2,12 +2,14 @@
 // A model for current hardware: a launch takes the time of its busiest unit, and more if several units are busy or if
 // it has too few warps to hide latency.
 //
-//   time = overhead + (issue^q + units^q + wavefronts^q + L2^q + memory^q + launch^q + latency^q)^(1/q)
+//   time = overhead + (issue^q + units^q + wavefronts^q + L2^q + memory^q + launch^q + latency^q + atomics^q)^(1/q)
 //
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
 // memory; sectors at the rate of the L2 cache; bytes at the rate of device memory; blocks at the rate at which they
-// start; and the time of a single warp, times the rounds of blocks on a multiprocessor.
+// start; the time of a single warp, times the rounds of blocks on a multiprocessor; and atomics on the word and the
+// kilobyte that most of them update, one after the other. Conversions from and to 64-bit types run on the
+// special-function units, too.
 //
 //   a vector addition of 2^22 floats on an H200: 16.6 us measured; docs/models.md has the equations and the errors
 //
@@ -30,6 +32,7 @@ struct Instructions {
   double machine = 0; ///< that the compiler generates from PTX
   double special = 0; ///< on the special-function units
   double doubles = 0;
+  double conversions = 0; ///< from and to 64-bit types: likewise on the special-function units
 };
 
 Instructions instructions(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
@@ -38,6 +41,7 @@ Instructions instructions(const KernelStatistics& s, const ThroughputLatencyPara
   for (std::size_t i = 0; i < kIssueClasses; ++i)
     if (runs_on_special_units(static_cast<IssueClass>(i))) result.special += value_of(s.by_class[i]);
   result.doubles = of_class(s, IssueClass::double_precision);
+  result.conversions = value_of(s.wide_conversions);
   result.machine = *s.instructions + d.division_instructions * rounded +
                    d.special_instructions * (result.special - rounded) +
                    d.integer_division_instructions * value_of(s.integer_divisions);
@@ -56,9 +60,12 @@ Traffic traffic(const KernelStatistics& s, const ThroughputLatencyParameters& d)
   const double warps = total_warps(s), all = transactions(s);
   const double sectors = all > 0 ? transaction_bytes(s) / (all * kSectorBytes) : 0; // of a transaction
   result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
-  result.written = warps * (sectors * *s.store_transactions + value_of(s.atomic_transactions));
+  result.written =
+      warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
   const double most = s.argument_bytes.value_or(kSectorBytes * (result.read + result.written));
-  result.memory_read = std::min(kSectorBytes * result.read * (1 - value_of(s.l2_hit_ratio)), most);
+  // Where the second cache was simulated, words that it evicts come from device memory again.
+  const double missed = kSectorBytes * result.read * (1 - value_of(s.l2_hit_ratio));
+  result.memory_read = s.l2_hit_ratio ? missed : std::min(missed, most);
   result.memory_written = std::max(0.0, std::min(kSectorBytes * result.written, most) - d.kept_bytes);
   return result;
 }
@@ -80,13 +87,24 @@ double time_of_warp(Prediction& p, const KernelStatistics& s, const ThroughputLa
               "cycles");
 }
 
-void add_remarks(Prediction& p, const KernelStatistics& s) {
+/// Cycles in which the memory updates one address after the other. None of a device without these parameters.
+double contention(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
+  return std::max({value_of(s.half_line_updates) * d.atomic_half_line.value_or(0),
+                   value_of(s.word_float_updates) * d.float_atomic_word.value_or(0),
+                   value_of(s.kilobyte_updates) * d.atomic_kilobyte.value_or(0)});
+}
+
+void add_remarks(Prediction& p, const KernelStatistics& s, const ThroughputLatencyParameters& d) {
   if (!s.l1_hit_ratio) p.remarks.push_back("'l1_hit_ratio' was not given: no L1 cache hits are assumed");
   if (!s.l2_hit_ratio && !s.argument_bytes)
     p.remarks.push_back("neither 'l2_hit_ratio' nor 'argument_bytes' was given: no L2 cache hits are assumed");
-  if (value_of(s.atomic_transactions) > 0)
-    p.remarks.push_back(
-        "atomics are assumed to access different addresses: they take longer if warps contend for the same ones");
+  if (value_of(s.atomic_transactions) == 0) return;
+  const bool contention_known = s.half_line_updates && s.word_float_updates && s.kilobyte_updates &&
+                                d.atomic_half_line && d.float_atomic_word && d.atomic_kilobyte;
+  p.remarks.push_back(
+      contention_known
+          ? "contention of atomics for the same addresses is estimated from the first and the last block"
+          : "atomics are assumed to access different addresses: they take longer if warps contend for the same ones");
 }
 
 } // namespace
@@ -113,12 +131,14 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
   };
   const Bound bounds[] = {
       {"issue", warps * i.machine / d.issue, "compute"},
-      {"units", warps * std::max(i.special / d.special_functions, i.doubles / d.double_precision), "compute"},
+      {"units", warps * std::max((i.special + i.conversions) / d.special_functions, i.doubles / d.double_precision),
+       "compute"},
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
       {"L2", t.read / d.l2_read + t.written / d.l2_write, "memory"},
       {"memory", (t.memory_read + t.memory_written) / d.memory_bytes, "memory"},
       {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
       {"latency", rounds * alone, "latency"},
+      {"atomics", contention(s, d), "contended atomics"},
   };
   const Bound* most = &bounds[0];
   for (const Bound& bound : bounds) {
@@ -132,7 +152,7 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
   const double joined = note(p, "joined", most->cycles * std::pow(sum, 1 / d.overlap), "cycles");
   note(p, "overhead", d.overhead, "cycles");
   p.bound = d.overhead > joined ? "overhead of the launch" : most->kind;
-  add_remarks(p, s);
+  add_remarks(p, s, d);
   return finish(std::move(p), d.overhead + joined, d.clock_ghz);
 }
 

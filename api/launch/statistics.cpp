@@ -3,9 +3,14 @@
 
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/instruction_mix.hpp"
+#include "api/launch/contention.hpp"
+#include "api/launch/merged_stores.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace warplens::api {
 
@@ -50,6 +55,15 @@ bool multiplies_by_power_of_two(const ir::Function& kernel, const ir::Instructio
   });
 }
 
+/// A floating-point number becomes another type, or the other way round, and one of the two has 64 bits. Among
+/// integers, such conversions are moves and shifts.
+bool converts_wide(const ir::Instruction& instruction) {
+  if (instruction.head() != "cvt") return false;
+  const std::string parts = std::string(instruction.opcode) + ".";
+  const auto has = [&](std::string_view part) { return parts.find(fmt::format(".{}.", part)) != std::string::npos; };
+  return has("f64") || ((has("s64") || has("u64")) && (has("f32") || has("f16")));
+}
+
 /// Sums over the instructions of a launch.
 struct Totals {
   double requests = 0, bytes = 0;
@@ -58,7 +72,8 @@ struct Totals {
   double by_class[model::kIssueClasses]{};
   double floating_point = 0, flops = 0;
   double loads = 0, stores = 0, atomics = 0; ///< transactions
-  double wavefronts = 0, integer_divisions = 0;
+  double merged_stores = 0;                  ///< those that the first-level cache does not join with earlier ones
+  double wavefronts = 0, integer_divisions = 0, wide_conversions = 0;
   double missed = 0;                      ///< load transactions that miss the first-level cache, where it was simulated
   double changed = 0, changed_missed = 0; ///< those of changed loads: transactions now, and misses before
   double load_requests = 0;
@@ -68,9 +83,17 @@ struct Totals {
 
 class Counting {
 public:
-  Counting(const ir::Function& kernel, const model::Device& device, const analyzers::Changes& changes)
-      : kernel_(kernel), rule_(device.coalescing_rule), changes_(changes) {}
+  Counting(const analyzers::Profile& profile, const ir::Function& kernel, const model::Device& device,
+           const analyzers::Changes& changes)
+      : kernel_(kernel), rule_(device.coalescing_rule), changes_(changes),
+        fresh_stores_(fresh_store_sectors(profile, kernel)) {
+    for (const InstructionRow& row : profile.instructions) add(row);
+  }
 
+  Totals totals;
+  Contention contention;
+
+private:
   void add(const InstructionRow& row) {
     const ir::Instruction& instruction = kernel_.instructions[row.instruction];
     const isa::InstructionClass which = instruction.instruction_class;
@@ -78,14 +101,12 @@ public:
       totals.by_class[static_cast<std::size_t>(*c)] += metric(row, MetricId::warp_instructions);
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
+    if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
     if (!changes_.local) local(row);
   }
 
-  Totals totals;
-
-private:
   void floating_point(const InstructionRow& row, int operations) {
     if (operations == 0) return;
     totals.floating_point += metric(row, MetricId::warp_instructions);
@@ -106,14 +127,14 @@ private:
                                              row.counts.of_global(exec::AccessKind::store).requests;
     if (!atomics && change.remaining == 1) transactions[0] += static_cast<double>(own.sum.repeats);
     for (int i = 0; i < 3; ++i) {
-      transactions[i] *= change.requests;
+      transactions[i] *= change.requests * change.wider;
       totals.by_size[i] += transactions[i];
       if (vector) totals.vector_by_size[i] += transactions[i];
     }
     const double all = transactions[0] + transactions[1] + transactions[2], requests = before * change.requests;
     by_kind(row, requests, all, change);
     totals.requests += requests;
-    totals.bytes += change.requests * metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
+    totals.bytes += change.requests * change.wider * metric(row, MetricId::thread_instructions_on) * row.lane_bytes;
     if (change.remaining < 1)
       totals.coalesced += requests;
     else if (rule_.order == Order::kth_word)
@@ -139,18 +160,30 @@ private:
   // A pass over the first cache serves what lies in different banks, looks up four lines, and fills a register.
   void by_kind(const InstructionRow& row, double requests, double transactions,
                const analyzers::Changes::Access& change) {
-    const double remaining = change.remaining * change.requests;
+    const double remaining = change.remaining * change.requests, sectors = remaining * change.wider;
     if (metric(row, MetricId::gld_request) > 0)
-      add_loads(row, requests, transactions, remaining);
+      add_loads(row, requests, transactions, sectors);
     else if (metric(row, MetricId::gst_request) > 0)
-      totals.stores += transactions;
+      add_stores(row, transactions, change.remaining == 1);
     else
-      totals.atomics +=
-          remaining * (metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red));
+      add_atomics(row,
+                  sectors * (metric(row, MetricId::global_sectors_atom) + metric(row, MetricId::global_sectors_red)));
     constexpr double kLinesOfPass = 4;
     totals.wavefronts +=
-        std::max({requests * row.lane_bytes / 4.0, remaining * metric(row, MetricId::global_bank_passes),
+        std::max({requests * row.lane_bytes * change.wider / 4.0, remaining * metric(row, MetricId::global_bank_passes),
                   remaining * metric(row, MetricId::global_lines) / kLinesOfPass});
+  }
+
+  // Perfect accesses have no sectors in common.
+  void add_stores(const InstructionRow& row, double transactions, bool as_recorded) {
+    const auto fresh = fresh_stores_.find(row.instruction);
+    totals.stores += transactions;
+    totals.merged_stores += transactions * (as_recorded && fresh != fresh_stores_.end() ? fresh->second : 1);
+  }
+
+  void add_atomics(const InstructionRow& row, double sectors) {
+    totals.atomics += sectors;
+    contention.add(row, kernel_.instructions[row.instruction], sectors);
   }
 
   void add_loads(const InstructionRow& row, double requests, double transactions, double remaining) {
@@ -205,11 +238,13 @@ private:
     totals.by_size[parts == 2 ? 1 : 0] += loads + stores;
     totals.loads += loads;
     totals.stores += stores;
+    totals.merged_stores += stores;
   }
 
   const ir::Function& kernel_;
   const rules::Coalescing& rule_;
   const analyzers::Changes& changes_;
+  const std::map<std::uint32_t, double> fresh_stores_;
 };
 
 // Where they were counted. Requests of several words do not merge (Dasgupta 2011, section 3.2.5).
@@ -263,6 +298,7 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
   less(s.l1_wavefronts, changes.bank_passes);
   less(s.synchronizations, changes.barriers);
   less(s.by_class[static_cast<std::size_t>(Class::double_precision)], changes.doubles);
+  less(s.wide_conversions, changes.conversions);
   if (changes.instructions == 0) return;
   const double memory =
       model::value_of(s.global_requests) + model::value_of(s.shared_requests) + model::value_of(s.synchronizations);
@@ -282,15 +318,14 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
                                    const model::Device& device, std::uint64_t threads_per_block,
                                    std::optional<int> resident_blocks, const analyzers::Changes& changes) {
-  Counting counting(kernel, device, changes);
-  for (const InstructionRow& row : profile.instructions) counting.add(row);
+  const Counting counting(profile, kernel, device, changes);
   const Totals& t = counting.totals;
-  const double warps = std::max(1.0, static_cast<double>(profile.integer(MetricId::warps_launched)));
+  const double warps = std::max(1.0, changes.threads * static_cast<double>(profile.integer(MetricId::warps_launched)));
   const auto launch = [&](const analyzers::MetricKey& key) { return static_cast<double>(profile.integer(key)); };
 
   model::KernelStatistics s;
   s.threads_per_block = static_cast<double>(threads_per_block);
-  s.blocks = launch(MetricId::blocks_launched);
+  s.blocks = std::ceil(changes.threads * launch(MetricId::blocks_launched));
   if (resident_blocks) s.resident_blocks = *resident_blocks;
   s.instructions = launch(MetricId::warp_instructions) / warps;
   s.global_requests = t.requests / warps;
@@ -306,8 +341,11 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.vector_transactions_128 = t.vector_by_size[2] / warps;
   s.load_transactions = t.loads / warps;
   s.store_transactions = t.stores / warps;
+  s.merged_store_transactions = t.merged_stores / warps;
   s.atomic_transactions = t.atomics / warps;
   s.integer_divisions = t.integer_divisions / warps;
+  s.wide_conversions = t.wide_conversions / warps;
+  counting.contention.put_into(s);
   add_hit_ratios(s, profile);
   // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
   const bool queue = device.dasgupta && device.dasgupta->merge_queue;
@@ -333,11 +371,12 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
   if (!changes.any()) return s;
   const analyzers::Changes none;
-  Counting unchanged(kernel, device, none);
-  for (const InstructionRow& row : profile.instructions) unchanged.add(row);
+  const Counting unchanged(profile, kernel, device, none);
   change_hit_ratio(s, t, unchanged.totals, changes.missed);
   // A warp waits as often for each load that remains.
-  if (unchanged.totals.load_requests > 0) scale(s.load_waits, t.load_requests / unchanged.totals.load_requests);
+  if (unchanged.totals.load_requests > 0)
+    scale(s.load_waits, t.load_requests / unchanged.totals.load_requests / changes.threads);
+  scale(s.issue_chain, 1 / changes.threads);
   apply_to_launch(s, changes, warps);
   return s;
 }

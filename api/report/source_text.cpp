@@ -48,12 +48,12 @@ const std::vector<std::string>& SourceText::lines_of(const std::string& file, co
     if (fresh) found->second = split_lines(read_file(path.string()).value_or(""));
     return found->second;
   }
-  static const std::vector<std::string> kNone;
+  static const std::vector<std::string>& kNone = *new std::vector<std::string>; // used while the program ends
   return kNone;
 }
 
 const std::string& SourceText::line(const std::string& file, std::uint32_t number, const std::string& module) {
-  static const std::string kNothing;
+  static const std::string& kNothing = *new std::string; // likewise
   if (file.empty() || number == 0) return kNothing;
   const std::vector<std::string>& lines = lines_of(file, module);
   return number <= lines.size() ? lines[number - 1] : kNothing;

@@ -8,7 +8,7 @@ namespace warplens::api {
 namespace {
 
 using exec::TensorMap;
-using Kind = TensorMapRequest::Kind;
+using MapKind = TensorMapRequest::Kind;
 
 constexpr std::uint64_t kAddresses = std::uint64_t{1} << 57, kStrides = std::uint64_t{1} << 40;
 constexpr std::uint64_t kSizes = std::uint64_t{1} << 32, kBoxBytes = std::uint64_t{1} << 18;
@@ -28,7 +28,7 @@ public:
     if (!enumerations()) return why_;
     map_.type = static_cast<TensorMap::Type>(r_.type);
     map_.rank = static_cast<int>(r_.rank);
-    map_.pixels = r_.kind != Kind::tiled;
+    map_.pixels = r_.kind != MapKind::tiled;
     map_.interleave = static_cast<int>(r_.interleave);
     map_.swizzle = static_cast<int>(r_.swizzle);
     map_.promotion = static_cast<int>(r_.promotion);
@@ -45,7 +45,7 @@ private:
   }
 
   bool enumerations() {
-    const bool slices = r_.interleave != 0, tiled = r_.kind == Kind::tiled;
+    const bool slices = r_.interleave != 0, tiled = r_.kind == MapKind::tiled;
     if (!between(r_.type, 0, TensorMap::kTypes - 1)) return no(fmt::format("{} is not a type of a tensor", r_.type));
     if (!between(r_.interleave, 0, 2)) return no(fmt::format("{} is not an interleave", r_.interleave));
     if (!between(r_.rank, tiled && !slices ? 1 : 3, TensorMap::kMostDimensions))
@@ -54,7 +54,7 @@ private:
     if (!between(r_.promotion, 0, 3)) return no(fmt::format("{} is not a promotion", r_.promotion));
     if (!between(r_.fill, 0, 1)) return no(fmt::format("{} is not a filling", r_.fill));
     if (r_.fill != 0 && r_.type < kFirstFloat) return no("only floating-point numbers can be filled with NaN");
-    if (r_.kind == Kind::im2col_wide && !between(r_.mode, 0, 1)) return no(fmt::format("{} is not a mode", r_.mode));
+    if (r_.kind == MapKind::im2col_wide && !between(r_.mode, 0, 1)) return no(fmt::format("{} is not a mode", r_.mode));
     return true;
   }
 
@@ -66,7 +66,7 @@ private:
     const auto rank = static_cast<std::size_t>(map_.rank);
     for (std::size_t d = 0; d < rank; ++d) {
       // Im2colWide refuses 2^32 - 1 between width and images; where the limit lies is not known.
-      const bool inner = r_.kind == Kind::im2col_wide && d >= 2 && d + 1 < rank;
+      const bool inner = r_.kind == MapKind::im2col_wide && d >= 2 && d + 1 < rank;
       if (r_.sizes[d] < 1 || r_.sizes[d] > (inner ? kSizes / 2 : kSizes))
         return no(fmt::format("the size {} of dimension {} is not from 1 to 2^{}", r_.sizes[d], d, inner ? 31 : 32));
       if (r_.steps[d] < 1 || r_.steps[d] > kMostStep)
@@ -99,7 +99,7 @@ private:
       return no(fmt::format("the number of pixels, {}, is not from 1 to 1024", r_.pixels));
     map_.box[0] = r_.channels;
     map_.pixel_count = r_.pixels;
-    const std::size_t corners = r_.kind == Kind::im2col_wide ? 1 : static_cast<std::size_t>(map_.rank) - 2;
+    const std::size_t corners = r_.kind == MapKind::im2col_wide ? 1 : static_cast<std::size_t>(map_.rank) - 2;
     const std::int64_t limit = std::int64_t{1} << (map_.corner_bits() - 1);
     for (std::size_t d = 0; d < corners; ++d) {
       if (!between(r_.lower[d], -limit, limit - 1) || !between(r_.upper[d], -limit, limit - 1))

@@ -89,9 +89,10 @@ function throughputLatency(s, device) {
   const all = transactions(s);
   const sectors = all > 0 ? transactionBytes(s) / (all * 32) : 0;
   const read = warpsOfGrid * sectors * s.load_transactions * (1 - (s.l1_hit_ratio ?? 0));
-  const written = warpsOfGrid * (sectors * s.store_transactions + (s.atomic_transactions ?? 0));
+  const written = warpsOfGrid * (sectors * (s.merged_store_transactions ?? s.store_transactions) + (s.atomic_transactions ?? 0));
   const most = s.argument_bytes ?? 32 * (read + written);
-  const bytesRead = min(32 * read * (1 - (s.l2_hit_ratio ?? 0)), most);
+  const missed = 32 * read * (1 - (s.l2_hit_ratio ?? 0));
+  const bytesRead = s.l2_hit_ratio === undefined ? min(missed, most) : missed;
   const bytesWritten = max(0, min(32 * written, most) - d.kept_bytes);
   const blocks = ceil(s.blocks / device.multiprocessors);
   const warps = blocks * warpsPerBlock(s);
@@ -103,12 +104,14 @@ function throughputLatency(s, device) {
   const alone = chain * d.issue_chain + waits * wait + (s.synchronizations ?? 0) * d.barrier_latency;
   const bounds = {
     issue: [warps * machine / d.issue, 'compute'],
-    units: [warps * max(special / d.special_functions, (s.double_precision ?? 0) / d.double_precision), 'compute'],
+    units: [warps * max((special + (s.wide_conversions ?? 0)) / d.special_functions, (s.double_precision ?? 0) / d.double_precision), 'compute'],
     wavefronts: [warps * s.l1_wavefronts / d.wavefronts, 'memory'],
     L2: [read / d.l2_read + written / d.l2_write, 'memory'],
     memory: [(bytesRead + bytesWritten) / d.memory_bytes, 'memory'],
     launch: [s.blocks * d.block_cycles + warpsOfGrid * d.warp_cycles, 'launch of blocks'],
     latency: [max(1, blocks / s.resident_blocks) * alone, 'latency'],
+    atomics: [max((s.half_line_updates ?? 0) * (d.atomic_half_line ?? 0), (s.word_float_updates ?? 0) * (d.float_atomic_word ?? 0),
+      (s.kilobyte_updates ?? 0) * (d.atomic_kilobyte ?? 0)), 'contended atomics'],
   };
   const largest = Object.values(bounds).reduce((best, one) => (one[0] > best[0] ? one : best));
   const sum = Object.values(bounds).reduce((total, [cycles]) => total + (cycles / largest[0]) ** d.overlap, 0);

@@ -19,6 +19,7 @@ const std::vector<PairBuffer> kSpeechBuffers = {{"x", "f32", kCount, Holds::iota
                                                 {"rows", "f32", 132 * 98304}},
                               kFloats = {{"in", "f32", kCount, Holds::iota}, {"out", "f32", kCount}},
                               kDigits = {{"in", "s32", kCount, Holds::random, 9}, {"out", "s32", kCount}},
+                              kText = {{"in", "s32", 1 << 22, Holds::random, 9}, {"out", "s32", 1 << 22}},
                               kFields = {{"triples", "s32", 3 * kCount, Holds::iota},
                                          {"triples_out", "s32", 3 * kCount},
                                          {"a", "s32", kCount, Holds::iota},
@@ -201,6 +202,22 @@ std::vector<AdvicePair> advice_pairs() {
   of_instructions(list);
   of_launches(list);
   Samples(list).add_all();
+  return list;
+}
+
+std::vector<AdvicePair> pairs_not_asked() {
+  std::vector<AdvicePair> list;
+  const Shape strided{{528, 1, 1}, {256, 1, 1}};
+  add(list, "NarrowAccesses", "// finds NarrowAccesses", "4 elements in each iteration",
+      {"brighten_bytes", "brighten_words", strided, {"bytes", "y", 4 * static_cast<int>(kCount)}});
+  add(list, "NarrowAccesses", "// finds NarrowAccesses of shorts", "2 elements in each thread",
+      {"halve_shorts", "halve_pairs", {{8192, 1, 1}, {256, 1, 1}}, {"bytes", "y"}});
+  list.back().after.grid = {4096, 1, 1};
+  const PairArgument shift = 3, n = 1 << 24;
+  list.push_back({"NarrowAccesses", "samples/caesar/caesar.ptx", "h200", "out[i] = in[i] + shift",
+                  "4 elements in each thread", kText,
+                  launch("shift_char", {{65536, 1, 1}, {256, 1, 1}}, {"in", "out", shift, n}),
+                  launch("shift_4", {{16384, 1, 1}, {256, 1, 1}}, {"in", "out", shift, n})});
   return list;
 }
 

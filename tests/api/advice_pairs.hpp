@@ -47,6 +47,9 @@ struct AdvicePair {
 /// By kind of finding; then by pattern, of the samples.
 std::vector<AdvicePair> advice_pairs();
 
+/// Further pairs, which ask/advice.cpp does not time; tests/data/hardware/times.jsonl has the last one.
+std::vector<AdvicePair> pairs_not_asked();
+
 /// Launches that look like the problem, whose remedy saves too little for a finding.
 std::vector<AdvicePair> close_calls();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transaction counts that models receive, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17): a
 // warp makes 800 transactions of one size, and the model's time is known.
+#include "api/launch/contention.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/plan/launch_file.hpp"
 
@@ -104,6 +105,69 @@ TEST(Statistics, LocalMemoryIsLoadedAndStored) {
   EXPECT_EQ(c1060.load_transactions, 4);
   EXPECT_EQ(c1060.store_transactions, 2);
   EXPECT_EQ(c1060.transactions_64, 6);
+}
+
+/// An instruction, and its recorded accesses of the first and of the last block: 32 lanes from `first` or `last` on.
+model::KernelStatistics contention_of(const char* opcode, std::uint64_t first, std::uint64_t last, std::uint64_t stride,
+                                      double sectors) {
+  analyzers::InstructionRow row;
+  for (const std::uint64_t cta : {0, 9}) {
+    analyzers::RecordedAccess& access = row.recorded.emplace_back();
+    access.cta = cta;
+    access.space = isa::Space::global;
+    access.mask = ~0u;
+    for (std::size_t lane = 0; lane < exec::kWarpSize; ++lane)
+      access.addresses[lane] = (cta == 0 ? first : last) + lane * stride;
+  }
+  ir::Instruction instruction;
+  instruction.opcode = opcode;
+  Contention contention;
+  contention.add(row, instruction, sectors);
+  model::KernelStatistics s;
+  contention.put_into(s);
+  return s;
+}
+
+TEST(Contention, OneWordTakesAllUpdates) {
+  const auto s = contention_of("red.global.add.u32", 4096, 4096, 0, 3200);
+  EXPECT_EQ(s.half_line_updates, 3200);
+  EXPECT_EQ(s.word_float_updates, 0);
+  EXPECT_EQ(s.kilobyte_updates, 3200);
+  EXPECT_EQ(contention_of("red.global.add.f32", 4096, 4096, 0, 3200).word_float_updates, 3200);
+}
+
+TEST(Contention, WordsOfOneBlockAreNotContended) {
+  const auto s = contention_of("atom.global.add.u32", 4096, 8192, 0, 3200);
+  EXPECT_EQ(s.half_line_updates, 0);
+  EXPECT_EQ(s.kilobyte_updates, 0);
+}
+
+TEST(Contention, LanesSpreadTheUpdates) {
+  const auto s = contention_of("red.global.add.u32", 4096, 4096, 4, 400);
+  EXPECT_DOUBLE_EQ(s.half_line_updates.value(), 200); // two of four sectors
+  EXPECT_DOUBLE_EQ(contention_of("red.global.add.f32", 4096, 4096, 4, 400).word_float_updates.value(), 400 / 32.0);
+  EXPECT_DOUBLE_EQ(s.kilobyte_updates.value(), 400);
+  // The same kilobyte, wherever it begins.
+  EXPECT_DOUBLE_EQ(contention_of("red.global.add.u32", 4096 + 512, 4096 + 512, 32, 3200).kilobyte_updates.value(),
+                   3200);
+  const auto spread = contention_of("red.global.add.u32", 4096, 4096, 256, 3200); // 32 sectors of 8 kilobytes
+  EXPECT_DOUBLE_EQ(spread.kilobyte_updates.value(), 400);
+}
+
+TEST(Statistics, ConversionsOfFloatingPointNumbersFromAndTo64Bits) {
+  analyzers::Profile profile;
+  profile.metrics.add(MetricId::warps_launched, std::uint64_t{1});
+  const std::pair<const char*, int> table[] = {{"cvt.f64.f32", 1},     {"cvt.rn.f32.f64", 2},   {"cvt.rn.f32.u64", 4},
+                                               {"cvt.u64.u32", 8},     {"cvt.rzi.s64.f32", 16}, {"cvt.rn.f32.s32", 32},
+                                               {"cvt.rn.f16.f32", 64}, {"add.f64", 128}};
+  ir::Function kernel;
+  for (const auto& [opcode, times] : table) {
+    analyzers::InstructionRow& row = profile.instructions.emplace_back();
+    row.instruction = static_cast<std::uint32_t>(kernel.instructions.size());
+    row.metrics.add(MetricId::warp_instructions, static_cast<std::uint64_t>(times));
+    kernel.instructions.emplace_back().opcode = opcode;
+  }
+  EXPECT_EQ(statistics(profile, kernel, *load_device("h200"), 32, 8).wide_conversions, 1 + 2 + 4 + 16);
 }
 
 // Products with powers of two are shifts: 10 of the two multiplications' 20 are left.

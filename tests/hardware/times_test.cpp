@@ -32,7 +32,7 @@ TEST(Times, HeldOutLaunchesArePredicted) {
   const Accuracy a = accuracy(part(asked(), true));
   EXPECT_GE(a.launches, 60u);
   EXPECT_GE(a.kernels, 25u);
-  EXPECT_LE(a.mean_error, 0.121);
+  EXPECT_LE(a.mean_error, 0.0945);
   EXPECT_GE(a.spearman, 0.991);
 }
 
@@ -46,8 +46,21 @@ TEST(Times, TheOtherErrorsAreAsDocumented) {
   EXPECT_EQ(later.size(), 36u);
   EXPECT_NEAR(accuracy(later).mean_error, 0.096, 0.0005);
   EXPECT_EQ(fitted.size(), 126u);
-  EXPECT_NEAR(accuracy(fitted).mean_error, 0.123, 0.0005);
+  EXPECT_NEAR(accuracy(fitted).mean_error, 0.119, 0.0005);
   EXPECT_NEAR(accuracy(fitted).spearman, 0.992, 0.0005);
+}
+
+// Kernels whose atomics contend for few addresses; they were not used for fitting.
+TEST(Times, ContendedAtomicsArePredicted) {
+  int launches = 0;
+  for (const AskedLaunch& one : asked()) {
+    if (one.kernel != "count_globally" && one.kernel != "take_tickets") continue;
+    const double predicted = predicted_milliseconds(one);
+    EXPECT_LT(predicted, 1.5 * one.milliseconds) << one.kernel << ", " << one.label;
+    EXPECT_GT(predicted, one.milliseconds / 1.5) << one.kernel << ", " << one.label;
+    ++launches;
+  }
+  EXPECT_EQ(launches, 8);
 }
 
 // No launch may be faster than a lower bound of its time.

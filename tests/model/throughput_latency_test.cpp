@@ -67,6 +67,8 @@ TEST(ThroughputLatency, MemoryDeliversWhatTheArgumentsHoldOnce) {
   KernelStatistics s = statistics();
   s.argument_bytes = 4096;
   EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 4096);
+  s.l2_hit_ratio = 0.5; // simulated: it evicts words that are loaded again
+  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 264 * 8 * 16 * 32 * 0.5);
   s.argument_bytes.reset();
   s.l2_hit_ratio = 1;
   const Prediction p = predicted(s);
@@ -74,6 +76,43 @@ TEST(ThroughputLatency, MemoryDeliversWhatTheArgumentsHoldOnce) {
   EXPECT_DOUBLE_EQ(*p.term("load_latency"), device().throughput_latency->l2_latency);
   s.blocks = 1e6; // more than the second cache keeps is written back
   EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 1e6 * 8 * 8 * 32 - device().throughput_latency->kept_bytes);
+}
+
+TEST(ThroughputLatency, ConversionsRunOnTheUnitsOfSpecialFunctions) {
+  KernelStatistics s = statistics();
+  s.by_class[static_cast<std::size_t>(IssueClass::double_precision)] = 8;
+  s.wide_conversions = 3;
+  const ThroughputLatencyParameters& t = *device().throughput_latency;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 3 / t.special_functions);
+  s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 4;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 7 / t.special_functions);
+  s.wide_conversions = 0;
+  s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 0;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 8 / t.double_precision);
+}
+
+TEST(ThroughputLatency, AtomicsOnOneAddressFollowEachOther) {
+  KernelStatistics s = statistics();
+  EXPECT_DOUBLE_EQ(*predicted(s).term("atomics"), 0);
+  s.atomic_transactions = 32;
+  s.half_line_updates = 67584;
+  s.word_float_updates = 0;
+  s.kilobyte_updates = 67584;
+  const ThroughputLatencyParameters& t = *device().throughput_latency;
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("atomics"), 67584 * *t.atomic_half_line);
+  EXPECT_EQ(p.bound, "contended atomics");
+  s.word_float_updates = 67584;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("atomics"), 67584 * *t.float_atomic_word);
+  s.half_line_updates = s.word_float_updates = 10;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("atomics"), 67584 * *t.atomic_kilobyte);
+  // Without the counts, the prediction says that it knows nothing of contention.
+  s.half_line_updates.reset();
+  EXPECT_NE(predicted(s).remarks.back().find("assumed to access different addresses"), std::string::npos);
+  Device lacks = device();
+  lacks.throughput_latency->atomic_half_line = lacks.throughput_latency->float_atomic_word =
+      lacks.throughput_latency->atomic_kilobyte = std::nullopt;
+  EXPECT_DOUBLE_EQ(*predicted(s, lacks).term("atomics"), 0);
 }
 
 TEST(ThroughputLatency, SaysWhatBinds) {

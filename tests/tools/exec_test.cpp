@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests warplens exec, and the other commands with files that are not PTX text. The program is
 // runtime/programs/launches.cpp, which uses the driver API.
-#include "tests/tools/program.hpp"
+#include "tests/tools/terminal.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 
 namespace warplens::testing {
@@ -53,6 +55,22 @@ TEST(Exec, LaunchesMayHaveALimitOfInstructions) {
   EXPECT_EQ(o.status, 1);
   EXPECT_NE(o.out.find("cuCtxSynchronize(): 7"), o.out.npos) << o.out; // the context is lost, as with a trap
   EXPECT_NE(o.err.find("more than 100000 warp instructions"), o.err.npos) << o.err;
+}
+
+// A launch of four seconds: the line appears after two, is replaced every second, and is erased at the end.
+TEST(Exec, ATerminalShowsProgress) {
+  const Output o = run_on_a_terminal({"exec", "--", WARPLENS_LAUNCHES, "1", "wait"});
+  EXPECT_EQ(o.status, 0) << o.out;
+  const std::regex line("\r\033\\[Klaunch 2: wait: ([0-9]+) %, [2-9] s, about [1-9] s left");
+  std::vector<int> shares;
+  for (std::sregex_iterator i(o.out.begin(), o.out.end(), line), end; i != end; ++i)
+    shares.push_back(std::stoi((*i)[1]));
+  ASSERT_FALSE(shares.empty()) << o.out;
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end())) << o.out;
+  EXPECT_GE(shares.front(), 40) << o.out;
+  EXPECT_LT(shares.back(), 100) << o.out;
+  EXPECT_TRUE(o.out.ends_with("\r\033[K")) << o.out;
+  EXPECT_EQ(run_program({"exec", "--", WARPLENS_LAUNCHES, "1", "wait"}).err, "");
 }
 
 std::vector<std::string> kernels_in(const std::filesystem::path& file) {

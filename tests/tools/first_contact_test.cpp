@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a new user sees: the screen without arguments, the demo, explanations and the check of the installation.
-#include "tests/tools/program.hpp"
+#include "tests/tools/terminal.hpp"
 
 #include <nlohmann/json.hpp>
-
-#include <pty.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <regex>
@@ -28,27 +25,8 @@ void expect_refused(const std::vector<std::string>& words, const std::vector<std
   expect_parts(o.err, parts);
 }
 
-/// Runs the program without arguments on a terminal.
-Output run_on_a_terminal() {
-  int terminal = -1;
-  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
-  if (child == 0) {
-    execl(WARPLENS_PROGRAM, "warplens", static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  Output o;
-  char buffer[1024];
-  for (ssize_t count = 0; (count = read(terminal, buffer, sizeof buffer)) > 0;)
-    o.out.append(buffer, static_cast<std::size_t>(count));
-  int status = 0;
-  waitpid(child, &status, 0);
-  close(terminal);
-  o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return o;
-}
-
 TEST(FirstContact, ATerminalShowsWhatToTry) {
-  const Output o = run_on_a_terminal();
+  const Output o = run_on_a_terminal({});
   EXPECT_EQ(o.status, 2);
   expect_parts(o.out, {"warplens demo", "warplens run FILE.cu", "warplens exec PROGRAM", "warplens --help"});
   EXPECT_LE(std::count(o.out.begin(), o.out.end(), '\n'), 10);

@@ -161,6 +161,16 @@ TEST(ReportFiles, AreWrittenByRunAndExec) {
 }
 
 // The disk fills up or standard output is closed: what can be written is written.
+// The libraries write the files while the program ends, when objects of static duration are gone.
+TEST(ReportFiles, ExecNamesTheFindings) {
+  const Folder folder;
+  const std::string sarif = (folder.path() / "r.sarif").string(), junit = (folder.path() / "r.xml").string();
+  const Output o = run_program({"exec", "--sarif", sarif, "--junit", junit, "--", WARPLENS_LAUNCHES, "1", "ragged"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_part(read_text(sarif), "\"ruleId\": \"BlockSize\"");
+  expect_part(read_text(junit), "name=\"BlockSize\"");
+}
+
 TEST(ReportFiles, AFailureDoesNotLoseTheReport) {
   const Folder folder;
   const std::string json = (folder.path() / "r.json").string(), program = WARPLENS_PROGRAM;

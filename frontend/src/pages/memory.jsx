@@ -196,7 +196,7 @@ function RuleCounts({ instruction }) {
 
 function Site({ report, instruction, app }) {
   return <section aria-labelledby="site"><h2 id="site"><code>{instruction.ptx}</code></h2>
-    <p><a href={app.address({ page: 'source', line: instruction.line })}>{instruction.source ? data.baseName(instruction.source) : `PTX line ${instruction.line}`}</a>: {[instruction.pattern, instruction.lane_bytes && `${instruction.lane_bytes} bytes per lane`, plural(requestsOf(instruction), 'request')].filter(Boolean).join(', ')}</p>
+    <p><a href={app.address({ page: 'source', line: instruction.line })}>{instruction.source ? data.baseName(instruction.source) : `PTX line ${instruction.line}`}</a>: {[instruction.pattern, instruction.lane_bytes && `${plural(instruction.lane_bytes, 'byte')} per lane`, plural(requestsOf(instruction), 'request')].filter(Boolean).join(', ')}</p>
     {new Stepper(instruction, spaceOf(instruction) === 'shared' ? report.device.bank_rule : report.device.coalescing_rule).element}
     <RuleCounts instruction={instruction} /></section>;
 }

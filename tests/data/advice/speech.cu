@@ -407,6 +407,36 @@ extern "C" __global__ void passes_over_words(const float* __restrict__ in, float
   out[index_of_thread()] = sum;
 }
 
+// Brightens an image, one pixel in each iteration; then four.
+extern "C" __global__ void brighten_bytes(const unsigned char* __restrict__ in, unsigned char* __restrict__ out, int n) {
+#pragma unroll 1
+  for (int i = index_of_thread(); i < n; i += gridDim.x * blockDim.x)
+    out[i] = min(in[i] + 9, 255); // finds NarrowAccesses
+}
+
+extern "C" __global__ void brighten_words(const uchar4* __restrict__ in, uchar4* __restrict__ out, int n) {
+#pragma unroll 1
+  for (int i = index_of_thread(); i < n / 4; i += gridDim.x * blockDim.x) {
+    uchar4 p = in[i];
+    p.x = min(p.x + 9, 255);
+    p.y = min(p.y + 9, 255);
+    p.z = min(p.z + 9, 255);
+    p.w = min(p.w + 9, 255);
+    out[i] = p;
+  }
+}
+
+extern "C" __global__ void halve_shorts(const short* __restrict__ in, short* __restrict__ out) {
+  const int i = index_of_thread();
+  out[i] = in[i] / 2; // finds NarrowAccesses of shorts
+}
+
+extern "C" __global__ void halve_pairs(const short2* __restrict__ in, short2* __restrict__ out) {
+  const int i = index_of_thread();
+  const short2 p = in[i];
+  out[i] = make_short2(p.x / 2, p.y / 2);
+}
+
 // From here on, kernels that look like those above, but have no such problem.
 
 // Consecutive words that no thread can load at once, because they begin at any multiple of four bytes.
@@ -466,4 +496,31 @@ extern "C" __global__ void transpose_in_warp(const float* __restrict__ in, float
   __syncwarp();
 #pragma unroll 4
   for (int k = 0; k < 32; ++k) out[first + 32 * k] = tile[threadIdx.x][k];
+}
+
+// Bytes whose neighbours are loaded, too, begin at any address.
+extern "C" __global__ void smooth_bytes(const unsigned char* __restrict__ in, unsigned char* __restrict__ out) {
+  const int i = index_of_thread();
+  out[i] = (in[i] + in[i + 1]) / 2;
+}
+
+// The threads of a warp exchange bytes.
+extern "C" __global__ void swap_bytes(const unsigned char* __restrict__ in, unsigned char* __restrict__ out) {
+  const int i = index_of_thread();
+  out[i] = __shfl_xor_sync(~0u, in[i], 1);
+}
+
+// What happens depends on the byte.
+extern "C" __global__ void mark_bytes(const unsigned char* __restrict__ in, unsigned char* __restrict__ out) {
+  const int i = index_of_thread();
+  if (in[i] > 127) out[i] = 1;
+}
+
+// Each iteration is a row of bytes: fewer iterations do not process wider words.
+extern "C" __global__ void sum_columns(const unsigned char* __restrict__ in, unsigned char* __restrict__ out, int pitch) {
+  const int i = index_of_thread();
+  int sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < 4; ++k) sum += in[k * pitch + i];
+  out[i] = sum;
 }

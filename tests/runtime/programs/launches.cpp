@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that uses the driver API: launches a kernel N times, and ends as requested.
 //
-//   launches N [exit STATUS | abort | count | fork | fork-after | late | device | variable]
+//   launches N [exit STATUS | abort | count | fork | fork-after | late | device | variable | wait | ragged]
 //
 // count: launches three million warp instructions and prints the result; exits with 1 if the launch failed.
 // abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
 // device. fork-after: a child, started when the parent has launched, that ends at once. late: a static object frees
-// device memory when it is destroyed. device: only its name. variable: only the value of OWN_VARIABLE.
+// device memory when it is destroyed. device: only its name. variable: only the value of OWN_VARIABLE. wait: a launch
+// of four seconds, on any machine. ragged: a launch of 20 threads, which has a finding.
 #include "runtime/abi/driver.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -48,6 +51,22 @@ again:
   @%p bra again;
   ret;
 }
+// wait(begin): block b ends 20 * b milliseconds after `begin`.
+.visible .entry wait(.param .u64 begin)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<4>;
+  .reg .pred %p;
+  ld.param.u64 %d1, [begin];
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %d2, %r1, 20000000;
+  add.u64 %d1, %d1, %d2;
+again:
+  mov.u64 %d3, %globaltimer;
+  setp.lt.u64 %p, %d3, %d1;
+  @%p bra again;
+  ret;
+}
 )";
 
 void check(CUresult result, const char* what) {
@@ -69,9 +88,9 @@ CUfunction load(const char* kernel = "scale") {
   return function;
 }
 
-CUresult launch(CUfunction function, CUdeviceptr data) {
-  void* arguments[] = {&data};
-  return cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
+CUresult launch(CUfunction function, std::uint64_t argument, unsigned blocks = 1, unsigned threads = 32) {
+  void* arguments[] = {&argument};
+  return cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr);
 }
 
 /// Launches and shows the first and the last element.
@@ -129,6 +148,17 @@ int main(int count, char** words) {
   if (how == "exit") std::exit(std::atoi(words[3]));
   if (how == "count") {
     CHECK(launch(load("count"), 0));
+    CHECK(cuCtxSynchronize());
+  }
+  if (how == "wait") {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    CHECK(launch(load("wait"), static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()), 200));
+    CHECK(cuCtxSynchronize());
+  }
+  if (how == "ragged") {
+    CUdeviceptr data = 0;
+    CHECK(cuMemAlloc_v2(&data, 128));
+    CHECK(launch(function, data, 1, 20));
     CHECK(cuCtxSynchronize());
   }
   if (how == "abort" && (launch(function, 64) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS)) std::abort();

@@ -19,13 +19,13 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 MULTIPROCESSORS, CLOCK_GHZ = 132, 1.5
 # Known of the hardware, or counted: not fitted.
 KNOWN = {"clock_ghz": CLOCK_GHZ, "special_functions": 0.5, "double_precision": 2, "division_instructions": 15,
-         "integer_division_instructions": 14, "special_instructions": 1}
+         "integer_division_instructions": 14, "special_instructions": 1, "atomic_half_line": 1.11, "float_atomic_word": 2.63, "atomic_kilobyte": 0.52}
 # Name: first guess, least, most.
 FITTED = {"overhead": (2500, 500, 6000), "block_cycles": (0.9, 0.1, 3), "warp_cycles": (0.05, 0.001, 1), "issue": (3.9, 3, 4), "wavefronts": (0.95, 0.5, 1),
           "l2_read": (80, 30, 160), "l2_write": (60, 20, 160), "memory_bytes": (2900, 1500, 3200), "kept_bytes": (16e6, 1e6, 50e6),
           "issue_chain": (1, 0.3, 3), "l1_latency": (40, 20, 100), "l2_latency": (270, 150, 600), "memory_latency": (700, 300, 1500),
           "barrier_latency": (30, 5, 300), "overlap": (3, 1, 12)}
-# Atomics that contend for few addresses: what the model cannot know.
+# Atomics that contend for few addresses: their parameters are measured, and the other ones do not depend on them.
 LEFT_OUT = ("count_globally", "take_tickets")
 SPECIAL = ("reciprocal", "reciprocal_square_root", "square_root", "divide", "fast_divide", "logarithm", "exponential", "sine_cosine")
 
@@ -61,21 +61,23 @@ def bounds(s, p):
                + p["integer_division_instructions"] * of("integer_divisions"))
     hits = of("l1_hit_ratio")
     read = all_warps * of("load_transactions") * (1 - hits)
-    written = all_warps * (of("store_transactions") + of("atomic_transactions"))
+    written = all_warps * (s.get("merged_store_transactions", of("store_transactions")) + of("atomic_transactions"))
     most = s.get("argument_bytes", 32 * (read + written))
-    memory_read = min(32 * read * (1 - of("l2_hit_ratio")), most)
+    memory_read = min(32 * read * (1 - of("l2_hit_ratio")), most if "l2_hit_ratio" not in s else np.inf)
     memory_written = max(0, min(32 * written, most) - p["kept_bytes"])
     cold = min(1, memory_read / (32 * read)) if read else 0
     wait = hits * p["l1_latency"] + (1 - hits) * (cold * p["memory_latency"] + (1 - cold) * p["l2_latency"])
     alone = s["issue_chain"] * p["issue_chain"] + of("load_waits") * wait + of("synchronizations") * p["barrier_latency"]
     return {
         "issue": warps * machine / p["issue"],
-        "units": warps * max(special / p["special_functions"], of("double_precision") / p["double_precision"]),
+        "units": warps * max((special + of("wide_conversions")) / p["special_functions"], of("double_precision") / p["double_precision"]),
         "wavefronts": warps * of("l1_wavefronts") / p["wavefronts"],
         "L2": read / p["l2_read"] + written / p["l2_write"],
         "memory": (memory_read + memory_written) / p["memory_bytes"],
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
         "latency": max(1, blocks / of("resident_blocks")) * alone,
+        "atomics": max(of("half_line_updates") * p["atomic_half_line"], of("word_float_updates") * p["float_atomic_word"],
+                       of("kilobyte_updates") * p["atomic_kilobyte"]),
     }
 
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/launch/contention.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace warplens::api {
+
+namespace {
+
+/// What the recorded accesses of one block update, in lanes and in sectors.
+struct OfBlock {
+  double lanes = 0, sectors = 0;
+  std::map<std::uint64_t, double> words, half_lines, quarters; ///< of a kilobyte
+
+  void add(const analyzers::RecordedAccess& access) {
+    std::set<std::uint64_t> touched;
+    for (const int lane : exec::EachLane(access.mask)) {
+      const std::uint64_t address = access.addresses[static_cast<std::size_t>(lane)];
+      ++lanes;
+      ++words[address];
+      touched.insert(address / 32);
+    }
+    for (const std::uint64_t sector : touched) {
+      ++sectors;
+      ++half_lines[sector / 2];
+      ++quarters[sector / 8];
+    }
+  }
+};
+
+/// Adds the share that every block has of an address.
+void add_shares(const std::map<std::uint64_t, OfBlock>& blocks, std::map<std::uint64_t, double> OfBlock::*counts,
+                double OfBlock::*all, double updates, std::map<std::uint64_t, double>& sums) {
+  for (const auto& [address, count] : blocks.begin()->second.*counts) {
+    double share = 1;
+    for (const auto& [cta, block] : blocks) {
+      const auto found = (block.*counts).find(address);
+      share = found == (block.*counts).end() ? 0 : std::min(share, found->second / (block.*all));
+    }
+    if (share > 0) sums[address] += share * updates;
+  }
+}
+
+double most(const std::map<std::uint64_t, double>& updates) {
+  double result = 0;
+  for (const auto& [address, count] : updates) result = std::max(result, count);
+  return result;
+}
+
+/// A kilobyte may begin at any multiple of 256 bytes, as allocations do.
+double most_in_kilobyte(const std::map<std::uint64_t, double>& quarters) {
+  double result = 0;
+  for (auto first = quarters.begin(); first != quarters.end(); ++first) {
+    double sum = 0;
+    for (auto i = first; i != quarters.end() && i->first < first->first + 4; ++i) sum += i->second;
+    result = std::max(result, sum);
+  }
+  return result;
+}
+
+} // namespace
+
+void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction& instruction, double sectors) {
+  std::map<std::uint64_t, OfBlock> blocks;
+  for (const analyzers::RecordedAccess& access : row.recorded)
+    if (access.space == isa::Space::global) blocks[access.cta].add(access);
+  if (blocks.empty()) return;
+  const bool of_floats = instruction.opcode.find(".f") != std::string_view::npos;
+  if (of_floats)
+    add_shares(blocks, &OfBlock::words, &OfBlock::lanes, sectors, float_words_);
+  else
+    add_shares(blocks, &OfBlock::half_lines, &OfBlock::sectors, sectors, half_lines_);
+  add_shares(blocks, &OfBlock::quarters, &OfBlock::sectors, sectors, quarters_);
+}
+
+void Contention::put_into(model::KernelStatistics& statistics) const {
+  statistics.half_line_updates = most(half_lines_);
+  statistics.word_float_updates = most(float_words_);
+  statistics.kilobyte_updates = most_in_kilobyte(quarters_);
+}
+
+} // namespace warplens::api
