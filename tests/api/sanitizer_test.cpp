@@ -8,7 +8,9 @@ namespace warplens::api {
 namespace {
 
 TEST(Sanitizer, KeepsABoundedNumberOfMessagesAndCountsAll) {
-  const auto tools = std::move(*Sanitizer::create({.tools = {.memcheck = true}}));
+  CheckOptions options;
+  options.tools.memcheck = true;
+  const auto tools = std::move(*Sanitizer::create(options));
   constexpr std::size_t kMore = Sanitizer::kMostMessages + 500;
   for (std::size_t i = 0; i < kMore; ++i) {
     CheckMessage m;

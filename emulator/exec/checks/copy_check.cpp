@@ -204,9 +204,10 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
     const Groups& groups = blocks_[copy.cta].groups[copy.warp];
     const bool bulk = copy.ends == PendingCopy::Ends::with_bulk_group;
     const bool committed = copy.group < (bulk ? groups.bulk : groups.each)[i];
-    why = !committed            ? "the copy is in no committed group: no thread can wait for it yet"
-          : copy.phases.empty() ? "the thread of the copy has not waited for its group"
-                                : "no thread has waited for the group of the copy, or for the mbarrier on which it arrives";
+    why = !committed ? "the copy is in no committed group: no thread can wait for it yet"
+          : copy.phases.empty()
+              ? "the thread of the copy has not waited for its group"
+              : "no thread has waited for the group of the copy, or for the mbarrier on which it arrives";
   }
   findings_.add({.kind = Kind::missing_wait, .at = at, .other = other, .detail = why});
 }
