@@ -60,7 +60,8 @@ const std::vector<Case>& cases() {
        {8192, 1, 1},
        {256, 1, 1},
        {{kBuffer, 4194304}, {kBuffer, 4194304}, {kBuffer, 8192}},
-       429793280},
+       429793280,
+       2},
       {"gather",
        "gather",
        {4096, 1, 1},
@@ -68,7 +69,7 @@ const std::vector<Case>& cases() {
        {{kBuffer, 1048576}, {kBuffer, 1048576}, {kInteger, 1048576}},
        248512512},
       {"scatter", "scatter", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 1048576}, {kInteger, 1048576}}, 244318208},
-      {"histogram", "histogram", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 256}}, 186646528},
+      {"histogram", "histogram", {4096, 1, 1}, {256, 1, 1}, {{kBuffer, 256}}, 186646528, 0},
   };
   return list;
 }
@@ -82,7 +83,8 @@ std::string text_of(const std::string& kernel) {
 
 Launch::Launch(const Case& c)
     : context_(need(api::Context::create())),
-      module_(need(api::Module::load(context_, text_of(c.kernel), std::string(c.kernel) + ".ptx"))) {
+      module_(need(api::Module::load(context_, text_of(c.kernel), std::string(c.kernel) + ".ptx"))),
+      outputs_(static_cast<std::ptrdiff_t>(c.outputs)) {
   request_.kernel = need(module_->kernel(c.kernel));
   request_.grid = c.grid;
   request_.block = c.block;

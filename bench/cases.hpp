@@ -26,6 +26,7 @@ struct Case {
   api::Extent grid, block;
   std::vector<Argument> arguments;
   double thread_instructions; ///< PTX instructions of all threads
+  std::size_t outputs = 1;    ///< buffers that the kernel only writes: the last ones
 };
 
 const std::vector<Case>& cases();
@@ -45,11 +46,15 @@ class Launch {
 public:
   explicit Launch(const Case& c);
   [[nodiscard]] const api::LaunchRequest& request() const { return request_; }
+  [[nodiscard]] std::vector<std::shared_ptr<api::Buffer>> outputs() const {
+    return {buffers_.end() - outputs_, buffers_.end()};
+  }
 
 private:
   std::shared_ptr<api::Context> context_;
   std::shared_ptr<api::Module> module_;
   std::vector<std::shared_ptr<api::Buffer>> buffers_;
+  std::ptrdiff_t outputs_;
   api::LaunchRequest request_;
 };
 

@@ -44,9 +44,8 @@ void add_tool_options(po::options_description& options) {
   auto add = options.add_options();
   const auto word = [](const char* name) { return po::value<std::string>()->value_name(name); };
   add("tool", word("NAME"),
-      "check the launches: memcheck, racecheck, initcheck, synccheck, all, or several with commas between; the "
-      "messages go to "
-      "stderr");
+      "check the launches with memcheck, racecheck, initcheck, synccheck, all, or several separated by commas; the "
+      "messages go to stderr");
   add("error-exitcode", word("N"), "exit status if --tool found errors in a run that succeeded; the default is 1");
   add("print-limit", word("N"), "show at most N messages of --tool; the default is 100");
   add("leak-check", word("full|no"), "memcheck reports memory that is never freed; the default is no");
@@ -80,7 +79,10 @@ std::optional<api::CheckOptions> tool_options(const po::variables_map& values) {
     throw UsageError{"--tool: " + why.message, why.hint};
   }
   options.tools = *tools;
-  options.error_exitcode = static_cast<int>(number_or(values, "error-exitcode", 1) & 0xff);
+  const std::uint64_t status = number_or(values, "error-exitcode", 1);
+  if (status > 255) // the system keeps 8 bits: 256 would be a success
+    throw UsageError{fmt::format("--error-exitcode: expected a number up to 255, got {}", status), ""};
+  options.error_exitcode = static_cast<int>(status);
   options.print_limit = number_or(values, "print-limit", options.print_limit);
   options.leak_check = asks_for_leaks(text_or_empty(values, "leak-check"));
   options.kernel_name = text_or_empty(values, "kernel-name");

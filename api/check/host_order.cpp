@@ -12,9 +12,23 @@ void HostOrder::learn(Clock& clock, const Clock& other) {
   }
 }
 
-bool HostOrder::knows(const Clock& clock, const Operation& o) {
-  const auto found = clock.find(o.timeline);
-  return found != clock.end() && found->second >= o.number;
+std::vector<std::size_t> HostOrder::unknown_to(const Clock& clock) const {
+  std::vector<std::size_t> list;
+  for (const auto& [number, timeline] : operations_) {
+    const auto found = clock.find(number);
+    const std::uint64_t known = found == clock.end() ? 0 : found->second;
+    const std::size_t unknown =
+        std::min<std::size_t>(timeline.recent.size(), timeline.last - std::min(timeline.last, known));
+    list.insert(list.end(), timeline.recent.end() - static_cast<std::ptrdiff_t>(unknown), timeline.recent.end());
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+std::uint64_t HostOrder::add(std::uint64_t timeline) {
+  Timeline& one = operations_[timeline];
+  one.recent.push_back(count_++);
+  return ++one.last;
 }
 
 std::vector<std::size_t> HostOrder::submit(StreamId id, const std::set<StreamId>& after) {
@@ -23,12 +37,8 @@ std::vector<std::size_t> HostOrder::submit(StreamId id, const std::set<StreamId>
   learn(stream.clock, host_);
   for (const StreamId other : after)
     if (const auto found = streams_.find(other); found != streams_.end()) learn(stream.clock, found->second.clock);
-  std::vector<std::size_t> concurrent;
-  for (std::size_t i = 0; i < operations_.size(); ++i)
-    if (!knows(stream.clock, operations_[i])) concurrent.push_back(i);
-  const std::uint64_t number = ++last_[stream.timeline];
-  stream.clock[stream.timeline] = number;
-  operations_.push_back({stream.timeline, number});
+  std::vector<std::size_t> concurrent = unknown_to(stream.clock);
+  stream.clock[stream.timeline] = add(stream.timeline);
   return concurrent;
 }
 
@@ -40,29 +50,31 @@ void HostOrder::record(StreamId stream, const std::set<StreamId>& after, Mark ma
   marks_[mark] = std::move(clock);
 }
 
-std::vector<std::size_t> HostOrder::unknown() const {
-  std::vector<std::size_t> list;
-  for (std::size_t i = 0; i < operations_.size(); ++i)
-    if (!knows(host_, operations_[i])) list.push_back(i);
-  return list;
-}
+std::vector<std::size_t> HostOrder::unknown() const { return unknown_to(host_); }
 
 // The program is the timeline 0.
 std::vector<std::size_t> HostOrder::access() {
   std::vector<std::size_t> concurrent = unknown();
-  operations_.push_back({0, ++host_[0]});
+  host_[0] = add(0);
   return concurrent;
 }
 
 bool HostOrder::all_known() {
-  for (const Operation& o : operations_)
-    if (!knows(host_, o)) return false;
-  operations_.clear();
+  for (const auto& [number, timeline] : operations_) {
+    const auto found = host_.find(number);
+    if (!timeline.recent.empty() && (found == host_.end() || found->second < timeline.last)) return false;
+  }
+  count_ = 0;
   // Numbers go on, so that what is known of them remains true; timelines of graphs are not needed any more.
+  std::set<std::uint64_t> current;
   Clock streams;
   if (const auto own = host_.find(0); own != host_.end()) streams.insert(*own);
-  for (const auto& [id, stream] : streams_)
+  for (const auto& [id, stream] : streams_) {
     if (const auto known = host_.find(stream.timeline); known != host_.end()) streams.insert(*known);
+    current.insert(stream.timeline);
+  }
+  std::erase_if(operations_, [&](const auto& o) { return o.second.of_node && !current.contains(o.first); });
+  for (auto& [number, timeline] : operations_) timeline.recent.clear();
   host_ = streams;
   for (auto& [id, stream] : streams_) stream.clock = streams;
   marks_.clear();
@@ -89,6 +101,7 @@ void HostOrder::GraphLaunch::begin(const void* node, const std::vector<const voi
   Stream& s = order_.streams_[stream_];
   s.clock = std::move(clock);
   s.timeline = ++order_.timelines_;
+  order_.operations_[s.timeline].of_node = true;
 }
 
 void HostOrder::GraphLaunch::end(const void* node) { nodes_[node] = order_.streams_[stream_].clock; }

@@ -62,17 +62,23 @@ private:
     Clock clock;
     std::uint64_t timeline = 0; ///< 0: not used yet
   };
-  struct Operation {
-    std::uint64_t timeline = 0, number = 0;
+  /// The operations of a timeline since all were last known; those of the timeline before them are forgotten.
+  struct Timeline {
+    std::uint64_t last = 0;          ///< number of the last operation
+    bool of_node = false;            ///< of a graph: not used again
+    std::vector<std::size_t> recent; ///< by index; the numbers are last - recent.size() + 1 to last
   };
   static void learn(Clock& clock, const Clock& other);
-  [[nodiscard]] static bool knows(const Clock& clock, const Operation& o);
+  /// Those that the clock does not know, ascending: not more work than there are timelines and such operations.
+  [[nodiscard]] std::vector<std::size_t> unknown_to(const Clock& clock) const;
+  /// Returns its number.
+  std::uint64_t add(std::uint64_t timeline);
 
   std::map<StreamId, Stream> streams_;
   std::map<Mark, Clock> marks_;
   Clock host_;
-  std::vector<Operation> operations_;
-  std::map<std::uint64_t, std::uint64_t> last_; ///< number of the last operation, by timeline
+  std::map<std::uint64_t, Timeline> operations_; ///< by timeline
+  std::size_t count_ = 0;                        ///< of recent operations
   std::uint64_t timelines_ = 0;
 };
 

@@ -253,10 +253,10 @@ bool is_in_memory(isa::Space space) {
   return space == isa::Space::global || space == isa::Space::constant || space == isa::Space::texture;
 }
 
-/// How much of an access nobody has written, if it is not all.
+/// How much of an access is uninitialized, if it is not all.
 std::string unwritten_part(const exec::ToolFinding& f) {
   if (f.at.bytes >= f.at.whole) return f.detail;
-  return fmt::format("Nobody has written {} of these bytes, the first one at {:#x}{}{}", f.at.bytes, f.at.address,
+  return fmt::format("{} of these bytes are uninitialized, the first one at {:#x}{}{}", f.at.bytes, f.at.address,
                      f.detail.empty() ? "" : ". ", f.detail);
 }
 
@@ -394,7 +394,20 @@ void Sanitizer::report_leaks(const exec::Heap* heap) {
 
 void Sanitizer::add(CheckMessage message) {
   const std::lock_guard lock(mutex_);
-  messages_.push_back(std::move(message));
+  if (messages_.size() < kMostMessages) return messages_.push_back(std::move(message));
+  count(message);
+}
+
+void Sanitizer::count(const CheckMessage& message) {
+  if (suppressions_ && suppressions_->covers(message)) {
+    ++summary_.suppressed;
+    return;
+  }
+  summary_.errors += message.count;
+  ++summary_.messages;
+  if (message.kind != Kind::leak || !message.memory) return;
+  ++summary_.leaks;
+  summary_.leaked_bytes += message.memory->size;
 }
 
 std::vector<CheckMessage> Sanitizer::take() {
@@ -404,13 +417,7 @@ std::vector<CheckMessage> Sanitizer::take() {
   const auto covered = [&](const CheckMessage& m) { return suppressions_ && suppressions_->covers(m); };
   summary_.suppressed += std::erase_if(list, covered);
   sort_messages(list);
-  for (const CheckMessage& m : list) {
-    summary_.errors += m.count;
-    ++summary_.messages;
-    if (m.kind != Kind::leak || !m.memory) continue;
-    ++summary_.leaks;
-    summary_.leaked_bytes += m.memory->size;
-  }
+  for (const CheckMessage& m : list) count(m);
   return list;
 }
 

@@ -112,6 +112,11 @@ public:
   /// A copy to the host reads these ranges. `what`: the function that the program called.
   void host_reads(const std::string& what, const std::vector<exec::InitCheck::Range>& ranges);
 
+  /// Memory that racecheck and initcheck take for what they know of global memory.
+  [[nodiscard]] std::size_t shadow_bytes() const { return races_.shadow_bytes() + init_.shadow_bytes(); }
+
+  /// A program may repeat its errors without end: later messages than these are counted, but not kept.
+  static constexpr std::size_t kMostMessages = 10'000;
   void add(CheckMessage message);
   /// The messages since the last call, sorted, without suppressed ones.
   std::vector<CheckMessage> take();
@@ -144,6 +149,8 @@ private:
     std::uint64_t order = 0;           ///< of the free
   };
   void add_unused(const Origin& origin, std::uint64_t order);
+  /// In the summary; the caller has locked.
+  void count(const CheckMessage& message);
 
   CheckOptions options_;
   std::optional<NamePattern> pattern_;

@@ -63,10 +63,10 @@ void Sanitizer::host_reads(const std::string& what, const std::vector<exec::Init
   m.title =
       fmt::format("Host API memory access error at host access to {:#x} of size {} bytes", ranges.front().begin, bytes);
   m.detail = unwritten == bytes
-                 ? "Nobody has written these bytes"
-                 : fmt::format("Nobody has written {} of these bytes, the first one at {:#x}", unwritten, first);
+                 ? "These bytes are uninitialized"
+                 : fmt::format("{} of these bytes are uninitialized, the first one at {:#x}", unwritten, first);
   if (const auto origin = init_.origin_of(first))
-    m.detail += fmt::format(". {} has copied them from {:#x}", origin->what, origin->address);
+    m.detail += fmt::format(". {} copied them from {:#x}", origin->what, origin->address);
   m.at.emplace();
   m.at->access = "read";
   m.at->space = "global";

@@ -33,6 +33,22 @@ TEST(HostOrder, TheDefaultStreamWaitsForOthers) {
   EXPECT_EQ(order.submit(3, {}), (Operations{0, 1, 2}));
 }
 
+// A loop of launches without synchronisation takes time in proportion to their number.
+TEST(HostOrder, ManyOperationsOfAStream) {
+  HostOrder order;
+  for (std::size_t i = 0; i < 300'000; ++i) {
+    EXPECT_EQ(order.all_known(), i == 0);
+    EXPECT_TRUE(order.submit(1, {}).empty());
+  }
+  EXPECT_EQ(order.submit(2, {}).size(), 300'000u);
+  order.synchronize(1);
+  EXPECT_EQ(order.unknown(), std::vector<std::size_t>{300'000});
+  order.synchronize(2);
+  EXPECT_TRUE(order.all_known());
+  EXPECT_TRUE(order.submit(3, {}).empty());
+  EXPECT_EQ(order.submit(1, {}), std::vector<std::size_t>{0});
+}
+
 TEST(HostOrder, TheHostWaitsForAStream) {
   HostOrder order;
   order.submit(1, {});

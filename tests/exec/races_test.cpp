@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of racecheck: clocks, records of lanes, the shadow, and launches of small kernels.
 #include "emulator/exec/checks/race_check.hpp"
+#include "emulator/exec/memory/heap.hpp"
 #include "emulator/exec/state/schedule.hpp"
 #include "tests/exec/kernel_test.hpp"
 
@@ -65,9 +66,62 @@ TEST(RaceShadow, QuartersKeepTheLanes) {
   EXPECT_EQ(second.lanes_at(5), 1u << 9); // byte 37 of the line
 }
 
-TEST(RaceShadow, ALineTakesLessThanSixteenBytesForEachOfItsBytes) {
-  constexpr std::size_t kMostRecords = 32 + 64;
-  EXPECT_LE(sizeof(Line) + kMostRecords * sizeof(Record), 16 * kLineBytes);
+TEST(RaceShadow, ALineTakesAtMostSixteenBytesForEachOfItsBytes) {
+  const auto records = [](Records::Limits most) { return (most.reads + most.writes) * sizeof(Record); };
+  EXPECT_LE(sizeof(Line) + records(Records::kOfWords) + 2 * 32 * sizeof(Cell), 16 * kLineBytes);
+  EXPECT_LE(sizeof(Line) + 4 * (sizeof(Line) + records(Records::kOfBytes)), 16 * kLineBytes);
+}
+
+TEST(RaceShadow, CellsKeepTheLanes) {
+  for (const exec::Mask lanes : {1u, 1u << 31, ~0u, 0xffffu, 0xffff0000u}) {
+    Record record;
+    record.time = 7;
+    record.warp = 9;
+    record.granules = 4;
+    record.lanes = lanes;
+    record.what = Record::describe(1234, exec::AccessKind::atomic, Scope::gpu, 2);
+    const std::optional<Cell> cell = Cell::of(record);
+    ASSERT_TRUE(cell);
+    const Record again = cell->record(4);
+    EXPECT_EQ(again.lanes, lanes);
+    EXPECT_EQ(again.what, record.what);
+    EXPECT_EQ(again.warp, 9u);
+    EXPECT_EQ(again.time, 7u);
+  }
+  Record record;
+  record.lanes = 3; // neither one lane nor all of a half
+  EXPECT_FALSE(Cell::of(record));
+  record.lanes = 1;
+  record.what = Record::kAsynchronous;
+  EXPECT_FALSE(Cell::of(record));
+}
+
+TEST(RaceShadow, BothHalvesOfAWarpMayAccessTheSame) {
+  Record record;
+  record.what |= Record::kSequence | Record::kMirrored;
+  record.lanes = Record::pack(0, 4);
+  EXPECT_EQ(record.lanes_at(12), 1u << 3 | 1u << 19);
+  EXPECT_FALSE(record.same_lanes(record));
+}
+
+// What is forgotten is a part of a line: the rest of it remains.
+TEST(RaceShadow, ForgetsNoMoreThanTheBytes) {
+  for (const bool fine : {false, true}) {
+    Shadow shadow;
+    Line& line = shadow.line(256);
+    Record all;
+    all.time = 1;
+    all.granules = ~0u;
+    all.lanes = 2;
+    line.writes.add(all, 4, shadow.pool());
+    line.writes.set_cell(9, Cell{}, shadow.pool());
+    if (fine) line.refine(shadow.pool());
+    shadow.forget(256 + 32, 64);
+    const auto covers = [&](std::uint32_t word) {
+      return fine ? (*line.fine)[word / 8].writes.covers(0xfu << word % 8 * 4) : line.writes.covers(1u << word);
+    };
+    for (std::uint32_t word = 0; word < 32; ++word) EXPECT_EQ(covers(word), word < 8 || word >= 24) << word;
+  }
 }
 
 TEST(Schedule, EachSeedIsAPermutation) {
@@ -86,11 +140,17 @@ TEST(Schedule, EachSeedIsAPermutation) {
 struct Checked {
   std::vector<exec::ToolFindingGroup> findings;
   std::string trap;
+  std::size_t shadow_bytes = 0;
 };
 
 Checked check(const std::string& body, std::uint32_t blocks, std::uint32_t threads, int sm = 90, unsigned workers = 1,
               bool same_values = true) {
-  Emulated machine(kernel_of(body, ".shared .align 16 .b8 s[1024];\n", sm), "race.ptx");
+  Emulated machine(kernel_of(body,
+                             ".shared .align 16 .b8 s[1024];\n"
+                             ".extern .func (.param .b64 p) malloc(.param .b64 n);\n"
+                             ".extern .func free(.param .b64 p);\n",
+                             sm),
+                   "race.ptx");
   exec::RaceCheck races({same_values});
   Emulated::Request request;
   request.kernel = "k";
@@ -100,9 +160,12 @@ Checked check(const std::string& body, std::uint32_t blocks, std::uint32_t threa
   request.tools.racecheck = true;
   request.checkers = {&races};
   request.arguments = {{machine.buffer(std::vector<std::uint32_t>(4096, 0)), 8}};
+  exec::Heap heap(machine.buffer(std::vector<std::uint32_t>(4096, 0)), 16384);
+  request.heap = &heap;
   Checked checked;
   checked.trap = machine.run(request);
   checked.findings = machine.findings();
+  checked.shadow_bytes = races.shadow_bytes();
   return checked;
 }
 
@@ -141,6 +204,77 @@ TEST(Races, ManyReadersOfOneWord) {
   const Checked racy = check("ld.global.u32 %r10, [%rd1]; setp.ne.u32 %p1, %r2, 0; @%p1 ret;" + write, 100, 256);
   ASSERT_FALSE(racy.findings.empty());
   EXPECT_EQ(racy.findings[0].first.at.bytes, 4u);
+}
+
+// Scattered loads of 4096 words by 16 384 threads, 16 loads each: %r12 is a pseudo-random word.
+const std::string kScatteredLoads =
+    "mul.lo.u32 %r12, %r2, 747796405; mov.u32 %r13, 0;\n"
+    "again: mad.lo.u32 %r12, %r12, 1664525, 1013904223; shr.u32 %r14, %r12, 20;\n"
+    "mul.wide.u32 %rd3, %r14, 4; add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r15, [%rd3];\n"
+    "add.u32 %r13, %r13, 1; setp.lt.u32 %p2, %r13, 16; @%p2 bra again;\n";
+
+TEST(Races, ManyScatteredReadersTakeBoundedMemory) {
+  const Checked quiet = check(kScatteredLoads, 64, 256);
+  EXPECT_TRUE(quiet.findings.empty());
+  EXPECT_GT(quiet.shadow_bytes, 0u);
+  // The pool of the shadow takes memory in large pieces: up to twice of what is used.
+  EXPECT_LE(quiet.shadow_bytes, 2 * 16 * 4096u * 4u);
+  // The last block writes what the others read.
+  const Checked racy =
+      check(kScatteredLoads + "setp.ne.u32 %p1, %r3, 63; @%p1 ret; st.global.u32 [%rd3], %r2;", 64, 256);
+  ASSERT_FALSE(racy.findings.empty());
+  EXPECT_EQ(racy.findings[0].first.kind, ToolFinding::Kind::war);
+}
+
+TEST(Races, ScatteredAtomicsAreNoRacesAndAPlainReadOfThemIs) {
+  const std::string atomics = "mul.lo.u32 %r12, %r2, 747796405; shr.u32 %r14, %r12, 24; shl.b32 %r14, %r14, 2;\n"
+                              "mov.u32 %r15, s; add.u32 %r15, %r15, %r14; mov.u32 %r13, 0;\n"
+                              "again: atom.shared.add.u32 %r16, [%r15], 1; add.u32 %r13, %r13, 1;\n"
+                              "setp.lt.u32 %p2, %r13, 8; @%p2 bra again;\n";
+  const std::string mine = "shl.b32 %r10, %r1, 2; mov.u32 %r12, s; add.u32 %r10, %r10, %r12; ";
+  const std::string read = mine + "ld.shared.u32 %r13, [%r10];";
+  EXPECT_TRUE(check(atomics, 4, 256).findings.empty());
+  EXPECT_TRUE(check(atomics + "bar.sync 0;" + read, 4, 256).findings.empty());
+  const Checked racy = check(atomics + read, 4, 256);
+  ASSERT_EQ(racy.findings.size(), 1u);
+  EXPECT_EQ(racy.findings[0].first.kind, ToolFinding::Kind::raw);
+  const std::string clear = mine + "st.shared.u32 [%r10], 0; bar.sync 0;";
+  EXPECT_TRUE(check(clear + atomics, 4, 256).findings.empty()) << "each block has shared memory of its own";
+}
+
+// Each half of a warp reads the same row; then the upper half overwrites what the lower half reads.
+TEST(Races, HalvesOfAWarpReadTheSameRow) {
+  const std::string row = "and.b32 %r10, %r1, 15; shl.b32 %r10, %r10, 2; mov.u32 %r12, s; add.u32 %r10, %r10, %r12;"
+                          "ld.shared.u32 %r13, [%r10];";
+  const std::string write = "setp.lt.u32 %p1, %r1, 16; @%p1 ret; st.shared.u32 [%r10], %r1;";
+  EXPECT_TRUE(check(row, 1, 32).findings.empty());
+  const Checked racy = check(row + write, 1, 32);
+  ASSERT_EQ(racy.findings.size(), 1u);
+  EXPECT_EQ(racy.findings[0].first.kind, ToolFinding::Kind::war);
+  EXPECT_TRUE(check(row + "bar.warp.sync -1;" + write, 1, 32).findings.empty());
+}
+
+const std::string kMalloc = "{ .param .b64 n; .param .b64 p; st.param.b64 [n], 64; call.uni (p), malloc, (n);"
+                            "ld.param.b64 %rd4, [p]; }\n",
+                  kFree = "{ .param .b64 p; st.param.b64 [p], %rd4; call.uni free, (p); }\n";
+
+TEST(Races, BlocksOfTheHeapAreGlobalMemory) {
+  const std::string allocate = "setp.ne.u32 %p1, %r1, 0; @%p1 bra wait;" + kMalloc +
+                               "st.global.u64 [%rd1], %rd4;\n"
+                               "wait: bar.sync 0; ld.global.u64 %rd4, [%rd1];";
+  const Checked racy = check(allocate + "st.global.u32 [%rd4], %r1;", 1, 8);
+  ASSERT_EQ(racy.findings.size(), 1u) << racy.trap;
+  EXPECT_EQ(racy.findings[0].first.kind, ToolFinding::Kind::waw);
+  const Checked apart =
+      check(allocate + "mul.wide.u32 %rd5, %r1, 4; add.u64 %rd4, %rd4, %rd5; st.global.u32 [%rd4], %r1;", 1, 8);
+  EXPECT_TRUE(apart.findings.empty());
+  EXPECT_EQ(apart.trap, "");
+}
+
+TEST(Races, AFreedBlockOfTheHeapHasNoPast) {
+  const Checked reused = check(kMalloc + "st.global.u32 [%rd4], %r1;" + kFree, 40, 1);
+  EXPECT_TRUE(reused.findings.empty());
+  EXPECT_EQ(reused.trap, "");
 }
 
 TEST(Races, StoresOfTheSameValueAreAClass) {

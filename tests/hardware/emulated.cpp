@@ -70,6 +70,7 @@ std::string Emulated::run(const Request& request) {
   launch.watcher = request.watcher;
   launch.max_steps = request.max_steps;
   launch.textures = request.textures;
+  launch.heap = request.heap;
   launch.tools = request.tools;
   launch.schedule_seed = request.schedule_seed;
   launch.checkers = request.checkers;

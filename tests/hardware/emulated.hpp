@@ -40,6 +40,7 @@ public:
     bool host_pointers = false;
     bool past_ends = false;
     exec::Textures textures;
+    exec::Heap* heap = nullptr; ///< of the device
     exec::Tools tools{};
     std::uint64_t schedule_seed = 0;
     std::vector<exec::LaunchChecker*> checkers{};

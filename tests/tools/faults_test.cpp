@@ -105,6 +105,11 @@ TEST(FaultPrograms, ErrorsDecideTheExitStatus) {
   EXPECT_EQ(check_program(one, "memcheck").output.status, 1);
   EXPECT_EQ(check_program(one, "memcheck", {"--error-exitcode", "77"}).output.status, 77);
   EXPECT_EQ(check_program(one, "memcheck", {"--error-exitcode", "0"}).output.status, 0);
+  for (const char* status : {"256", "-1", "x", ""}) { // 256 would be 0 for the shell
+    const Output o = run_program({"exec", "--tool", "memcheck", "--error-exitcode", status, "--", "true"});
+    EXPECT_NE(o.status, 0) << status;
+    EXPECT_NE(o.err.find("--error-exitcode: expected a number"), o.err.npos) << o.err;
+  }
 }
 
 TEST(FaultPrograms, LaunchesAreSelectedAsForAnalysis) {

@@ -68,7 +68,7 @@ TEST(InitPrograms, MessagesHaveTheKnownLayout) {
 TEST(InitPrograms, ThePartOfAnAccessIsNamed) {
   const Output vector = check_program(the_case("device_vector_tail"), "initcheck").output;
   EXPECT_NE(vector.err.find("Uninitialized __global__ memory read of size 16 bytes\n"
-                            "=========     Nobody has written 4 of these bytes, the first one at 0x"),
+                            "=========     4 of these bytes are uninitialized, the first one at 0x"),
             vector.err.npos)
       << vector.err;
   const Output name = check_program(the_case("register_not_written"), "initcheck").output;
@@ -77,14 +77,14 @@ TEST(InitPrograms, ThePartOfAnAccessIsNamed) {
 
 TEST(InitPrograms, CopiesNameTheOrigin) {
   const Output device = check_program(the_case("device_copy_of_nothing"), "initcheck").output;
-  EXPECT_NE(device.err.find("cuMemcpyDtoD_v2 has copied the bytes from 0x"), device.err.npos) << device.err;
+  EXPECT_NE(device.err.find("cuMemcpyDtoD_v2 copied the uninitialized bytes from 0x"), device.err.npos) << device.err;
   const CheckedRun async = check_program(the_case("async_copy_of_nothing"), "initcheck");
   ASSERT_EQ(async.messages.size(), 1u) << async.output.err;
   EXPECT_EQ(async.messages[0]["other"]["frames"][0]["line"], the_case("async_copy_of_nothing")["expect"]["other_line"]);
   EXPECT_EQ(async.messages[0]["memory"]["size"], 128) << "where the copy read";
   const Output host = check_program(the_case("host_reads_nothing"), "initcheck").output;
   EXPECT_NE(host.err.find("Host API memory access error at host access to 0x"), host.err.npos) << host.err;
-  EXPECT_NE(host.err.find("Nobody has written 128 of these bytes"), host.err.npos) << host.err;
+  EXPECT_NE(host.err.find("128 of these bytes are uninitialized"), host.err.npos) << host.err;
 }
 
 TEST(InitPrograms, UnusedMemoryOnlyIfAskedFor) {

@@ -97,6 +97,37 @@ TEST(RacePrograms, AccessesOfTheProgramToRegisteredMemoryAreSeen) {
   EXPECT_TRUE(found("register h 8192", {"poke h 1050 99", "sync"}).empty()) << "another page";
 }
 
+/// The messages about a program of another tool's class, with these steps.
+std::vector<FaultJson> races_of(const std::string& id, const std::vector<std::string>& steps) {
+  for (FaultJson one : fault_cases(""))
+    if (one["id"] == id) {
+      one["steps"] = steps;
+      return check_program(one, "racecheck").messages;
+    }
+  ADD_FAILURE() << id;
+  return {};
+}
+
+// The kernels store their own number, or the texel of that number.
+TEST(RacePrograms, TexturesAndSurfacesAreGlobalMemory) {
+  const auto surface = [](const std::string& grid) {
+    return races_of("forged_surface", {"surface t 32", "launch forged_surface " + grid + " 32 t", "sync"});
+  };
+  EXPECT_TRUE(surface("1").empty());
+  const std::vector<FaultJson> stores = surface("2");
+  ASSERT_EQ(stores.size(), 1u);
+  EXPECT_EQ(stores[0]["kind"], "waw");
+  const auto texture = [](const std::string& to) {
+    return races_of("texture_not_written", {"alloc a 128", "iota a 32", "alloc b 128", "texture t a 32",
+                                            "launch texture_not_written 2 16 t " + to, "sync"});
+  };
+  const std::vector<FaultJson> fetches = texture("a");
+  EXPECT_TRUE(std::any_of(fetches.begin(), fetches.end(),
+                          [](const FaultJson& m) { return m["kind"] == "raw" || m["kind"] == "war"; }));
+  const std::vector<FaultJson> apart = texture("b"); // both blocks store the same to b
+  EXPECT_TRUE(std::all_of(apart.begin(), apart.end(), [](const FaultJson& m) { return m["kind"] == "waw"; }));
+}
+
 TEST(RacePrograms, AMessageNamesTheThreadsOfAnEarlierLaunch) {
   const CheckedRun run = check_program(the_race("host_waits_for_wrong_stream"), "racecheck");
   ASSERT_EQ(run.messages.size(), 1u);

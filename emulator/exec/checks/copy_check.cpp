@@ -199,14 +199,15 @@ void CopyChecker::add_each(const WarpAccess& a, Block& block) {
 void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, int lane) {
   const auto i = static_cast<std::size_t>(lane);
   const ThreadAccess other = access_of(copy, lane);
-  const char* why = "nobody has waited for the phase of the mbarrier at which the copy completes";
+  const char* why = "no thread has waited for the mbarrier phase in which the copy completes";
   if (copy.ends != PendingCopy::Ends::at_object) {
     const Groups& groups = blocks_[copy.cta].groups[copy.warp];
     const bool bulk = copy.ends == PendingCopy::Ends::with_bulk_group;
     const bool committed = copy.group < (bulk ? groups.bulk : groups.each)[i];
-    why = !committed            ? "the copy is in no group: nobody can wait for it before it is committed"
-          : copy.phases.empty() ? "the thread of the copy has not waited for its group"
-                                : "nobody has waited for the group of the copy, or for the mbarrier that it arrives at";
+    why = !committed ? "the copy is in no committed group: no thread can wait for it yet"
+          : copy.phases.empty()
+              ? "the thread of the copy has not waited for its group"
+              : "no thread has waited for the group of the copy, or for the mbarrier on which it arrives";
   }
   findings_.add({.kind = Kind::missing_wait, .at = at, .other = other, .detail = why});
 }

@@ -48,6 +48,7 @@ public:
   void begin();
 
   init::GlobalShadow& shadow() { return shadow_; }
+  [[nodiscard]] std::size_t shadow_bytes() const { return shadow_.size(); }
   /// Whether bytes are unwritten even though the shadow says so: see fresh().
   bool still_unwritten(std::uint64_t begin, std::uint64_t bytes);
 

@@ -241,8 +241,7 @@ void InitChecker::name_origin(ToolFinding& finding, const WarpAccess& a) {
     return;
   }
   if (const std::optional<InitCheck::Origin> origin = memory_.origin_of(address))
-    finding.detail =
-        fmt::format("{} has copied the bytes from {:#x}, where nobody had written them", origin->what, origin->address);
+    finding.detail = fmt::format("{} copied the uninitialized bytes from {:#x}", origin->what, origin->address);
 }
 
 // ---- memory that functions and the device's library give and write

@@ -44,6 +44,8 @@ public:
                                                 const std::vector<std::size_t>& operations);
   /// Memory that is given anew.
   void forget(std::uint64_t address, std::uint64_t bytes) { global_.shadow.forget(address, bytes); }
+  /// Bytes of the shadow of global memory.
+  [[nodiscard]] std::size_t shadow_bytes() const { return global_.shadow.size(); }
 
 private:
   void report(race::Races& races, ToolFindings& findings) const;

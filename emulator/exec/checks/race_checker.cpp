@@ -52,7 +52,7 @@ RaceChecker::RaceChecker(const Launch& launch, race::Memory& global, const race:
     : program_(*launch.program), meanings_(meanings_of(program_)),
       engine_(race::Engine::Grid{launch.shape, program_.module->sm < 70, launch.cooperative}, meanings_, global,
               timeline, now),
-      stores_(program_.sites.size()), heap_(launch.heap != nullptr ? launch.heap->range() : AddressRange{}) {
+      stores_(program_.sites.size()) {
   std::unordered_map<const void*, std::uint32_t> sites;
   for (const MemorySite& site : program_.sites)
     if (site.kind == AccessKind::store) sites.emplace(&site, site.index);
@@ -75,13 +75,17 @@ race::Block& RaceChecker::block_of(std::uint64_t cta) {
 }
 
 void RaceChecker::access(const WarpAccess& access) {
-  if (access.space != isa::Space::global && access.space != isa::Space::shared) return;
-  const std::uint64_t first = access.address(__builtin_ctz(access.mask));
-  if (access.space == isa::Space::global && heap_.overlaps(first, first + 1)) return; // freed blocks come back
+  if (access.space != isa::Space::global && access.space != isa::Space::shared && access.space != isa::Space::texture)
+    return;
   race::Block& block = block_of(access.of.cta);
   const race::Meaning& meaning = meanings_[access.site->instruction];
   touch(access, block, meaning);
   if (is_of_mbarrier(meaning.step)) object_accessed(access, block, meaning);
+}
+
+// What was done with a block of the device's heap before it was freed has nothing to do with its next owner.
+void RaceChecker::fresh(const Warp&, int, isa::Space space, std::uint64_t address, std::uint64_t bytes) {
+  if (space == isa::Space::global) engine_.global().shadow.forget(address, bytes);
 }
 
 void RaceChecker::touch(const WarpAccess& access, race::Block& block, const race::Meaning& meaning) {
@@ -91,7 +95,9 @@ void RaceChecker::touch(const WarpAccess& access, race::Block& block, const race
                     .mask = access.mask,
                     .lanes = access.lanes,
                     .offsets = access.offsets};
-  if (meaning.run) { // the lanes stand for pieces of what one lane accesses
+  if (access.space == isa::Space::texture)
+    touch.lane_bytes = access.warp->worker->texel_bytes; // texels lie in global memory
+  if (meaning.run) {                                     // the lanes stand for pieces of what one lane accesses
     const auto begun = begun_.find({access.of.cta, access.of.warp, touch.instruction});
     touch.run = static_cast<std::uint64_t>(__builtin_popcount(access.mask)) * touch.lane_bytes;
     touch.mask = begun != begun_.end() ? begun->second.mask & -begun->second.mask : 1;

@@ -18,6 +18,7 @@ public:
   void end_cta(std::uint64_t cta) override;
   void access(const WarpAccess& access) override;
   void step(const WarpStep& step) override;
+  void fresh(const Warp&, int lane, isa::Space space, std::uint64_t address, std::uint64_t bytes) override;
   race::Engine& engine() { return engine_; }
 
 private:
@@ -51,7 +52,6 @@ private:
   std::vector<race::Meaning> meanings_; ///< by instruction
   race::Engine engine_;
   std::vector<const Op*> stores_; ///< by site
-  AddressRange heap_;             ///< of the device
   std::map<Place, Begun> begun_;
   race::Block* block_ = nullptr;   ///< of the last event, with …
   race::Memory* shared_ = nullptr; ///< … its shared memory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events. Recording and waiting are in stream_api.cpp.
 #include "runtime/driver/machine/event.hpp"
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 using namespace warplens::runtime;

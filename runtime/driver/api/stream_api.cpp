@@ -3,7 +3,7 @@
 #include "runtime/driver/api/default_stream.hpp"
 #include "runtime/driver/graph/capture.hpp"
 #include "runtime/driver/machine/event.hpp"
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Instantiated graphs.
 #include "runtime/driver/graph/graph.hpp"
 #include "runtime/driver/machine/event.hpp"
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/operation_log.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void collect_edges(const Graph& graph, const std::vector<const void*>& outside, 
 
 Executable::Executable(const Graph& graph, unsigned long long flags) : shape_(graph.clone()), flags_(flags) {
   for (const Node* node : flattened(graph)) steps_.push_back({node, copy(node->content)});
-  if (host_races() != nullptr || operation_log() != nullptr) collect_edges(graph, {}, edges_);
+  if (host_checks() != nullptr || operation_log() != nullptr) collect_edges(graph, {}, edges_);
 }
 
 /// Later changes to the graph do not affect the executable.
@@ -226,8 +226,8 @@ void Executable::launch(Stream& stream) {
   for (const std::shared_ptr<const Condition>& condition : shape_->conditions)
     if (condition->set_at_launch) stream.submit(Work{[condition] { condition->value() = condition->first; }});
   const Submission submission(stream.context());
-  std::optional<HostRaces::Graph> order;
-  if (host_races() != nullptr && !stream.capture()) order.emplace(stream, stream.waits_for());
+  std::optional<HostChecks::Graph> order;
+  if (host_checks() != nullptr && !stream.capture()) order.emplace(stream, stream.waits_for());
   std::optional<OperationLog::GraphLaunch> logged;
   if (operation_log() != nullptr && !stream.capture())
     logged.emplace(*operation_log(), stream.id(), stream.waits_for());

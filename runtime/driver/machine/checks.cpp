@@ -4,7 +4,7 @@
 #include "api/report/check_files.hpp"
 #include "api/report/style.hpp"
 #include "api/session/environment.hpp"
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/machine.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -111,7 +111,7 @@ void finish_tools() {
   static const pid_t process = getpid();
   api::Sanitizer* const tools = sanitizer();
   if (tools == nullptr || getpid() != process) return;
-  if (HostRaces* const races = host_races()) races->open_pages();
+  if (HostChecks* const checks = host_checks()) checks->open_pages();
   tools->conclude(Machine::instance().api()->made_heap());
   const std::vector<api::CheckMessage> messages = tools->take();
   std::uint64_t printed = 0;

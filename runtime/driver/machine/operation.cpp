@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/operation.hpp"
 
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/launch.hpp"
 #include "runtime/driver/machine/pool.hpp"
 #include "runtime/driver/machine/serve.hpp"
@@ -46,11 +46,11 @@ struct Performer {
   Context& context;
   void operator()(const KernelLaunch& launch) const { perform_launch(launch, context); }
   void operator()(const Copy& c) const {
-    if (HostRaces* const races = host_races()) races->touch(c);
+    if (HostChecks* const checks = host_checks()) checks->touch(c);
     copy(c);
   }
   void operator()(const Fill& f) const {
-    if (HostRaces* const races = host_races()) races->touch(f);
+    if (HostChecks* const checks = host_checks()) checks->touch(f);
     fill(f);
   }
   void operator()(const HostCall& call) const { call.function(call.data); }
@@ -63,10 +63,10 @@ struct Performer {
     if (wait.mark) wait.mark->wait();
   }
   void operator()(const PoolAllocation& allocation) const {
-    if (HostRaces* const races = host_races()) races->touch(allocation);
+    if (HostChecks* const checks = host_checks()) checks->touch(allocation);
   }
   void operator()(const PoolFree& free) const {
-    if (HostRaces* const races = host_races()) races->touch(free);
+    if (HostChecks* const checks = host_checks()) checks->touch(free);
     Machine& machine = Machine::instance();
     const std::optional<Allocation> found = machine.memory().find(free.address);
     if (!found || !machine.memory().free(free.address, found->kind)) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/stream.hpp"
 
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -76,7 +76,7 @@ void Stream::wait_for(std::uint64_t number) const {
 void Stream::submit(Operation operation) {
   if (const std::shared_ptr<Capture> capturing = capture()) return capturing->add(*this, std::move(operation));
   refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  if (host_races() != nullptr) return run_in_order(std::move(operation));
+  if (host_checks() != nullptr) return run_in_order(std::move(operation));
   // As with CUDA, a host that is far ahead waits.
   constexpr std::uint64_t kMostPending = 1024;
   if (const std::uint64_t number = submitted_.load(); number > kMostPending) wait_for(number - kMostPending);
@@ -107,23 +107,23 @@ std::set<std::uint64_t> Stream::waits_for_now() const {
 }
 
 void Stream::run_in_order(Operation operation) {
-  HostRaces& races = *host_races();
-  const auto turn = races.turn(operation);
+  HostChecks& checks = *host_checks();
+  const auto turn = checks.turn(operation);
   const std::set<std::uint64_t> after = waits_for();
   std::unique_lock order(context_.order_);
   Item item{submitted_.load() + 1, {}, std::move(operation)};
   submitted_.store(item.number);
   log(item);
   order.unlock();
-  races.begin(*this, after, item.operation);
-  races.open_pages();
+  checks.begin(*this, after, item.operation);
+  checks.open_pages();
   execute(item);
-  races.close_pages();
+  checks.close_pages();
 }
 
 void Stream::run(Operation operation, bool host_waits) {
   refuse_captured(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  if (host_races() != nullptr) {
+  if (host_checks() != nullptr) {
     run_in_order(std::move(operation));
     if (host_waits) host_waited_for(*this);
     return;

@@ -3,19 +3,26 @@
 #include "emulator/exec/checks/race/engine.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace warplens::exec::race {
 
 namespace {
 
-// With them, a line takes less than 16 bytes for each of its bytes.
-constexpr std::size_t kMostReads = 32, kMostWrites = 64;
 constexpr std::uint32_t kWord = 4;
 
 // `count` set bits from bit `first` on.
 constexpr std::uint32_t bits(std::uint32_t first, std::uint32_t count) {
   return count >= 32 ? ~0u : ((1u << count) - 1) << first;
 }
+
+// Every n-th bit, by n.
+constexpr auto kEach = [] {
+  std::array<std::uint32_t, 32> each{};
+  for (std::uint32_t n = 1; n < 32; ++n)
+    for (std::uint32_t bit = 0; bit < 32; bit += n) each[n] |= 1u << bit;
+  return each;
+}();
 
 // Whether whatever is unordered with `old` and conflicts with it also does so with `record`, if old happens before it.
 bool dominates(const Record& record, const Record& old) {
@@ -45,13 +52,27 @@ std::uint64_t Engine::Grid::cluster_of(std::uint64_t cta) const {
 
 Block& Engine::begin(std::uint64_t cta) {
   const auto first_warp = static_cast<std::uint32_t>(cta * warps_);
-  auto running = std::make_unique<Running>(Running{{cta, first_warp, warps_, grid_.lockstep}, {}});
-  running->shared.space = isa::Space::shared;
-  running->shared.cta = cta;
+  std::unique_ptr<Running> running = std::move(spare_);
+  if (running == nullptr)
+    running = std::make_unique<Running>(Running{{cta, first_warp, warps_, grid_.lockstep}, {}});
+  else
+    running->threads = Block(cta, first_warp, warps_, grid_.lockstep);
+  Memory& shared = running->shared;
+  shared.locations.clear();
+  shared.mbarriers.clear();
+  shared.space = isa::Space::shared;
+  shared.cta = cta;
+  shared.since = now_++;
+  for (std::uint32_t warp = 0; warp < warps_; ++warp) running->threads.warp(warp).epoch = now_;
   return (blocks_[cta] = std::move(running))->threads;
 }
 
-void Engine::end(std::uint64_t cta) { blocks_.erase(cta); }
+void Engine::end(std::uint64_t cta) {
+  const auto at = blocks_.find(cta);
+  if (at == blocks_.end()) return;
+  spare_ = std::move(at->second);
+  blocks_.erase(at);
+}
 
 Memory* Engine::shared(std::uint64_t cta) {
   const auto at = blocks_.find(cta);
@@ -80,7 +101,9 @@ void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory
       Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
       open = std::min(open, record.time);
     }
-  const Current at{block, warp, touch, memory, values};
+  const Time known = std::max(block.warp(warp).block.time, begin_);
+  const bool of_block = local_ && memory.space == isa::Space::shared; // barriers of the block order all accesses
+  const Current at{block, warp, touch, memory, values, known, of_block ? std::max(known, memory.since) : memory.since};
   pieces(at, record);
   if (!meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
 }
@@ -92,21 +115,33 @@ void Engine::pieces(const Current& at, Record record) {
     record.lanes = first;
     return range(at, record, t.lanes.base, t.run);
   }
-  if (t.offsets != nullptr) {
-    for (Mask left = t.mask; left != 0;) { // lanes in a row that share an address are one record
-      const std::uint64_t address = t.address(__builtin_ctz(left));
-      record.lanes = 0;
-      for (; left != 0 && t.address(__builtin_ctz(left)) == address; left &= left - 1) record.lanes |= left & -left;
-      one_address(at, record);
-      range(at, record, address, t.lane_bytes);
-    }
-    return;
-  }
+  if (t.offsets != nullptr) return scattered(at, record);
   const auto& [base, stride, half] = t.lanes;
   if (stride[0] == stride[1] && half == 16 * stride[0]) return sequence(at, record, base, stride[0], t.mask);
+  const Mask lower = t.mask & 0xffff, upper = t.mask >> 16;
+  if (half == 0 && stride[0] == stride[1] && lower == upper && t.kind == AccessKind::load && stride[0] != 0 &&
+      (lower & (lower - 1)) != 0) { // tiles of 16 columns
+    record.what |= Record::kMirrored;
+    return sequence(at, record, base, stride[0], lower);
+  }
   const std::uint64_t second = base + static_cast<std::uint64_t>(half - 16 * stride[1]);
-  if ((t.mask & 0xffff) != 0) sequence(at, record, base, stride[0], t.mask & 0xffff);
-  if ((t.mask >> 16) != 0) sequence(at, record, second, stride[1], t.mask & 0xffff'0000u);
+  if (lower != 0) sequence(at, record, base, stride[0], lower);
+  if (upper != 0) sequence(at, record, second, stride[1], upper << 16);
+}
+
+// Lanes in a row that share an address are one record.
+void Engine::scattered(const Current& at, Record record) {
+  const Touch& t = at.touch;
+  const std::uint64_t base = t.lanes.base;
+  const auto of_lane = [&](Mask left) { return base + static_cast<std::uint64_t>(t.offsets[__builtin_ctz(left)]); };
+  for (Mask left = t.mask; left != 0;) {
+    const std::uint64_t address = of_lane(left);
+    record.lanes = left & -left;
+    left &= left - 1;
+    for (; left != 0 && of_lane(left) == address; left &= left - 1) record.lanes |= left & -left;
+    if (record.several_lanes()) one_address(at, record);
+    range(at, record, address, t.lane_bytes);
+  }
 }
 
 // Lanes at equal distances.
@@ -119,9 +154,11 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
     one_address(at, record);
     return range(at, record, of_lane(__builtin_ctz(lanes)), size);
   }
-  if (step < size || step > kLineBytes || size > kLineBytes || (base & (size - 1)) != 0) {
+  if (step < size || step >= kLineBytes || size > kLineBytes || (base & (size - 1)) != 0) {
+    const bool mirrored = record.mirrored();
+    record.what &= ~Record::kMirrored;
     for (const int lane : EachLane(lanes)) {
-      record.lanes = Mask{1} << lane;
+      record.lanes = Mask{mirrored ? 0x10001u : 1u} << lane;
       range(at, record, of_lane(lane), size);
     }
     return;
@@ -129,7 +166,7 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
   record.what |= Record::kSequence;
   const bool whole = ((base | static_cast<std::uint64_t>(step) | size) & (kWord - 1)) == 0;
   const Mask from_zero = lanes >> __builtin_ctz(lanes);
-  if (whole && step == size && (from_zero & (from_zero + 1)) == 0) return dense(at, record, base, stride, lanes);
+  if (whole && (from_zero & (from_zero + 1)) == 0) return rows(at, record, base, stride, lanes);
   std::array<std::uint32_t, 4> found{}; // bytes; of words, the first
   std::uint64_t line = of_lane(__builtin_ctz(lanes)) & ~std::uint64_t{kLineBytes - 1};
   const auto flush = [&] {
@@ -151,25 +188,36 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
   flush();
 }
 
-// Words of lanes in a row, without gaps.
-void Engine::dense(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+// Words of lanes without gaps between the lanes: in each line, every n-th word, or the first few of every n.
+void Engine::rows(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
   const int first = __builtin_ctz(lanes), last = 31 - __builtin_clz(lanes);
+  const std::uint32_t size = at.touch.lane_bytes, step = static_cast<std::uint32_t>(stride < 0 ? -stride : stride);
   const std::uint64_t low = base + static_cast<std::uint64_t>((stride > 0 ? first : last) * stride),
-                      high =
-                          base + static_cast<std::uint64_t>((stride > 0 ? last : first) * stride) + at.touch.lane_bytes;
+                      high = base + static_cast<std::uint64_t>((stride > 0 ? last : first) * stride) + size;
+  std::uint32_t pattern = kEach[step / kWord]; // of words, from the first lane in a line on
+  for (std::uint32_t word = 1; word < size / kWord; ++word) pattern |= kEach[step / kWord] << word;
+  std::uint64_t next = low; // the first lane in the line
   for (std::uint64_t line = low & ~std::uint64_t{kLineBytes - 1}; line < high; line += kLineBytes) {
-    const std::uint32_t from = low > line ? static_cast<std::uint32_t>(low - line) : 0,
-                        to = high < line + kLineBytes ? static_cast<std::uint32_t>(high - line) : kLineBytes;
-    record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
-    record.granules = bits(from / kWord, (to - from) / kWord);
-    words(at, record, line);
+    const std::uint32_t to = high < line + kLineBytes ? static_cast<std::uint32_t>(high - line) : kLineBytes;
+    const std::uint32_t from = static_cast<std::uint32_t>(next - line);
+    if (from < to) {
+      record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
+      record.granules = pattern << from / kWord & bits(0, to / kWord);
+      words(at, record, line);
+      next += (to - from + step - 1) / step * step;
+    }
   }
 }
 
 // All lanes of the record access all these bytes.
 void Engine::range(const Current& at, Record record, std::uint64_t address, std::uint64_t size) {
   const bool whole = ((address | size) & (kWord - 1)) == 0;
-  const std::uint64_t end = address + size;
+  const std::uint64_t end = address + size, only = address & ~std::uint64_t{kLineBytes - 1};
+  if (whole && end <= only + kLineBytes) {
+    record.granules =
+        bits(static_cast<std::uint32_t>(address - only) / kWord, static_cast<std::uint32_t>(size) / kWord);
+    return words(at, record, only);
+  }
   for (std::uint64_t line = address & ~std::uint64_t{kLineBytes - 1}; line < end; line += kLineBytes) {
     const auto from = static_cast<std::uint32_t>(std::max(address, line) - line),
                to = static_cast<std::uint32_t>(std::min(end, line + kLineBytes) - line);
@@ -198,7 +246,7 @@ void Engine::words(const Current& at, const Record& record, std::uint64_t line) 
 
 void Engine::bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& found) {
   Line& l = at.memory.shadow.line(line);
-  l.refine();
+  l.refine(at.memory.shadow.pool());
   const std::uint32_t lanes = record.lanes;
   for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
     if (found[quarter] == 0) continue;
@@ -211,46 +259,58 @@ void Engine::bytes(const Current& at, Record record, std::uint64_t line, const s
   }
 }
 
-// Whether barriers of the block have ordered all of a list: usual for shared memory.
-bool Engine::behind_barrier(const Current& at, const Records& list) const {
-  return local_ && at.memory.space == isa::Space::shared && list.newest() <= at.block.warp(at.warp).block.time;
-}
-
 void Engine::visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule) {
   const bool writes = record.writes();
-  if (line.writes.covers(record.granules) && (writes || !behind_barrier(at, line.writes)))
-    compare(at, line.writes, record, address, granule);
-  if (writes && line.reads.covers(record.granules)) compare(at, line.reads, record, address, granule);
-  remember(at, line, record);
+  line.writes.forget(at.ordered);
+  line.reads.forget(at.ordered);
+  const bool with_writes = line.writes.covers(record.granules) && !line.writes.morally_strong(record);
+  const bool with_reads = writes && line.reads.covers(record.granules);
+  if (!with_writes && !with_reads && (writes ? line.writes : line.reads).drops(record.granules, at.known)) return;
+  if (with_writes) compare(at, line.writes, record, address, granule);
+  if (with_reads) compare(at, line.reads, record, address, granule);
+  remember(at, line, record, granule);
 }
 
 // Reports what races with the record, and forgets what it stands for from now on.
 void Engine::compare(const Current& at, Records& list, const Record& record, std::uint64_t address,
                      std::uint32_t granule) {
   bool some_empty = false;
-  const Time known = at.block.warp(at.warp).block.time;
-  const bool reaches_all = record.scope() >= Scope::gpu;
   for (Record& old : list) {
-    const std::uint32_t common = old.granules & record.granules;
-    if (common == 0) continue;
-    if (reaches_all && old.scope() >= Scope::gpu && old.size() == record.size()) continue; // morally strong
-    // Most often a barrier of the block has ordered them.
-    const bool ordered = old.time <= known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
-    const std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
-    if (racing != 0 && !morally_strong(at.block, old, record)) report(at, old, record, racing, address, granule);
-    if (!dominates(record, old)) continue;
-    old.granules &= ~(common & ~racing);
+    if ((old.granules & record.granules) == 0) continue;
+    judge(at, old, record, address, granule);
     some_empty = some_empty || old.granules == 0;
   }
+  std::uint32_t gone = 0;
+  for (std::uint32_t left = list.celled() & record.granules; left != 0;) { // cells of one access are judged together
+    const Cell& first = list.cell(__builtin_ctz(left));
+    std::uint32_t same = 0;
+    for (; left != 0 && list.cell(__builtin_ctz(left)) == first; left &= left - 1) same |= left & -left;
+    Record old = first.record(same);
+    judge(at, old, record, address, granule);
+    gone |= same & ~old.granules;
+  }
+  if (gone != 0) list.drop_cells(gone);
   if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
+}
+
+void Engine::judge(const Current& at, Record& old, const Record& record, std::uint64_t address, std::uint32_t granule) {
+  const std::uint32_t common = old.granules & record.granules;
+  if (record.scope() >= Scope::gpu && old.scope() >= Scope::gpu && old.size() == record.size())
+    return; // morally strong
+  // Most often a barrier of the block has ordered them.
+  const bool ordered = old.time <= at.known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
+  const std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
+  if (racing != 0 && !morally_strong(at.block, old, record)) report(at, old, record, racing, address, granule);
+  if (dominates(record, old)) old.granules &= ~(common & ~racing);
 }
 
 // The newer of two accesses by the same lanes stands for both. Where there are too many, some are forgotten: a race may
 // be missed, none is invented.
-void Engine::remember(const Current& at, Line& line, const Record& record) {
+void Engine::remember(const Current& at, Line& line, const Record& record, std::uint32_t granule) {
   const bool writes = record.writes();
   Records& list = writes ? line.writes : line.reads;
-  list.cover(record);
+  if (granule == kWord && !list.empty())
+    if (const std::optional<Cell> cell = Cell::of(record)) return remember_cell(at, list, record, *cell);
   constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
   const auto stands_for = [&](Record& old) {
     if (old.warp != record.warp || old.lanes != record.lanes) return false;
@@ -260,31 +320,68 @@ void Engine::remember(const Current& at, Line& line, const Record& record) {
     const std::uint32_t granules = old.granules | record.granules;
     old = record;
     old.granules = granules;
+    list.cover(record);
     return true;
   };
-  const std::size_t most = writes ? kMostWrites : kMostReads, size = list.size();
+  const Records::Limits limits = granule == kWord ? Records::kOfWords : Records::kOfBytes;
+  const std::size_t most = writes ? limits.writes : limits.reads, size = list.size();
   Record* const records = list.begin();
-  if (line.next != 0 && line.next <= size && stands_for(records[line.next - 1])) return;
+  std::uint8_t& next = list.next();
+  if (next != 0 && next <= size && stands_for(records[next - 1])) return;
   // A full list is a table by hash in its second half; its first half keeps the oldest records.
   const std::size_t slot = most / 2 + Records::hash(record) % (most / 2);
   if (size >= most && stands_for(records[slot])) return;
   // Weak stores have replaced those before in compare(). Loops visit the records in the same order each time.
   if (size < most && (!writes || record.strong()) && list.may_have_like(record))
-    for (std::size_t n = 0, i = line.next < size ? line.next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
+    for (std::size_t n = 0, i = next < size ? next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
       if (stands_for(records[i])) {
-        line.next = static_cast<std::uint8_t>(i + 1);
+        next = static_cast<std::uint8_t>(i + 1);
         return;
       }
-  if (size >= most && !writes && ++line.forgotten % 8 == 0) {
-    const Time known = at.block.warp(at.warp).block.time;
-    list.remove_if([&](const Record& r) {
-      return !r.asynchronous() && at.block.holds(r.warp) && r.time > begin_ && r.time <= known &&
-             (r.granules & ~record.granules) == 0;
-    });
-  }
+  if (size >= most && !list.skips_purge()) purge(at, list, record);
   if (list.size() >= most) return list.replace(slot, record);
-  list.add(record);
-  line.next = static_cast<std::uint8_t>(list.size());
+  list.add(record, most, at.memory.shadow.pool());
+  next = static_cast<std::uint8_t>(list.size());
+}
+
+// Accesses of words by one lane, or by all: each word has a cell, and what another thread has accessed in the meantime
+// goes into the list.
+void Engine::remember_cell(const Current& at, Records& list, const Record& record, const Cell& cell) {
+  Pool& pool = at.memory.shadow.pool();
+  const std::size_t most = record.writes() ? Records::kOfWords.writes : Records::kOfWords.reads;
+  bool purged = false;
+  std::uint32_t full = 0;
+  for (const int i : EachLane(record.granules)) {
+    const std::uint32_t bit = 1u << i;
+    if ((list.celled() & bit) != 0 && !(list.cell(i).alike(cell) && list.cell(i).time > begin_)) {
+      const Record old = list.cell(i).record(bit);
+      if (!dominates(record, old) || !settled(at, old)) {
+        if (list.size() >= most && !std::exchange(purged, true)) purge(at, list, record);
+        if (list.size() < most) {
+          list.add(old, most, pool);
+        } else {
+          full |= bit;
+          if (!list.full(bit)) continue; // else it is the turn of this one: Records::drops()
+        }
+      }
+    }
+    list.set_cell(i, cell, pool);
+  }
+  if (full != 0) list.fill(full, now_);
+  list.cover(record);
+}
+
+// Whether all that follows in this block comes after this access.
+bool Engine::settled(const Current& at, const Record& old) const {
+  if (old.asynchronous()) return false;
+  if (old.time <= begin_) return timeline_.precedes(old.time);
+  return old.time <= at.known && at.block.holds(old.warp);
+}
+
+void Engine::purge(const Current& at, Records& list, const Record& record) const {
+  list.remove_if([&](const Record& old) {
+    return (old.granules & ~record.granules) == 0 && dominates(record, old) && settled(at, old);
+  });
 }
 
 Distance Engine::distance(const Block& block, std::uint64_t cta) const {

@@ -43,6 +43,7 @@ struct Memory {
   std::unordered_map<std::uint64_t, Phases> mbarriers;
   isa::Space space = isa::Space::global;
   std::uint64_t cta = 0;
+  Time since = 0; ///< of shared memory: all accesses until then are those of an earlier block
 };
 
 /// An access of a warp, or, with run != 0, `run` bytes from lanes.base on by the first lane of the mask.
@@ -113,17 +114,23 @@ private:
     const Touch& touch;
     Memory& memory;
     const Values& values;
+    Time known;   ///< the last barrier of the block, or the begin of the launch
+    Time ordered; ///< accesses until then need not be looked at any more
   };
   void pieces(const Current& at, Record record);
   void sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
-  void dense(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void rows(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void scattered(const Current& at, Record record);
   void range(const Current& at, Record record, std::uint64_t address, std::uint64_t bytes);
   void words(const Current& at, const Record& record, std::uint64_t line);
   void bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& bytes);
-  [[nodiscard]] bool behind_barrier(const Current& at, const Records& list) const;
   void visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule);
   void compare(const Current& at, Records& list, const Record& record, std::uint64_t address, std::uint32_t granule);
-  void remember(const Current& at, Line& line, const Record& record);
+  void judge(const Current& at, Record& old, const Record& record, std::uint64_t address, std::uint32_t granule);
+  void remember(const Current& at, Line& line, const Record& record, std::uint32_t granule);
+  void remember_cell(const Current& at, Records& list, const Record& record, const Cell& cell);
+  void purge(const Current& at, Records& list, const Record& record) const;
+  [[nodiscard]] bool settled(const Current& at, const Record& old) const;
   [[nodiscard]] std::uint32_t unordered(const Current& at, const Record& old, const Record& record,
                                         std::uint32_t common, std::uint32_t granule) const;
   [[nodiscard]] bool in_order(const Current& at, const Record& old, Mask first, Mask second) const;
@@ -151,6 +158,7 @@ private:
   const Timeline& timeline_;
   Time begin_, now_;
   std::map<std::uint64_t, std::unique_ptr<Running>> blocks_;
+  std::unique_ptr<Running> spare_; ///< of a block that has ended: the next one uses its shadow again
   std::map<std::pair<std::uint64_t, std::uint32_t>, Clock> cluster_phases_; ///< by cluster, phase
   Races races_;
 };

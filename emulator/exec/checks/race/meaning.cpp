@@ -101,6 +101,9 @@ Meaning meaning_of(const isa::Spelling& s) {
   case Family::barrier:
   case Family::warp_barrier:
   case Family::cluster_barrier: add_barrier(s, m); break;
+  case Family::surface: // reductions are atomic operations: 9.7.11.3
+    if (s.entry->opcode == "sured") m.strong = true, m.scope = Scope::gpu;
+    break;
   case Family::async_copy: m.asynchronous = true; break;
   case Family::bulk_store: m.run = true; break;
   case Family::bulk_copy:

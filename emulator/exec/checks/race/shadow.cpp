@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/checks/race/shadow.hpp"
 
+#include <cstring>
+
 namespace warplens::exec::race {
 
 Mask Record::lanes_at(int place) const {
   if (!sequence()) return lanes;
+  if (mirrored()) {
+    Record lower = *this;
+    lower.what &= ~kMirrored;
+    const Mask first = lower.lanes_at(place);
+    return first | first << 16;
+  }
   const int distance = place - base(), step = stride() > 0 ? stride() : -stride();
   // With a negative stride, the bytes of a lane lie in front of those of the lane before it.
   const int lane = stride() > 0 ? distance / step : (step - 1 - distance) / step;
@@ -22,51 +30,124 @@ Record quartered(const Record& record, int quarter) {
   return part;
 }
 
-void Records::grow() {
-  const auto room = static_cast<std::uint16_t>(4 * room_);
-  auto more = std::make_unique<Record[]>(room);
-  std::copy(begin(), end(), more.get());
-  more_ = std::move(more);
-  room_ = room;
+void* Pool::take_bytes(std::size_t bytes) {
+  bytes = (bytes + 7) / 8 * 8;
+  for (auto& [size, first] : free_)
+    if (size == bytes && first != nullptr) {
+      void* const piece = first;
+      std::memcpy(static_cast<void*>(&first), piece, sizeof first);
+      return piece;
+    }
+  if (static_cast<std::size_t>(end_ - next_) < bytes) {
+    constexpr std::size_t kFirst = 8192, kLargest = 256 * 1024;
+    const std::size_t room = std::max(bytes, std::min(kLargest, kFirst << std::min<std::size_t>(blocks_.size(), 8)));
+    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(room));
+    next_ = blocks_.back().get();
+    end_ = next_ + room;
+    size_ += room;
+  }
+  return std::exchange(next_, next_ + bytes);
 }
 
-void Line::refine() {
-  if (fine) return;
-  fine = std::make_unique<std::array<Line, 4>>();
+// The pieces of a size are a list, in which each begins with the address of the next one.
+void Pool::give_bytes(void* piece, std::size_t bytes) {
+  bytes = (bytes + 7) / 8 * 8;
+  auto at = std::find_if(free_.begin(), free_.end(), [&](const auto& f) { return f.first == bytes; });
+  if (at == free_.end()) at = free_.insert(free_.end(), {bytes, nullptr});
+  std::memcpy(piece, static_cast<const void*>(&at->second), sizeof at->second);
+  at->second = piece;
+}
+
+void Pool::clear() {
+  blocks_.clear();
+  free_.clear();
+  next_ = end_ = nullptr;
+  size_ = 0;
+}
+
+void Records::grow(std::size_t most, Pool& pool) {
+  const std::size_t room = more_ != nullptr ? room_ : 1, larger = std::min(most, 4 * room);
+  auto* const more = pool.take<Record>(larger);
+  std::copy(begin(), end(), more);
+  if (more_ != nullptr) pool.give(more_, room);
+  more_ = more;
+  room_ = static_cast<std::uint16_t>(larger);
+}
+
+void Line::refine(Pool& pool) {
+  if (fine != nullptr) return;
+  fine = pool.take<std::array<Line, 4>>(1);
   for (int quarter = 0; quarter < 4; ++quarter) {
     Line& part = (*fine)[static_cast<std::size_t>(quarter)];
-    const auto take = [&](Records& from, Records& to) {
-      for (const Record& r : from)
-        if (const Record q = quartered(r, quarter); q.granules != 0) to.add(q);
+    const auto take = [&](Records& from, Records& to, std::size_t most) {
+      from.visit([&](const Record& r) {
+        if (const Record q = quartered(r, quarter); q.granules != 0 && to.size() < most) to.add(q, most, pool);
+      });
     };
-    take(writes, part.writes);
-    take(reads, part.reads);
+    take(writes, part.writes, Records::kOfBytes.writes);
+    take(reads, part.reads, Records::kOfBytes.reads);
     part.synchronises = synchronises;
   }
-  writes = {};
-  reads = {};
+  writes.clear();
+  reads.clear();
 }
 
-void Shadow::find(std::uint64_t page, Recent& recent) {
-  std::unique_ptr<Page>& found = pages_[page];
-  if (!found) found = std::make_unique<Page>();
-  recent = {page, found.get()};
+void Records::forget_granules(std::uint32_t granules) {
+  for (Record& record : *this) record.granules &= ~granules;
+  remove_if([](const Record& record) { return record.granules == 0; });
+  drop_cells(granules);
+}
+
+void Line::forget(std::uint32_t first, std::uint32_t end) {
+  const auto bits = [](std::uint32_t from, std::uint32_t to) {
+    return static_cast<std::uint32_t>((std::uint64_t{1} << to) - (std::uint64_t{1} << from));
+  };
+  if (fine == nullptr) {
+    const std::uint32_t words = bits(first / 4, (end + 3) / 4);
+    writes.forget_granules(words);
+    reads.forget_granules(words);
+    return;
+  }
+  for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
+    const std::uint32_t begin = quarter * kFineBytes, from = std::max(first, begin),
+                        to = std::min(end, begin + kFineBytes);
+    if (from >= to) continue;
+    (*fine)[quarter].writes.forget_granules(bits(from - begin, to - begin));
+    (*fine)[quarter].reads.forget_granules(bits(from - begin, to - begin));
+  }
+}
+
+void Shadow::find(std::uint64_t number, Recent& recent) {
+  Chunk*& chunk = chunks_[number];
+  if (chunk == nullptr) chunk = pool_.take<Chunk>(1);
+  recent = {number, chunk};
+}
+
+Line* Shadow::begin_page(Chunk& chunk, std::uint64_t address) {
+  return chunk.pages[address % kChunkBytes / kPageBytes] = pool_.take<Line>(kLines);
+}
+
+Line* Shadow::page_at(std::uint64_t address) const {
+  const auto chunk = chunks_.find(address / kChunkBytes);
+  return chunk == chunks_.end() ? nullptr : chunk->second->pages[address % kChunkBytes / kPageBytes];
 }
 
 void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t end = address + bytes;
-  for (std::uint64_t at = address / kLineBytes * kLineBytes; at < end; at += kLineBytes) {
-    if (!pages_.contains(at / kPageBytes)) {
-      at = (at / kPageBytes + 1) * kPageBytes - kLineBytes;
-      continue;
-    }
-    line(at) = {};
+  for (std::uint64_t page = address / kPageBytes * kPageBytes; page < end; page += kPageBytes) {
+    Line* const lines = page_at(page);
+    if (lines == nullptr) continue;
+    const std::uint64_t last = std::min(end, page + kPageBytes);
+    for (std::uint64_t at = std::max(address, page) / kLineBytes * kLineBytes; at < last; at += kLineBytes)
+      lines[(at - page) / kLineBytes].forget(static_cast<std::uint32_t>(std::max(address, at) - at),
+                                             static_cast<std::uint32_t>(std::min(last, at + kLineBytes) - at));
   }
 }
 
 void Shadow::clear() {
-  pages_.clear();
+  chunks_.clear();
   recent_.fill({});
+  pool_.clear();
 }
 
 } // namespace warplens::exec::race

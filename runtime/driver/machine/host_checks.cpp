@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/driver/machine/host_races.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 
 #include "runtime/driver/machine/operation_log.hpp"
 
@@ -28,8 +28,8 @@ bool is_write([[maybe_unused]] const void* context) {
 
 // Faults that are not ours go to whoever handled them before.
 void on_fault(int signal, siginfo_t* info, void* context) {
-  HostRaces* const races = host_races();
-  if (races != nullptr && races->accessed(reinterpret_cast<std::uint64_t>(info->si_addr), is_write(context))) return;
+  HostChecks* const checks = host_checks();
+  if (checks != nullptr && checks->accessed(reinterpret_cast<std::uint64_t>(info->si_addr), is_write(context))) return;
   if ((before_us.sa_flags & SA_SIGINFO) != 0) return before_us.sa_sigaction(signal, info, context);
   if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) return before_us.sa_handler(signal);
   sigaction(signal, &before_us, nullptr); // the instruction runs again, and ends the process
@@ -54,19 +54,19 @@ bool may_close(const Allocation& a, std::uint64_t page) {
 
 } // namespace
 
-HostRaces* host_races() {
-  static HostRaces& races = *new HostRaces; // used until the process ends
+HostChecks* host_checks() {
+  static HostChecks& checks = *new HostChecks; // used until the process ends
   const bool follows = sanitizer() != nullptr && (sanitizer()->tools().racecheck || sanitizer()->tools().initcheck);
-  return follows ? &races : nullptr;
+  return follows ? &checks : nullptr;
 }
 
-std::unique_lock<std::recursive_mutex> HostRaces::turn(const Operation& operation) {
+std::unique_lock<std::recursive_mutex> HostChecks::turn(const Operation& operation) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (!std::holds_alternative<HostCall>(operation) && !std::holds_alternative<StreamCallback>(operation)) lock.lock();
   return lock;
 }
 
-void HostRaces::begin(const Stream& stream, const std::set<std::uint64_t>& after, const Operation& operation) {
+void HostChecks::begin(const Stream& stream, const std::set<std::uint64_t>& after, const Operation& operation) {
   const std::lock_guard lock(mutex_);
   api::HostOrder& order = sanitizer()->host_order();
   if (const auto* record = std::get_if<EventRecord>(&operation)) {
@@ -79,7 +79,7 @@ void HostRaces::begin(const Stream& stream, const std::set<std::uint64_t>& after
 }
 
 // Memory that only the host has is not looked at.
-void HostRaces::touch(std::uint64_t address, std::uint64_t bytes, bool writes) {
+void HostChecks::touch(std::uint64_t address, std::uint64_t bytes, bool writes) {
   if (!sanitizer()->tools().racecheck || bytes == 0 || !Machine::instance().memory().find(address)) return;
   sanitizer()->touched(api::HostStack::here().caller(), address, bytes, writes);
 }
@@ -119,7 +119,7 @@ void follow_contents(const Copy& c) {
 
 } // namespace
 
-void HostRaces::touch(const Copy& c) {
+void HostChecks::touch(const Copy& c) {
   if (sanitizer()->tools().initcheck) follow_contents(c);
   for (const bool writes : {false, true}) {
     const Box& box = writes ? c.to : c.from;
@@ -135,7 +135,7 @@ void HostRaces::touch(const Copy& c) {
   }
 }
 
-void HostRaces::touch(const Fill& f) {
+void HostChecks::touch(const Fill& f) {
   const std::uint64_t width = f.width * f.element;
   if (sanitizer()->tools().initcheck)
     each_row(f.to, f.to, width, f.rows, 1,
@@ -144,24 +144,24 @@ void HostRaces::touch(const Fill& f) {
   for (std::uint64_t row = 0; row < f.rows; ++row) touch(f.to.address + row * f.to.pitch, width, true);
 }
 
-void HostRaces::touch(const PoolAllocation& a) {
+void HostChecks::touch(const PoolAllocation& a) {
   if (sanitizer()->tools().initcheck) sanitizer()->given(a.address, a.bytes, false);
   sanitizer()->forget_accesses(a.address, a.bytes);
   touch(a.address, a.bytes, true);
 }
 
-void HostRaces::touch(const PoolFree& f) {
+void HostChecks::touch(const PoolFree& f) {
   if (const std::optional<Allocation> found = Machine::instance().memory().find(f.address))
     touch(f.address, found->size, true);
 }
 
-void HostRaces::open_pages() {
+void HostChecks::open_pages() {
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t page : closed_) mprotect(page_at(page), exec::RaceCheck::kPageBytes, PROT_READ | PROT_WRITE);
   closed_.clear();
 }
 
-void HostRaces::close_pages() {
+void HostChecks::close_pages() {
   if (!sanitizer()->tools().racecheck) return;
   const std::lock_guard lock(mutex_);
   static const bool handled = (handle_faults(), true);
@@ -174,7 +174,7 @@ void HostRaces::close_pages() {
   }
 }
 
-bool HostRaces::accessed(std::uint64_t address, bool writes) {
+bool HostChecks::accessed(std::uint64_t address, bool writes) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t page = address / exec::RaceCheck::kPageBytes * exec::RaceCheck::kPageBytes;
   if (closed_.erase(page) == 0) return false;
@@ -183,30 +183,30 @@ bool HostRaces::accessed(std::uint64_t address, bool writes) {
   return true;
 }
 
-void HostRaces::synchronized(const Stream& stream) {
+void HostChecks::synchronized(const Stream& stream) {
   const std::lock_guard lock(mutex_);
   sanitizer()->host_order().synchronize(stream.id());
   open_pages();
   close_pages();
 }
 
-void HostRaces::synchronized(const Mark& mark) {
+void HostChecks::synchronized(const Mark& mark) {
   const std::lock_guard lock(mutex_);
   sanitizer()->host_order().synchronize_mark(&mark);
   open_pages();
   close_pages();
 }
 
-HostRaces::Graph::Graph(const Stream& stream, const std::set<std::uint64_t>& after)
-    : lock_(host_races()->mutex_), launch_(sanitizer()->host_order(), stream.id(), after) {}
+HostChecks::Graph::Graph(const Stream& stream, const std::set<std::uint64_t>& after)
+    : lock_(host_checks()->mutex_), launch_(sanitizer()->host_order(), stream.id(), after) {}
 
 void host_waited_for(const Stream& stream) {
-  if (HostRaces* const races = host_races()) races->synchronized(stream);
+  if (HostChecks* const checks = host_checks()) checks->synchronized(stream);
   if (OperationLog* const log = operation_log()) log->synchronized(stream.id(), stream.waits_for());
 }
 
 void host_waited_for(const Mark& mark) {
-  if (HostRaces* const races = host_races()) races->synchronized(mark);
+  if (HostChecks* const checks = host_checks()) checks->synchronized(mark);
   if (OperationLog* const log = operation_log()) log->synchronized(&mark);
 }
 

@@ -3,7 +3,7 @@
 // it, so that the order of the analysis, and with it the messages, are the same in each run; which operations happen
 // before which follows from streams, events and synchronisation as if they ran at the same time.
 //
-//   if (HostRaces* races = host_races()) races->synchronized(stream);
+//   if (HostChecks* checks = host_checks()) checks->synchronized(stream);
 #pragma once
 
 #include "runtime/driver/machine/stream.hpp"
@@ -13,7 +13,7 @@
 
 namespace warplens::runtime {
 
-class HostRaces {
+class HostChecks {
 public:
   /// Operations run one at a time. Those that call the program's functions are not in the way of others.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> turn(const Operation& operation);
@@ -53,7 +53,7 @@ private:
 };
 
 /// Null without racecheck and initcheck.
-HostRaces* host_races();
+HostChecks* host_checks();
 
 /// The host has waited for a stream or an event: for racecheck, and for the log of operations.
 void host_waited_for(const Stream& stream);
