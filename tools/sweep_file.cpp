@@ -42,8 +42,10 @@ SweepFile::SweepFile(std::string name, const api::SweepIdentity& identity) : nam
   const std::optional<std::string> text = content(name_);
   if (!text) fail("not a regular file");
   const std::string header = api::sweep_header(identity);
-  if (!header.starts_with(*text) || *text == header) return read(*text, identity);
-  write(std::string_view(header).substr(text->size())); // the file is new, or a sweep was killed while it wrote this
+  if (header.starts_with(*text)) // the file is new, or a sweep was killed while it wrote this
+    write(std::string_view(header).substr(text->size()));
+  else
+    read(*text, identity);
 }
 
 SweepFile::~SweepFile() {

@@ -76,10 +76,10 @@ private:
     if (warplens_context_create(nullptr) != WARPLENS_INVALID) wrong("a null pointer is accepted");
   }
 
-  template <class Handle> void destroy_one(std::vector<Handle>& list, void (*destroy)(Handle)) {
-    if (list.empty()) return destroy(nullptr);
+  template <class Handle> void destroy_one(std::vector<Handle>& list, void (*end)(Handle)) {
+    if (list.empty()) return end(nullptr);
     const std::size_t at = calls_.below(list.size());
-    destroy(list[at]);
+    end(list[at]);
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
   }
   void destroy() {
@@ -141,12 +141,12 @@ private:
       if (calls_.one_in(8)) n = calls_.size();
     options.workers = 1;
     options.max_steps = 2000;
-    options.analyze = calls_.below(2);
-    options.cooperative = calls_.below(2);
-    options.past_ends = calls_.below(2);
-    const std::uint64_t values[2] = {address(), calls_.word()};
+    options.analyze = calls_.one_in(2) ? 1 : 0;
+    options.cooperative = calls_.one_in(2) ? 1 : 0;
+    options.past_ends = calls_.one_in(2) ? 1 : 0;
+    const std::uint64_t values[16] = {address(), calls_.word()}; // as long as the largest parameter
     const void* arguments[3] = {values, values + 1, calls_.one_in(12) ? nullptr : values};
-    const std::size_t sizes[3] = {calls_.one_in(12) ? calls_.size() : 8, calls_.one_in(12) ? calls_.size() : 4, 100};
+    const std::size_t sizes[3] = {calls_.one_in(12) ? 100u : 8u, calls_.one_in(12) ? 0u : 4u, 100};
     warplens_report* report = nullptr;
     warplens_launch(calls_.of(modules_), name(), calls_.one_in(20) ? nullptr : &options, arguments, sizes,
                     calls_.below(4), calls_.one_in(8) ? nullptr : &report);

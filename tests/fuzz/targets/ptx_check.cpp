@@ -3,6 +3,7 @@
 #include "tests/fuzz/mutate_ptx.hpp"
 #include "tests/fuzz/target.hpp"
 
+#include "emulator/base/limits.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 #include "emulator/ir/print.hpp"
@@ -22,6 +23,7 @@ void print_again(ir::Module& module) {
 }
 
 void run(std::string_view text) {
+  static const std::string limits = set_limits("registers=100000,register-name-bytes=1048576,initial-bytes=1048576");
   auto module = ir::parse(text, "fuzz.ptx");
   if (!module) return void(render(module.error(), text));
   const ir::Checked checked = ir::check(*module);

@@ -81,7 +81,10 @@ Outcome outcome_of(std::string_view text, const Choices& choices, const How& how
   std::size_t kernels = 2;
   for (const ir::Function* kernel : (*module)->kernels()) {
     if (kernels-- == 0) break;
-    api::LaunchRequest request{.kernel = {*module, kernel}, .grid = choices.grid, .block = choices.block};
+    api::LaunchRequest request;
+    request.kernel = {*module, kernel};
+    request.grid = choices.grid;
+    request.block = choices.block;
     request.dynamic_shared_bytes = choices.shared;
     request.cooperative = choices.cooperative;
     request.past_ends = choices.past_ends;
@@ -129,14 +132,13 @@ void run(std::string_view text) {
       set_limits("shared-bytes=1048576,local-bytes=65536,register-bytes=8388608,variable-bytes=16777216,initial-bytes="
                  "1048576,registers=100000,register-name-bytes=1048576,device-operations=16,saved-registers=65536");
   const Choices choices(text);
-  const Outcome first = outcome_of(text, choices, {.analyze = choices.analyze});
+  const Outcome first = outcome_of(text, choices, {"", choices.analyze});
   if (first.refused || !is_deterministic(text)) return;
-  compare(text, first, outcome_of(text, choices, {.analyze = !choices.analyze}), "analysis");
+  compare(text, first, outcome_of(text, choices, {"", !choices.analyze}), "analysis");
   for (const exec::Level& level : exec::levels())
     if (&level != &exec::levels().front())
-      compare(text, first, outcome_of(text, choices, {.level = level.name, .analyze = false}), level.name);
-  if (choices.grid[0] == 1)
-    compare(text, first, outcome_of(text, choices, {.analyze = choices.analyze, .workers = 3}), "threads");
+      compare(text, first, outcome_of(text, choices, {level.name, false}), level.name);
+  if (choices.grid[0] == 1) compare(text, first, outcome_of(text, choices, {"", choices.analyze, 3}), "threads");
 }
 
 } // namespace
