@@ -5,6 +5,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -20,6 +21,17 @@ constexpr auto kSyntax = std::regex::ECMAScript | std::regex_constants::__polyno
 #else
 constexpr auto kSyntax = std::regex::ECMAScript;
 #endif
+
+/// Whether a number of a repetition or of a group has so many digits that the library's own computation overflows.
+bool has_long_number(std::string_view expression) {
+  constexpr std::size_t kMostDigits = 9;
+  for (std::size_t at = 0; at < expression.size(); ++at) {
+    if (std::string_view("{,\\").find(expression[at]) == std::string_view::npos) continue;
+    const std::size_t end = std::min(expression.find_first_not_of("0123456789", at + 1), expression.size());
+    if (end - at - 1 > kMostDigits) return true;
+  }
+  return false;
+}
 
 /// The position of the parameter list, which is at the end of the text.
 std::size_t parameters_of(std::string_view signature) {
@@ -74,6 +86,7 @@ std::vector<std::string> source_parameters(std::string_view name) {
 Expected<NamePattern> NamePattern::create(const std::string& expression) {
   if (expression.size() > kLongest)
     return failure(fmt::format("longer than {} characters: {}", kLongest, expression.size()));
+  if (has_long_number(expression)) return failure("a repetition has more than 9 digits");
   try {
     NamePattern pattern;
     pattern.expression_.assign(expression, kSyntax);

@@ -51,6 +51,8 @@ TEST(KernelName, PatternsTakeABoundedTime) {
   }
   EXPECT_TRUE(NamePattern::create("^sc.*<(int|float)>$")->matches("_Z5scaleIfEvPT_i"));
   EXPECT_FALSE(NamePattern::create("(a)\\1")) << "with references to groups, the time has no bound";
+  EXPECT_FALSE(NamePattern::create("a{18446744073709551617}")) << "not {1}";
+  EXPECT_TRUE(NamePattern::create("k_12345678901")->matches("k_12345678901"));
 }
 
 } // namespace
