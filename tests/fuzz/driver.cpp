@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target (target.hpp), in one of two ways:
 //
-//   fuzz_targets TARGET [--seconds N] [--seed N] FILE|FOLDER…   replays the inputs, then changes them for N seconds
+//   fuzz_targets TARGET [--runs N] [--seconds N] [--seed N] FILE|FOLDER…   replays the inputs, then changes them
 //   WARPLENS_FUZZ=TARGET fuzz_targets FOLDER…                   with libFuzzer, if it is linked
 //
 // The first way needs no special build. An input that crashes or takes too long is left in the file crash-TARGET.
@@ -66,13 +66,13 @@ void run(const Target& target, std::string_view input) {
   alarm(0);
 }
 
-/// Changes inputs until the time is over. Returns how many inputs have run.
-std::uint64_t mutate_for(const Target& target, const std::vector<std::string>& inputs, unsigned seconds,
-                         std::uint64_t seed) {
+/// Runs changed inputs: so many, and then until the time is over. Returns how many have run.
+std::uint64_t mutate_for(const Target& target, const std::vector<std::string>& inputs, std::uint64_t runs,
+                         unsigned seconds, std::uint64_t seed) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   Random random(seed);
   std::uint64_t count = 0;
-  for (; std::chrono::steady_clock::now() < end; ++count) {
+  for (; count < runs || std::chrono::steady_clock::now() < end; ++count) {
     std::string input = random.any(inputs);
     for (std::size_t n = 1 + random.below(4); n > 0; --n)
       target.mutate(input, {random, dictionary_of(target), random.any(inputs)});
@@ -85,12 +85,14 @@ int replay(int argc, char** argv) {
   if (argc < 2) find("");
   const Target& target = *find(argv[1]);
   unsigned seconds = 0;
-  std::uint64_t seed = 1;
+  std::uint64_t runs = 0, seed = 1;
   std::vector<std::string> inputs;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--seconds" && i + 1 < argc)
       seconds = static_cast<unsigned>(std::atoi(argv[++i]));
+    else if (word == "--runs" && i + 1 < argc)
+      runs = std::strtoull(argv[++i], nullptr, 10);
     else if (word == "--seed" && i + 1 < argc)
       seed = std::strtoull(argv[++i], nullptr, 10);
     else
@@ -100,8 +102,9 @@ int replay(int argc, char** argv) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, keep_input);
   for (const std::string& input : inputs) run(target, input);
   std::printf("%s: %zu inputs", argv[1], inputs.size());
-  if (seconds > 0 && !inputs.empty())
-    std::printf(", %llu changed ones", static_cast<unsigned long long>(mutate_for(target, inputs, seconds, seed)));
+  if ((runs > 0 || seconds > 0) && !inputs.empty())
+    std::printf(", %llu changed ones",
+                static_cast<unsigned long long>(mutate_for(target, inputs, runs, seconds, seed)));
   std::printf("\n");
   if (!inputs.empty()) return 0;
   std::fprintf(stderr, "fuzz_targets: no inputs\n");
