@@ -26,13 +26,23 @@ Expected<void> RuleSet::add(Rule rule) {
   return {};
 }
 
+namespace {
+
+// tl::expected's own conversion makes a default value first and never destroys it.
+template <class Kind> Expected<Rule> as_rule(Expected<Kind> rule) {
+  if (!rule) return failure(std::move(rule.error()));
+  return Rule(std::move(*rule));
+}
+
+} // namespace
+
 Expected<Rule> parse_rule(std::string_view text, std::string_view file) {
   RuleTable table(text, file, "coalescing");
   const auto kind = table.choice("rule");
   // The other keys depend on `rule`: if it is wrong, they cannot be checked.
   if (table.has_errors()) return failure(table.finish_early());
-  if (kind == 0) return parse_coalescing_rule(text, file);
-  return parse_bank_rule(text, file);
+  if (kind == 0) return as_rule(parse_coalescing_rule(text, file));
+  return as_rule(parse_bank_rule(text, file));
 }
 
 Expected<Rule> find_rule(const std::string& name) {

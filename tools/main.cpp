@@ -7,6 +7,7 @@
 #include <boost/program_options/errors.hpp>
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -122,9 +123,22 @@ void complain(const std::string& message, std::string hint) {
   print(errors);
 }
 
+/// Opens what the caller has closed of standard input, output and error, so that no file of ours takes the place of one
+/// and receives its text. Reading then ends at once, and writing fails as before.
+void occupy_standard_files() {
+  while (true) {
+    const int file = open("/dev/null", O_RDONLY);
+    if (file > STDERR_FILENO || file < 0) {
+      if (file >= 0) close(file);
+      return;
+    }
+  }
+}
+
 } // namespace
 
 int main(int count, char** values) {
+  occupy_standard_files();
   std::signal(SIGXFSZ, SIG_IGN); // file size limit (ulimit -f): the write reports the error
   try {
     return dispatch(without_limits({values + std::min(count, 1), values + count}));

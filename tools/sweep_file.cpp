@@ -36,17 +36,16 @@ std::string hash(std::string_view text) {
 } // namespace
 
 SweepFile::SweepFile(std::string name, const api::SweepIdentity& identity) : name_(std::move(name)) {
-  file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) fail(std::strerror(errno));
   if (flock(file_, LOCK_EX | LOCK_NB) != 0) fail("another sweep is using it");
   const std::optional<std::string> text = content(name_);
   if (!text) fail("not a regular file");
-  if (!text->empty()) {
-    read(*text, identity);
-    return;
-  }
   const std::string header = api::sweep_header(identity);
-  if (::write(file_, header.data(), header.size()) != static_cast<ssize_t>(header.size())) fail(std::strerror(errno));
+  if (header.starts_with(*text)) // the file is new, or a sweep was killed while it wrote this
+    write(std::string_view(header).substr(text->size()));
+  else
+    read(*text, identity);
 }
 
 SweepFile::~SweepFile() {
@@ -77,7 +76,17 @@ void SweepFile::read(const std::string& text, const api::SweepIdentity& identity
     rows_.insert_or_assign(std::move(key), std::move(*row));
     good = end + 1;
   }
-  if (ftruncate(file_, static_cast<off_t>(good)) != 0 || lseek(file_, 0, SEEK_END) < 0) fail(std::strerror(errno));
+  if (ftruncate(file_, static_cast<off_t>(good)) != 0) fail(std::strerror(errno));
+}
+
+// A file that becomes too large, or a full disk, first shortens a write, and only the next one tells why.
+void SweepFile::write(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 const api::SweepRow* SweepFile::find(const api::Settings& settings) const {
@@ -85,10 +94,7 @@ const api::SweepRow* SweepFile::find(const api::Settings& settings) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-void SweepFile::append(const api::SweepRow& row) {
-  const std::string line = api::sweep_line(row);
-  if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) fail(std::strerror(errno));
-}
+void SweepFile::append(const api::SweepRow& row) { write(api::sweep_line(row)); }
 
 api::SweepIdentity identity_of(const std::vector<api::Settings>& configurations,
                                std::map<std::string, std::string> options) {

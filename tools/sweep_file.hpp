@@ -30,6 +30,7 @@ public:
 
 private:
   void read(const std::string& text, const api::SweepIdentity& identity);
+  void write(std::string_view text) const;
   [[noreturn]] void fail(const std::string& why) const;
 
   std::string name_;

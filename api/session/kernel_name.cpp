@@ -5,6 +5,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -12,6 +13,25 @@
 namespace warplens::api {
 
 namespace {
+
+// With g++'s library, the time of a match is bounded: without this, ".**b" takes longer for each character than for all
+// before it together. References to groups (\1) are then not possible.
+#ifdef __GLIBCXX__
+constexpr auto kSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
+#else
+constexpr auto kSyntax = std::regex::ECMAScript;
+#endif
+
+/// Whether a number of a repetition or of a group has so many digits that the library's own computation overflows.
+bool has_long_number(std::string_view expression) {
+  constexpr std::size_t kMostDigits = 9;
+  for (std::size_t at = 0; at < expression.size(); ++at) {
+    if (std::string_view("{,\\").find(expression[at]) == std::string_view::npos) continue;
+    const std::size_t end = std::min(expression.find_first_not_of("0123456789", at + 1), expression.size());
+    if (end - at - 1 > kMostDigits) return true;
+  }
+  return false;
+}
 
 /// The position of the parameter list, which is at the end of the text.
 std::size_t parameters_of(std::string_view signature) {
@@ -66,9 +86,10 @@ std::vector<std::string> source_parameters(std::string_view name) {
 Expected<NamePattern> NamePattern::create(const std::string& expression) {
   if (expression.size() > kLongest)
     return failure(fmt::format("longer than {} characters: {}", kLongest, expression.size()));
+  if (has_long_number(expression)) return failure("a repetition has more than 9 digits");
   try {
     NamePattern pattern;
-    pattern.expression_ = expression;
+    pattern.expression_.assign(expression, kSyntax);
     return pattern;
   } catch (const std::regex_error& e) {
     return failure(fmt::format("'{}' is not a regular expression: {}", expression, e.what()));

@@ -4,6 +4,7 @@
 
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
+#include "api/sweep/json_number.hpp"
 #include "model/models.hpp"
 #include "model/trust.hpp"
 
@@ -48,7 +49,7 @@ std::string opcode_in(std::string_view ptx) {
 
 /// Adds up the counts of the instructions of one place; ratios cannot be added.
 void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction) {
-  const std::string where = place_of(instruction.at("source"), instruction.at("line").get<std::uint64_t>());
+  const std::string where = place_of(instruction.at("source"), whole_number(instruction.at("line")));
   const std::string text = instruction.at("ptx").get<std::string>();
   auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.where == where; });
   if (line == lines.end()) line = lines.insert(lines.end(), {where, text, {}, {}});
@@ -88,7 +89,7 @@ ReportedLaunch launch_of(const Json& json, const Json& device) {
   for (const Json& f : json.at("findings")) {
     const Json& lines = f.at("lines");
     launch.findings.push_back({f.at("rule").get<std::string>(),
-                               place_of(f.at("source"), lines.empty() ? 0 : lines[0].get<std::uint64_t>()),
+                               place_of(f.at("source"), lines.empty() ? 0 : whole_number(lines[0])),
                                f.at("message").get<std::string>()});
   }
   return launch;

@@ -2,6 +2,8 @@
 // Writes and reads rows of a sweep as JSON: the state of a sweep that can be resumed, and its result.
 #include "api/sweep/sweep_json.hpp"
 
+#include "api/sweep/json_number.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -46,6 +48,10 @@ std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Extent extent_of(const Json& json) {
+  return {whole_number(json.at(0)), whole_number(json.at(1)), whole_number(json.at(2))};
+}
+
 // Throws nlohmann's exceptions if something is missing or has another type.
 SweepRow row_of(const Json& json) {
   SweepRow row{};
@@ -54,8 +60,8 @@ SweepRow row_of(const Json& json) {
   row.kernel = json.at("kernel").get<std::string>();
   row.device = json.at("device").get<std::string>();
   row.device_id = json.at("device_id").get<std::string>();
-  row.grid = json.at("grid").get<Extent>();
-  row.block = json.at("block").get<Extent>();
+  row.grid = extent_of(json.at("grid"));
+  row.block = extent_of(json.at("block"));
   row.model = json.at("model").get<std::string>();
   row.bound = json.at("bound").get<std::string>();
   row.mwp_bound = json.at("mwp_bound").get<std::string>();

@@ -41,5 +41,19 @@ TEST(KernelName, FindsKernelsByIt) {
   EXPECT_TRUE((*module)->kernel("_Z3addi"));
 }
 
+// Each of these would take years if every way to match were tried.
+TEST(KernelName, PatternsTakeABoundedTime) {
+  const std::string name = "_Z1k" + std::string(NamePattern::kLongest, 'a');
+  for (const char* expression : {".**b", "(a*)*b", "(a|aa)+b", ".*(a+a+)+y"}) {
+    const auto pattern = NamePattern::create(expression);
+    ASSERT_TRUE(pattern) << expression;
+    EXPECT_FALSE(pattern->matches(name)) << expression;
+  }
+  EXPECT_TRUE(NamePattern::create("^sc.*<(int|float)>$")->matches("_Z5scaleIfEvPT_i"));
+  EXPECT_FALSE(NamePattern::create("(a)\\1")) << "with references to groups, the time has no bound";
+  EXPECT_FALSE(NamePattern::create("a{18446744073709551617}")) << "not {1}";
+  EXPECT_TRUE(NamePattern::create("k_12345678901")->matches("k_12345678901"));
+}
+
 } // namespace
 } // namespace warplens::api

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/launch/board.hpp"
-#include "api/sweep/sweep.hpp"
+#include "api/sweep/sweep_json.hpp"
 #include "rules/rule_set.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"
@@ -120,6 +120,17 @@ TEST(Board, LocalMemoryUsesTheFirstLevelAsTheDeviceDoes) {
       EXPECT_EQ(b.l1_local, one.local) << one.device;
     }
   EXPECT_FALSE(board("c1060", FirstLevel::on).l1);
+}
+
+TEST(SweepRows, HaveWholeNumbersOfBlocks) {
+  SweepRow row;
+  row.grid = row.block = {7, 1, 1};
+  const std::string line = sweep_line(row);
+  EXPECT_EQ(parse_sweep_line(line)->grid[0], 7u);
+  const std::size_t at = line.find("[7,1,1]");
+  ASSERT_NE(at, line.npos) << line;
+  for (const char* grid : {"[2e73,1,1]", "[7.5,1,1]", "[-7,1,1]", "[7,1]", "[]", "7"})
+    EXPECT_FALSE(parse_sweep_line(std::string(line).replace(at, 7, grid))) << grid;
 }
 
 } // namespace

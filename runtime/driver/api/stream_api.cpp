@@ -20,8 +20,8 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, const ch
         require(&event->context() == &context, CUDA_ERROR_INVALID_HANDLE);
         if (record_captured(*stream, handle, *event, (flags & CU_EVENT_RECORD_EXTERNAL) != 0)) return;
         auto mark = std::make_shared<Mark>();
-        event->set_mark(mark);
-        stream->submit(EventRecord{handle, std::move(mark)});
+        stream->submit(EventRecord{handle, mark});
+        event->set_mark(std::move(mark)); // not if the stream refuses the record: nobody would reach the mark
       },
       function);
 }

@@ -163,10 +163,18 @@ public:
   explicit Submission(Context& context) : context_(context) {}
 
   std::optional<Operation> operator()(const EventRecord& record) const {
-    const std::shared_ptr<Event> event = find(record.event);
-    auto mark = std::make_shared<Mark>();
-    event->set_mark(mark);
-    return EventRecord{record.event, std::move(mark)};
+    static_cast<void>(find(record.event));
+    return EventRecord{record.event, std::make_shared<Mark>()};
+  }
+  /// After the operation was submitted: if the stream refused it, nobody would reach its mark.
+  static void set_mark(const std::optional<EventRecord>& record) {
+    if (!record) return;
+    if (const std::shared_ptr<Event> event = Machine::instance().events.find(record->event))
+      event->set_mark(record->mark);
+  }
+  static std::optional<EventRecord> record_in(const Operation& operation) {
+    const auto* record = std::get_if<EventRecord>(&operation);
+    return record == nullptr ? std::nullopt : std::optional(*record);
   }
   std::optional<Operation> operator()(const EventWait& wait) const {
     return EventWait{wait.event, find(wait.event)->mark()};
@@ -201,8 +209,10 @@ private:
     const auto do_body = [&](std::size_t body) {
       if (body >= graphs.bodies.size()) return;
       for (const Node* node : flattened(*graphs.bodies[body]))
-        if (const std::optional<Operation> operation = std::visit(Submission(context), node->content))
+        if (const std::optional<Operation> operation = std::visit(Submission(context), node->content)) {
           perform(*operation, context);
+          set_mark(record_in(*operation));
+        }
     };
     switch (graphs.type) {
     case CU_GRAPH_COND_TYPE_IF: return do_body(value != 0 ? 0 : 1);
@@ -235,7 +245,11 @@ void Executable::launch(Stream& stream) {
     if (order) order->begin(s.node, edges_[s.node]);
     if (logged) logged->begin(s.node, edges_[s.node]);
     if (s.enabled)
-      if (std::optional<Operation> operation = std::visit(submission, s.content)) stream.submit(std::move(*operation));
+      if (std::optional<Operation> operation = std::visit(submission, s.content)) {
+        const std::optional<EventRecord> record = Submission::record_in(*operation);
+        stream.submit(std::move(*operation));
+        Submission::set_mark(record);
+      }
     if (order) order->end(s.node);
     if (logged) logged->end(s.node);
   }

@@ -226,6 +226,19 @@ TEST_F(Capturing, MemoryInStreamOrderBecomesTheGraphs) {
   cuGraphDestroy(graph);
 }
 
+// An event whose record was refused is as before: waiting for it does not wait for a record that never comes.
+TEST_F(Capturing, ARefusedRecordLeavesTheEventAsItWas) {
+  CUstream blocking = nullptr;
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuStreamCreate(&blocking, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBeginCapture_v2(blocking, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventRecord(e_, nullptr), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  EXPECT_EQ(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(cuEventQuery(e_), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventSynchronize(e_), CUDA_SUCCESS);
+  cuStreamDestroy_v2(blocking);
+}
+
 TEST_F(Capturing, EventsDoNotCrossItsBorder) {
   ASSERT_EQ(cuEventRecord(e_, b_), CUDA_SUCCESS);
   begin();

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a fuzz target (target.hpp), in one of two ways:
+//
+//   fuzz_targets TARGET [--runs N] [--seconds N] [--seed N] FILE|FOLDER…   replays the inputs, then changes them
+//   WARPLENS_FUZZ=TARGET fuzz_targets FOLDER…                   with libFuzzer, if it is linked
+//
+// The first way needs no special build. An input that crashes or takes too long is left in the file crash-TARGET.
+#include "tests/fuzz/driver_files.hpp"
+#include "tests/fuzz/target.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+// libFuzzer's, if it is linked.
+extern "C" __attribute__((weak)) std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace warplens::fuzz {
+namespace {
+
+constexpr unsigned kMostSeconds = 20; // for one input
+constexpr std::size_t kMostBytes = 1u << 16;
+
+const Target* find(std::string_view name) {
+  for (const Target* t : targets())
+    if (t->name == name) return t;
+  std::fprintf(stderr, "fuzz_targets: no target '%.*s'; the targets are:", static_cast<int>(name.size()), name.data());
+  for (const Target* t : targets()) std::fprintf(stderr, " %.*s", static_cast<int>(t->name.size()), t->name.data());
+  std::fprintf(stderr, "\n");
+  std::exit(2);
+}
+
+const std::vector<std::string>& dictionary_of(const Target& target) {
+  static std::map<const Target*, std::vector<std::string>> all;
+  const auto [found, is_new] = all.try_emplace(&target);
+  if (is_new && target.dictionary != nullptr) found->second = target.dictionary();
+  return found->second;
+}
+
+// ---- the plain program
+
+std::string_view current; // input, for the handler of signals
+char crash_file[256];
+
+extern "C" void keep_input(int signal) {
+  std::signal(signal, SIG_DFL);
+  if (std::FILE* const f = std::fopen(crash_file, "wb")) {
+    std::fwrite(current.data(), 1, current.size(), f);
+    std::fclose(f);
+  }
+  static const char kText[] = "fuzz_targets: an input crashed or took too long: it is in the current folder\n";
+  [[maybe_unused]] const auto n = write(STDERR_FILENO, kText, sizeof kText - 1);
+  raise(signal);
+}
+
+void run(const Target& target, std::string_view input) {
+  current = input;
+  alarm(kMostSeconds);
+  target.run(input);
+  alarm(0);
+}
+
+/// Runs changed inputs: so many, and then until the time is over. Returns how many have run.
+std::uint64_t mutate_for(const Target& target, const std::vector<std::string>& inputs, std::uint64_t runs,
+                         unsigned seconds, std::uint64_t seed) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  Random random(seed);
+  std::uint64_t count = 0;
+  for (; count < runs || std::chrono::steady_clock::now() < end; ++count) {
+    std::string input = random.any(inputs);
+    for (std::size_t n = 1 + random.below(4); n > 0; --n)
+      target.mutate(input, {random, dictionary_of(target), random.any(inputs)});
+    if (input.size() <= kMostBytes) run(target, input);
+  }
+  return count;
+}
+
+int replay(int argc, char** argv) {
+  if (argc < 2) find("");
+  const Target& target = *find(argv[1]);
+  unsigned seconds = 0;
+  std::uint64_t runs = 0, seed = 1;
+  std::vector<std::string> inputs;
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--seconds" && i + 1 < argc)
+      seconds = static_cast<unsigned>(std::atoi(argv[++i]));
+    else if (word == "--runs" && i + 1 < argc)
+      runs = std::strtoull(argv[++i], nullptr, 10);
+    else if (word == "--seed" && i + 1 < argc)
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    else
+      add_inputs(word, inputs);
+  }
+  std::snprintf(crash_file, sizeof crash_file, "crash-%s", argv[1]);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, keep_input);
+  for (const std::string& input : inputs) run(target, input);
+  std::printf("%s: %zu inputs", argv[1], inputs.size());
+  if ((runs > 0 || seconds > 0) && !inputs.empty())
+    std::printf(", %llu changed ones",
+                static_cast<unsigned long long>(mutate_for(target, inputs, runs, seconds, seed)));
+  std::printf("\n");
+  if (!inputs.empty()) return 0;
+  std::fprintf(stderr, "fuzz_targets: no inputs\n");
+  return 2;
+}
+
+// ---- libFuzzer
+
+const Target& target_of_environment() {
+  static const Target* const target = find(std::getenv("WARPLENS_FUZZ") != nullptr ? std::getenv("WARPLENS_FUZZ") : "");
+  return *target;
+}
+
+} // namespace
+} // namespace warplens::fuzz
+
+using namespace warplens::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  target_of_environment().run({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
+
+// A third of the mutations is left to libFuzzer, which knows what the comparisons of the program want.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  Random random(seed);
+  if (random.one_in(3)) return LLVMFuzzerMutate(data, size, most);
+  static std::string other; // an input from before
+  std::string input(reinterpret_cast<const char*>(data), size);
+  const std::string before = input;
+  const Target& target = target_of_environment();
+  for (std::size_t n = 1 + random.below(3); n > 0; --n) target.mutate(input, {random, dictionary_of(target), other});
+  if (random.one_in(4)) other = before;
+  input.resize(std::min(input.size(), most));
+  std::memcpy(data, input.data(), input.size());
+  return input.size();
+}
+
+#ifndef WARPLENS_LIBFUZZER
+int main(int argc, char** argv) { return replay(argc, argv); }
+#else
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  target_of_environment();
+  return 0;
+}
+#endif
