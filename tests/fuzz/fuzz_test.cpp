@@ -8,6 +8,8 @@
 #include "tests/fuzz/generator.hpp"
 #include "tests/hardware/emulated.hpp"
 
+#include "emulator/exec/state/kernel_code.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -64,8 +66,9 @@ public:
     return {e.problem, written(), std::move(e.counts)};
   }
 
-  Outcome emulated(const exec::Level& level, bool watched) {
+  Outcome emulated(const exec::Level& level, bool watched, bool compiled) {
     clear();
+    exec::set_compile_mode(compiled ? exec::CompileMode::always : exec::CompileMode::off);
     Counts counts;
     tests::Emulated::Request request;
     request.kernel = "k";
@@ -123,9 +126,16 @@ std::string failure_of(const Program& program) {
   const Machine::Outcome wanted = machine->evaluated();
   if (!wanted.problem.empty()) return wanted.problem;
   for (const exec::Level& level : exec::levels())
-    for (const bool watched : {false, true})
-      if (const std::string d = difference(wanted, machine->emulated(level, watched)); !d.empty())
-        return std::string(level.name) + (watched ? ", watched: " : ": ") + d;
+    for (const bool watched : {false, true}) {
+      const auto failed = [&](bool compiled) {
+        const std::string d = difference(wanted, machine->emulated(level, watched, compiled));
+        return d.empty()
+                   ? d
+                   : std::string(level.name) + (watched ? ", watched" : "") + (compiled ? ", compiled: " : ": ") + d;
+      };
+      for (const bool compiled : {false, true})
+        if (std::string d = failed(compiled); !d.empty()) return d;
+    }
   return {};
 }
 
