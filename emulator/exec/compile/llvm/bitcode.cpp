@@ -96,6 +96,7 @@ llvm::Function* Bitcode::declare(llvm::Module& module, llvm::StringRef name) {
   for (const auto& m : modules_) {
     const llvm::Function* const f = m->getFunction(name);
     if (f == nullptr || (f->isDeclaration() && !f->isMaterializable())) continue;
+    needed_.insert(m.get());
     return llvm::Function::Create(f->getFunctionType(), llvm::GlobalValue::ExternalLinkage, name, module);
   }
   return nullptr;
@@ -103,6 +104,7 @@ llvm::Function* Bitcode::declare(llvm::Module& module, llvm::StringRef name) {
 
 void Bitcode::link(llvm::Module& module) {
   for (auto& m : modules_) {
+    if (!needed_.contains(m.get())) continue; // linking looks at all of a module
     module.setDataLayout(m->getDataLayout());
     llvm::Linker::linkModules(module, std::move(m), llvm::Linker::LinkOnlyNeeded);
   }

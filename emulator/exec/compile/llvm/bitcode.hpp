@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@ private:
     const llvm::GlobalVariable* variants = nullptr;
   };
   std::vector<std::unique_ptr<llvm::Module>> modules_;
+  std::set<const llvm::Module*> needed_; ///< modules of which a function was declared
   std::vector<Line> lines_; ///< by line of the instruction table
 };
 

@@ -259,8 +259,13 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
       f.addFnAttr(llvm::Attribute::AlwaysInline);
     }
   }
-  for (llvm::GlobalVariable& g : module.globals())
-    if (!g.isDeclaration()) g.setLinkage(llvm::GlobalValue::InternalLinkage);
+  // LLVM's own lists of what the bitcode must keep are not needed any more.
+  for (llvm::GlobalVariable& g : llvm::make_early_inc_range(module.globals())) {
+    if (g.getName().starts_with("llvm."))
+      g.eraseFromParent();
+    else if (!g.isDeclaration())
+      g.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
   std::string broken;
   llvm::raw_string_ostream report(broken);
   if (llvm::verifyModule(module, &report)) {
