@@ -24,8 +24,8 @@ public:
       std::ostringstream text;
       const std::uint64_t first = a.addresses[std::countr_zero(a.mask)];
       text << a.instruction << ' ' << int(a.space) << ' ' << int(a.kind) << ' ' << int(a.shape) << ' ' << a.lane_bytes
-           << ' ' << a.mask << ' ' << a.stride << ' ' << (a.halves != nullptr) << ' '
-           << first % exec::kAlignmentPeriod << ':';
+           << ' ' << a.mask << ' ' << a.stride << ' ' << (a.halves != nullptr) << ' ' << first % exec::kAlignmentPeriod
+           << ':';
       for (const int lane : exec::EachLane(a.mask)) text << ' ' << a.addresses[lane] - first;
       events[text.str()] += a.count;
     }

@@ -145,8 +145,9 @@ std::string failure_of(const Program& program) {
 
 // The program without the statements that keep a kernel from being compiled (why_interpreted in decode.cpp).
 Program compilable(Program program) {
-  constexpr std::string_view kOrdering[] = {"atom",     "red.",     "fence",   "membar", ".volatile", ".relaxed", ".acquire",
-                                            ".release", "mbarrier", "cp.async", ".mmio",  "nanosleep", "st.async", "call"};
+  constexpr std::string_view kOrdering[] = {"atom",     "red.",      "fence",    "membar",   ".volatile",
+                                            ".relaxed", ".acquire",  ".release", "mbarrier", "cp.async",
+                                            ".mmio",    "nanosleep", "st.async", "call"};
   std::erase_if(program.statements, [&](const std::string& s) {
     return std::any_of(std::begin(kOrdering), std::end(kOrdering),
                        [&](std::string_view word) { return s.find(word) != std::string::npos; });

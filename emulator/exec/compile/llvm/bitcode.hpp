@@ -40,7 +40,7 @@ private:
   };
   std::vector<std::unique_ptr<llvm::Module>> modules_;
   std::set<const llvm::Module*> needed_; ///< modules of which a function was declared
-  std::vector<Line> lines_; ///< by line of the instruction table
+  std::vector<Line> lines_;              ///< by line of the instruction table
 };
 
 } // namespace warplens::exec::compile
