@@ -3,15 +3,21 @@
 // (evaluator.hpp). Registers, memory and instruction counts must be equal. The test reduces a failing program as far as
 // possible before it shows it.
 //
+//   fuzz_test --explain FILE                    also writes what was compiled of each program
 //   fuzz_test --first 5000 --programs 100000    more than by default; a single one: --first N --programs 1
 #include "tests/fuzz/evaluator.hpp"
 #include "tests/fuzz/generator.hpp"
 #include "tests/hardware/emulated.hpp"
 
+#include "emulator/exec/compile/tier.hpp"
+#include "emulator/exec/state/kernel_code.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -64,8 +70,9 @@ public:
     return {e.problem, written(), std::move(e.counts)};
   }
 
-  Outcome emulated(const exec::Level& level, bool watched) {
+  Outcome emulated(const exec::Level& level, bool watched, bool compiled) {
     clear();
+    exec::set_compile_mode(compiled ? exec::CompileMode::always : exec::CompileMode::off);
     Counts counts;
     tests::Emulated::Request request;
     request.kernel = "k";
@@ -123,10 +130,29 @@ std::string failure_of(const Program& program) {
   const Machine::Outcome wanted = machine->evaluated();
   if (!wanted.problem.empty()) return wanted.problem;
   for (const exec::Level& level : exec::levels())
-    for (const bool watched : {false, true})
-      if (const std::string d = difference(wanted, machine->emulated(level, watched)); !d.empty())
-        return std::string(level.name) + (watched ? ", watched: " : ": ") + d;
+    for (const bool watched : {false, true}) {
+      const auto failed = [&](bool compiled) {
+        const std::string d = difference(wanted, machine->emulated(level, watched, compiled));
+        return d.empty()
+                   ? d
+                   : std::string(level.name) + (watched ? ", watched" : "") + (compiled ? ", compiled: " : ": ") + d;
+      };
+      for (const bool compiled : {false, true})
+        if (std::string d = failed(compiled); !d.empty()) return d;
+    }
   return {};
+}
+
+// The program without the statements that keep a kernel from being compiled (why_interpreted in decode.cpp).
+Program compilable(Program program) {
+  constexpr std::string_view kOrdering[] = {"atom",     "red.",      "fence",    "membar",   ".volatile",
+                                            ".relaxed", ".acquire",  ".release", "mbarrier", "cp.async",
+                                            ".mmio",    "nanosleep", "st.async", "call"};
+  std::erase_if(program.statements, [&](const std::string& s) {
+    return std::any_of(std::begin(kOrdering), std::end(kOrdering),
+                       [&](std::string_view word) { return s.find(word) != std::string::npos; });
+  });
+  return program;
 }
 
 // Leaves out statements, in ever smaller pieces, as long as what is left still fails.
@@ -158,10 +184,11 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
   const std::uint64_t count = program_count != 0 ? program_count : 2 * programs_of_all_spellings();
   int failures = 0;
   for (std::uint64_t n = first_program; n < first_program + count && failures < 5; ++n) {
-    const Program program = generate(n);
-    if (failure_of(program).empty()) continue;
-    ++failures;
-    ADD_FAILURE() << shown(smallest(program));
+    for (const Program& program : {generate(n), compilable(generate(n))}) {
+      if (failure_of(program).empty()) continue;
+      ++failures;
+      ADD_FAILURE() << shown(smallest(program));
+    }
   }
 }
 
@@ -181,10 +208,14 @@ TEST(Fuzz, EverySpellingIsGenerated) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  std::string explain;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::string_view(argv[i]) == "--first") warplens::fuzz::first_program = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::string_view(argv[i]) == "--programs")
       warplens::fuzz::program_count = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::string_view(argv[i]) == "--explain") explain = argv[i + 1];
   }
-  return RUN_ALL_TESTS();
+  const int failed = RUN_ALL_TESTS();
+  if (!explain.empty()) std::ofstream(explain) << warplens::exec::explain_compiled();
+  return failed;
 }

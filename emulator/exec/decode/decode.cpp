@@ -2,6 +2,7 @@
 #include "emulator/exec/decode/decoder.hpp"
 
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/calls/calls.hpp"
 #include "emulator/ir/joined_accesses.hpp"
 #include "emulator/ir/link.hpp"
@@ -40,6 +41,7 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   program_->module = &module_;
   program_->function = &function_;
   program_->watched = watched_;
+  program_->level = level_.name;
   program_->block_dependence = ir::block_dependence(module_, function_);
   list_constants();
   check_registers(); // before their offsets are used
@@ -68,6 +70,14 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   finish_frames();
   if (diagnostics_.has_errors()) return failed();
   file_.finish(*program_);
+  // Compiled warps do not run in pairs: a program whose results depend on the order of the accesses of several warps
+  // must not notice.
+  program_->why_interpreted = !function_.parts.empty() ? "it calls functions"
+                              : checked_               ? "a tool checks each step"
+                              : orders_warps_ && program_->warp_bytes <= kLargestPair
+                                  ? "its atomics, fences or volatile accesses may show the order in which warps run"
+                                  : "";
+  program_->compilable = *program_->why_interpreted == '\0';
   return program_;
 }
 
@@ -197,6 +207,24 @@ bool is_step(const isa::Spelling& spelling) {
   }
 }
 
+// Whether an instruction may be used to let warps of a block act on each other in some order, other than by barriers.
+bool orders_warps(const isa::Spelling& spelling) {
+  switch (spelling.entry->family) {
+  case isa::Family::atomic:
+  case isa::Family::reduction:
+  case isa::Family::mbarrier:
+  case isa::Family::async_copy:
+  case isa::Family::bulk_copy:
+  case isa::Family::async_store:
+  case isa::Family::bulk_store:
+  case isa::Family::sleep: return true;
+  case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
+  default:
+    return spelling.has(isa::Word::w_volatile_) || spelling.has(isa::Word::w_relaxed) ||
+           spelling.has(isa::Word::w_acquire) || spelling.has(isa::Word::w_release) || spelling.has(isa::Word::w_mmio);
+  }
+}
+
 } // namespace
 
 // The step before the instruction is at `before`; the step after it follows now.
@@ -267,6 +295,7 @@ void Decoder::instruction(std::uint32_t index) {
     emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
     program_->guarded.push_back(index);
   }
+  orders_warps_ = orders_warps_ || orders_warps(spelling);
   main_op_ = kNoOp;
   if (checked_ && program_->unwritten.uses.contains(index)) emit(tell_registers);
   const std::size_t before = program_->ops.size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/compile/tier.hpp"
 #include "emulator/exec/grid/block_scheduler.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
@@ -72,6 +73,7 @@ bool needs_order(const Launch& launch) {
 } // namespace
 
 LaunchResult run(const Launch& launch) {
+  compile_before(launch);
   const std::uint64_t clusters = launch.shape.clusters();
   const unsigned hardware = default_workers();
   const bool ordered = needs_order(launch);
