@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -137,8 +138,9 @@ std::string failure_of(const Program& program) {
                    ? d
                    : std::string(level.name) + (watched ? ", watched" : "") + (compiled ? ", compiled: " : ": ") + d;
       };
-      for (const bool compiled : {false, true})
-        if (std::string d = failed(compiled); !d.empty()) return d;
+      if (std::string d = failed(false); !d.empty()) return d;
+      if (!WARPLENS_HAS_COMPILER) continue;
+      if (std::string d = failed(true); !d.empty()) return d;
     }
   return {};
 }
@@ -148,9 +150,13 @@ Program compilable(Program program) {
   constexpr std::string_view kOrdering[] = {"atom",     "red.",      "fence",    "membar",   ".volatile",
                                             ".relaxed", ".acquire",  ".release", "mbarrier", "cp.async",
                                             ".mmio",    "nanosleep", "st.async", "call"};
+  const auto has = [](const std::string& s, std::string_view word) {
+    const std::size_t at = s.find(word); // "red." is not the end of "shared."
+    return at != std::string::npos &&
+           (at == 0 || word[0] == '.' || std::isalpha(static_cast<unsigned char>(s[at - 1])) == 0);
+  };
   std::erase_if(program.statements, [&](const std::string& s) {
-    return std::any_of(std::begin(kOrdering), std::end(kOrdering),
-                       [&](std::string_view word) { return s.find(word) != std::string::npos; });
+    return std::any_of(std::begin(kOrdering), std::end(kOrdering), [&](std::string_view word) { return has(s, word); });
   });
   return program;
 }
@@ -184,7 +190,9 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
   const std::uint64_t count = program_count != 0 ? program_count : 2 * programs_of_all_spellings();
   int failures = 0;
   for (std::uint64_t n = first_program; n < first_program + count && failures < 5; ++n) {
-    for (const Program& program : {generate(n), compilable(generate(n))}) {
+    std::vector<Program> programs{generate(n)};
+    if (WARPLENS_HAS_COMPILER) programs.push_back(compilable(programs.front()));
+    for (const Program& program : programs) {
       if (failure_of(program).empty()) continue;
       ++failures;
       ADD_FAILURE() << shown(smallest(program));

@@ -196,6 +196,9 @@ bool is_step(const isa::Spelling& spelling) {
   case isa::Family::mbarrier:
   case isa::Family::async_copy:
   case isa::Family::bulk_copy:
+  case isa::Family::group_multiply:
+  case isa::Family::tensor_copy:
+  case isa::Family::tensor_map:
   case isa::Family::async_store:
   case isa::Family::bulk_store:
   case isa::Family::group_multiply:
@@ -215,6 +218,9 @@ bool orders_warps(const isa::Spelling& spelling) {
   case isa::Family::mbarrier:
   case isa::Family::async_copy:
   case isa::Family::bulk_copy:
+  case isa::Family::group_multiply:
+  case isa::Family::tensor_copy:
+  case isa::Family::tensor_map:
   case isa::Family::async_store:
   case isa::Family::bulk_store:
   case isa::Family::sleep: return true;
