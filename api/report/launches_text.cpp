@@ -34,14 +34,17 @@ std::string numbers_of(const IdenticalLaunches& launches) {
   return text;
 }
 
-/// "UncoalescedGlobalAccess (2.1 x), transpose.cu:9": with the speedup that the remedy promises. The place comes last,
-/// because a narrow table cuts it off.
-std::string short_finding(const analyzers::Finding* finding) {
+/// "UncoalescedGlobalAccess (2.1 x), transpose.cu:9": with the speedup that the remedy promises. Where the columns do
+/// not suffice, the place is cut, and left out if hardly anything of it remains.
+std::string short_finding(const analyzers::Finding* finding, std::size_t columns) {
   if (finding == nullptr) return {};
   std::string text(finding->rule);
   if (const auto speedup = finding->speedup; speedup && *speedup > 1.005) text += fmt::format(" ({:.2f} x)", *speedup);
-  if (finding->source_line != 0) text += fmt::format(", {}:{}", base_name(finding->source_file), finding->source_line);
-  return text;
+  if (finding->source_line == 0) return cut(text, columns);
+  const std::string place = fmt::format(", {}:{}", base_name(finding->source_file), finding->source_line);
+  constexpr std::size_t kLeastPlace = 8;
+  const bool fits = width(text) + std::min(width(place), kLeastPlace) <= columns;
+  return cut(fits ? text + place : text, columns);
 }
 
 std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport& first, const Style& style,
@@ -82,7 +85,7 @@ std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport&
         g.milliseconds > 0 ? readable_time(g.milliseconds) : "", all > 0 ? readable_share(g.share) : ""};
     if (bars) row.push_back(bar(g.share, kBars - 2));
     row.push_back(g.limiter == "overhead of the launch" ? "launch overhead" : cut(g.limiter, kLimiter - 2));
-    if (finding) row.push_back(cut(short_finding(g.finding), room - names));
+    if (finding) row.push_back(short_finding(g.finding, room - names));
     t.row(std::move(row));
   }
   return text + t.text(style.dim, style.reset);

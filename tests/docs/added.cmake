@@ -97,7 +97,7 @@ target_link_libraries(edited_texts PRIVATE warplens_model)
 add_executable(warplens_edited $<TARGET_OBJECTS:warplens> $<TARGET_OBJECTS:warplens_tools>
   $<TARGET_OBJECTS:edited_table> $<TARGET_OBJECTS:edited_rows> $<TARGET_OBJECTS:edited_levels> $<TARGET_OBJECTS:edited_analyzers>
   $<TARGET_OBJECTS:edited_models> $<TARGET_OBJECTS:edited_texts>)
-target_link_libraries(warplens_edited PRIVATE warplens_api_trace warplens_fatbin warplens_html Boost::program_options)
+target_link_libraries(warplens_edited PRIVATE warplens_code warplens_api_trace warplens_fatbin warplens_html Boost::program_options)
 add_executable(write_edited_instructions $<TARGET_OBJECTS:write_instructions> $<TARGET_OBJECTS:edited_table>)
 target_link_libraries(write_edited_instructions PRIVATE warplens_isa)
 set_target_properties(warplens_edited write_edited_instructions

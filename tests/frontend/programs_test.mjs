@@ -95,7 +95,7 @@ test('the roofline has ceilings for half precision and matrices', async () => {
   mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; st.global.u32 [%d1], %r8;
   ret;\n}\n`);
   const launch = join(work, 'types.toml');
-  writeFileSync(launch, 'module = "types.ptx"\nkernel = "types"\ngrid = 132\nblock = 128\narg = [{ buffer = "out" }]\n[buffer.out]\ntype = "u32"\ncount = 128\n');
+  writeFileSync(launch, 'module = "types.ptx"\nkernel = "types"\ngrid = 132\nblock = 128\narg = [{ buffer = "out" }]\n[buffer.out]\ntype = "u32"\ncount = 128\nzeros = true\n');
   const page = await open(written('types', 'run', launch, '--device', 'h200'));
   await visit(page, 'Roofline');
   const main = (await page.locator('main').innerText()).replace(/\s+/g, ' ');

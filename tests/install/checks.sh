@@ -27,7 +27,7 @@ step_version() {
 step_synopses() {
   local synopses
   synopses=$(head -q -n 1 "$WARPLENS_SOURCE"/packaging/debian/*.description)
-  [[ $(sort -u <<<"$synopses" | wc -l) -eq 3 ]] || fail "packages share a synopsis: $synopses"
+  [[ -z $(sort <<<"$synopses" | uniq -d) ]] || fail "packages share a synopsis: $synopses"
   ! grep -E '.{80}|^[A-Z][a-z]|^(a|an|the) |\.$' <<<"$synopses" || fail "this is no synopsis"
   ! grep -q '^set(CPACK_PACKAGE_DESCRIPTION_SUMMARY' "$WARPLENS_SOURCE/packaging/packages.cmake" ||
     fail "packages.cmake sets one synopsis for all packages"
