@@ -33,6 +33,18 @@ std::pair<std::uint64_t, std::uint64_t> reach_of(const WarpAccess& a) {
   return {low, high + a.site->lane_bytes};
 }
 
+/// What a lane has copied.
+ThreadAccess access_of(const PendingCopy& copy, int lane) {
+  return {.instruction = copy.instruction,
+          .cta = copy.cta,
+          .thread = copy.warp * kWarpSize + static_cast<std::uint32_t>(lane),
+          .calls = copy.calls,
+          .space = copy.space,
+          .access = copy.kind,
+          .bytes = copy.bytes,
+          .address = copy.address[static_cast<std::size_t>(lane)]};
+}
+
 } // namespace
 
 bool CopyCheck::concerns(const Program& program) {
@@ -72,16 +84,8 @@ void CopyChecker::end_cta(std::uint64_t cta) {
   for (PendingCopy& copy : blocks_[cta].shared.all()) {
     if (copy.ends != PendingCopy::Ends::with_bulk_group || copy.kind != AccessKind::load) continue;
     for (const int lane : EachLane(copy.lanes)) {
-      const ThreadAccess at{.instruction = copy.instruction,
-                            .cta = copy.cta,
-                            .thread = copy.warp * kWarpSize + static_cast<std::uint32_t>(lane),
-                            .calls = copy.calls,
-                            .space = copy.space,
-                            .access = copy.kind,
-                            .bytes = copy.bytes,
-                            .address = copy.address[static_cast<std::size_t>(lane)]};
       findings_.add({.kind = Kind::missing_wait,
-                     .at = at,
+                     .at = access_of(copy, lane),
                      .detail = "the block exits while the copy may still read its shared memory"});
     }
   }
@@ -194,14 +198,7 @@ void CopyChecker::add_each(const WarpAccess& a, Block& block) {
 
 void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, int lane) {
   const auto i = static_cast<std::size_t>(lane);
-  const ThreadAccess other{.instruction = copy.instruction,
-                           .cta = copy.cta,
-                           .thread = copy.warp * kWarpSize + static_cast<std::uint32_t>(lane),
-                           .calls = copy.calls,
-                           .space = copy.space,
-                           .access = copy.kind,
-                           .bytes = copy.bytes,
-                           .address = copy.address[i]};
+  const ThreadAccess other = access_of(copy, lane);
   const char* why = "nobody has waited for the phase of the mbarrier at which the copy completes";
   if (copy.ends != PendingCopy::Ends::at_object) {
     const Groups& groups = blocks_[copy.cta].groups[copy.warp];
