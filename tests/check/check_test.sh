@@ -118,3 +118,7 @@ grep -qE '^  shell +FAILED' <<<"$all" || fail "the table does not show the failu
   [[ $(beginning_with <<<"$files") == "$files" ]] || fail "not all files without a prefix"
   [[ $(beginning_with rules model/c <<<"$files") == $'rules/a.cpp\nmodel/c.cpp' ]] || fail "prefixes select other files"
 )
+
+# With pipefail, a reader that ends before its writer makes the pipe fail now and then: the writer gets SIGPIPE.
+early=$(grep -rL --include=*.sh '^#!/bin/sh' packaging tests | xargs grep -nE '[|] *(grep -[a-zA-Z]*q|h[e]ad)' dev || true)
+[[ -z $early ]] || fail "a pipe may fail, because its reader ends early; use <<<: $early"

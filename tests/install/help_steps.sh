@@ -26,8 +26,9 @@ step_man() {
 completed() {
   local shell=$1 wanted=$2
   shift 2
-  "complete_in_$shell" "$moved/$bin/warplens" "$@" | grep -qxF -- "$wanted" ||
-    fail "$shell: '$wanted' does not complete '$*': $("complete_in_$shell" "$moved/$bin/warplens" "$@" | sed -n 1,5p)"
+  local all
+  all=$("complete_in_$shell" "$moved/$bin/warplens" "$@")
+  grep -qxF -- "$wanted" <<<"$all" || fail "$shell: '$wanted' does not complete '$*': $(sed -n 1,5p <<<"$all")"
 }
 
 complete_in_bash() {
