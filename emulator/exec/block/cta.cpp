@@ -325,8 +325,7 @@ Warp* Cta::next_ready(std::uint32_t& from) {
 
 Cta::Progress Cta::run(std::int64_t budget) {
   // Other orders are to show what this one hides: one warp then runs as far as it can.
-  const bool compiled = program.compilable && compile_mode() != CompileMode::off;
-  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !compiled;
+  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;

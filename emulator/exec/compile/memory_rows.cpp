@@ -163,7 +163,7 @@ WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
     // Whether compiled code cannot do what the launch needs: events one by one, or a watcher that the code does not
     // know.
     extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched) {
-  return warp->told_each || warp->worker->watch.has_value() != watched;
+  return warp->told_each || warp->worker->watch.has_value() != watched || !warp->worker->compiled;
 }
 
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -36,6 +37,17 @@ std::string own_folder() {
   return end == std::string::npos ? std::string() : file.substr(0, end + 1);
 }
 
+std::vector<std::string> library_files() { return {own_folder() + kLibrary, own_folder() + "../lib/" + kLibrary}; }
+
+// Whether there is a library to open: opening it takes longer than a small launch.
+bool has_library() {
+  static const bool found = [] {
+    const std::vector<std::string> files = library_files();
+    return std::any_of(files.begin(), files.end(), [](const std::string& f) { return access(f.c_str(), R_OK) == 0; });
+  }();
+  return found;
+}
+
 struct Library {
   CompileFunction compile = nullptr;
   std::string problem;
@@ -45,8 +57,8 @@ const Library& library() {
   static const Library& opened = *new Library([] {
     Library l;
     void* handle = nullptr;
-    for (const std::string& folder : {own_folder(), own_folder() + "../lib/", std::string()})
-      if (handle = dlopen((folder + kLibrary).c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) break;
+    for (const std::string& file : library_files())
+      if (handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) break;
     if (handle == nullptr) {
       l.problem = fmt::format("cannot open {}: {}", kLibrary, dlerror());
       return l;
@@ -137,6 +149,7 @@ void compile(const Program& program) {
           explanation_of(program, outcome,
                          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()));
   for (const CompileOutcome::Entry& entry : outcome.entries) {
+    code.entries.push_back(entry.op);
     Handler& run = const_cast<Op&>(program.ops[entry.op]).run;
     std::atomic_ref<Handler>(run).store(entry.run, std::memory_order_release);
   }
@@ -209,8 +222,14 @@ std::string explain_compiled() {
   return text;
 }
 
-void compile_before(const Launch& launch) {
-  if (compile_mode() == CompileMode::always) compile_once(*launch.program);
+bool compile_before(const Launch& launch) {
+  const Program& program = *launch.program;
+  const CompileMode mode = compile_mode();
+  // A tool shows what warps do in the order in which they run without compiled code.
+  if (mode == CompileMode::off || launch.tools.any() || launch.schedule_seed != 0) return false;
+  if (mode == CompileMode::always) compile_once(program);
+  if (!program.compilable) return false;
+  return mode == CompileMode::automatic ? has_library() : !program.code->entries.empty();
 }
 
 void count_steps(const Launch& launch, std::uint64_t steps) {

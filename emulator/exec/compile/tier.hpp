@@ -7,8 +7,9 @@
 
 namespace warplens::exec {
 
-/// Call it before a launch runs: compiles the program if every kernel is compiled.
-void compile_before(const Launch& launch);
+/// Call it before a launch runs: compiles the program if every kernel is compiled. Whether warps of the launch may run
+/// in compiled code, now or once there is some.
+bool compile_before(const Launch& launch);
 
 /// What was compiled of each kernel of this process, and what was not and why: lines of text.
 std::string explain_compiled();

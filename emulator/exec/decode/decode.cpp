@@ -6,6 +6,7 @@
 #include "emulator/exec/calls/calls.hpp"
 #include "emulator/ir/joined_accesses.hpp"
 #include "emulator/ir/link.hpp"
+#include "emulator/ir/warp_order.hpp"
 
 #include <fmt/format.h>
 
@@ -74,7 +75,7 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   // must not notice.
   program_->why_interpreted = !function_.parts.empty() ? "it calls functions"
                               : checked_               ? "a tool checks each step"
-                              : orders_warps_ && program_->warp_bytes <= kLargestPair
+                              : program_->warp_bytes <= kLargestPair && ir::depends_on_warp_order(module_, function_)
                                   ? "its atomics, fences or volatile accesses may show the order in which warps run"
                                   : "";
   program_->compilable = *program_->why_interpreted == '\0';
@@ -196,9 +197,6 @@ bool is_step(const isa::Spelling& spelling) {
   case isa::Family::mbarrier:
   case isa::Family::async_copy:
   case isa::Family::bulk_copy:
-  case isa::Family::group_multiply:
-  case isa::Family::tensor_copy:
-  case isa::Family::tensor_map:
   case isa::Family::async_store:
   case isa::Family::bulk_store:
   case isa::Family::group_multiply:
@@ -207,27 +205,6 @@ bool is_step(const isa::Spelling& spelling) {
   case isa::Family::cluster_barrier: return true;
   case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
   default: return false;
-  }
-}
-
-// Whether an instruction may be used to let warps of a block act on each other in some order, other than by barriers.
-bool orders_warps(const isa::Spelling& spelling) {
-  switch (spelling.entry->family) {
-  case isa::Family::atomic:
-  case isa::Family::reduction:
-  case isa::Family::mbarrier:
-  case isa::Family::async_copy:
-  case isa::Family::bulk_copy:
-  case isa::Family::group_multiply:
-  case isa::Family::tensor_copy:
-  case isa::Family::tensor_map:
-  case isa::Family::async_store:
-  case isa::Family::bulk_store:
-  case isa::Family::sleep: return true;
-  case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
-  default:
-    return spelling.has(isa::Word::w_volatile_) || spelling.has(isa::Word::w_relaxed) ||
-           spelling.has(isa::Word::w_acquire) || spelling.has(isa::Word::w_release) || spelling.has(isa::Word::w_mmio);
   }
 }
 
@@ -301,7 +278,6 @@ void Decoder::instruction(std::uint32_t index) {
     emit(count_guarded).extra = static_cast<std::uint32_t>(program_->guarded.size());
     program_->guarded.push_back(index);
   }
-  orders_warps_ = orders_warps_ || orders_warps(spelling);
   main_op_ = kNoOp;
   if (checked_ && program_->unwritten.uses.contains(index)) emit(tell_registers);
   const std::size_t before = program_->ops.size();

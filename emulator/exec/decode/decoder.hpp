@@ -188,7 +188,6 @@ private:
   const VariableAddresses& variables_;
   const Level& level_;
   bool watched_, checked_;
-  bool orders_warps_ = false; ///< the order in which warps of a block run may be seen
 
   std::shared_ptr<Program> program_;
   RegisterFile file_;

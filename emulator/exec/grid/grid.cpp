@@ -73,7 +73,7 @@ bool needs_order(const Launch& launch) {
 } // namespace
 
 LaunchResult run(const Launch& launch) {
-  compile_before(launch);
+  const bool compiled = compile_before(launch);
   const std::uint64_t clusters = launch.shape.clusters();
   const unsigned hardware = default_workers();
   const bool ordered = needs_order(launch);
@@ -84,6 +84,7 @@ LaunchResult run(const Launch& launch) {
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
 
+  for (const auto& worker : workers) worker->compiled = compiled;
   // CTAs that depend on each other may also depend on the host, or on another concurrent launch.
   workers.front()->alone = count == 1 && !(ordered && launch.host_pointers);
 

@@ -33,6 +33,7 @@ struct KernelCode {
   std::atomic<std::uint64_t> steps{0}; ///< warp instructions that launches of the kernel have run
   std::atomic<bool> asked{false};      ///< the compiler has been asked for code
   std::vector<Handler> originals;      ///< the handler of each op as it was decoded
+  std::vector<std::uint32_t> entries;  ///< ops where compiled code begins; empty: there is none
 };
 
 } // namespace warplens::exec

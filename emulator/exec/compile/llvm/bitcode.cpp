@@ -3,8 +3,9 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
 
 // WARPLENS_FOR_EACH_BITCODE: BITCODE(v4, memory) BITCODE(v4, integer) …, the tables of a level in the table's order
 // after its memory.
@@ -94,21 +95,84 @@ std::size_t Bitcode::length(const std::string& name) {
 llvm::Function* Bitcode::declare(llvm::Module& module, llvm::StringRef name) {
   if (llvm::Function* const known = module.getFunction(name)) return known;
   for (const auto& m : modules_) {
-    const llvm::Function* const f = m->getFunction(name);
+    llvm::Function* const f = m->getFunction(name);
     if (f == nullptr || (f->isDeclaration() && !f->isMaterializable())) continue;
-    needed_.insert(m.get());
-    return llvm::Function::Create(f->getFunctionType(), llvm::GlobalValue::ExternalLinkage, name, module);
+    auto* const made = llvm::Function::Create(f->getFunctionType(), llvm::GlobalValue::ExternalLinkage, name, module);
+    declared_.emplace_back(made, f);
+    return made;
   }
   return nullptr;
 }
 
-void Bitcode::link(llvm::Module& module) {
-  for (auto& m : modules_) {
-    if (!needed_.contains(m.get())) continue; // linking looks at all of a module
-    module.setDataLayout(m->getDataLayout());
-    llvm::Linker::linkModules(module, std::move(m), llvm::Linker::LinkOnlyNeeded);
+namespace {
+
+// Copies functions, and the functions and variables that they use. LLVM's linker would take a module apart, which would
+// have to be read again for the next kernel.
+class Copier final : public llvm::ValueMaterializer {
+public:
+  explicit Copier(llvm::Module& to) : to_(to) {}
+
+  void copy(llvm::Function* to, llvm::Function* from) {
+    values_[from] = to;
+    waiting_.emplace_back(to, from);
   }
-  modules_.clear();
+
+  llvm::Error finish() {
+    while (!waiting_.empty()) {
+      const auto [to, from] = waiting_.back();
+      waiting_.pop_back();
+      if (llvm::Error error = from->materialize()) return error;
+      if (from->isDeclaration()) continue;
+      auto argument = to->arg_begin();
+      for (llvm::Argument& a : from->args()) values_[&a] = &*argument++;
+      llvm::SmallVector<llvm::ReturnInst*, 4> returns;
+      llvm::CloneFunctionInto(to, from, values_, llvm::CloneFunctionChangeType::DifferentModule, returns, "", nullptr,
+                              nullptr, this);
+      to->setLinkage(llvm::GlobalValue::InternalLinkage);
+      to->setComdat(nullptr);
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Value* materialize(llvm::Value* value) override {
+    if (auto* const f = llvm::dyn_cast<llvm::Function>(value)) {
+      if (f->getParent() == &to_) return f;
+      const bool defined = !f->isDeclaration() || f->isMaterializable();
+      if (!defined)
+        if (llvm::Function* const known = to_.getFunction(f->getName())) return known;
+      auto* const made =
+          llvm::Function::Create(f->getFunctionType(), llvm::GlobalValue::ExternalLinkage, f->getName(), to_);
+      made->copyAttributesFrom(f);
+      if (defined) copy(made, f);
+      return made;
+    }
+    auto* const g = llvm::dyn_cast<llvm::GlobalVariable>(value);
+    if (g == nullptr || g->getParent() == &to_) return nullptr;
+    auto* const made = new llvm::GlobalVariable(to_, g->getValueType(), g->isConstant(),
+                                                g->hasInitializer() ? llvm::GlobalValue::InternalLinkage
+                                                                    : llvm::GlobalValue::ExternalLinkage,
+                                                nullptr, g->getName());
+    made->copyAttributesFrom(g);
+    made->setComdat(nullptr);
+    values_[g] = made;
+    if (g->hasInitializer())
+      made->setInitializer(llvm::MapValue(g->getInitializer(), values_, llvm::RF_None, nullptr, this));
+    return made;
+  }
+
+private:
+  llvm::Module& to_;
+  llvm::ValueToValueMapTy values_;
+  std::vector<std::pair<llvm::Function*, llvm::Function*>> waiting_;
+};
+
+} // namespace
+
+llvm::Error Bitcode::define(llvm::Module& module) {
+  Copier copier(module);
+  for (const auto& [to, from] : declared_) copier.copy(to, from);
+  declared_.clear();
+  return copier.finish();
 }
 
 } // namespace warplens::exec::compile

@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,16 +30,16 @@ public:
   [[nodiscard]] std::size_t length(const std::string& name);
   /// The declaration in `module` of a function of the bitcode; nullptr if it has none.
   llvm::Function* declare(llvm::Module& module, llvm::StringRef name);
-  /// Adds the definitions of everything that was declared.
-  void link(llvm::Module& module);
+  /// Adds the definitions of everything that was declared in it.
+  llvm::Error define(llvm::Module& module);
 
 private:
   struct Line {
     const llvm::GlobalVariable* variants = nullptr;
   };
   std::vector<std::unique_ptr<llvm::Module>> modules_;
-  std::set<const llvm::Module*> needed_; ///< modules of which a function was declared
-  std::vector<Line> lines_;              ///< by line of the instruction table
+  std::vector<std::pair<llvm::Function*, llvm::Function*>> declared_; ///< with the function of the bitcode
+  std::vector<Line> lines_;                                           ///< by line of the instruction table
 };
 
 } // namespace warplens::exec::compile

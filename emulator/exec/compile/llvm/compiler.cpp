@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 
 namespace warplens::exec::compile {
@@ -179,9 +180,7 @@ llvm::orc::LLJIT* linker(std::string& problem) {
 // Machine code that is linked into the process.
 void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& request,
           const std::vector<std::uint32_t>& heads, CompileOutcome& outcome) {
-  static std::mutex& mutex = *new std::mutex;
   static unsigned number = 0;
-  const std::lock_guard lock(mutex);
   llvm::orc::LLJIT* const jit = linker(outcome.problem);
   if (jit == nullptr) return;
   auto library = jit->createJITDylib(fmt::format("kernel_{}", number++));
@@ -215,11 +214,28 @@ void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& requ
   }
 }
 
+// Kernels are compiled one after the other: they share the bitcode, of which each one reads what it needs.
+std::mutex& compiling() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+llvm::LLVMContext& shared_context() {
+  static llvm::LLVMContext& context = *new llvm::LLVMContext;
+  return context;
+}
+Bitcode* bitcode_of(std::string_view level) {
+  static auto& all = *new std::map<std::string_view, std::optional<Bitcode>>;
+  std::optional<Bitcode>& bitcode = all.try_emplace(level).first->second;
+  if (!bitcode) bitcode = Bitcode::open(shared_context(), level);
+  return bitcode ? &*bitcode : nullptr;
+}
+
 void compile(const CompileRequest& request, CompileOutcome& outcome) {
+  const std::lock_guard lock(compiling());
   const Program& program = *request.program;
-  llvm::LLVMContext context;
-  std::optional<Bitcode> bitcode = Bitcode::open(context, request.level);
-  if (!bitcode) {
+  llvm::LLVMContext& context = shared_context();
+  Bitcode* const bitcode = bitcode_of(request.level);
+  if (bitcode == nullptr) {
     outcome.problem = fmt::format("there is no bitcode for level {}", request.level);
     return;
   }
@@ -244,7 +260,10 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   if (region.heads().empty()) return;
   const bool v4 = request.level.ends_with("v4"), v3 = request.level.ends_with("v3");
   Emitter(program, region, *bitcode, module, v4 ? 64 : v3 ? 32 : 16).run();
-  bitcode->link(module);
+  if (llvm::Error error = bitcode->define(module)) {
+    outcome.problem = told(std::move(error));
+    return;
+  }
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
     const bool ours = f.getName() == "body" || f.getName().starts_with("head_");
