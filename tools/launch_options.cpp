@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/launch_options.hpp"
 
+#include "api/launch/compiled.hpp"
 #include "tools/output.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +35,11 @@ api::FirstLevel first_level(const po::variables_map& values) {
 
 } // namespace
 
+void set_compile_mode(const std::string& word) {
+  if (!api::set_compile_mode(word))
+    throw UsageError{fmt::format("--compile {}: expected off, auto or always", word), ""};
+}
+
 void add_analysis_options(po::options_description& options) {
   auto add = options.add_options();
   add("rule", po::value<Strings>()->value_name("NAME|FILE"),
@@ -54,6 +60,8 @@ void add_emulation_options(po::options_description& options) {
       "stop a launch after N warp instructions; 0: no limit");
   add("threads", po::value<unsigned>()->value_name("N")->default_value(0),
       "number of emulator threads; 0: as many as the machine has");
+  add("compile", po::value<std::string>()->value_name("off|auto|always"),
+      "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
   add("level", po::value<std::string>()->value_name("NAME"),
       "x86-64-v2, x86-64-v3 or x86-64-v4; the default is the best that this machine supports");
 }
@@ -76,6 +84,7 @@ Expected<api::LaunchOptions> launch_options(const po::variables_map& values) {
   if (values.count("threads") != 0) options.workers = values["threads"].as<unsigned>();
   if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
   if (values.count("max-steps") != 0) options.max_steps = values["max-steps"].as<std::uint64_t>();
+  if (values.count("compile") != 0) set_compile_mode(values["compile"].as<std::string>());
   if (values.count("level") != 0) options.level = values["level"].as<std::string>();
   return options;
 }

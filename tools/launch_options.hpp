@@ -11,8 +11,11 @@ namespace warplens::tools {
 
 /// --rule, --analyzers, --l1, --per-block, --registers: what to count in addition to the standard report.
 void add_analysis_options(boost::program_options::options_description& options);
-/// --no-analyze, --max-steps, --threads, --level: how to emulate.
+/// --no-analyze, --max-steps, --threads, --compile, --level: how to emulate.
 void add_emulation_options(boost::program_options::options_description& options);
+
+/// The mode that --compile names, for this process. Throws UsageError.
+void set_compile_mode(const std::string& word);
 
 /// Those of the options that the command has. Error: an invalid rule. Throws UsageError.
 Expected<api::LaunchOptions> launch_options(const boost::program_options::variables_map& values);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens run: emulates, analyses, predicts.
 #include "api/files/input_file.hpp"
+#include "api/launch/compiled.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/report_text.hpp"
 #include "api/session/kernel_name.hpp"
@@ -90,6 +91,7 @@ po::options_description run_options() {
   add_tool_options(options);
   add_selection_options(options, "check");
   add("time", "show how long the emulation took");
+  add("explain-compiled", "show what --compile has compiled, and what it has not");
   add("help,h", "show this help");
   return options;
 }
@@ -317,6 +319,7 @@ int run(const Strings& arguments) {
   print(report.warnings);
   if (values.count("time") != 0)
     for (const api::LaunchReport& r : report.launches) show_time(r);
+  if (values.count("explain-compiled") != 0) std::fputs(api::explain_compiled().c_str(), stderr);
   const int failed = write_report(output, report.device, report.launches, [&] { show(report, values, output); });
   int found = conclude(report);
   if (tools != nullptr) {

@@ -38,8 +38,10 @@ constexpr const char* kTrackUnused = "WARPLENS_TRACK_UNUSED_MEMORY";     ///< se
 constexpr const char* kIgnoreSameValues = "WARPLENS_IGNORE_SAME_VALUES"; ///< set: racecheck leaves such stores out
 constexpr const char* kScheduleSeed = "WARPLENS_SCHEDULE_SEED";          ///< order of blocks and warps
 constexpr const char* kToolVerdict =
-    "WARPLENS_TOOL_VERDICT";                        ///< whole path of a file that gets a line if there are errors
-constexpr const char* kStrict = "WARPLENS_STRICT";  ///< 1: accesses past the end of an allocation are faults
+    "WARPLENS_TOOL_VERDICT";                       ///< whole path of a file that gets a line if there are errors
+constexpr const char* kStrict = "WARPLENS_STRICT"; ///< 1: accesses past the end of an allocation are faults
+constexpr const char* kCompile =
+    "WARPLENS_COMPILE"; ///< off, auto or always: read by emulator/exec/state/kernel_code.cpp
 constexpr const char* kPtxRun = "WARPLENS_PTX_RUN"; ///< abort: a failure of ptx_run() ends the process
 constexpr const char* kLimits = "WARPLENS_LIMITS";  ///< "NAME=NUMBER,…": emulator/base/limits.hpp
 /// The process that writes the JSON report under its exact name; all others append their process id to the name.

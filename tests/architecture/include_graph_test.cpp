@@ -79,6 +79,7 @@ const std::vector<Door>& doors() {
       {"toml++/", {"emulator/base/toml.", "api/plan/launch_override.", "tests/"}},
       {"boost/program_options", {"tools/"}},
       {"hdf5.h", {"analyzers/trace/file.cpp", "tests/analyzers/trace/"}},
+      {"llvm/", {"emulator/exec/compile/llvm/"}},
       {"isa-l/", {"analyzers/trace/deflate.cpp"}},
       {"gtest/", {"tests/"}},
       {"benchmark/", {"bench/"}},

@@ -117,6 +117,7 @@ private:
     case Family::branch: return f_.labels[operands[0].index].instruction;
     case Family::ret:
     case Family::exit: return static_cast<std::uint32_t>(f_.instructions.size());
+    case Family::barrier: // no thread reads what another one writes
     case Family::nothing: break;
     default: cannot(i.opcode, "its family");
     }

@@ -5,7 +5,7 @@
 //
 //   Evaluation e = evaluate({module, kernel, grid, block, params});   e.problem is empty, memory holds the results
 //
-// It supports the programs of generator.hpp: no barriers, and no thread reads what another thread writes.
+// It supports the programs of generator.hpp: barriers do nothing, as no thread reads what another thread writes.
 #pragma once
 
 #include "emulator/exec/state/events.hpp"

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs random programs (generator.hpp) in the emulator at every level, watched and unwatched, and in a simple evaluator
-// (evaluator.hpp). Registers, memory and instruction counts must be equal. The test reduces a failing program as far as
-// possible before it shows it.
+// (evaluator.hpp). Registers, memory and instruction counts must be equal,
+// and what watchers are told and traps, of interpreted and of compiled programs. The test reduces a failing program as
+// far as possible before it shows it.
 //
+//   fuzz_test --explain FILE                    also writes what was compiled of each program
 //   fuzz_test --first 5000 --programs 100000    more than by default; a single one: --first N --programs 1
+#include "tests/exec/recorder.hpp"
 #include "tests/fuzz/evaluator.hpp"
 #include "tests/fuzz/generator.hpp"
 #include "tests/hardware/emulated.hpp"
 
+#include "emulator/exec/compile/tier.hpp"
+#include "emulator/exec/state/kernel_code.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -22,15 +30,6 @@ namespace {
 std::uint64_t first_program = 0, program_count = 0; // 0: as many as have every spelling twice
 
 constexpr std::uint64_t kMostSteps = 1'000'000; // of all warps: a program that goes on for ever is an error
-
-class Counts final : public exec::Watcher {
-public:
-  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
-  void finish(std::vector<std::unique_ptr<exec::Shard>>, const std::vector<exec::InstructionCount>& counts) override {
-    by_instruction = counts;
-  }
-  std::vector<exec::InstructionCount> by_instruction;
-};
 
 // A program in memory: its module, its input and its output.
 class Machine {
@@ -44,8 +43,11 @@ public:
         input.push_back(static_cast<std::uint32_t>(value));
         input.push_back(static_cast<std::uint32_t>(value >> 32));
       }
-    words_ = threads * output_words();
+    of_threads_ = program.arrays_begin();
+    words_ = of_threads_ + program.array_words();
     params_ = {emulated_.buffer(input), emulated_.buffer(std::vector<std::uint32_t>(2 * words_))};
+    // Somewhere in there, most programs leave this one.
+    short_ = emulated_.buffer(std::vector<std::uint32_t>(2 * (program.input(0, input_words()) % words_ + 1)));
     shape_.block[0] = program.block[0];
     shape_.block[1] = program.block[1];
     shape_.grid[0] = program.ctas;
@@ -55,32 +57,46 @@ public:
     std::string problem;
     std::vector<std::uint64_t> words;
     std::vector<exec::InstructionCount> counts; ///< none where nobody watched
+    std::string told;                           ///< what a watcher was told
   };
 
   Outcome evaluated() {
     clear();
     const ir::Function& function = *emulated_.module().find("k");
     Evaluation e = evaluate({emulated_.module(), function, shape_, params_});
-    return {e.problem, written(), std::move(e.counts)};
+    return {e.problem, written(), std::move(e.counts), {}};
   }
 
-  Outcome emulated(const exec::Level& level, bool watched) {
+  struct Way {
+    const exec::Level& level;
+    bool watched, compiled;
+  };
+  Outcome emulated(const Way& way) {
     clear();
-    Counts counts;
-    tests::Emulated::Request request;
-    request.kernel = "k";
-    request.shape = shape_;
-    request.arguments = {{params_[0], 8}, {params_[1], 8}};
-    request.level = &level;
-    request.watcher = watched ? &counts : nullptr;
-    request.max_steps = kMostSteps;
-    std::string problem = emulated_.run(request);
-    return {std::move(problem), written(), std::move(counts.by_instruction)};
+    tests::Recorder recorder;
+    std::string problem = run(way, params_[1], way.watched ? &recorder : nullptr);
+    return {std::move(problem), written(), std::move(recorder.by_instruction), std::move(recorder.text)};
   }
 
+  /// Why it stops if the output is too short for it.
+  std::string stopped(const Way& way) { return run(way, short_, nullptr); }
+
+  /// The words that threads write for themselves; then come the arrays.
+  [[nodiscard]] std::size_t of_threads() const { return of_threads_; }
   const ir::Function& function() { return *emulated_.module().find("k"); }
 
 private:
+  std::string run(const Way& way, std::uint64_t out, exec::Watcher* watcher) {
+    exec::set_compile_mode(way.compiled ? exec::CompileMode::always : exec::CompileMode::off);
+    tests::Emulated::Request request;
+    request.kernel = "k";
+    request.shape = shape_;
+    request.arguments = {{params_[0], 8}, {out, 8}};
+    request.level = &way.level;
+    request.watcher = watcher;
+    request.max_steps = kMostSteps;
+    return emulated_.run(request);
+  }
   void clear() { std::memset(reinterpret_cast<void*>(params_[1]), 0, 8 * words_); }
   std::vector<std::uint64_t> written() const {
     const auto* const from = reinterpret_cast<const std::uint64_t*>(params_[1]);
@@ -90,16 +106,20 @@ private:
   tests::Emulated emulated_;
   exec::LaunchShape shape_;
   std::vector<std::uint64_t> params_;
-  std::size_t words_ = 0;
+  std::size_t of_threads_ = 0, words_ = 0;
+  std::uint64_t short_ = 0;
 };
 
-std::string difference(const Machine::Outcome& wanted, const Machine::Outcome& got) {
+std::string difference(std::size_t of_threads, const Machine::Outcome& wanted, const Machine::Outcome& got) {
   std::ostringstream text;
   if (!got.problem.empty()) return got.problem;
   for (std::size_t i = 0; i < wanted.words.size(); ++i) {
     if (wanted.words[i] == got.words[i]) continue;
-    text << "thread " << i / output_words() << ": " << output_name(i % output_words()) << " is " << std::hex
-         << got.words[i] << ", should be " << wanted.words[i];
+    if (i < of_threads)
+      text << "thread " << i / output_words() << ": " << output_name(i % output_words());
+    else
+      text << "word " << i - of_threads << " of the arrays in global memory";
+    text << " is " << std::hex << got.words[i] << ", should be " << wanted.words[i];
     return text.str();
   }
   for (std::size_t i = 0; i < got.counts.size(); ++i) {
@@ -108,6 +128,17 @@ std::string difference(const Machine::Outcome& wanted, const Machine::Outcome& g
     text << "instruction " << i << " ran in " << b.lanes << " threads, " << b.lanes_on
          << " with a true guard; should be " << a.lanes << " and " << a.lanes_on;
     return text.str();
+  }
+  return {};
+}
+
+// The first line that differs.
+std::string difference_of_texts(const std::string& wanted, const std::string& got) {
+  std::istringstream a(wanted), b(got);
+  for (std::string x, y; x == y && (a || b);) {
+    if (!std::getline(a, x)) x = "nothing";
+    if (!std::getline(b, y)) y = "nothing";
+    if (x != y) return "the watcher was told '" + y + "', should be '" + x + "'";
   }
   return {};
 }
@@ -122,11 +153,35 @@ std::string failure_of(const Program& program) {
   }
   const Machine::Outcome wanted = machine->evaluated();
   if (!wanted.problem.empty()) return wanted.problem;
-  for (const exec::Level& level : exec::levels())
-    for (const bool watched : {false, true})
-      if (const std::string d = difference(wanted, machine->emulated(level, watched)); !d.empty())
-        return std::string(level.name) + (watched ? ", watched: " : ": ") + d;
+  for (const exec::Level& level : exec::levels()) {
+    for (const bool watched : {false, true}) {
+      std::string told;
+      for (const bool compiled : {false, true}) {
+        if (compiled && !WARPLENS_HAS_COMPILER) continue;
+        const Machine::Outcome got = machine->emulated({level, watched, compiled});
+        std::string d = difference(machine->of_threads(), wanted, got);
+        if (compiled && d.empty()) d = difference_of_texts(told, got.told);
+        if (!d.empty())
+          return std::string(level.name) + (watched ? ", watched" : "") + (compiled ? ", compiled: " : ": ") + d;
+        told = got.told;
+      }
+    }
+    if (!WARPLENS_HAS_COMPILER) continue;
+    const std::string a = machine->stopped({level, false, false}), b = machine->stopped({level, false, true});
+    if (a != b) return std::string(level.name) + ", compiled: stops with '" + b + "', should stop with '" + a + "'";
+  }
   return {};
+}
+
+// The program without the statements that keep a kernel from being compiled (why_interpreted in decode.cpp).
+Program compilable(Program program) {
+  constexpr std::string_view kOrdering[] = {"atom.",     ".inc.",    ".dec.",    "fence",    "membar",
+                                            ".volatile", ".relaxed", ".acquire", ".release", ".mmio"};
+  std::erase_if(program.statements, [&](const std::string& s) {
+    return std::any_of(std::begin(kOrdering), std::end(kOrdering),
+                       [&](std::string_view word) { return s.find(word) != std::string::npos; });
+  });
+  return program;
 }
 
 // Leaves out statements, in ever smaller pieces, as long as what is left still fails.
@@ -158,10 +213,13 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
   const std::uint64_t count = program_count != 0 ? program_count : 2 * programs_of_all_spellings();
   int failures = 0;
   for (std::uint64_t n = first_program; n < first_program + count && failures < 5; ++n) {
-    const Program program = generate(n);
-    if (failure_of(program).empty()) continue;
-    ++failures;
-    ADD_FAILURE() << shown(smallest(program));
+    std::vector<Program> programs{generate(n)};
+    if (WARPLENS_HAS_COMPILER) programs.push_back(compilable(programs.front()));
+    for (const Program& program : programs) {
+      if (failure_of(program).empty()) continue;
+      ++failures;
+      ADD_FAILURE() << shown(smallest(program));
+    }
   }
 }
 
@@ -181,10 +239,14 @@ TEST(Fuzz, EverySpellingIsGenerated) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  std::string explain;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::string_view(argv[i]) == "--first") warplens::fuzz::first_program = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::string_view(argv[i]) == "--programs")
       warplens::fuzz::program_count = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::string_view(argv[i]) == "--explain") explain = argv[i + 1];
   }
-  return RUN_ALL_TESTS();
+  const int failed = RUN_ALL_TESTS();
+  if (!explain.empty()) std::ofstream(explain) << warplens::exec::explain_compiled();
+  return failed;
 }

@@ -2,6 +2,8 @@
 #include "tests/fuzz/generator.hpp"
 
 #include "emulator/isa/table.hpp"
+#include "tests/fuzz/parts.hpp"
+
 #include <algorithm>
 #include <random>
 #include <set>
@@ -14,35 +16,8 @@ using isa::Family;
 using isa::Type;
 using isa::Word;
 
-constexpr int kPtx = 93; // of the programs
 constexpr std::string_view kTargets[] = {"sm_120a", "sm_100a"};
-constexpr std::size_t kSlotBytes = 64; // of each thread in each space
-constexpr int kLoops = 3;              // branches back, at most
 constexpr std::size_t kSpellingsInTurn = 12;
-
-struct Register {
-  std::string name;
-  Type type;
-};
-
-// The registers of the programs: untyped ones, which all instructions accept, and some typed ones.
-const std::vector<Register>& registers() {
-  static const std::vector<Register> all = [] {
-    struct Kind {
-      const char* prefix;
-      Type type;
-      int count;
-    };
-    constexpr Kind kKinds[] = {{"%h", Type::b16, 5},  {"%hs", Type::s16, 2}, {"%r", Type::b32, 7},
-                               {"%rs", Type::s32, 2}, {"%f", Type::f32, 4},  {"%rd", Type::b64, 5},
-                               {"%ru", Type::u64, 2}, {"%d", Type::f64, 3},  {"%p", Type::pred, 5}};
-    std::vector<Register> list;
-    for (const Kind& k : kKinds)
-      for (int i = 0; i < k.count; ++i) list.push_back({k.prefix + std::to_string(i), k.type});
-    return list;
-  }();
-  return all;
-}
 
 // May a register stand where an instruction wants a type? (PTX manual, 9.4.)
 bool fits(Type have, Type want, bool relaxed) {
@@ -119,9 +94,10 @@ public:
   }
 
   Program run() {
-    constexpr std::array<std::uint32_t, 2> kBlocks[] = {{32, 1}, {7, 1}, {45, 1}, {64, 1},
-                                                        {9, 5},  {1, 1}, {33, 1}, {100, 1}};
+    constexpr std::array<std::uint32_t, 2> kBlocks[] = {{32, 1}, {7, 1},   {45, 1}, {64, 1}, {9, 5},  {1, 1},
+                                                        {33, 1}, {100, 1}, {16, 4}, {16, 6}, {128, 1}};
     program_.block = kBlocks[below(std::size(kBlocks))];
+    program_.gap = one_in(3) ? 3 : 0;
     program_.ctas = 1 + static_cast<std::uint32_t>(below(2));
     const std::size_t count = kSpellingsInTurn + below(50), labels = below(6);
     std::set<std::size_t> places, turns; // of the labels, and of the spellings whose turn it is
@@ -148,7 +124,8 @@ private:
     const std::size_t pick = below(100);
     if (pick < 7) return branch_forward();
     if (pick < 11 && passed_ > 0 && loops_ < kLoops) return branch_back();
-    if (pick < 12 && one_in(3)) return add("@" + negation() + any(Type::pred) + (one_in(2) ? " exit;" : " ret;"));
+    if (pick == 12 && one_in(2)) return add("bar.sync 0;");
+    if (pick == 11 && one_in(3)) return add("@" + negation() + any(Type::pred) + (one_in(2) ? " exit;" : " ret;"));
     if (pick < 30) return access();
     if (pick < 36) return move_vector();
     return compute(offers_[below(offers_.size())]);
@@ -304,6 +281,14 @@ private:
   std::string address(const isa::Spelling& s, std::size_t bytes) {
     const bool shared = names_shared(s), local = s.has(Word::w_local);
     const bool global = s.has(Word::w_global) || s.entry->opcode == "ldu";
+    if (bytes <= 16 && !local && one_in(2)) {
+      const bool in_shared = shared || (!global && one_in(2));
+      const std::string base = !in_shared ? "%eg" : !shared ? "%ec" : one_in(2) ? "%es" : "%ed";
+      return "[" + base + std::to_string(bytes) + "+" +
+             std::to_string(below(kElements) * bytes * program_.places(in_shared ? 1 : program_.ctas)) + "]";
+    }
+    if (s.entry->family == Family::load && (shared || global) && one_in(4))
+      return std::string(shared ? "[same_words+" : "[%same+") + std::to_string(below(kSame * 8 / bytes) * bytes) + "]";
     constexpr const char* kGeneric[] = {"%slot", "%sharedg", "%localg"};
     const std::string base = shared   ? (one_in(2) ? "%shared" : "%sharedd")
                              : local  ? (one_in(2) ? "%local" : "%locald")
@@ -348,31 +333,12 @@ private:
     add(text + ";");
   }
 
-public:
-  // Values that matter: zeros, ones, infinities, NaNs, subnormals, extremes, small numbers, and random bits.
-  template <class Random> static std::uint64_t interesting(Random& random) {
-    constexpr std::uint64_t kCorners[] = {
-        0,          1,          0x8000000000000000, ~std::uint64_t{0},  0x3ff0000000000000, 0x7ff0000000000000,
-        0x7fffffff, 0x80000000, 0xfff0000000000001, 0x000fffffffffffff, 0x3f8000003f800000, 0x7f8000007f800000,
-        31,         32,         0x8000000080000000, 0x007fffff807fffff, 0xff8000007fc00000, 0x3c007c0080000001,
-        63,         255,        0x7fffffff7fffffff, 0x4f0000005f000000, 0x3c003c003c003c00, 0x4000bc00c0003800};
-    const std::uint64_t pick = random(), bits = random();
-    if (pick % 4 == 0) return kCorners[pick / 4 % std::size(kCorners)];
-    if (pick % 4 == 1) return bits >> (pick / 4 % 64);
-    if (pick % 4 == 2) // ordinary floats, in either half
-      return (bits & 0x807fffff807fffff) | (0x3e000000 + (pick >> 8 & 0x03800000)) * 0x100000001u;
-    return bits;
-  }
-
-private:
   std::mt19937_64 random_;
   const std::vector<Offer>& offers_;
   Program program_;
   std::size_t labels_ = 0, passed_ = 0;
   int loops_ = 0;
 };
-
-std::string width_of(Type type) { return std::to_string(isa::bits(type)); }
 
 } // namespace
 
@@ -389,93 +355,6 @@ std::uint64_t programs_of_all_spellings() {
   std::size_t most = 0;
   for (std::size_t target = 0; target < std::size(kTargets); ++target) most = std::max(most, offers(target).size());
   return std::size(kTargets) * (most / kSpellingsInTurn + 1);
-}
-
-std::size_t input_words() { return registers().size(); }
-std::size_t output_words() { return registers().size() + 1 + 3 * kSlotBytes / 8; }
-
-std::string output_name(std::size_t word) {
-  constexpr std::size_t kWords = kSlotBytes / 8;
-  if (word < kWords) return "global memory";
-  word -= kWords;
-  if (word < registers().size()) return registers()[word].name;
-  if (word == registers().size()) return "the carry flag";
-  return word - registers().size() - 1 < kWords ? "shared memory" : "local memory";
-}
-
-std::uint64_t Program::input(std::uint64_t thread, std::size_t word) const {
-  std::uint64_t state = (number << 24 ^ thread << 8 ^ word) * 0x9e3779b97f4a7c15u;
-  const auto next = [&] { // splitmix64
-    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  };
-  return Generator::interesting(next);
-}
-
-std::string Program::ptx() const {
-  const std::string slot = std::to_string(kSlotBytes);
-  std::string text = ".version " + std::to_string(kPtx / 10) + "." + std::to_string(kPtx % 10) + "\n.target " +
-                     std::string(target) + "\n.address_size 64\n" +
-                     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n";
-  for (const Register& r : registers()) text += ".reg ." + std::string(isa::name(r.type)) + " " + r.name + ";\n";
-  text += ".reg .pred %pl;\n.reg .b32 %t, %linear, %thread, %shared, %local, %c<" + std::to_string(kLoops) +
-          ">;\n.reg .b64 %in, %slot, %sharedd, %locald, %sharedg, %localg;\n.shared .align 64 .b8 shared_slots[" +
-          std::to_string(kSlotBytes * threads()) + "];\n.local .align 64 .b8 local_slot[" + slot + "];\n";
-  text += "ld.param.u64 %in, [in]; ld.param.u64 %slot, [out];\n"
-          "mov.u32 %linear, %tid.y; mov.u32 %t, %ntid.x; mul.lo.u32 %linear, %linear, %t;\n"
-          "mov.u32 %t, %tid.x; add.u32 %linear, %linear, %t;\n"
-          "mov.u32 %t, %ctaid.x; mad.lo.u32 %thread, %t, " +
-          std::to_string(threads()) +
-          ", %linear;\n"
-          "mad.wide.u32 %in, %thread, " +
-          std::to_string(8 * input_words()) +
-          ", %in;\n"
-          "mad.wide.u32 %slot, %thread, " +
-          std::to_string(8 * output_words()) +
-          ", %slot;\n"
-          "mov.u32 %shared, shared_slots; mad.lo.u32 %shared, %linear, " +
-          slot +
-          ", %shared;\n"
-          "mov.u32 %local, local_slot;\n"
-          "cvt.u64.u32 %sharedd, %shared; cvt.u64.u32 %locald, %local;\n"
-          "cvta.shared.u64 %sharedg, %sharedd; cvta.local.u64 %localg, %locald;\n";
-  for (int i = 0; i < kLoops; ++i) text += "mov.u32 %c" + std::to_string(i) + ", 0;\n";
-  std::size_t word = 0;
-  for (const Register& r : registers()) {
-    const std::string from = ", [%in+" + std::to_string(8 * word++) + "];";
-    text += r.type == Type::pred
-                ? "ld.global.u32 %t" + from + " and.b32 %t, %t, 1; setp.ne.u32 " + r.name + ", %t, 0;\n"
-                : "ld.global.b" + width_of(r.type) + " " + r.name + from + "\n";
-  }
-  for (std::size_t at = 0; at < kSlotBytes; at += 8)
-    text += "st.shared.b64 [%shared+" + std::to_string(at) + "], %rd" + std::to_string(at / 8 % 5) +
-            "; st.local.b64 [%local+" + std::to_string(at) + "], %rd" + std::to_string(at / 8 % 5) + ";\n";
-  text += "add.cc.u32 %t, %t, 0;\n// the statements\n";
-  for (const std::string& s : statements) text += s + "\n";
-  text += "END:\n";
-  std::size_t to = kSlotBytes;
-  const auto store = [&](const std::string& type, const std::string& value) {
-    text += "st.global." + type + " [%slot+" + std::to_string(to) + "], " + value + ";\n";
-    to += 8;
-  };
-  for (const Register& r : registers()) {
-    if (r.type == Type::pred) {
-      text += "selp.u32 %t, 1, 0, " + r.name + ";\n";
-      store("u32", "%t");
-    } else {
-      store("b" + width_of(r.type), r.name);
-    }
-  }
-  text += "addc.u32 %t, 0, 0;\n";
-  store("u32", "%t");
-  for (const char* space : {"shared", "local"})
-    for (std::size_t at = 0; at < kSlotBytes; at += 8) {
-      text += std::string("ld.") + space + ".b64 %in, [%" + space + "+" + std::to_string(at) + "];\n";
-      store("b64", "%in");
-    }
-  return text + "ret;\n}\n";
 }
 
 } // namespace warplens::fuzz

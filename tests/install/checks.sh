@@ -84,7 +84,7 @@ step_third_party() {
   needed=$(sed -E 's/-[0-9]+\.[0-9]+$//; s/(antlr4-runtime|ld-linux-x86-64).*/\1/' <<<"$needed" | sort -u)
   diff <(echo "$needed") <(echo "$listed") ||
     fail "docs/third-party.md differs from what the installed files need"
-  packages=$(sed -nE '/^readonly (demo|other)_packages=\($/,/^\)/{/[()]/d;p}' "$WARPLENS_SOURCE/dev" | xargs -n 1 | sort)
+  packages=$(sed -nE '/^readonly (demo|other|compiler)_packages=\($/,/^\)/{/[()]/d;p}' "$WARPLENS_SOURCE/dev" | xargs -n 1 | sort)
   listed=$({ column "Linked libraries" 5; column "Headers" 4; } | sort -u)
   diff <(echo "$packages") <(echo "$listed") || fail "docs/third-party.md differs from the packages of ./dev"
 }

@@ -45,13 +45,6 @@ const Op* end_path(Warp* warp) {
 
 namespace {
 
-void count(Warp* warp, std::uint32_t block) {
-  BlockCounter& counter = warp->worker->blocks[block];
-  ++counter.warps;
-  counter.lanes += warp->lanes;
-  warp->counted += counter.instructions;
-}
-
 // Goes to the target of a branch. A watched branch counts the block that it enters and skips that block's counter.
 template <bool watched> const Op* take(const Op* op, Warp* warp) {
   if constexpr (watched)

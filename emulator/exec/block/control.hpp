@@ -23,6 +23,14 @@ const Op* go(Warp* warp, const Op* next, std::int64_t steps);
 /// The running path has ended: the topmost one that still has lanes continues, unless it is parked.
 const Op* end_path(Warp* warp);
 
+/// The running path enters a counted block.
+inline void count(Warp* warp, std::uint32_t block) {
+  BlockCounter& counter = warp->worker->blocks[block];
+  ++counter.warps;
+  counter.lanes += warp->lanes;
+  warp->counted += counter.instructions;
+}
+
 constexpr std::uint32_t kNotCounted = 0xffffffffu;
 
 /// Op::imm is the number of instructions since the last accounting (for the budget); Op::extra the branch counter.

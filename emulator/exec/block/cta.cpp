@@ -259,9 +259,6 @@ void run_alone(Warp& a) {
   for (const Op* op = a.next; op != nullptr;) op = op->run(op, &a);
 }
 
-// Only if two register files fit in the first-level cache together.
-constexpr std::uint32_t kLargestPair = 20'000;
-
 } // namespace
 
 void Cta::begin_turn(Warp& w) { w.budget = w.turn = lengths_[w.index]; }
@@ -328,7 +325,7 @@ Warp* Cta::next_ready(std::uint32_t& from) {
 
 Cta::Progress Cta::run(std::int64_t budget) {
   // Other orders are to show what this one hides: one warp then runs as far as it can.
-  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0;
+  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;

@@ -14,6 +14,9 @@ namespace warplens::exec {
 
 struct Cluster;
 
+/// Two warps run in turns, instruction by instruction, only if two register files fit in the first-level cache.
+constexpr std::uint32_t kLargestPair = 20'000;
+
 struct Cta {
   explicit Cta(Worker& worker);
 

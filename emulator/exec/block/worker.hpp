@@ -115,7 +115,8 @@ struct Worker {
   };
   std::vector<Region> regions;
 
-  bool alone = false; ///< no other worker touches the launch's memory: atomics need no lock
+  bool alone = false;    ///< no other worker touches the launch's memory: atomics need no lock
+  bool compiled = false; ///< warps may run in compiled code: exec/compile/tier.hpp
   std::unique_ptr<Shard> shard;
   std::optional<TouchedSectors> touched;
   std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
@@ -134,8 +135,10 @@ struct Worker {
   alignas(64) std::byte nowhere[256]{}; ///< the memory of accesses that memcheck drops: 0 when they are loads
 
   void print(std::uint64_t cta, std::string_view text);
+  /// Of two warps that run in turns, the first one's counts, as if it had run alone.
   void trapped(Trap t) {
-    if (!trap || t.cta < trap->cta) trap = std::move(t);
+    const auto order = [](const Trap& of) { return std::pair(of.cta, of.thread / kWarpSize); };
+    if (!trap || order(t) < order(*trap)) trap = std::move(t);
   }
   /// True if [low, high) lies in one allocation that the site may access this way; remembers it for the site.
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);

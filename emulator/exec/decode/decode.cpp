@@ -2,9 +2,11 @@
 #include "emulator/exec/decode/decoder.hpp"
 
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/calls/calls.hpp"
 #include "emulator/ir/joined_accesses.hpp"
 #include "emulator/ir/link.hpp"
+#include "emulator/ir/warp_order.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +42,7 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   program_->module = &module_;
   program_->function = &function_;
   program_->watched = watched_;
+  program_->level = level_.name;
   program_->block_dependence = ir::block_dependence(module_, function_);
   list_constants();
   check_registers(); // before their offsets are used
@@ -68,6 +71,14 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   finish_frames();
   if (diagnostics_.has_errors()) return failed();
   file_.finish(*program_);
+  // Compiled warps do not run in pairs: a program whose results depend on the order of the accesses of several warps
+  // must not notice.
+  program_->why_interpreted = !function_.parts.empty() ? "it calls functions"
+                              : checked_               ? "a tool checks each step"
+                              : program_->warp_bytes <= kLargestPair && ir::depends_on_warp_order(module_, function_)
+                                  ? "its atomics, fences or volatile accesses may show the order in which warps run"
+                                  : "";
+  program_->compilable = *program_->why_interpreted == '\0';
   return program_;
 }
 

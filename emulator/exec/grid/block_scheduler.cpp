@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/grid/block_scheduler.hpp"
 
+#include "emulator/exec/compile/tier.hpp"
 #include "emulator/exec/grid/time_limit.hpp"
 #include "emulator/exec/state/schedule.hpp"
 
@@ -122,6 +123,7 @@ bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
   const Cta::Progress p = ctas.run(running_.size() > 1 ? kShortSlice : kSlice);
   const std::uint64_t used = worker_.steps - before;
   progress_.steps.fetch_add(used, std::memory_order_relaxed);
+  count_steps(worker_.launch, used);
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
   // With tools, the other blocks go on, so that the findings do not depend on how far they have come.
   if (p == Cta::Progress::trapped && !worker_.launch.tools.any()) progress_.trapped(worker_.trap->cta);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/compile/tier.hpp"
 #include "emulator/exec/grid/block_scheduler.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
@@ -72,6 +73,7 @@ bool needs_order(const Launch& launch) {
 } // namespace
 
 LaunchResult run(const Launch& launch) {
+  const bool compiled = compile_before(launch);
   const std::uint64_t clusters = launch.shape.clusters();
   const unsigned hardware = default_workers();
   const bool ordered = needs_order(launch);
@@ -82,6 +84,7 @@ LaunchResult run(const Launch& launch) {
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
 
+  for (const auto& worker : workers) worker->compiled = compiled;
   // CTAs that depend on each other may also depend on the host, or on another concurrent launch.
   workers.front()->alone = count == 1 && !(ordered && launch.host_pointers);
 

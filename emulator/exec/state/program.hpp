@@ -5,6 +5,7 @@
 
 #include "emulator/exec/memory/address_space.hpp"
 #include "emulator/exec/state/group_site.hpp"
+#include "emulator/exec/state/kernel_code.hpp"
 #include "emulator/exec/state/matrix_site.hpp"
 #include "emulator/exec/state/tensor_site.hpp"
 #include "emulator/exec/state/texture_site.hpp"
@@ -106,7 +107,11 @@ struct Program {
   const ir::Module* module = nullptr;
   const ir::Function* function = nullptr;
   bool watched = false;
-  std::vector<Op> ops;          ///< ops[0] is where a warp begins; the last one ends it
+  std::vector<Op> ops;              ///< ops[0] is where a warp begins; the last one ends it
+  std::string_view level;           ///< of its handlers
+  bool compilable = false;          ///< may be compiled (exec/compile); otherwise, …
+  const char* why_interpreted = ""; ///< … why not
+  std::shared_ptr<KernelCode> code = std::make_shared<KernelCode>();
   std::uint32_t warp_bytes = 0; ///< Warp header and register file
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;

@@ -23,7 +23,7 @@ using Bounds = TextureSite::Bounds;
 using Reduction = TextureSite::Reduction;
 
 /// The target of a lane's access.
-struct Place {
+struct TexelPlace {
   enum class Outcome : std::uint8_t { inside, outside, dropped, trapped } outcome = Outcome::outside;
   std::byte* bytes = nullptr;
   const Image* image = nullptr;
@@ -33,11 +33,12 @@ std::uint32_t access_bytes(const TextureSite& site, const Image& image) {
   return site.formatted ? image.texel_bytes() : site.elements * static_cast<std::uint32_t>(isa::bytes(site.type));
 }
 
-Place refused(const Warp* warp) {
-  return {warp->state == WarpState::trapped ? Place::Outcome::trapped : Place::Outcome::dropped, nullptr, nullptr};
+TexelPlace refused(const Warp* warp) {
+  return {warp->state == WarpState::trapped ? TexelPlace::Outcome::trapped : TexelPlace::Outcome::dropped, nullptr,
+          nullptr};
 }
 
-Place stop(const Op* op, Warp* warp, int lane, ToolFinding::Kind finding, std::string why) {
+TexelPlace stop(const Op* op, Warp* warp, int lane, ToolFinding::Kind finding, std::string why) {
   refuse_texture(op, warp, lane, finding, std::move(why));
   return refused(warp);
 }
@@ -53,7 +54,7 @@ bool bounded(std::int64_t& at, std::int64_t count, Bounds bounds) {
   return bounds == Bounds::clamp;
 }
 
-Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
+TexelPlace place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   const std::uint64_t reference = row<std::uint64_t>(warp, site.reference)[lane];
   const BoundTexture* const surface = bound_texture(op, warp, lane, reference, Type::surfref);
   if (surface == nullptr) return refused(warp);
@@ -90,7 +91,8 @@ Place place_of(const Op* op, Warp* warp, const TextureSite& site, int lane) {
   const std::uint64_t address = image.address + static_cast<std::uint64_t>(z) * level.slice_bytes +
                                 static_cast<std::uint64_t>(y) * level.row_bytes +
                                 static_cast<std::uint64_t>(column * bytes);
-  return {inside ? Place::Outcome::inside : Place::Outcome::outside, reinterpret_cast<std::byte*>(address), &image};
+  return {inside ? TexelPlace::Outcome::inside : TexelPlace::Outcome::outside, reinterpret_cast<std::byte*>(address),
+          &image};
 }
 
 /// The targets of the lanes of an access, if all of them use one surface and none traps.
@@ -156,15 +158,15 @@ unsigned bytes_of_lane(const TextureSite& site) {
 template <class Each> bool for_each_lane(const Op* op, Warp* warp, Each&& each) {
   const TextureSite& site = texture_site(op, warp);
   Row<std::uint64_t> addresses;
-  std::array<Place, kWarpSize> places;
+  std::array<TexelPlace, kWarpSize> places;
   Mask touched = 0;
   std::uint32_t bytes = ~std::uint32_t{0}; // of the smallest access
   const Mask mask = acting(op, warp);
   for (const int lane : EachLane(mask)) {
-    Place& place = places[static_cast<std::size_t>(lane)];
+    TexelPlace& place = places[static_cast<std::size_t>(lane)];
     place = place_of(op, warp, site, lane);
-    if (place.outcome == Place::Outcome::trapped) return false;
-    if (place.outcome == Place::Outcome::inside) {
+    if (place.outcome == TexelPlace::Outcome::trapped) return false;
+    if (place.outcome == TexelPlace::Outcome::inside) {
       addresses[lane] = reinterpret_cast<std::uint64_t>(place.bytes);
       bytes = std::min(bytes, access_bytes(site, *place.image));
       touched |= Mask{1} << lane;
@@ -237,10 +239,10 @@ const Op* load_surface(const Op* op, Warp* warp) {
     observe_texels(op, warp, places.inside, places.address.of, access_bytes(site, *places.image));
     return op + 1;
   }
-  const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
+  const bool done = for_each_lane(op, warp, [&](int lane, const TexelPlace& place) {
     for (std::size_t e = 0; e < site.elements; ++e) {
       std::byte* const to = row<std::byte>(warp, site.value[e]) + static_cast<std::size_t>(lane) * size;
-      if (place.outcome == Place::Outcome::inside)
+      if (place.outcome == TexelPlace::Outcome::inside)
         std::memcpy(to, place.bytes + e * size, size);
       else
         std::memset(to, 0, size);
@@ -262,8 +264,8 @@ const Op* store_surface(const Op* op, Warp* warp) {
     observe_texels(op, warp, places.inside, places.address.of, access_bytes(site, *places.image));
     return op + 1;
   }
-  const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
-    if (place.outcome != Place::Outcome::inside) return;
+  const bool done = for_each_lane(op, warp, [&](int lane, const TexelPlace& place) {
+    if (place.outcome != TexelPlace::Outcome::inside) return;
     Texel texel{};
     for (std::size_t e = 0; e < site.elements; ++e) {
       const std::byte* const from = row<std::byte>(warp, site.value[e]) + static_cast<std::size_t>(lane) * size;
@@ -280,8 +282,8 @@ const Op* store_surface(const Op* op, Warp* warp) {
 // sured.p (9.7.11.3) takes the sign of its numbers from the format of the surface.
 const Op* reduce_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
-  const bool done = for_each_lane(op, warp, [&](int lane, const Place& place) {
-    if (place.outcome != Place::Outcome::inside) return;
+  const bool done = for_each_lane(op, warp, [&](int lane, const TexelPlace& place) {
+    if (place.outcome != TexelPlace::Outcome::inside) return;
     const bool is_signed = isa::is_signed(site.formatted ? place.image->type : site.type);
     const auto apply = [&]<class T>(T) { reduce(place.bytes, site.reduction, row<T>(warp, site.value[0])[lane]); };
     if (isa::bits(site.type) == 64)

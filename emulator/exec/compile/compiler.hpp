@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface between the emulator and libwarplens_compiler.so, which has LLVM and is opened when a kernel is
+// compiled for the first time.
+#pragma once
+
+#include "emulator/exec/compile/meaning.hpp"
+
+#include <string>
+#include <vector>
+
+namespace warplens::exec {
+
+struct CompileRequest {
+  const Program* program = nullptr;
+  std::vector<OpMeaning> meanings; ///< by op
+  std::string_view level;          ///< "x86-64-v4"
+  /// Functions of the emulator that compiled code calls, by name.
+  std::vector<std::pair<const char*, void*>> functions;
+};
+
+struct CompileOutcome {
+  struct Entry {
+    std::uint32_t op = 0;
+    Handler run = nullptr; ///< replaces its handler; valid until the process ends
+  };
+  std::vector<Entry> entries;
+  /// How each op runs where warps are in compiled code.
+  enum class How : std::uint8_t { never, compiled, handler, interpreter };
+  std::vector<How> how;
+  std::size_t bytes = 0; ///< of machine code
+  std::string problem;   ///< why there is no code, if there should be
+};
+
+/// The function that the library exports as "warplens_compile". Thread-safe.
+using CompileFunction = void (*)(const CompileRequest&, CompileOutcome&);
+
+} // namespace warplens::exec

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/compile/compiler.hpp"
+
+#include "emulator/exec/compile/llvm/emitter.hpp"
+#include "emulator/exec/compile/llvm/masks.hpp"
+#include "emulator/exec/compile/llvm/nans.hpp"
+
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace warplens::exec::compile {
+
+using Kind = OpMeaning::Kind;
+
+namespace {
+
+// Functions that are longer are not taken apart: their code would be repeated for each instruction.
+constexpr unsigned kLongestInlined = 400;
+
+std::string told(llvm::Error error) { return llvm::toString(std::move(error)); }
+
+// The address row, and those of the elements.
+void memory_rows(const Op& op, OpFacts& facts) {
+  const MemoryHandlerKey& key = facts.meaning.memory;
+  const bool loads = facts.meaning.kind == Kind::load;
+  const auto bytes = static_cast<std::uint32_t>(key.register_bytes);
+  facts.uses.push_back({op.src[0], op.site->address32 ? 4u : 8u});
+  const std::uint32_t loaded[] = {op.dst[0], op.dst[1], op.src[1], op.src[2]};
+  const std::uint32_t stored[] = {op.src[1], op.src[2], op.src[3], op.dst[0]};
+  for (int e = 0; e < key.vector; ++e)
+    (loads ? facts.defs : facts.uses).push_back({loads ? loaded[e] : stored[e], bytes});
+}
+
+class FactsOfOps {
+public:
+  FactsOfOps(const CompileRequest& request, Bitcode& bitcode) : program_(*request.program), bitcode_(bitcode) {}
+
+  OpFacts of(const Op& op, const OpMeaning& meaning) {
+    OpFacts f;
+    f.meaning = meaning;
+    f.guarded = op.guard_flip != 0 || op.guard != always();
+    switch (meaning.kind) {
+    case Kind::unknown: f.leaves = f.reads_all = true; break;
+    case Kind::lane: lane(op, f); break;
+    case Kind::load:
+    case Kind::store: memory_rows(op, f); break;
+    case Kind::parameter:
+      f.defs.push_back({op.dst[0], static_cast<std::uint32_t>(meaning.memory.register_bytes)});
+      break;
+    case Kind::predicate_and:
+    case Kind::predicate_or:
+    case Kind::predicate_xor:
+      f.uses = {{op.src[0], 0}, {op.src[1], 0}};
+      f.defs = {{op.dst[0], 0}};
+      break;
+    case Kind::copy:
+      f.guarded = false;
+      f.uses = {{op.src[0], static_cast<std::uint32_t>(op.imm) / kWarpSize}};
+      f.defs = {{op.dst[0], static_cast<std::uint32_t>(op.imm) / kWarpSize}};
+      break;
+    case Kind::pack:
+      f.uses = {{op.src[0], meaning.part_bytes}, {op.dst[0], meaning.whole_bytes}};
+      f.defs = {{op.dst[0], meaning.whole_bytes}};
+      break;
+    case Kind::unpack:
+      f.uses = {{op.src[0], meaning.whole_bytes}};
+      f.defs = {{op.dst[0], meaning.part_bytes}};
+      break;
+    case Kind::exit:
+    case Kind::trap: f.leaves = true; break;
+    case Kind::barrier:
+      f.leaves = true;
+      for (const int i : {0, 1})
+        if (op.src[i] >= kRegisterFile) f.uses.push_back({op.src[i], 4});
+      if (op.src[2] >= kRegisterFile) f.uses.push_back({op.src[2], 0});
+      break;
+    default: break;
+    }
+    if (f.guarded) {
+      f.uses.push_back({op.guard, 0});
+      for (const RowUse& def : f.defs) f.uses.push_back(def);
+    }
+    return f;
+  }
+
+private:
+  std::uint32_t always() const {
+    for (const ConstantRow& c : program_.constants)
+      if (c.lane_bytes == 0 && c.value == kFullMask) return c.offset;
+    return 0;
+  }
+
+  void lane(const Op& op, OpFacts& f) {
+    const RowFunctionInfo info = bitcode_.row_function(f.meaning.entry, f.meaning.variant);
+    if (info.destinations.empty()) {
+      f.leaves = f.reads_all = true;
+      return;
+    }
+    for (std::size_t i = 0; i < info.sources.size(); ++i)
+      f.uses.push_back({i < 4 ? op.src[i] : op.extra, info.sources[i]});
+    for (std::size_t i = 0; i < info.destinations.size(); ++i) f.defs.push_back({op.dst[i], info.destinations[i]});
+    f.by_handler = info.name.empty() || bitcode_.length(info.name) > kLongestInlined;
+  }
+
+  const Program& program_;
+  Bitcode& bitcode_;
+};
+
+std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std::string& problem) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  const std::string triple = "x86_64-pc-linux-gnu";
+  const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (target == nullptr) return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, std::string(level), "", options,
+                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                          llvm::CodeGenOptLevel::Default));
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  const auto run = [&](const char* pipeline) {
+    llvm::ModulePassManager passes;
+    llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
+    passes.run(module, modules);
+  };
+  run("always-inline,globaldce,function(early-cse,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)");
+  use_compare_masks(*module.getFunction("body"));
+  make_nans_canonical_once(*module.getFunction("body"));
+  modules.clear();
+  functions.clear();
+  run("function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn,"
+      "instcombine<no-verify-fixpoint>,adce,simplifycfg<sink-common-insts>)");
+}
+
+llvm::orc::LLJIT* linker(std::string& problem) {
+  static std::string failed;
+  static llvm::orc::LLJIT* const jit = [] {
+    auto made = llvm::orc::LLJITBuilder().create();
+    if (!made) {
+      failed = told(made.takeError());
+      return static_cast<llvm::orc::LLJIT*>(nullptr);
+    }
+    return made->release();
+  }();
+  problem = failed;
+  return jit;
+}
+
+// Machine code that is linked into the process.
+void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& request,
+          const std::vector<std::uint32_t>& heads, CompileOutcome& outcome) {
+  static unsigned number = 0;
+  llvm::orc::LLJIT* const jit = linker(outcome.problem);
+  if (jit == nullptr) return;
+  auto library = jit->createJITDylib(fmt::format("kernel_{}", number++));
+  if (!library) {
+    outcome.problem = told(library.takeError());
+    return;
+  }
+  llvm::orc::SymbolMap symbols;
+  for (const auto& [name, address] : request.functions)
+    symbols[jit->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                           llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  llvm::Error error = library->define(llvm::orc::absoluteSymbols(std::move(symbols)));
+  if (!error) {
+    auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess('\0');
+    if (process)
+      library->addGenerator(std::move(*process));
+    else
+      error = process.takeError();
+  }
+  if (!error) error = jit->addObjectFile(*library, std::move(object));
+  for (std::uint32_t h = 0; !error && h < heads.size(); ++h) {
+    auto head = jit->lookup(*library, fmt::format("head_{}", h));
+    if (head)
+      outcome.entries.push_back({heads[h], head->toPtr<Handler>()});
+    else
+      error = head.takeError();
+  }
+  if (error) {
+    outcome.entries.clear();
+    outcome.problem = told(std::move(error));
+  }
+}
+
+// Kernels are compiled one after the other: they share the bitcode, of which each one reads what it needs.
+std::mutex& compiling() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+llvm::LLVMContext& shared_context() {
+  static llvm::LLVMContext& context = *new llvm::LLVMContext;
+  return context;
+}
+Bitcode* bitcode_of(std::string_view level) {
+  static auto& all = *new std::map<std::string_view, std::optional<Bitcode>>;
+  std::optional<Bitcode>& bitcode = all.try_emplace(level).first->second;
+  if (!bitcode) bitcode = Bitcode::open(shared_context(), level);
+  return bitcode ? &*bitcode : nullptr;
+}
+
+void compile(const CompileRequest& request, CompileOutcome& outcome) {
+  const std::lock_guard lock(compiling());
+  const Program& program = *request.program;
+  llvm::LLVMContext& context = shared_context();
+  Bitcode* const bitcode = bitcode_of(request.level);
+  if (bitcode == nullptr) {
+    outcome.problem = fmt::format("there is no bitcode for level {}", request.level);
+    return;
+  }
+  llvm::Module module("kernel", context);
+  std::unique_ptr<llvm::TargetMachine> machine = target_machine(request.level, outcome.problem);
+  if (machine == nullptr) return;
+  module.setTargetTriple(machine->getTargetTriple().str());
+  module.setDataLayout(machine->createDataLayout());
+  FactsOfOps facts_of(request, *bitcode);
+  std::vector<OpFacts> facts;
+  for (std::size_t i = 0; i < program.ops.size(); ++i)
+    facts.push_back(facts_of.of(program.ops[i], request.meanings[i]));
+  const Region region(program, std::move(facts));
+  for (std::uint32_t i = 0; i < region.size(); ++i) {
+    using How = CompileOutcome::How;
+    const OpFacts& f = region.facts(i);
+    outcome.how.push_back(!region.reachable(i) ? How::never
+                          : f.leaves           ? How::interpreter
+                          : f.by_handler       ? How::handler
+                                               : How::compiled);
+  }
+  if (region.heads().empty()) return;
+  const bool v4 = request.level.ends_with("v4"), v3 = request.level.ends_with("v3");
+  Emitter(program, region, *bitcode, module, v4 ? 64 : v3 ? 32 : 16).run();
+  if (llvm::Error error = bitcode->define(module)) {
+    outcome.problem = told(std::move(error));
+    return;
+  }
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    const bool ours = f.getName() == "body" || f.getName().starts_with("head_");
+    if (ours) {
+      f.addFnAttr("target-cpu", std::string(request.level));
+      if (v4) f.addFnAttr("prefer-vector-width", "512");
+      f.addFnAttr(llvm::Attribute::NoUnwind);
+    } else {
+      f.setLinkage(llvm::GlobalValue::InternalLinkage);
+      f.removeFnAttr(llvm::Attribute::NoInline);
+      f.removeFnAttr(llvm::Attribute::OptimizeNone);
+      f.addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+  }
+  // LLVM's own lists of what the bitcode must keep are not needed any more.
+  for (llvm::GlobalVariable& g : llvm::make_early_inc_range(module.globals())) {
+    if (g.getName().starts_with("llvm."))
+      g.eraseFromParent();
+    else if (!g.isDeclaration())
+      g.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  std::string broken;
+  llvm::raw_string_ostream report(broken);
+  if (llvm::verifyModule(module, &report)) {
+    outcome.problem = "the compiler made wrong code: " + broken;
+    return;
+  }
+  optimize(module, *machine);
+  if (const char* const dump = std::getenv("WARPLENS_DUMP_LLVM"); dump != nullptr) {
+    std::error_code failed;
+    llvm::raw_fd_ostream out(dump, failed);
+    module.print(out, nullptr);
+  }
+  llvm::SmallVector<char, 0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager emission;
+  if (machine->addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    outcome.problem = "this machine cannot make object files";
+    return;
+  }
+  emission.run(module);
+  load(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(code.data(), code.size())), request, region.heads(),
+       outcome);
+  outcome.bytes = code.size();
+}
+
+} // namespace
+} // namespace warplens::exec::compile
+
+extern "C" [[gnu::visibility("default")]] void warplens_compile(const warplens::exec::CompileRequest& request,
+                                                                warplens::exec::CompileOutcome& outcome) {
+  warplens::exec::compile::compile(request, outcome);
+}

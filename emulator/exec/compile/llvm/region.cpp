@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/compile/llvm/region.hpp"
+
+#include <algorithm>
+
+namespace warplens::exec::compile {
+
+using Kind = OpMeaning::Kind;
+
+namespace {
+
+// Entering and leaving compiled code moves rows between memory and registers: less work than this is not worth it.
+constexpr int kLeastOps = 6;
+
+} // namespace
+
+Region::Region(const Program& program, std::vector<OpFacts> facts) : program_(program), facts_(std::move(facts)) {
+  list_rows();
+  find_leaders();
+  find_live();
+  find_heads();
+  find_dirty();
+}
+
+std::uint32_t Region::target(std::uint32_t op) const {
+  return static_cast<std::uint32_t>(program_.ops[op].target - program_.ops.data());
+}
+
+llvm::SmallVector<std::uint32_t, 2> Region::successors(std::uint32_t op) const {
+  const OpFacts& f = facts_[op];
+  if (f.leaves) return {};
+  if (f.meaning.kind == Kind::jump) return {target(op)};
+  if (f.meaning.kind == Kind::branch) return {op + 1, target(op)};
+  return {op + 1};
+}
+
+void Region::list_rows() {
+  const auto add = [&](const RowUse& use) {
+    const auto [found, fresh] = row_of_.try_emplace(use.offset, static_cast<std::uint32_t>(rows_.size()));
+    if (fresh) rows_.push_back({use.offset, use.bytes, -1});
+    RowInfo& row = rows_[found->second];
+    row.bytes = std::max(row.bytes, use.bytes);
+  };
+  for (const OpFacts& f : facts_) {
+    for (const RowUse& use : f.uses) add(use);
+    for (const RowUse& def : f.defs) add(def);
+  }
+  // The optimiser computes with constants, but not the NaNs of x86-64: an invalid operation on f64 gives one with a
+  // sign, and a NaN that is multiplied by one becomes quiet.
+  const bool doubles = std::any_of(facts_.begin(), facts_.end(), [](const OpFacts& f) { return f.meaning.doubles; });
+  for (std::size_t c = 0; c < program_.constants.size(); ++c)
+    if (const auto found = row_of_.find(program_.constants[c].offset);
+        found != row_of_.end() && !(doubles && program_.constants[c].lane_bytes == 8))
+      rows_[found->second].constant = static_cast<std::int64_t>(c);
+}
+
+void Region::find_leaders() {
+  leaders_.resize(size());
+  leaders_.set(0);
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const Kind kind = facts_[i].meaning.kind;
+    if (kind == Kind::jump || kind == Kind::branch) leaders_.set(target(i));
+    if ((facts_[i].leaves || kind == Kind::jump || kind == Kind::branch) && i + 1 < size()) leaders_.set(i + 1);
+  }
+}
+
+void Region::find_live() {
+  const auto rows = static_cast<unsigned>(rows_.size());
+  live_.assign(size() + 1, llvm::BitVector(rows));
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t i = size(); i-- > 0;) {
+      const OpFacts& f = facts_[i];
+      llvm::BitVector live(rows);
+      if (f.reads_all) {
+        live.set();
+      } else {
+        const Kind kind = f.meaning.kind;
+        const bool ends = kind == Kind::exit || kind == Kind::trap;
+        if (kind == Kind::barrier || (ends && f.guarded)) live |= live_[i + 1];
+        for (const std::uint32_t next : successors(i)) live |= live_[next];
+        if (!f.guarded)
+          for (const RowUse& def : f.defs) live.reset(row_of_.at(def.offset));
+        for (const RowUse& use : f.uses) live.set(row_of_.at(use.offset));
+      }
+      if (live == live_[i]) continue;
+      live_[i] = std::move(live);
+      changed = true;
+    }
+  }
+}
+
+// The most instructions that may run from an op until the warp leaves, up to a limit.
+int Region::work_from(std::uint32_t op, int limit) const {
+  if (limit == 0 || facts_[op].leaves) return 0;
+  const Kind kind = facts_[op].meaning.kind;
+  const int own = kind == Kind::count_block || kind == Kind::count_guarded || kind == Kind::rejoin ? 0 : 1;
+  int most = 0;
+  for (const std::uint32_t next : successors(op)) most = std::max(most, work_from(next, limit - own));
+  return own + most;
+}
+
+// Loops begin compiled code, and what follows an op that the interpreter runs.
+void Region::find_heads() {
+  llvm::BitVector wanted(size());
+  wanted.set(0);
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const Kind kind = facts_[i].meaning.kind;
+    if ((kind == Kind::jump || kind == Kind::branch) && target(i) <= i) wanted.set(target(i));
+    if (facts_[i].leaves && i + 1 < size()) wanted.set(i + 1);
+  }
+  for (const unsigned head : wanted.set_bits())
+    if (work_from(head, kLeastOps) == kLeastOps) heads_.push_back(head);
+  reachable_.resize(size());
+  llvm::SmallVector<std::uint32_t, 16> work(heads_.begin(), heads_.end());
+  while (!work.empty()) {
+    const std::uint32_t op = work.pop_back_val();
+    if (reachable_.test(op)) continue;
+    reachable_.set(op);
+    for (const std::uint32_t next : successors(op)) work.push_back(next);
+  }
+  for (const std::uint32_t head : heads_) leaders_.set(head);
+}
+
+// Rows that may have been written since the warp entered.
+void Region::find_dirty() {
+  const auto rows = static_cast<unsigned>(rows_.size());
+  dirty_.assign(size() + 1, llvm::BitVector(rows));
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t i = 0; i < size(); ++i) {
+      if (!reachable_.test(i)) continue;
+      llvm::BitVector dirty = dirty_[i];
+      for (const RowUse& def : facts_[i].defs) dirty.set(row_of_.at(def.offset));
+      for (const std::uint32_t next : successors(i)) {
+        llvm::BitVector after = dirty_[next];
+        after |= dirty;
+        if (after == dirty_[next]) continue;
+        dirty_[next] = std::move(after);
+        changed = true;
+      }
+    }
+  }
+}
+
+} // namespace warplens::exec::compile

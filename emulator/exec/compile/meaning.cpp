@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/compile/meaning.hpp"
+
+#include "emulator/exec/block/barriers.hpp"
+#include "emulator/exec/block/control.hpp"
+
+namespace warplens::exec {
+
+using Kind = OpMeaning::Kind;
+
+namespace {
+
+bool of_doubles(const isa::Entry& entry, std::uint32_t variant) {
+  const isa::Form form = entry.pattern.expand(variant);
+  for (int i = 0; i < form.type_count(); ++i)
+    if (form.type(i) == isa::Type::f64) return true;
+  return false;
+}
+
+} // namespace
+
+// Handlers of which several lines have the same do the same: the first is as good as the others.
+void Meanings::add(Handler handler, OpMeaning meaning) {
+  if (handler != nullptr) all_.emplace(handler, meaning);
+}
+
+Meanings::Meanings(const Level& level) {
+  const HandlerRows& rows = level.lanes();
+  for (std::uint32_t entry = 0; entry < rows.size(); ++entry)
+    for (std::uint32_t variant = 0; variant < rows[entry].size(); ++variant)
+      add(rows[entry][variant], {Kind::lane, entry, variant, {}, of_doubles(isa::table()[entry], variant), 0, 0});
+  using isa::Type;
+  constexpr Type kTypes[] = {Type::b8, Type::s8, Type::b16, Type::s16, Type::b32, Type::s32, Type::b64, Type::b128};
+  for (const auto& [kind, memory] : {std::pair{Kind::load, MemoryHandlerKey::Kind::load},
+                                     {Kind::store, MemoryHandlerKey::Kind::store},
+                                     {Kind::parameter, MemoryHandlerKey::Kind::param}})
+    for (const Type type : kTypes)
+      for (const int bytes : {1, 2, 4, 8, 16})
+        for (const int vector : {1, 2, 4}) {
+          const MemoryHandlerKey key{memory, type, bytes, vector, false};
+          if (memory == MemoryHandlerKey::Kind::param && vector != 1) continue;
+          add(level.memory(key), {kind, 0, 0, key, false, 0, 0});
+        }
+  for (const std::uint32_t whole : {2u, 4u, 8u, 16u})
+    for (const std::uint32_t part : {1u, 2u, 4u, 8u})
+      for (const bool packs : {false, true})
+        add(level.vector_move(static_cast<int>(whole), static_cast<int>(part), packs),
+            {packs ? Kind::pack : Kind::unpack, 0, 0, {}, false, whole, part});
+  const std::pair<Handler, Kind> others[] = {{predicate_and, Kind::predicate_and},
+                                             {predicate_or, Kind::predicate_or},
+                                             {predicate_xor, Kind::predicate_xor},
+                                             {copy_row, Kind::copy},
+                                             {no_op, Kind::nothing},
+                                             {count_block, Kind::count_block},
+                                             {count_guarded, Kind::count_guarded},
+                                             {jump, Kind::jump},
+                                             {jump_watched, Kind::jump},
+                                             {branch, Kind::branch},
+                                             {branch_watched, Kind::branch},
+                                             {rejoin, Kind::rejoin},
+                                             {exit_lanes, Kind::exit},
+                                             {barrier, Kind::barrier},
+                                             {trap, Kind::trap}};
+  for (const auto& [handler, kind] : others) add(handler, {kind, 0, 0, {}, false, 0, 0});
+}
+
+OpMeaning Meanings::of(const Op& op) const {
+  const auto found = all_.find(op.run);
+  return found == all_.end() ? OpMeaning{} : found->second;
+}
+
+} // namespace warplens::exec

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a handler does, for the compiler: handlers are functions, and this is their inverse table.
+//
+//   Meanings(level).of(op)  ->  {kind: lane, entry: 17, variant: 2}
+#pragma once
+
+#include "emulator/exec/decode/levels.hpp"
+
+#include <unordered_map>
+
+namespace warplens::exec {
+
+struct OpMeaning {
+  enum class Kind : std::uint8_t {
+    unknown, ///< runs as a handler
+    lane,    ///< `variant` of line `entry` of the instruction table
+    load,    ///< as `memory` says
+    store,
+    parameter,
+    predicate_and,
+    predicate_or,
+    predicate_xor,
+    copy,
+    pack,   ///< an element of `part_bytes` into a whole of `whole_bytes`, `imm` bits from its low end …
+    unpack, ///< … or out of it
+    nothing,
+    count_block,
+    count_guarded,
+    jump,
+    branch,
+    rejoin,
+    exit,
+    trap,
+    barrier,
+  };
+  Kind kind = Kind::unknown;
+  std::uint32_t entry = 0;
+  std::uint32_t variant = 0;
+  MemoryHandlerKey memory{};
+  bool doubles = false; ///< operates on f64
+  std::uint32_t whole_bytes = 0, part_bytes = 0;
+};
+
+class Meanings {
+public:
+  explicit Meanings(const Level& level);
+  [[nodiscard]] OpMeaning of(const Op& op) const;
+
+private:
+  void add(Handler handler, OpMeaning meaning);
+  std::unordered_map<Handler, OpMeaning> all_;
+};
+
+} // namespace warplens::exec

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory accesses, counters and vector moves of compiled kernels. Compiled by clang to bitcode, once per level: see
+// row_function.hpp.
+#include "emulator/exec/access/access.hpp"
+#include "emulator/exec/access/element_rows.hpp"
+#include "emulator/exec/block/control.hpp"
+#include "emulator/exec/compile/row_function.hpp"
+
+// Defined in emulator/exec/compile/support.cpp.
+extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens::exec::Op* op,
+                                     warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
+                                     std::int64_t half);
+extern "C" void warplens_tell_branch(warplens::exec::Warp* warp, std::uint32_t branch, warplens::exec::Mask taken);
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+namespace {
+
+// The accesses of other warps come between those of this one as if it were interpreted: none is moved or left out.
+inline void fence() { asm volatile("" ::: "memory"); }
+
+// Whether the lanes' addresses are two sequences of 16 with the stride.
+template <class A, A stride> inline bool are_sequences(const A* values) {
+  constexpr int kCount = std::min<int>(kHalf, kVectorBytes / sizeof(A));
+  using V = Vector<A, kCount>;
+  constexpr auto kSteps = []<int... I>(std::integer_sequence<int, I...>) {
+    return V{static_cast<A>(static_cast<A>(I) * stride)...};
+  }
+  (std::make_integer_sequence<int, kCount>{});
+  V bits{};
+  for (int h = 0; h < kWarpSize; h += kHalf)
+    for (int i = 0; i < kHalf; i += kCount) {
+      V lanes;
+      std::memcpy(&lanes, values + h + i, sizeof lanes);
+      bits |= lanes ^ (kSteps + static_cast<A>(values[h] + static_cast<A>(static_cast<A>(i) * stride)));
+    }
+  return __builtin_reduce_or(bits) == 0;
+}
+
+struct Reach {
+  std::byte* base;
+  std::int64_t half;
+};
+
+// As resolve(), for addresses that are two sequences of 16 lanes with the stride 0 or `lane_bytes`.
+template <class A, unsigned lane_bytes>
+inline bool reach_sequences(const Op* op, const A* values, std::int64_t stride, Warp* warp, const Op* real,
+                            AccessFacts facts, Reach& reach) {
+  const std::uint64_t base = static_cast<A>(values[0] + static_cast<A>(op->imm));
+  const std::int64_t half = static_cast<std::make_signed_t<A>>(static_cast<A>(values[kHalf] - values[0]));
+  if (((base | static_cast<std::uint64_t>(half)) & (lane_bytes - 1u)) != 0) return false;
+  const std::uint64_t second = base + static_cast<std::uint64_t>(half);
+  const std::uint64_t low = std::min(base, second),
+                      high = std::max(base, second) + static_cast<std::uint64_t>(15 * stride) + lane_bytes;
+  const Cta& cta = *warp->cta;
+  std::uint64_t begin = 0, end = 0, origin = 0;
+  if (facts.space == isa::Space::shared) {
+    end = cta.shared_bytes;
+    origin = reinterpret_cast<std::uint64_t>(cta.shared);
+  } else {
+    const Worker::Region& region = warp->worker->regions[facts.site];
+    begin = region.begin;
+    end = region.end;
+  }
+  if (low < begin || low >= high || high > end) return false;
+  reach = {reinterpret_cast<std::byte*>(origin + base), half};
+  if (facts.watched) warplens_tell_access(warp, real, facts.space, base, stride, half);
+  fence();
+  return true;
+}
+
+template <class M, class R, int V, class A>
+[[gnu::flatten]] bool load(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts) {
+  constexpr std::int64_t kBytes = V * sizeof(M);
+  const A* const values = row<A>(rows, op->src[0]);
+  const auto stride = static_cast<std::make_signed_t<A>>(static_cast<A>(values[1] - values[0]));
+  Reach reach;
+  if (stride == 0) {
+    if (!are_sequences<A, 0>(values) || !reach_sequences<A, kBytes>(op, values, 0, warp, real, facts, reach))
+      return false;
+    for (int e = 0; e < V; ++e) {
+      R* const d = row<R>(rows, loaded<V>(op, e));
+      fill_half(d, static_cast<R>(exec::WARPLENS_LEVEL::read<M>(reach.base + e * sizeof(M))));
+      fill_half(d + kHalf, static_cast<R>(exec::WARPLENS_LEVEL::read<M>(reach.base + reach.half + e * sizeof(M))));
+    }
+  } else {
+    if (stride != kBytes || !are_sequences<A, kBytes>(values) ||
+        !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
+      return false;
+    if constexpr (kTransposed<M, R, V>) {
+      load_transposed<M, R, V>(op, rows, 0, reach.base);
+      load_transposed<M, R, V>(op, rows, kHalf, reach.base + reach.half);
+    } else {
+      for (int e = 0; e < V; ++e) {
+        R* const d = row<R>(rows, loaded<V>(op, e));
+        load_half<M, R, V>(d, reach.base + e * sizeof(M), kBytes);
+        load_half<M, R, V>(d + kHalf, reach.base + reach.half + e * sizeof(M), kBytes);
+      }
+    }
+  }
+  fence();
+  return true;
+}
+
+template <class M, class R, int V, class A>
+[[gnu::flatten]] bool store(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts) {
+  constexpr std::int64_t kBytes = V * sizeof(M);
+  const A* const values = row<A>(rows, op->src[0]);
+  Reach reach;
+  if (!are_sequences<A, kBytes>(values) || !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
+    return false;
+  store_sequences<M, R, V>(op, rows, reach.base, reach.half);
+  fence();
+  return true;
+}
+
+} // namespace
+
+// The table of the access functions: of each kind of access (what follows "access_"), one for addresses of 64 bits and
+// one of 32. The names are those that name_of() in compiler.cpp makes.
+#define WARPLENS_ACCESS(m, M, r, R, v)                                                                                 \
+  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_64(const Op* op, Warp* rows, Warp* warp, const Op* real,        \
+                                                          AccessFacts* facts) {                                        \
+    return load<M, R, v, std::uint64_t>(op, rows, warp, real, *facts);                                                 \
+  }                                                                                                                    \
+  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_32(const Op* op, Warp* rows, Warp* warp, const Op* real,        \
+                                                          AccessFacts* facts) {                                        \
+    return load<M, R, v, std::uint32_t>(op, rows, warp, real, *facts);                                                 \
+  }
+#define WARPLENS_STORE(m, M, r, R, v)                                                                                  \
+  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_64(const Op* op, Warp* rows, Warp* warp, const Op* real,       \
+                                                           AccessFacts* facts) {                                       \
+    return store<M, R, v, std::uint64_t>(op, rows, warp, real, *facts);                                                \
+  }                                                                                                                    \
+  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_32(const Op* op, Warp* rows, Warp* warp, const Op* real,       \
+                                                           AccessFacts* facts) {                                       \
+    return store<M, R, v, std::uint32_t>(op, rows, warp, real, *facts);                                                \
+  }
+#define WARPLENS_EACH(m, M, r, R)                                                                                      \
+  WARPLENS_ACCESS(m, M, r, R, 1) WARPLENS_ACCESS(m, M, r, R, 2) WARPLENS_ACCESS(m, M, r, R, 4)
+#define WARPLENS_EACH_STORE(m, M, r, R)                                                                                \
+  WARPLENS_STORE(m, M, r, R, 1) WARPLENS_STORE(m, M, r, R, 2) WARPLENS_STORE(m, M, r, R, 4)
+
+// clang-format off
+WARPLENS_EACH(u1, std::uint8_t, 1, std::uint8_t) WARPLENS_EACH(u1, std::uint8_t, 2, std::uint16_t)
+WARPLENS_EACH(u1, std::uint8_t, 4, std::uint32_t) WARPLENS_EACH(u1, std::uint8_t, 8, std::uint64_t)
+WARPLENS_EACH(s1, std::int8_t, 2, std::int16_t) WARPLENS_EACH(s1, std::int8_t, 4, std::int32_t)
+WARPLENS_EACH(s1, std::int8_t, 8, std::int64_t)
+WARPLENS_EACH(u2, std::uint16_t, 2, std::uint16_t) WARPLENS_EACH(u2, std::uint16_t, 4, std::uint32_t)
+WARPLENS_EACH(u2, std::uint16_t, 8, std::uint64_t) WARPLENS_EACH(s2, std::int16_t, 4, std::int32_t)
+WARPLENS_EACH(s2, std::int16_t, 8, std::int64_t)
+WARPLENS_EACH(u4, std::uint32_t, 4, std::uint32_t) WARPLENS_EACH(u4, std::uint32_t, 8, std::uint64_t)
+WARPLENS_EACH(s4, std::int32_t, 8, std::int64_t)
+WARPLENS_EACH(u8, std::uint64_t, 8, std::uint64_t)
+WARPLENS_EACH_STORE(u1, std::uint8_t, 1, std::uint8_t) WARPLENS_EACH_STORE(u1, std::uint8_t, 2, std::uint16_t)
+WARPLENS_EACH_STORE(u1, std::uint8_t, 4, std::uint32_t) WARPLENS_EACH_STORE(u1, std::uint8_t, 8, std::uint64_t)
+WARPLENS_EACH_STORE(u2, std::uint16_t, 2, std::uint16_t) WARPLENS_EACH_STORE(u2, std::uint16_t, 4, std::uint32_t)
+WARPLENS_EACH_STORE(u2, std::uint16_t, 8, std::uint64_t)
+WARPLENS_EACH_STORE(u4, std::uint32_t, 4, std::uint32_t) WARPLENS_EACH_STORE(u4, std::uint32_t, 8, std::uint64_t)
+WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
+    // clang-format on
+
+    // Whether compiled code cannot do what the launch needs: events one by one, or a watcher that the code does not
+    // know.
+    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched) {
+  return warp->told_each || warp->worker->watch.has_value() != watched || !warp->worker->compiled;
+}
+
+// A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.
+extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp->worker->launch.params.data(); }
+
+extern "C" [[gnu::used]] Handler original_of(Warp* warp, std::uint32_t op) {
+  return warp->cta->program.code->originals[op];
+}
+
+extern "C" [[gnu::used]] const Op* rejoin_of(Warp* warp) { return warp->paths->rejoin; }
+
+extern "C" [[gnu::used]] void count_block_of(Warp* warp, std::uint32_t block) { count(warp, block); }
+
+extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter, Mask mask) {
+  warp->worker->guarded[counter] += static_cast<unsigned>(__builtin_popcount(mask));
+}
+
+extern "C" [[gnu::used]] void count_branch_of(Warp* warp, std::uint32_t branch, Mask taken) {
+  Branch& last = warp->worker->branches[branch];
+  if (last.active == warp->active && last.taken == taken)
+    ++last.count;
+  else
+    warplens_tell_branch(warp, branch, taken);
+}
+
+} // namespace warplens::exec::WARPLENS_LEVEL

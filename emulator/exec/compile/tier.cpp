@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/compile/tier.hpp"
+
+#include "emulator/exec/compile/compiler.hpp"
+#include "emulator/exec/compile/support.hpp"
+#include "emulator/exec/decode/levels.hpp"
+
+#include <fmt/format.h>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace warplens::exec {
+
+namespace {
+
+constexpr const char* kLibrary = "libwarplens_compiler.so";
+
+// The folder of the file that contains this code: the program, or libwarplens.so.
+std::string own_folder() {
+  Dl_info info{};
+  static const int here = 0;
+  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string file = info.dli_fname;
+  const std::size_t end = file.rfind('/');
+  return end == std::string::npos ? std::string() : file.substr(0, end + 1);
+}
+
+std::vector<std::string> library_files() { return {own_folder() + kLibrary, own_folder() + "../lib/" + kLibrary}; }
+
+// Whether there is a library to open: opening it takes longer than a small launch.
+bool has_library() {
+  static const bool found = [] {
+    const std::vector<std::string> files = library_files();
+    return std::any_of(files.begin(), files.end(), [](const std::string& f) { return access(f.c_str(), R_OK) == 0; });
+  }();
+  return found;
+}
+
+struct Library {
+  CompileFunction compile = nullptr;
+  std::string problem;
+};
+
+const Library& library() {
+  static const Library& opened = *new Library([] {
+    Library l;
+    void* handle = nullptr;
+    for (const std::string& file : library_files())
+      if (handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) break;
+    if (handle == nullptr) {
+      l.problem = fmt::format("cannot open {}: {}", kLibrary, dlerror());
+      return l;
+    }
+    l.compile = reinterpret_cast<CompileFunction>(dlsym(handle, "warplens_compile"));
+    if (l.compile == nullptr) l.problem = fmt::format("{} has no function 'warplens_compile'", kLibrary);
+    return l;
+  }());
+  return opened;
+}
+
+const Meanings& meanings(const Level& level) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& all = *new std::map<const Level*, Meanings>;
+  const std::lock_guard lock(mutex);
+  const auto found = all.find(&level);
+  return found != all.end() ? found->second : all.emplace(&level, Meanings(level)).first->second;
+}
+
+const Level* level_of(const Program& program) {
+  for (const Level& level : levels())
+    if (level.name == program.level) return &level;
+  return nullptr;
+}
+
+// The opcodes of the instructions whose ops run in a way: "bar.sync 2, shfl.sync.bfly.b32 1"
+std::string opcodes(const Program& program, const CompileOutcome& outcome, CompileOutcome::How how) {
+  std::map<std::string_view, int> counts;
+  std::uint32_t last = ~0u;
+  for (std::size_t i = 0; i < outcome.how.size(); ++i) {
+    const std::uint32_t instruction = program.ops[i].instruction;
+    if (outcome.how[i] != how || instruction == last || instruction >= program.function->instructions.size()) continue;
+    last = instruction;
+    ++counts[program.function->instructions[instruction].opcode];
+  }
+  std::string text;
+  for (const auto& [opcode, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", opcode, count);
+  return text;
+}
+
+std::string explanation_of(const Program& program, const CompileOutcome& outcome, double milliseconds) {
+  using How = CompileOutcome::How;
+  const auto count = [&](How how) { return std::count(outcome.how.begin(), outcome.how.end(), how); };
+  std::string text = outcome.problem.empty() ? fmt::format("{} entries, {} bytes of code, {:.0f} ms\n",
+                                                           outcome.entries.size(), outcome.bytes, milliseconds)
+                                             : outcome.problem + "\n";
+  text += fmt::format("  operations: {} compiled, {} by their handlers, {} in the interpreter, {} not reached\n",
+                      count(How::compiled), count(How::handler), count(How::interpreter), count(How::never));
+  for (const auto& [how, name] :
+       {std::pair{How::handler, "by handlers"}, {How::interpreter, "interpreted"}, {How::never, "not reached"}})
+    if (const std::string list = opcodes(program, outcome, how); !list.empty())
+      text += fmt::format("  {}: {}\n", name, list);
+  return text;
+}
+
+std::mutex& explanations_mutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+std::vector<std::string>& explanations() {
+  static auto& list = *new std::vector<std::string>;
+  return list;
+}
+
+void explain(const Program& program, const std::string& text) {
+  const std::lock_guard lock(explanations_mutex());
+  explanations().push_back(fmt::format("{}{}: {}", program.function->name, program.watched ? ", analysed" : "", text));
+}
+
+void compile(const Program& program) {
+  KernelCode& code = *program.code;
+  if (!program.compilable) return explain(program, fmt::format("not compiled: {}\n", program.why_interpreted));
+  const Level* const level = level_of(program);
+  if (level == nullptr || library().compile == nullptr)
+    return explain(program, fmt::format("not compiled: {}\n", library().problem));
+  const auto start = std::chrono::steady_clock::now();
+  CompileRequest request;
+  request.program = &program;
+  request.level = program.level;
+  request.functions = support_functions();
+  for (const Op& op : program.ops) {
+    code.originals.push_back(op.run);
+    request.meanings.push_back(meanings(*level).of(op));
+  }
+  CompileOutcome outcome;
+  library().compile(request, outcome);
+  explain(program,
+          explanation_of(program, outcome,
+                         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()));
+  for (const CompileOutcome::Entry& entry : outcome.entries) {
+    code.entries.push_back(entry.op);
+    Handler& run = const_cast<Op&>(program.ops[entry.op]).run;
+    std::atomic_ref<Handler>(run).store(entry.run, std::memory_order_release);
+  }
+}
+
+void compile_once(const Program& program) {
+  std::call_once(program.code->once, [&] { compile(program); });
+}
+
+// A kernel is compiled when the interpreter has spent about as much time on it as the compiler takes.
+constexpr std::uint64_t kHot = 20'000'000;
+
+// Compiles hot kernels one after the other, in a thread of its own.
+class Background {
+public:
+  static Background& instance() {
+    static Background& it = *new Background;
+    return it;
+  }
+
+  void compile(std::shared_ptr<const Program> program) {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    waiting_.push_back(std::move(program));
+    if (!thread_.joinable()) {
+      // LLVM's data must not be destroyed while the thread uses it. What is registered last runs first.
+      library();
+      std::atexit([] { instance().stop(); });
+      thread_ = std::thread([this] { run(); });
+    }
+    changed_.notify_one();
+  }
+
+private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
+      if (stopped_) return;
+      const std::shared_ptr<const Program> program = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      compile_once(*program);
+      lock.lock();
+    }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<const Program>> waiting_;
+  std::thread thread_;
+  bool stopped_ = false;
+};
+
+} // namespace
+
+std::string explain_compiled() {
+  const std::lock_guard lock(explanations_mutex());
+  std::string text;
+  for (const std::string& one : explanations()) text += one;
+  return text;
+}
+
+bool compile_before(const Launch& launch) {
+  const Program& program = *launch.program;
+  const CompileMode mode = compile_mode();
+  // A tool shows what warps do in the order in which they run without compiled code.
+  if (mode == CompileMode::off || launch.tools.any() || launch.schedule_seed != 0) return false;
+  if (mode == CompileMode::always) compile_once(program);
+  if (!program.compilable) return false;
+  return mode == CompileMode::automatic ? has_library() : !program.code->entries.empty();
+}
+
+void count_steps(const Launch& launch, std::uint64_t steps) {
+  const Program& program = *launch.program;
+  if (compile_mode() != CompileMode::automatic) return;
+  KernelCode& code = *program.code;
+  if (code.steps.fetch_add(steps, std::memory_order_relaxed) + steps < kHot) return;
+  if (!code.asked.exchange(true)) Background::instance().compile(launch.program);
+}
+
+} // namespace warplens::exec

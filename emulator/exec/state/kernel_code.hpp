@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether kernels are compiled (exec/compile), and what a program keeps of its compiled code.
+#pragma once
+
+#include "emulator/exec/state/warp.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace warplens::exec {
+
+enum class CompileMode : std::uint8_t {
+  off,
+  automatic, ///< kernels that have run for long enough, in the background
+  always     ///< each kernel, before its first launch
+};
+
+/// "off", "auto" or "always".
+std::optional<CompileMode> parse_compile_mode(std::string_view word);
+
+/// The mode of this process: that of the environment variable until it is set. Off if it has no valid word.
+constexpr const char* kCompileVariable = "WARPLENS_COMPILE";
+CompileMode compile_mode();
+void set_compile_mode(CompileMode mode);
+
+/// The compiled code of a program. Its ops' handlers are replaced where compiled code begins.
+struct KernelCode {
+  std::once_flag once;
+  std::atomic<std::uint64_t> steps{0}; ///< warp instructions that launches of the kernel have run
+  std::atomic<bool> asked{false};      ///< the compiler has been asked for code
+  std::vector<Handler> originals;      ///< the handler of each op as it was decoded
+  std::vector<std::uint32_t> entries;  ///< ops where compiled code begins; empty: there is none
+};
+
+} // namespace warplens::exec

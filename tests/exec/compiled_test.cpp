@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled kernels do what interpreted ones do: memory, traps, events and counts are equal.
+#include "tests/exec/kernel_test.hpp"
+#include "tests/exec/recorder.hpp"
+
+#include "emulator/exec/compile/tier.hpp"
+#include "emulator/exec/state/kernel_code.hpp"
+
+#include <bit>
+#include <fstream>
+#include <sstream>
+
+namespace warplens::tests {
+namespace {
+
+struct Outcome {
+  std::string trap, told;
+  std::vector<std::vector<std::uint32_t>> buffers;
+};
+
+/// A kernel with buffers of words and other arguments, in one mode.
+struct Subject {
+  std::string ptx, kernel;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{32, 1, 1};
+  struct Argument {
+    std::size_t words = 0; ///< of a buffer
+    std::uint64_t value = 0;
+    std::size_t bytes = 4;
+  };
+  std::vector<Argument> arguments;
+
+  [[nodiscard]] Outcome run(exec::CompileMode mode, bool watched, const exec::Level* level) const {
+    exec::set_compile_mode(mode);
+    Emulated machine(ptx, "test.ptx");
+    Emulated::Request request;
+    request.kernel = kernel;
+    std::copy(grid.begin(), grid.end(), request.shape.grid);
+    std::copy(block.begin(), block.end(), request.shape.block);
+    request.level = level;
+    std::vector<std::pair<std::uint64_t, std::size_t>> buffers;
+    for (const Argument& a : arguments) {
+      if (a.words == 0) {
+        request.arguments.push_back({a.value, a.bytes});
+        continue;
+      }
+      std::vector<std::uint32_t> words(a.words);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        words[i] = std::bit_cast<std::uint32_t>(0.5f + 0.01f * float(i % 97));
+      buffers.emplace_back(machine.buffer(words), a.words);
+      request.arguments.push_back({buffers.back().first, 8});
+    }
+    Recorder recorder;
+    if (watched) request.watcher = &recorder;
+    Outcome outcome{machine.run(request), recorder.text, {}};
+    for (const auto& [address, words] : buffers) {
+      const auto* const p = reinterpret_cast<const std::uint32_t*>(address);
+      outcome.buffers.emplace_back(p, p + words);
+    }
+    exec::set_compile_mode(exec::CompileMode::off);
+    return outcome;
+  }
+
+  /// `compiles`: the test would prove nothing if there were no code.
+  void expect_same(bool compiles = true) const {
+    for (const exec::Level& level : exec::levels())
+      for (const bool watched : {false, true}) {
+        const Outcome interpreted = run(exec::CompileMode::off, watched, &level);
+        const Outcome compiled = run(exec::CompileMode::always, watched, &level);
+        EXPECT_EQ(compiled.trap, interpreted.trap) << kernel;
+        EXPECT_EQ(compiled.told, interpreted.told) << kernel << level.name;
+        EXPECT_TRUE(compiled.buffers == interpreted.buffers) << kernel << level.name << watched;
+        const std::string told = exec::explain_compiled();
+        const std::string last = told.substr(told.rfind("\n" + kernel, told.size()) + 1);
+        EXPECT_EQ(last.find(" entries, ") != std::string::npos, compiles && WARPLENS_HAS_COMPILER) << last;
+      }
+  }
+};
+
+std::string bench_kernel(const std::string& name) {
+  std::ifstream in(WARPLENS_SOURCE_DIR "/bench/kernels/" + name + ".ptx");
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Subject::Argument buffer(std::size_t words) { return {words, 0, 8}; }
+Subject::Argument integer(std::uint32_t value) { return {0, value, 4}; }
+Subject::Argument real(float value) { return {0, std::bit_cast<std::uint32_t>(value), 4}; }
+
+TEST(Compiled, BenchmarkKernels) {
+  const Subject subjects[] = {
+      {bench_kernel("fma_loop"),
+       "fma_loop",
+       {2, 1, 1},
+       {96, 1, 1},
+       {buffer(256), real(0.9f), real(0.1f), integer(7000)}},
+      {bench_kernel("vec_add"),
+       "vec_add",
+       {5, 1, 1},
+       {256, 1, 1},
+       {buffer(1100), buffer(1100), buffer(1100), integer(1100)}},
+      {bench_kernel("matmul_tiled"),
+       "matmul_tiled",
+       {3, 3, 1},
+       {16, 16, 1},
+       {buffer(2304), buffer(2304), buffer(2304), integer(48)}},
+      {bench_kernel("transpose_naive"),
+       "transpose_naive",
+       {4, 4, 1},
+       {16, 16, 1},
+       {buffer(4096), buffer(4096), integer(64), integer(60)}},
+      {bench_kernel("nbody_ulist"),
+       "nbody_ulist",
+       {2, 1, 1},
+       {128, 1, 1},
+       {buffer(1024), buffer(1024), buffer(256), integer(256)}},
+      {bench_kernel("scan_blelloch"), "scan_blelloch", {3, 1, 1}, {256, 1, 1}, {buffer(1536), buffer(1536), buffer(3)}},
+      {bench_kernel("gather"), "gather", {2, 1, 1}, {256, 1, 1}, {buffer(1024), buffer(1024), integer(1024)}},
+      {bench_kernel("scatter"), "scatter", {2, 1, 1}, {256, 1, 1}, {buffer(1024), integer(1024)}},
+      {bench_kernel("histogram"), "histogram", {2, 1, 1}, {256, 1, 1}, {buffer(256)}},
+  };
+  for (const Subject& subject : subjects) subject.expect_same();
+}
+
+Subject words(const std::string& body, std::uint32_t threads = 64, std::size_t count = 4096) {
+  return {kernel_of(body), "k", {2, 1, 1}, {threads, 1, 1}, {buffer(count)}};
+}
+
+TEST(Compiled, LoopsThatLanesLeaveAtDifferentTimes) {
+  words(
+      "mov.u32 %r10, 0; mov.u32 %r11, 0;\n"
+      "LOOP: add.u32 %r11, %r11, %r10; mad.lo.u32 %r11, %r11, 3, %r1; xor.b32 %r11, %r11, 77; shl.b32 %r12, %r11, 3;\n"
+      "add.u32 %r11, %r11, %r12; add.u32 %r10, %r10, 1; and.b32 %r13, %r1, 7; add.u32 %r13, %r13, 5;\n"
+      "setp.lt.u32 %p1, %r10, %r13; @%p1 bra LOOP; st.global.u32 [%rd2], %r11; ret;")
+      .expect_same();
+}
+
+TEST(Compiled, GuardsAndPartialWarps) {
+  for (const std::uint32_t threads : {1u, 20u, 48u, 64u})
+    words(
+        "and.b32 %r10, %r1, 3; setp.eq.u32 %p1, %r10, 0; setp.lt.u32 %p2, %r1, 40; mov.u32 %r11, 9; mov.u32 %r12, 5;\n"
+        "@%p1 add.u32 %r11, %r11, %r1; @!%p1 sub.u32 %r11, %r12, %r1; @%p2 setp.gt.u32 %p1, %r1, 10;\n"
+        "@%p1 ld.global.u32 %r12, [%rd2]; @!%p1 st.global.u32 [%rd2], %r11; selp.u32 %r13, %r11, %r12, %p1;\n"
+        "@%p2 st.global.u32 [%rd2+512], %r13; ret;",
+        threads)
+        .expect_same();
+}
+
+TEST(Compiled, TrapsNameTheLane) {
+  // One warp; lane 7 leaves the buffer in the third iteration.
+  Subject s = words("mov.u32 %r10, 0; setp.eq.u32 %p1, %r1, 7; selp.u32 %r11, 1048576, 4, %p1;\n"
+                    "LOOP: st.global.u32 [%rd2], %r10; add.u32 %r10, %r10, 1; setp.eq.u32 %p2, %r10, 3;\n"
+                    "@%p2 cvt.u64.u32 %rd10, %r11; @%p2 add.u64 %rd2, %rd2, %rd10; setp.lt.u32 %p3, %r10, 9;\n"
+                    "@%p3 bra LOOP; ret;",
+                    32);
+  s.grid = {1, 1, 1};
+  s.expect_same();
+  EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
+}
+
+} // namespace
+} // namespace warplens::tests
