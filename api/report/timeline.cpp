@@ -10,17 +10,17 @@ namespace warplens::api {
 
 namespace {
 
-using Kind = ProgramOperation::Kind;
+using OperationKind = ProgramOperation::Kind;
 using model::Unit;
 
-Unit unit_of(Kind kind) {
+Unit unit_of(OperationKind kind) {
   switch (kind) {
-  case Kind::launch:
-  case Kind::other: return Unit::multiprocessors;
-  case Kind::copy_to_device: return Unit::to_device;
-  case Kind::copy_to_host: return Unit::to_host;
-  case Kind::copy_on_device:
-  case Kind::fill: return Unit::memory;
+  case OperationKind::launch:
+  case OperationKind::other: return Unit::multiprocessors;
+  case OperationKind::copy_to_device: return Unit::to_device;
+  case OperationKind::copy_to_host: return Unit::to_host;
+  case OperationKind::copy_on_device:
+  case OperationKind::fill: return Unit::memory;
   default: return Unit::none;
   }
 }
@@ -32,10 +32,10 @@ double milliseconds_of(double bytes, double gb_s) { return bytes / gb_s * 1e-6; 
 std::optional<double> time_of_bytes(const model::Device& device, const ProgramOperation& operation) {
   const auto bytes = static_cast<double>(operation.bytes);
   switch (operation.kind) {
-  case Kind::copy_on_device: return milliseconds_of(2 * bytes, device.bandwidth_gb_s);
-  case Kind::fill: return milliseconds_of(bytes, device.bandwidth_gb_s);
-  case Kind::copy_to_device:
-  case Kind::copy_to_host:
+  case OperationKind::copy_on_device: return milliseconds_of(2 * bytes, device.bandwidth_gb_s);
+  case OperationKind::fill: return milliseconds_of(bytes, device.bandwidth_gb_s);
+  case OperationKind::copy_to_device:
+  case OperationKind::copy_to_host:
     if (!device.host_link_gb_s) return std::nullopt;
     return milliseconds_of(bytes, *device.host_link_gb_s);
   default: return 0;
@@ -53,7 +53,7 @@ double share_of(const LaunchReport& report, const model::Device& device) {
 /// Adds the predictions of the launches of an operation.
 void add_launches(TimelineEntry& entry, model::Task& task, std::span<const LaunchReport> launches,
                   const model::Device& device) {
-  entry.known = !entry.launches.empty() || entry.kind == Kind::other;
+  entry.known = !entry.launches.empty() || entry.kind == OperationKind::other;
   task.share = 0;
   for (const std::size_t i : entry.launches) {
     const model::Prediction* const best = model::trusted(launches[i].predictions);
@@ -79,7 +79,7 @@ void set_times(Timeline& timeline, const model::Device& device, std::span<const 
     entry.bytes = operation.bytes;
     tasks[i].after = operation.after;
     tasks[i].unit = model::unit_on(device, unit_of(operation.kind));
-    if (operation.kind == Kind::launch || operation.kind == Kind::other) {
+    if (operation.kind == OperationKind::launch || operation.kind == OperationKind::other) {
       add_launches(entry, tasks[i], launches, device);
     } else {
       const std::optional<double> time = time_of_bytes(device, operation);
@@ -98,7 +98,7 @@ void set_times(Timeline& timeline, const model::Device& device, std::span<const 
 
 } // namespace
 
-std::string_view to_string(Kind kind) {
+std::string_view to_string(OperationKind kind) {
   constexpr std::string_view kNames[] = {"launch", "copy to device", "copy to host", "copy on device",
                                          "fill",   "host function",  "other"};
   return kNames[static_cast<std::size_t>(kind)];

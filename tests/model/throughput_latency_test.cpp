@@ -82,7 +82,7 @@ TEST(ThroughputLatency, ConversionsRunOnTheUnitsOfSpecialFunctions) {
   KernelStatistics s = statistics();
   s.by_class[static_cast<std::size_t>(IssueClass::double_precision)] = 8;
   s.wide_conversions = 3;
-  const ThroughputLatencyParameters& t = *device().throughput_latency;
+  const ThroughputLatencyParameters t = *device().throughput_latency;
   EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 3 / t.special_functions);
   s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 4;
   EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 7 / t.special_functions);
@@ -98,7 +98,7 @@ TEST(ThroughputLatency, AtomicsOnOneAddressFollowEachOther) {
   s.half_line_updates = 67584;
   s.word_float_updates = 0;
   s.kilobyte_updates = 67584;
-  const ThroughputLatencyParameters& t = *device().throughput_latency;
+  const ThroughputLatencyParameters t = *device().throughput_latency;
   const Prediction p = predicted(s);
   EXPECT_DOUBLE_EQ(*p.term("atomics"), 67584 * *t.atomic_half_line);
   EXPECT_EQ(p.bound, "contended atomics");
