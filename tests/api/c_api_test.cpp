@@ -157,7 +157,9 @@ TEST(CApi, InitcheckReportsUninitializedSharedMemory) {
     EXPECT_NE(messages.find("Uninitialized __shared__ memory read of size 4 bytes"), messages.npos) << messages;
     EXPECT_NE(messages.find("all: threads 0-3 of block 0"), messages.npos) << messages;
     EXPECT_EQ(messages.find("__global__"), messages.npos) << messages;
-    if (std::string(tools) == "initcheck") EXPECT_EQ(API(warplens_report_error_count)(report), 4u);
+    if (std::string(tools) == "initcheck") {
+      EXPECT_EQ(API(warplens_report_error_count)(report), 4u);
+    }
     API(warplens_report_destroy)(report);
   }
   API(warplens_module_destroy)(module);
