@@ -162,6 +162,7 @@ constexpr Variable kVariables[] = {
     {environment::kLaunchSkip, "exec skips this many launches"},
     {environment::kLaunchCount, "exec analyses only this many launches"},
     {environment::kStrict, "1: accesses past the end of an allocation are faults"},
+    {environment::kCompile, "which kernels are compiled to machine code: off, auto or always"},
     {environment::kPtxRun, "abort: a failure of ptx_run() ends the process"},
     {environment::kLimits, "limits for input: NAME=NUMBER,…"},
     {environment::kProcess, "the process that writes the JSON report; exec sets it"},
