@@ -110,8 +110,8 @@ Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& 
   std::deque<std::future<Expected<Block>>> blocks;
   for (std::size_t next = 0; next < launch.blocks.size() || !blocks.empty();) {
     while (next < launch.blocks.size() && blocks.size() < ahead)
-      blocks.push_back(std::async(
-          std::launch::async, [&reader, &limits, &row = launch.blocks[next++]] { return reader.read(row, limits); }));
+      blocks.push_back( // in get() if no thread can be created
+          std::async([&reader, &limits, &row = launch.blocks[next++]] { return reader.read(row, limits); }));
     const Expected<Block> block = blocks.front().get();
     blocks.pop_front();
     if (!block) return failure(block.error());

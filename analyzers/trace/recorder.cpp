@@ -68,7 +68,10 @@ private:
   }
   void write() {
     if (pending_.valid()) pending_.get();
-    pending_ = std::async(std::launch::async, [this, block = builder_.take()] { recorder_.write(block); });
+    // Without `launch::async`, get() writes if no thread can be created. The task is copied, because std::async()
+    // would move from it before it tries.
+    const auto task = [this, block = std::make_shared<const Block>(builder_.take())] { recorder_.write(*block); };
+    pending_ = std::async(task);
   }
 
   Recorder& recorder_;

@@ -167,14 +167,13 @@ void Stream::execute(Item& item) {
 
 void Stream::enqueue(Item item) {
   const std::lock_guard lock(mutex_);
+  if (!thread_started_) { // first: if there can be no thread, nothing is queued
+    std::thread([self = shared_from_this()] { self->work(); }).detach();
+    thread_started_ = true;
+  }
   queue_.push_back(std::move(item));
   queued_.fetch_add(1, std::memory_order_release);
-  if (!thread_started_) {
-    thread_started_ = true;
-    std::thread([self = shared_from_this()] { self->work(); }).detach();
-  } else {
-    wake_.notify_one();
-  }
+  wake_.notify_one();
 }
 
 std::optional<Stream::Item> Stream::next() {
