@@ -88,7 +88,7 @@ std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std:
 namespace {
 
 // A lane's distance from lane 0 in a regular access; strides may be long enough to run around the address space.
-std::uint64_t distance(const Addresses& a, int lane) {
+std::uint64_t distance(const Sequences& a, int lane) {
   const auto lanes = static_cast<std::uint64_t>(lane % 16);
   if (lane < 16) return lanes * static_cast<std::uint64_t>(a.stride[0]);
   return static_cast<std::uint64_t>(a.half) + lanes * static_cast<std::uint64_t>(a.stride[1]);
@@ -96,34 +96,30 @@ std::uint64_t distance(const Addresses& a, int lane) {
 
 } // namespace
 
-void expand(Addresses& a, bool address32) {
-  if (!a.regular) return;
-  const std::uint64_t wrap = address32 ? 0xffff'ffffu : ~std::uint64_t{0};
-  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = (a.base + distance(a, i)) & wrap;
-}
-
 // Reports an access within one space to the watcher.
-static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Addresses& a) {
+static void observe(Warp* warp, const MemorySite& site, isa::Space space, Mask mask, const Sequences& a,
+                    const std::uint64_t* lanes) {
   if (!warp->worker->watch) return;
   if (a.regular) {
     warp->worker->watch->regular(*warp, site, space, mask, a.base, a.stride, a.half);
     return;
   }
-  const std::uint64_t first = a.lane[__builtin_ctz(mask)];
+  const std::uint64_t first = lanes[__builtin_ctz(mask)];
   std::int64_t offsets[kWarpSize]{};
   for (int i = 0; i < kWarpSize; ++i)
-    if ((mask >> i & 1) != 0) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
+    if ((mask >> i & 1) != 0) offsets[i] = static_cast<std::int64_t>(lanes[i] - first);
   warp->worker->watch->irregular(*warp, site, space, mask, first, offsets);
 }
 
-bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Sequences a, HostAccess& host) {
   const MemorySite& site = *op->site;
-  expand(a, site.address32);
+  std::uint64_t lanes[kWarpSize];
+  for (int lane = 0; lane < kWarpSize; ++lane) lanes[lane] = address_in(op, warp, lane);
   host.regular = false;
   Mask in_space[4]{}; // global, shared, local, param
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
-    const Located where = locate(site, a.lane[lane]);
+    const Located where = locate(site, lanes[lane]);
     if ((where.offset & (site.lane_bytes - 1u)) != 0) {
       Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
       trap.kind = Trap::Kind::misaligned;
@@ -140,7 +136,7 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
       continue;
     }
     host.lane[lane] = reinterpret_cast<std::uint64_t>(p);
-    a.lane[lane] = where.offset;
+    lanes[lane] = where.offset;
     const int slot = where.space == isa::Space::shared  ? 1
                      : where.space == isa::Space::local ? 2
                      : where.space == isa::Space::param ? 3
@@ -154,10 +150,10 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAcces
   for (int s = 0; s < 4; ++s) {
     if (in_space[s] == 0) continue;
     const int first = __builtin_ctz(in_space[s]);
-    a.base = a.lane[first] - distance(a, first);
+    a.base = lanes[first] - distance(a, first);
     a.regular = a.regular && in_space[s] == mask;
     const bool constant = s == 0 && site.space == isa::Space::constant;
-    observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a);
+    observe(warp, site, constant ? isa::Space::constant : spaces[s], in_space[s], a, lanes);
   }
   return true;
 }

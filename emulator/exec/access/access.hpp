@@ -11,14 +11,13 @@
 
 namespace warplens::exec {
 
-/// The addresses of a warp access. In two-dimensional blocks of 16 columns, each half-warp is a separate sequence, so
-/// each half has its own stride. If the strides agree, the whole warp is one sequence.
-struct Addresses {
-  std::uint64_t lane[kWarpSize]; ///< filled only if `regular` is false or on request
-  std::uint64_t base = 0;        ///< of lane 0, extrapolated if it is inactive
-  std::int64_t stride[2]{};      ///< of lanes 0 to 15 and of lanes 16 to 31
-  std::int64_t half = 0;         ///< lane 16's distance from lane 0
-  bool regular = true;           ///< base and strides describe all addresses
+/// The addresses of a warp access, if they are regular. In two-dimensional blocks of 16 columns, each half-warp is a
+/// separate sequence, so each half has its own stride. If the strides agree, the whole warp is one sequence.
+struct Sequences {
+  std::uint64_t base = 0;   ///< of lane 0, extrapolated if it is inactive
+  std::int64_t stride[2]{}; ///< of lanes 0 to 15 and of lanes 16 to 31
+  std::int64_t half = 0;    ///< lane 16's distance from lane 0
+  bool regular = true;      ///< base and strides describe all addresses
 };
 
 /// Host addresses of an access that passed its checks.
@@ -42,13 +41,11 @@ struct Located {
 };
 Located locate(const MemorySite& site, std::uint64_t address);
 
-/// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap.
-bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host);
+/// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap. `a` is passed by value,
+/// so that it stays in registers where this is not called.
+bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Sequences a, HostAccess& host);
 /// Host address of one lane's bytes, outside any instruction; nullptr if the lane may not access them.
 std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane);
-/// Fills `lane` from base and stride.
-void expand(Addresses& a, bool address32);
-
 /// For instructions that handle lanes separately: the address in one lane of an op's address row, …
 std::uint64_t address_in(const Op* op, Warp* warp, int lane);
 /// … and the memory there. `bytes` is nullptr where none were asked for and there are none.
@@ -70,22 +67,29 @@ namespace WARPLENS_LEVEL {
 template <class A> inline bool two_sequences(const A* values, A first, A second) {
   constexpr int kWide = kVectorBytes / sizeof(A), kParts = kWarpSize / kWide;
   using Part = Vector<A, kWide>;
-  Part part[kParts], differing{}, inner = Part{} + static_cast<A>(-1);
-  std::memcpy(part, values, sizeof part);
+  const auto part = [values](int i) {
+    Part lanes;
+    std::memcpy(&lanes, values + i * kWide, sizeof lanes);
+    return lanes;
+  };
+  Part differing{}, inner = Part{} + static_cast<A>(-1), here = part(0);
   inner[kWide - 1] = 0; // the last lane of a half has no successor there
   for (int i = 0; i < kParts; ++i) {
     const bool ends_half = (i + 1) % (kParts / 2) == 0;
-    const Part next = successors(part[i], part[ends_half ? i : i + 1], std::make_index_sequence<kWide>{});
-    const Part wrong = (next - part[i]) ^ (i < kParts / 2 ? first : second);
+    const Part following = i + 1 < kParts ? part(i + 1) : here;
+    const Part wrong =
+        (successors(here, following, std::make_index_sequence<kWide>{}) - here) ^ (i < kParts / 2 ? first : second);
     differing |= ends_half ? wrong & inner : wrong;
+    here = following;
   }
   return !any_bit(differing);
 }
 
-// Classifies the addresses of a full warp. Returns false if they are irregular.
-template <class A> inline bool classify_full(const A* values, std::int64_t offset, Addresses& a) {
+// Of a full warp.
+template <class A> inline Sequences sequences_of_all(const A* values, std::int64_t offset) {
   using Signed = std::make_signed_t<A>;
   const A first = values[1] - values[0], second = values[17] - values[16], half = values[16] - values[0];
+  Sequences a;
   a.base = static_cast<A>(values[0] + static_cast<A>(offset));
   a.stride[0] = static_cast<Signed>(first);
   a.stride[1] = static_cast<Signed>(second);
@@ -93,11 +97,12 @@ template <class A> inline bool classify_full(const A* values, std::int64_t offse
   // One sequence, also where 16 strides exceed an address.
   if (first == second && half == static_cast<A>(16 * first))
     a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
-  return two_sequences(values, first, second);
+  a.regular = two_sequences(values, first, second);
+  return a;
 }
 
-// Classifies the addresses of some lanes, as one sequence. Returns false if they are irregular.
-template <class A> inline bool classify_some(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
+// Of some lanes, as one sequence. Not inlined: it needs so many registers that full warps would pay for saving them.
+template <class A> [[gnu::noinline]] Sequences sequence_of_some(const A* values, std::int64_t offset, Mask mask) {
   using Signed = std::make_signed_t<A>;
   const int first = __builtin_ctz(mask);
   const Mask rest = mask & (mask - 1);
@@ -117,18 +122,17 @@ template <class A> inline bool classify_some(const A* values, std::int64_t offse
       bits |= (values[i] ^ place) & (A{0} - static_cast<A>(mask >> i & 1));
     return bits;
   };
-  const A difference = stride == 0 ? differing(base, 0) : differing(base, stride);
+  Sequences a;
   a.base = static_cast<A>(base + static_cast<A>(offset));
   a.stride[0] = a.stride[1] = static_cast<Signed>(stride);
   a.half = static_cast<std::int64_t>(std::uint64_t{16} * static_cast<std::uint64_t>(a.stride[0]));
-  return difference == 0;
+  a.regular = (stride == 0 ? differing(base, 0) : differing(base, stride)) == 0;
+  return a;
 }
 
 // Whether the active lanes' addresses form an arithmetic sequence, or one in each half of a full warp.
-template <class A> inline void classify(const A* values, std::int64_t offset, Mask mask, Addresses& a) {
-  a.regular = mask == kFullMask ? classify_full(values, offset, a) : classify_some(values, offset, mask, a);
-  if (a.regular) return;
-  for (int i = 0; i < kWarpSize; ++i) a.lane[i] = static_cast<A>(values[i] + static_cast<A>(offset));
+template <class A> inline Sequences classify(const A* values, std::int64_t offset, Mask mask) {
+  return mask == kFullMask ? sequences_of_all(values, offset) : sequence_of_some(values, offset, mask);
 }
 
 // The lowest address and the end of a regular access. If low is not below high, the access exceeds the end of the
@@ -136,7 +140,7 @@ template <class A> inline void classify(const A* values, std::int64_t offset, Ma
 struct AddressSpan {
   std::uint64_t low, high;
 };
-inline AddressSpan extent(const Addresses& a, Mask mask, unsigned lane_bytes) {
+inline AddressSpan extent(const Sequences& a, Mask mask, unsigned lane_bytes) {
   constexpr std::uint64_t kLong = std::uint64_t{1} << 58; // 31 times as much is still a signed number
   const auto is_long = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride) + kLong > 2 * kLong; };
   if (is_long(a.stride[0]) || is_long(a.stride[1])) return {1, 0};
@@ -212,27 +216,39 @@ inline bool holds_lanes(const Place& place, Warp* warp, const MemorySite& site, 
   return holds(place, warp, site, low, high + site.lane_bytes);
 }
 
+// The addresses of all lanes, also of inactive ones.
+inline void addresses_of(const Op* op, Warp* warp, std::uint64_t* lanes) {
+  const auto fill = [&]<class A>(const A* values) {
+    for (int i = 0; i < kWarpSize; ++i) lanes[i] = static_cast<A>(values[i] + static_cast<A>(op->imm));
+  };
+  if (op->site->address32)
+    fill(row<std::uint32_t>(warp, op->src[0]));
+  else
+    fill(row<std::uint64_t>(warp, op->src[0]));
+}
+
 // Irregular accesses within one region.
-[[gnu::noinline]] inline bool resolve_irregular(const Op* op, Warp* warp, Mask mask, Addresses& a, HostAccess& host) {
+[[gnu::noinline]] inline bool resolve_irregular(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   const MemorySite& site = *op->site;
-  const std::uint64_t first = a.lane[__builtin_ctz(mask)];
+  std::uint64_t lanes[kWarpSize];
+  addresses_of(op, warp, lanes);
+  const std::uint64_t first = lanes[__builtin_ctz(mask)];
   const Place place = place_of(warp, site, first);
   const std::uint64_t last = place.end - site.lane_bytes; // the last address at which a lane's bytes may begin
   std::uint64_t outside = last - place.begin, bits = 0;
   for (int i = 0; i < kWarpSize; ++i) {
-    const std::uint64_t address = (mask >> i & 1) != 0 ? a.lane[i] : first;
-    a.lane[i] = address;
+    const std::uint64_t address = (mask >> i & 1) != 0 ? lanes[i] : first;
+    lanes[i] = address;
     host.lane[i] = place.host(address) + static_cast<unsigned>(i) * place.stride;
     outside |= (address - place.begin) | (last - address); // a negative difference sets the sign bit
     bits |= address;
   }
   host.regular = false;
-  if ((bits & (site.lane_bytes - 1u)) != 0) return resolve_slowly(op, warp, mask, a, host);
-  if (static_cast<std::int64_t>(outside) < 0 && !holds_lanes(place, warp, site, a.lane))
-    return resolve_slowly(op, warp, mask, a, host);
+  const bool inside = static_cast<std::int64_t>(outside) >= 0 || holds_lanes(place, warp, site, lanes);
+  if ((bits & (site.lane_bytes - 1u)) != 0 || !inside) return resolve_slowly(op, warp, mask, {.regular = false}, host);
   if (warp->worker->watch) [[unlikely]] { // keeps the path without a watcher straight
     std::int64_t offsets[kWarpSize];
-    for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(a.lane[i] - first);
+    for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(lanes[i] - first);
     warp->worker->watch->irregular(*warp, site, place.space, mask, first - place.window, offsets);
   }
   return true;
@@ -258,12 +274,9 @@ inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
 // Handles accesses within one region. All others, and every trap, are in access.cpp.
 inline bool resolve(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   const MemorySite& site = *op->site;
-  Addresses a;
-  if (site.address32)
-    classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask, a);
-  else
-    classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask, a);
-  if (!a.regular) return resolve_irregular(op, warp, mask, a, host);
+  const Sequences a = site.address32 ? classify(row<std::uint32_t>(warp, op->src[0]), op->imm, mask)
+                                     : classify(row<std::uint64_t>(warp, op->src[0]), op->imm, mask);
+  if (!a.regular) return resolve_irregular(op, warp, mask, host);
   const std::uint64_t misaligned =
       (a.base | static_cast<std::uint64_t>(a.stride[0] | a.stride[1] | a.half)) & (site.lane_bytes - 1u);
   if (misaligned != 0) return resolve_slowly(op, warp, mask, a, host);

@@ -67,8 +67,9 @@ inline void gather(R* d, Place place, std::integer_sequence<int, I...>) {
 template <class R>
 constexpr int kGathered = sizeof(R) < 4 ? 8 : 16 / static_cast<int>(std::min<std::size_t>(sizeof(R), 8));
 
-// Half a warp from arbitrary addresses.
-template <class M, class R> inline void gather_half(R* d, const std::byte* p, std::int64_t stride) {
+// Half a warp with any stride. Not inlined: otherwise, the compiler computes the addresses also for loads that do not
+// need them.
+template <class M, class R> [[gnu::noinline]] void gather_half(R* d, const std::byte* p, std::int64_t stride) {
   constexpr int kCount = kGathered<R>;
   for (int i = 0; i < kHalf; i += kCount, p += kCount * stride)
     gather<M>(
@@ -185,7 +186,12 @@ template <class M, class R> const Op* load_param(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const R value = static_cast<R>(read<M>(warp->worker->launch.params.data() + op->imm));
   R* const d = row<R>(warp, op->dst[0]);
-  for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? value : d[i];
+  if (mask == kFullMask) {
+    fill_half(d, value);
+    fill_half(d + kHalf, value);
+  } else {
+    for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? value : d[i];
+  }
   return op + 1;
 }
 

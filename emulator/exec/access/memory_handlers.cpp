@@ -28,34 +28,12 @@ inline void spread(HostAccess& host, Mask mask) {
   for (int i = 0; i < kWarpSize; ++i) host.lane[i] = (mask >> i & 1) != 0 ? host.lane[i] : safe;
 }
 
-template <class M, class R, int V> const Op* load(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (few(mask)) {
-    if (mask == 0) return op + 1;
-    const int lane = __builtin_ctz(mask);
-    if (const std::byte* const p = reach_only(op, warp, mask, lane)) {
-      for (int e = 0; e < V; ++e) row<R>(warp, loaded<V>(op, e))[lane] = static_cast<R>(read<M>(p + e * sizeof(M)));
-      return op + 1;
-    }
-  }
-  HostAccess host;
-  if (!resolve(op, warp, mask, host)) return nullptr;
-  if constexpr (kTransposed<M, R, V>) {
-    if (mask == kFullMask && host.regular && host.stride[0] == 16 && host.stride[1] == 16) {
-      load_transposed<M, R, V>(op, warp, 0, host.base);
-      load_transposed<M, R, V>(op, warp, kHalf, host.base + host.half);
-      return op + 1;
-    }
-  }
-  if (mask == kFullMask && host.regular) {
-    for (int e = 0; e < V; ++e) {
-      R* const d = row<R>(warp, loaded<V>(op, e));
-      const std::byte* const p = host.base + e * sizeof(M);
-      load_half<M, R, V>(d, p, host.stride[0]);
-      load_half<M, R, V>(d + kHalf, p + host.half, host.stride[1]);
-    }
-    return op + 1;
-  }
+// A handler is short functions that end with a call of the next one: what only rare accesses need, such as aligned
+// buffers, would cost the others a larger frame.
+
+// Some lanes, or addresses of any kind.
+template <class M, class R, int V>
+[[gnu::noinline]] const Op* load_lanes(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   if (host.regular) spread(host, mask);
   for (int e = 0; e < V; ++e) {
     R* const d = row<R>(warp, loaded<V>(op, e));
@@ -65,35 +43,49 @@ template <class M, class R, int V> const Op* load(const Op* op, Warp* warp) {
       gather<M>((mask == kFullMask ? d : fresh) + i,
                 [&](int k) { return reinterpret_cast<const std::byte*>(host.lane[i + k]) + e * sizeof(M); },
                 std::make_integer_sequence<int, kCount>{});
-    if (mask == kFullMask) continue;
-    for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? fresh[i] : d[i];
+    if (mask != kFullMask) copy_some(d, fresh, mask);
   }
   return op + 1;
 }
 
-template <class M, class R, int V> const Op* store(const Op* op, Warp* warp) {
-  const Mask mask = acting(op, warp);
-  if (few(mask)) {
-    if (mask == 0) return op + 1;
-    const int lane = __builtin_ctz(mask);
-    if (std::byte* const p = reach_only(op, warp, mask, lane)) {
-      for (int e = 0; e < V; ++e) write(p + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[lane]));
+template <class M, class R, int V> [[gnu::noinline]] const Op* load_warp(const Op* op, Warp* warp, Mask mask) {
+  HostAccess host;
+  if (!resolve(op, warp, mask, host)) return nullptr;
+  if (mask != kFullMask || !host.regular) return load_lanes<M, R, V>(op, warp, mask, host);
+  if constexpr (kTransposed<M, R, V>) {
+    if (host.stride[0] == 16 && host.stride[1] == 16) {
+      load_transposed<M, R, V>(op, warp, 0, host.base);
+      load_transposed<M, R, V>(op, warp, kHalf, host.base + host.half);
       return op + 1;
     }
   }
-  HostAccess host;
-  if (!resolve(op, warp, mask, host)) return nullptr;
+  for (int e = 0; e < V; ++e) {
+    R* const d = row<R>(warp, loaded<V>(op, e));
+    const std::byte* const p = host.base + e * sizeof(M);
+    load_half<M, R, V>(d, p, host.stride[0]);
+    load_half<M, R, V>(d + kHalf, p + host.half, host.stride[1]);
+  }
+  return op + 1;
+}
+
+template <class M, class R, int V> [[gnu::noinline]] const Op* load_lane(const Op* op, Warp* warp, Mask mask) {
+  if (mask == 0) return op + 1;
+  const int lane = __builtin_ctz(mask);
+  const std::byte* const p = reach_only(op, warp, mask, lane);
+  if (p == nullptr) return load_warp<M, R, V>(op, warp, mask);
+  for (int e = 0; e < V; ++e) row<R>(warp, loaded<V>(op, e))[lane] = static_cast<R>(read<M>(p + e * sizeof(M)));
+  return op + 1;
+}
+
+template <class M, class R, int V> const Op* load(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  return few(mask) ? load_lane<M, R, V>(op, warp, mask) : load_warp<M, R, V>(op, warp, mask);
+}
+
+// Lanes that may overlap, some lanes, or addresses of any kind.
+template <class M, class R, int V>
+[[gnu::noinline]] const Op* store_lanes(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   constexpr int kBytes = V * sizeof(M);
-  if (mask == kFullMask && host.regular && host.stride[0] == kBytes && host.stride[1] == kBytes) {
-    store_sequences<M, R, V>(op, warp, host.base, host.half);
-    return op + 1;
-  }
-  const bool apart = host.stride[0] == host.stride[1] && host.half == kHalf * host.stride[0] &&
-                     (host.stride[0] >= kBytes || host.stride[0] <= -kBytes); // no two lanes overlap
-  if (mask == kFullMask && host.regular && apart) {
-    store_apart<M, R, V>(op, warp, host);
-    return op + 1;
-  }
   if (mask == kFullMask) {
     if (host.regular) spread(host, mask);
     for (int e = 0; e < V; ++e) {
@@ -107,6 +99,36 @@ template <class M, class R, int V> const Op* store(const Op* op, Warp* warp) {
     for (int e = 0; e < V; ++e) write(host.at(i) + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[i]));
   });
   return op + 1;
+}
+
+template <class M, class R, int V> [[gnu::noinline]] const Op* store_warp(const Op* op, Warp* warp, Mask mask) {
+  HostAccess host;
+  if (!resolve(op, warp, mask, host)) return nullptr;
+  constexpr int kBytes = V * sizeof(M);
+  if (mask != kFullMask || !host.regular) return store_lanes<M, R, V>(op, warp, mask, host);
+  if (host.stride[0] == kBytes && host.stride[1] == kBytes) {
+    store_sequences<M, R, V>(op, warp, host.base, host.half);
+    return op + 1;
+  }
+  const bool apart = host.stride[0] == host.stride[1] && host.half == kHalf * host.stride[0] &&
+                     (host.stride[0] >= kBytes || host.stride[0] <= -kBytes); // no two lanes overlap
+  if (!apart) return store_lanes<M, R, V>(op, warp, mask, host);
+  store_apart<M, R, V>(op, warp, host);
+  return op + 1;
+}
+
+template <class M, class R, int V> [[gnu::noinline]] const Op* store_lane(const Op* op, Warp* warp, Mask mask) {
+  if (mask == 0) return op + 1;
+  const int lane = __builtin_ctz(mask);
+  std::byte* const p = reach_only(op, warp, mask, lane);
+  if (p == nullptr) return store_warp<M, R, V>(op, warp, mask);
+  for (int e = 0; e < V; ++e) write(p + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[lane]));
+  return op + 1;
+}
+
+template <class M, class R, int V> const Op* store(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  return few(mask) ? store_lane<M, R, V>(op, warp, mask) : store_warp<M, R, V>(op, warp, mask);
 }
 
 // The move of 16 aligned bytes between a register and memory. Processors with AVX move them at once (Intel's manual,

@@ -309,17 +309,20 @@ std::uint64_t Cta::memory_digest() const {
 }
 
 // Not inlined: next_ready() runs for each turn of a warp, and in the usual order needs few registers.
-[[gnu::noinline]] static std::uint32_t in_other_order(std::uint32_t place, std::uint32_t warps, std::uint64_t seed) {
-  return static_cast<std::uint32_t>(scheduled(place, warps, seed));
-}
-
-Warp* Cta::next_ready(std::uint32_t& from) {
-  const std::uint64_t seed = worker.launch.schedule_seed;
+[[gnu::noinline]] Warp* Cta::next_ready_by_seed(std::uint32_t& from) {
   while (from < warp_count_) {
-    const std::uint32_t place = from++;
-    Warp& w = warp(seed == 0 ? place : in_other_order(place, warp_count_, seed));
+    Warp& w = warp(static_cast<std::uint32_t>(scheduled(from++, warp_count_, worker.launch.schedule_seed)));
     if (w.state == WarpState::ready) return &w;
   }
+  return nullptr;
+}
+
+// Inlined in both places, because short turns end often.
+[[gnu::always_inline]] inline Warp* Cta::next_ready(std::uint32_t& from) {
+  if (worker.launch.schedule_seed != 0) [[unlikely]]
+    return next_ready_by_seed(from);
+  for (; from < warp_count_; ++from)
+    if (warp(from).state == WarpState::ready) return &warp(from++);
   return nullptr;
 }
 

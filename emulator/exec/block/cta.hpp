@@ -74,6 +74,7 @@ private:
   std::int64_t end_turn(Warp& warp);
   void turn_is_over(Warp& warp);
   Warp* next_ready(std::uint32_t& from);
+  Warp* next_ready_by_seed(std::uint32_t& from);
 
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;

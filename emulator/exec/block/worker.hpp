@@ -28,7 +28,8 @@ public:
       tell_others(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
     if (site.observed_bytes == 0 || shard_ == nullptr) return;
     base += static_cast<std::uint64_t>(site.observed_offset);
-    if (warp.told_spaces >> static_cast<unsigned>(space) & 1) [[unlikely]] {
+    // Compared with 0 first: g++ keeps `space` as a byte, and would load four bytes for the shift, which stalls.
+    if (warp.told_spaces != 0 && (warp.told_spaces >> static_cast<unsigned>(space) & 1) != 0) [[unlikely]] {
       tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
       if (!wanted_.together) return;
     }

@@ -12,9 +12,11 @@
 #pragma once
 
 #include "emulator/base/loops.hpp"
+#include "emulator/exec/access/vectors.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/isa/operands.hpp"
 
+#include "emulator/isa/semantics/floating.hpp"
 #include "emulator/isa/semantics/lane.hpp"
 
 #include <array>
@@ -52,13 +54,14 @@ template <> struct Source<bool> {
   bool operator[](int lane) const { return words[lane] != 0; }
 };
 
-// The bits of 32 truth values. With per-lane shifts, the compiler builds the mask itself; otherwise a multiplication
-// gathers eight bytes at a time.
+// The bits of 32 truth values. Without an instruction for this, a multiplication gathers eight bytes at a time.
 template <class Truth> inline Mask gather_bits(Truth truth) {
-  Mask mask = 0;
 #if defined(__AVX2__)
-  for (int i = 0; i < kWarpSize; ++i) mask |= truth(i) ? Mask{1} << i : 0;
+  alignas(kVectorBytes) std::uint32_t words[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) words[i] = truth(i) ? ~0u : 0;
+  return sign_bits(words);
 #else
+  Mask mask = 0;
   std::uint8_t bytes[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) bytes[i] = truth(i) ? 1 : 0;
   for (int i = 0; i < kWarpSize; i += 8) {
@@ -66,8 +69,8 @@ template <class Truth> inline Mask gather_bits(Truth truth) {
     std::memcpy(&eight, bytes + i, sizeof eight);
     mask |= static_cast<Mask>(eight * 0x0102040810204080u >> 56) << i;
   }
-#endif
   return mask;
+#endif
 }
 
 inline void write_predicate(Warp* warp, std::uint32_t offset, Mask mask, Mask values) {
@@ -171,6 +174,12 @@ const Op* run_predicates(const Op* op, Warp* warp, Mask mask, Result (*)(A...), 
   return op + 1;
 }
 
+// Whether F has a number(), which only_nans_differ describes.
+template <class F> constexpr bool has_rare_nans = false;
+template <template <Form> class F, Form f>
+requires requires { &F<f>::number; }
+constexpr bool has_rare_nans<F<f>> = isa::WARPLENS_LEVEL::only_nans_differ<f>;
+
 // Computes all lanes into the row at `destination`.
 template <class F, class Result, class... A, std::size_t... I>
 void run_lanes(const Op* op, Warp* warp, std::uint32_t destination, [[maybe_unused]] Mask mask, Result (*)(A...),
@@ -197,6 +206,8 @@ void run_lanes(const Op* op, Warp* warp, std::uint32_t destination, [[maybe_unus
   } else if constexpr (requires { &F::row; }) {
     static_assert(isa::WARPLENS_LEVEL::kRowLanes == kWarpSize);
     F::row(row<Result>(warp, destination), std::get<I>(sources).values...);
+  } else if constexpr (has_rare_nans<F>) {
+    write<Result, A...>(row<Result>(warp, destination), [&](int i) { return F::number(std::get<I>(sources)[i]...); });
   } else {
     write<Result, A...>(row<Result>(warp, destination), lane);
   }
@@ -204,11 +215,19 @@ void run_lanes(const Op* op, Warp* warp, std::uint32_t destination, [[maybe_unus
 
 // Copies the lanes of the mask from the warp's spare row to the destination.
 template <class T> [[gnu::noinline]] const Op* commit(const Op* op, Warp* warp, Mask mask) {
-  T* const d = row<T>(warp, op->dst[0]);
-  const T* const computed = row<T>(warp, kSpareRow);
-  WARPLENS_INDEPENDENT
-  for (int i = 0; i < kWarpSize; ++i) d[i] = (mask >> i & 1) != 0 ? computed[i] : d[i];
+  copy_some(row<T>(warp, op->dst[0]), row<T>(warp, kSpareRow), mask);
   return op + 1;
+}
+
+template <class T> const Op* finish(const Op* op, Warp* warp, Mask mask) {
+  return mask == kFullMask ? op + 1 : commit<T>(op, warp, mask);
+}
+
+template <class T>
+[[gnu::noinline]] const Op* correct_nans(const Op* op, Warp* warp, Mask mask, std::uint32_t destination) {
+  T* const d = row<T>(warp, destination);
+  for (int i = 0; i < kWarpSize; ++i) d[i] = isa::WARPLENS_LEVEL::canonical(d[i]);
+  return finish<T>(op, warp, mask);
 }
 
 template <class R> struct ValueOf { using Type = R; };
@@ -233,7 +252,10 @@ template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
       return run_predicates<F>(o, w, mask, f, std::index_sequence_for<A...>{});
     } else {
       run_lanes<F>(o, w, destination, mask, f, std::index_sequence_for<A...>{});
-      return mask == kFullMask ? o + 1 : commit<T>(o, w, mask);
+      if constexpr (has_rare_nans<F>)
+        if (any_nan(row<T>(w, destination))) [[unlikely]]
+          return correct_nans<T>(o, w, mask, destination);
+      return finish<T>(o, w, mask);
     }
   }(op, warp, &F::lane);
 }

@@ -36,6 +36,11 @@ template <Form f, class T, class... Operands> inline T result(T x, Operands... o
   return with_nan(output<f>(x), operands...);
 }
 
+// Whether a functor's lane() is its number(), but for the bits of NaNs: as NaNs are rare, a whole row can be corrected
+// afterwards.
+template <Form f>
+constexpr bool only_nans_differ = sizeof(Lane<f.type()>) == 4 && !f.has(Word::w_sat) && !f.has(Word::w_ftz);
+
 // A NaN, which keeps its sign, where the bits of a number are changed.
 inline float passed_on(float) { return std::bit_cast<float>(0x7fffffffu); }
 inline double passed_on(double x) { return quiet(x); }
@@ -43,13 +48,15 @@ inline double passed_on(double x) { return quiet(x); }
 template <Form f> struct AddFloat { // 9.7.3.3
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return result<f>(input<f>(a) + input<f>(b), b, a); }
+  static T number(T a, T b) { return input<f>(a) + input<f>(b); }
+  static T lane(T a, T b) { return result<f>(number(a, b), b, a); }
 };
 
 template <Form f> struct SubtractFloat { // 9.7.3.4
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return result<f>(input<f>(a) - input<f>(b), b, a); }
+  static T number(T a, T b) { return input<f>(a) - input<f>(b); }
+  static T lane(T a, T b) { return result<f>(number(a, b), b, a); }
 };
 
 // .ftz tests whether a result would be subnormal if it were rounded to 24 digits with no bound on the exponent: some
@@ -71,12 +78,12 @@ template <Form f> inline float output_from(float rounded, double exact) {
 template <Form f> struct MultiplyFloat { // 9.7.3.5
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
+  static T number(T a, T b) { return input<f>(a) * input<f>(b); }
   static T lane(T a, T b) {
-    const T x = input<f>(a), y = input<f>(b);
     if constexpr (f.has(Word::w_ftz))
-      return output_scaled<f>(x * y, x * 0x1p32f * y);
+      return output_scaled<f>(number(a, b), input<f>(a) * 0x1p32f * input<f>(b));
     else
-      return result<f>(x * y, b, a);
+      return result<f>(number(a, b), b, a);
   }
 };
 
@@ -90,12 +97,12 @@ template <class T> inline T fused(T a, T b, T c) {
 template <Form f> struct FusedMultiplyAdd { // fma, and mad with a rounding; 9.7.3.6, 9.7.3.7
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
+  static T number(T a, T b, T c) { return fused(input<f>(a), input<f>(b), input<f>(c)); }
   static T lane(T a, T b, T c) {
-    const T x = input<f>(a), y = input<f>(b), z = input<f>(c);
     if constexpr (f.has(Word::w_ftz))
-      return output_scaled<f>(fused(x, y, z), fused(x * 0x1p32f, y, z * 0x1p32f));
+      return output_scaled<f>(number(a, b, c), fused(input<f>(a) * 0x1p32f, input<f>(b), input<f>(c) * 0x1p32f));
     else
-      return result<f>(fused(x, y, z), b, c, a);
+      return result<f>(number(a, b, c), b, c, a);
   }
 };
 
@@ -121,19 +128,22 @@ template <class T> inline T square_root(T x) {
 template <Form f> struct DivideFloat { // div.rn and so on, 9.7.3.8
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a, T b) { return result<f>(input<f>(a) / input<f>(b), a, b); }
+  static T number(T a, T b) { return input<f>(a) / input<f>(b); }
+  static T lane(T a, T b) { return result<f>(number(a, b), a, b); }
 };
 
 template <Form f> struct ReciprocalRounded { // rcp.rn and so on, 9.7.3.13
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a) { return result<f>(T{1} / input<f>(a), a); }
+  static T number(T a) { return T{1} / input<f>(a); }
+  static T lane(T a) { return result<f>(number(a), a); }
 };
 
 template <Form f> struct SquareRootRounded { // sqrt.rn and so on, 9.7.3.15
   using T = Lane<f.type()>;
   static constexpr Rounding rounding = rounding_of(f);
-  static T lane(T a) { return result<f>(square_root(input<f>(a)), a); }
+  static T number(T a) { return square_root(input<f>(a)); }
+  static T lane(T a) { return result<f>(number(a), a); }
 };
 
 template <class T> inline T from_bits(BitsOf<T> bits) { return std::bit_cast<T>(bits); }
