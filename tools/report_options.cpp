@@ -20,7 +20,10 @@
 namespace warplens::tools {
 
 namespace po = boost::program_options;
+
+namespace {
 using Strings = std::vector<std::string>;
+}
 
 bool ReportOptions::writes_stdout() const {
   const auto all = api::report_file_options();

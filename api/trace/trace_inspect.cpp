@@ -19,6 +19,8 @@ namespace trace = analyzers::trace;
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // A sequence of events of one CTA, and its position in the file.
 struct Piece {
   std::uint64_t cta = 0;
@@ -197,7 +199,6 @@ std::string_view name(exec::AccessKind kind) {
 }
 
 std::string json_line(const SeenEvent& e) {
-  using Json = nlohmann::ordered_json;
   Json json = {{"launch", e.launch},
                {"block", e.of.cta},
                {"warp", e.of.warp},

@@ -21,8 +21,8 @@ bool commutes(const isa::Spelling& s) {
 
 bool shows_order(const isa::Spelling& s) {
   switch (s.entry->family) {
-  case Family::reduction: return !commutes(s);
-  case Family::atomic: return !commutes(s); // and the result is not used: see below
+  case Family::reduction:
+  case Family::atomic: return !commutes(s); // and the result of an atomic is not used: see below
   case Family::call:                        // functions of the device's library print, and allocate memory
   case Family::mbarrier:
   case Family::async_copy:

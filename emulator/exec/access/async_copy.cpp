@@ -173,7 +173,7 @@ namespace {
 
 // A lane's values, packed.
 void gather(Warp* warp, const MemorySite& site, unsigned count, int lane, std::byte* values) {
-  const unsigned each = site.lane_bytes / count;
+  const std::size_t each = site.lane_bytes / count;
   for (unsigned e = 0; e < count; ++e)
     std::memcpy(values + e * each, row<std::byte>(warp, site.from[e]) + static_cast<unsigned>(lane) * each, each);
 }

@@ -8,6 +8,7 @@
 #include "emulator/isa/semantics/half.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 
@@ -118,7 +119,7 @@ template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c
 template <class T, class Operation, bool locked>
 void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, const T* c, T* d) {
   for (const int i : EachLane(mask)) {
-    std::byte* const p = host.at(i) + element * static_cast<int>(sizeof(T));
+    std::byte* const p = host.at(i) + element * static_cast<std::ptrdiff_t>(sizeof(T));
     const T old = update<T, Operation, locked>(p, b[i], c[i]);
     if (d != nullptr) d[i] = old;
   }

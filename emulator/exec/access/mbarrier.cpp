@@ -10,7 +10,7 @@
 namespace warplens::exec {
 
 void Mbarrier::set(std::uint32_t pending, std::uint32_t expected, std::int32_t bytes) {
-  const auto biased = static_cast<std::uint64_t>(bytes + static_cast<std::int32_t>(kMaxCount) + 1);
+  const auto biased = static_cast<std::uint64_t>(std::int64_t{bytes} + kMaxCount + 1);
   bits_ = (bits_ & (kPhase | kExists)) | std::uint64_t{pending} << kPending | std::uint64_t{expected} << kExpected |
           biased << kBytes;
 }

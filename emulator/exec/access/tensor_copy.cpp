@@ -23,7 +23,7 @@ using Type = TensorMap::Type;
 
 constexpr std::int64_t kUnit = 16;
 constexpr unsigned kSharedAlignment = 128;
-constexpr std::size_t kMostRow = 256 * 32; ///< bytes of a row: of an interleave of 32 bytes
+constexpr std::size_t kMostRow = std::size_t{256} * 32; ///< bytes of a row: of an interleave of 32 bytes
 
 isa::Spelling reduction(Operation operation, Type type) {
   using isa::Word;

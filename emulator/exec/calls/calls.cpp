@@ -51,8 +51,9 @@ void to_frames(Warp* warp, std::uint32_t from, int lane_bytes, const Stacks& sta
     return;
   }
   const std::byte* const values = row<std::byte>(warp, from);
+  const std::ptrdiff_t each = lane_bytes;
   with_bytes(bytes, [&](auto size) {
-    for_each_lane(lanes, [&](int i) { std::memcpy(stacks.at(i, frames[i] + offset), values + i * lane_bytes, size); });
+    for_each_lane(lanes, [&](int i) { std::memcpy(stacks.at(i, frames[i] + offset), values + i * each, size); });
   });
 }
 
@@ -67,11 +68,11 @@ void from_frames(Warp* warp, std::uint32_t to, int lane_bytes, const Stacks& sta
     return;
   }
   std::byte* const values = row<std::byte>(warp, to);
+  const std::ptrdiff_t each = lane_bytes;
   with_bytes(bytes, [&](auto size) {
     for_each_lane(lanes, [&](int i) {
-      if (static_cast<int>(size) < lane_bytes)
-        std::memset(values + i * lane_bytes, 0, static_cast<std::size_t>(lane_bytes));
-      std::memcpy(values + i * lane_bytes, stacks.at(i, frames[i] + offset), size);
+      if (static_cast<std::ptrdiff_t>(size) < each) std::memset(values + i * each, 0, static_cast<std::size_t>(each));
+      std::memcpy(values + i * each, stacks.at(i, frames[i] + offset), size);
     });
   });
 }

@@ -208,7 +208,7 @@ bool Decoder::move_vector(const isa::Spelling& spelling) {
   const std::uint32_t held = pack ? file_.temporary(total) : source(whole, type, false);
   if (unpack) {
     const std::uint32_t copy = file_.temporary(total);
-    emit(copy_row, {copy}, {held}).imm = total * kWarpSize;
+    emit(copy_row, {copy}, {held}).imm = std::int64_t{total} * kWarpSize;
     for (std::uint32_t i = 0; i < vector.count; ++i) {
       const ir::Operand& part = function_.elements(vector)[i];
       if (part.kind == ir::OperandKind::sink) continue;

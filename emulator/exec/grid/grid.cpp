@@ -39,6 +39,7 @@ std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>&
       if (overrun.first.cta < known.first.cta) known.first = overrun.first;
     }
   std::vector<Overrun> list;
+  list.reserve(all.size());
   for (auto& [instruction, overrun] : all) list.push_back(std::move(overrun));
   return list;
 }
@@ -53,6 +54,7 @@ std::vector<ToolFindingGroup> merged_findings(const Launch& launch,
   }
   for (std::size_t i = 0; i < launch.checkers.size(); ++i) {
     std::vector<std::unique_ptr<Checker>> of_one;
+    of_one.reserve(workers.size());
     for (const auto& worker : workers) of_one.push_back(std::move(worker->checkers[i]));
     launch.checkers[i]->finish(launch, of_one, all);
   }

@@ -247,7 +247,7 @@ template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
     }
     asm("" : "+r"(destination)); // or the compiler makes two loops
   }
-  return [mask, destination]<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
+  return [=]<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
     if constexpr (is_predicate<T>) {
       return run_predicates<F>(o, w, mask, f, std::index_sequence_for<A...>{});
     } else {

@@ -131,10 +131,10 @@ struct Sums {
 };
 
 std::uint32_t row_of_d(const GroupSite& s, int block, int half, int odd) {
-  return s.d_rows[static_cast<std::size_t>(4 * block + 2 * half + odd)];
+  return s.d_rows[static_cast<unsigned>(4 * block + 2 * half + odd)];
 }
 std::uint32_t row_of_halves(const GroupSite& s, int block, int half) {
-  return s.d_rows[static_cast<std::size_t>(2 * block + half)];
+  return s.d_rows[static_cast<unsigned>(2 * block + half)];
 }
 
 void read_sums(const GroupSite& s, Warp* of, bool accumulate, int block, Sums& c) {

@@ -60,7 +60,7 @@ constexpr int kLanes = 64, kVectors = kLanes / kWide; ///< of 16 rows and every 
 // D = products, or D + products, kept to 32 bits.
 void add_products(const GroupSite& s, Warp* of, bool accumulate, int block, int half, int odd,
                   const std::int32_t* counts) {
-  auto* const d = row<std::int32_t>(of, s.d_rows[static_cast<std::size_t>(4 * block + 2 * half + odd)]);
+  auto* const d = row<std::int32_t>(of, s.d_rows[static_cast<unsigned>(4 * block + 2 * half + odd)]);
   for (int i = 0; i < kWarpSize; ++i) {
     const std::int32_t c = accumulate ? d[i] : 0;
     const auto sum = static_cast<std::int32_t>(static_cast<Word32>(c) + static_cast<Word32>(counts[i]));

@@ -35,7 +35,8 @@ template <class T> inline T product_high(T a, T b) {
 }
 
 template <class T, class From> inline T clamped(From x) {
-  constexpr From low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+  constexpr auto low = static_cast<From>(std::numeric_limits<T>::min()),
+                 high = static_cast<From>(std::numeric_limits<T>::max());
   return static_cast<T>(x < low ? low : x > high ? high : x);
 }
 

@@ -204,7 +204,7 @@ void Engine::rows(const Current& at, Record record, std::uint64_t base, std::int
       record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
       record.granules = pattern << from / kWord & bits(0, to / kWord);
       words(at, record, line);
-      next += (to - from + step - 1) / step * step;
+      next += std::uint64_t{(to - from + step - 1) / step} * step;
     }
   }
 }
@@ -240,8 +240,8 @@ void Engine::words(const Current& at, const Record& record, std::uint64_t line) 
   if (!l.fine) return visit(at, l, record, line, kWord);
   for (int quarter = 0; quarter < 4; ++quarter)
     if (const Record part = quartered(record, quarter); part.granules != 0)
-      visit(at, (*l.fine)[static_cast<std::size_t>(quarter)], part, line + static_cast<unsigned>(quarter) * kFineBytes,
-            1);
+      visit(at, (*l.fine)[static_cast<std::size_t>(quarter)], part,
+            line + static_cast<std::uint64_t>(quarter) * kFineBytes, 1);
 }
 
 void Engine::bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& found) {
@@ -255,7 +255,7 @@ void Engine::bytes(const Current& at, Record record, std::uint64_t line, const s
       record.lanes = lanes;
       record.lanes = Record::pack(record.base() - static_cast<int>(quarter * kFineBytes), record.stride());
     }
-    visit(at, (*l.fine)[quarter], record, line + quarter * kFineBytes, 1);
+    visit(at, (*l.fine)[quarter], record, line + std::uint64_t{quarter} * kFineBytes, 1);
   }
 }
 

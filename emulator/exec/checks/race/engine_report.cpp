@@ -29,8 +29,8 @@ void Engine::report(const Current& at, const Record& old, const Record& record, 
   int from = -1, last = -1;
   const auto flush = [&] {
     if (from >= 0)
-      tell(at, old, record, lanes, address + static_cast<unsigned>(from) * granule,
-           static_cast<unsigned>(last - from + 1) * granule);
+      tell(at, old, record, lanes, address + static_cast<std::uint64_t>(from) * granule,
+           static_cast<std::uint64_t>(last - from + 1) * granule);
   };
   for (const int i : EachLane(granules)) {
     const std::pair<int, int> these = lanes_of(i);

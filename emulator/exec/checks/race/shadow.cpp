@@ -39,7 +39,7 @@ void* Pool::take_bytes(std::size_t bytes) {
       return piece;
     }
   if (static_cast<std::size_t>(end_ - next_) < bytes) {
-    constexpr std::size_t kFirst = 8192, kLargest = 256 * 1024;
+    constexpr std::size_t kFirst = 8192, kLargest = std::size_t{256} * 1024;
     const std::size_t room = std::max(bytes, std::min(kLargest, kFirst << std::min<std::size_t>(blocks_.size(), 8)));
     blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(room));
     next_ = blocks_.back().get();
