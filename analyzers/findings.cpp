@@ -54,6 +54,7 @@ struct Subject {
   const DeviceRules& rules;
   const DivergenceRemedies& divergence;
   const NarrowLoads& narrow;
+  const Code& code;
 };
 
 struct Operation {
@@ -214,9 +215,14 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
     Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
     finding.message = cost.message + ": " + explain(row, rule);
     finding.advice = advise(row, rule);
-    if (auto remedy = remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules)) {
+    if (auto remedy =
+            remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules, subject.code)) {
       finding.remedy = std::move(remedy->sentence);
       finding.changes = std::move(remedy->changes);
+      if (remedy->uses_all && unit_of_waste(rule) == Unit::sectors) {
+        finding.severity = Severity::note;
+        finding.message += "; other instructions access the rest of these sectors";
+      }
     } else {
       finding.changes.accesses.push_back({row.instruction, cost.least / cost.taken});
     }
@@ -352,7 +358,7 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   std::vector<Finding> result;
   const DivergenceRemedies divergence(profile, code);
   const NarrowLoads narrow(profile, code);
-  const Subject subject{profile, rules, divergence, narrow};
+  const Subject subject{profile, rules, divergence, narrow, code};
   const auto in_order_of_excess = [&](auto&& collect) {
     const auto start = static_cast<std::ptrdiff_t>(result.size());
     for (const InstructionRow& row : profile.instructions) {

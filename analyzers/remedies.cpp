@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/remedies.hpp"
 
+#include "analyzers/finding_parts.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -25,6 +28,9 @@ constexpr double kSimilar = 2;
 constexpr double kWorthPadding = 0.5;
 // Of a stage in shared memory, per request: the store and the load, and the computation of two addresses.
 constexpr double kStagePasses = 2, kStageInstructions = 4;
+// Of a tile of 32 x 32 words, as blocks of 32 x 8 threads move it: M. Harris, An Efficient Matrix Transpose in CUDA
+// C/C++.
+constexpr int kWordsOfThread = 4;
 
 std::uint64_t requests_of(const InstructionRow& row) {
   std::uint64_t sum = 0;
@@ -102,20 +108,31 @@ double density(const InstructionRow& row) {
   return low < high ? static_cast<double>(asked) / static_cast<double>(high - low) : 1;
 }
 
-/// Whether other instructions access other fields of the same structures: in the same order, less than a structure
-/// away.
-bool has_fields(const InstructionRow& row, const Profile& profile) {
+/// The share of the bytes of structures that instructions of the same kind access, each less than a structure away and
+/// in the same order; 0 if there is no other instruction.
+double used_share(const InstructionRow& row, const Profile& profile) {
   const RecordedAccess* const own = typical(row, Space::global);
-  if (own == nullptr || row.stride == 0) return false;
+  const std::int64_t size = std::abs(row.stride);
+  if (own == nullptr || size == 0 || size > kLargestStructure) return 0;
+  std::bitset<kLargestStructure> used;
+  const auto use = [&](std::int64_t offset) {
+    for (std::int64_t byte = offset; byte < offset + row.lane_bytes; ++byte)
+      used.set(static_cast<std::size_t>((byte % size + size) % size));
+  };
+  bool others = false;
   for (const InstructionRow& other : profile.instructions) {
     if (&other == &row || other.stride != row.stride || is_load(other) != is_load(row)) continue;
     for (const RecordedAccess& a : other.recorded) {
       if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
       const auto apart = distance(*own, a);
-      if (apart && *apart != 0 && std::abs(*apart) < std::abs(row.stride)) return true;
+      if (!apart || *apart == 0 || std::abs(*apart) >= size) continue;
+      others = true;
+      use(*apart);
     }
   }
-  return false;
+  if (!others) return 0;
+  use(0);
+  return static_cast<double>(used.count()) / static_cast<double>(size);
 }
 
 /// What remains of the transactions of an instruction if its accesses are perfect.
@@ -167,28 +184,55 @@ Changes ideal(const InstructionRow& row, double remaining) {
   return changes;
 }
 
-Remedy staged(const InstructionRow& row, double remaining) {
+/// Instructions that a thread executes for each of its words, if each warp makes each access once and a thread could
+/// move several words: accesses, and computations with what they load. Empty if it could not.
+std::set<std::uint32_t> executed_for_each_word(const Profile& profile, const Code& code) {
+  if (code.function == nullptr || code.module == nullptr || ties_threads(*code.function)) return {};
+  std::vector<const InstructionRow*> accesses;
+  for (const InstructionRow& row : profile.instructions)
+    if (requests_of(row) != 0) accesses.push_back(&row);
+  const auto warps = static_cast<double>(profile.integer(MetricId::warps_launched));
+  const bool once =
+      std::all_of(accesses.begin(), accesses.end(), [&](const InstructionRow* row) { return executed(*row) == warps; });
+  DataUses uses = uses_of_data(code, accesses);
+  if (!once || uses.branch) return {};
+  for (const InstructionRow* row : accesses) uses.instructions.insert(row->instruction);
+  return std::move(uses.instructions);
+}
+
+/// A warp that moves several words of a tile computes its indices once for all of them.
+Remedy staged(const InstructionRow& row, double remaining, const Profile& profile, const Code& code) {
   const auto requests = static_cast<double>(requests_of(row));
-  Remedy remedy{"stage a tile in shared memory: load and store it with neighbouring threads on neighbouring words, and "
-                "exchange rows and columns in between",
-                ideal(row, remaining)};
+  const std::set<std::uint32_t> repeated = executed_for_each_word(profile, code);
+  Remedy remedy{
+      fmt::format("stage a tile in shared memory: load and store it with neighbouring threads on neighbouring "
+                  "words, and exchange rows and columns in between{}",
+                  repeated.empty() ? "" : fmt::format("; let each thread move {} words of the tile", kWordsOfThread)),
+      ideal(row, remaining)};
   remedy.changes.bank_passes = -kStagePasses * requests;
   remedy.changes.instructions = -kStageInstructions * requests;
   remedy.changes.barriers = -requests;
+  if (repeated.empty()) return remedy;
+  remedy.changes.threads = 1.0 / kWordsOfThread;
+  remedy.changes.barriers *= remedy.changes.threads;
+  for (const InstructionRow& other : profile.instructions)
+    if (repeated.count(other.instruction) == 0)
+      remedy.changes.instructions += executed(other) * (1 - remedy.changes.threads);
   return remedy;
 }
 
 std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule) {
   const std::int64_t stride = std::abs(row.stride);
-  if (stride > kLargestStructure || !has_fields(row, profile)) return std::nullopt;
+  const double used = used_share(row, profile);
+  if (used == 0) return std::nullopt;
   return Remedy{fmt::format("store the fields of these structures of {} bytes in separate arrays, so that neighbouring "
                             "threads access neighbouring words",
                             stride),
-                ideal_of_all(stride, profile, rule)};
+                ideal_of_all(stride, profile, rule), used >= kDense};
 }
 
 std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, double remaining, const Profile& profile,
-                              const rules::Coalescing& rule) {
+                              const rules::Coalescing& rule, const Code& code) {
   const std::int64_t word = row.lane_bytes, stride = std::abs(lanes.stride);
   if (lanes.stride == word) {
     if (lanes.group == exec::kWarpSize) return std::nullopt; // only misaligned
@@ -207,7 +251,7 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
                               "every {} bytes",
                               word, stride),
                   ideal(row, remaining)};
-  if (transposes(row, profile)) return staged(row, remaining);
+  if (transposes(row, profile)) return staged(row, remaining, profile, code);
   const auto warps = between_warps(row);
   const std::int64_t step = lanes.group < exec::kWarpSize ? lanes.step : warps.value_or(word);
   if (std::abs(step) > word) return std::nullopt;
@@ -220,12 +264,12 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
 } // namespace
 
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
-                                              const DeviceRules& rules) {
+                                              const DeviceRules& rules, const Code& code) {
   const RecordedAccess* const usual = typical(row, Space::global);
   if (usual == nullptr) return std::nullopt;
   if (auto structures = of_structures(row, profile, rules.coalescing)) return structures;
   const auto lanes = lattice_of(*usual);
-  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing) : std::nullopt;
+  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing, code) : std::nullopt;
 }
 
 namespace {

@@ -16,11 +16,12 @@ namespace warplens::analyzers {
 struct Remedy {
   std::string sentence;
   Changes changes;
+  bool uses_all = false; ///< the kernel accesses most of each structure: a cache serves the other fields
 };
 
 /// `remaining`: the share of the transactions of `row` that a perfect access needs.
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
-                                              const DeviceRules& rules);
+                                              const DeviceRules& rules, const Code& code);
 /// Padding of the rows of shared arrays, if it removes most conflicts of `row`. The changes include those of all other
 /// accesses to shared memory, which the padding moves, too.
 std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile, const DeviceRules& rules);

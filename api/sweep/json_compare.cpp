@@ -183,7 +183,12 @@ std::string json_comparison(const ReportFile& before, std::span<const ReportFile
   for (std::size_t i = 0; i < others.size(); ++i) {
     Json launches = Json::array();
     for (const LaunchComparison& c : comparisons[i]) launches.push_back(json_of(c));
-    list.push_back({{"before", before.name}, {"after", others[i].name}, {"launches", std::move(launches)}});
+    list.push_back({{"before", before.name},
+                    {"after", others[i].name},
+                    {"total",
+                     {{"before", number_or_null(total_milliseconds(before))},
+                      {"after", number_or_null(total_milliseconds(others[i]))}}},
+                    {"launches", std::move(launches)}});
   }
   const Json all = {{"warplens", version()}, {"comparisons", std::move(list)}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -524,3 +524,19 @@ extern "C" __global__ void sum_columns(const unsigned char* __restrict__ in, uns
   for (int k = 0; k < 4; ++k) sum += in[k * pitch + i];
   out[i] = sum;
 }
+
+// Grey of pixels of three bytes: each sector is used as a whole.
+extern "C" __global__ void grey_of_pixels(const uchar3* __restrict__ in, unsigned char* __restrict__ out) {
+  const int i = index_of_thread();
+  const uchar3 pixel = in[i]; // finds structures that are used as a whole
+  out[i] = (77 * pixel.x + 150 * pixel.y + 29 * pixel.z) >> 8;
+}
+
+// Two fields of eight: three quarters of each sector are of no use.
+struct Particle {
+  float place[3], speed[3], mass, charge;
+};
+extern "C" __global__ void weights(const Particle* __restrict__ in, float* __restrict__ out) {
+  const int i = index_of_thread();
+  out[i] = in[i].mass * in[i].charge; // finds structures of which little is used
+}
