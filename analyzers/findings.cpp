@@ -104,7 +104,7 @@ std::string explain(const InstructionRow& row, const Coalescing& rule) {
 std::string advise(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("make each thread access a word of {} bytes, such as char4 or short2", word_sizes(rule));
-  if (row.stride || row.pattern.ends_with("several strides"))
+  if (row.stride || row.pattern.starts_with("stride") || row.pattern.ends_with("several strides"))
     return "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
            "separate arrays, or stage the data in shared memory";
   if (row.pattern.ends_with("unit stride"))
