@@ -85,23 +85,39 @@ std::string metrics_text(const std::vector<Change>& changes, bool all, const Sty
   return table.empty() ? "" : table.text(style.dim, style.reset);
 }
 
+/// "kernel.cu:9", or "k.cu:5 -> kernel.cu:9" of a line that moved.
+std::string place_of(const LaunchComparison::Line& line) {
+  const std::string before(api::base_name(line.where)), after(api::base_name(line.where_after));
+  return line.where == line.where_after ? before : fmt::format("{} -> {}", before, after);
+}
+
+/// The largest changes, or all.
 std::string lines_text(const LaunchComparison& c, bool all, const Style& style) {
   constexpr std::size_t kMost = 10;
+  struct Row {
+    const LaunchComparison::Line* line;
+    const Change* change;
+    std::string_view words;
+    [[nodiscard]] double size() const { return std::abs(change->after.value_or(0) - change->before.value_or(0)); }
+  };
+  std::vector<Row> rows;
+  for (const auto& line : c.lines)
+    for (const Change& change : line.metrics)
+      if (const std::string_view words = label_of(change.name); all || (!words.empty() && words != "ideal sectors"))
+        rows.push_back({&line, &change, words});
+  if (!all) {
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.size() > b.size(); });
+    rows.resize(std::min(rows.size(), kMost));
+  }
   api::Table table({{"line"},
                     {"instruction"},
                     {"metric"},
                     {"before", api::Table::right},
                     {"after", api::Table::right},
                     {"", api::Table::right}});
-  std::size_t shown = 0;
-  for (const auto& line : c.lines)
-    for (const Change& change : line.metrics) {
-      const std::string_view words = label_of(change.name);
-      if (!all && (words.empty() || words == "ideal sectors" || ++shown > kMost)) continue;
-      table.row({line.where == line.where_after ? line.where : fmt::format("{} -> {}", line.where, line.where_after),
-                 line.text, all ? change.name : std::string(words), number(change.before), number(change.after),
-                 ratio(change)});
-    }
+  for (const Row& row : rows)
+    table.row({place_of(*row.line), api::cut(row.line->text, 34), all ? row.change->name : std::string(row.words),
+               number(row.change->before), number(row.change->after), ratio(*row.change)});
   return table.empty() ? "" : table.text(style.dim, style.reset);
 }
 

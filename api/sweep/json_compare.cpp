@@ -47,12 +47,19 @@ std::string opcode_in(std::string_view ptx) {
   return std::string(ptx.substr(0, ptx.find_first_of(" ;")));
 }
 
+bool accesses_memory(std::string_view ptx) {
+  const std::string opcode = opcode_in(ptx) + ".";
+  return opcode.find(".global.") != opcode.npos || opcode.find(".shared.") != opcode.npos ||
+         opcode.find(".local.") != opcode.npos;
+}
+
 /// Adds up the counts of the instructions of one place; ratios cannot be added.
 void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction) {
   const std::string where = place_of(instruction.at("source"), whole_number(instruction.at("line")));
   const std::string text = instruction.at("ptx").get<std::string>();
   auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.where == where; });
   if (line == lines.end()) line = lines.insert(lines.end(), {where, text, {}, {}});
+  if (accesses_memory(text) && !accesses_memory(line->text)) line->text = text; // says more than computing an address
   line->opcodes += opcode_in(text) + "\n";
   for (const auto& [name, value] : instruction.items()) {
     if (!value.is_number_unsigned() || name == "line" || name == "lane_bytes") continue;

@@ -27,6 +27,11 @@ protected:
     EXPECT_EQ(o.status, 0) << o.err;
     return file(name);
   }
+  std::string executed(const std::string& name, const std::string& device, const char* launches) const {
+    const Output o = run_program({"exec", "--json", file(name), "--device", device, "--", WARPLENS_LAUNCHES, launches});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return file(name);
+  }
   /// x[i * stride] = …, with another stride.
   [[nodiscard]] std::string strided(const std::string& name, int stride, int block) const {
     std::string ptx(api::testing::kScale);
@@ -220,7 +225,7 @@ TEST_F(Compare, ProgramsWithATableOfTheirKernels) {
 }
 
 TEST_F(Compare, AProgramWithAReportOfBefore) {
-  const std::string baseline = report("a.json", {"exec", "--", WARPLENS_LAUNCHES, "2"});
+  const std::string baseline = executed("a.json", "h200", "2");
   const auto again = [&](const char* launches, const char* percent) {
     return run_program({"compare", baseline, "--fail-on-regression", percent, "--", WARPLENS_LAUNCHES, launches});
   };
@@ -236,10 +241,7 @@ TEST_F(Compare, AProgramWithAReportOfBefore) {
 }
 
 TEST_F(Compare, EqualChangesAreShownOnce) {
-  const auto run = [&](const char* device, const char* launches) {
-    return report(std::string(device) + ".json", {"exec", "--device", device, "--", WARPLENS_LAUNCHES, launches});
-  };
-  const Output o = run_program({"compare", run("a100", "30"), run("h200", "30")});
+  const Output o = run_program({"compare", executed("a.json", "a100", "30"), executed("b.json", "h200", "30")});
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "the same for 30 launches");
   EXPECT_EQ(o.out.find("predicted: "), o.out.rfind("predicted: ")) << o.out;
