@@ -4,6 +4,7 @@
 
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
+#include "api/session/kernel_name.hpp"
 #include "api/sweep/json_number.hpp"
 #include "model/models.hpp"
 #include "model/trust.hpp"
@@ -139,9 +140,13 @@ Json json_of(const ReportedLaunch* launch) {
   if (launch == nullptr) return nullptr;
   Json settings = Json::object();
   for (const auto& [name, value] : launch->settings) settings[name] = value;
-  return {{"kernel", launch->kernel},    {"settings", std::move(settings)},
-          {"device", launch->device_id}, {"model", launch->model},
-          {"bound", launch->bound},      {"milliseconds", number_or_null(launch->milliseconds)}};
+  return {{"kernel", launch->kernel},
+          {"name", source_name(launch->kernel)},
+          {"settings", std::move(settings)},
+          {"device", launch->device_id},
+          {"model", launch->model},
+          {"bound", launch->bound},
+          {"milliseconds", number_or_null(launch->milliseconds)}};
 }
 
 Json json_of(const LaunchComparison& c) {

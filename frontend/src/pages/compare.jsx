@@ -6,7 +6,7 @@ import { PlainTable, Table } from '../table.jsx';
 import { baseName } from '../data.js';
 import { count, digits, plural, time } from '../format.js';
 
-const nameOf = (launch) => [launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
+const nameOf = (launch) => [launch.name ?? launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
 const speed = (ratio) => (Math.abs(ratio - 1) < 0.005 ? 'the same time' : ratio < 1 ? `${digits(1 / ratio)} times as fast` : `${digits(ratio)} times as slow`);
 
 function Factors({ pair }) {
