@@ -90,12 +90,15 @@ std::string word_sizes(const Coalescing& rule) {
   return list;
 }
 
+/// "unit stride", "mostly unit stride in groups of 16 lanes"
+bool has_unit_stride(const InstructionRow& row) { return row.pattern.find("unit stride") != std::string::npos; }
+
 std::string explain(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("words narrower than {} bytes never coalesce", rule.words[0].front().bytes);
   if (row.stride) return fmt::format("neighbouring threads are {} bytes apart", magnitude(row.stride));
   if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
-  if (row.pattern.ends_with("unit stride"))
+  if (has_unit_stride(row))
     return fmt::format("accesses are not aligned to {} bytes, or few lanes are active", alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "only one thread of the warp is active";
   return "access pattern: " + row.pattern;
@@ -104,10 +107,10 @@ std::string explain(const InstructionRow& row, const Coalescing& rule) {
 std::string advise(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("make each thread access a word of {} bytes, such as char4 or short2", word_sizes(rule));
-  if (row.stride || row.pattern.starts_with("stride") || row.pattern.ends_with("several strides"))
+  if (row.stride || (row.pattern.find("stride") != std::string::npos && !has_unit_stride(row)))
     return "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
            "separate arrays, or stage the data in shared memory";
-  if (row.pattern.ends_with("unit stride"))
+  if (has_unit_stride(row))
     return fmt::format("align each row to {} bytes (pad the pitch), or use more lanes", alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "distribute the work over the whole warp, one word per thread";
   const std::string request = to_string(word_of(row, rule).requests);
@@ -195,7 +198,7 @@ bool is_broadcast(const InstructionRow& row, const Coalescing& rule) {
 /// a stencil.
 bool is_cached_neighbour(const InstructionRow& row) {
   const Metric* const hits = row.metrics.find(MetricId::l1_hit_rate);
-  return hits != nullptr && hits->number() >= 100 * kCachedAnyway && row.pattern.ends_with("unit stride");
+  return hits != nullptr && hits->number() >= 100 * kCachedAnyway && has_unit_stride(row);
 }
 
 void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
@@ -282,7 +285,10 @@ void find_conflicts(const InstructionRow& row, const Subject& subject, std::vect
                          : fmt::format("pad the rows of the array by one word, or swap the indices, so that the "
                                        "threads of a {} use different banks",
                                        found.request);
-    if (auto remedy = is_atomic(operation.kind) ? std::nullopt : padding(row, subject.profile, subject.rules)) {
+    std::optional<Remedy> remedy;
+    if (!is_atomic(operation.kind)) remedy = padding(row, subject.profile, subject.rules);
+    if (!is_atomic(operation.kind) && !remedy) remedy = longer_rows(row, subject.rules);
+    if (remedy) {
       finding.remedy = std::move(remedy->sentence);
       finding.changes = std::move(remedy->changes);
     } else {

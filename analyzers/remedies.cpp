@@ -108,11 +108,19 @@ double density(const InstructionRow& row) {
   return low < high ? static_cast<double>(asked) / static_cast<double>(high - low) : 1;
 }
 
+/// The distance of neighbouring lanes, also of those in shorter rows; 0 without one.
+std::int64_t between_lanes(const InstructionRow& row) {
+  if (row.stride != 0) return row.stride;
+  const RecordedAccess* const usual = typical(row, Space::global);
+  const auto lanes = usual != nullptr ? lattice_of(*usual) : std::nullopt;
+  return lanes ? lanes->stride : 0;
+}
+
 /// The share of the bytes of structures that instructions of the same kind access, each less than a structure away and
 /// in the same order; 0 if there is no other instruction.
 double used_share(const InstructionRow& row, const Profile& profile) {
   const RecordedAccess* const own = typical(row, Space::global);
-  const std::int64_t size = std::abs(row.stride);
+  const std::int64_t size = std::abs(between_lanes(row));
   if (own == nullptr || size == 0 || size > kLargestStructure) return 0;
   std::bitset<kLargestStructure> used;
   const auto use = [&](std::int64_t offset) {
@@ -121,7 +129,8 @@ double used_share(const InstructionRow& row, const Profile& profile) {
   };
   bool others = false;
   for (const InstructionRow& other : profile.instructions) {
-    if (&other == &row || other.stride != row.stride || is_load(other) != is_load(row)) continue;
+    if (&other == &row || other.stride != row.stride || other.pattern != row.pattern || is_load(other) != is_load(row))
+      continue;
     for (const RecordedAccess& a : other.recorded) {
       if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
       const auto apart = distance(*own, a);
@@ -222,7 +231,7 @@ Remedy staged(const InstructionRow& row, double remaining, const Profile& profil
 }
 
 std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule) {
-  const std::int64_t stride = std::abs(row.stride);
+  const std::int64_t stride = std::abs(between_lanes(row));
   const double used = used_share(row, profile);
   if (used == 0) return std::nullopt;
   return Remedy{fmt::format("store the fields of these structures of {} bytes in separate arrays, so that neighbouring "
@@ -325,6 +334,35 @@ std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile,
                             best->pitch, best->pad, passes, passes == "1" ? "" : "es", own / requests),
                 {}};
   remedy.changes.bank_passes = before - best->all;
+  return remedy;
+}
+
+std::optional<Remedy> longer_rows(const InstructionRow& row, const DeviceRules& rules) {
+  const FastCoalescing coalescing(rules.coalescing);
+  const FastBanks banks(rules.banks);
+  double before = 0, after = 0, count = 0;
+  int rows = exec::kWarpSize;
+  for (const RecordedAccess& a : row.recorded) {
+    const auto lanes = a.space == Space::shared ? lattice_of(a) : std::nullopt;
+    if (!lanes) continue; // not all threads
+    RecordedAccess one_row = a;
+    for (std::size_t lane = 1; lane < exec::kWarpSize; ++lane)
+      one_row.addresses[lane] = one_row.addresses[lane - 1] + static_cast<std::uint64_t>(lanes->stride);
+    before += cost_of(a, coalescing, banks);
+    after += cost_of(one_row, coalescing, banks);
+    count += 1;
+    rows = std::min(rows, lanes->group);
+  }
+  const PassCount counted = row.counts.of_all_shared();
+  if (rows == exec::kWarpSize || counted.requests == 0) return std::nullopt;
+  const auto requests = static_cast<double>(counted.requests);
+  const double saved = requests * (before - after) / count;
+  if (saved < kWorthPadding * static_cast<double>(counted.sum.conflicts())) return std::nullopt;
+  Remedy remedy{fmt::format("make the x dimension of the block a multiple of {} threads: the {} rows of a warp have "
+                            "words in the same banks, one longer row has not",
+                            exec::kWarpSize, exec::kWarpSize / rows),
+                {}};
+  remedy.changes.bank_passes = saved;
   return remedy;
 }
 

@@ -26,4 +26,7 @@ std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double 
 /// accesses to shared memory, which the padding moves, too.
 std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile, const DeviceRules& rules);
 
+/// Rows of a warp's length, if the lanes of `row` are in shorter ones and that removes most of its conflicts.
+std::optional<Remedy> longer_rows(const InstructionRow& row, const DeviceRules& rules);
+
 } // namespace warplens::analyzers

@@ -447,8 +447,11 @@ std::string finding_head(const analyzers::Finding& f, std::size_t number, const 
   const bool severe = f.severity != Severity::note;
   std::string place;
   if (f.source_line != 0) place += fmt::format(", {}:{}", base_name(f.source_file), f.source_line);
+  constexpr std::size_t kMostLines = 8; // the JSON report has all of them
   if (!f.lines.empty())
-    place += fmt::format(", PTX line{} {}", f.lines.size() == 1 ? "" : "s", fmt::join(f.lines, ", "));
+    place += fmt::format(", PTX line{} {}", f.lines.size() == 1 ? "" : "s",
+                         fmt::join(std::span(f.lines).first(std::min(f.lines.size(), kMostLines)), ", "));
+  if (f.lines.size() > kMostLines) place += fmt::format(" and {} more", f.lines.size() - kMostLines);
   if (const std::optional<double> speedup = f.speedup; speedup && *speedup > 1.005)
     place += fmt::format(": {:.2f} times as fast", *speedup);
   constexpr std::size_t kIndent = 5;

@@ -145,6 +145,21 @@ TEST(AdviceSpeech, StructuresThatAreUsedAsAWholeAreANote) {
   }
 }
 
+// Rows of 17 words serve rows of 16 threads on 16 banks. On 32 banks, the second row of a warp meets the first one.
+TEST(AdviceSpeech, RowsOfHalfAWarpShouldBeLonger) {
+  const auto reports = run("module = \"samples/transpose_16/transpose_16.ptx\"\ndevice = \"h200\"\n" +
+                           launch_of("transpose_padded", "grid = [64, 64, 1]\nblock = [16, 16, 1]",
+                                     "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 1024 }]") +
+                           buffer("x", "f32", 1 << 20, kIota) + buffer("y", "f32", 1 << 20, kZeros));
+  int found = 0;
+  for (const analyzers::Finding& f : reports.at(0).findings)
+    if (f.rule == "SharedMemoryConflicts") {
+      EXPECT_NE(f.remedy.find("multiple of 32 threads"), std::string::npos) << f.remedy;
+      ++found;
+    }
+  EXPECT_EQ(found, 2) << list_of(reports[0].findings); // the store of a row, and the load of a column
+}
+
 TEST(AdviceSpeech, SomeSpeakWithoutASpeedup) {
   for (const Warned& one : warned()) {
     SCOPED_TRACE(one.launch);

@@ -192,6 +192,16 @@ TEST_F(ReportTest, LinesFitTheWidth) {
     }
 }
 
+TEST_F(ReportTest, ManyLinesOfAFindingAreCut) {
+  LaunchReport report = strided();
+  ASSERT_FALSE(report.findings.empty());
+  report.findings[0].lines.clear();
+  for (std::uint32_t line = 101; line <= 130; ++line) report.findings[0].lines.push_back(line);
+  const std::string text = text_report(report, {});
+  EXPECT_NE(text.find("108 and 22 more"), text.npos) << text;
+  EXPECT_EQ(text.find("109"), text.npos) << text;
+}
+
 TEST_F(ReportTest, BarsAreForTerminals) {
   const LaunchReport report = strided();
   TextOptions options;
