@@ -311,7 +311,11 @@ void divergent(const InstructionRow& row, const Subject& subject, std::vector<Fi
   finding.advice = "make the condition uniform within each warp: compute it from the warp or block index, sort the "
                    "data by it, or replace the branch with a select instruction";
   finding.remedy = subject.divergence.sentence(row);
-  finding.changes.instructions = subject.divergence.lost_slots(row) / exec::kWarpSize;
+  const double lost = subject.divergence.lost_slots(row) / exec::kWarpSize;
+  finding.changes.instructions = lost;
+  // Both paths of many branches are short, such as those of the points at the edge of a grid.
+  if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions)))
+    finding.severity = Severity::note;
   keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});
   findings.push_back(std::move(finding));
 }

@@ -19,6 +19,8 @@ using isa::Space;
 
 // A structure is seldom larger: then neighbouring elements are rows of a matrix.
 constexpr std::int64_t kLargestStructure = 128;
+// Iterations of a loop that compilers and people make one: so many words further is the next access of an instruction.
+constexpr std::int64_t kUnrolled = 8;
 // Of the range that an instruction spans, the share that it accesses from which on it counts as dense. Halos and the
 // rest of the last block leave some of a matrix out.
 constexpr double kDense = 0.6;
@@ -251,7 +253,8 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
                   ideal(row, remaining)};
   }
   if (stride <= word) return std::nullopt;
-  if (const auto loop = between_visits(row); loop && *loop != 0 && std::abs(*loop) <= word && std::abs(*loop) < stride)
+  if (const auto loop = between_visits(row);
+      loop && *loop != 0 && std::abs(*loop) <= kUnrolled * word && std::abs(*loop) < stride)
     return Remedy{"exchange the roles of the thread index and the loop counter: each thread walks along a row of its "
                   "own, but neighbouring threads should access neighbouring words in each iteration",
                   ideal(row, remaining)};

@@ -160,6 +160,48 @@ TEST(AdviceSpeech, RowsOfHalfAWarpShouldBeLonger) {
   EXPECT_EQ(found, 2) << list_of(reports[0].findings); // the store of a row, and the load of a column
 }
 
+TEST(AdviceSpeech, UnrolledLoopsAlongRows) {
+  const auto reports = run("module = \"tests/data/advice/speech.ptx\"\ndevice = \"h200\"\n" +
+                           launch_of("sums_of_rows", "grid = [16, 1, 1]\nblock = [256, 1, 1]",
+                                     "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 512 }]") +
+                           buffer("x", "u8", 1 << 21, kZeros) + buffer("y", "s32", 1 << 20, kZeros));
+  int found = 0;
+  for (const analyzers::Finding& f : reports.at(0).findings)
+    if (f.rule == "UncoalescedGlobalAccess") {
+      EXPECT_NE(f.remedy.find("exchange the roles"), std::string::npos) << f.remedy;
+      ++found;
+    }
+  EXPECT_GT(found, 0) << list_of(reports[0].findings);
+}
+
+/// The findings about single branches.
+std::vector<analyzers::Finding> branches_of(const LaunchReport& report) {
+  std::vector<analyzers::Finding> list;
+  for (const analyzers::Finding& f : report.findings)
+    if (f.rule == "ThreadDivergence" && !f.lines.empty()) list.push_back(f);
+  return list;
+}
+
+// Every warp diverges in both; the paths of one are most of the kernel.
+TEST(AdviceSpeech, ShortPathsAreANote) {
+  const std::string buffers =
+      buffer("x", "f32", 1 << 20, kIota) + buffer("y", "f32", 1 << 20, kZeros) + buffer("z", "f32", 1 << 20, kZeros);
+  const std::string shape = "grid = [4096, 1, 1]\nblock = [256, 1, 1]";
+  const auto brief = branches_of(
+                 run("module = \"tests/data/advice/speech.ptx\"\ndevice = \"h200\"\n" +
+                     launch_of("edges", shape, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { buffer = \"z\" }]") +
+                     buffers)
+                     .at(0)),
+             long_paths = branches_of(
+                 run("module = \"samples/branching/branching.ptx\"\ndevice = \"h200\"\n" +
+                     launch_of("branch_per_thread", shape, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }]") + buffers)
+                     .at(0));
+  ASSERT_EQ(brief.size(), 1u);
+  EXPECT_EQ(brief[0].severity, Severity::note) << brief[0].message;
+  ASSERT_EQ(long_paths.size(), 1u);
+  EXPECT_EQ(long_paths[0].severity, Severity::warning) << long_paths[0].message;
+}
+
 TEST(AdviceSpeech, SomeSpeakWithoutASpeedup) {
   for (const Warned& one : warned()) {
     SCOPED_TRACE(one.launch);

@@ -197,7 +197,9 @@ TEST_F(ReportTest, ManyLinesOfAFindingAreCut) {
   ASSERT_FALSE(report.findings.empty());
   report.findings[0].lines.clear();
   for (std::uint32_t line = 101; line <= 130; ++line) report.findings[0].lines.push_back(line);
-  const std::string text = text_report(report, {});
+  TextOptions wide;
+  wide.columns = 160;
+  const std::string text = text_report(report, {}, wide);
   EXPECT_NE(text.find("108 and 22 more"), text.npos) << text;
   EXPECT_EQ(text.find("109"), text.npos) << text;
 }
