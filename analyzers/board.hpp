@@ -22,6 +22,7 @@ struct CacheGeometry {
     keep,   ///< writes through; allocates the line
     back    ///< writes back when the line is evicted
   } store = Store::update;
+  std::uint32_t partitions = 1; ///< of `bytes`; only of a second level: analyzers/second_level.hpp
   friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
 };
 

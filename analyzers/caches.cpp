@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/caches.hpp"
 
+#include "analyzers/second_level.hpp"
+
 namespace warplens::analyzers {
 
 namespace {
@@ -42,39 +44,41 @@ public:
 
   /// The effect of an access in the first level of its multiprocessor.
   struct Path {
+    std::uint32_t multiprocessor = 0;
     Cache* first = nullptr; ///< null if the access bypasses it
     CacheGeometry::Store store{};
     Caches::Lookups* loads = nullptr;
     Caches::Lookups* stores = nullptr; ///< null if they are not counted
   };
   Path path(Caches::Row& row, std::uint32_t multiprocessor, isa::Space space) {
-    if (first_.empty()) return {};
+    const Path around{multiprocessor};
+    if (first_.empty()) return around;
     Cache& first = first_[multiprocessor];
     if (space == isa::Space::global)
-      return global_ ? Path{&first, first.geometry().store, &row.loads, nullptr} : Path{};
-    return local_ ? Path{&first, *local_, &row.local_loads, &row.local_stores} : Path{};
+      return global_ ? Path{multiprocessor, &first, first.geometry().store, &row.loads, nullptr} : around;
+    return local_ ? Path{multiprocessor, &first, *local_, &row.local_loads, &row.local_stores} : around;
   }
 
   void load(Caches::Row& row, const Path& path, const LineUse& use) {
-    if (path.first == nullptr) return read(row, use.line(), use.sectors());
+    if (path.first == nullptr) return read(row, path, use.line(), use.sectors());
     const Cache::Outcome o = path.first->load(use.line(), use.sectors());
     look_up(*path.loads, use, o, o.missed == 0);
     row.l1_again += count(o.again);
-    if (o.evicted != 0) made_room(row, *path.first, o);
-    if (o.missed != 0) read(row, use.line(), o.missed);
+    if (o.evicted != 0) made_room(row, path, o);
+    if (o.missed != 0) read(row, path, use.line(), o.missed);
   }
 
   void store(Caches::Row& row, const Path& path, const LineUse& use) {
     if (path.first == nullptr) return change(row, use.line(), use.sectors());
     const Cache::Outcome o = path.first->store(use.line(), use.sectors(), path.store);
     if (path.stores != nullptr) look_up(*path.stores, use, o, o.hit == use.sectors());
-    if (o.evicted != 0) made_room(row, *path.first, o);
+    if (o.evicted != 0) made_room(row, path, o);
     if (path.store != CacheGeometry::Store::back) change(row, use.line(), use.sectors());
   }
 
   void atomic(Caches::Row& row, const Path& path, const LineUse& use) {
     if (path.first != nullptr) path.first->invalidate(use.line());
-    read(row, use.line(), use.sectors());
+    read(row, path, use.line(), use.sectors());
     change(row, use.line(), use.sectors());
   }
 
@@ -88,13 +92,13 @@ private:
   }
 
   /// Loads from the second level.
-  void read(Caches::Row& row, std::uint64_t line, std::uint32_t sectors) {
+  void read(Caches::Row& row, const Path& path, std::uint64_t line, std::uint32_t sectors) {
     row.l2_read += count(sectors);
     if (!second_) {
       totals.dram_read += count(sectors);
       return;
     }
-    const Cache::Outcome o = second_->load(line, sectors);
+    const Cache::Outcome o = second_->load(path.multiprocessor, line, sectors);
     row.l2_hit += count(o.hit);
     row.l2_again += count(o.again);
     totals.dram_read += count(o.missed);
@@ -111,10 +115,10 @@ private:
   }
 
   /// An access to a first level by the instruction of `row`.
-  void made_room(Caches::Row& row, const Cache& first, const Cache::Outcome& o) {
+  void made_room(Caches::Row& row, const Path& path, const Cache::Outcome& o) {
     totals.l1_evicted += o.evicted;
     if (o.written == 0) return;
-    for (const Cache::Changed& one : first.written()) change(row, one.line, one.sectors);
+    for (const Cache::Changed& one : path.first->written()) change(row, one.line, one.sectors);
   }
 
   /// An access to the second level.
@@ -126,7 +130,7 @@ private:
   bool global_;
   std::optional<CacheGeometry::Store> local_;
   std::vector<Cache> first_;
-  std::optional<Cache> second_;
+  std::optional<SecondLevel> second_;
 };
 
 } // namespace

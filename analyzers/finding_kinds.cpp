@@ -45,9 +45,9 @@ FindingKind divergence() {
           fmt::format("at least {:g} % of the warps that execute a branch take both paths; or fewer than {:g} of 32 "
                       "lanes execute an average instruction of the launch",
                       100 * kMostDivergent, kFewestLanes),
-          fmt::format("a warning if at least {:g} % of the executions diverge, or if fewer than {:g} lanes are active; "
-                      "otherwise a note",
-                      100 * kMostlyWaste, 32 * kMostlyWaste),
+          fmt::format("a warning if at least {:g} % of the executions diverge and {:g} % of the lane slots of the "
+                      "launch are lost by it, or if fewer than {:g} lanes are active; otherwise a note",
+                      100 * kMostlyWaste, 100 * kLeastLost, 32 * kMostlyWaste),
           {"make the condition uniform within each warp: compute it from the warp or block index, or sort the data by "
            "it",
            "replace the branch with a select instruction",

@@ -19,6 +19,7 @@ constexpr double kLeastLocal = 0.02;   ///< of the instructions of a launch: few
 constexpr double kLeastReuse = 4;      ///< of a word by the threads of a block, from which on staging is tried …
 constexpr double kLeastVisits = 8;     ///< … for loads that a warp executes this often
 constexpr double kLeastTail = 0.2;     ///< of the places for blocks that are empty while the last blocks run
+constexpr double kLeastLost = 0.05;    ///< of the lane slots of a launch, from which on divergence is a warning
 constexpr double kMostlyWaste = 0.5;   ///< from this share on, a finding is a warning
 
 struct FindingKind {

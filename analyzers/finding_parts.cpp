@@ -2,6 +2,7 @@
 #include "analyzers/finding_parts.hpp"
 
 #include "analyzers/finding_kinds.hpp"
+#include "emulator/ir/effects.hpp"
 
 #include <algorithm>
 
@@ -70,6 +71,39 @@ bool loads_what_it_stores(const Profile& profile) {
         return true;
   }
   return false;
+}
+
+bool ties_threads(const ir::Function& kernel) {
+  constexpr std::string_view kHeads[] = {"atom", "red",   "call",       "cp",    "fence",   "membar", "shfl",
+                                         "vote", "match", "activemask", "redux", "barrier", "bar"};
+  return std::any_of(kernel.instructions.begin(), kernel.instructions.end(), [&](const ir::Instruction& i) {
+    return std::find(std::begin(kHeads), std::end(kHeads), i.head()) != std::end(kHeads) || has_part(i, "shared") ||
+           has_part(i, "local") || has_part(i, "volatile");
+  });
+}
+
+DataUses uses_of_data(const Code& code, std::span<const InstructionRow* const> accesses) {
+  const std::vector<ir::Effect> effects = ir::effects(*code.module, *code.function);
+  DataUses uses;
+  std::set<std::uint32_t> moved, data; // instructions, registers
+  for (const InstructionRow* row : accesses) {
+    moved.insert(row->instruction);
+    if (row->counts.of_global(exec::AccessKind::load).requests != 0)
+      data.insert(effects[row->instruction].writes.begin(), effects[row->instruction].writes.end());
+  }
+  for (std::size_t known = 0; known != data.size();) {
+    known = data.size();
+    for (std::uint32_t i = 0; i < effects.size(); ++i) {
+      const auto& reads = effects[i].reads;
+      if (moved.count(i) != 0 ||
+          std::none_of(reads.begin(), reads.end(), [&](std::uint32_t reg) { return data.count(reg) != 0; }))
+        continue;
+      uses.branch = uses.branch || code.function->instructions[i].head() == "bra";
+      uses.instructions.insert(i);
+      data.insert(effects[i].writes.begin(), effects[i].writes.end());
+    }
+  }
+  return uses;
 }
 
 } // namespace warplens::analyzers

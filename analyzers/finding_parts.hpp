@@ -11,6 +11,8 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +32,18 @@ double executed(const InstructionRow& row);
 /// The register and the offset of an address in brackets.
 using Address = std::pair<std::uint32_t, std::int64_t>;
 std::optional<Address> address_of(const ir::Function& function, const ir::Instruction& instruction);
+
+/// Whether threads of the kernel exchange data, or the order of their accesses matters: what one thread does cannot be
+/// moved to another.
+bool ties_threads(const ir::Function& kernel);
+
+/// The instructions that compute with what some loads return.
+struct DataUses {
+  std::set<std::uint32_t> instructions; ///< without loads and stores among `accesses`
+  bool branch = false;                  ///< one of them is a branch
+};
+/// `accesses`: loads and stores. Those stores use the data, but are not among the result.
+DataUses uses_of_data(const Code& code, std::span<const InstructionRow* const> accesses);
 
 /// The rows of a profile, by instruction.
 std::map<std::uint32_t, const InstructionRow*> rows_by_instruction(const Profile& profile);

@@ -54,6 +54,7 @@ struct Subject {
   const DeviceRules& rules;
   const DivergenceRemedies& divergence;
   const NarrowLoads& narrow;
+  const Code& code;
 };
 
 struct Operation {
@@ -89,12 +90,15 @@ std::string word_sizes(const Coalescing& rule) {
   return list;
 }
 
+/// "unit stride", "mostly unit stride in groups of 16 lanes"
+bool has_unit_stride(const InstructionRow& row) { return row.pattern.find("unit stride") != std::string::npos; }
+
 std::string explain(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("words narrower than {} bytes never coalesce", rule.words[0].front().bytes);
   if (row.stride) return fmt::format("neighbouring threads are {} bytes apart", magnitude(row.stride));
   if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
-  if (row.pattern.ends_with("unit stride"))
+  if (has_unit_stride(row))
     return fmt::format("accesses are not aligned to {} bytes, or few lanes are active", alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "only one thread of the warp is active";
   return "access pattern: " + row.pattern;
@@ -103,10 +107,10 @@ std::string explain(const InstructionRow& row, const Coalescing& rule) {
 std::string advise(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("make each thread access a word of {} bytes, such as char4 or short2", word_sizes(rule));
-  if (row.stride || row.pattern.ends_with("several strides"))
+  if (row.stride || (row.pattern.find("stride") != std::string::npos && !has_unit_stride(row)))
     return "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
            "separate arrays, or stage the data in shared memory";
-  if (row.pattern.ends_with("unit stride"))
+  if (has_unit_stride(row))
     return fmt::format("align each row to {} bytes (pad the pitch), or use more lanes", alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "distribute the work over the whole warp, one word per thread";
   const std::string request = to_string(word_of(row, rule).requests);
@@ -194,7 +198,7 @@ bool is_broadcast(const InstructionRow& row, const Coalescing& rule) {
 /// a stencil.
 bool is_cached_neighbour(const InstructionRow& row) {
   const Metric* const hits = row.metrics.find(MetricId::l1_hit_rate);
-  return hits != nullptr && hits->number() >= 100 * kCachedAnyway && row.pattern.ends_with("unit stride");
+  return hits != nullptr && hits->number() >= 100 * kCachedAnyway && has_unit_stride(row);
 }
 
 void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
@@ -214,9 +218,14 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
     Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
     finding.message = cost.message + ": " + explain(row, rule);
     finding.advice = advise(row, rule);
-    if (auto remedy = remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules)) {
+    if (auto remedy =
+            remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules, subject.code)) {
       finding.remedy = std::move(remedy->sentence);
       finding.changes = std::move(remedy->changes);
+      if (remedy->uses_all && unit_of_waste(rule) == Unit::sectors) {
+        finding.severity = Severity::note;
+        finding.message += "; other instructions access the rest of these sectors";
+      }
     } else {
       finding.changes.accesses.push_back({row.instruction, cost.least / cost.taken});
     }
@@ -276,7 +285,10 @@ void find_conflicts(const InstructionRow& row, const Subject& subject, std::vect
                          : fmt::format("pad the rows of the array by one word, or swap the indices, so that the "
                                        "threads of a {} use different banks",
                                        found.request);
-    if (auto remedy = is_atomic(operation.kind) ? std::nullopt : padding(row, subject.profile, subject.rules)) {
+    std::optional<Remedy> remedy;
+    if (!is_atomic(operation.kind)) remedy = padding(row, subject.profile, subject.rules);
+    if (!is_atomic(operation.kind) && !remedy) remedy = longer_rows(row, subject.rules);
+    if (remedy) {
       finding.remedy = std::move(remedy->sentence);
       finding.changes = std::move(remedy->changes);
     } else {
@@ -299,7 +311,11 @@ void divergent(const InstructionRow& row, const Subject& subject, std::vector<Fi
   finding.advice = "make the condition uniform within each warp: compute it from the warp or block index, sort the "
                    "data by it, or replace the branch with a select instruction";
   finding.remedy = subject.divergence.sentence(row);
-  finding.changes.instructions = subject.divergence.lost_slots(row) / exec::kWarpSize;
+  const double lost = subject.divergence.lost_slots(row) / exec::kWarpSize;
+  finding.changes.instructions = lost;
+  // Both paths of many branches are short, such as those of the points at the edge of a grid.
+  if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions)))
+    finding.severity = Severity::note;
   keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});
   findings.push_back(std::move(finding));
 }
@@ -352,7 +368,7 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   std::vector<Finding> result;
   const DivergenceRemedies divergence(profile, code);
   const NarrowLoads narrow(profile, code);
-  const Subject subject{profile, rules, divergence, narrow};
+  const Subject subject{profile, rules, divergence, narrow, code};
   const auto in_order_of_excess = [&](auto&& collect) {
     const auto start = static_cast<std::ptrdiff_t>(result.size());
     for (const InstructionRow& row : profile.instructions) {

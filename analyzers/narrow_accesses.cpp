@@ -3,7 +3,6 @@
 #include "analyzers/access_findings.hpp"
 
 #include "analyzers/finding_parts.hpp"
-#include "emulator/ir/effects.hpp"
 
 #include <fmt/format.h>
 
@@ -47,21 +46,12 @@ AccessForm form_of(const InstructionRow& row, std::uint32_t elements) {
   return all(has_one_address) ? AccessForm::broadcast : AccessForm::other;
 }
 
-/// Threads exchange data, or the order of accesses matters: what a thread does cannot be moved to another.
-bool ties_threads(const ir::Instruction& i) {
-  constexpr std::string_view heads[] = {"atom", "red",   "call",       "cp",    "fence",   "membar", "shfl",
-                                        "vote", "match", "activemask", "redux", "barrier", "bar"};
-  return std::find(std::begin(heads), std::end(heads), i.head()) != std::end(heads) || has_part(i, "shared") ||
-         has_part(i, "local") || has_part(i, "volatile");
-}
-
 class NarrowAccesses {
 public:
   NarrowAccesses(const Profile& profile, const Code& code) : profile_(profile), code_(code) {}
 
   [[nodiscard]] bool find() {
-    const auto& all = code_.function->instructions;
-    if (std::any_of(all.begin(), all.end(), ties_threads)) return false;
+    if (ties_threads(*code_.function)) return false;
     for (const InstructionRow& row : profile_.instructions)
       if (is_global(row)) global_.push_back(&row);
     std::uint32_t narrowest = kWideEnough, widest = 0;
@@ -130,25 +120,9 @@ private:
 
   /// Marks the instructions that compute with loaded elements. False if a branch depends on one.
   bool follow_data() {
-    const std::vector<ir::Effect> effects = ir::effects(*code_.module, *code_.function);
-    std::set<std::uint32_t> moved, data; // instructions, registers
-    for (const InstructionRow* row : joined_) {
-      moved.insert(row->instruction);
-      if (row->counts.of_global(exec::AccessKind::load).requests != 0)
-        data.insert(effects[row->instruction].writes.begin(), effects[row->instruction].writes.end());
-    }
-    for (std::size_t known = 0; known != data.size();) {
-      known = data.size();
-      for (std::uint32_t i = 0; i < effects.size(); ++i) {
-        const auto& reads = effects[i].reads;
-        if (moved.count(i) != 0 ||
-            std::none_of(reads.begin(), reads.end(), [&](std::uint32_t reg) { return data.count(reg) != 0; }))
-          continue;
-        if (code_.function->instructions[i].head() == "bra") return false;
-        per_element_.insert(i);
-        data.insert(effects[i].writes.begin(), effects[i].writes.end());
-      }
-    }
+    DataUses uses = uses_of_data(code_, joined_);
+    if (uses.branch) return false;
+    per_element_ = std::move(uses.instructions);
     return std::all_of(scattered_.begin(), scattered_.end(),
                        [&](const InstructionRow* row) { return per_element_.count(row->instruction) != 0; });
   }

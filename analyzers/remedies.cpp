@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/remedies.hpp"
 
+#include "analyzers/finding_parts.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -16,6 +19,8 @@ using isa::Space;
 
 // A structure is seldom larger: then neighbouring elements are rows of a matrix.
 constexpr std::int64_t kLargestStructure = 128;
+// Iterations of a loop that compilers and people make one: so many words further is the next access of an instruction.
+constexpr std::int64_t kUnrolled = 8;
 // Of the range that an instruction spans, the share that it accesses from which on it counts as dense. Halos and the
 // rest of the last block leave some of a matrix out.
 constexpr double kDense = 0.6;
@@ -25,6 +30,9 @@ constexpr double kSimilar = 2;
 constexpr double kWorthPadding = 0.5;
 // Of a stage in shared memory, per request: the store and the load, and the computation of two addresses.
 constexpr double kStagePasses = 2, kStageInstructions = 4;
+// Of a tile of 32 x 32 words, as blocks of 32 x 8 threads move it: M. Harris, An Efficient Matrix Transpose in CUDA
+// C/C++.
+constexpr int kWordsOfThread = 4;
 
 std::uint64_t requests_of(const InstructionRow& row) {
   std::uint64_t sum = 0;
@@ -102,20 +110,40 @@ double density(const InstructionRow& row) {
   return low < high ? static_cast<double>(asked) / static_cast<double>(high - low) : 1;
 }
 
-/// Whether other instructions access other fields of the same structures: in the same order, less than a structure
-/// away.
-bool has_fields(const InstructionRow& row, const Profile& profile) {
+/// The distance of neighbouring lanes, also of those in shorter rows; 0 without one.
+std::int64_t between_lanes(const InstructionRow& row) {
+  if (row.stride != 0) return row.stride;
+  const RecordedAccess* const usual = typical(row, Space::global);
+  const auto lanes = usual != nullptr ? lattice_of(*usual) : std::nullopt;
+  return lanes ? lanes->stride : 0;
+}
+
+/// The share of the bytes of structures that instructions of the same kind access, each less than a structure away and
+/// in the same order; 0 if there is no other instruction.
+double used_share(const InstructionRow& row, const Profile& profile) {
   const RecordedAccess* const own = typical(row, Space::global);
-  if (own == nullptr || row.stride == 0) return false;
+  const std::int64_t size = std::abs(between_lanes(row));
+  if (own == nullptr || size == 0 || size > kLargestStructure) return 0;
+  std::bitset<kLargestStructure> used;
+  const auto use = [&](std::int64_t offset) {
+    for (std::int64_t byte = offset; byte < offset + row.lane_bytes; ++byte)
+      used.set(static_cast<std::size_t>((byte % size + size) % size));
+  };
+  bool others = false;
   for (const InstructionRow& other : profile.instructions) {
-    if (&other == &row || other.stride != row.stride || is_load(other) != is_load(row)) continue;
+    if (&other == &row || other.stride != row.stride || other.pattern != row.pattern || is_load(other) != is_load(row))
+      continue;
     for (const RecordedAccess& a : other.recorded) {
       if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
       const auto apart = distance(*own, a);
-      if (apart && *apart != 0 && std::abs(*apart) < std::abs(row.stride)) return true;
+      if (!apart || *apart == 0 || std::abs(*apart) >= size) continue;
+      others = true;
+      use(*apart);
     }
   }
-  return false;
+  if (!others) return 0;
+  use(0);
+  return static_cast<double>(used.count()) / static_cast<double>(size);
 }
 
 /// What remains of the transactions of an instruction if its accesses are perfect.
@@ -167,28 +195,55 @@ Changes ideal(const InstructionRow& row, double remaining) {
   return changes;
 }
 
-Remedy staged(const InstructionRow& row, double remaining) {
+/// Instructions that a thread executes for each of its words, if each warp makes each access once and a thread could
+/// move several words: accesses, and computations with what they load. Empty if it could not.
+std::set<std::uint32_t> executed_for_each_word(const Profile& profile, const Code& code) {
+  if (code.function == nullptr || code.module == nullptr || ties_threads(*code.function)) return {};
+  std::vector<const InstructionRow*> accesses;
+  for (const InstructionRow& row : profile.instructions)
+    if (requests_of(row) != 0) accesses.push_back(&row);
+  const auto warps = static_cast<double>(profile.integer(MetricId::warps_launched));
+  const bool once =
+      std::all_of(accesses.begin(), accesses.end(), [&](const InstructionRow* row) { return executed(*row) == warps; });
+  DataUses uses = uses_of_data(code, accesses);
+  if (!once || uses.branch) return {};
+  for (const InstructionRow* row : accesses) uses.instructions.insert(row->instruction);
+  return std::move(uses.instructions);
+}
+
+/// A warp that moves several words of a tile computes its indices once for all of them.
+Remedy staged(const InstructionRow& row, double remaining, const Profile& profile, const Code& code) {
   const auto requests = static_cast<double>(requests_of(row));
-  Remedy remedy{"stage a tile in shared memory: load and store it with neighbouring threads on neighbouring words, and "
-                "exchange rows and columns in between",
-                ideal(row, remaining)};
+  const std::set<std::uint32_t> repeated = executed_for_each_word(profile, code);
+  Remedy remedy{
+      fmt::format("stage a tile in shared memory: load and store it with neighbouring threads on neighbouring "
+                  "words, and exchange rows and columns in between{}",
+                  repeated.empty() ? "" : fmt::format("; let each thread move {} words of the tile", kWordsOfThread)),
+      ideal(row, remaining)};
   remedy.changes.bank_passes = -kStagePasses * requests;
   remedy.changes.instructions = -kStageInstructions * requests;
   remedy.changes.barriers = -requests;
+  if (repeated.empty()) return remedy;
+  remedy.changes.threads = 1.0 / kWordsOfThread;
+  remedy.changes.barriers *= remedy.changes.threads;
+  for (const InstructionRow& other : profile.instructions)
+    if (repeated.count(other.instruction) == 0)
+      remedy.changes.instructions += executed(other) * (1 - remedy.changes.threads);
   return remedy;
 }
 
 std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule) {
-  const std::int64_t stride = std::abs(row.stride);
-  if (stride > kLargestStructure || !has_fields(row, profile)) return std::nullopt;
+  const std::int64_t stride = std::abs(between_lanes(row));
+  const double used = used_share(row, profile);
+  if (used == 0) return std::nullopt;
   return Remedy{fmt::format("store the fields of these structures of {} bytes in separate arrays, so that neighbouring "
                             "threads access neighbouring words",
                             stride),
-                ideal_of_all(stride, profile, rule)};
+                ideal_of_all(stride, profile, rule), used >= kDense};
 }
 
 std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, double remaining, const Profile& profile,
-                              const rules::Coalescing& rule) {
+                              const rules::Coalescing& rule, const Code& code) {
   const std::int64_t word = row.lane_bytes, stride = std::abs(lanes.stride);
   if (lanes.stride == word) {
     if (lanes.group == exec::kWarpSize) return std::nullopt; // only misaligned
@@ -198,7 +253,8 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
                   ideal(row, remaining)};
   }
   if (stride <= word) return std::nullopt;
-  if (const auto loop = between_visits(row); loop && *loop != 0 && std::abs(*loop) <= word && std::abs(*loop) < stride)
+  if (const auto loop = between_visits(row);
+      loop && *loop != 0 && std::abs(*loop) <= kUnrolled * word && std::abs(*loop) < stride)
     return Remedy{"exchange the roles of the thread index and the loop counter: each thread walks along a row of its "
                   "own, but neighbouring threads should access neighbouring words in each iteration",
                   ideal(row, remaining)};
@@ -207,7 +263,7 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
                               "every {} bytes",
                               word, stride),
                   ideal(row, remaining)};
-  if (transposes(row, profile)) return staged(row, remaining);
+  if (transposes(row, profile)) return staged(row, remaining, profile, code);
   const auto warps = between_warps(row);
   const std::int64_t step = lanes.group < exec::kWarpSize ? lanes.step : warps.value_or(word);
   if (std::abs(step) > word) return std::nullopt;
@@ -220,12 +276,12 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
 } // namespace
 
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
-                                              const DeviceRules& rules) {
+                                              const DeviceRules& rules, const Code& code) {
   const RecordedAccess* const usual = typical(row, Space::global);
   if (usual == nullptr) return std::nullopt;
   if (auto structures = of_structures(row, profile, rules.coalescing)) return structures;
   const auto lanes = lattice_of(*usual);
-  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing) : std::nullopt;
+  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing, code) : std::nullopt;
 }
 
 namespace {
@@ -281,6 +337,35 @@ std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile,
                             best->pitch, best->pad, passes, passes == "1" ? "" : "es", own / requests),
                 {}};
   remedy.changes.bank_passes = before - best->all;
+  return remedy;
+}
+
+std::optional<Remedy> longer_rows(const InstructionRow& row, const DeviceRules& rules) {
+  const FastCoalescing coalescing(rules.coalescing);
+  const FastBanks banks(rules.banks);
+  double before = 0, after = 0, count = 0;
+  int rows = exec::kWarpSize;
+  for (const RecordedAccess& a : row.recorded) {
+    const auto lanes = a.space == Space::shared ? lattice_of(a) : std::nullopt;
+    if (!lanes) continue; // not all threads
+    RecordedAccess one_row = a;
+    for (std::size_t lane = 1; lane < exec::kWarpSize; ++lane)
+      one_row.addresses[lane] = one_row.addresses[lane - 1] + static_cast<std::uint64_t>(lanes->stride);
+    before += cost_of(a, coalescing, banks);
+    after += cost_of(one_row, coalescing, banks);
+    count += 1;
+    rows = std::min(rows, lanes->group);
+  }
+  const PassCount counted = row.counts.of_all_shared();
+  if (rows == exec::kWarpSize || counted.requests == 0) return std::nullopt;
+  const auto requests = static_cast<double>(counted.requests);
+  const double saved = requests * (before - after) / count;
+  if (saved < kWorthPadding * static_cast<double>(counted.sum.conflicts())) return std::nullopt;
+  Remedy remedy{fmt::format("make the x dimension of the block a multiple of {} threads: the {} rows of a warp have "
+                            "words in the same banks, one longer row has not",
+                            exec::kWarpSize, exec::kWarpSize / rows),
+                {}};
+  remedy.changes.bank_passes = saved;
   return remedy;
 }
 

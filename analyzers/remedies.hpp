@@ -16,13 +16,17 @@ namespace warplens::analyzers {
 struct Remedy {
   std::string sentence;
   Changes changes;
+  bool uses_all = false; ///< the kernel accesses most of each structure: a cache serves the other fields
 };
 
 /// `remaining`: the share of the transactions of `row` that a perfect access needs.
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
-                                              const DeviceRules& rules);
+                                              const DeviceRules& rules, const Code& code);
 /// Padding of the rows of shared arrays, if it removes most conflicts of `row`. The changes include those of all other
 /// accesses to shared memory, which the padding moves, too.
 std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile, const DeviceRules& rules);
+
+/// Rows of a warp's length, if the lanes of `row` are in shorter ones and that removes most of its conflicts.
+std::optional<Remedy> longer_rows(const InstructionRow& row, const DeviceRules& rules);
 
 } // namespace warplens::analyzers

@@ -135,6 +135,8 @@ struct CacheLevel {
   int line_bytes = 0;                ///< 32, 64 or 128
   int sector_bytes = 0;              ///< 32, 64 or 128, at most a line
   int ways = 0;                      ///< lines of a set
+  /// Of an L2 cache: each keeps what its multiprocessors load, and the part of device memory that is connected to it.
+  std::optional<int> partitions;
   std::string stores; ///< write-through: "evict", "update" or "keep" (allocate) the line; write-back: "back"
   std::string local_stores = "keep"; ///< the same for local memory; "none": local memory bypasses this cache
   bool unified = false;              ///< shared memory uses a part of `bytes`

@@ -114,6 +114,7 @@ template <Maybe<CacheLevel> T, class Visit> void visit_fields(T& cache, Visit&& 
   visit("line_bytes", cache.line_bytes);
   visit("sector_bytes", cache.sector_bytes);
   visit("ways", cache.ways);
+  visit("partitions", cache.partitions);
   visit("stores", cache.stores);
   visit("local_stores", cache.local_stores, kDefaulted);
   visit("unified", cache.unified, kDefaulted);

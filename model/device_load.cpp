@@ -174,8 +174,13 @@ void TableReader::check(const CacheLevel& cache) {
           "32, 64 or 128, up to line_bytes");
   require("ways", cache.ways <= 1024, cache.ways, "at most 1024");
   if (errors_.has_errors()) return;
-  const int set = cache.line_bytes * cache.ways;
-  const std::string multiple = fmt::format("a multiple of the set size, {} bytes", set);
+  if (cache.partitions && name_ != "l2")
+    errors_.error(where("partitions"), fmt::format("'{}' is for the L2 cache only", full("partitions")));
+  if (cache.partitions) require("partitions", *cache.partitions <= 16, *cache.partitions, "1 to 16");
+  if (errors_.has_errors()) return;
+  const int set = cache.line_bytes * cache.ways * cache.partitions.value_or(1);
+  const std::string multiple =
+      fmt::format("a multiple of {}, {} bytes", cache.partitions ? "a set of each partition" : "the set size", set);
   require("bytes", cache.bytes % set == 0, cache.bytes, multiple);
   if (cache.enlarged_bytes)
     require("enlarged_bytes", *cache.enlarged_bytes % set == 0, *cache.enlarged_bytes, multiple);

@@ -147,6 +147,8 @@ constexpr Variable kVariables[] = {
     {environment::kCsv, "exec writes the counters to this file as CSV"},
     {environment::kSarif, "exec writes the findings to this file as SARIF"},
     {environment::kJunit, "exec writes the conditions and findings to this file as JUnit XML"},
+    {environment::kTrace, "exec records launches in this file"},
+    {environment::kTraceFilter, "what exec records of them; exec sets it"},
     {environment::kDetails, "sections of the text report of exec"},
     {environment::kShow, "kernels of the text report of exec"},
     {environment::kCounters, "the text report of exec has every counter"},

@@ -3,21 +3,24 @@
 #include "api/files/csv.hpp"
 #include "api/files/input_file.hpp"
 #include "api/html/page.hpp"
-#include "api/report/table.hpp"
 #include "api/report/units.hpp"
-#include "api/session/kernel_name.hpp"
 #include "api/sweep/json_compare.hpp"
 #include "tools/command_line.hpp"
+#include "tools/compare_text.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"
+#include "tools/program_report.hpp"
+#include "tools/progress.hpp"
 #include "tools/sign_plot.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
+#include <span>
 
 namespace warplens::tools {
 
@@ -30,12 +33,16 @@ using api::LaunchComparison;
 using api::ReportFile;
 
 constexpr std::string_view kCompareHelp = R"(usage: warplens compare A.json B.json [C.json…] [OPTION…]
+       warplens compare [A.json…] [OPTION…] -- PROGRAM [ARGUMENT…] [-- PROGRAM [ARGUMENT…]]…
        warplens compare SWEEP.json --signs [OPTION…]
 
-Compares reports of 'warplens run --json' or 'warplens sweep --json': the first report with each of the others. Launches
-are matched by kernel and settings, or by order if no names match. For each pair of launches, the output shows the
-predicted times, the counts that explain the change (the model is evaluated again with counts of the other launch), the
-metrics and lines that changed, and the findings that appeared or disappeared.
+Compares reports of 'warplens run --json', 'exec --json' or 'sweep --json': the first report with each of the others.
+Launches are matched by kernel and settings and then in order, or only by order if no names match. For each pair of
+launches, the output shows the predicted times, the counts that explain the change (the model is evaluated again with
+counts of the other launch), the metrics and lines that changed, and the findings that appeared or disappeared.
+
+A PROGRAM is run as 'warplens exec' runs it, without showing its output, and its report is compared; reports in files
+come first.
 
 With --signs or --measured, the output is a sign plot instead. It compares every launch of all reports with every other:
 1 if it is faster, -1 if it is slower, 0 if there is no difference, as predicted and as measured.
@@ -47,11 +54,26 @@ Examples:
   warplens compare gtx280.json gtx480.json --all --csv changes.csv
   warplens compare before.json after1.json after2.json --plot times.svg
   warplens compare before.json after.json --fail-on-regression 5
+  warplens compare --device a100 -- ./before 4096 -- ./after 4096
+  warplens compare baseline.json --fail-on-regression 5 -- ./solver input.dat
   warplens compare sweep.json --measured measured.csv --plot signs.svg
 The CSV of --measured has a column 'milliseconds' and columns that identify the launch: kernel, device, file, or sweep
 settings such as block.
-Exit status: 0 success; 2 bad usage or input; 4 a launch became slower than --fail-on-regression permits.
+Exit status: 0 success; 1 a program failed; 2 bad usage or input; 4 a launch, or all launches together, became slower
+than --fail-on-regression permits.
 )";
+
+/// Options of `warplens exec` for programs.
+struct ProgramOption {
+  const char *name, *value, *help;
+};
+constexpr ProgramOption kProgramOptions[] = {
+    {"device", "NAME|FILE", "run programs for this GPU: see 'warplens list devices'; the default is the H200"},
+    {"kernel-name", "REGEX", "of programs, only kernels whose mangled or demangled name contains a match"},
+    {"launch-skip", "N", "of programs, skip the first N of these launches"},
+    {"launch-count", "N", "of programs, only N of these launches"},
+    {"analyzers", "NAME[,NAME…]", "of programs, run further analyzers: see 'warplens list analyzers'"},
+};
 
 po::options_description compare_options() {
   po::options_description options("Options");
@@ -61,7 +83,7 @@ po::options_description compare_options() {
   add("measured", po::value<std::string>()->value_name("FILE.csv"),
       "show the sign plot of the predicted and the measured times");
   add("fail-on-regression", po::value<double>()->value_name("PERCENT"),
-      "fail with exit status 4 if the predicted time of a launch grows by more than PERCENT");
+      "fail with exit status 4 if the predicted time of a launch, or of all launches, grows by more than PERCENT");
   add("parity", po::value<double>()->value_name("PERCENT")->default_value(10),
       "smaller differences count as 0 in the sign plot");
   add("json", po::value<std::string>()->value_name("FILE"),
@@ -71,105 +93,10 @@ po::options_description compare_options() {
   add("html", po::value<std::string>()->value_name("FILE"), "write the comparison as an HTML page");
   add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
       "plot the predicted times, or the sign plot; needs gnuplot");
+  for (const ProgramOption& option : kProgramOptions)
+    add(option.name, po::value<std::string>()->value_name(option.value), option.help);
   add("help,h", "show this help");
   return options;
-}
-
-/// The label of an important metric, or empty; --all also shows metrics without a label.
-std::string_view label_of(std::string_view metric) {
-  const analyzers::MetricInfo* known = analyzers::find_metric(metric);
-  return known != nullptr ? known->label : "";
-}
-
-std::string number(const std::optional<double>& value) {
-  if (!value) return "";
-  const bool whole = *value == std::floor(*value) && std::abs(*value) < 1e15;
-  return whole ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
-}
-
-std::string ratio(const Change& change) {
-  const auto r = change.ratio();
-  return r ? fmt::format("x {:.3g}", *r) : "";
-}
-
-std::string title(const api::ReportedLaunch& launch) {
-  std::string text = fmt::format("{} on {}", api::source_name(launch.kernel), launch.device_name);
-  if (!launch.settings.empty()) text += fmt::format(" ({})", api::text_of(launch.settings));
-  return text;
-}
-
-std::string heading(const LaunchComparison& c, const Style& style) {
-  if (c.before == nullptr || c.after == nullptr)
-    return fmt::format("{}{}{}: {}\n", style.bold, title(c.before != nullptr ? *c.before : *c.after), style.reset,
-                       c.before != nullptr ? "only in the first report" : "only in the second report");
-  const std::string a = title(*c.before), b = title(*c.after);
-  return fmt::format("{}{}{}{}\n", style.bold, a, style.reset, a == b ? "" : " -> " + b);
-}
-
-std::string times(const LaunchComparison& c, const Style& style) {
-  const auto &a = *c.before, &b = *c.after;
-  if (!a.milliseconds || !b.milliseconds) return "";
-  const double r = *b.milliseconds / *a.milliseconds;
-  const std::string_view colour = r < 0.995 ? style.green : r > 1.005 ? style.red : std::string_view();
-  std::string text = fmt::format("  predicted: {} -> {}, {}{}{}\n", api::readable_time(*a.milliseconds),
-                                 api::readable_time(*b.milliseconds), colour,
-                                 r < 0.995   ? fmt::format("{:.2f} times as fast", 1 / r)
-                                 : r > 1.005 ? fmt::format("{:.2f} times as slow", r)
-                                             : "the same",
-                                 style.reset);
-  text += a.model == b.model ? fmt::format("    by {}", a.model)
-                             : fmt::format("    by {} and {}: different models", a.model, b.model);
-  text += a.bound == b.bound ? fmt::format("; bound by {}\n", a.bound)
-                             : fmt::format("; bound by {} -> {}\n", a.bound, b.bound);
-  for (const api::Factor& f : c.factors) text += fmt::format("    {:+.4g} ms: {}\n", f.milliseconds, f.what);
-  if (!c.factors.empty() && std::abs(c.unexplained) > 0.01 * *a.milliseconds)
-    text += fmt::format("    {:+.4g} ms: combined effect of these changes\n", c.unexplained);
-  return text;
-}
-
-std::string metrics_text(const std::vector<Change>& changes, bool all, const Style& style) {
-  api::Table table({{"metric"}, {"before", api::Table::right}, {"after", api::Table::right}, {"", api::Table::right}});
-  for (const Change& change : changes) {
-    const std::string_view words = label_of(change.name);
-    if (all || !words.empty())
-      table.row({all ? change.name : std::string(words), number(change.before), number(change.after), ratio(change)});
-  }
-  return table.empty() ? "" : table.text(style.dim, style.reset);
-}
-
-std::string lines_text(const LaunchComparison& c, bool all, const Style& style) {
-  constexpr std::size_t kMost = 10;
-  api::Table table({{"line"},
-                    {"instruction"},
-                    {"metric"},
-                    {"before", api::Table::right},
-                    {"after", api::Table::right},
-                    {"", api::Table::right}});
-  std::size_t shown = 0;
-  for (const auto& line : c.lines)
-    for (const Change& change : line.metrics) {
-      const std::string_view words = label_of(change.name);
-      if (!all && (words.empty() || words == "ideal sectors" || ++shown > kMost)) continue;
-      table.row({line.where == line.where_after ? line.where : fmt::format("{} -> {}", line.where, line.where_after),
-                 line.text, all ? change.name : std::string(words), number(change.before), number(change.after),
-                 ratio(change)});
-    }
-  return table.empty() ? "" : table.text(style.dim, style.reset);
-}
-
-std::string findings_text(const LaunchComparison& c) {
-  std::string text;
-  for (const auto& f : c.vanished) text += api::wrapped(fmt::format("resolved: {} ({})", f.message, f.where), "  ");
-  for (const auto& f : c.appeared) text += api::wrapped(fmt::format("new: {} ({})", f.message, f.where), "  ");
-  return text;
-}
-
-std::string comparison_text(const LaunchComparison& c, bool all, const Style& style) {
-  std::string text = heading(c, style);
-  if (c.before == nullptr || c.after == nullptr) return text;
-  text += times(c, style);
-  if (c.metrics.empty()) text += "  all metrics are the same\n";
-  return text + metrics_text(c.metrics, all, style) + lines_text(c, all, style) + findings_text(c);
 }
 
 std::string comparison_csv(const ReportFile& before, std::span<const ReportFile> others,
@@ -210,8 +137,14 @@ Plot times_plot(std::span<const ReportFile> reports, std::span<const std::vector
   return plot;
 }
 
+/// UsageError: a program, which needs "--" before it.
 ReportFile read_one(const std::string& name) {
-  return value_or_throw(api::read_report(value_or_throw(api::read_file(name)), name));
+  const std::string text = value_or_throw(api::read_file(name));
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    throw UsageError{fmt::format("'{}' is a program, not a report", name),
+                     "put '--' before each program: warplens compare -- ./before -- ./after"};
+  return value_or_throw(api::read_report(text, name));
 }
 
 std::string option(const po::variables_map& values, const char* name) {
@@ -227,45 +160,41 @@ void show_signs(std::span<const ReportFile> reports, const po::variables_map& va
   write(sign_plot_text(plot));
 }
 
-/// Says which launches became slower than the limit. Returns kFine or kFailed.
-int tell_regressions(std::span<const ReportFile> others, std::span<const std::vector<LaunchComparison>> comparisons,
+/// A launch, or all launches of a report, before and after.
+struct Times {
+  std::string what;
+  std::optional<double> before, after;
+};
+
+/// Of each pair of launches, and of all launches if there are several.
+std::vector<Times> times_of(const ReportFile& first, const ReportFile& other,
+                            std::span<const LaunchComparison> comparisons) {
+  std::vector<Times> list;
+  for (const LaunchComparison& c : comparisons)
+    if (c.before != nullptr && c.after != nullptr)
+      list.push_back(
+          {fmt::format("{} in {}", title_of(*c.after), c.after->model), c.before->milliseconds, c.after->milliseconds});
+  if (first.launches.size() > 1 || other.launches.size() > 1)
+    list.push_back({"all launches", api::total_milliseconds(first), api::total_milliseconds(other)});
+  return list;
+}
+
+/// Says what became slower than the limit. Returns kFine or kFailed.
+int tell_regressions(std::span<const ReportFile> reports, std::span<const std::vector<LaunchComparison>> comparisons,
                      double percent) {
   Diagnostics errors;
-  for (std::size_t i = 0; i < others.size(); ++i)
-    for (const LaunchComparison& c : comparisons[i]) {
-      if (c.before == nullptr || c.after == nullptr || !c.before->milliseconds || !c.after->milliseconds) continue;
-      const double before = *c.before->milliseconds, after = *c.after->milliseconds;
-      if (after <= before * (1 + percent / 100)) continue;
-      errors.error({}, fmt::format("warplens: --fail-on-regression: {}: {} in {}: {} -> {}, {:.1f} % more than before",
-                                   others[i].name, title(*c.after), c.after->model, api::readable_time(before),
-                                   api::readable_time(after), 100 * (after / before - 1)));
+  for (std::size_t i = 0; i < comparisons.size(); ++i)
+    for (const Times& t : times_of(reports[0], reports[i + 1], comparisons[i])) {
+      if (!t.before || !t.after || *t.after <= *t.before * (1 + percent / 100)) continue;
+      errors.error({}, fmt::format("warplens: --fail-on-regression: {}: {}: {} -> {}, {:.1f} % more than before",
+                                   reports[i + 1].name, t.what, api::readable_time(*t.before),
+                                   api::readable_time(*t.after), 100 * (*t.after / *t.before - 1)));
     }
   print(errors);
   return errors.has_errors() ? kFailed : kFine;
 }
 
-/// Launches in sequence whose comparisons have the same text show it once.
-void show_comparisons(std::span<const LaunchComparison> comparisons, bool all, const Style& style) {
-  std::string last;
-  std::size_t times = 0;
-  const auto flush = [&] {
-    if (times > 1) write(fmt::format("  the same for {} launches\n", times));
-  };
-  for (const LaunchComparison& c : comparisons) {
-    std::string text = comparison_text(c, all, style);
-    if (text != last) {
-      flush();
-      write("\n" + text);
-      times = 0;
-    }
-    last = std::move(text);
-    ++times;
-  }
-  flush();
-}
-
 int show_changes(std::span<const ReportFile> reports, const po::variables_map& values) {
-  if (reports.size() < 2) throw UsageError{"only one report given", "warplens compare A.json B.json"};
   const std::span<const ReportFile> others = reports.subspan(1);
   std::vector<std::vector<LaunchComparison>> comparisons;
   for (const ReportFile& other : others) comparisons.push_back(api::compare_reports(reports[0], other));
@@ -279,20 +208,56 @@ int show_changes(std::span<const ReportFile> reports, const po::variables_map& v
   const Style style = style_for(STDOUT_FILENO);
   for (std::size_t i = 0; i < others.size() && json != "-" && csv != "-"; ++i) {
     write(fmt::format("{}{} -> {}\n", i == 0 ? "" : "\n", reports[0].name, others[i].name));
-    show_comparisons(comparisons[i], values.count("all") != 0, style);
+    write(comparison_text(comparisons[i], values.count("all") != 0, style));
   }
   if (values.count("fail-on-regression") == 0) return kFine;
-  return tell_regressions(others, comparisons, values["fail-on-regression"].as<double>());
+  return tell_regressions(reports, comparisons, values["fail-on-regression"].as<double>());
 }
 
-} // namespace
+/// What stands behind the first "--": programs, with "--" between them.
+std::vector<Strings> split_programs(std::span<const std::string> words) {
+  std::vector<Strings> programs(1);
+  for (const std::string& word : words)
+    if (word == "--")
+      programs.emplace_back();
+    else
+      programs.back().push_back(word);
+  for (const Strings& program : programs)
+    if (program.empty()) throw UsageError{"no program behind '--'", "warplens compare -- ./before -- ./after"};
+  return programs;
+}
 
-int compare(const Strings& arguments) {
-  const po::options_description visible = compare_options();
-  const CommandLine line = parse_command_line(arguments, visible);
-  const po::variables_map& values = line.values;
-  if (values.count("help") != 0) return show_help(kCompareHelp, visible, kCompareExamples);
-  if (line.inputs.empty()) throw UsageError{"no report", "warplens compare A.json B.json"};
+/// The options of `warplens exec` among those given. UsageError: some, but there is no program.
+Strings program_options(const po::variables_map& values, bool programs) {
+  Strings options;
+  for (const ProgramOption& option : kProgramOptions) {
+    if (values.count(option.name) == 0) continue;
+    if (!programs)
+      throw UsageError{fmt::format("--{} needs a program", option.name), "warplens compare -- ./before -- ./after"};
+    options.insert(options.end(), {fmt::format("--{}", option.name), values[option.name].as<std::string>()});
+  }
+  return options;
+}
+
+/// Runs the programs and adds their reports. Returns whether all of them have one.
+bool add_programs(std::vector<ReportFile>& reports, const std::vector<Strings>& programs, const Strings& options) {
+  Progress progress;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const std::string name = fmt::format("{}", fmt::join(programs[i], " "));
+    progress.now(fmt::format("program {} of {}: {}", i + 1, programs.size(), name), i, programs.size());
+    Expected<ReportFile> report = report_of_program(options, programs[i]);
+    if (!report) {
+      Diagnostics errors;
+      errors.error({}, fmt::format("warplens: {}: {}", name, report.error().list().front().message));
+      print(errors);
+      return false;
+    }
+    reports.push_back(std::move(*report));
+  }
+  return true;
+}
+
+void check_options(const po::variables_map& values) {
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
   if (values.count("html") != 0) check_html(option(values, "html"));
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
@@ -300,9 +265,29 @@ int compare(const Strings& arguments) {
   if (values.count("fail-on-regression") != 0)
     if (const double percent = values["fail-on-regression"].as<double>(); !(percent >= 0 && percent < 1e6))
       throw UsageError{"--fail-on-regression: expected a percentage >= 0", ""};
+}
+
+} // namespace
+
+int compare(const Strings& arguments) {
+  const po::options_description visible = compare_options();
+  const auto behind = std::find(arguments.begin(), arguments.end(), "--");
+  const CommandLine line = parse_command_line({arguments.begin(), behind}, visible);
+  const po::variables_map& values = line.values;
+  if (values.count("help") != 0) return show_help(kCompareHelp, visible, kCompareExamples);
+  std::vector<Strings> programs;
+  if (behind != arguments.end())
+    programs = split_programs(std::span(arguments).subspan(behind - arguments.begin() + 1));
+  const Strings options = program_options(values, !programs.empty());
+  const bool signs = values.count("signs") != 0 || values.count("measured") != 0;
+  const std::size_t count = line.inputs.size() + programs.size();
+  if (count == 0) throw UsageError{"no report", "warplens compare A.json B.json"};
+  if (count == 1 && !signs) throw UsageError{"only one report given", "warplens compare A.json B.json"};
+  check_options(values);
   std::vector<ReportFile> reports;
   for (const std::string& name : line.inputs) reports.push_back(read_one(name));
-  if (values.count("signs") == 0 && values.count("measured") == 0) return show_changes(reports, values);
+  if (!add_programs(reports, programs, options)) return kFound;
+  if (!signs) return show_changes(reports, values);
   show_signs(reports, values);
   return kFine;
 }

@@ -12,6 +12,7 @@
 #include "tools/output.hpp"
 #include "tools/report_options.hpp"
 #include "tools/tool_options.hpp"
+#include "tools/trace_options.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -58,6 +59,7 @@ Examples:
   warplens exec --analyze --kernel-name '^reduce' --launch-count 2 -- ./reduction 1000000
   warplens exec --device a100 --json report.json -- ./vectorAdd
   warplens exec --fail-on 'sectors_per_request>8' --sarif findings.sarif -- ./transpose
+  warplens exec --trace trace.h5 --kernel-name '^reduce' -- ./reduction 1000000
   warplens exec saxpy.cu -- 4096
   warplens exec --tool memcheck --leak-check full -- ./solver
 Exit status: the program's; 2 if it could not be started; if the program succeeded: 1 (--error-exitcode) if --tool found
@@ -75,6 +77,7 @@ po::options_description exec_options() {
   add_limit_options(options);
   add_analysis_options(options);
   add_report_options(options);
+  add_trace_options(options);
   add_tool_options(options);
   add("strict", "treat accesses past the end of an allocation as faults; by default, those that a GPU lets pass only "
                 "cause a warning");
@@ -224,6 +227,7 @@ bool set_environment(const po::variables_map& values) {
   }
   pass_analysis_options(values);
   const bool conditions = pass_report_options(values, values.count("tool") != 0);
+  pass_trace_options(values);
   if (values.count("kernel-name") != 0) {
     check_expression(values["kernel-name"].as<std::string>());
     set(environment::kKernelName, values["kernel-name"].as<std::string>());

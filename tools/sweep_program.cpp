@@ -2,13 +2,11 @@
 #include "tools/sweep_program.hpp"
 
 #include "api/files/csv.hpp"
-#include "api/files/input_file.hpp"
 #include "api/report/table.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
-#include "api/sweep/json_compare.hpp"
-#include "tools/child.hpp"
 #include "tools/output.hpp"
+#include "tools/program_report.hpp"
 #include "tools/progress.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +15,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -27,7 +22,6 @@ namespace warplens::tools {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
 struct ProgramKernel {
@@ -45,31 +39,6 @@ struct ProgramRow {
   double milliseconds = 0;
 };
 
-/// A folder for the reports, removed at the end.
-class ReportFolder {
-public:
-  ReportFolder() : path_((fs::temp_directory_path() / "warplens-sweep-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr)
-      throw UsageError{fmt::format("cannot create '{}': {}", path_, std::strerror(errno)), ""};
-  }
-  ~ReportFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ReportFolder(const ReportFolder&) = delete;
-  ReportFolder& operator=(const ReportFolder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (fs::path(path_) / name).string(); }
-
-private:
-  std::string path_;
-};
-
-/// The last line of the program's output, as the reason for a failure.
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
-
 void add_launches(ProgramRow& row, const api::ReportFile& report) {
   for (const api::ReportedLaunch& launch : report.launches) {
     ProgramKernel& kernel = row.kernels[api::source_name(launch.kernel)];
@@ -81,23 +50,15 @@ void add_launches(ProgramRow& row, const api::ReportFile& report) {
   }
 }
 
-ProgramRow run_one(const api::Settings& settings, const Strings& analyzers, const Strings& program,
-                   const std::string& file) {
+ProgramRow run_one(const api::Settings& settings, const Strings& analyzers, const Strings& program) {
   ProgramRow row{settings, {}, {}};
-  Strings command = {fs::read_symlink("/proc/self/exe").string(), "exec", "--json", file};
-  for (const auto& [name, value] : settings) command.insert(command.end(), {"--" + name, value});
-  if (!analyzers.empty()) command.insert(command.end(), {"--analyzers", fmt::format("{}", fmt::join(analyzers, ","))});
-  command.emplace_back("--");
-  command.insert(command.end(), program.begin(), program.end());
-  const ChildResult result = run_child(command);
-  const Expected<std::string> text = api::read_file(file);
-  const Expected<api::ReportFile> report = text ? api::read_report(*text, file) : failure(text.error());
-  if (result.status != 0)
-    row.failure = fmt::format("exit status {}: {}", result.status, last_line(result.output));
-  else if (!report)
-    row.failure = "the program launched no kernel";
-  else
+  Strings options;
+  for (const auto& [name, value] : settings) options.insert(options.end(), {"--" + name, value});
+  if (!analyzers.empty()) options.insert(options.end(), {"--analyzers", fmt::format("{}", fmt::join(analyzers, ","))});
+  if (const Expected<api::ReportFile> report = report_of_program(options, program))
     add_launches(row, *report);
+  else
+    row.failure = report.error().list().front().message;
   return row;
 }
 
@@ -172,15 +133,13 @@ int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const 
   const std::vector<api::Settings> all = combinations({}, axes);
   if (axes.empty()) throw UsageError{"nothing varies", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
   const std::string names = line.values["analyzers"].as<std::string>();
-  const ReportFolder folder;
   std::vector<ProgramRow> rows;
   {
     Progress progress;
     for (const api::Settings& settings : all) {
       progress.now(fmt::format("{} of {}: {}", rows.size() + 1, all.size(), api::text_of(settings)), rows.size(),
                    all.size());
-      rows.push_back(run_one(settings, names.empty() ? Strings{} : Strings{names}, program,
-                             folder.file(fmt::format("{}.json", rows.size()))));
+      rows.push_back(run_one(settings, names.empty() ? Strings{} : Strings{names}, program));
     }
   }
   const std::string csv = line.values.count("csv") != 0 ? line.values["csv"].as<std::string>() : "";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/trace_options.hpp"
 
+#include "api/session/environment.hpp"
 #include "api/trace/trace.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
@@ -8,12 +9,15 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <optional>
 
 namespace warplens::tools {
 
 namespace {
 
 namespace po = boost::program_options;
+namespace environment = api::environment;
 
 bool read(std::string_view text, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -73,11 +77,14 @@ std::vector<std::uint32_t> parse_lines(const std::string& text, std::string_view
   return lines;
 }
 
-std::unique_ptr<api::LaunchRecorder> trace_writer(const po::variables_map& values, const std::string& device) {
+namespace {
+
+/// Empty without --trace.
+std::optional<api::TraceFilter> trace_filter(const po::variables_map& values) {
   if (values.count("trace") == 0) {
     for (const char* option : {"trace-kernel", "trace-blocks", "trace-every", "trace-lines"})
       if (values.count(option) != 0) throw UsageError{fmt::format("--{} needs --trace FILE.h5", option), ""};
-    return nullptr;
+    return std::nullopt;
   }
   api::TraceFilter filter;
   if (values.count("trace-kernel") != 0) filter.kernel = values["trace-kernel"].as<std::string>();
@@ -88,10 +95,29 @@ std::unique_ptr<api::LaunchRecorder> trace_writer(const po::variables_map& value
   if (filter.every == 0) throw UsageError{"--trace-every: expected 1 or more", ""};
   if (values.count("trace-lines") != 0)
     filter.lines = parse_lines(values["trace-lines"].as<std::string>(), "--trace-lines");
+  return filter;
+}
+
+} // namespace
+
+void pass_trace_options(const po::variables_map& values) {
+  for (const char* name : {environment::kTrace, environment::kTraceFilter}) unsetenv(name);
+  const std::optional<api::TraceFilter> filter = trace_filter(values);
+  if (!filter) return;
+  const auto& file = values["trace"].as<std::string>();
+  if (file == "-") throw UsageError{"--trace: expected a file, got '-'", ""};
+  check_writable(file);
+  setenv(environment::kTrace, std::filesystem::absolute(file).c_str(), 1);
+  setenv(environment::kTraceFilter, api::filter_text(*filter).c_str(), 1);
+}
+
+std::unique_ptr<api::LaunchRecorder> trace_writer(const po::variables_map& values, const std::string& device) {
+  std::optional<api::TraceFilter> filter = trace_filter(values);
+  if (!filter) return nullptr;
   std::error_code ignored;
   const bool device_is_file = std::filesystem::is_regular_file(device, ignored);
   Expected<std::unique_ptr<api::TraceWriter>> writer =
-      api::TraceWriter::create(values["trace"].as<std::string>(), std::move(filter),
+      api::TraceWriter::create(values["trace"].as<std::string>(), std::move(*filter),
                                device_is_file ? std::filesystem::path(device) : std::filesystem::path());
   if (!writer) throw UsageError{writer.error().list().front().message, writer.error().list().front().hint};
   return std::move(*writer);

@@ -10,6 +10,10 @@ namespace warplens::tools {
 
 void add_trace_options(boost::program_options::options_description& options);
 
+/// For the libraries of `warplens exec`, which write the trace. UsageError: wrong options, or the file cannot be
+/// written.
+void pass_trace_options(const boost::program_options::variables_map& values);
+
 /// Null without --trace. `device`: as the user named it, perhaps a file.
 std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map& values,
                                                   const std::string& device);

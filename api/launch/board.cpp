@@ -26,6 +26,7 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
   g.ways = static_cast<std::uint32_t>(ways);
   g.bytes = shrinks ? sets * ways * g.line_bytes : bytes;
   g.store = store_of(level.stores);
+  g.partitions = static_cast<std::uint32_t>(level.partitions.value_or(1));
   return g;
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/report/catalogue.hpp"
 #include "api/report/expectations.hpp"
+#include "api/report/histogram.hpp"
 #include "api/report/line_costs.hpp"
 #include "api/report/prediction_text.hpp"
 #include "api/report/report_order.hpp"
@@ -99,6 +100,7 @@ private:
   void memory() {
     global_memory();
     shared_memory();
+    if (o_.graphics) out_ += memory_histograms(r_, s_);
     rule_of_device();
     for (const rules::CoalescingRule& rule : r_.rules.coalescing) own_rule(rule);
     for (const rules::BankRule& rule : r_.rules.banks) own_rule(rule);
@@ -138,6 +140,7 @@ private:
                          percent(static_cast<double>(n), static_cast<double>(all)));
     }
     out_ += wrapped(mix, "  ", o_.columns);
+    if (o_.graphics) out_ += lane_histogram(r_, s_);
   }
 
   struct Kind {
@@ -330,6 +333,7 @@ private:
         "a branch diverges if the lanes of a warp take both paths; the warp then executes one path after the other");
     line("  {} executed by warps, {} of them divergent ({})", branches, divergent,
          percent(static_cast<double>(divergent), static_cast<double>(branches)));
+    if (o_.graphics) out_ += branch_histogram(r_, s_);
   }
 
   // The distribution of the memory and divergence counters over the blocks.
@@ -338,12 +342,16 @@ private:
     if (table.rows.empty()) return;
     section("Blocks", "counters per block: minimum, average, maximum, and the first block with the maximum");
     Table t({{"counter"}, {"minimum", Table::right}, {"average", Table::right}, {"maximum", Table::right}, {"block"}});
-    for (const MetricId id : {MetricId::global_sectors, MetricId::global_sectors_excessive, MetricId::shared_passes_ld,
-                              MetricId::shared_passes_st, MetricId::shared_passes_atom, MetricId::local_sectors,
-                              MetricId::constant_passes, MetricId::branch, MetricId::divergent_branch})
+    constexpr MetricId kCounters[] = {MetricId::global_sectors,     MetricId::global_sectors_excessive,
+                                      MetricId::shared_passes_ld,   MetricId::shared_passes_st,
+                                      MetricId::shared_passes_atom, MetricId::local_sectors,
+                                      MetricId::constant_passes,    MetricId::branch,
+                                      MetricId::divergent_branch};
+    for (const MetricId id : kCounters)
       if (const auto at = std::find(table.columns.begin(), table.columns.end(), id); at != table.columns.end())
         spread(t, table, static_cast<std::size_t>(at - table.columns.begin()));
     this->table(t);
+    if (o_.graphics) out_ += block_histogram(table, kCounters, s_);
   }
   void spread(Table& t, const analyzers::BlockTable& table, std::size_t column) const {
     const auto less = [&](const auto& a, const auto& b) { return a.at(column) < b.at(column); };
@@ -439,8 +447,11 @@ std::string finding_head(const analyzers::Finding& f, std::size_t number, const 
   const bool severe = f.severity != Severity::note;
   std::string place;
   if (f.source_line != 0) place += fmt::format(", {}:{}", base_name(f.source_file), f.source_line);
+  constexpr std::size_t kMostLines = 8; // the JSON report has all of them
   if (!f.lines.empty())
-    place += fmt::format(", PTX line{} {}", f.lines.size() == 1 ? "" : "s", fmt::join(f.lines, ", "));
+    place += fmt::format(", PTX line{} {}", f.lines.size() == 1 ? "" : "s",
+                         fmt::join(std::span(f.lines).first(std::min(f.lines.size(), kMostLines)), ", "));
+  if (f.lines.size() > kMostLines) place += fmt::format(" and {} more", f.lines.size() - kMostLines);
   if (const std::optional<double> speedup = f.speedup; speedup && *speedup > 1.005)
     place += fmt::format(": {:.2f} times as fast", *speedup);
   constexpr std::size_t kIndent = 5;

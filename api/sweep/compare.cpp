@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 
 namespace warplens::api {
@@ -129,20 +130,30 @@ std::optional<double> Change::ratio() const {
   return before && after && *before != 0 && *after != 0 ? std::optional(*after / *before) : std::nullopt;
 }
 
+std::optional<double> total_milliseconds(const ReportFile& report) {
+  double sum = 0;
+  for (const ReportedLaunch& launch : report.launches) {
+    if (!launch.milliseconds || !launch.settings.empty()) return std::nullopt;
+    sum += *launch.milliseconds;
+  }
+  return sum;
+}
+
 std::vector<LaunchComparison> compare_reports(const ReportFile& before, const ReportFile& after) {
   std::vector<LaunchComparison> list;
+  std::map<std::pair<std::string_view, Settings>, std::deque<std::size_t>> waiting; // in order
+  for (std::size_t i = 0; i < after.launches.size(); ++i)
+    waiting[{after.launches[i].kernel, after.launches[i].settings}].push_back(i);
   std::vector<bool> taken(after.launches.size());
   bool any = false;
   for (const ReportedLaunch& launch : before.launches) {
-    LaunchComparison c;
+    LaunchComparison& c = list.emplace_back();
     c.before = &launch;
-    for (std::size_t i = 0; i < after.launches.size() && c.after == nullptr; ++i) {
-      const ReportedLaunch& other = after.launches[i];
-      if (taken[i] || other.kernel != launch.kernel || other.settings != launch.settings) continue;
-      taken[i] = any = true;
-      c.after = &other;
-    }
-    list.push_back(std::move(c));
+    const auto same = waiting.find({launch.kernel, launch.settings});
+    if (same == waiting.end() || same->second.empty()) continue;
+    c.after = &after.launches[same->second.front()];
+    taken[same->second.front()] = any = true;
+    same->second.pop_front();
   }
   if (!any && before.launches.size() == after.launches.size()) {
     for (std::size_t i = 0; i < list.size(); ++i) list[i].after = &after.launches[i];

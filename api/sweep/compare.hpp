@@ -38,6 +38,9 @@ struct ReportFile {
   std::vector<ReportedLaunch> launches; ///< without sweep rows that have no result
 };
 
+/// Of all launches of a report; empty: one has no predicted time, or the report is of a sweep.
+std::optional<double> total_milliseconds(const ReportFile& report);
+
 /// Errors: not JSON, not one of the two kinds of report, another version, no launch or row with a result.
 Expected<ReportFile> read_report(std::string_view text, std::string_view name);
 

@@ -4,6 +4,7 @@
 
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
+#include "api/session/kernel_name.hpp"
 #include "api/sweep/json_number.hpp"
 #include "model/models.hpp"
 #include "model/trust.hpp"
@@ -47,12 +48,19 @@ std::string opcode_in(std::string_view ptx) {
   return std::string(ptx.substr(0, ptx.find_first_of(" ;")));
 }
 
+bool accesses_memory(std::string_view ptx) {
+  const std::string opcode = opcode_in(ptx) + ".";
+  return opcode.find(".global.") != opcode.npos || opcode.find(".shared.") != opcode.npos ||
+         opcode.find(".local.") != opcode.npos;
+}
+
 /// Adds up the counts of the instructions of one place; ratios cannot be added.
 void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction) {
   const std::string where = place_of(instruction.at("source"), whole_number(instruction.at("line")));
   const std::string text = instruction.at("ptx").get<std::string>();
   auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.where == where; });
   if (line == lines.end()) line = lines.insert(lines.end(), {where, text, {}, {}});
+  if (accesses_memory(text) && !accesses_memory(line->text)) line->text = text; // says more than computing an address
   line->opcodes += opcode_in(text) + "\n";
   for (const auto& [name, value] : instruction.items()) {
     if (!value.is_number_unsigned() || name == "line" || name == "lane_bytes") continue;
@@ -132,9 +140,13 @@ Json json_of(const ReportedLaunch* launch) {
   if (launch == nullptr) return nullptr;
   Json settings = Json::object();
   for (const auto& [name, value] : launch->settings) settings[name] = value;
-  return {{"kernel", launch->kernel},    {"settings", std::move(settings)},
-          {"device", launch->device_id}, {"model", launch->model},
-          {"bound", launch->bound},      {"milliseconds", number_or_null(launch->milliseconds)}};
+  return {{"kernel", launch->kernel},
+          {"name", source_name(launch->kernel)},
+          {"settings", std::move(settings)},
+          {"device", launch->device_id},
+          {"model", launch->model},
+          {"bound", launch->bound},
+          {"milliseconds", number_or_null(launch->milliseconds)}};
 }
 
 Json json_of(const LaunchComparison& c) {
@@ -183,7 +195,12 @@ std::string json_comparison(const ReportFile& before, std::span<const ReportFile
   for (std::size_t i = 0; i < others.size(); ++i) {
     Json launches = Json::array();
     for (const LaunchComparison& c : comparisons[i]) launches.push_back(json_of(c));
-    list.push_back({{"before", before.name}, {"after", others[i].name}, {"launches", std::move(launches)}});
+    list.push_back({{"before", before.name},
+                    {"after", others[i].name},
+                    {"total",
+                     {{"before", number_or_null(total_milliseconds(before))},
+                      {"after", number_or_null(total_milliseconds(others[i]))}}},
+                    {"launches", std::move(launches)}});
   }
   const Json all = {{"warplens", version()}, {"comparisons", std::move(list)}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

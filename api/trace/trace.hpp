@@ -26,6 +26,10 @@ struct TraceFilter {
   std::vector<std::uint32_t> lines; ///< of the PTX; empty: all
 };
 
+/// The filter as one line of text, to pass it to another process, and back. Errors: not such a text.
+std::string filter_text(const TraceFilter& filter);
+Expected<TraceFilter> parse_filter(std::string_view text);
+
 class TraceWriter final : public LaunchRecorder {
 public:
   /// The file has a temporary name (see api/files/output_file.hpp) until close(). If this process is killed or the

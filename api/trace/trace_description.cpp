@@ -227,6 +227,26 @@ private:
 
 } // namespace
 
+std::string filter_text(const TraceFilter& filter) {
+  Json json = filter_of(filter);
+  json["kernel"] = text_of(filter.kernel);
+  return json.dump();
+}
+
+Expected<TraceFilter> parse_filter(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return failure("the description of a trace's filter is not JSON");
+  try {
+    TraceFilter filter = filter_from(json);
+    filter.kernel = text_from(json.at("kernel"));
+    return filter;
+  } catch (const Wrong& wrong) {
+    return failure(wrong.what);
+  } catch (const Json::exception& e) {
+    return failure(e.what());
+  }
+}
+
 std::string describe_launch(const LaunchRequest& request, const TraceFilter& filter, const std::string& device_text,
                             std::optional<std::size_t> same_module) {
   Json json = {{"kernel", request.kernel.function->name},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Caches: hits and misses, computed by hand.
 #include "analyzers/caches.hpp"
+#include "analyzers/second_level.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 
 #include <gtest/gtest.h>
@@ -109,6 +110,42 @@ TEST(Cache, RemembersTheOrderOfManyWays) {
       set.pop_front();
     }
   }
+}
+
+// 64 lines fit. What multiprocessors of both partitions load takes room in both; so does what one multiprocessor loads
+// from the other partition.
+TEST(SecondLevel, CopiesOfTheOtherPartitionTakeRoom) {
+  const CacheGeometry whole{.bytes = 64 * 128, .line_bytes = 128, .sector_bytes = 32, .ways = 64};
+  CacheGeometry halves = whole;
+  halves.ways = 32;
+  halves.partitions = 2;
+  const auto missed_again = [](const CacheGeometry& geometry, std::uint32_t multiprocessors, std::uint64_t lines) {
+    SecondLevel cache(geometry);
+    std::uint32_t missed[] = {0, 0};
+    for (std::uint32_t& sum : missed)
+      for (std::uint32_t m = 0; m < multiprocessors; ++m)
+        for (std::uint64_t line = 0; line < lines; ++line) sum += cache.load(m, line, 1).missed;
+    EXPECT_GE(missed[0], lines);
+    return missed[1];
+  };
+  EXPECT_EQ(missed_again(whole, 2, 60), 0u);
+  EXPECT_EQ(missed_again(halves, 2, 30), 0u);
+  EXPECT_GT(missed_again(halves, 2, 60), 20u);
+  EXPECT_EQ(missed_again(halves, 1, 30), 0u);
+  EXPECT_GT(missed_again(halves, 1, 60), 20u); // the lines of the other partition are still there
+  EXPECT_LT(missed_again(halves, 1, 60), 40u);
+}
+
+TEST(SecondLevel, AStoreIsVisibleInEachPartition) {
+  SecondLevel cache({.bytes = 64 * 128, .ways = 32, .store = Store::back, .partitions = 2});
+  for (std::uint64_t line = 0; line < 16; ++line) {
+    for (const std::uint32_t m : {0u, 1u}) cache.load(m, line, 0b0011);
+    cache.store(line, 0b0001);
+    for (const std::uint32_t m : {0u, 1u}) EXPECT_EQ(cache.load(m, line, 0b0011).hit, 0b0011u) << line << " " << m;
+  }
+  std::uint32_t written = 0; // copies and lines of others take the room of changed lines
+  for (std::uint64_t line = 16; line < 216; ++line) written += cache.load(0, line, 1).written;
+  EXPECT_EQ(written, 16u);
 }
 
 TEST(KeyIndex, NumbersInTheOrderOfComing) {

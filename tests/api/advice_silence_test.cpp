@@ -35,6 +35,7 @@ std::vector<Tuned> tuned() {
       {own, "transpose", "grid = [32, 32, 1]\nblock = [32, 8, 1]", arguments({x, y, "{ s32 = 1024 }"})},
       {own, "matrix_product", "grid = [16, 16, 1]\nblock = [32, 8, 1]", arguments({x, y, z, "{ s32 = 512 }"})},
       {own, "heat", "grid = [32, 125, 1]\nblock = [32, 8, 1]", arguments({x, y, "{ s32 = 1024 }", "{ s32 = 1000 }"})},
+      {own, "heat", "grid = [64, 63, 1]\nblock = [16, 16, 1]", arguments({x, y, "{ s32 = 1024 }", "{ s32 = 1000 }"})},
       {own, "softmax", "grid = [256, 1, 1]\nblock = [256, 1, 1]", arguments({x, y, "{ s32 = 512 }"})},
       {own, "matrix_vector", "grid = [256, 1, 1]\nblock = [256, 1, 1]", arguments({x, y, z, "{ s32 = 512 }"})},
       {own, "convolve", line, arguments({x, y, "{ s32 = 1048000 }"})},

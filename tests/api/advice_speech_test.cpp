@@ -50,6 +50,8 @@ TEST(AdviceSpeech, TheRemedyIsWhatTheOtherLaunchDoes) {
     if (found == nullptr) continue;
     expect_place(pair, *found);
     EXPECT_FALSE(found->values.empty()) << all;
+    // Accesses with a pattern: it is not the data that needs sorting.
+    EXPECT_FALSE(pair.rule == "UncoalescedGlobalAccess" && found->advice.starts_with("sort")) << found->advice;
     const double actual = predicted_speedup(before, after);
     EXPECT_LT(found->speedup.value_or(100), kTolerance * actual) << all;
     EXPECT_GT(found->speedup.value_or(0), actual / kTolerance) << all;
@@ -111,6 +113,93 @@ TEST(AdviceSpeech, StagingIsNotPromisedMoreThanItSaves) {
     EXPECT_EQ(find(pair, reports.at(0)), nullptr) << list_of(reports[0].findings);
     EXPECT_LT(predicted_speedup(reports[0], reports.at(1)), 1.1) << name_of(pair);
   }
+}
+
+// What one instruction leaves of a sector, others use: the first-level cache has it then. An H200 runs a kernel of
+// whole structures 0.84 times as fast after their fields are in separate arrays (docs/findings.md).
+TEST(AdviceSpeech, StructuresThatAreUsedAsAWholeAreANote) {
+  const std::string buffers = buffer("x", "f32", 8 << 20, kIota) + buffer("y", "f32", 1 << 20, kZeros);
+  const auto reports = run("module = \"tests/data/advice/speech.ptx\"\ndevice = \"h200\"\n" +
+                           launch_of("grey_of_pixels", "grid = [4096, 1, 1]\nblock = [256, 1, 1]",
+                                     "arg = [{ buffer = \"x\" }, { buffer = \"y\" }]") +
+                           launch_of("weights", "grid = [4096, 1, 1]\nblock = [256, 1, 1]",
+                                     "arg = [{ buffer = \"x\" }, { buffer = \"y\" }]") +
+                           buffers);
+  const auto uncoalesced = [](const LaunchReport& report) {
+    std::vector<analyzers::Finding> list;
+    for (const analyzers::Finding& f : report.findings)
+      if (f.rule == "UncoalescedGlobalAccess") list.push_back(f);
+    return list;
+  };
+  const auto whole = uncoalesced(reports.at(0)), part = uncoalesced(reports.at(1));
+  ASSERT_FALSE(whole.empty());
+  for (const analyzers::Finding& f : whole) {
+    EXPECT_EQ(f.severity, Severity::note) << f.message;
+    EXPECT_NE(f.message.find("other instructions access the rest"), std::string::npos) << f.message;
+    EXPECT_NE(line_of_source("tests/data/advice/speech.ptx", f).find("used as a whole"), std::string::npos);
+  }
+  ASSERT_FALSE(part.empty());
+  for (const analyzers::Finding& f : part) {
+    EXPECT_EQ(f.severity, Severity::warning) << f.message;
+    EXPECT_NE(f.remedy.find("separate arrays"), std::string::npos) << f.remedy;
+  }
+}
+
+// Rows of 17 words serve rows of 16 threads on 16 banks. On 32 banks, the second row of a warp meets the first one.
+TEST(AdviceSpeech, RowsOfHalfAWarpShouldBeLonger) {
+  const auto reports = run("module = \"samples/transpose_16/transpose_16.ptx\"\ndevice = \"h200\"\n" +
+                           launch_of("transpose_padded", "grid = [64, 64, 1]\nblock = [16, 16, 1]",
+                                     "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 1024 }]") +
+                           buffer("x", "f32", 1 << 20, kIota) + buffer("y", "f32", 1 << 20, kZeros));
+  int found = 0;
+  for (const analyzers::Finding& f : reports.at(0).findings)
+    if (f.rule == "SharedMemoryConflicts") {
+      EXPECT_NE(f.remedy.find("multiple of 32 threads"), std::string::npos) << f.remedy;
+      ++found;
+    }
+  EXPECT_EQ(found, 2) << list_of(reports[0].findings); // the store of a row, and the load of a column
+}
+
+TEST(AdviceSpeech, UnrolledLoopsAlongRows) {
+  const auto reports = run("module = \"tests/data/advice/speech.ptx\"\ndevice = \"h200\"\n" +
+                           launch_of("sums_of_rows", "grid = [16, 1, 1]\nblock = [256, 1, 1]",
+                                     "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 512 }]") +
+                           buffer("x", "u8", 1 << 21, kZeros) + buffer("y", "s32", 1 << 20, kZeros));
+  int found = 0;
+  for (const analyzers::Finding& f : reports.at(0).findings)
+    if (f.rule == "UncoalescedGlobalAccess") {
+      EXPECT_NE(f.remedy.find("exchange the roles"), std::string::npos) << f.remedy;
+      ++found;
+    }
+  EXPECT_GT(found, 0) << list_of(reports[0].findings);
+}
+
+/// The findings about single branches.
+std::vector<analyzers::Finding> branches_of(const LaunchReport& report) {
+  std::vector<analyzers::Finding> list;
+  for (const analyzers::Finding& f : report.findings)
+    if (f.rule == "ThreadDivergence" && !f.lines.empty()) list.push_back(f);
+  return list;
+}
+
+// Every warp diverges in both; the paths of one are most of the kernel.
+TEST(AdviceSpeech, ShortPathsAreANote) {
+  const std::string buffers =
+      buffer("x", "f32", 1 << 20, kIota) + buffer("y", "f32", 1 << 20, kZeros) + buffer("z", "f32", 1 << 20, kZeros);
+  const std::string shape = "grid = [4096, 1, 1]\nblock = [256, 1, 1]";
+  const auto brief = branches_of(
+                 run("module = \"tests/data/advice/speech.ptx\"\ndevice = \"h200\"\n" +
+                     launch_of("edges", shape, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { buffer = \"z\" }]") +
+                     buffers)
+                     .at(0)),
+             long_paths = branches_of(
+                 run("module = \"samples/branching/branching.ptx\"\ndevice = \"h200\"\n" +
+                     launch_of("branch_per_thread", shape, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }]") + buffers)
+                     .at(0));
+  ASSERT_EQ(brief.size(), 1u);
+  EXPECT_EQ(brief[0].severity, Severity::note) << brief[0].message;
+  ASSERT_EQ(long_paths.size(), 1u);
+  EXPECT_EQ(long_paths[0].severity, Severity::warning) << long_paths[0].message;
 }
 
 TEST(AdviceSpeech, SomeSpeakWithoutASpeedup) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text report and the files of findings, from reports of launches that are emulated here.
+#include "api/report/histogram.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/progress_text.hpp"
 #include "api/report/report_files.hpp"
@@ -191,12 +192,54 @@ TEST_F(ReportTest, LinesFitTheWidth) {
     }
 }
 
+TEST_F(ReportTest, ManyLinesOfAFindingAreCut) {
+  LaunchReport report = strided();
+  ASSERT_FALSE(report.findings.empty());
+  report.findings[0].lines.clear();
+  for (std::uint32_t line = 101; line <= 130; ++line) report.findings[0].lines.push_back(line);
+  TextOptions wide;
+  wide.columns = 160;
+  const std::string text = text_report(report, {}, wide);
+  EXPECT_NE(text.find("108 and 22 more"), text.npos) << text;
+  EXPECT_EQ(text.find("109"), text.npos) << text;
+}
+
 TEST_F(ReportTest, BarsAreForTerminals) {
   const LaunchReport report = strided();
   TextOptions options;
   EXPECT_EQ(text_report(report, {}, options).find("█"), std::string::npos);
   options.graphics = true;
   EXPECT_NE(text_report(report, {}, options).find("█"), std::string::npos);
+}
+
+TEST_F(ReportTest, HistogramsOnATerminal) {
+  const std::vector<Bin> bins = {{"1", 0}, {"2", 10}, {"3 to 4", 0}, {"5 to 8", 30}, {"9 to 16", 0}};
+  EXPECT_EQ(histogram("requests", bins, {}), "  requests\n"
+                                             "       2   25 %  ████████\n"
+                                             "  3 to 4    0 %\n"
+                                             "  5 to 8   75 %  ████████████████████████\n");
+  EXPECT_EQ(histogram("requests", std::span(bins).first(3), {}), "") << "one number says as much";
+  EXPECT_EQ(histogram("requests", {}, {}), "");
+
+  // A coalesced load and a store with 32 sectors.
+  const LaunchReport report = strided();
+  TextOptions options;
+  options.details.add(Section::memory);
+  const std::string plain = text_report(report, {}, options);
+  EXPECT_EQ(plain.find("by the sectors"), plain.npos);
+  options.graphics = true;
+  LaunchReport mixed = report;
+  analyzers::InstructionRow row = mixed.profile.instructions.back();
+  for (analyzers::InstructionRow& one : mixed.profile.instructions)
+    if (one.metrics.integer(analyzers::MetricId::global_requests_st) != 0) row = one;
+  row.metrics = {};
+  row.metrics.add(analyzers::MetricId::global_requests_ld, 3);
+  row.metrics.add(analyzers::MetricId::global_sectors_ld, 12);
+  mixed.profile.instructions.push_back(row);
+  const std::string text = text_report(mixed, {}, options);
+  EXPECT_NE(text.find("requests to global memory by the sectors of a request"), text.npos) << text;
+  EXPECT_NE(text.find("    3 to 4   75 %  ████████████████████████\n"), text.npos) << text;
+  EXPECT_NE(text.find("  17 to 32   25 %  ████████\n"), text.npos) << text;
 }
 
 TEST_F(ReportTest, LinesOfTheSourceAreQuoted) {

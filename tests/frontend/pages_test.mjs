@@ -187,6 +187,9 @@ test('the control-flow graph leaves out what no warp executed', async () => {
   const height = () => page.locator('svg.graph').evaluate((svg) => svg.viewBox.baseVal.height);
   const before = await height();
   assert.equal(await page.locator('svg.graph .never').count(), 0);
+  const frame = await page.locator('svg.graph .block').first().boundingBox();
+  const box = await page.locator('svg.graph rect.box').first().boundingBox();
+  assert(box.width > 100 && box.width > 0.9 * frame.width, `the frame of a block has ${box.width} of ${frame.width} pixels`);
   await page.getByLabel(/Show the \d+ blocks? that no warp executed/).check();
   assert(await height() > before);
   // Functions that the kernel calls are above it in the PTX; their blocks have their CUDA lines, too.
@@ -216,6 +219,7 @@ test('every view fits a narrow window', async () => {
     for (const title of await titles(page)) {
       await visit(page, title);
       await checkStructure(page, title);
+      for (const cell of await page.locator('.list td.grow').all()) assert((await cell.evaluate((one) => one.offsetWidth)) > 100, `${title}: a name is cut`);
       await picture(page, `narrow ${name} ${title}`);
     }
     await page.context().close();
@@ -406,6 +410,7 @@ test('a comparison of several launches', async () => {
   await checkStructure(page, 'compare');
   const table = page.getByRole('region', { name: /^Launches that are compared/ });
   assert.equal(await table.locator('tbody tr').count(), 4);
+  assert.match(await page.locator('main').innerText(), /Predicted, all launches: .* → .*, .* times as/);
   for (const kernel of ['transpose_1d', 'transpose_padded']) {
     await table.locator('tr', { hasText: kernel }).click();
     assert.match(await page.locator('main').innerText(), new RegExp(`${kernel}\\s+Predicted time: [\\d.]+ times as`));

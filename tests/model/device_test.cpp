@@ -243,6 +243,7 @@ TEST(DeviceFiles, Caches) {
   EXPECT_EQ(h200->l1->bytes, 262144);
   EXPECT_TRUE(h200->l1->unified && h200->l1->global_loads);
   EXPECT_EQ(h200->l2->stores, "back");
+  EXPECT_EQ(h200->l2->partitions, 2);
   const auto c1060 = find_device("C1060");
   ASSERT_TRUE(c1060);
   EXPECT_FALSE(c1060->l1 || c1060->l2);
@@ -257,6 +258,10 @@ TEST(DeviceFiles, Caches) {
        "'l1.local_stores' is 'forget': expected evict, update, keep, back or none"},
       {"stores = \"update\"", "stores = \"update\"\nenlarged_bytes = 5",
        "'l1.enlarged_bytes' is 5: expected a multiple"},
+      {"partitions = 2", "partitions = 17", "'l2.partitions' is 17: expected 1 to 16"},
+      {"partitions = 2", "partitions = 3",
+       "'l2.bytes' is 52428800: expected a multiple of a set of each partition, 6144"},
+      {"unified = true", "unified = true\npartitions = 2", "'l1.partitions' is for the L2 cache only"},
       {"unified = true", "unified = 1", "'l1.unified' is an integer: expected a boolean"},
       {"bytes = 262144\n", "", "missing key 'l1.bytes'"},
       {"unified = true", "unifed = true", "did you mean 'unified'?"},

@@ -27,6 +27,11 @@ protected:
     EXPECT_EQ(o.status, 0) << o.err;
     return file(name);
   }
+  std::string executed(const std::string& name, const std::string& device, const char* launches) const {
+    const Output o = run_program({"exec", "--json", file(name), "--device", device, "--", WARPLENS_LAUNCHES, launches});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return file(name);
+  }
   /// x[i * stride] = …, with another stride.
   [[nodiscard]] std::string strided(const std::string& name, int stride, int block) const {
     std::string ptx(api::testing::kScale);
@@ -36,13 +41,16 @@ protected:
                          std::to_string(block), "--arg", "x:f32[131072]=iota", "--arg", "f32=2", "--arg", "u32=4096",
                          "--device", "gtx480"});
   }
-  std::string sweep(const std::string& name) const {
+  [[nodiscard]] std::string compared(const std::string& name) const {
+    return report(name, {"compare", file("a.json"), file("c.json")});
+  }
+  std::string sweep(const std::string& name, const std::string& device = "gtx480") const {
     static_cast<void>(folder_.write("k.ptx", api::testing::kScale));
-    const std::string launch = folder_.write(
-        "l.toml", "module = \"k.ptx\"\nkernel = \"scale\"\ntotal = 4096\nblock = 64\ndevice = \"gtx480\"\n"
-                  "arg = [{ buffer = \"x\" }, { f32 = 2 }, { u32 = 4096 }]\n"
-                  "[buffer.x]\ntype = \"f32\"\ncount = 4096\niota = [0, 1]\n");
-    return report(name, {"sweep", launch, "--block", "8,64,128"});
+    const std::string launch =
+        folder_.write("l.toml", "module = \"k.ptx\"\nkernel = \"scale\"\ntotal = 4096\nblock = 64\n"
+                                "arg = [{ buffer = \"x\" }, { f32 = 2 }, { u32 = 4096 }]\n"
+                                "[buffer.x]\ntype = \"f32\"\ncount = 4096\niota = [0, 1]\n");
+    return report(name, {"sweep", launch, "--block", "8,64,128", "--set", "device=" + device});
   }
   Folder folder_;
 };
@@ -52,14 +60,14 @@ TEST_F(Compare, SaysWhatChangedAndWhy) {
   const Output o = run_program({"compare", a, b});
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "times as slow");
-  expect_contains(o.out, "ms: memory transactions");
+  expect_contains(o.out, "+6.91 µs: memory transactions");
   expect_contains(o.out, "sectors of global memory");
   expect_contains(o.out, "x 8"); // a sector for each lane instead of one for eight
   expect_contains(o.out, "new: ");
-  EXPECT_EQ(o.out.find("ms: instructions"), o.out.npos) << o.out;
+  EXPECT_EQ(o.out.find(": instructions"), o.out.npos) << o.out;
   const Output back = run_program({"compare", b, a});
   expect_contains(back.out, "times as fast");
-  expect_contains(back.out, "ms: memory transactions");
+  expect_contains(back.out, "-6.91 µs: memory transactions");
   expect_contains(back.out, "resolved: ");
 }
 
@@ -97,11 +105,14 @@ TEST_F(Compare, OtherDevicesAndKernels) {
 }
 
 TEST_F(Compare, SweepsByTheirSettings) {
-  const Output o = run_program({"compare", sweep("a.json"), sweep("b.json")});
+  const Output same = run_program({"compare", sweep("a.json"), sweep("b.json")});
+  ASSERT_EQ(same.status, 0) << same.err;
+  expect_contains(same.out, "3 of 3 launches did not change");
+  const Output o = run_program({"compare", file("a.json"), sweep("c.json", "gtx280")});
   ASSERT_EQ(o.status, 0) << o.err;
-  expect_contains(o.out, "block 8");
-  expect_contains(o.out, "block 128");
-  expect_contains(o.out, "all metrics are the same");
+  for (const char* block : {"block 8,", "block 64,", "block 128,"}) expect_contains(o.out, block);
+  EXPECT_EQ(o.out.find("all launches"), o.out.npos) << "rows of a sweep do not add up";
+  EXPECT_TRUE(Json::parse(read_text(compared("t.json")))["comparisons"][0]["total"]["before"].is_null());
 }
 
 TEST_F(Compare, TheSignPlot) {
@@ -195,6 +206,72 @@ TEST_F(Compare, FailsOnRegressions) {
   EXPECT_EQ(run_program({"compare", a, a, "--fail-on-regression", "0"}).status, 0);
   EXPECT_EQ(run_program({"compare", a, b, "--fail-on-regression", "100000"}).status, 0);
   EXPECT_EQ(run_program({"compare", a, b, "--fail-on-regression", "-1"}).status, 2);
+}
+
+TEST_F(Compare, ProgramsWithATableOfTheirKernels) {
+  const Output o = run_program({"compare", "--json", file("c.json"), "--device", "a100", "--", WARPLENS_LAUNCHES, "3",
+                                "--", WARPLENS_LAUNCHES, "4"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "launches 3 -> ");
+  expect_contains(o.out, "3 -> 4");
+  expect_contains(o.out, "predicted, all launches: ");
+  expect_contains(o.out, "1.33 times as slow"); // four equal launches instead of three
+  expect_contains(o.out, "scale on NVIDIA A100");
+  expect_contains(o.out, "only in the second report");
+  expect_contains(o.out, "3 of 4 launches did not change");
+  EXPECT_EQ(o.out.find("\n8 8"), o.out.npos) << "the programs' own output";
+  const Json all = Json::parse(read_text(file("c.json")))["comparisons"][0];
+  EXPECT_NEAR(all["total"]["after"].get<double>() / all["total"]["before"].get<double>(), 4.0 / 3, 1e-9);
+}
+
+TEST_F(Compare, AProgramWithAReportOfBefore) {
+  const std::string baseline = executed("a.json", "h200", "2");
+  const auto again = [&](const char* launches, const char* percent) {
+    return run_program({"compare", baseline, "--fail-on-regression", percent, "--", WARPLENS_LAUNCHES, launches});
+  };
+  const Output same = again("2", "0");
+  EXPECT_EQ(same.status, 0) << same.err;
+  expect_contains(same.out, "2 of 2 launches did not change");
+  const Output more = again("3", "20");
+  EXPECT_EQ(more.status, 4) << more.out;
+  expect_contains(more.err, "all launches: ");
+  expect_contains(more.err, "50.0 % more than before");
+  EXPECT_EQ(again("3", "60").status, 0);
+  EXPECT_EQ(again("1", "0").status, 0);
+}
+
+TEST_F(Compare, EqualChangesAreShownOnce) {
+  const Output o = run_program({"compare", executed("a.json", "a100", "30"), executed("b.json", "h200", "30")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  expect_contains(o.out, "the same for 30 launches");
+  EXPECT_EQ(o.out.find("predicted: "), o.out.rfind("predicted: ")) << o.out;
+}
+
+TEST_F(Compare, ProgramsThatCannotBeCompared) {
+  const Output failed =
+      run_program({"compare", "--", WARPLENS_LAUNCHES, "1", "exit", "7", "--", WARPLENS_LAUNCHES, "1"});
+  EXPECT_EQ(failed.status, 1);
+  expect_contains(failed.err, "launches 1 exit 7: exit status 7");
+  const Output none = run_program({"compare", "--", WARPLENS_LAUNCHES, "1", "--", "true"});
+  EXPECT_EQ(none.status, 1);
+  expect_contains(none.err, "true: the program launched no kernel");
+  const Output unknown = run_program({"compare", "--", WARPLENS_LAUNCHES, "1", "--", "no-such-program"});
+  EXPECT_EQ(unknown.status, 1);
+  expect_contains(unknown.err, "no such program: 'no-such-program'");
+  const Output device = run_program({"compare", "--device", "c10", "--", "true", "--", "true"});
+  EXPECT_EQ(device.status, 1);
+  expect_contains(device.err, "no such device");
+  const std::string launches = WARPLENS_LAUNCHES;
+  for (const auto& [words, message] : std::vector<std::pair<Words, std::string>>{
+           {{"compare", "--", launches, "--"}, "no program behind '--'"},
+           {{"compare", "--"}, "no program behind '--'"},
+           {{"compare", "--", launches, "1"}, "only one report given"},
+           {{"compare", launches, launches}, "is a program, not a report"},
+           {{"compare", "--device", "a100", "a.json", "b.json"}, "--device needs a program"}}) {
+    const Output refused = run_program(words);
+    EXPECT_EQ(refused.status, 2) << message;
+    expect_contains(refused.err, message);
+  }
 }
 
 } // namespace

@@ -103,6 +103,68 @@ TEST(Exec, JsonReplacesRegularFilesOnly) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "nothing is left over";
 }
 
+Json launches_of(const std::string& file) {
+  Json launches = Json::parse(read_text(file)).at("launches");
+  for (Json& launch : launches)
+    for (const char* of_run : {"operation", "stream"}) launch.erase(of_run);
+  return launches;
+}
+
+// The trace has what `warplens run --trace` records: its analysis is the report of the run.
+TEST(Exec, TracesAreAnalysedAsTheRunWas) {
+  const Folder folder;
+  const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+  const Output o =
+      run_program({"exec", "--trace", file("t.h5"), "--json", file("run.json"), "--", WARPLENS_LAUNCHES, "3"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Output replayed = run_program({"analyze", file("t.h5"), "--json", file("trace.json")});
+  ASSERT_EQ(replayed.status, 0) << replayed.err;
+  EXPECT_EQ(launches_of(file("run.json")).size(), 3u);
+  EXPECT_EQ(launches_of(file("run.json")), launches_of(file("trace.json")));
+  const Output other = run_program({"analyze", file("t.h5"), "--device", "c1060"});
+  EXPECT_NE(other.out.find("scale on Tesla C1060"), other.out.npos) << other.out;
+  const Output access = run_program({"inspect", file("t.h5"), "--launch", "2", "--warps", "0"});
+  EXPECT_NE(access.out.find("st.global.u32"), access.out.npos) << access.out;
+}
+
+TEST(Exec, TracesOfSelectedLaunches) {
+  const Folder folder;
+  const std::string file = (folder.path() / "t.h5").string();
+  EXPECT_EQ(run_program({"exec", "--trace", file, "--launch-skip", "1", "--launch-count", "2", "--trace-lines", "15",
+                         "--", WARPLENS_LAUNCHES, "5"})
+                .status,
+            0);
+  const Output o = run_program({"analyze", file});
+  EXPECT_NE(o.out.find("2 launches of 1 kernel"), o.out.npos) << o.out;
+  EXPECT_NE(o.out.find("the trace contains only lines 15"), o.out.npos) << o.out;
+  for (const auto& [options, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--trace-every", "2"}, "--trace-every needs --trace FILE.h5"},
+           {{"--trace", "/nowhere/t.h5"}, "/nowhere/t.h5"},
+           {{"--trace", "-"}, "expected a file, got '-'"},
+           {{"--trace", file, "--trace-blocks", "x"}, "expected a number or a range"}}) {
+    std::vector<std::string> words = {"exec"};
+    words.insert(words.end(), options.begin(), options.end());
+    for (const char* word : {"--", WARPLENS_LAUNCHES, "1"}) words.emplace_back(word);
+    const Output refused = run_program(words);
+    EXPECT_EQ(refused.status, 2) << message;
+    EXPECT_NE(refused.err.find(message), refused.err.npos) << refused.err;
+  }
+}
+
+// Each process that launches something has a trace of its own.
+TEST(Exec, TracesOfChildren) {
+  const Folder folder;
+  const std::string file = (folder.path() / "t.h5").string();
+  EXPECT_EQ(run_program({"exec", "--trace", file, "--", WARPLENS_LAUNCHES, "3", "fork"}).status, 0);
+  std::set<std::size_t> launches;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    const Output o = run_program({"analyze", entry.path().string(), "--json", "-"});
+    ASSERT_EQ(o.status, 0) << entry.path() << o.err;
+    launches.insert(Json::parse(o.out).at("launches").size());
+  }
+  EXPECT_EQ(launches, (std::set<std::size_t>{1, 2, 3}));
+}
+
 TEST(Exec, ProgramsHaveTheirEnvironment) {
   ASSERT_EQ(setenv("OWN_VARIABLE", "kept", 1), 0);
   const Output o = run_program({"exec", "--device", "t4", "--", WARPLENS_LAUNCHES, "0", "variable"});

@@ -24,7 +24,7 @@ function Reuse({ metrics }) {
 }
 
 function Level({ title, level }) {
-  return <Figure title={title}><PlainTable label={title} heads={['Property', 'Value']} rows={[['Size', bytes(level.bytes)], ['Line', bytes(level.line_bytes)], ['Sector', bytes(level.sector_bytes)], ['Ways', count(level.ways)]]} /></Figure>;
+  return <Figure title={title}><PlainTable label={title} heads={['Property', 'Value']} rows={[['Size', bytes(level.bytes)], ['Line', bytes(level.line_bytes)], ['Sector', bytes(level.sector_bytes)], ['Ways', count(level.ways)], ...(level.partitions ? [['Partitions', count(level.partitions)]] : [])]} /></Figure>;
 }
 
 const hasCaches = (metrics) => hitNames(metrics).length > 0 || Object.keys(metrics).some((name) => name.startsWith('reuse_distance_'));

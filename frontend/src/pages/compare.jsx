@@ -6,7 +6,7 @@ import { PlainTable, Table } from '../table.jsx';
 import { baseName } from '../data.js';
 import { count, digits, plural, time } from '../format.js';
 
-const nameOf = (launch) => [launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
+const nameOf = (launch) => [launch.name ?? launch.kernel, ...Object.entries(launch.settings ?? {}).map(([key, value]) => `${key} ${value}`)].join(', ');
 const speed = (ratio) => (Math.abs(ratio - 1) < 0.005 ? 'the same time' : ratio < 1 ? `${digits(1 / ratio)} times as fast` : `${digits(ratio)} times as slow`);
 
 function Factors({ pair }) {
@@ -67,8 +67,8 @@ function Pair({ pair, names }) {
     <MainCounts metrics={pair.metrics} />
     <FindingList title="Findings that are resolved" list={pair.vanished} /><FindingList title="New findings" list={pair.appeared} />
     <Changes label="Metrics that changed" rows={pair.metrics} first={[{ title: 'Metric', value: (c) => c.name, cell: (c) => <code>{c.name}</code>, className: 'grow' }]} />
-    <Changes label="Lines that changed" rows={pair.lines.flatMap((one) => one.metrics.map((change) => ({ ...change, where: one.where, ptx: one.ptx })))}
-      first={[{ title: 'Line', value: (c) => c.where, cell: (c) => c.where }, { title: 'Instruction', cell: (c) => <code>{c.ptx}</code>, className: 'grow' }, { title: 'Metric', value: (c) => c.name, cell: (c) => c.name }]} />
+    <Changes label="Lines that changed" rows={pair.lines.flatMap((one) => one.metrics.map((change) => ({ ...change, where: one.where, whereAfter: one.where_after ?? one.where, ptx: one.ptx })))}
+      first={[{ title: 'Line', value: (c) => c.where, cell: (c) => (c.where === c.whereAfter ? c.where : `${c.where} → ${c.whereAfter}`) }, { title: 'Instruction', cell: (c) => <code>{c.ptx}</code>, className: 'grow' }, { title: 'Metric', value: (c) => c.name, cell: (c) => c.name }]} />
   </section>;
 }
 
@@ -98,7 +98,10 @@ function Pairs({ comparison }) {
     ],
   });
   if (rows.length > 0) table.select(0);
-  return <section><h2>{plural(rows.length, 'launch')}</h2>{table.element}{details}</section>;
+  const { before, after } = comparison.total ?? {};
+  return <section><h2>{plural(rows.length, 'launch')}</h2>
+    {before > 0 && after > 0 && <p>Predicted, all launches: {time(before)} → {time(after)}, {speed(after / before)}.</p>}
+    {table.element}{details}</section>;
 }
 
 export const compare = {

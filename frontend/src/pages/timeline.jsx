@@ -17,6 +17,9 @@ const kMostListed = 500;
 /** Classes of what is not a launch. */
 const classes = { 'copy to device': 'to-device', 'copy to host': 'to-host', 'copy on device': 'on-device', fill: 'on-device' };
 
+/** The class of a kernel by its rank; all but the first few look alike. */
+const colourOf = (rank) => (rank < kColours ? `s${rank + 1}` : 'other-kernels');
+
 /** The operations of the report, with `name`, `length`, `end` and the colour or class that each is drawn with. */
 function operationsOf(report) {
   const kernels = new Map(data.byKernel(report.launches).map((group, i) => [group.name, i]));
@@ -25,7 +28,7 @@ function operationsOf(report) {
     const kernel = launch && data.kernelName(launch);
     const length = one.milliseconds ?? 0;
     return { ...one, length, end: one.start + length, name: kernel ?? (one.kind === 'launch' ? 'launch that was not analysed' : one.kind),
-      className: launch ? `s${kernels.get(kernel) % kColours + 1}` : classes[one.kind] ?? 'unknown' };
+      className: launch ? colourOf(kernels.get(kernel)) : classes[one.kind] ?? 'unknown' };
   });
 }
 
@@ -87,11 +90,13 @@ function Chart({ plan, from, to, app, label }) {
 
 /** What the colours mean: the kernels with the most time, and copies. */
 function Key({ report, plan }) {
-  const kernels = data.byKernel(report.launches).slice(0, kColours).map((group, i) => [`s${i + 1}`, group.name]);
+  const all = data.byKernel(report.launches);
+  const kernels = all.slice(0, kColours).map((group, i) => [colourOf(i), group.name]);
+  if (all.length > kColours) kernels.push([colourOf(kColours), plural(all.length - kColours, 'other kernel')]);
   const others = Object.entries(classes).filter(([kind]) => plan.list.some((one) => one.kind === kind && one.launches.length === 0)).map(([kind, name]) => [name, kind]);
   const merged = [...new Map([...kernels, ...others].map(([name, text]) => [name, []])).keys()]
     .map((name) => [name, [...kernels, ...others].filter(([one]) => one === name).map(([, text]) => text).join(', ')]);
-  return <ul class="legend">{merged.map(([name, text]) => <li><span class={`box ${name}`} aria-hidden="true" />{text}</li>)}</ul>;
+  return <ul class="legend">{merged.map(([name, text]) => <li><span class={`swatch ${name}`} aria-hidden="true" />{text}</li>)}</ul>;
 }
 
 export const timeline = {
@@ -134,7 +139,6 @@ export const timeline = {
       plan.byStream && <Key report={report} plan={plan} />,
       plan.list.length > kMostListed && <p class="note">The table has the first {kMostListed} of {plan.list.length} operations.</p>,
       unknown > 0 && <p class="note">{plural(unknown, 'operation')} without a predicted time, such as launches that were not analysed, {unknown === 1 ? 'takes' : 'take'} no time in the picture.</p>,
-      plan.byStream && data.byKernel(report.launches).length > kColours && <p class="note">The colours repeat: the legend has the {kColours} kernels with the most time.</p>,
     ];
   },
 };

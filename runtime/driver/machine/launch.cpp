@@ -6,6 +6,7 @@
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/progress.hpp"
+#include "runtime/driver/machine/recorder.hpp"
 #include "runtime/driver/machine/serve.hpp"
 #include "runtime/driver/machine/stream.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 namespace warplens::runtime {
 
@@ -212,9 +214,12 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   if (const auto stack = context.limits.find(CU_LIMIT_STACK_SIZE); stack != context.limits.end())
     request.stack_bytes = stack->second;
   Expected<api::LaunchReport> report = [&] {
+    std::optional<Recording> recording;
+    if (selected) recording.emplace(request.options);
     const LaunchShown shown(request);
     return api::launch(request);
   }();
+  request.options.recorder = nullptr; // the request is used again
   request.analyze_child = {};
   launch.function->return_request(std::move(request));
   if (!report) {

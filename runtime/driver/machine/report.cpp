@@ -10,6 +10,7 @@
 #include "api/session/kernel_name.hpp"
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/operation_log.hpp"
+#include "runtime/driver/machine/recorder.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <fmt/format.h>
@@ -93,7 +94,7 @@ struct ReporterSettings {
   }
   [[nodiscard]] bool any() const {
     const auto all = api::report_file_options();
-    return text || !conditions.empty() || variable(environment::kHtml) ||
+    return text || !conditions.empty() || variable(environment::kHtml) || traces() ||
            std::any_of(all.begin(), all.end(), [&](const auto& o) { return !(files.*o.file).empty(); });
   }
 
@@ -143,11 +144,13 @@ public:
     const std::lock_guard lock(mutex_);
     tell_unmatched();
     write();
+    close_trace();
   }
 
   void write_now() {
     const std::lock_guard lock(mutex_);
     write();
+    close_trace();
   }
 
 private:

@@ -524,3 +524,39 @@ extern "C" __global__ void sum_columns(const unsigned char* __restrict__ in, uns
   for (int k = 0; k < 4; ++k) sum += in[k * pitch + i];
   out[i] = sum;
 }
+
+// Grey of pixels of three bytes: each sector is used as a whole.
+extern "C" __global__ void grey_of_pixels(const uchar3* __restrict__ in, unsigned char* __restrict__ out) {
+  const int i = index_of_thread();
+  const uchar3 pixel = in[i]; // finds structures that are used as a whole
+  out[i] = (77 * pixel.x + 150 * pixel.y + 29 * pixel.z) >> 8;
+}
+
+// Two fields of eight: three quarters of each sector are of no use.
+struct Particle {
+  float place[3], speed[3], mass, charge;
+};
+extern "C" __global__ void weights(const Particle* __restrict__ in, float* __restrict__ out) {
+  const int i = index_of_thread();
+  out[i] = in[i].mass * in[i].charge; // finds structures of which little is used
+}
+
+// One lane of each warp stores somewhere else: of all the work, that is little.
+extern "C" __global__ void edges(const float* __restrict__ in, float* __restrict__ out, float* __restrict__ edge) {
+  const int i = index_of_thread();
+  float x = in[i];
+#pragma unroll 1
+  for (int k = 0; k < STEPS; ++k) x = x * 0.5f + 0.1f;
+  if (threadIdx.x % 32 == 0) // finds a short path
+    edge[i] = x;
+  else
+    out[i] = sqrtf(x);
+}
+
+// Each thread adds up a row. The compiler unrolls the loop: an instruction skips what its neighbours load.
+extern "C" __global__ void sums_of_rows(const unsigned char* __restrict__ in, int* __restrict__ out, int columns) {
+  const int i = index_of_thread();
+  int sum = 0;
+  for (int k = 0; k < columns; ++k) sum += in[i * columns + k] * in[i * columns + k]; // finds rows of threads
+  out[i] = sum;
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A launch whose size is in three places, the report of a sweep, measured times, and a program that launches kernels.
+# A launch whose size is in three places, the report of a sweep, measured times, and programs that launch kernels.
 set -euo pipefail
 sed -e 's/^grid = .*/total = 1024/; s/^block = .*/block = 64/; /^expect/d; /^tolerance/d' \
   -e '/^\[buffer.y\]/,$ s/^count = .*/count = 65536/' samples/saxpy/launch.toml >l.toml
@@ -12,3 +12,7 @@ cat >saxpy <<TEXT
 exec "$WARPLENS_LAUNCHES" "\${1:-1}"
 TEXT
 chmod +x saxpy
+for program in before after; do
+  printf '#!/bin/sh\nexec "%s" 2\n' "$WARPLENS_LAUNCHES" >"$program"
+  chmod +x "$program"
+done
