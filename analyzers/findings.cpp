@@ -98,7 +98,7 @@ std::string explain(const InstructionRow& row, const Coalescing& rule) {
     return fmt::format("words narrower than {} bytes never coalesce", rule.words[0].front().bytes);
   if (row.stride) return fmt::format("neighbouring threads are {} bytes apart", magnitude(row.stride));
   if (row.pattern.ends_with("random")) return "the addresses of a warp follow no pattern";
-  if (has_unit_stride(row))
+  if (row.pattern.ends_with("unit stride"))
     return fmt::format("accesses are not aligned to {} bytes, or few lanes are active", alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "only one thread of the warp is active";
   return "access pattern: " + row.pattern;

@@ -41,7 +41,7 @@ TEST(Report, BeginsWithATableAndShowsOneKernel) {
   expect_part(one.out, "Global memory:");
   // The speedup of the worst finding fits into the table; the place of the finding need not.
   expect_part(run_program({"run", kTranspose, "--device", "c1060"}).out,
-              "memory      UncoalescedGlobalAccess (5.79 x)\n");
+              "memory      UncoalescedGlobalAccess (5.06 x)\n");
   // Without bank conflicts and barriers, with ideal transactions; one pass.
   expect_part(all.out, " with ideal transactions\n");
   expect_part(all.out, " without bank conflicts\n");

@@ -45,12 +45,12 @@ public:
   /// Null: there is none, or a child of fork() has inherited its parent's.
   api::LaunchRecorder* recorder() {
     if (!started_) start();
-    return getpid() == process_ ? recorder_.get() : nullptr;
+    return getpid() == process_ && !closed_ ? recorder_.get() : nullptr;
   }
   void close() {
-    if (recorder_ == nullptr || getpid() != process_) return;
+    if (recorder_ == nullptr || getpid() != process_ || closed_) return;
+    closed_ = true;
     if (const Expected<void> closed = recorder_->close(); !closed) tell_error(closed.error());
-    recorder_.release(); // NOLINT(bugprone-unused-return-value): its library may outlive what a destructor needs
   }
 
 private:
@@ -70,7 +70,7 @@ private:
     recorder_ = std::move(*made);
   }
 
-  bool started_ = false;
+  bool started_ = false, closed_ = false;
   pid_t process_ = 0;
   std::unique_ptr<api::LaunchRecorder> recorder_;
 };
