@@ -68,7 +68,7 @@ std::string without_comments_and_literals(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (inside == '/' && c == '\n') {
+    if ((inside == '/' && c == '\n') || (inside == c && inside != '/' && inside != '*')) {
       inside = 0;
     } else if (inside == '*' && c == '*' && next == '/') {
       inside = 0;
@@ -77,8 +77,6 @@ std::string without_comments_and_literals(std::string_view text) {
     } else if ((inside == '"' || inside == '\'') && c == '\\') {
       ++i;
       continue;
-    } else if (inside == c && inside != '/' && inside != '*') {
-      inside = 0;
     } else if (inside == 0) {
       const bool separates_digits = c == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0;
       if (c == '/' && (next == '/' || next == '*'))

@@ -23,24 +23,24 @@ public:
   struct Shard final : exec::Shard {
     Events events;
     void access(const exec::Access& a) override {
-      std::ostringstream text;
+      std::ostringstream line;
       const std::uint64_t first = a.addresses[std::countr_zero(a.mask)];
-      text << a.instruction << ' ' << int(a.space) << ' ' << int(a.kind) << ' ' << int(a.shape) << ' ' << a.lane_bytes
+      line << a.instruction << ' ' << int(a.space) << ' ' << int(a.kind) << ' ' << int(a.shape) << ' ' << a.lane_bytes
            << ' ' << a.mask << ' ' << a.stride << ' ' << (a.halves != nullptr) << ' ' << first % exec::kAlignmentPeriod
            << ':';
-      for (const int lane : exec::EachLane(a.mask)) text << ' ' << a.addresses[lane] - first;
-      events[text.str()] += a.count;
+      for (const int lane : exec::EachLane(a.mask)) line << ' ' << a.addresses[lane] - first;
+      events[line.str()] += a.count;
     }
     void branch(const exec::Branch& b) override {
-      std::ostringstream text;
-      text << "branch " << b.instruction << ' ' << b.active << ' ' << b.taken;
-      events[text.str()] += b.count;
+      std::ostringstream line;
+      line << "branch " << b.instruction << ' ' << b.active << ' ' << b.taken;
+      events[line.str()] += b.count;
     }
     void barrier(const exec::Barrier& b) override {
-      std::ostringstream text;
-      text << "barrier " << b.instruction << ' ' << b.active << ' ' << b.number << ' ' << b.of.cta << ' ' << b.of.warp
+      std::ostringstream line;
+      line << "barrier " << b.instruction << ' ' << b.active << ' ' << b.number << ' ' << b.of.cta << ' ' << b.of.warp
            << ' ' << b.steps;
-      ++events[text.str()];
+      ++events[line.str()];
     }
   };
   std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(); }

@@ -194,8 +194,7 @@ std::string complaint(const std::string& statement, int version, int sm) {
 // Which types mov may read each register as. What needs 64 bits or a predicate needs a register of that kind.
 TEST(SpecialRegisters, TypesAreThoseOfTheAssembler) {
   const std::string words = " b32 u32 s32 ", halves = " b16 u16 s16 ", longs = " b64 u64 s64 ";
-  for (int i = 0; i < isa::kSpecialRegisterCount; ++i) {
-    const isa::SpecialRegisterInfo& has = isa::kSpecialRegisters[i];
+  for (const isa::SpecialRegisterInfo& has : isa::kSpecialRegisters) {
     const std::string name(has.name), full = name + (has.components == 4 ? ".x" : "");
     std::string allowed = has.type == isa::Type::pred ? " pred " : has.type == isa::Type::u64 ? longs : words;
     if (name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid") allowed += halves;

@@ -139,7 +139,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   for (std::size_t n = 1 + random.below(3); n > 0; --n) target.mutate(input, {random, dictionary_of(target), other});
   if (random.one_in(4)) other = before;
   input.resize(std::min(input.size(), most));
-  std::memcpy(data, input.data(), input.size());
+  std::copy(input.begin(), input.end(), data);
   return input.size();
 }
 

@@ -167,7 +167,7 @@ TextureQuestions::Answer TextureQuestions::ask(const json& question) const {
     for (std::size_t r = 0; r < rows; ++r) column.push_back(results[4 * r + static_cast<std::size_t>(name[1] - '0')]);
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(bound.image.address);
-  for (std::uint64_t i = 0; question.value("after", json()) != json() && i < bound.image.bytes(); ++i)
+  for (std::uint64_t i = 0; !question.value("after", json()).is_null() && i < bound.image.bytes(); ++i)
     for (const int digit : {bytes[i] >> 4, bytes[i] & 15}) answer.after += "0123456789abcdef"[digit];
   machine.free_buffers();
   return answer;
