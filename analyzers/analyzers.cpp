@@ -19,6 +19,7 @@
 #include "analyzers/reuse_distance.hpp"
 #include "analyzers/shared_banks.hpp"
 #include "analyzers/texture_memory.hpp"
+#include "analyzers/warp_path.hpp"
 #include "emulator/ir/print.hpp"
 
 #include <algorithm>

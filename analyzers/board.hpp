@@ -35,6 +35,21 @@ struct Partitions {
 /// Cycles until the result of an instruction of each class can be read.
 using ResultLatencies = std::array<double, isa::kInstructionClassCount>;
 
+/// Measured with one warp: cycles until a result or the data of a load can be used, and what branches and barriers
+/// take.
+struct PathLatencies {
+  ResultLatencies results{};
+  double integer_division = 0, wide_division = 0;          ///< of integers; wide: of 64 bits
+  double root = 0, double_root = 0, double_reciprocal = 0; ///< that round
+  double conversion = 0, wide_conversion = 0;              ///< from or to floating-point numbers; wide: of 64 bits
+  double wide_multiplication = 0, vote = 0, matrix = 0;    ///< of integers; across a warp; of the matrix unit
+  double predicate = 0, branch = 0;                        ///< a comparison's result; a branch that waits for it
+  double reconvergence = 0, divergence = 0; ///< where the paths of a branch meet; the second of two paths, in addition
+  double l1 = 0, l2 = 0, memory = 0, atomic = 0;
+  double barrier = 0, barrier_of_warp = 0; ///< of a block without warps; for each of its warps in addition
+  friend bool operator==(const PathLatencies&, const PathLatencies&) = default;
+};
+
 struct Board {
   std::uint32_t multiprocessors = 1;
   std::uint32_t resident_ctas = 1;        ///< of the launch, on a multiprocessor
@@ -46,6 +61,7 @@ struct Board {
   std::optional<CacheGeometry::Store> l1_local = CacheGeometry::Store::keep; ///< of local memory; none: bypasses it
   /// Cycles until another instruction can read the result, by isa::InstructionClass; excludes memory.
   std::optional<ResultLatencies> result_latency{};
+  std::optional<PathLatencies> path_latency{}; ///< empty: not measured
   /// Blocks that are resident at the same time.
   [[nodiscard]] std::uint64_t wave() const { return std::uint64_t{multiprocessors} * resident_ctas; }
   friend bool operator==(const Board&, const Board&) = default;

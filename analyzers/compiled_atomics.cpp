@@ -42,9 +42,7 @@ CompiledAtomics::CompiledAtomics(const ir::Module& module, const ir::Function& f
   ways_.resize(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!is_atomic_instruction(all[i])) continue;
-    const auto any_of = [&](std::initializer_list<std::string_view> parts) {
-      return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return has_part(all[i], part); });
-    };
+    const auto any_of = [&](std::initializer_list<std::string_view> parts) { return has_any_part(all[i], parts); };
     const bool exchange = any_of({"exch", "cas"});
     const bool integer = any_of({"u32", "s32", "b32"});
     const bool adds = integer && any_of({"add"});

@@ -77,8 +77,12 @@ bool divergence(KernelStatistics& s, const Device&) {
   const double kept =
       std::max(s.global_requests.value_or(0), s.coalesced_requests.value_or(0) + s.uncoalesced_requests.value_or(0)) +
       s.synchronizations.value_or(0) + s.shared_requests.value_or(0);
-  s.instructions = std::min(kept, *s.instructions) + std::max(*s.instructions - kept, 0.0) * share;
-  for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.integer_divisions, &s.thread_cycles})
+  const double before = *s.instructions;
+  s.instructions = std::min(kept, before) + std::max(before - kept, 0.0) * share;
+  for (KernelStatistics::Field* longest : {&s.longest_warp, &s.longest_of_blocks})
+    if (*longest && before > 0) *longest = **longest * *s.instructions / before;
+  for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.integer_divisions, &s.thread_cycles,
+                                         &s.machine_instructions, &s.double_operations})
     if (*field) *field = **field * share;
   for (KernelStatistics::Field& count : s.by_class)
     if (count) count = *count * share;

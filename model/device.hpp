@@ -96,6 +96,74 @@ struct ThroughputLatencyParameters {
   std::optional<double> atomic_half_line, float_atomic_word, atomic_kilobyte;
 };
 
+/// Cycles until another instruction can read a result, by the unit that computes it, or the data of a load, by what has
+/// them; and until a block continues after the last warp has arrived at a barrier.
+constexpr std::string_view kPathLatencies[] = {"latency_arithmetic",
+                                               "latency_double_precision",
+                                               "latency_constant",
+                                               "latency_shared",
+                                               "latency_warp",
+                                               "latency_vote",
+                                               "latency_special_function",
+                                               "latency_reciprocal",
+                                               "latency_root",
+                                               "latency_division",
+                                               "latency_double_division",
+                                               "latency_double_root",
+                                               "latency_double_reciprocal",
+                                               "latency_integer_division",
+                                               "latency_wide_division",
+                                               "latency_wide_multiplication",
+                                               "latency_conversion",
+                                               "latency_wide_conversion",
+                                               "latency_matrix",
+                                               "latency_predicate",
+                                               "latency_branch",
+                                               "latency_reconvergence",
+                                               "latency_divergence",
+                                               "latency_l1",
+                                               "latency_l2",
+                                               "latency_memory",
+                                               "latency_atomic",
+                                               "latency_barrier",
+                                               "latency_barrier_of_warp"};
+using PathLatencies = std::array<double, std::size(kPathLatencies)>; ///< in this order
+
+/// Parameters of the model critical-path, from micro-benchmarks (model/micro_benchmarks.hpp).
+/// They apply to a multiprocessor or to the whole device, as stated; cycles are those of `clock_ghz`.
+struct CriticalPathParameters {
+  double clock_ghz = 0;          ///< clock of the measured launches
+  double overhead = 0;           ///< of a launch, cycles
+  double first_access = 0;       ///< of a launch that accesses memory on all multiprocessors, in addition
+  double first_execution = 0;    ///< of an instruction that no cache holds
+  double block_cycles = 0;       ///< to start a block, of the device
+  double warp_cycles = 0;        ///< to start one of its warps
+  PathLatencies latency{};       ///< of one warp alone
+  double issue = 0;              ///< machine instructions of a multiprocessor in a cycle
+  double special_functions = 0;  ///< warp instructions in a cycle, of a multiprocessor
+  double double_precision = 0;   ///< likewise
+  double wavefronts = 0;         ///< passes over the L1 cache and shared memory in a cycle, of a multiprocessor
+  double l2_read = 0;            ///< sectors in a cycle, of the device, if all of a line are requested …
+  double l2_read_scattered = 0;  ///< … and if each is of another line
+  double l2_write = 0;           ///< likewise
+  double l2_write_scattered = 0; ///< likewise
+  double memory_read = 0;        ///< bytes of device memory in a cycle, of the device
+  double memory_write = 0;       ///< likewise
+  double memory_scattered = 0;   ///< bytes of reads that are 64 bytes each
+  double kept_bytes = 0;         ///< stored bytes that stay in the L2 cache after the launch
+  double atomic_half_line = 0;   ///< cycles between two sectors of integer atomics in the same 64 bytes
+  double float_atomic_word = 0;  ///< … between two floating-point atomics on one word
+  double atomic_kilobyte = 0;    ///< … between two sectors of atomics in the same kilobyte
+  double overlap = 0;            ///< exponent of the norm that combines the bounds: larger is more overlap
+};
+
+/// By its key in kPathLatencies.
+constexpr double path_latency(const CriticalPathParameters& parameters, std::string_view key) {
+  for (std::size_t i = 0; i < parameters.latency.size(); ++i)
+    if (kPathLatencies[i] == key) return parameters.latency[i];
+  return 0;
+}
+
 /// Latencies in cycles from micro-benchmarks; empty if no measurement is known or if the device has no such unit.
 struct Latencies {
   std::optional<double> arithmetic; ///< from a multiply-add to a dependent one
@@ -167,6 +235,7 @@ struct Device {
   std::optional<DasguptaParameters> dasgupta;
   std::optional<SimParameters> sim;
   std::optional<ThroughputLatencyParameters> throughput_latency;
+  std::optional<CriticalPathParameters> critical_path;
   Latencies latency;
   std::optional<ResultLatencies> result_latency;
   Throughputs throughput;

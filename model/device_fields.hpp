@@ -75,6 +75,32 @@ template <Maybe<ThroughputLatencyParameters> T, class Visit> void visit_fields(T
   visit("atomic_kilobyte", parameters.atomic_kilobyte);
 }
 
+template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& parameters, Visit&& visit) {
+  visit("clock_ghz", parameters.clock_ghz);
+  visit("overhead", parameters.overhead);
+  visit("first_access", parameters.first_access);
+  visit("first_execution", parameters.first_execution);
+  visit("block_cycles", parameters.block_cycles);
+  visit("warp_cycles", parameters.warp_cycles);
+  for (std::size_t i = 0; i < parameters.latency.size(); ++i) visit(kPathLatencies[i], parameters.latency[i]);
+  visit("issue", parameters.issue);
+  visit("special_functions", parameters.special_functions);
+  visit("double_precision", parameters.double_precision);
+  visit("wavefronts", parameters.wavefronts);
+  visit("l2_read", parameters.l2_read);
+  visit("l2_read_scattered", parameters.l2_read_scattered);
+  visit("l2_write", parameters.l2_write);
+  visit("l2_write_scattered", parameters.l2_write_scattered);
+  visit("memory_read", parameters.memory_read);
+  visit("memory_write", parameters.memory_write);
+  visit("memory_scattered", parameters.memory_scattered);
+  visit("kept_bytes", parameters.kept_bytes);
+  visit("atomic_half_line", parameters.atomic_half_line);
+  visit("float_atomic_word", parameters.float_atomic_word);
+  visit("atomic_kilobyte", parameters.atomic_kilobyte);
+  visit("overlap", parameters.overlap);
+}
+
 template <Maybe<Latencies> T, class Visit> void visit_fields(T& latency, Visit&& visit) {
   visit("arithmetic", latency.arithmetic);
   visit("shared", latency.shared);
@@ -146,6 +172,7 @@ template <Maybe<Device> T, class Visit> void visit_fields(T& device, Visit&& vis
   visit("dasgupta", device.dasgupta);
   visit("sim", device.sim);
   visit("throughput_latency", device.throughput_latency);
+  visit("critical_path", device.critical_path);
   visit("latency", device.latency, kDefaulted);
   visit("result_latency", device.result_latency);
   visit("throughput", device.throughput, kDefaulted);

@@ -3,6 +3,8 @@
 
 #include "model/models.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warplens::model {
@@ -10,9 +12,30 @@ namespace warplens::model {
 std::span<const Trust> trust_table() {
   static constexpr Trust kTable[] = {
 #define TRUST(model, median, mean, evaluation, page) {model, median, mean, evaluation, page},
+#define ALIKE(model, bound, launches, median, mean)
 #include "model/trust.def"
   };
   return kTable;
+}
+
+std::span<const AlikeLaunches> alike_launches() {
+  static constexpr AlikeLaunches kTable[] = {
+#define TRUST(model, median, mean, evaluation, page)
+#define ALIKE(model, bound, launches, median, mean) {model, bound, launches, median, mean},
+#include "model/trust.def"
+  };
+  return kTable;
+}
+
+std::optional<ExpectedError> expected_error(const Prediction& prediction) {
+  const Trust* const trust = prediction.trust;
+  if (trust == nullptr || !(trust->median_percent || trust->mean_percent)) return std::nullopt;
+  for (const AlikeLaunches& alike : alike_launches())
+    if (alike.model == prediction.model && alike.bound == prediction.bound)
+      return ExpectedError{
+          alike.median_percent, alike.mean_percent,
+          fmt::format("{}: the {} that are limited by the same, {}", trust->evaluation, alike.launches, alike.bound)};
+  return ExpectedError{trust->median_percent, trust->mean_percent, std::string(trust->evaluation)};
 }
 
 void mark_trusted(std::span<Prediction> predictions) {
@@ -24,6 +47,17 @@ void mark_trusted(std::span<Prediction> predictions) {
     found->trust = &row;
     return;
   }
+}
+
+const Prediction* trusted_for_changes(std::span<const Prediction> predictions) {
+  for (const Trust& row : trust_table()) {
+    const Model* const model = find_model(row.model);
+    if (model == nullptr || model->requires_field("path_l2")) continue;
+    const auto found =
+        std::find_if(predictions.begin(), predictions.end(), [&](const Prediction& p) { return p.model == row.model; });
+    if (found != predictions.end()) return &*found;
+  }
+  return nullptr;
 }
 
 const Prediction* trusted(std::span<const Prediction> predictions) {

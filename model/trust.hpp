@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace warplens::model {
@@ -24,10 +25,29 @@ struct Trust {
 /// In order of preference.
 std::span<const Trust> trust_table();
 
+/// The errors of those launches of an evaluation that are alike: the model names the same bound for all of them.
+struct AlikeLaunches {
+  std::string_view model, bound;
+  int launches = 0;
+  double median_percent = 0, mean_percent = 0;
+};
+std::span<const AlikeLaunches> alike_launches();
+
+/// The error to expect of a marked prediction: that of the launches that are alike, if at least 5 were measured, else
+/// that of all launches of the evaluation. Nothing is known of a prediction that is not marked.
+struct ExpectedError {
+  std::optional<double> median_percent, mean_percent;
+  std::string evaluation;
+};
+std::optional<ExpectedError> expected_error(const Prediction& prediction);
+
 /// Sets `trust` of the prediction to rely on, and clears that of all others. Models that need a measured run of the
 /// kernel are never marked.
 void mark_trusted(std::span<Prediction> predictions);
 /// Null: none is marked.
 const Prediction* trusted(std::span<const Prediction> predictions);
+/// The one to compare with a prediction for other code: that of the model to trust among those that follow from counts.
+/// The critical path of a warp is that of the code that ran; what other code would have is not known. Null: none.
+const Prediction* trusted_for_changes(std::span<const Prediction> predictions);
 
 } // namespace warplens::model

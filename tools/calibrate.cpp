@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens calibrate: fit a device, or the weight of a kernel, to measured times.
 #include "api/launch/launch.hpp"
+#include "api/predict/answers.hpp"
 #include "api/predict/predict.hpp"
 #include "api/report/table.hpp"
 #include "tools/command_line.hpp"
@@ -27,11 +28,13 @@ time.
   dasgupta              (default) tunes the device in the order of the thesis: clock, latency, delays of 32, 64 and 128
                         bytes, delay of vector requests. The transactions of a run determine what it tunes.
   amaris, karan-kumar   fits the weight of one kernel.
+  critical-path         RUNS.csv has the answers of the micro-benchmarks of tests/data/hardware/ask/calibration.cu on the device.
 
 )";
 constexpr std::string_view kCalibrateExamples = R"(
 Examples:
   warplens calibrate microbenchmarks.csv --device c1060 --output my_c1060.toml
+  warplens calibrate answers.csv --device h100 --model critical-path --output my_h100.toml
   warplens calibrate vector_add.csv --device titanv --model karan-kumar --fit first
 )";
 
@@ -65,6 +68,19 @@ int tune_device(const model::Device& device, std::span<const model::MeasuredRun>
   std::string text = table.text(style.dim, style.reset);
   for (const std::string& remark : tuned.remarks) text += api::wrapped(remark, "  ");
   write(text);
+  return kFine;
+}
+
+int take_answers(const model::Device& device, const std::string& file, const std::string& output) {
+  const api::MeasuredDevice measured = value_or_throw(api::measured_device(file, device));
+  if (!output.empty()) write_file(output, model::device_text(measured.device));
+  if (output == "-") return kFine;
+  const Style style = style_for(STDOUT_FILENO);
+  api::Table table({{"parameter"}, {"before", api::Table::right}, {"measured", api::Table::right}});
+  for (const api::MeasuredDevice::Parameter& one : measured.parameters)
+    table.row({std::string(one.name), one.before ? fmt::format("{:.5g}", *one.before) : "",
+               fmt::format("{:.5g}", one.measured)});
+  write(table.text(style.dim, style.reset));
   return kFine;
 }
 
@@ -102,6 +118,9 @@ int calibrate(const Strings& arguments) {
     throw UsageError{"expected one table of runs", "warplens calibrate runs.csv --device c1060"};
   if (values.count("device") == 0) throw UsageError{"--device is missing", "warplens list devices"};
   const model::Device device = value_or_throw(api::load_device(values["device"].as<std::string>()));
+  if (values["model"].as<std::string>() == model::kCriticalPath)
+    return take_answers(device, line.inputs.front(),
+                        values.count("output") != 0 ? values["output"].as<std::string>() : "");
   const std::vector<model::MeasuredRun> runs =
       value_or_throw(api::measured_runs(value_or_throw(api::collect(line.inputs.front(), device))));
 

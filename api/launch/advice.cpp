@@ -51,8 +51,9 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
   s.shared_bytes_per_block = report.statistics.shared_bytes_per_block;
   s.argument_bytes = report.statistics.argument_bytes;
   keep_footprint(s, report.statistics);
-  if (s.issue_chain)
-    *s.issue_chain += cycles_of_staging(report, module, kernel, changes) / model::total_warps(report.statistics);
+  const double staging = cycles_of_staging(report, module, kernel, changes) / model::total_warps(report.statistics);
+  for (model::KernelStatistics::Field* field : {&s.issue_chain, &s.path_l2, &s.path_memory})
+    if (*field) **field += staging;
   return s;
 }
 
@@ -62,7 +63,7 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
   const std::uint64_t threads = report.block[0] * report.block[1] * report.block[2];
   report.findings = analyzers::find_problems(report.profile, {report.device.coalescing_rule, report.device.bank_rule},
                                              {&module, &kernel});
-  const model::Prediction* const now = model::trusted(report.predictions);
+  const model::Prediction* const now = model::trusted_for_changes(report.predictions);
   const auto predict = [&](const model::KernelStatistics& s) -> Expected<model::Prediction> {
     if (now == nullptr) return failure("no model predicts this launch");
     return model::find_model(now->model)->predict(s, report.device, model::ModelOptions{});

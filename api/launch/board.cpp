@@ -30,6 +30,37 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
   return g;
 }
 
+analyzers::PathLatencies path_latencies(const model::PathLatencies& latency) {
+  const auto of = [&](std::string_view unit) {
+    for (std::size_t i = 0; i < latency.size(); ++i)
+      if (model::kPathLatencies[i].substr(model::kPathLatencies[i].find('_') + 1) == unit) return latency[i];
+    return 0.0;
+  };
+  analyzers::PathLatencies result;
+  for (std::size_t c = 0; c < result.results.size(); ++c) result.results[c] = of(isa::kInstructionClasses[c].latency);
+  result.integer_division = of("integer_division");
+  result.wide_division = of("wide_division");
+  result.root = of("root");
+  result.double_root = of("double_root");
+  result.double_reciprocal = of("double_reciprocal");
+  result.conversion = of("conversion");
+  result.wide_conversion = of("wide_conversion");
+  result.wide_multiplication = of("wide_multiplication");
+  result.vote = of("vote");
+  result.matrix = of("matrix");
+  result.predicate = of("predicate");
+  result.branch = of("branch");
+  result.reconvergence = of("reconvergence");
+  result.divergence = of("divergence");
+  result.l1 = of("l1");
+  result.l2 = of("l2");
+  result.memory = of("memory");
+  result.atomic = of("atomic");
+  result.barrier = of("barrier");
+  result.barrier_of_warp = of("barrier_of_warp");
+  return result;
+}
+
 } // namespace
 
 std::optional<analyzers::ResultLatencies> result_latencies(const model::Device& device) {
@@ -50,6 +81,7 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
     board.partitions = {static_cast<std::uint32_t>(*device.partitions),
                         static_cast<std::uint32_t>(*device.partition_bytes)};
   board.result_latency = result_latencies(device);
+  if (device.critical_path) board.path_latency = path_latencies(device.critical_path->latency);
   if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
   if (!device.l1) return board;
   board.l1_global = first_level == FirstLevel::device ? device.l1->global_loads : first_level != FirstLevel::off;

@@ -180,6 +180,10 @@ private:
     s.argument_bytes = before.argument_bytes;
     s.only_loaded_sectors = before.only_loaded_sectors;
     s.written_sectors = before.written_sectors;
+    if (report_.longest && report_.longest->of_launch > 0) {
+      s.longest_warp = static_cast<double>(report_.longest->of_launch);
+      s.longest_of_blocks = static_cast<double>(report_.longest->of_ctas) / std::max(1.0, model::value_of(s.blocks));
+    }
     bool known = false;
     for (const model::Model& m : model::models()) {
       // Skip models that need a measured run of the kernel: this one was only emulated.
@@ -255,6 +259,7 @@ struct TargetLaunch {
       report.statistics.only_loaded_sectors = static_cast<double>(result.footprint->only_loaded);
       report.statistics.written_sectors = static_cast<double>(result.footprint->written);
     }
+    report.longest = result.longest;
     if (!result.trap) return;
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;

@@ -155,8 +155,9 @@ struct LaunchReport {
   Resources resources;
   analyzers::Profile profile; ///< with the metrics of the launch itself added (registers, occupancy, …)
   std::optional<model::Occupancy> occupancy;
-  std::vector<FlowBlock> control_flow; ///< in the order of the text
-  model::KernelStatistics statistics;  ///< the input of the models
+  std::vector<FlowBlock> control_flow;       ///< in the order of the text
+  model::KernelStatistics statistics;        ///< the input of the models
+  std::optional<exec::LongestWarps> longest; ///< where the launch was analysed
   std::vector<model::Prediction> predictions;
   std::vector<analyzers::Finding> findings;
   std::vector<std::string> partial;     ///< why the counts do not cover the whole launch

@@ -251,7 +251,7 @@ void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predi
     report.findings.push_back(std::move(finding));
     return;
   }
-  const model::Prediction* const now = model::trusted(report.predictions);
+  const model::Prediction* const now = model::trusted_for_changes(report.predictions);
   if (now != nullptr) LaunchFindings(report, shared_bytes, predict, now->milliseconds).find();
 }
 

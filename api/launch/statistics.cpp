@@ -4,6 +4,7 @@
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/instruction_mix.hpp"
 #include "api/launch/contention.hpp"
+#include "api/launch/machine_work.hpp"
 #include "api/launch/merged_stores.hpp"
 
 #include <fmt/format.h>
@@ -74,6 +75,7 @@ struct Totals {
   double loads = 0, stores = 0, atomics = 0; ///< transactions
   double merged_stores = 0;                  ///< those that the first-level cache does not join with earlier ones
   double wavefronts = 0, integer_divisions = 0, wide_conversions = 0;
+  double machine_instructions = 0, double_operations = 0;
   double missed = 0;                      ///< load transactions that miss the first-level cache, where it was simulated
   double changed = 0, changed_missed = 0; ///< those of changed loads: transactions now, and misses before
   double load_requests = 0;
@@ -102,6 +104,9 @@ private:
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
     if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
+    const MachineWork work = machine_work(instruction);
+    totals.machine_instructions += work.instructions * metric(row, MetricId::warp_instructions);
+    totals.double_operations += work.doubles * metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
     if (!changes_.local) local(row);
@@ -289,6 +294,17 @@ void scale(model::KernelStatistics::Field& field, double by) {
   if (field) field = *field * by;
 }
 
+/// The critical path if of the waits for memory only the share `waits` remains. How often it waits follows from what
+/// slower memory adds to it.
+void change_path(model::KernelStatistics& s, const model::Device& device, double waits) {
+  if (!s.path_l2 || !s.path_memory || !device.critical_path) return;
+  const double l2 = model::path_latency(*device.critical_path, "latency_l2"),
+               memory = model::path_latency(*device.critical_path, "latency_memory");
+  const double saved = (1 - waits) * (*s.path_memory - *s.path_l2) / (memory - l2);
+  s.path_l2 = std::max(1.0, *s.path_l2 - saved * l2);
+  s.path_memory = std::max(1.0, *s.path_memory - saved * memory);
+}
+
 /// What is not counted by instruction. Warp instructions that are saved are computation.
 void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& changes, double warps) {
   const auto less = [&](model::KernelStatistics::Field& field, double saved) {
@@ -298,6 +314,7 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
   less(s.l1_wavefronts, changes.bank_passes);
   less(s.synchronizations, changes.barriers);
   less(s.by_class[static_cast<std::size_t>(Class::double_precision)], changes.doubles);
+  less(s.double_operations, changes.doubles);
   less(s.wide_conversions, changes.conversions);
   if (changes.instructions == 0) return;
   const double memory =
@@ -308,7 +325,8 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
   s.instructions = memory + computing * remaining;
   if (s.lanes_per_instruction && remaining < 1)
     s.lanes_per_instruction = std::min<double>(model::kWarpSize, *s.lanes_per_instruction / remaining);
-  for (model::KernelStatistics::Field* field : {&s.issue_chain, &s.floating_point_instructions, &s.integer_divisions})
+  for (model::KernelStatistics::Field* field : {&s.issue_chain, &s.floating_point_instructions, &s.integer_divisions,
+                                                &s.machine_instructions, &s.double_operations})
     scale(*field, remaining);
   for (model::KernelStatistics::Field& field : s.by_class) scale(field, remaining);
 }
@@ -345,6 +363,8 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.atomic_transactions = t.atomics / warps;
   s.integer_divisions = t.integer_divisions / warps;
   s.wide_conversions = t.wide_conversions / warps;
+  s.machine_instructions = t.machine_instructions / warps;
+  s.double_operations = t.double_operations / warps;
   counting.contention.put_into(s);
   add_hit_ratios(s, profile);
   // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
@@ -354,6 +374,11 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   // The order in which the model that takes it was fitted.
   if (const analyzers::Metric* m = profile.metrics.find(MetricId::load_waits_in_order)) s.load_waits = m->number();
   if (const analyzers::Metric* m = profile.metrics.find(MetricId::issue_chain)) s.issue_chain = m->number();
+  s.executed_instructions = static_cast<double>(
+      std::count_if(profile.instructions.begin(), profile.instructions.end(),
+                    [](const InstructionRow& row) { return row.metrics.integer(MetricId::warp_instructions) != 0; }));
+  if (const analyzers::Metric* m = profile.metrics.find(MetricId::path_l2)) s.path_l2 = m->number();
+  if (const analyzers::Metric* m = profile.metrics.find(MetricId::path_memory)) s.path_memory = m->number();
   s.synchronizations =
       launch({MetricId::instructions_of_class, isa::info(isa::InstructionClass::barrier).name}) / warps;
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
@@ -372,11 +397,18 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   if (!changes.any()) return s;
   const analyzers::Changes none;
   const Counting unchanged(profile, kernel, device, none);
+  const model::KernelStatistics::Field hits_before = s.l1_hit_ratio;
   change_hit_ratio(s, t, unchanged.totals, changes.missed);
   // A warp waits as often for each load that remains.
   if (unchanged.totals.load_requests > 0)
     scale(s.load_waits, t.load_requests / unchanged.totals.load_requests / changes.threads);
   scale(s.issue_chain, 1 / changes.threads);
+  if (const double before = unchanged.totals.loads * (1 - model::value_of(hits_before)); before > 0 && t.loads > 0) {
+    const double requests = unchanged.totals.load_requests > 0 ? t.load_requests / unchanged.totals.load_requests : 1;
+    const double missing = (1 - model::value_of(s.l1_hit_ratio)) / (1 - model::value_of(hits_before));
+    change_path(s, device, std::min(1.0, requests * missing));
+  }
+  for (model::KernelStatistics::Field* path : {&s.path_l2, &s.path_memory}) scale(*path, 1 / changes.threads);
   apply_to_launch(s, changes, warps);
   return s;
 }

@@ -20,9 +20,9 @@ inline const std::string& remedy_of(const analyzers::Finding& finding) {
 /// The times that a launch can take if the prediction is wrong by the error that evaluations of its model gave,
 /// relative to the measured time; empty: no error is known.
 inline std::optional<std::pair<double, double>> range_of(const model::Prediction& prediction) {
-  if (prediction.trust == nullptr) return std::nullopt;
-  const std::optional<double> percent =
-      prediction.trust->median_percent ? prediction.trust->median_percent : prediction.trust->mean_percent;
+  const std::optional<model::ExpectedError> error = model::expected_error(prediction);
+  if (!error) return std::nullopt;
+  const std::optional<double> percent = error->median_percent ? error->median_percent : error->mean_percent;
   if (!percent || *percent >= 100) return std::nullopt;
   return std::pair(prediction.milliseconds / (1 + *percent / 100), prediction.milliseconds / (1 - *percent / 100));
 }

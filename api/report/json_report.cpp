@@ -121,12 +121,13 @@ Json statistics_of(model::KernelStatistics statistics) {
 }
 
 /// Null for predictions that are not marked, and where no evaluation gives an error.
-Json expected_error_of(const model::Trust* trust) {
-  if (trust == nullptr || !(trust->median_percent || trust->mean_percent)) return nullptr;
-  Json error = {{"median_percent", nullptr}, {"mean_percent", nullptr}, {"evaluation", trust->evaluation}};
-  if (trust->median_percent) error["median_percent"] = *trust->median_percent;
-  if (trust->mean_percent) error["mean_percent"] = *trust->mean_percent;
-  error["page"] = trust->page;
+Json expected_error_of(const model::Prediction& prediction) {
+  const std::optional<model::ExpectedError> expected = model::expected_error(prediction);
+  if (!expected) return nullptr;
+  Json error = {{"median_percent", nullptr}, {"mean_percent", nullptr}, {"evaluation", expected->evaluation}};
+  if (expected->median_percent) error["median_percent"] = *expected->median_percent;
+  if (expected->mean_percent) error["mean_percent"] = *expected->mean_percent;
+  error["page"] = prediction.trust->page;
   return error;
 }
 
@@ -147,7 +148,7 @@ Json prediction_of(const model::Prediction& p) {
           {"benefits", benefits},
           {"remarks", p.remarks},
           {"trusted", p.trust != nullptr},
-          {"expected_error", expected_error_of(p.trust)}};
+          {"expected_error", expected_error_of(p)}};
 }
 
 std::string_view word(Severity severity) {

@@ -110,6 +110,7 @@ public:
         !done)
       return failure(done.error());
     if (launch.footprint && kept(traced_.filter).empty()) result.footprint = traced_.footprint; // of the whole launch
+    if (kept(traced_.filter).empty()) result.longest = traced_.longest;
     return result;
   }
 

@@ -202,6 +202,12 @@ private:
       footprint.written = natural<std::uint64_t>(json.at("written_sectors"), "written_sectors");
       result.footprint = footprint;
     }
+    if (json.contains("longest_warp")) { // missing in older traces
+      exec::LongestWarps longest;
+      longest.of_launch = natural<std::uint64_t>(json.at("longest_warp"), "longest_warp");
+      longest.of_ctas = natural<std::uint64_t>(json.at("longest_of_blocks"), "longest_of_blocks");
+      result.longest = longest;
+    }
     if (json.at("trap").is_null()) return;
     Diagnostic trap;
     trap.message = text_from(json["trap"].at("message"));
@@ -279,6 +285,10 @@ std::string describe_end(const LaunchReport& report) {
                {"only_loaded_sectors", static_cast<std::uint64_t>(report.statistics.only_loaded_sectors.value_or(0))},
                {"written_sectors", static_cast<std::uint64_t>(report.statistics.written_sectors.value_or(0))},
                {"argument_bytes", static_cast<std::uint64_t>(report.statistics.argument_bytes.value_or(0))}};
+  if (report.longest) {
+    json["longest_warp"] = report.longest->of_launch;
+    json["longest_of_blocks"] = report.longest->of_ctas;
+  }
   if (report.trap)
     json["trap"] = {{"message", text_of(report.trap->message)},
                     {"hint", text_of(report.trap->hint)},

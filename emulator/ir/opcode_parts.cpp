@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/ir/opcode_parts.hpp"
 
+#include <algorithm>
+
 namespace warplens::ir {
 
 bool has_part(const Instruction& instruction, std::string_view part) {
@@ -11,6 +13,10 @@ bool has_part(const Instruction& instruction, std::string_view part) {
     if (own.substr(0, own.find("::")) == part) return true;
   }
   return false;
+}
+
+bool has_any_part(const Instruction& instruction, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return has_part(instruction, part); });
 }
 
 } // namespace warplens::ir

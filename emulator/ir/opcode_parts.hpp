@@ -6,11 +6,13 @@
 
 #include "emulator/ir/module.hpp"
 
+#include <initializer_list>
 #include <string_view>
 
 namespace warplens::ir {
 
 /// Whether the opcode has a modifier, with or without a qualifier.
 bool has_part(const Instruction& instruction, std::string_view part);
+bool has_any_part(const Instruction& instruction, std::initializer_list<std::string_view> parts);
 
 } // namespace warplens::ir

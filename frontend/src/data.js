@@ -50,7 +50,7 @@ export const kernelName = (launch) => launch.name ?? launch.kernel;
 export const trap = (launch) => launch.findings.find((finding) => finding.rule === 'Trap');
 
 // Where the report does not say which model to trust on its device: those that predict a time, the best first.
-const preferred = ['throughput-latency', 'dasgupta', 'sim', 'hong-kim', 'volkov', 'bounds', 'roofline'];
+const preferred = ['critical-path', 'throughput-latency', 'dasgupta', 'sim', 'hong-kim', 'volkov', 'bounds', 'roofline'];
 
 /** The prediction to show first, or undefined. */
 export function trusted(launch) {

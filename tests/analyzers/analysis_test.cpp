@@ -354,6 +354,7 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
               .l1 = CacheGeometry{.bytes = 1024},
               .l2 = CacheGeometry{.bytes = 4096}};
   board.result_latency.emplace().fill(4);
+  board.path_latency.emplace().results.fill(4);
   Analysis analysis(module, function, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {.named = {"all"}, .board = board});
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(analysis.make_shard());
@@ -376,7 +377,7 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
     for (const MetricInfo& metric : metrics_of(analyzer->id))
       EXPECT_TRUE(metric.family || profile.metrics.find(metric.id) != nullptr) << metric.name;
   }
-  EXPECT_EQ(analyzers().size(), 16u);
+  EXPECT_EQ(analyzers().size(), 17u);
 }
 
 // Code of a header counts for the line of the kernel's file that calls it; code of the same file for its own line.

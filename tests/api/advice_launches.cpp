@@ -63,7 +63,8 @@ const analyzers::Finding* find(const tests::AdvicePair& pair, const LaunchReport
 }
 
 double predicted_speedup(const LaunchReport& before, const LaunchReport& after) {
-  return model::trusted(before.predictions)->milliseconds / model::trusted(after.predictions)->milliseconds;
+  return model::trusted_for_changes(before.predictions)->milliseconds /
+         model::trusted_for_changes(after.predictions)->milliseconds;
 }
 
 std::string buffer(const char* name, const char* type, int count, const char* content) {

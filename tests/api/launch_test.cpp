@@ -72,9 +72,9 @@ TEST_F(LaunchTest, RunsAndReports) {
   EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
   EXPECT_EQ(report->statistics.written_sectors, 13); // 100 words of 4 bytes, loaded and stored
   EXPECT_EQ(report->statistics.only_loaded_sectors, 0);
-  for (const model::Prediction& p : report->predictions) // the H200 has parameters of two models
+  for (const model::Prediction& p : report->predictions) // the H200 has parameters of three models
     EXPECT_EQ(model::find_model(p.model)->says == model::kSaysTime,
-              p.model == model::kThroughputLatency || p.model == model::kVolkov)
+              p.model == model::kCriticalPath || p.model == model::kThroughputLatency || p.model == model::kVolkov)
         << p.model;
   EXPECT_TRUE(report->remarks.empty());
 }

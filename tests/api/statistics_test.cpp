@@ -2,9 +2,11 @@
 // The transaction counts that models receive, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17): a
 // warp makes 800 transactions of one size, and the model's time is known.
 #include "api/launch/contention.hpp"
+#include "api/launch/machine_work.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/plan/launch_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -170,15 +172,51 @@ TEST(Statistics, ConversionsOfFloatingPointNumbersFromAndTo64Bits) {
   EXPECT_EQ(statistics(profile, kernel, *load_device("h200"), 32, 8).wide_conversions, 1 + 2 + 4 + 16);
 }
 
+TEST(MachineWork, SomeInstructionsBecomeMany) {
+  using Class = isa::InstructionClass;
+  struct Row {
+    const char* opcode;
+    Class which;
+    double instructions, doubles;
+  };
+  const Row table[] = {{"fma.rn.f32", Class::f32_multiply_add, 1, 0},
+                       {"div.rn.f32", Class::f32_divide, 9, 0},
+                       {"div.approx.ftz.f32", Class::f32_fast_divide, 2, 0},
+                       {"div.rn.f64", Class::f64_divide, 16, 13},
+                       {"sqrt.rn.f64", Class::square_root, 20, 14},
+                       {"sqrt.rn.f32", Class::square_root, 8, 0},
+                       {"rcp.rn.f64", Class::reciprocal, 12, 8},
+                       {"fma.rn.f64", Class::f64_multiply_add, 1, 1},
+                       {"add.s64", Class::integer, 2, 0},
+                       {"mul.lo.s64", Class::integer_multiply, 4, 0},
+                       {"mul.wide.s32", Class::integer_multiply, 1, 0},
+                       {"div.u64", Class::integer_divide, 128, 0},
+                       {"rem.u32", Class::integer_divide, 17, 0},
+                       {"ex2.approx.ftz.f32", Class::exponential, 1, 0},
+                       {"lg2.approx.f32", Class::logarithm, 4, 0},
+                       {"ld.param.u64", Class::param, 0, 0},
+                       {"cvta.to.global.u64", Class::integer, 0, 0}};
+  for (const Row& row : table) {
+    ir::Instruction instruction;
+    instruction.opcode = row.opcode;
+    instruction.instruction_class = row.which;
+    const MachineWork work = machine_work(instruction);
+    EXPECT_EQ(work.instructions, row.instructions) << row.opcode;
+    EXPECT_EQ(work.doubles, row.doubles) << row.opcode;
+  }
+}
+
 // Products with powers of two are shifts: 10 of the two multiplications' 20 are left.
 TEST(Statistics, ClassesAndDeviceFilesHaveTheSameKeys) {
   std::set<std::string_view> issue = {"basic"},
-                             latency(std::begin(model::kResultLatencies), std::end(model::kResultLatencies));
+                             latency(std::begin(model::kResultLatencies), std::end(model::kResultLatencies)),
+                             path(std::begin(model::kPathLatencies), std::end(model::kPathLatencies));
   for (std::size_t i = 0; i < model::kIssueClasses; ++i) issue.insert(to_string(static_cast<model::IssueClass>(i)));
   std::set<std::string_view> asked_issue, asked_latency;
   for (const isa::ClassInfo& c : isa::kInstructionClasses) {
     asked_issue.insert(c.issue);
     asked_latency.insert(c.latency);
+    EXPECT_TRUE(path.contains(fmt::format("latency_{}", c.latency))) << c.name;
     EXPECT_EQ(isa::info(c.counted_as).counted_as, c.counted_as) << c.name;
   }
   EXPECT_EQ(asked_issue, issue);

@@ -117,7 +117,7 @@ TEST(AddedModel, IsListedAndPredicts) {
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("\"model\": \"bandwidth\""), o.out.npos) << o.out;
   const Output fields = run_program({"predict", "--fields"});
-  EXPECT_NE(fields.out.find("throughput-latency, bandwidth"), fields.out.npos) << fields.out;
+  EXPECT_NE(fields.out.find("critical-path, bandwidth"), fields.out.npos) << fields.out;
 }
 
 } // namespace

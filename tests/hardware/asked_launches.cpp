@@ -2,6 +2,7 @@
 #include "tests/hardware/asked_launches.hpp"
 
 #include "api/launch/launch.hpp"
+#include "tests/hardware/rank_correlation.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,7 +13,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -200,34 +200,6 @@ double predicted_milliseconds(const AskedLaunch& asked) {
   return p->milliseconds;
 }
 
-namespace {
-
-/// From 0; equal values have the mean of their ranks.
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<double> result;
-  for (const double v : values) {
-    const auto less = std::count_if(values.begin(), values.end(), [&](double w) { return w < v; });
-    const auto equal = std::count(values.begin(), values.end(), v);
-    result.push_back(static_cast<double>(less) + 0.5 * static_cast<double>(equal - 1));
-  }
-  return result;
-}
-
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto n = static_cast<double>(a.size());
-  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n;
-  const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - mean_a) * (b[i] - mean_b);
-    aa += (a[i] - mean_a) * (a[i] - mean_a);
-    bb += (b[i] - mean_b) * (b[i] - mean_b);
-  }
-  return ab / std::sqrt(aa * bb);
-}
-
-} // namespace
-
 Accuracy accuracy(const std::vector<AskedLaunch>& launches) {
   std::set<std::string> kernels;
   std::vector<double> predicted, measured;
@@ -239,7 +211,7 @@ Accuracy accuracy(const std::vector<AskedLaunch>& launches) {
     result.mean_error += std::abs(predicted.back() / one.milliseconds - 1) / static_cast<double>(launches.size());
   }
   result.kernels = kernels.size();
-  result.spearman = correlation(ranks(predicted), ranks(measured));
+  result.spearman = rank_correlation(predicted, measured);
   return result;
 }
 
@@ -254,8 +226,11 @@ namespace {
 
 // What other models take, and the one that is tested with these does not, may change without that all is counted anew.
 bool is_of_other_models(std::string_view field) {
-  return field == "independent_loads" || field == "integer_multiply" || field == "only_loaded_sectors" ||
-         field == "written_sectors";
+  static const std::set<std::string_view> others = {
+      "independent_loads", "integer_multiply", "only_loaded_sectors", "written_sectors",       "path_l2",
+      "path_memory",       "longest_warp",     "longest_of_blocks",   "executed_instructions", "machine_instructions",
+      "double_operations"};
+  return others.contains(field);
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 // Models compared with times of kernels of public programs on an H200. No parameter was fitted to any of them.
 #include "model/device.hpp"
 #include "model/models.hpp"
+#include "model/trust.hpp"
+#include "tests/hardware/rank_correlation.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -18,7 +21,10 @@ namespace {
 
 struct Timed {
   std::string program, kernel;
-  double milliseconds = 0;
+  std::string versions; ///< kernels of the program with the same text do the same work; empty: none does
+  int launch = 0;
+  bool judges = false; ///< not looked at while the model was developed
+  double milliseconds = 0, milliseconds_h100 = 0;
   model::KernelStatistics counted;
 };
 
@@ -31,7 +37,11 @@ const std::vector<Timed>& all_timed() {
       Timed& launch = launches.emplace_back();
       launch.program = one["program"];
       launch.kernel = one["kernel"];
+      launch.versions = one.value("versions", "");
+      launch.launch = one["launch"];
+      launch.judges = one["judges"];
       launch.milliseconds = one["nanoseconds"].get<double>() * 1e-6;
+      launch.milliseconds_h100 = one.value("nanoseconds_h100", 0.0) * 1e-6;
       for (const model::StatisticField& field : model::statistic_fields())
         if (const auto value = one["statistics"].find(field.name); value != one["statistics"].end())
           field.get(launch.counted) = value->get<double>();
@@ -41,70 +51,129 @@ const std::vector<Timed>& all_timed() {
   return list;
 }
 
-double predicted(std::string_view model, const Timed& launch) {
-  static const model::Device device = *model::find_device("h200");
-  const auto p = model::predict(model, launch.counted, device);
+struct Gpu {
+  const char* device;
+  double Timed::*milliseconds;
+};
+const Gpu kH200{"h200", &Timed::milliseconds}, kH100{"h100", &Timed::milliseconds_h100};
+
+double predicted(std::string_view model, const Timed& launch, const Gpu& gpu) {
+  const auto p = model::predict(model, launch.counted, *model::find_device(gpu.device));
   EXPECT_TRUE(p) << launch.program << ", " << launch.kernel;
   return p ? p->milliseconds : 0;
 }
 
 struct Errors {
-  std::size_t launches = 0, programs = 0;
+  std::size_t launches = 0;
   double mean = 0, median = 0, spearman = 0;
 };
 
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<double> result;
-  for (const double v : values) {
-    const auto less = std::count_if(values.begin(), values.end(), [&](double w) { return w < v; });
-    const auto equal = std::count(values.begin(), values.end(), v);
-    result.push_back(static_cast<double>(less) + 0.5 * static_cast<double>(equal - 1));
-  }
-  return result;
-}
-
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const double middle = (static_cast<double>(a.size()) - 1) / 2; // the mean of ranks
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - middle) * (b[i] - middle);
-    aa += (a[i] - middle) * (a[i] - middle);
-    bb += (b[i] - middle) * (b[i] - middle);
-  }
-  return ab / std::sqrt(aa * bb);
-}
-
-Errors errors(std::string_view model) {
+Errors errors(std::string_view model, const std::vector<Timed>& launches, const Gpu& gpu) {
   std::vector<double> off, times, predictions;
-  std::set<std::string> programs;
-  for (const Timed& launch : all_timed()) {
-    programs.insert(launch.program);
-    times.push_back(launch.milliseconds);
-    predictions.push_back(predicted(model, launch));
-    off.push_back(100 * std::abs(predictions.back() / launch.milliseconds - 1));
+  for (const Timed& launch : launches) {
+    if (launch.*gpu.milliseconds == 0) continue;
+    times.push_back(launch.*gpu.milliseconds);
+    predictions.push_back(predicted(model, launch, gpu));
+    off.push_back(100 * std::abs(predictions.back() / times.back() - 1));
   }
-  Errors result{off.size(), programs.size(), 0, 0, correlation(ranks(predictions), ranks(times))};
+  Errors result{off.size(), 0, 0, rank_correlation(predictions, times)};
   for (const double e : off) result.mean += e / static_cast<double>(off.size());
   std::sort(off.begin(), off.end());
   result.median = off[off.size() / 2];
   return result;
 }
 
+void expect(const Errors& e, std::size_t launches, double mean, double median, double spearman) {
+  EXPECT_EQ(e.launches, launches);
+  EXPECT_NEAR(e.mean, mean, 0.06);
+  EXPECT_NEAR(e.median, median, 0.06);
+  EXPECT_NEAR(e.spearman, spearman, 0.0006);
+}
+
+std::vector<Timed> half(bool judges) {
+  std::vector<Timed> list;
+  std::copy_if(all_timed().begin(), all_timed().end(), std::back_inserter(list),
+               [&](const Timed& launch) { return launch.judges == judges; });
+  return list;
+}
+
 // docs/models.md states these numbers.
 TEST(PublicPrograms, ErrorsAreAsDocumented) {
-  const Errors e = errors(model::kThroughputLatency);
-  EXPECT_EQ(e.launches, 263u);
-  EXPECT_EQ(e.programs, 101u);
-  EXPECT_NEAR(e.mean, 26.6, 0.06);
-  EXPECT_NEAR(e.median, 14.6, 0.06);
-  EXPECT_NEAR(e.spearman, 0.912, 0.0006);
+  std::set<std::string> programs;
+  for (const Timed& launch : all_timed()) programs.insert(launch.program);
+  EXPECT_EQ(programs.size(), 101u);
+  expect(errors(model::kThroughputLatency, all_timed(), kH200), 263, 26.6, 14.6, 0.912);
+  expect(errors(model::kCriticalPath, all_timed(), kH200), 263, 17.1, 9.4, 0.939);
+  expect(errors(model::kCriticalPath, half(false), kH200), 125, 15.0, 9.1, 0.964);
+  expect(errors(model::kCriticalPath, half(true), kH200), 138, 19.0, 10.6, 0.917);
+  expect(errors(model::kCriticalPath, all_timed(), kH100), 263, 17.1, 11.0, 0.928);
+}
+
+// The model to trust is the better one.
+TEST(PublicPrograms, TheTrustedModelIsBetter) {
+  const Errors trusted = errors(model::kCriticalPath, all_timed(), kH200),
+               other = errors(model::kThroughputLatency, all_timed(), kH200);
+  EXPECT_LT(trusted.mean, other.mean);
+  EXPECT_LT(trusted.median, other.median);
+  EXPECT_GT(trusted.spearman, other.spearman);
+  const auto row = std::find_if(model::trust_table().begin(), model::trust_table().end(),
+                                [](const model::Trust& t) { return t.model == model::kCriticalPath; });
+  ASSERT_NE(row, model::trust_table().end());
+  EXPECT_NEAR(*row->mean_percent, trusted.mean, 0.5);
+  EXPECT_NEAR(*row->median_percent, trusted.median, 0.5);
+}
+
+// The expected error of a prediction is that of the launches of which the model says the same.
+TEST(PublicPrograms, ErrorsOfLaunchesThatAreAlike) {
+  std::map<std::string, std::vector<double>> by_bound;
+  for (const Timed& launch : all_timed()) {
+    const auto p = model::predict(model::kCriticalPath, launch.counted, *model::find_device("h200"));
+    ASSERT_TRUE(p);
+    by_bound[p->bound].push_back(100 * std::abs(p->milliseconds / launch.milliseconds - 1));
+  }
+  std::size_t rows = 0;
+  for (const model::AlikeLaunches& alike : model::alike_launches()) {
+    if (alike.model != model::kCriticalPath) continue;
+    ++rows;
+    std::vector<double>& errors = by_bound[std::string(alike.bound)];
+    std::sort(errors.begin(), errors.end());
+    ASSERT_FALSE(errors.empty()) << alike.bound;
+    double sum = 0;
+    for (const double e : errors) sum += e;
+    EXPECT_EQ(errors.size(), static_cast<std::size_t>(alike.launches)) << alike.bound;
+    EXPECT_NEAR(errors[errors.size() / 2], alike.median_percent, 0.5) << alike.bound;
+    EXPECT_NEAR(sum / static_cast<double>(errors.size()), alike.mean_percent, 0.5) << alike.bound;
+  }
+  EXPECT_EQ(rows, static_cast<std::size_t>(std::count_if(by_bound.begin(), by_bound.end(),
+                                                         [](const auto& group) { return group.second.size() >= 5; })));
+}
+
+// Kernels of a program that do the same work: which one is faster, and by how much.
+TEST(PublicPrograms, TheFasterVersionIsNamed) {
+  int pairs = 0, differ = 0, right = 0, close = 0;
+  for (const Timed& a : all_timed())
+    for (const Timed& b : all_timed()) {
+      if (a.versions.empty() || a.program != b.program || a.versions != b.versions || a.launch >= b.launch) continue;
+      ++pairs;
+      const double measured = a.milliseconds / b.milliseconds;
+      if (std::max(measured, 1 / measured) < 1.1) continue;
+      ++differ;
+      const double ratio = predicted(model::kCriticalPath, a, kH200) / predicted(model::kCriticalPath, b, kH200);
+      right += (ratio > 1) == (measured > 1) ? 1 : 0;
+      close += std::abs(ratio / measured - 1) < 0.2 ? 1 : 0;
+    }
+  EXPECT_EQ(pairs, 72);
+  EXPECT_EQ(differ, 44);
+  EXPECT_EQ(right, 39);
+  EXPECT_EQ(close, 29);
 }
 
 // No launch may be faster than a lower bound of its time.
 TEST(PublicPrograms, BoundsAreBelowMeasuredTimes) {
   for (const Timed& launch : all_timed())
     for (const std::string_view id : {model::kBounds, model::kRoofline})
-      EXPECT_LE(predicted(id, launch), launch.milliseconds) << id << ": " << launch.program << ", " << launch.kernel;
+      EXPECT_LE(predicted(id, launch, kH200), launch.milliseconds)
+          << id << ": " << launch.program << ", " << launch.kernel;
 }
 
 /// The columns of an answer of ask/calibration.cu by its name.

@@ -109,12 +109,12 @@ TEST(Devices, TheGpusOfHongAndKim) {
   }
 }
 
-TEST(Devices, TheH200HasParametersOfTwoModels) {
+TEST(Devices, TheH200HasParametersOfThreeModels) {
   const auto d = find_device("H200");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->multiprocessors, 132);
   EXPECT_EQ(d->limits.shared_bytes, 233472);
-  EXPECT_TRUE(d->throughput_latency);
+  EXPECT_TRUE(d->throughput_latency && d->critical_path);
   EXPECT_TRUE(d->latency.arithmetic && d->latency.memory);
   EXPECT_NE(d->sources.at("latency.memory").find("H100"), std::string::npos);
   EXPECT_FALSE(d->hong_kim || d->dasgupta || d->issue_cycles || d->partitions);

@@ -25,6 +25,8 @@ KernelStatistics complete() {
   s.load_transactions = 40;
   s.store_transactions = 20;
   s.l1_wavefronts = 60;
+  s.path_l2 = 3000;
+  s.path_memory = 5000;
   s.adjusting_weight = 3;
   return s;
 }
@@ -34,6 +36,7 @@ Device able() {
   Device device = *find_device("c1060");
   device.sim = SimParameters{8, 2, 37, 64};
   device.throughput_latency = find_device("h200")->throughput_latency;
+  device.critical_path = find_device("h200")->critical_path;
   device.latency.arithmetic = 24;
   device.latency.memory = 450;
   return device;
@@ -80,7 +83,7 @@ TEST(Statistics, EachNeededFieldIsMissed) {
       needed += needs;
     }
   }
-  EXPECT_EQ(needed, 7 + 8 + 8 + 5 + 6 + 7 + 8 + 6 + 11);
+  EXPECT_EQ(needed, 7 + 8 + 8 + 5 + 6 + 7 + 8 + 6 + 11 + 13);
 }
 
 TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
@@ -92,7 +95,7 @@ TEST(Statistics, TheHintNamesTheModelsThatDoWithout) {
             "missing 'uncoalesced_requests' (uncoalesced requests, per warp), which model hong-kim needs");
   EXPECT_EQ(p.error().list().front().hint,
             "models that do not need it: dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline, "
-            "throughput-latency");
+            "throughput-latency, critical-path");
   s = complete();
   s.blocks.reset();
   EXPECT_EQ(predict(kHongKim, s, *find_device("c1060")).error().list().front().hint, "every model needs it");
@@ -176,7 +179,7 @@ TEST(Models, UnknownOnesAreErrors) {
   EXPECT_EQ(near.error().list().front().hint, "did you mean 'hong-kim'?");
   EXPECT_EQ(predict("zzzzzzzzzzzz", complete(), device).error().list().front().hint,
             "models: hong-kim, dasgupta, sim, amaris, karan-kumar, bounds, volkov, roofline, "
-            "throughput-latency");
+            "throughput-latency, critical-path");
 }
 
 TEST(Models, DevicesWithoutParametersAreErrors) {

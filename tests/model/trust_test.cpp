@@ -48,11 +48,25 @@ TEST(Trust, ExactlyOnePredictionOfEveryDevice) {
 
 TEST(Trust, FittedAndMeasuredModelsFirst) {
   const auto of = [](std::string_view device) { return trusted(all_predictions(*find_device(device)))->model; };
-  EXPECT_EQ(of("h200"), kThroughputLatency);
+  EXPECT_EQ(of("h200"), kThroughputLatency); // these statistics are without a path
+  EXPECT_EQ(of("h100"), kVolkov);
   EXPECT_EQ(of("c1060"), kDasgupta);
   EXPECT_EQ(of("gtx280"), kHongKim);
   EXPECT_EQ(of("a100"), kVolkov);
   EXPECT_EQ(of("8500gt"), kBounds);
+}
+
+TEST(Trust, TheCriticalPathIfItIsKnown) {
+  for (const char* device : {"h200", "h100"}) {
+    KernelStatistics s = copy();
+    s.path_l2 = s.path_memory = 1000;
+    std::vector<Prediction> list;
+    for (const Model& model : models())
+      if (Expected<Prediction> p = predict(model.id, s, *find_device(device))) list.push_back(std::move(*p));
+    mark_trusted(list);
+    EXPECT_EQ(trusted(list)->model, kCriticalPath) << device;
+    EXPECT_EQ(trusted_for_changes(list)->model, device == std::string_view("h200") ? kThroughputLatency : kVolkov);
+  }
 }
 
 TEST(Trust, MarkingAgainMovesTheMark) {
@@ -67,6 +81,25 @@ TEST(Trust, MarkingAgainMovesTheMark) {
   list[0].model = list[1].model = kAmaris; // needs a measured run
   mark_trusted(list);
   EXPECT_EQ(trusted(list), nullptr);
+}
+
+TEST(Trust, LaunchesThatAreAlikeGiveTheExpectedError) {
+  Prediction p;
+  p.model = kCriticalPath;
+  p.bound = "overhead of the launch";
+  EXPECT_FALSE(expected_error(p)); // not marked
+  mark_trusted({&p, 1});
+  const auto row = std::find_if(alike_launches().begin(), alike_launches().end(),
+                                [&](const AlikeLaunches& a) { return a.model == p.model && a.bound == p.bound; });
+  ASSERT_NE(row, alike_launches().end());
+  EXPECT_EQ(expected_error(p)->median_percent, row->median_percent);
+  EXPECT_EQ(expected_error(p)->mean_percent, row->mean_percent);
+  EXPECT_NE(expected_error(p)->evaluation.find("overhead of the launch"), std::string::npos);
+  p.bound = "something else";
+  EXPECT_EQ(expected_error(p)->median_percent, p.trust->median_percent);
+  p.model = kBounds;
+  mark_trusted({&p, 1});
+  EXPECT_FALSE(expected_error(p)); // no error is known
 }
 
 TEST(Trust, EveryRowIsAModelWithItsEvaluation) {

@@ -354,7 +354,13 @@ Cta::Progress Cta::run(std::int64_t budget) {
       }
     exited = true;
     if (worker.launch.tools.synccheck) check_arrivals();
-    if (worker.shard) worker.shard->end_cta(number);
+    if (worker.shard) {
+      std::uint64_t longest = 0;
+      for (std::uint32_t i = 0; i < warp_count_; ++i) longest = std::max(longest, warp(i).counted);
+      worker.longest.of_launch = std::max(worker.longest.of_launch, longest);
+      worker.longest.of_ctas += longest;
+      worker.shard->end_cta(number);
+    }
     for (const auto& checker : worker.checkers) checker->end_cta(number);
     return Progress::done;
   }

@@ -132,6 +132,7 @@ struct Worker {
   std::optional<Trap> trap;                     ///< of the CTA with the lowest number
   std::map<std::uint32_t, Overrun> overruns;    ///< by instruction
   ToolFindings findings;
+  LongestWarps longest;                 ///< with a shard
   std::uint32_t texel_bytes = 0;        ///< while checkers are told of an access to textures
   alignas(64) std::byte nowhere[256]{}; ///< the memory of accesses that memcheck drops: 0 when they are loads
 

@@ -108,6 +108,11 @@ LaunchResult run(const Launch& launch) {
     result.steps += worker->steps;
     printed.merge(worker->printed);
     if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
+    if (worker->shard) {
+      if (!result.longest) result.longest.emplace();
+      result.longest->of_launch = std::max(result.longest->of_launch, worker->longest.of_launch);
+      result.longest->of_ctas += worker->longest.of_ctas;
+    }
     shards.push_back(std::move(worker->shard));
   }
   if (workers.front()->touched) {

@@ -81,6 +81,7 @@ OPERATION(convert_s32, float, 1.5f, __int2float_rn(__float2int_rz(x)))
 OPERATION(convert_f64, float, 1.5f, __double2float_rn(__longlong_as_double(__double_as_longlong((double)x) ^ 1)))
 OPERATION(expf_accurate, float, 0.5f, expf(x))
 OPERATION(sinf_accurate, float, 0.5f, sinf(x))
+OPERATION(rcp_f64, double, 1.5, UNARY("rcp.rn.f64", "d"))
 OPERATION(popc, unsigned, 3u, UNARY("popc.b32", "r"))
 OPERATION(shuffle, int, int(threadIdx.x), __shfl_sync(~0u, x, x))
 OPERATION(vote, unsigned, 3u, __ballot_sync(~0u, x))
@@ -120,6 +121,51 @@ __global__ void chase_shared(long long* cycles, int* out, int steps) {
   out[threadIdx.x] = at;
 }
 
+/// A loop that is not unrolled: the counter, its comparison, the branch.
+__global__ void loop(long long* cycles, int* out, int steps) {
+  int x = threadIdx.x;
+  const long long start = clock64();
+#pragma unroll 1
+  for (int s = 0; s < steps; ++s) asm volatile("add.s32 %0, %0, 1;" : "+r"(x));
+  cycles[0] = clock64() - start;
+  out[threadIdx.x] = x;
+}
+/// Lanes below `below` take one side of a branch, the others the other; each is 16 steps long.
+__global__ void diverge(long long* cycles, int* out, int steps, int below) {
+  int x = threadIdx.x;
+  const long long start = clock64();
+#pragma unroll 1
+  for (int s = 0; s < steps; ++s) {
+    if (int(threadIdx.x) < below)
+#pragma unroll
+      for (int u = 0; u < 16; ++u) asm volatile("mad.lo.s32 %0, %0, %0, 1;" : "+r"(x));
+    else
+#pragma unroll
+      for (int u = 0; u < 16; ++u) asm volatile("mad.lo.s32 %0, %0, %0, 2;" : "+r"(x));
+  }
+  cycles[0] = clock64() - start;
+  out[threadIdx.x] = x;
+}
+/// Multiplications of halves by the matrix unit, each added to the sum before; `Chains` sums.
+template <int Chains> __global__ void multiply_matrices(long long* cycles, float* out, int steps) {
+  float d[Chains][4] = {};
+  const unsigned a = 0x3c003c00, b = threadIdx.x;
+  __syncthreads();
+  const long long start = clock64();
+  for (int s = 0; s < steps; ++s)
+#pragma unroll
+    for (int u = 0; u < 16; ++u)
+#pragma unroll
+      for (int c = 0; c < Chains; ++c)
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%5,%5}, {%0,%1,%2,%3};"
+                     : "+f"(d[c][0]), "+f"(d[c][1]), "+f"(d[c][2]), "+f"(d[c][3])
+                     : "r"(a), "r"(b));
+  float sum = 0;
+  for (int c = 0; c < Chains; ++c) sum += d[c][0] + d[c][1] + d[c][2] + d[c][3];
+  out[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) cycles[0] = clock64() - start;
+}
 enum class Through { l1, l2 };
 template <Through Level> __global__ void chase(const int* next, long long* cycles, int* out, int steps) {
   int at = 0;
@@ -261,6 +307,38 @@ template <int Count> __global__ void run_once(float* out, float y) {
   if (x == -1) *out = x;
 }
 
+/// The same, without waiting for each other.
+template <int Count> __global__ void run_once_apart(float* out, float y) {
+  float x[8];
+  for (int i = 0; i < 8; ++i) x[i] = threadIdx.x + i;
+#pragma unroll
+  for (int i = 0; i < Count; ++i) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(x[i % 8]) : "f"(y));
+  float sum = 0;
+  for (int i = 0; i < 8; ++i) sum += x[i];
+  if (sum == -1) *out = sum;
+}
+
+/// Additions by compare-and-swap to words at random. `tries` counts those of warps.
+__global__ void add_by_exchange(unsigned* words, unsigned mask, unsigned long long* tries) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned* const word = words + ((i * 2654435761u >> 3) & mask);
+  unsigned old = *reinterpret_cast<volatile unsigned*>(word), assumed;
+  int count = 0;
+  do {
+    assumed = old;
+    old = atomicCAS(word, assumed, assumed + 1);
+    ++count;
+  } while (old != assumed);
+  if (tries != nullptr) atomicAdd(tries, (unsigned long long)count);
+}
+/// All threads of a block store to one byte, `apart` bytes from that of the next block.
+__global__ void store_bytes(volatile unsigned char* out, unsigned apart, int times) {
+  for (int t = 0; t < times; ++t) {
+    out[size_t(blockIdx.x) * apart] = t;
+    __syncthreads();
+  }
+}
+
 long long* cycles;
 void* room;
 int launches = 0;
@@ -292,10 +370,10 @@ template <class Operation> void units() {
 }
 template <class... Operations> void all_units() { (units<Operations>(), ...); }
 
-/// A cycle over `bytes`, a line of 128 bytes after the other, in a scattered order.
-void chases(const char* name, size_t bytes, bool first) {
-  const size_t lines = bytes / 128;
-  std::vector<int> next(lines * 32);
+/// A cycle over `bytes`, words `apart` bytes from each other, in a scattered order.
+void chases(const char* name, size_t bytes, bool first, size_t apart = 128) {
+  const size_t lines = bytes / apart, words = apart / 4;
+  std::vector<int> next(lines * words);
   std::vector<unsigned> order(lines);
   for (size_t i = 0; i < lines; ++i) order[i] = unsigned(i);
   unsigned long long seed = 88172645463325252ull;
@@ -305,7 +383,7 @@ void chases(const char* name, size_t bytes, bool first) {
     const unsigned o = order[i];
     order[i] = order[j], order[j] = o;
   }
-  for (size_t i = 0; i < lines; ++i) next[size_t(order[i]) * 32] = int(order[(i + 1) % lines] * 32);
+  for (size_t i = 0; i < lines; ++i) next[size_t(order[i]) * words] = int(order[(i + 1) % lines] * words);
   int* in = static_cast<int*>(room);
   CHECK(cudaMemcpy(in, next.data(), next.size() * 4, cudaMemcpyHostToDevice));
   int* out = in + next.size() + 1024;
@@ -335,7 +413,19 @@ int main() {
   const int multiprocessors = device.multiProcessorCount;
   all_units<add_f32, fma_f32, mad_s32, add_s64, mul_s64, shf_b32, min_f32, fma_f64, ex2, lg2, sin_approx, rcp_approx_and_add, rsqrt_approx, sqrt_rn,
             rcp_rn, div_rn, div_full, div_f64, sqrt_f64, div_u32, div_s32, div_u64, convert_s32, convert_f64, expf_accurate, sinf_accurate, popc, shuffle,
-            vote>();
+            vote, rcp_f64>();
+  for (const int lanes : {1, 32}) {
+    loop<<<1, lanes>>>(cycles, words, 1000);
+    report("loop", text("latency of %d threads", lanes), 1000);
+  }
+  for (const int below : {0, 16, 32}) {
+    diverge<<<1, 32>>>(cycles, words, 1000, below);
+    report("diverge", text("latency of %d lanes", below), 1000);
+  }
+  multiply_matrices<1><<<1, 32>>>(cycles, static_cast<float*>(room), kSteps);
+  report("mma_f16", "latency", 16.0 * kSteps);
+  multiply_matrices<4><<<1, 512>>>(cycles, static_cast<float*>(room), kSteps);
+  report("mma_f16", "rate", 16.0 * 4 * 16 * kSteps);
   chase_shared<<<1, 32>>>(cycles, words, kSteps);
   report("shared", "latency", double(kSteps) * kUnrolled);
   chase_local<<<1, 32>>>(cycles, words, 4096, 0);
@@ -344,6 +434,7 @@ int main() {
   chases("l2 1M", 1 << 20, false);
   chases("l2 16M", 16 << 20, false);
   chases("memory 512M", 512 << 20, false);
+  chases("memory pages", size_t(1400) << 21, false, size_t(2) << 20);
   for (const int threads : {32, 64, 128, 256, 512, 1024}) {
     wait_at_barriers<<<1, threads>>>(cycles, 100);
     report("barrier", text("latency of %d threads", threads), 800);
@@ -384,6 +475,30 @@ int main() {
     timed(text("run_once %d 32 1024", grid), 1024);
     run_once<8192><<<grid, 32>>>(out, 0.5f);
     timed(text("run_once %d 32 8192", grid), 8192);
+  }
+  for (const int grid : {1, multiprocessors}) {
+    auto* out = static_cast<float*>(room);
+    run_once_apart<16><<<grid, 32>>>(out, 0.5f);
+    timed(text("run_once_apart %d 32 16", grid), 16);
+    run_once_apart<1024><<<grid, 32>>>(out, 0.5f);
+    timed(text("run_once_apart %d 32 1024", grid), 1024);
+    run_once_apart<1024><<<grid, 256>>>(out, 0.5f);
+    timed(text("run_once_apart %d 256 1024", grid), 1024);
+    run_once_apart<8192><<<grid, 32>>>(out, 0.5f);
+    timed(text("run_once_apart %d 32 8192", grid), 8192);
+  }
+  for (const int bits : {0, 2, 5, 8, 12, 15, 16, 20}) {
+    CHECK(cudaMemset(second, 0, 8));
+    add_by_exchange<<<391, 256>>>(reinterpret_cast<unsigned*>(words), (1u << bits) - 1, reinterpret_cast<unsigned long long*>(second));
+    unsigned long long tries = 0;
+    CHECK(cudaMemcpy(&tries, second, 8, cudaMemcpyDeviceToHost));
+    timed(text("add_by_exchange 391 256 %d tries", bits), double(tries));
+    add_by_exchange<<<391, 256>>>(reinterpret_cast<unsigned*>(words), (1u << bits) - 1, nullptr);
+    timed(text("add_by_exchange 391 256 %d", bits), 1);
+  }
+  for (const unsigned apart : {1u, 32u, 128u, 4096u}) {
+    store_bytes<<<16 * multiprocessors, 128>>>(static_cast<unsigned char*>(room), apart, 32);
+    timed(text("store_bytes %d 128 %u", 16 * multiprocessors, apart), 32);
   }
   for (const int shift : {5, 8, 12, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27}) {
     const int block = shift < 8 ? 1 << shift : 256, grid = (1 << shift) / block;

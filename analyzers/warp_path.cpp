@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzers/warp_path.hpp"
+
+#include "emulator/ir/control_flow.hpp"
+#include "emulator/ir/effects.hpp"
+#include "emulator/ir/opcode_parts.hpp"
+
+#include <algorithm>
+
+namespace warplens::analyzers {
+
+namespace {
+
+using isa::InstructionClass;
+
+enum class Kind : std::uint8_t { other, load, constant_load, store, barrier };
+
+/// What the walk needs of an instruction.
+struct Step {
+  Kind kind = Kind::other;
+  bool shared = false; ///< accesses shared memory
+  bool alone = false;  ///< nothing else starts before its result is there
+  double latency = 0;
+  double branch = 0; ///< cycles after it until the next block starts
+};
+
+bool accesses_memory(InstructionClass which) {
+  return which == InstructionClass::global || which == InstructionClass::local || which == InstructionClass::generic ||
+         which == InstructionClass::texture || which == InstructionClass::atomic || which == InstructionClass::shared;
+}
+
+Kind kind_of(const ir::Instruction& instruction, const ir::Effect& effect, InstructionClass which) {
+  if (which == InstructionClass::barrier || which == InstructionClass::fence) return Kind::barrier;
+  if (!accesses_memory(which)) return Kind::other;
+  if (effect.writes.empty() || which == InstructionClass::atomic) return Kind::store;
+  return which == InstructionClass::texture || ir::has_part(instruction, "nc") ? Kind::constant_load : Kind::load;
+}
+
+bool of_doubles(const ir::Instruction& i) { return ir::has_part(i, "f64"); }
+bool of_wide_integers(const ir::Instruction& i) { return ir::has_any_part(i, {"s64", "u64", "b64"}); }
+bool rounds(const ir::Instruction& i) { return ir::has_any_part(i, {"rn", "rz", "rm", "rp"}); }
+
+/// The compiler makes of these a sequence with a branch for special operands, so that it does not mix others into it.
+bool runs_alone(const ir::Instruction& i) {
+  switch (i.instruction_class) {
+  case InstructionClass::f32_divide:
+  case InstructionClass::f64_divide:
+  case InstructionClass::square_root:
+  case InstructionClass::reciprocal: return rounds(i);
+  case InstructionClass::integer_divide: return of_wide_integers(i);
+  default: return false;
+  }
+}
+
+double latency_of_conversion(const ir::Instruction& i, const PathLatencies& l) {
+  const bool floats = ir::has_any_part(i, {"f16", "bf16", "f16x2", "bf16x2", "tf32", "f32", "f64"});
+  if (!floats) return l.results[static_cast<std::size_t>(InstructionClass::integer)];
+  return of_doubles(i) || of_wide_integers(i) ? l.wide_conversion : l.conversion;
+}
+
+/// Of what does not access memory.
+double latency_of_result(const ir::Instruction& i, const PathLatencies& l) {
+  const auto of = [&](InstructionClass which) { return l.results[static_cast<std::size_t>(which)]; };
+  const std::string_view head = i.head();
+  switch (i.instruction_class) {
+  case InstructionClass::integer_divide: return of_wide_integers(i) ? l.wide_division : l.integer_division;
+  case InstructionClass::square_root:
+    if (of_doubles(i)) return l.double_root;
+    return rounds(i) ? l.root : of(InstructionClass::reciprocal_root) + of(InstructionClass::f32);
+  case InstructionClass::reciprocal:
+    if (!rounds(i)) return of(InstructionClass::exponential);
+    return of_doubles(i) ? l.double_reciprocal : of(InstructionClass::reciprocal);
+  case InstructionClass::sine: return of(InstructionClass::sine) + of(InstructionClass::f32);
+  case InstructionClass::integer_multiply:
+  case InstructionClass::integer_multiply_add:
+    return of_wide_integers(i) && !ir::has_part(i, "wide") ? l.wide_multiplication : of(i.instruction_class);
+  case InstructionClass::conversion: return latency_of_conversion(i, l);
+  case InstructionClass::matrix: return l.matrix;
+  default: break;
+  }
+  if (head == "setp") return l.predicate;
+  if (head == "popc" || head == "clz" || head == "bfind") return of(InstructionClass::exponential);
+  if (head == "vote" || head == "match" || head == "redux" || head == "activemask") return l.vote;
+  return of(i.instruction_class);
+}
+
+/// So many registers the compiler lets wait for loads of one basic block, as machine code of ptxas 13.0 shows.
+constexpr std::size_t kLoadsInFlight = 20;
+
+class Walk {
+public:
+  Walk(const ir::Module& module, const ir::Function& function, const std::vector<exec::InstructionCount>& counts,
+       double barrier)
+      : flow_(ir::control_flow(function)), effects_(ir::effects(module, function)), barrier_(barrier),
+        visits_(flow_.blocks.size()), before_(flow_.blocks.size()), registers_(function.registers.size()) {
+    for (std::size_t b = 0; b < flow_.blocks.size(); ++b)
+      if (flow_.blocks[b].first < flow_.blocks[b].end)
+        visits_[b] = static_cast<double>(counts[flow_.blocks[b].first].warps);
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b)
+      for (const std::uint32_t to : flow_.blocks[b].successors)
+        if (visits_[b] > 0) before_[to].push_back(b);
+  }
+
+  /// Of all warps.
+  double cycles(const std::vector<Step>& steps) {
+    double sum = 0;
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+      if (visits_[b] == 0) continue;
+      const std::uint32_t back = most_frequent(b, [&](std::uint32_t p) { return p >= b; });
+      const std::uint32_t forward = most_frequent(b, [&](std::uint32_t p) { return p < b; });
+      double entered = back == ir::kNone ? visits_[b] : 0;
+      if (back != ir::kNone && forward != ir::kNone)
+        entered = visits_[forward] < visits_[b] ? visits_[forward] : visits_[b] / 2;
+      sum += entered * cost(b, forward, steps);
+      if (entered < visits_[b]) sum += (visits_[b] - entered) * cost(b, back, steps);
+    }
+    return sum;
+  }
+
+  [[nodiscard]] const ir::Effect& effect(std::size_t instruction) const { return effects_[instruction]; }
+  /// Whether the instruction, a branch, leads to later blocks only.
+  [[nodiscard]] bool forward(std::size_t instruction) const {
+    const std::uint32_t block = flow_.block_of[instruction];
+    const std::vector<std::uint32_t>& next = flow_.blocks[block].successors;
+    return std::all_of(next.begin(), next.end(), [&](std::uint32_t to) { return to > block; });
+  }
+
+private:
+  /// When a register can be read; of this walk, if `walk` is current.
+  struct Ready {
+    std::uint64_t walk = 0;
+    double at = 0;
+  };
+
+  template <class Which> [[nodiscard]] std::uint32_t most_frequent(std::uint32_t block, Which&& which) const {
+    std::uint32_t best = ir::kNone;
+    for (const std::uint32_t p : before_[block])
+      if (which(p) && (best == ir::kNone || visits_[p] > visits_[best])) best = p;
+    return best;
+  }
+
+  /// Cycles from the end of `from` (none: the entry) to the end of `block`.
+  double cost(std::uint32_t block, std::uint32_t from, const std::vector<Step>& steps) {
+    ++walk_;
+    now_ = fence_ = stored_[0] = stored_[1] = 0;
+    if (from != ir::kNone) {
+      const std::uint32_t first = most_frequent(from, [](std::uint32_t) { return true; });
+      if (first != ir::kNone) pass(first, steps);
+      pass(from, steps);
+    }
+    const double start = now_;
+    pass(block, steps);
+    return now_ - start;
+  }
+
+  void pass(std::uint32_t block, const std::vector<Step>& steps) {
+    const ir::Block& b = flow_.blocks[block];
+    const double start = now_;
+    double last = start;  // the start of the instruction that starts last
+    double floor = start; // before which no further instruction starts
+    in_flight_.clear();
+    for (std::uint32_t i = b.first; i < b.end; ++i) {
+      const Step& step = steps[i];
+      double at = std::max(floor, fence_);
+      const auto wait_for = [&](const std::vector<std::uint32_t>& list) {
+        for (const std::uint32_t r : list)
+          if (registers_[r].walk == walk_) at = std::max(at, registers_[r].at);
+      };
+      wait_for(effects_[i].reads);
+      if (!effects_[i].certain) wait_for(effects_[i].writes);
+      double& stored = stored_[step.shared ? 1 : 0];
+      if (step.kind == Kind::load) at = std::max(at, stored);
+      const bool far = !step.shared && (step.kind == Kind::load || step.kind == Kind::constant_load);
+      if (far && in_flight_.size() >= kLoadsInFlight) at = std::max(at, in_flight_[in_flight_.size() - kLoadsInFlight]);
+      if (far) in_flight_.push_back(at + step.latency);
+      if (step.kind == Kind::store) stored = std::max(stored, at);
+      if (step.kind == Kind::barrier) {
+        at = std::max(at, last);
+        fence_ = at + barrier_;
+      }
+      if (step.alone) {
+        at = std::max(at, last);
+        floor = last = at + step.latency;
+      }
+      for (const std::uint32_t r : effects_[i].writes) registers_[r] = {walk_, at + step.latency};
+      last = std::max(last, at);
+    }
+    now_ = std::max(start + static_cast<double>(b.end - b.first), last + 1);
+    if (b.first < b.end) now_ += steps[b.end - 1].branch;
+  }
+
+  ir::ControlFlow flow_;
+  std::vector<ir::Effect> effects_;
+  double barrier_;
+  std::vector<double> visits_;                     ///< by block
+  std::vector<std::vector<std::uint32_t>> before_; ///< by block: those that precede it
+  std::vector<Ready> registers_;
+  std::uint64_t walk_ = 0;
+  double now_ = 0, fence_ = 0;
+  double stored_[2]{};            ///< the last store to memory, and to shared memory
+  std::vector<double> in_flight_; ///< when the loads of the block are there, in the order in which they start
+};
+
+/// `far`: latency of what misses the first-level cache.
+double latency_of_access(const Step& step, InstructionClass which, const InstructionRow* row, const PathLatencies& l,
+                         double far) {
+  const double shared = l.results[static_cast<std::size_t>(InstructionClass::shared)];
+  if (step.shared) return which == InstructionClass::atomic ? 2 * shared : shared; // atomics load and store
+  if (which == InstructionClass::atomic) return l.atomic;
+  const Metric* const hits = row != nullptr ? row->metrics.find(MetricId::l1_hit_rate) : nullptr;
+  const double share = hits != nullptr ? hits->number() / 100 : 0;
+  return share * l.l1 + (1 - share) * far;
+}
+
+double cycles_of_branch(const ir::Instruction& i, const InstructionRow* row, bool forward, const PathLatencies& l) {
+  if (i.head() != "bra" || i.guard == ir::kNone) return 0;
+  const double executed = row != nullptr ? static_cast<double>(row->metrics.integer(MetricId::warp_instructions)) : 0;
+  const double divergent = row != nullptr ? static_cast<double>(row->metrics.integer(MetricId::divergent_branches)) : 0;
+  return l.branch + (forward ? l.reconvergence : 0) + (executed > 0 ? l.divergence * divergent / executed : 0);
+}
+
+std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const std::vector<InstructionRow>& rows,
+                           const PathLatencies& latency, double far) {
+  std::vector<Step> steps(function.instructions.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const ir::Instruction& instruction = function.instructions[i];
+    const InstructionClass which = isa::info(instruction.instruction_class).counted_as;
+    Step& step = steps[i];
+    step.kind = kind_of(instruction, walk.effect(i), which);
+    step.shared = which == InstructionClass::shared || ir::has_part(instruction, "shared");
+    step.alone = runs_alone(instruction);
+    const InstructionRow* const row = i < rows.size() ? &rows[i] : nullptr;
+    step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
+    step.latency = step.kind == Kind::other || step.kind == Kind::barrier
+                       ? latency_of_result(instruction, latency)
+                       : latency_of_access(step, which, row, latency, far);
+  }
+  return steps;
+}
+
+} // namespace
+
+void WarpPath::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  if (!latency_ || function_.instructions.empty() || counts_.size() < function_.instructions.size()) return;
+  const double barrier = latency_->barrier + latency_->barrier_of_warp * shape_.warps();
+  Walk walk(module_, function_, counts_, barrier);
+  const double warps = static_cast<double>(shape_.ctas()) * shape_.warps();
+  const auto add = [&](MetricId id, double far) {
+    launch.add_ratio(id, walk.cycles(steps_of(function_, walk, rows, *latency_, far)), warps);
+  };
+  add(MetricId::path_l2, latency_->l2);
+  add(MetricId::path_memory, latency_->memory);
+}
+
+} // namespace warplens::analyzers

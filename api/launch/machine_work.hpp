@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compiler makes of a PTX instruction for a current GPU: some become many machine instructions, others none.
+//
+//   machine_work(div.rn.f64)  ->  16 instructions that issue, 13 operations of the units for double precision
+#pragma once
+
+#include "emulator/ir/module.hpp"
+
+namespace warplens::api {
+
+/// Of a warp that executes the instruction once.
+struct MachineWork {
+  double instructions = 1; ///< that issue
+  double doubles = 0;      ///< cycles of the units for double precision, in those that an addition takes
+};
+
+MachineWork machine_work(const ir::Instruction& instruction);
+
+} // namespace warplens::api

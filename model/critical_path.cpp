@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model for current hardware whose parameters are measured by micro-benchmarks: a launch takes the time of its
+// busiest unit, and more if several units are busy or if it has too few warps to hide latency.
+//
+//   time = overhead + (issue^q + units^q + wavefronts^q + L2^q + memory^q + launch^q + latency^q + barriers^q
+//                      + atomics^q)^(1/q)
+//
+// Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
+// schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
+// memory; sectors at the rate of the L2 cache; bytes at the rate of device memory; blocks at the rate at which they
+// start; the time of a single warp, times the rounds of blocks on a multiprocessor; warps at barriers, one after the
+// other; and atomics on the word and the kilobyte that most of them update, one after the other.
+//
+// The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
+//
+//   docs/models.md has the equations and the errors
+#include "model/models.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace warplens::model {
+namespace {
+
+constexpr double kBytesOfSector = 32;
+
+/// Per warp: conversions from and to 64-bit types run on the special-function units, too.
+double special_functions(const KernelStatistics& s) {
+  double result = value_of(s.wide_conversions);
+  for (std::size_t i = 0; i < kIssueClasses; ++i)
+    if (runs_on_special_units(static_cast<IssueClass>(i))) result += value_of(s.by_class[i]);
+  return result;
+}
+
+/// Of the launch.
+struct PathTraffic {
+  double read = 0, written = 0; ///< sectors that reach the L2 cache
+  double scattered = 0;         ///< share of the sectors that are of uncoalesced requests
+  double memory_read = 0;       ///< bytes
+  double memory_written = 0;
+};
+
+PathTraffic path_traffic(const KernelStatistics& s, const CriticalPathParameters& d) {
+  PathTraffic result;
+  const double warps = total_warps(s), all = transactions(s);
+  const double sectors = all > 0 ? transaction_bytes(s) / (all * kBytesOfSector) : 0; // of a transaction
+  result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
+  result.written =
+      warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
+  if (all > 0)
+    result.scattered = std::min(1.0, value_of(s.uncoalesced_requests) * value_of(s.uncoalesced_transactions) / all);
+  const double most = s.argument_bytes.value_or(kBytesOfSector * (result.read + result.written));
+  // Device memory delivers pairs of sectors. Where the second cache was simulated, words that it evicts come from
+  // device memory again.
+  const double missed = kBytesOfSector * result.read * (1 + result.scattered) * (1 - value_of(s.l2_hit_ratio));
+  result.memory_read = s.l2_hit_ratio ? missed : std::min(missed, most);
+  result.memory_written = std::max(0.0, std::min(kBytesOfSector * result.written, most) - d.kept_bytes);
+  return result;
+}
+
+/// Cycles for one of what a unit does `whole` of in a cycle, `scattered` if it is scattered.
+double each(const PathTraffic& t, double whole, double scattered) {
+  return t.scattered / scattered + (1 - t.scattered) / whole;
+}
+
+/// Cycles of an average warp on a multiprocessor of its own.
+double time_along_path(Prediction& p, const KernelStatistics& s, const PathTraffic& t) {
+  const double cold =
+      note(p, "cold", t.read > 0 ? std::min(1.0, t.memory_read / (kBytesOfSector * t.read)) : 0, "of the L1 misses");
+  return note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
+}
+
+/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp.
+double latency(Prediction& p, const KernelStatistics& s, const PathTraffic& t, double blocks) {
+  const double alone = time_along_path(p, s, t);
+  const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
+  const double average = std::max(1.0, *s.instructions);
+  const double of_block = std::max(1.0, s.longest_of_blocks.value_or(average) / average);
+  const double of_launch = std::max(1.0, s.longest_warp.value_or(average) / average);
+  return alone * std::max(rounds * note(p, "longest_of_blocks", of_block, "of the average warp"),
+                          note(p, "longest_warp", of_launch, "of the average warp"));
+}
+
+/// Cycles in which the memory updates one address after the other. None of a device without these parameters.
+double path_contention(const KernelStatistics& s, const CriticalPathParameters& d) {
+  return std::max({value_of(s.half_line_updates) * d.atomic_half_line,
+                   value_of(s.word_float_updates) * d.float_atomic_word,
+                   value_of(s.kilobyte_updates) * d.atomic_kilobyte});
+}
+
+void add_path_remarks(Prediction& p, const KernelStatistics& s) {
+  if (!s.l1_hit_ratio) p.remarks.push_back("'l1_hit_ratio' was not given: no L1 cache hits are assumed");
+  if (!s.l2_hit_ratio && !s.argument_bytes)
+    p.remarks.push_back("neither 'l2_hit_ratio' nor 'argument_bytes' was given: no L2 cache hits are assumed");
+  if (value_of(s.atomic_transactions) > 0)
+    p.remarks.push_back("contention of atomics for the same addresses is estimated from the first and the last block");
+}
+
+} // namespace
+
+/// Without l2_hit_ratio, all L1 misses come from device memory, but at most
+/// argument_bytes, if given.
+Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statistics, const Device& device,
+                                   const ModelOptions&) {
+  const KernelStatistics& s = statistics;
+  const CriticalPathParameters& d = *device.critical_path;
+  const PathTraffic t = path_traffic(s, d);
+  const double blocks = note(p, "blocks_of_busiest", std::ceil(*s.blocks / device.multiprocessors), "blocks");
+  const double warps = blocks * warps_per_block(s);
+  const double machine = note(p, "machine_instructions", s.machine_instructions.value_or(*s.instructions), "per warp");
+  const double doubles =
+      s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
+  note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
+  const double critical = latency(p, s, t, blocks);
+
+  struct Bound {
+    const char* name;
+    double cycles;
+    const char* kind;
+  };
+  const Bound bounds[] = {
+      {"issue", warps * machine / d.issue, "compute"},
+      {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
+      {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
+      {"L2", t.read * each(t, d.l2_read, d.l2_read_scattered) + t.written * each(t, d.l2_write, d.l2_write_scattered),
+       "memory"},
+      {"memory",
+       t.memory_read * each(t, d.memory_read, d.memory_scattered) +
+           t.memory_written * each(t, d.memory_write, d.memory_scattered / 2),
+       "memory"},
+      {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
+      {"latency", critical, "latency"},
+      {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
+      {"atomics", path_contention(s, d), "contended atomics"},
+  };
+  const Bound* most = &bounds[0];
+  for (const Bound& bound : bounds) {
+    note(p, bound.name, bound.cycles, "cycles");
+    if (bound.cycles > most->cycles) most = &bound;
+  }
+  // Dividing by the largest keeps the powers from overflowing.
+  const double sum = std::accumulate(std::begin(bounds), std::end(bounds), 0.0, [&](double part, const Bound& bound) {
+    return part + std::pow(bound.cycles / most->cycles, d.overlap);
+  });
+  const double joined = note(p, "joined", most->cycles * std::pow(sum, 1 / d.overlap), "cycles");
+  // The first accesses of all multiprocessors translate their addresses at the same time.
+  const double first = *s.global_requests > 0 ? d.first_access * (1 - 1 / *s.blocks) : 0;
+  const double overhead =
+      note(p, "overhead", d.overhead + first + d.first_execution * value_of(s.executed_instructions), "cycles");
+  p.bound = overhead > joined ? "overhead of the launch" : most->kind;
+  add_path_remarks(p, s);
+  return finish(std::move(p), overhead + joined, d.clock_ghz);
+}
+
+} // namespace warplens::model

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a warp takes alone, from the data flow along its path.
+#include "analyzers/analyzers.hpp"
+#include "tests/analyzers/warp_streams.hpp"
+#include "tests/exec/kernel_test.hpp"
+
+namespace warplens::analyzers {
+namespace {
+
+using testing::number;
+
+struct Far {
+  double l2 = 0, memory = 0; ///< cycles where the L2 cache, or device memory, has what is loaded
+};
+
+PathLatencies latencies() {
+  PathLatencies l;
+  l.results.fill(4);
+  l.results[static_cast<std::size_t>(isa::InstructionClass::shared)] = 30;
+  l.results[static_cast<std::size_t>(isa::InstructionClass::f32_divide)] = 64;
+  l.results[static_cast<std::size_t>(isa::InstructionClass::f32_fast_divide)] = 64;
+  l.predicate = 13;
+  l.branch = 10;
+  l.reconvergence = 3;
+  l.divergence = 20;
+  l.l1 = 30;
+  l.l2 = 200;
+  l.memory = 500;
+  l.barrier = 10;
+  l.barrier_of_warp = 2;
+  return l;
+}
+
+Metrics metrics_of(const std::string& body, std::uint32_t threads, bool known = true, std::uint32_t blocks = 1) {
+  tests::Emulated machine(tests::kernel_of(body), "k.ptx");
+  const ir::Function& kernel = *machine.module().find("k");
+  AnalysisOptions options;
+  if (known) options.board.path_latency = latencies();
+  Analysis analysis(machine.module(), kernel, {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}}, options);
+  tests::How run;
+  run.blocks = blocks;
+  run.threads = threads;
+  run.words = 4096;
+  run.workers = 2;
+  run.watcher = &analysis;
+  EXPECT_EQ(tests::run_on(machine, run).trap, "");
+  return analysis.profile().metrics;
+}
+
+/// Of a block of instructions, without what comes before and after it.
+Far cycles(const std::string& block, std::uint32_t threads = 32) {
+  const auto of = [&](const std::string& instructions) {
+    return metrics_of("bra BLOCK; BLOCK: " + instructions + " bra END; END: ret;", threads);
+  };
+  const Metrics with = of(block), without = of("");
+  return {number(with, "warp_path_l2_cycles") - number(without, "warp_path_l2_cycles"),
+          number(with, "warp_path_memory_cycles") - number(without, "warp_path_memory_cycles")};
+}
+
+/// How often it waits for what misses the first cache.
+double waits(const std::string& block) {
+  const Far far = cycles(block);
+  return (far.memory - far.l2) / (latencies().memory - latencies().l2);
+}
+
+TEST(WarpPath, NothingWithoutLatencies) {
+  EXPECT_EQ(metrics_of("ret;", 32, false).find("warp_path_l2_cycles"), nullptr);
+}
+
+TEST(WarpPath, IndependentLoadsAreWaitedForTogether) {
+  const std::string load = "ld.global.u32 %r10, [%rd1]; ", use = "add.u32 %r11, %r10, 1; ";
+  EXPECT_EQ(waits(load), 0); // nobody uses it
+  EXPECT_EQ(waits(load + use), 1);
+  EXPECT_EQ(waits(load + use + "ld.global.u32 %r12, [%rd1+4]; add.u32 %r13, %r12, 1;"), 1); // the compiler moves it up
+  EXPECT_EQ(waits("ld.global.u64 %rd10, [%rd1]; add.u64 %rd11, %rd1, %rd10; ld.global.u32 %r12, [%rd11];"
+                  "add.u32 %r13, %r12, 1;"),
+            2);
+}
+
+TEST(WarpPath, LoadsStayBehindStoresAndBarriers) {
+  const std::string before = "ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ";
+  const std::string store = "st.global.u32 [%rd2], %r11; ", use = " add.u32 %r13, %r12, 1;";
+  EXPECT_EQ(waits(before + store + "ld.global.u32 %r12, [%rd1+4];" + use), 2);
+  EXPECT_EQ(waits(before + store + "ld.global.nc.u32 %r12, [%rd1+4];" + use), 1);
+  EXPECT_EQ(waits(before + "bar.sync 0; ld.global.nc.u32 %r12, [%rd1+4];" + use), 2);
+}
+
+TEST(WarpPath, NothingIsMixedIntoARoundedDivision) {
+  const std::string independent = " add.f32 %f3, %f1, %f1;";
+  EXPECT_EQ(cycles("div.rn.f32 %f2, %f1, %f1;" + independent).l2 -
+                cycles("div.full.f32 %f2, %f1, %f1;" + independent).l2,
+            64 + 1 - 3); // the other three start in turn
+}
+
+TEST(WarpPath, ABranchWaitsForItsPredicate) {
+  const std::string compare = "setp.eq.u32 %p1, %r1, 999; ";
+  EXPECT_EQ(cycles(compare + "@%p1 bra END;").l2 - cycles(compare).l2, 13 + 1 + 10 + 3 + 1 - 2);
+}
+
+TEST(WarpPath, DivergedWarpsTakeBothSides) {
+  const auto branch = [](const char* lanes) {
+    return cycles(std::string("setp.lt.u32 %p1, %r1, ") + lanes + "; @%p1 bra END;").l2;
+  };
+  EXPECT_EQ(branch("16") - branch("0"), 20);
+}
+
+TEST(WarpPath, RegistersLimitTheLoadsInFlight) {
+  const auto body = [](int loads) {
+    std::string text, uses;
+    for (int i = 0; i < loads; ++i) {
+      text += "ld.global.u32 %r" + std::to_string(10 + i) + ", [%rd1+" + std::to_string(4 * i) + "]; ";
+      uses += "add.u32 %r40, %r40, %r" + std::to_string(10 + i) + "; ";
+    }
+    return text + uses;
+  };
+  EXPECT_EQ(waits(body(20)), 1);
+  EXPECT_EQ(waits(body(21)), 2);
+}
+
+TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
+  const std::string barrier = "bar.sync 0; mov.u32 %r10, 1;";
+  EXPECT_EQ(cycles(barrier, 128).l2 - cycles(barrier, 64).l2, 2 * 2);
+}
+
+} // namespace
+} // namespace warplens::analyzers

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model critical-path: its equations by hand. How well it predicts: tests/hardware/public_programs_test.cpp.
+#include "model/models.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace warplens::model {
+namespace {
+
+Device device() { return *find_device("h200"); }
+CriticalPathParameters parameters() { return *device().critical_path; }
+
+/// 264 blocks of 8 warps, two on each multiprocessor: each warp loads 16 sectors and stores 8.
+KernelStatistics statistics() {
+  KernelStatistics s;
+  s.threads_per_block = 256;
+  s.blocks = 264;
+  s.resident_blocks = 8;
+  s.instructions = 100;
+  s.global_requests = 6;
+  s.transactions_32 = 24;
+  s.transactions_64 = s.transactions_128 = 0;
+  s.load_transactions = 16;
+  s.store_transactions = 8;
+  s.l1_wavefronts = 10;
+  s.path_l2 = 1000;
+  s.path_memory = 1600;
+  s.synchronizations = 3;
+  return s;
+}
+
+Prediction predicted(const KernelStatistics& s) {
+  const auto p = predict(kCriticalPath, s, device());
+  EXPECT_TRUE(p) << (p ? "" : p.error().list().front().message);
+  return p ? *p : Prediction{};
+}
+
+TEST(CriticalPath, TermsByHand) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = statistics();
+  s.l1_hit_ratio = 0.25;
+  s.machine_instructions = 140;
+  s.double_operations = 40;
+  s.wide_conversions = 1;
+  s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 4;
+  s.executed_instructions = 50;
+  const Prediction p = predicted(s);
+  const double warps = 16, all = 264 * 8; // on a multiprocessor, and of the launch
+  EXPECT_DOUBLE_EQ(*p.term("issue"), warps * 140 / t.issue);
+  EXPECT_DOUBLE_EQ(*p.term("units"), warps * std::max(5 / t.special_functions, 40 / t.double_precision));
+  EXPECT_DOUBLE_EQ(*p.term("wavefronts"), warps * 10 / t.wavefronts);
+  EXPECT_DOUBLE_EQ(*p.term("L2"), all * 12 / t.l2_read + all * 8 / t.l2_write);
+  EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), all * 12 * 32); // what is stored stays in the second cache
+  EXPECT_DOUBLE_EQ(*p.term("memory"), all * 12 * 32 / t.memory_read);
+  EXPECT_DOUBLE_EQ(*p.term("launch"), 264 * t.block_cycles + all * t.warp_cycles);
+  EXPECT_DOUBLE_EQ(*p.term("latency"), 1600); // all that misses comes from memory
+  EXPECT_DOUBLE_EQ(*p.term("barriers"), warps * 3 * path_latency(t, "latency_barrier_of_warp"));
+  double sum = 0;
+  for (const char* name : {"issue", "units", "wavefronts", "L2", "memory", "launch", "latency", "barriers"})
+    sum += std::pow(*p.term(name), t.overlap);
+  const double overhead = t.overhead + t.first_access * (1 - 1 / 264.0) + 50 * t.first_execution;
+  EXPECT_NEAR(p.cycles, overhead + std::pow(sum, 1 / t.overlap), 1e-6 * p.cycles);
+  EXPECT_DOUBLE_EQ(p.milliseconds, p.cycles / (t.clock_ghz * 1e6));
+}
+
+TEST(CriticalPath, ThePathDependsOnWhatTheL2CacheHas) {
+  KernelStatistics s = statistics();
+  s.l2_hit_ratio = 1;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1000);
+  s.l2_hit_ratio = 0.75;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1150);
+  s.l2_hit_ratio.reset();
+  s.argument_bytes = 264 * 8 * 16 * 32 / 2; // each byte is loaded twice
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1300);
+}
+
+TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
+  KernelStatistics s = statistics();
+  s.blocks = 132 * 16; // two rounds
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1600);
+  s.longest_of_blocks = 150;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1.5 * 1600);
+  s.longest_warp = 1000; // one that takes longer than all rounds
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 10 * 1600);
+}
+
+TEST(CriticalPath, ScatteredAccessesMoveWholePairsOfSectors) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = statistics();
+  s.uncoalesced_requests = 3;
+  s.uncoalesced_transactions = 8; // all 24 sectors
+  s.store_transactions = 0;
+  s.load_transactions = 24;
+  s.argument_bytes = 1e9;
+  const Prediction p = predicted(s);
+  const double sectors = 264 * 8 * 24;
+  EXPECT_DOUBLE_EQ(*p.term("L2"), sectors / t.l2_read_scattered);
+  EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), sectors * 64);
+  EXPECT_DOUBLE_EQ(*p.term("memory"), sectors * 64 / t.memory_scattered);
+}
+
+TEST(CriticalPath, AtomicsOnOneAddressFollowEachOther) {
+  KernelStatistics s = statistics();
+  s.atomic_transactions = 32;
+  s.half_line_updates = 67584;
+  const CriticalPathParameters t = parameters();
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("atomics"), 67584 * t.atomic_half_line);
+  EXPECT_EQ(p.bound, "contended atomics");
+  EXPECT_NE(p.remarks.back().find("atomics"), std::string::npos);
+  s.word_float_updates = 67584;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("atomics"), 67584 * t.float_atomic_word);
+  s.kilobyte_updates = 1e7;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("atomics"), 1e7 * t.atomic_kilobyte);
+}
+
+TEST(CriticalPath, SaysWhatBinds) {
+  EXPECT_EQ(predicted(statistics()).bound, "overhead of the launch");
+  KernelStatistics s = statistics();
+  s.blocks = 1e6;
+  EXPECT_EQ(predicted(s).bound, "memory");
+  s.instructions = 1e5;
+  EXPECT_EQ(predicted(s).bound, "compute");
+  s = statistics();
+  s.path_l2 = s.path_memory = 1e6;
+  EXPECT_EQ(predicted(s).bound, "latency");
+  s = statistics();
+  s.instructions = s.synchronizations = 1e4;
+  EXPECT_EQ(predicted(s).bound, "barriers");
+}
+
+TEST(CriticalPath, NamesWhatIsMissing) {
+  KernelStatistics s = statistics();
+  s.path_l2.reset();
+  const auto lacking = predict(kCriticalPath, s, device());
+  ASSERT_FALSE(lacking);
+  EXPECT_NE(lacking.error().list().front().message.find("missing 'path_l2'"), std::string::npos);
+  const auto elsewhere = predict(kCriticalPath, statistics(), *find_device("a100"));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().list().front().hint, "devices with these parameters: h100, h200");
+}
+
+} // namespace
+} // namespace warplens::model
