@@ -71,6 +71,8 @@ class Place {
 public:
   Place() {
     fs::create_directory_symlink(kRoot / "samples", folder_.path() / "samples");
+    fs::create_directories(folder_.path() / "tests");
+    fs::create_directory_symlink(kRoot / "tests/data", folder_.path() / "tests/data");
     fs::create_directories(folder_.path() / "build/bin");
     fs::create_symlink(WARPLENS_PROGRAM, folder_.path() / "build/bin/warplens");
   }

@@ -3,8 +3,8 @@
 // Compiled per level. Both the load and the analyzers use the shape.
 #pragma once
 
-#include "emulator/exec/access/vectors.hpp"
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/state/vectors.hpp"
 
 #include <algorithm>
 #include <cstring>

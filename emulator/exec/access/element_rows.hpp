@@ -5,7 +5,7 @@
 
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/collisions.hpp"
-#include "emulator/exec/access/vectors.hpp"
+#include "emulator/exec/state/vectors.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "emulator/base/loops.hpp"
-#include "emulator/exec/access/vectors.hpp"
+#include "emulator/exec/state/vectors.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/isa/operands.hpp"
 
