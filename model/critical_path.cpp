@@ -14,11 +14,11 @@
 // The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
 //
 //   docs/models.md has the equations and the errors
+#include "model/joined_bounds.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace warplens::model {
 namespace {
@@ -114,11 +114,6 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
   const double critical = latency(p, s, t, blocks);
 
-  struct Bound {
-    const char* name;
-    double cycles;
-    const char* kind;
-  };
   const Bound bounds[] = {
       {"issue", warps * machine / d.issue, "compute"},
       {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
@@ -134,23 +129,14 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
       {"atomics", path_contention(s, d), "contended atomics"},
   };
-  const Bound* most = &bounds[0];
-  for (const Bound& bound : bounds) {
-    note(p, bound.name, bound.cycles, "cycles");
-    if (bound.cycles > most->cycles) most = &bound;
-  }
-  // Dividing by the largest keeps the powers from overflowing.
-  const double sum = std::accumulate(std::begin(bounds), std::end(bounds), 0.0, [&](double part, const Bound& bound) {
-    return part + std::pow(bound.cycles / most->cycles, d.overlap);
-  });
-  const double joined = note(p, "joined", most->cycles * std::pow(sum, 1 / d.overlap), "cycles");
+  const JoinedBounds joined = join(p, bounds, d.overlap);
   // The first accesses of all multiprocessors translate their addresses at the same time.
   const double first = *s.global_requests > 0 ? d.first_access * (1 - 1 / *s.blocks) : 0;
   const double overhead =
       note(p, "overhead", d.overhead + first + d.first_execution * value_of(s.executed_instructions), "cycles");
-  p.bound = overhead > joined ? "overhead of the launch" : most->kind;
+  p.bound = overhead > joined.cycles ? "overhead of the launch" : joined.largest->kind;
   add_path_remarks(p, s);
-  return finish(std::move(p), overhead + joined, d.clock_ghz);
+  return finish(std::move(p), overhead + joined.cycles, d.clock_ghz);
 }
 
 } // namespace warplens::model

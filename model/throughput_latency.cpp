@@ -14,11 +14,11 @@
 //   a vector addition of 2^22 floats on an H200: 16.6 us measured; docs/models.md has the equations and the errors
 //
 // The parameters are fitted to measured launches: tests/data/hardware/ask/fit_throughput_latency.py.
+#include "model/joined_bounds.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace warplens::model {
 namespace {
@@ -124,11 +124,6 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
   const double alone = time_of_warp(p, s, d, t);
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
 
-  struct Bound {
-    const char* name;
-    double cycles;
-    const char* kind;
-  };
   const Bound bounds[] = {
       {"issue", warps * i.machine / d.issue, "compute"},
       {"units", warps * std::max((i.special + i.conversions) / d.special_functions, i.doubles / d.double_precision),
@@ -140,20 +135,11 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
       {"latency", rounds * alone, "latency"},
       {"atomics", contention(s, d), "contended atomics"},
   };
-  const Bound* most = &bounds[0];
-  for (const Bound& bound : bounds) {
-    note(p, bound.name, bound.cycles, "cycles");
-    if (bound.cycles > most->cycles) most = &bound;
-  }
-  // Dividing by the largest keeps the powers from overflowing.
-  const double sum = std::accumulate(std::begin(bounds), std::end(bounds), 0.0, [&](double part, const Bound& bound) {
-    return part + std::pow(bound.cycles / most->cycles, d.overlap);
-  });
-  const double joined = note(p, "joined", most->cycles * std::pow(sum, 1 / d.overlap), "cycles");
+  const JoinedBounds joined = join(p, bounds, d.overlap);
   note(p, "overhead", d.overhead, "cycles");
-  p.bound = d.overhead > joined ? "overhead of the launch" : most->kind;
+  p.bound = d.overhead > joined.cycles ? "overhead of the launch" : joined.largest->kind;
   add_remarks(p, s, d);
-  return finish(std::move(p), d.overhead + joined, d.clock_ghz);
+  return finish(std::move(p), d.overhead + joined.cycles, d.clock_ghz);
 }
 
 } // namespace warplens::model
