@@ -5,12 +5,6 @@
 
 namespace warplens::analyzers {
 
-namespace {
-
-std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
-
-} // namespace
-
 void Caches::Lookups::add(const Lookups& other) {
   hit += other.hit;
   missed += other.missed;
@@ -63,7 +57,7 @@ public:
     if (path.first == nullptr) return read(row, path, use.line(), use.sectors());
     const Cache::Outcome o = path.first->load(use.line(), use.sectors());
     look_up(*path.loads, use, o, o.missed == 0);
-    row.l1_again += count(o.again);
+    row.l1_again += LineUse::count(o.again);
     if (o.evicted != 0) made_room(row, path, o);
     if (o.missed != 0) read(row, path, use.line(), o.missed);
   }
@@ -86,29 +80,29 @@ public:
 
 private:
   static void look_up(Caches::Lookups& lookups, const LineUse& use, const Cache::Outcome& o, bool whole) {
-    lookups.hit += count(o.hit);
-    lookups.missed += count(use.sectors() & ~o.hit);
+    lookups.hit += LineUse::count(o.hit);
+    lookups.missed += LineUse::count(use.sectors() & ~o.hit);
     (whole ? lookups.lines_hit : lookups.lines_missed) += 1;
   }
 
   /// Loads from the second level.
   void read(Caches::Row& row, const Path& path, std::uint64_t line, std::uint32_t sectors) {
-    row.l2_read += count(sectors);
+    row.l2_read += LineUse::count(sectors);
     if (!second_) {
-      totals.dram_read += count(sectors);
+      totals.dram_read += LineUse::count(sectors);
       return;
     }
     const Cache::Outcome o = second_->load(path.multiprocessor, line, sectors);
-    row.l2_hit += count(o.hit);
-    row.l2_again += count(o.again);
-    totals.dram_read += count(o.missed);
+    row.l2_hit += LineUse::count(o.hit);
+    row.l2_again += LineUse::count(o.again);
+    totals.dram_read += LineUse::count(o.missed);
     made_room(o);
   }
 
   void change(Caches::Row& row, std::uint64_t line, std::uint32_t sectors) {
-    row.l2_written += count(sectors);
+    row.l2_written += LineUse::count(sectors);
     if (!second_) {
-      totals.dram_written += count(sectors);
+      totals.dram_written += LineUse::count(sectors);
       return;
     }
     made_room(second_->store(line, sectors));

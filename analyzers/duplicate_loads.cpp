@@ -7,8 +7,6 @@ namespace warplens::analyzers {
 
 namespace {
 
-std::uint64_t count(std::uint32_t sectors) { return LineUse::count(sectors); }
-
 /// A line that a dynamic instance of a load requests.
 struct Asked {
   std::uint32_t instruction, instance;
@@ -27,9 +25,9 @@ public:
     if (is_new) seen_.push_back({cta, 0, 0});
     Seen& seen = seen_[number];
     if (seen.cta != cta) seen = {cta, 0, seen.of_all};
-    row.requested += count(sectors);
-    row.different_in_block += count(sectors & ~seen.of_block);
-    row.different_on_multiprocessor += count(sectors & ~seen.of_all);
+    row.requested += LineUse::count(sectors);
+    row.different_in_block += LineUse::count(sectors & ~seen.of_block);
+    row.different_on_multiprocessor += LineUse::count(sectors & ~seen.of_all);
     seen.of_block |= sectors;
     seen.of_all |= sectors;
   }

@@ -57,12 +57,12 @@ struct Subject {
   const Code& code;
 };
 
-struct Operation {
+struct AccessName {
   exec::AccessKind kind;
   std::string_view plural;
   [[nodiscard]] std::string_view name() const { return kOperationNames[static_cast<std::size_t>(kind)]; }
 };
-constexpr Operation kOperations[] = {{exec::AccessKind::load, "loads"},
+constexpr AccessName kAccessNames[] = {{exec::AccessKind::load, "loads"},
                                      {exec::AccessKind::store, "stores"},
                                      {exec::AccessKind::atomic, "atomics"},
                                      {exec::AccessKind::reduction, "reductions"}};
@@ -132,7 +132,7 @@ struct AccessCost {
   std::vector<MetricKey> values;
 };
 
-AccessCost count_sectors(const InstructionRow& row, const Operation& operation, double requests) {
+AccessCost count_sectors(const InstructionRow& row, const AccessName& operation, double requests) {
   AccessCost cost;
   cost.taken = static_cast<double>(row.metrics.integer(MetricId::global_sectors));
   cost.least = static_cast<double>(row.metrics.integer(MetricId::global_sectors_ideal));
@@ -143,7 +143,7 @@ AccessCost count_sectors(const InstructionRow& row, const Operation& operation, 
   return cost;
 }
 
-AccessCost count_bytes(const InstructionRow& row, const Operation& operation, double requests,
+AccessCost count_bytes(const InstructionRow& row, const AccessName& operation, double requests,
                        const rules::CoalescingRule& rule) {
   const TransactionSums sum = row.counts.of_global(operation.kind).sum;
   AccessCost cost;
@@ -165,7 +165,7 @@ AccessCost count_bytes(const InstructionRow& row, const Operation& operation, do
   return cost;
 }
 
-AccessCost count_lanes_alone(const InstructionRow& row, const Operation& operation, double requests,
+AccessCost count_lanes_alone(const InstructionRow& row, const AccessName& operation, double requests,
                              const rules::CoalescingRule& rule) {
   const TransactionSums sum = row.counts.of_global(operation.kind).sum;
   const bool some = sum.total() > sum.uncoalesced;
@@ -205,7 +205,7 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
   const rules::CoalescingRule& rule = subject.rules.coalescing;
   if (is_broadcast(row, rule) || is_cached_neighbour(row)) return;
   if (unit_of_waste(rule) == Unit::sectors && subject.narrow.fill_structures(row)) return; // NarrowLoads
-  for (const Operation& operation : kOperations) {
+  for (const AccessName& operation : kAccessNames) {
     const MetricId counted = by_operation(MetricId::global_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));
     if (requests == 0 || (is_atomic(operation.kind) && !rule.describes_atomics())) continue;
@@ -242,7 +242,7 @@ struct Conflicts {
   std::vector<MetricKey> values;
 };
 
-Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, const rules::BankRule& rule) {
+Conflicts conflicts_of(const InstructionRow& row, const AccessName& operation, const rules::BankRule& rule) {
   Conflicts found;
   if (are_usual_banks(rule)) {
     found.values = {by_operation(MetricId::shared_passes_ld, operation.kind),
@@ -266,7 +266,7 @@ Conflicts conflicts_of(const InstructionRow& row, const Operation& operation, co
 }
 
 void find_conflicts(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
-  for (const Operation& operation : kOperations) {
+  for (const AccessName& operation : kAccessNames) {
     if (operation.kind == exec::AccessKind::reduction) continue; // counted with the atomics
     const MetricId counted = by_operation(MetricId::shared_requests_ld, operation.kind);
     const auto requests = static_cast<double>(row.metrics.integer(counted));

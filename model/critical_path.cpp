@@ -15,6 +15,7 @@
 //
 //   docs/models.md has the equations and the errors
 #include "model/joined_bounds.hpp"
+#include "model/memory_traffic.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
@@ -22,8 +23,6 @@
 
 namespace warplens::model {
 namespace {
-
-constexpr double kBytesOfSector = 32;
 
 /// Per warp: conversions from and to 64-bit types run on the special-function units, too.
 double special_functions(const KernelStatistics& s) {
@@ -33,46 +32,14 @@ double special_functions(const KernelStatistics& s) {
   return result;
 }
 
-/// Of the launch.
-struct PathTraffic {
-  double read = 0, written = 0; ///< sectors that reach the L2 cache
-  double scattered = 0;         ///< share of the sectors that are of uncoalesced requests
-  double memory_read = 0;       ///< bytes
-  double memory_written = 0;
-};
-
-PathTraffic path_traffic(const KernelStatistics& s, const CriticalPathParameters& d) {
-  PathTraffic result;
-  const double warps = total_warps(s), all = transactions(s);
-  const double sectors = all > 0 ? transaction_bytes(s) / (all * kBytesOfSector) : 0; // of a transaction
-  result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
-  result.written =
-      warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
-  if (all > 0)
-    result.scattered = std::min(1.0, value_of(s.uncoalesced_requests) * value_of(s.uncoalesced_transactions) / all);
-  const double most = s.argument_bytes.value_or(kBytesOfSector * (result.read + result.written));
-  // Device memory delivers pairs of sectors. Where the second cache was simulated, words that it evicts come from
-  // device memory again.
-  const double missed = kBytesOfSector * result.read * (1 + result.scattered) * (1 - value_of(s.l2_hit_ratio));
-  result.memory_read = s.l2_hit_ratio ? missed : std::min(missed, most);
-  result.memory_written = std::max(0.0, std::min(kBytesOfSector * result.written, most) - d.kept_bytes);
-  return result;
-}
-
-/// Cycles for one of what a unit does `whole` of in a cycle, `scattered` if it is scattered.
-double each(const PathTraffic& t, double whole, double scattered) {
-  return t.scattered / scattered + (1 - t.scattered) / whole;
-}
-
 /// Cycles of an average warp on a multiprocessor of its own.
-double time_along_path(Prediction& p, const KernelStatistics& s, const PathTraffic& t) {
-  const double cold =
-      note(p, "cold", t.read > 0 ? std::min(1.0, t.memory_read / (kBytesOfSector * t.read)) : 0, "of the L1 misses");
+double time_along_path(Prediction& p, const KernelStatistics& s, const Traffic& t) {
+  const double cold = note(p, "cold", t.cold(), "of the L1 misses");
   return note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
 }
 
 /// A block takes as long as its longest warp; a launch takes at least as long as its longest warp.
-double latency(Prediction& p, const KernelStatistics& s, const PathTraffic& t, double blocks) {
+double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double blocks) {
   const double alone = time_along_path(p, s, t);
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
   const double average = std::max(1.0, *s.instructions);
@@ -80,13 +47,6 @@ double latency(Prediction& p, const KernelStatistics& s, const PathTraffic& t, d
   const double of_launch = std::max(1.0, s.longest_warp.value_or(average) / average);
   return alone * std::max(rounds * note(p, "longest_of_blocks", of_block, "of the average warp"),
                           note(p, "longest_warp", of_launch, "of the average warp"));
-}
-
-/// Cycles in which the memory updates one address after the other. None of a device without these parameters.
-double path_contention(const KernelStatistics& s, const CriticalPathParameters& d) {
-  return std::max({value_of(s.half_line_updates) * d.atomic_half_line,
-                   value_of(s.word_float_updates) * d.float_atomic_word,
-                   value_of(s.kilobyte_updates) * d.atomic_kilobyte});
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
@@ -105,7 +65,8 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
                                    const ModelOptions&) {
   const KernelStatistics& s = statistics;
   const CriticalPathParameters& d = *device.critical_path;
-  const PathTraffic t = path_traffic(s, d);
+  constexpr double kPair = 2; // device memory delivers pairs of sectors
+  const Traffic t = traffic(s, {d.kept_bytes, kPair});
   const double blocks = note(p, "blocks_of_busiest", std::ceil(*s.blocks / device.multiprocessors), "blocks");
   const double warps = blocks * warps_per_block(s);
   const double machine = note(p, "machine_instructions", s.machine_instructions.value_or(*s.instructions), "per warp");
@@ -118,16 +79,16 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       {"issue", warps * machine / d.issue, "compute"},
       {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
-      {"L2", t.read * each(t, d.l2_read, d.l2_read_scattered) + t.written * each(t, d.l2_write, d.l2_write_scattered),
+      {"L2", t.read * cycles_each(t, d.l2_read, d.l2_read_scattered) + t.written * cycles_each(t, d.l2_write, d.l2_write_scattered),
        "memory"},
       {"memory",
-       t.memory_read * each(t, d.memory_read, d.memory_scattered) +
-           t.memory_written * each(t, d.memory_write, d.memory_scattered / 2),
+       t.memory_read * cycles_each(t, d.memory_read, d.memory_scattered) +
+           t.memory_written * cycles_each(t, d.memory_write, d.memory_scattered / 2),
        "memory"},
       {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
       {"latency", critical, "latency"},
       {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
-      {"atomics", path_contention(s, d), "contended atomics"},
+      {"atomics", contention(s, {d.atomic_half_line, d.float_atomic_word, d.atomic_kilobyte}), "contended atomics"},
   };
   const JoinedBounds joined = join(p, bounds, d.overlap);
   // The first accesses of all multiprocessors translate their addresses at the same time.

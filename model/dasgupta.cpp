@@ -89,7 +89,7 @@ Caches caches(Prediction& p, const KernelStatistics& s, const Device& device) {
 }
 
 // Equations (16) to (28).
-void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
+void dasgupta_memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
             const ModelOptions& options) {
   const DasguptaParameters& parameters = *device.dasgupta;
   const Transactions t = merge(s, duplicates(p, s, device, r));
@@ -167,7 +167,7 @@ Expected<Prediction> dasgupta(Prediction prediction, const KernelStatistics& sta
   work.instructions = *statistics.instructions;
   work.requests = *statistics.global_requests;
   work.synchronizations = statistics.synchronizations.value_or(0);
-  if (work.requests > 0) memory(prediction, work, statistics, device, r, options);
+  if (work.requests > 0) dasgupta_memory(prediction, work, statistics, device, r, options);
   const Expected<double> cycles = compute_cycles(statistics, device, options);
   if (!cycles) return failure(cycles.error());
   work.compute_cycles = *cycles;

@@ -13,7 +13,7 @@ namespace warplens::model {
 namespace {
 
 // Equations (6), (7) and (10) to (18): cost of a warp's memory requests, and how many warps can wait at a time.
-void memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
+void hong_kim_memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
             const ModelOptions& options) {
   const HongKimParameters& parameters = *device.hong_kim;
   const double uncoalesced = *s.uncoalesced_requests;
@@ -56,7 +56,7 @@ Expected<Prediction> hong_kim(Prediction prediction, const KernelStatistics& sta
   work.instructions = *statistics.instructions;
   work.requests = *statistics.coalesced_requests + *statistics.uncoalesced_requests;
   work.synchronizations = statistics.synchronizations.value_or(0);
-  if (work.requests > 0) memory(prediction, work, statistics, device, r, options);
+  if (work.requests > 0) hong_kim_memory(prediction, work, statistics, device, r, options);
   work.compute_cycles = device.issue_cycles->basic * work.instructions; // equation (19)
   return overlap(std::move(prediction), work, r, statistics, device.clock_ghz,
                  options.synchronization.value_or(ModelOptions::Synchronization::all_warps),

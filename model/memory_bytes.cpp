@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/memory_bytes.hpp"
 
+#include "model/memory_traffic.hpp"
+
 #include <algorithm>
 
 namespace warplens::model {
-
-namespace {
-constexpr double kBytesOfSector = 32;
-}
 
 double memory_bytes(Prediction& p, const KernelStatistics& s, const Device& device) {
   const double asked = note(p, "requested_bytes", transaction_bytes(s) * total_warps(s), "bytes");
@@ -17,7 +15,7 @@ double memory_bytes(Prediction& p, const KernelStatistics& s, const Device& devi
   const double loaded = asked * share * misses, stored = asked * (1 - share);
   if (!device.l2) return note(p, "bytes", loaded + stored, "bytes"); // all is moved again
   if (!s.l2_hit_ratio && s.only_loaded_sectors && s.written_sectors) {
-    const double read = kBytesOfSector * *s.only_loaded_sectors, written = kBytesOfSector * *s.written_sectors;
+    const double read = kSectorBytes * *s.only_loaded_sectors, written = kSectorBytes * *s.written_sectors;
     return note(p, "bytes", read + std::max(0.0, written - device.l2->bytes), "bytes");
   }
   if (asked > 0 && !s.l2_hit_ratio && !s.argument_bytes)

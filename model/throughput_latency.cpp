@@ -15,6 +15,7 @@
 //
 // The parameters are fitted to measured launches: tests/data/hardware/ask/fit_throughput_latency.py.
 #include "model/joined_bounds.hpp"
+#include "model/memory_traffic.hpp"
 #include "model/models.hpp"
 
 #include <algorithm>
@@ -22,8 +23,6 @@
 
 namespace warplens::model {
 namespace {
-
-constexpr double kSectorBytes = 32;
 
 double of_class(const KernelStatistics& s, IssueClass c) { return value_of(s.by_class[static_cast<std::size_t>(c)]); }
 
@@ -48,32 +47,10 @@ Instructions instructions(const KernelStatistics& s, const ThroughputLatencyPara
   return result;
 }
 
-/// Of the launch.
-struct Traffic {
-  double read = 0, written = 0; ///< sectors that reach the L2 cache
-  double memory_read = 0;       ///< bytes
-  double memory_written = 0;
-};
-
-Traffic traffic(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
-  Traffic result;
-  const double warps = total_warps(s), all = transactions(s);
-  const double sectors = all > 0 ? transaction_bytes(s) / (all * kSectorBytes) : 0; // of a transaction
-  result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
-  result.written =
-      warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
-  const double most = s.argument_bytes.value_or(kSectorBytes * (result.read + result.written));
-  // Where the second cache was simulated, words that it evicts come from device memory again.
-  const double missed = kSectorBytes * result.read * (1 - value_of(s.l2_hit_ratio));
-  result.memory_read = s.l2_hit_ratio ? missed : std::min(missed, most);
-  result.memory_written = std::max(0.0, std::min(kSectorBytes * result.written, most) - d.kept_bytes);
-  return result;
-}
-
 /// Cycles of one warp on a multiprocessor of its own.
 double time_of_warp(Prediction& p, const KernelStatistics& s, const ThroughputLatencyParameters& d, const Traffic& t) {
   const double hits = value_of(s.l1_hit_ratio);
-  const double cold = t.read > 0 ? std::min(1.0, t.memory_read / (kSectorBytes * t.read)) : 0;
+  const double cold = t.cold();
   const double wait =
       note(p, "load_latency", hits * d.l1_latency + (1 - hits) * (cold * d.memory_latency + (1 - cold) * d.l2_latency),
            "cycles");
@@ -85,13 +62,6 @@ double time_of_warp(Prediction& p, const KernelStatistics& s, const ThroughputLa
       s.issue_chain.value_or(*s.instructions * kArithmeticLatency / s.instruction_parallelism.value_or(1)), "cycles");
   return note(p, "warp_cycles", chain * d.issue_chain + waits * wait + value_of(s.synchronizations) * d.barrier_latency,
               "cycles");
-}
-
-/// Cycles in which the memory updates one address after the other. None of a device without these parameters.
-double contention(const KernelStatistics& s, const ThroughputLatencyParameters& d) {
-  return std::max({value_of(s.half_line_updates) * d.atomic_half_line.value_or(0),
-                   value_of(s.word_float_updates) * d.float_atomic_word.value_or(0),
-                   value_of(s.kilobyte_updates) * d.atomic_kilobyte.value_or(0)});
 }
 
 void add_remarks(Prediction& p, const KernelStatistics& s, const ThroughputLatencyParameters& d) {
@@ -116,13 +86,15 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
   const KernelStatistics& s = statistics;
   const ThroughputLatencyParameters& d = *device.throughput_latency;
   const Instructions i = instructions(s, d);
-  const Traffic t = traffic(s, d);
+  const Traffic t = traffic(s, {.kept_bytes = d.kept_bytes});
   const double blocks = note(p, "blocks_of_busiest", std::ceil(*s.blocks / device.multiprocessors), "blocks");
   const double warps = blocks * warps_per_block(s);
   note(p, "machine_instructions", i.machine, "per warp");
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
   const double alone = time_of_warp(p, s, d, t);
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
+  const AtomicIntervals intervals{value_of(d.atomic_half_line), value_of(d.float_atomic_word),
+                                  value_of(d.atomic_kilobyte)}; // unknown ones do not limit the launch
 
   const Bound bounds[] = {
       {"issue", warps * i.machine / d.issue, "compute"},
@@ -133,7 +105,7 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
       {"memory", (t.memory_read + t.memory_written) / d.memory_bytes, "memory"},
       {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
       {"latency", rounds * alone, "latency"},
-      {"atomics", contention(s, d), "contended atomics"},
+      {"atomics", contention(s, intervals), "contended atomics"},
   };
   const JoinedBounds joined = join(p, bounds, d.overlap);
   note(p, "overhead", d.overhead, "cycles");

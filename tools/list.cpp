@@ -96,7 +96,7 @@ int explain_rules(std::vector<std::string> names) {
   return kFine;
 }
 
-std::string number(std::optional<double> value) { return value ? fmt::format("{:g}", *value) : ""; }
+std::string shown_number(std::optional<double> value) { return value ? fmt::format("{:g}", *value) : ""; }
 
 void list_analyzers() {
   for (const analyzers::AnalyzerInfo* a : analyzers::analyzers()) {
@@ -104,7 +104,7 @@ void list_analyzers() {
                       a->cost == analyzers::Cost::by_name ? "; only with --analyzers" : ""));
     api::Table t({{"metric"}, {"unit"}, {"ideal", api::Table::right}, {"definition"}});
     for (const analyzers::MetricInfo& m : analyzers::metrics_of(a->id))
-      t.row({std::string(m.name), std::string(m.unit), number(m.ideal), std::string(m.definition)});
+      t.row({std::string(m.name), std::string(m.unit), shown_number(m.ideal), std::string(m.definition)});
     show(t);
     write("\n");
   }
@@ -113,7 +113,7 @@ void list_analyzers() {
 void metrics() {
   api::Table t({{"metric"}, {"unit"}, {"ideal", api::Table::right}, {"analyzer"}, {"nvprof"}, {"definition"}});
   for (const analyzers::MetricInfo& m : analyzers::metric_infos())
-    t.row({std::string(m.name), std::string(m.unit), number(m.ideal), std::string(m.analyzer), std::string(m.nvprof),
+    t.row({std::string(m.name), std::string(m.unit), shown_number(m.ideal), std::string(m.analyzer), std::string(m.nvprof),
            m.formula.empty() ? std::string(m.definition) : fmt::format("{}: {}", m.definition, m.formula)});
   show(t);
   write("{} stands for a rule, an operation, a class or a number.\n");

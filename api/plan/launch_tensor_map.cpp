@@ -17,9 +17,9 @@ constexpr std::string_view kKeys[] = {"buffer",  "type", "size",  "stride", "box
 constexpr std::string_view kTypes[] = {"u8",  "u16", "u32",  "s32",     "u64",  "s64",     "f16",
                                        "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz"};
 
-class Table {
+class MapTable {
 public:
-  Table(const toml::table& table, const LaunchFileComplaint& complain) : table_(table), complain_(complain) {}
+  MapTable(const toml::table& table, const LaunchFileComplaint& complain) : table_(table), complain_(complain) {}
 
   [[nodiscard]] const toml::node* find(std::string_view key) const { return table_.get(key); }
 
@@ -75,7 +75,7 @@ private:
 std::span<const std::string_view> tensor_map_keys() { return kKeys; }
 
 TensorMapPlan read_tensor_map(const toml::table& table, std::string name, const LaunchFileComplaint& complain) {
-  Table t(table, complain);
+  MapTable t(table, complain);
   TensorMapPlan plan;
   plan.name = std::move(name);
   for (const std::string_view key : {"buffer", "size"})

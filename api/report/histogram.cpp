@@ -42,7 +42,7 @@ void add_lanes(std::vector<Bin>& bins, double lanes, double count) {
   bins[place].count += count;
 }
 
-double metric(const InstructionRow& row, const analyzers::MetricKey& key) {
+double number(const InstructionRow& row, const analyzers::MetricKey& key) {
   return static_cast<double>(row.metrics.integer(key));
 }
 
@@ -77,11 +77,11 @@ std::string memory_histograms(const LaunchReport& report, const Style& style) {
   for (const InstructionRow& row : report.profile.instructions)
     for (const auto kind :
          {exec::AccessKind::load, exec::AccessKind::store, exec::AccessKind::atomic, exec::AccessKind::reduction}) {
-      if (const double n = metric(row, by_operation(MetricId::global_requests_ld, kind)); n > 0)
-        add(sectors, metric(row, by_operation(MetricId::global_sectors_ld, kind)) / n, n);
+      if (const double n = number(row, by_operation(MetricId::global_requests_ld, kind)); n > 0)
+        add(sectors, number(row, by_operation(MetricId::global_sectors_ld, kind)) / n, n);
       if (kind == exec::AccessKind::reduction) continue; // counts as an atomic in shared memory
-      if (const double n = metric(row, by_operation(MetricId::shared_requests_ld, kind)); n > 0)
-        add(passes, metric(row, by_operation(MetricId::shared_passes_ld, kind)) / n, n);
+      if (const double n = number(row, by_operation(MetricId::shared_requests_ld, kind)); n > 0)
+        add(passes, number(row, by_operation(MetricId::shared_passes_ld, kind)) / n, n);
     }
   std::string text;
   if (report.device.coalescing_rule.unit == rules::Coalescing::Unit::sectors)
@@ -96,8 +96,8 @@ std::string memory_histograms(const LaunchReport& report, const Style& style) {
 std::string lane_histogram(const LaunchReport& report, const Style& style) {
   std::vector<Bin> bins = lane_bins();
   for (const InstructionRow& row : report.profile.instructions) {
-    const double executed = metric(row, MetricId::warp_instructions);
-    if (executed > 0) add_lanes(bins, metric(row, MetricId::thread_instructions_on) / executed, executed);
+    const double executed = number(row, MetricId::warp_instructions);
+    if (executed > 0) add_lanes(bins, number(row, MetricId::thread_instructions_on) / executed, executed);
   }
   return histogram("warp instructions by active lanes, on average over each instruction", bins, style);
 }

@@ -21,28 +21,28 @@ namespace py = pybind11;
 namespace {
 
 std::string_view trap_kind(exec::Trap::Kind kind) {
-  using Kind = exec::Trap::Kind;
+  using Trap = exec::Trap::Kind;
   switch (kind) {
-  case Kind::out_of_bounds: return "out_of_bounds";
-  case Kind::misaligned: return "misaligned";
-  case Kind::trap_instruction: return "trap_instruction";
-  case Kind::step_limit: return "step_limit";
-  case Kind::deadlock: return "deadlock";
-  case Kind::divergent_barrier: return "divergent_barrier";
-  case Kind::invalid_barrier: return "invalid_barrier";
-  case Kind::invalid_membermask: return "invalid_membermask";
-  case Kind::incomplete_warp: return "incomplete_warp";
-  case Kind::invalid_call: return "invalid_call";
-  case Kind::invalid_branch: return "invalid_branch";
-  case Kind::invalid_free: return "invalid_free";
-  case Kind::assertion: return "assertion";
-  case Kind::stack_overflow: return "stack_overflow";
-  case Kind::invalid_texture: return "invalid_texture";
-  case Kind::invalid_mbarrier: return "invalid_mbarrier";
-  case Kind::invalid_copy: return "invalid_copy";
-  case Kind::invalid_tensor_copy: return "invalid_tensor_copy";
-  case Kind::invalid_group: return "invalid_group";
-  case Kind::out_of_memory: return "out_of_memory";
+  case Trap::out_of_bounds: return "out_of_bounds";
+  case Trap::misaligned: return "misaligned";
+  case Trap::trap_instruction: return "trap_instruction";
+  case Trap::step_limit: return "step_limit";
+  case Trap::deadlock: return "deadlock";
+  case Trap::divergent_barrier: return "divergent_barrier";
+  case Trap::invalid_barrier: return "invalid_barrier";
+  case Trap::invalid_membermask: return "invalid_membermask";
+  case Trap::incomplete_warp: return "incomplete_warp";
+  case Trap::invalid_call: return "invalid_call";
+  case Trap::invalid_branch: return "invalid_branch";
+  case Trap::invalid_free: return "invalid_free";
+  case Trap::assertion: return "assertion";
+  case Trap::stack_overflow: return "stack_overflow";
+  case Trap::invalid_texture: return "invalid_texture";
+  case Trap::invalid_mbarrier: return "invalid_mbarrier";
+  case Trap::invalid_copy: return "invalid_copy";
+  case Trap::invalid_tensor_copy: return "invalid_tensor_copy";
+  case Trap::invalid_group: return "invalid_group";
+  case Trap::out_of_memory: return "out_of_memory";
   }
   return "";
 }

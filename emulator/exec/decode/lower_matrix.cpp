@@ -11,7 +11,6 @@ namespace warplens::exec {
 using isa::Space;
 using isa::Type;
 using isa::Word;
-using Kind = MatrixHandler;
 
 namespace {
 
@@ -139,15 +138,15 @@ bool is_integer(MatrixElement e) {
   return e == MatrixElement::s8 || e == MatrixElement::u8 || e == MatrixElement::s4 || e == MatrixElement::u4;
 }
 
-Kind multiplication(const isa::Spelling& s, const MatrixSite& site) {
-  if (site.a.element == MatrixElement::b1) return Kind::multiply_bits;
-  if (is_integer(site.a.element)) return Kind::multiply_integers;
-  if (site.chained) return Kind::multiply_chained;
-  if (site.a.element != MatrixElement::f64) return Kind::multiply_floats;
-  return s.has(Word::w_rz)   ? Kind::multiply_doubles_zero
-         : s.has(Word::w_rm) ? Kind::multiply_doubles_down
-         : s.has(Word::w_rp) ? Kind::multiply_doubles_up
-                             : Kind::multiply_doubles;
+MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
+  if (site.a.element == MatrixElement::b1) return MatrixHandler::multiply_bits;
+  if (is_integer(site.a.element)) return MatrixHandler::multiply_integers;
+  if (site.chained) return MatrixHandler::multiply_chained;
+  if (site.a.element != MatrixElement::f64) return MatrixHandler::multiply_floats;
+  return s.has(Word::w_rz)   ? MatrixHandler::multiply_doubles_zero
+         : s.has(Word::w_rm) ? MatrixHandler::multiply_doubles_down
+         : s.has(Word::w_rp) ? MatrixHandler::multiply_doubles_up
+                             : MatrixHandler::multiply_doubles;
 }
 
 // The memory accesses of each lane for a fragment: along the lines, as many consecutive elements as its registers hold.
@@ -234,7 +233,7 @@ void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   constexpr int kRowBytes = 16;
   MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
   (loads ? s.to : s.from) = rows;
-  const Kind kind = loads ? moved ? Kind::load_transposed : Kind::load : moved ? Kind::store_transposed : Kind::store;
+  const MatrixHandler kind = loads ? moved ? MatrixHandler::load_transposed : MatrixHandler::load : moved ? MatrixHandler::store_transposed : MatrixHandler::store;
   access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra = spelling.has(Word::w_x1)   ? 1
                                                                                       : spelling.has(Word::w_x2) ? 2
                                                                                                                  : 4;
@@ -244,7 +243,7 @@ void Decoder::transpose_matrix(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const std::uint32_t from = source(operands[1], spelling.types[1], false);
   const std::uint32_t to = destination(operands[0], spelling.types[0], false);
-  emit(level_.matrix(Kind::transpose), {to}, {from, 0, 0, file_.constant(4, kFullMask)});
+  emit(level_.matrix(MatrixHandler::transpose), {to}, {from, 0, 0, file_.constant(4, kFullMask)});
 }
 
 void Decoder::transfer_fragment(const isa::Spelling& spelling) {
@@ -274,7 +273,7 @@ void Decoder::transfer_fragment(const isa::Spelling& spelling) {
   const Address a = address(where);
   t.addresses = file_.temporary(a.is_32_bit ? 4 : 8);
   MemorySite& s = site(space, loads ? AccessKind::load : AccessKind::store, t.piece, a);
-  const Kind kind = loads ? Kind::load_fragment : Kind::store_fragment;
+  const MatrixHandler kind = loads ? MatrixHandler::load_fragment : MatrixHandler::store_fragment;
   access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra =
       static_cast<std::uint32_t>(program_->fragments.size());
   program_->fragments.push_back(std::move(t));
@@ -348,9 +347,9 @@ void Decoder::multiply_by_group(const isa::Spelling& spelling) {
   if (n < operands.size()) s.negate_a = next() < 0, s.negate_b = next() < 0;
   if (n < operands.size() && !s.a_in_registers) s.a_transposed = next() != 0;
   if (n < operands.size()) s.b_transposed = next() != 0;
-  const Kind kind = s.a == MatrixElement::b1 ? Kind::group_bits
-                    : is_integer(s.a)        ? Kind::group_integers
-                                             : Kind::group_floats;
+  const MatrixHandler kind = s.a == MatrixElement::b1 ? MatrixHandler::group_bits
+                    : is_integer(s.a)        ? MatrixHandler::group_integers
+                                             : MatrixHandler::group_floats;
   emit_main(level_.matrix(kind), {}, {0, 0, 0, file_.constant(4, kFullMask)}).group = &s;
 }
 

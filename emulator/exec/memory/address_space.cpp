@@ -103,10 +103,10 @@ struct Numbered {
   bool reserved = false, taken = false;
 };
 
-struct Places {
+struct NumberedPlaces {
   std::mutex mutex;
   std::vector<Numbered> list;
-  Places() : list(1) {
+  NumberedPlaces() : list(1) {
     MemoryPlace& first = list.front().place;
     first = {low_of(0), high_of(0), true};
     list.front().reserved = first.low.size() != 0 && first.high.size() != 0;
@@ -116,17 +116,17 @@ struct Places {
   }
 };
 
-Places& places() {
-  static Places& instance = *new Places; // never destroyed: contexts may outlive everything else
+NumberedPlaces& places() {
+  static NumberedPlaces& instance = *new NumberedPlaces; // never destroyed: contexts may outlive everything else
   return instance;
 }
 
-[[maybe_unused]] const Places& held_from_the_beginning = places();
+[[maybe_unused]] const NumberedPlaces& held_from_the_beginning = places();
 
 } // namespace
 
 std::optional<MemoryPlace> take_place() {
-  Places& all = places();
+  NumberedPlaces& all = places();
   const std::lock_guard lock(all.mutex);
   auto free = std::find_if(all.list.begin(), all.list.end(), [](const Numbered& n) { return !n.taken; });
   if (free == all.list.end()) free = all.list.insert(free, Numbered{});
@@ -138,7 +138,7 @@ std::optional<MemoryPlace> take_place() {
 }
 
 void give_back(const MemoryPlace& place) {
-  Places& all = places();
+  NumberedPlaces& all = places();
   const std::lock_guard lock(all.mutex);
   for (const AddressRange& range : {place.low, place.high})
     if (range.size() != 0)

@@ -96,7 +96,7 @@ TexelPlace place_of(const Op* op, Warp* warp, const TextureSite& site, int lane)
 }
 
 /// The targets of the lanes of an access, if all of them use one surface and none traps.
-struct Places {
+struct ElementPlaces {
   const Image* image = nullptr;
   Mask inside = 0;
   Row<std::uint64_t> address;
@@ -110,7 +110,7 @@ bool bring_inside(std::int32_t& at, std::uint32_t count, bool as_unsigned) {
 }
 
 // place_of() for all lanes of `mask`; false if they must be handled one by one.
-bool find_places(Warp* warp, const TextureSite& site, Mask mask, Places& places) {
+bool find_places(Warp* warp, const TextureSite& site, Mask mask, ElementPlaces& places) {
   if (mask == 0) return false;
   const auto* const references = row<std::uint64_t>(warp, site.reference);
   const int first = __builtin_ctz(mask);
@@ -188,7 +188,7 @@ template <class F> void with_element(std::size_t bytes, F&& f) {
   }
 }
 
-template <class T> void load_element(const Places& places, Mask mask, std::size_t element, T* to) {
+template <class T> void load_element(const ElementPlaces& places, Mask mask, std::size_t element, T* to) {
   for (const int lane : EachLane(mask)) {
     T value{};
     if ((places.inside >> lane & 1) != 0)
@@ -198,7 +198,7 @@ template <class T> void load_element(const Places& places, Mask mask, std::size_
 }
 
 // Null `from` stores 0.
-template <class T> void store_element(const Places& places, unsigned lane_bytes, std::size_t element, const T* from) {
+template <class T> void store_element(const ElementPlaces& places, unsigned lane_bytes, std::size_t element, const T* from) {
   for_each_storing_lane(places.inside, lane_bytes, [&](int lane) {
     const T value = from != nullptr ? from[lane] : T{};
     std::memcpy(reinterpret_cast<std::byte*>(places.address[lane]) + element * sizeof(T), &value, sizeof value);
@@ -232,7 +232,7 @@ const Op* load_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const auto size = static_cast<std::size_t>(isa::bytes(site.type));
   const Mask mask = acting(op, warp);
-  if (Places places; find_places(warp, site, mask, places)) {
+  if (ElementPlaces places; find_places(warp, site, mask, places)) {
     with_element(size, [&]<class T>(T) {
       for (std::size_t e = 0; e < site.elements; ++e) load_element(places, mask, e, row<T>(warp, site.value[e]));
     });
@@ -254,7 +254,7 @@ const Op* load_surface(const Op* op, Warp* warp) {
 const Op* store_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const auto size = static_cast<std::size_t>(isa::bytes(site.type));
-  if (Places places; find_places(warp, site, acting(op, warp), places) &&
+  if (ElementPlaces places; find_places(warp, site, acting(op, warp), places) &&
                      (!site.formatted || (keeps_words(*places.image) && size == 4))) {
     const std::size_t elements = site.formatted ? places.image->channels : site.elements;
     with_element(size, [&]<class T>(T) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory_traffic.hpp"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+double Traffic::cold() const { return read > 0 ? std::min(1.0, memory_read / (kSectorBytes * read)) : 0; }
+
+Traffic traffic(const KernelStatistics& s, const MemorySystem& memory) {
+  Traffic result;
+  const double warps = total_warps(s), all = transactions(s);
+  const double sectors = all > 0 ? transaction_bytes(s) / (all * kSectorBytes) : 0; // of a transaction
+  result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
+  result.written =
+      warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
+  if (all > 0)
+    result.scattered = std::min(1.0, value_of(s.uncoalesced_requests) * value_of(s.uncoalesced_transactions) / all);
+  const double fetched = 1 + result.scattered * (memory.sectors_of_a_fetch - 1);
+  const double missed = kSectorBytes * result.read * fetched * (1 - value_of(s.l2_hit_ratio));
+  const double most = s.argument_bytes.value_or(kSectorBytes * (result.read + result.written));
+  result.memory_read = s.l2_hit_ratio ? missed : std::min(missed, most);
+  result.memory_written = std::max(0.0, std::min(kSectorBytes * result.written, most) - memory.kept_bytes);
+  return result;
+}
+
+double contention(const KernelStatistics& s, const AtomicIntervals& intervals) {
+  return std::max({value_of(s.half_line_updates) * intervals.half_line,
+                   value_of(s.word_float_updates) * intervals.float_word,
+                   value_of(s.kilobyte_updates) * intervals.kilobyte});
+}
+
+double cycles_each(const Traffic& traffic, double whole, double scattered) {
+  return traffic.scattered / scattered + (1 - traffic.scattered) / whole;
+}
+
+} // namespace warplens::model
