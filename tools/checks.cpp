@@ -163,6 +163,7 @@ constexpr Variable kVariables[] = {
     {environment::kKernelName, "exec analyses only kernels whose name matches"},
     {environment::kLaunchSkip, "exec skips this many launches"},
     {environment::kLaunchCount, "exec analyses only this many launches"},
+    {environment::kStrictAsync, "1: uses of asynchronous operations before their wait are faults"},
     {environment::kStrict, "1: accesses past the end of an allocation are faults"},
     {environment::kCompile, "which kernels are compiled to machine code: off, auto or always"},
     {environment::kPtxRun, "abort: a failure of ptx_run() ends the process"},

@@ -81,6 +81,7 @@ po::options_description exec_options() {
   add_tool_options(options);
   add("strict", "treat accesses past the end of an allocation as faults; by default, those that a GPU lets pass only "
                 "cause a warning");
+  add_strict_async_option(options);
   add("compile", po::value<std::string>()->value_name("off|auto|always"),
       "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
   add("help,h", "show this help");
@@ -220,6 +221,7 @@ bool set_environment(const po::variables_map& values) {
     unsetenv(name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");
+  if (values.count("strict-async") != 0) set(environment::kStrictAsync, "1");
   if (values.count("compile") != 0) {
     const std::string word = values["compile"].as<std::string>();
     set_compile_mode(word);

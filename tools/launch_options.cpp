@@ -53,6 +53,12 @@ void add_analysis_options(po::options_description& options) {
       "registers per thread, for the occupancy; the default is .maxnreg or an estimate");
 }
 
+void add_strict_async_option(po::options_description& options) {
+  options.add_options()("strict-async",
+                        "a kernel fails if it uses operands or results of an asynchronous copy or matrix "
+                        "product too early; by default, these operations are complete at once");
+}
+
 void add_emulation_options(po::options_description& options) {
   auto add = options.add_options();
   add("no-analyze", "only run, as fast as possible");
@@ -60,6 +66,7 @@ void add_emulation_options(po::options_description& options) {
       "stop a launch after N warp instructions; 0: no limit");
   add("threads", po::value<unsigned>()->value_name("N")->default_value(0),
       "number of emulator threads; 0: as many as the machine has");
+  add_strict_async_option(options);
   add("compile", po::value<std::string>()->value_name("off|auto|always"),
       "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
   add("level", po::value<std::string>()->value_name("NAME"),
@@ -84,6 +91,7 @@ Expected<api::LaunchOptions> launch_options(const po::variables_map& values) {
   if (values.count("threads") != 0) options.workers = values["threads"].as<unsigned>();
   if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};
   if (values.count("max-steps") != 0) options.max_steps = values["max-steps"].as<std::uint64_t>();
+  options.strict_async = values.count("strict-async") != 0;
   if (values.count("compile") != 0) set_compile_mode(values["compile"].as<std::string>());
   if (values.count("level") != 0) options.level = values["level"].as<std::string>();
   return options;

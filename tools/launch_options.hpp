@@ -11,7 +11,8 @@ namespace warplens::tools {
 
 /// --rule, --analyzers, --l1, --per-block, --registers: what to count in addition to the standard report.
 void add_analysis_options(boost::program_options::options_description& options);
-/// --no-analyze, --max-steps, --threads, --compile, --level: how to emulate.
+void add_strict_async_option(boost::program_options::options_description& options);
+/// --no-analyze, --max-steps, --threads, --strict-async, --compile, --level: how to emulate.
 void add_emulation_options(boost::program_options::options_description& options);
 
 /// The mode that --compile names, for this process. Throws UsageError.

@@ -105,7 +105,8 @@ Diagnostics Cached::load() {
   request_.options.analyze = false;
   request_.options.max_steps = 0;
   request_.host_pointers = true;
-  request_.past_ends = !api::strict_by_environment();
+  request_.past_ends = !api::environment::is_on(api::environment::kStrict);
+  request_.options.strict_async = api::environment::is_on(api::environment::kStrictAsync);
   return errors;
 }
 

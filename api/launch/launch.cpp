@@ -10,6 +10,7 @@
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
 #include "api/launch/validate.hpp"
+#include "emulator/exec/checks/copy_check.hpp"
 #include "emulator/ir/liveness.hpp"
 
 #include <fmt/format.h>
@@ -370,6 +371,26 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
 /// Whether the tools need the steps and accesses of a program one by one.
 bool follows_steps(const exec::Tools& tools) { return tools.racecheck || tools.initcheck || tools.synccheck; }
 
+/// The first hazard of an asynchronous operation that synccheck's checker has found, as a trap.
+std::optional<exec::Trap> async_hazard(const exec::LaunchResult& result, const exec::Program& program) {
+  using Kind = exec::ToolFinding::Kind;
+  for (const exec::ToolFindingGroup& group : result.findings) {
+    const exec::ToolFinding& f = group.first;
+    if (f.kind != Kind::missing_wait && f.kind != Kind::missing_fence && f.kind != Kind::group_wait &&
+        f.kind != Kind::group_fence)
+      continue;
+    exec::Trap trap{.kind = exec::Trap::Kind::async_hazard, .instruction = f.at.instruction, .cta = f.at.cta};
+    trap.thread = f.at.thread;
+    trap.finding = f.kind;
+    trap.calls = f.at.calls;
+    trap.detail = fmt::format("{}: {}", exec::title_of(f.kind), f.detail);
+    if (f.other)
+      trap.detail += fmt::format(" (line {})", program.function->instructions[f.other->instruction].where.line);
+    return trap;
+  }
+  return std::nullopt;
+}
+
 void check_launch(exec::Launch& launch, const LaunchRequest& request, const exec::Tools& tools, Context& context) {
   request.options.sanitizer->prepare(launch, tools);
   if (!tools.memcheck) return;
@@ -393,7 +414,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   if (tools.memcheck || tools.initcheck) module.context()->check_memory();
   const Expected<std::shared_ptr<const exec::Program>> program =
       module.program(*request.kernel.function, request.options.analyze || request.options.recorder != nullptr,
-                     request.options.level, follows_steps(tools));
+                     request.options.level, follows_steps(tools) || request.options.strict_async);
   if (!program) return all(program.error());
   if (const Diagnostics errors = analyzers::check_names(request.options.analyzers); errors.has_errors())
     return all(errors);
@@ -425,6 +446,9 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   launch.textures = std::move(memory.textures);
   launch.device_runtime = &runtime;
   if (sanitizer != nullptr) check_launch(launch, request, tools, *module.context());
+  exec::CopyCheck copies;
+  if (request.options.strict_async && !tools.synccheck && exec::CopyCheck::concerns(**program))
+    launch.checkers.push_back(&copies);
   if (request.options.analyze || request.options.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
       for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
@@ -445,6 +469,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
   if (!result) return all(result.error());
+  if (request.options.strict_async && !result->trap) result->trap = async_hazard(*result, **program);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (TargetLaunch* one : valid) one->take(*result, seconds, launch);
   if (*recording != nullptr)

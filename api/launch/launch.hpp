@@ -87,6 +87,8 @@ struct LaunchOptions {
   /// Limit of the warp instructions of a launch and of the launches that its kernel makes, including the costs of
   /// those (see device_launches.cpp); 0: no limit.
   std::uint64_t max_steps = kDefaultMaxSteps;
+  /// Accesses before the wait that makes them legal, and missing fences of asynchronous copies and products, trap.
+  bool strict_async = false;
   std::string level;                    ///< "x86-64-v3", …; empty: the best
   LaunchRecorder* recorder = nullptr;   ///< records the events
   Sanitizer* sanitizer = nullptr;       ///< the tools that check the launches

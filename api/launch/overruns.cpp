@@ -36,9 +36,4 @@ std::string Overruns::summary() const {
                      count_ == 1 ? "" : "es", told_.size(), told_.size() == 1 ? "" : "s");
 }
 
-bool strict_by_environment() {
-  const char* const value = std::getenv(environment::kStrict);
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
-}
-
 } // namespace warplens::api

@@ -30,7 +30,4 @@ private:
   std::uint64_t count_ = 0;
 };
 
-/// Whether the environment makes such accesses faults.
-bool strict_by_environment();
-
 } // namespace warplens::api

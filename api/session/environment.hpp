@@ -3,6 +3,9 @@
 // that have no other way to get them. Child processes inherit them.
 #pragma once
 
+#include <cstdlib>
+#include <string_view>
+
 namespace warplens::api::environment {
 
 constexpr const char* kDevice = "WARPLENS_DEVICE";   ///< the GPU to emulate: a name or a device file
@@ -40,8 +43,9 @@ constexpr const char* kTrackUnused = "WARPLENS_TRACK_UNUSED_MEMORY";     ///< se
 constexpr const char* kIgnoreSameValues = "WARPLENS_IGNORE_SAME_VALUES"; ///< set: racecheck leaves such stores out
 constexpr const char* kScheduleSeed = "WARPLENS_SCHEDULE_SEED";          ///< order of blocks and warps
 constexpr const char* kToolVerdict =
-    "WARPLENS_TOOL_VERDICT";                       ///< whole path of a file that gets a line if there are errors
-constexpr const char* kStrict = "WARPLENS_STRICT"; ///< 1: accesses past the end of an allocation are faults
+    "WARPLENS_TOOL_VERDICT"; ///< whole path of a file that gets a line if there are errors
+constexpr const char* kStrictAsync = "WARPLENS_STRICT_ASYNC"; ///< 1: LaunchOptions::strict_async
+constexpr const char* kStrict = "WARPLENS_STRICT";            ///< 1: accesses past the end of an allocation are faults
 constexpr const char* kCompile =
     "WARPLENS_COMPILE"; ///< off, auto or always: read by emulator/exec/state/kernel_code.cpp
 constexpr const char* kPtxRun = "WARPLENS_PTX_RUN"; ///< abort: a failure of ptx_run() ends the process
@@ -53,5 +57,11 @@ constexpr const char* kTimeLimit = "WARPLENS_TIME_LIMIT"; ///< milliseconds …
 constexpr const char* kTimeBegin = "WARPLENS_TIME_BEGIN"; ///< … from this time of the steady clock, in all processes
 constexpr const char* kMaxMemory = "WARPLENS_MAX_MEMORY"; ///< bytes, of each process
 constexpr const char* kMaxSteps = "WARPLENS_MAX_STEPS";   ///< warp instructions of a launch
+
+/// Whether a variable that switches something on is set: not empty, and not 0.
+inline bool is_on(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
 
 } // namespace warplens::api::environment

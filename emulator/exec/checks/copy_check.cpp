@@ -52,7 +52,8 @@ bool CopyCheck::concerns(const Program& program) {
   return std::any_of(all.begin(), all.end(), [&](const ir::Instruction& i) {
     const isa::Family family = spelling_in(program, i).entry->family;
     return family == isa::Family::async_copy || family == isa::Family::bulk_copy ||
-           family == isa::Family::async_store || family == isa::Family::mbarrier;
+           family == isa::Family::async_store || family == isa::Family::mbarrier ||
+           family == isa::Family::group_multiply;
   });
 }
 
@@ -65,7 +66,9 @@ CopyChecker::CopyChecker(const Program& program) : program_(program) {
   for (const ir::Instruction& i : program.function->instructions) {
     const isa::Spelling& s = spelling_in(program, i);
     meanings_.push_back(race::meaning_of(s));
-    bulk_ = bulk_ || s.entry->family == isa::Family::bulk_copy;
+    group_steps_.push_back(group_step_of(s));
+    async_proxy_ =
+        async_proxy_ || s.entry->family == isa::Family::bulk_copy || group_steps_.back() == GroupStep::product;
     const bool fence = s.entry->opcode == "fence";
     const bool of_proxy = s.has(Word::w_proxy) && (s.has(Word::w_async) || s.has(Word::w_async_generic));
     fences_.push_back(fence && of_proxy                       ? Fence::proxy
@@ -111,7 +114,7 @@ void CopyChecker::access(const WarpAccess& a) {
   const auto [low, high] = reach_of(a);
   const PendingCopies& pending = shared ? block.shared : block.global;
   const bool remote = shared && high > kClusterStride;
-  const bool stores = shared && a.site->kind != AccessKind::load && (bulk_ || !a.warp->cta->mbarriers.empty());
+  const bool stores = shared && a.site->kind != AccessKind::load && (async_proxy_ || !a.warp->cta->mbarriers.empty());
   if (remote || stores || pending.may_conflict(low, high - low))
     for (const int lane : EachLane(a.mask)) access_lane(a, lane, a.address(lane));
   if (meaning.asynchronous && !meaning.run && meaning.step != race::Step::completing_copy) add_each(a, block);
@@ -164,7 +167,7 @@ void CopyChecker::store(const WarpAccess& a, int lane, const Cta& owner, std::ui
                    .at = accessing_thread(a, meaning.run ? run_lane_ : lane, address),
                    .detail = "the object is still valid: mbarrier.inval ends its use"});
   const bool through_async_proxy = meaning.run && meaning.asynchronous;
-  if (bulk_ && !through_async_proxy && &owner == a.warp->cta)
+  if (async_proxy_ && !through_async_proxy && &owner == a.warp->cta)
     block_of(owner.number)
         .proxies.store(address, bytes, {a.of.warp * kWarpSize + static_cast<unsigned>(lane), a.site->instruction});
 }
@@ -200,7 +203,9 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
   const auto i = static_cast<std::size_t>(lane);
   const ThreadAccess other = access_of(copy, lane);
   const char* why = "no thread has waited for the mbarrier phase in which the copy completes";
-  if (copy.ends != PendingCopy::Ends::at_object) {
+  if (copy.ends == PendingCopy::Ends::with_product) {
+    why = "the warps of the product have not waited for its group";
+  } else if (copy.ends != PendingCopy::Ends::at_object) {
     const Groups& groups = blocks_[copy.cta].groups[copy.warp];
     const bool bulk = copy.ends == PendingCopy::Ends::with_bulk_group;
     const bool committed = copy.group < (bulk ? groups.bulk : groups.each)[i];

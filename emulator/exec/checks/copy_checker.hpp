@@ -2,6 +2,7 @@
 // Follows the asynchronous copies of the CTAs of one worker: see copy_check.hpp.
 #pragma once
 
+#include "emulator/exec/checks/group_registers.hpp"
 #include "emulator/exec/checks/pending_copies.hpp"
 #include "emulator/exec/checks/proxy_fences.hpp"
 #include "emulator/exec/checks/race/meaning.hpp"
@@ -19,6 +20,7 @@ public:
   void end_cta(std::uint64_t cta) override;
   void access(const WarpAccess& access) override;
   void step(const WarpStep& step) override;
+  void registers(const WarpStep& step) override;
   void finish(ToolFindings& findings) override { findings.merge(std::move(findings_)); }
 
 private:
@@ -29,9 +31,11 @@ private:
   struct Block {
     PendingCopies shared, global;
     ProxyFences proxies;
-    std::map<std::uint32_t, Groups> groups; ///< by warp
+    std::map<std::uint32_t, Groups> groups;           ///< by warp
+    std::map<std::uint32_t, GroupRegisters> products; ///< by warp, from its first wgmma on
   };
   enum class Fence : std::uint8_t { none, proxy, objects };
+  enum class GroupStep : std::uint8_t { none, product, fence, commit, wait }; ///< wgmma
   /// What a lane of an op addresses; `block` is null for global memory.
   struct Located {
     Block* block = nullptr;
@@ -62,6 +66,13 @@ private:
   void complete_phase(PendingCopies& pending, const ObjectPlace& object, bool odd);
   void wait_for_groups(const WarpStep& step, Block& block, bool bulk, std::uint32_t running);
   void commit(const WarpStep& step, Block& block, bool bulk);
+  static GroupStep group_step_of(const isa::Spelling& spelling);
+  [[nodiscard]] GroupRegisters& group_registers(const WarpStep& step, Block& block);
+  void group_step(const WarpStep& step, Block& block);
+  void begin_product(const WarpStep& step, Block& block, std::uint64_t group);
+  void complete_products(const WarpStep& step, Block& block, std::uint64_t running, std::uint64_t next);
+  void tell_product(const WarpStep& step, ToolFinding::Kind kind, const std::optional<GroupRegisters::Hazard>& hazard,
+                    const char* detail);
   [[nodiscard]] Located locate(const WarpStep& step, const Op* op, int lane, std::uint16_t bytes);
   void tell_pending(const ThreadAccess& at, const PendingCopy& copy, int lane);
   void tell_unfenced(const WarpStep& step, int lane, const Located& at, std::uint64_t bytes,
@@ -70,7 +81,8 @@ private:
   const Program& program_;
   std::vector<race::Meaning> meanings_; ///< by instruction
   std::vector<Fence> fences_;           ///< by instruction
-  bool bulk_ = false;                   ///< there are bulk copies, which use the asynchronous proxy
+  std::vector<GroupStep> group_steps_;  ///< by instruction
+  bool async_proxy_ = false;            ///< bulk copies or products of warp groups use the asynchronous proxy
   std::map<std::uint64_t, Block> blocks_;
   std::map<Place, std::vector<Begun>> begun_;
   Block* block_ = nullptr; ///< of the last event, …

@@ -62,6 +62,7 @@ CopyChecker::Located CopyChecker::locate(const WarpStep& step, const Op* op, int
 void CopyChecker::step(const WarpStep& step) {
   const race::Meaning& meaning = meanings_[step.instruction];
   Block& block = block_of(step.of.cta);
+  if (group_steps_[step.instruction] != GroupStep::none) return group_step(step, block);
   step.after ? after(step, block, meaning) : before(step, block, meaning);
 }
 

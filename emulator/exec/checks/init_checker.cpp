@@ -280,7 +280,9 @@ void InitChecker::written(const Warp& warp, int lane, Space space, std::uint64_t
 // ---- registers
 
 void InitChecker::registers(const WarpStep& step) {
-  const ir::UnwrittenUse& use = program_.unwritten.uses.at(step.instruction);
+  const auto found = program_.unwritten.uses.find(step.instruction);
+  if (found == program_.unwritten.uses.end()) return;
+  const ir::UnwrittenUse& use = found->second;
   std::vector<init::RegisterShadow>& registers = block(step.of.cta).warps[step.of.warp].registers;
   if (use.guard != ir::kNone)
     need(step, registers[use.guard], step.warp->active, "decides whether an instruction runs");

@@ -36,7 +36,7 @@ struct PendingCopy {
   std::uint64_t bytes = 0;
   std::array<std::uint64_t, kWarpSize> address{};
 
-  enum class Ends : std::uint8_t { with_group, with_bulk_group, at_object } ends{};
+  enum class Ends : std::uint8_t { with_group, with_bulk_group, with_product, at_object } ends{};
   std::uint32_t group = 0; ///< number of its group among those of its threads
   /// Phases of mbarriers that are complete only when these lanes' copies are.
   struct Phase {

@@ -49,7 +49,10 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   if (!diagnostics_.has_errors()) lay_out_variables();
   if (diagnostics_.has_errors()) return failed();
   if (watched_ && module_.sm >= 50) find_joined_accesses();
-  if (checked_) program_->unwritten = ir::unwritten(module_, function_);
+  if (checked_) {
+    program_->unwritten = ir::unwritten(module_, function_);
+    program_->group_registers = ir::group_registers(module_, function_);
+  }
   meeting_.assign(flow_.blocks.size() + 1, false);
   for (const ir::Block& b : flow_.blocks)
     if (b.successors.size() + (b.exits ? 1 : 0) > 1 && b.ipdom != ir::kNone) meeting_[b.ipdom] = true;
@@ -279,7 +282,8 @@ void Decoder::instruction(std::uint32_t index) {
     program_->guarded.push_back(index);
   }
   main_op_ = kNoOp;
-  if (checked_ && program_->unwritten.uses.contains(index)) emit(tell_registers);
+  if (checked_ && (program_->unwritten.uses.contains(index) || program_->group_registers.uses.contains(index)))
+    emit(tell_registers);
   const std::size_t before = program_->ops.size();
   const bool tells = checked_ && is_step(spelling);
   if (tells) emit(tell_step);

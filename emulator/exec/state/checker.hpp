@@ -59,7 +59,7 @@ public:
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap
   virtual void access(const WarpAccess&) {}
   virtual void step(const WarpStep&) {}
-  /// An instruction that is in ir::Unwritten::uses, before it runs. The mask may be 0.
+  /// An instruction that is in ir::Unwritten::uses or ir::GroupRegisters::uses, before it runs. The mask may be 0.
   virtual void registers(const WarpStep&) {}
   /// Lanes have called a part of the program; `frames`: where their frames begin in local memory, by lane.
   virtual void entered(const Warp&, std::uint32_t /*part*/, Mask, const std::uint32_t* /*frames*/) {}

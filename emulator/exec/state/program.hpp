@@ -12,6 +12,7 @@
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/ir/block_dependence.hpp"
 #include "emulator/ir/calls.hpp"
+#include "emulator/ir/group_registers.hpp"
 #include "emulator/ir/unwritten.hpp"
 
 #include <array>
@@ -141,6 +142,7 @@ struct Program {
   ir::BlockDependence block_dependence{};
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
   ir::Unwritten unwritten;                         ///< of a program for checkers: DecodeOptions::checked
+  ir::GroupRegisters group_registers;              ///< likewise
 };
 
 /// Offsets of kernel parameters in their buffer, by natural or given alignment; the last entry is the total size.

@@ -56,7 +56,12 @@ void tell_trap(const Diagnostic& trap) {
 }
 
 bool strict() {
-  static const bool asked = api::strict_by_environment();
+  static const bool asked = api::environment::is_on(api::environment::kStrict);
+  return asked;
+}
+
+bool strict_async() {
+  static const bool asked = api::environment::is_on(api::environment::kStrictAsync);
   return asked;
 }
 
@@ -209,6 +214,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   // With one stream and no memory that the host can write, a kernel that waits for a change would wait forever.
   request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
   request.past_ends = !strict();
+  request.options.strict_async = strict_async();
   request.options.sanitizer = sanitizer();
   request.checked = checked_of(launch);
   if (const auto stack = context.limits.find(CU_LIMIT_STACK_SIZE); stack != context.limits.end())

@@ -32,14 +32,28 @@ std::map<std::string, std::string> outputs() {
   return lines;
 }
 
-class HopperProgram : public testing::TestWithParam<const char*> {};
+class HopperProgram : public testing::TestWithParam<const char*> {
+protected:
+  static std::string run(const std::string& ptx, const std::string& settings = {}) {
+    const std::string library = WARPLENS_LIBCUDA, folder = library.substr(0, library.rfind('/'));
+    return output_of(settings + " LD_LIBRARY_PATH=" + folder + " " WARPLENS_PROGRAMS "/hopper_" + GetParam() + " " +
+                     ptx + " 2>&1");
+  }
+  static std::string ptx() { return kFolder + GetParam() + ".ptx"; }
+  static std::string expected() { return outputs()[GetParam()] + "\n"; }
+};
 
-TEST_P(HopperProgram, AsOnHardware) {
-  const std::string name = GetParam(), library = WARPLENS_LIBCUDA;
-  const std::string folder = library.substr(0, library.rfind('/'));
-  EXPECT_EQ(output_of("LD_LIBRARY_PATH=" + folder + " " WARPLENS_PROGRAMS "/hopper_" + name + " " + kFolder + name +
-                      ".ptx 2>&1"),
-            outputs()[name] + "\n");
+TEST_P(HopperProgram, AsOnHardware) { EXPECT_EQ(run(ptx()), expected()); }
+
+TEST_P(HopperProgram, WaitsForAllThatIsAsynchronous) { EXPECT_EQ(run(ptx(), "WARPLENS_STRICT_ASYNC=1"), expected()); }
+
+// On a GPU, the numbers would be wrong. The emulator's are right, because its products are complete at once.
+TEST_P(HopperProgram, IsFoundWithoutItsWaits) {
+  const std::string unsynchronised = testing::TempDir() + "/unsynchronised_" + GetParam() + ".ptx";
+  output_of("sed '/wgmma.wait_group/d' " + ptx() + " > " + unsynchronised);
+  EXPECT_EQ(run(unsynchronised), expected());
+  const std::string strict = run(unsynchronised, "WARPLENS_STRICT_ASYNC=1");
+  EXPECT_NE(strict.find("the warp has not waited for the group of the product"), std::string::npos) << strict;
 }
 
 INSTANTIATE_TEST_SUITE_P(H200, HopperProgram,
