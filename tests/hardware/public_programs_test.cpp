@@ -1,87 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models compared with times of kernels of public programs on an H200. No parameter was fitted to any of them.
+#include "tests/hardware/public_programs.hpp"
+
 #include "model/device.hpp"
 #include "model/models.hpp"
 #include "model/trust.hpp"
-#include "tests/hardware/rank_correlation.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 
 namespace warplens::tests {
 namespace {
-
-struct Timed {
-  std::string program, kernel;
-  std::string versions; ///< kernels of the program with the same text do the same work; empty: none does
-  int launch = 0;
-  bool judges = false; ///< not looked at while the model was developed
-  double milliseconds = 0, milliseconds_h100 = 0;
-  model::KernelStatistics counted;
-};
-
-const std::vector<Timed>& all_timed() {
-  static const std::vector<Timed> list = [] {
-    std::ifstream in(WARPLENS_SOURCE_DIR "/tests/data/hardware/public_programs.jsonl");
-    std::vector<Timed> launches;
-    for (std::string line; std::getline(in, line);) {
-      const nlohmann::json one = nlohmann::json::parse(line);
-      Timed& launch = launches.emplace_back();
-      launch.program = one["program"];
-      launch.kernel = one["kernel"];
-      launch.versions = one.value("versions", "");
-      launch.launch = one["launch"];
-      launch.judges = one["judges"];
-      launch.milliseconds = one["nanoseconds"].get<double>() * 1e-6;
-      launch.milliseconds_h100 = one.value("nanoseconds_h100", 0.0) * 1e-6;
-      for (const model::StatisticField& field : model::statistic_fields())
-        if (const auto value = one["statistics"].find(field.name); value != one["statistics"].end())
-          field.get(launch.counted) = value->get<double>();
-    }
-    return launches;
-  }();
-  return list;
-}
-
-struct Gpu {
-  const char* device;
-  double Timed::*milliseconds;
-};
-const Gpu kH200{"h200", &Timed::milliseconds}, kH100{"h100", &Timed::milliseconds_h100};
-
-double predicted(std::string_view model, const Timed& launch, const Gpu& gpu) {
-  const auto p = model::predict(model, launch.counted, *model::find_device(gpu.device));
-  EXPECT_TRUE(p) << launch.program << ", " << launch.kernel;
-  return p ? p->milliseconds : 0;
-}
-
-struct Errors {
-  std::size_t launches = 0;
-  double mean = 0, median = 0, spearman = 0;
-};
-
-Errors errors(std::string_view model, const std::vector<Timed>& launches, const Gpu& gpu) {
-  std::vector<double> off, times, predictions;
-  for (const Timed& launch : launches) {
-    if (launch.*gpu.milliseconds == 0) continue;
-    times.push_back(launch.*gpu.milliseconds);
-    predictions.push_back(predicted(model, launch, gpu));
-    off.push_back(100 * std::abs(predictions.back() / times.back() - 1));
-  }
-  Errors result{off.size(), 0, 0, rank_correlation(predictions, times)};
-  for (const double e : off) result.mean += e / static_cast<double>(off.size());
-  std::sort(off.begin(), off.end());
-  result.median = off[off.size() / 2];
-  return result;
-}
 
 void expect(const Errors& e, std::size_t launches, double mean, double median, double spearman) {
   EXPECT_EQ(e.launches, launches);
@@ -90,29 +25,22 @@ void expect(const Errors& e, std::size_t launches, double mean, double median, d
   EXPECT_NEAR(e.spearman, spearman, 0.0006);
 }
 
-std::vector<Timed> half(bool judges) {
-  std::vector<Timed> list;
-  std::copy_if(all_timed().begin(), all_timed().end(), std::back_inserter(list),
-               [&](const Timed& launch) { return launch.judges == judges; });
-  return list;
-}
-
 // docs/models.md states these numbers.
 TEST(PublicPrograms, ErrorsAreAsDocumented) {
   std::set<std::string> programs;
-  for (const Timed& launch : all_timed()) programs.insert(launch.program);
+  for (const TimedLaunch& launch : public_programs()) programs.insert(launch.program);
   EXPECT_EQ(programs.size(), 101u);
-  expect(errors(model::kThroughputLatency, all_timed(), kH200), 263, 26.6, 14.6, 0.912);
-  expect(errors(model::kCriticalPath, all_timed(), kH200), 263, 17.1, 9.4, 0.939);
+  expect(errors(model::kThroughputLatency, public_programs(), kH200), 263, 26.6, 14.6, 0.912);
+  expect(errors(model::kCriticalPath, public_programs(), kH200), 263, 17.1, 9.4, 0.939);
   expect(errors(model::kCriticalPath, half(false), kH200), 125, 15.0, 9.1, 0.964);
   expect(errors(model::kCriticalPath, half(true), kH200), 138, 19.0, 10.6, 0.917);
-  expect(errors(model::kCriticalPath, all_timed(), kH100), 263, 17.1, 11.0, 0.928);
+  expect(errors(model::kCriticalPath, public_programs(), kH100), 263, 17.1, 11.0, 0.928);
 }
 
 // The model to trust is the better one.
 TEST(PublicPrograms, TheTrustedModelIsBetter) {
-  const Errors trusted = errors(model::kCriticalPath, all_timed(), kH200),
-               other = errors(model::kThroughputLatency, all_timed(), kH200);
+  const Errors trusted = errors(model::kCriticalPath, public_programs(), kH200),
+               other = errors(model::kThroughputLatency, public_programs(), kH200);
   EXPECT_LT(trusted.mean, other.mean);
   EXPECT_LT(trusted.median, other.median);
   EXPECT_GT(trusted.spearman, other.spearman);
@@ -126,10 +54,9 @@ TEST(PublicPrograms, TheTrustedModelIsBetter) {
 // The expected error of a prediction is that of the launches of which the model says the same.
 TEST(PublicPrograms, ErrorsOfLaunchesThatAreAlike) {
   std::map<std::string, std::vector<double>> by_bound;
-  for (const Timed& launch : all_timed()) {
-    const auto p = model::predict(model::kCriticalPath, launch.counted, *model::find_device("h200"));
-    ASSERT_TRUE(p);
-    by_bound[p->bound].push_back(100 * std::abs(p->milliseconds / launch.milliseconds - 1));
+  for (const TimedLaunch& launch : public_programs()) {
+    const model::Prediction p = predicted(model::kCriticalPath, launch, kH200);
+    by_bound[p.bound].push_back(100 * std::abs(p.milliseconds / launch.milliseconds - 1));
   }
   std::size_t rows = 0;
   for (const model::AlikeLaunches& alike : model::alike_launches()) {
@@ -151,14 +78,15 @@ TEST(PublicPrograms, ErrorsOfLaunchesThatAreAlike) {
 // Kernels of a program that do the same work: which one is faster, and by how much.
 TEST(PublicPrograms, TheFasterVersionIsNamed) {
   int pairs = 0, differ = 0, right = 0, close = 0;
-  for (const Timed& a : all_timed())
-    for (const Timed& b : all_timed()) {
+  for (const TimedLaunch& a : public_programs())
+    for (const TimedLaunch& b : public_programs()) {
       if (a.versions.empty() || a.program != b.program || a.versions != b.versions || a.launch >= b.launch) continue;
       ++pairs;
       const double measured = a.milliseconds / b.milliseconds;
       if (std::max(measured, 1 / measured) < 1.1) continue;
       ++differ;
-      const double ratio = predicted(model::kCriticalPath, a, kH200) / predicted(model::kCriticalPath, b, kH200);
+      const double ratio = predicted(model::kCriticalPath, a, kH200).milliseconds /
+                           predicted(model::kCriticalPath, b, kH200).milliseconds;
       right += (ratio > 1) == (measured > 1) ? 1 : 0;
       close += std::abs(ratio / measured - 1) < 0.2 ? 1 : 0;
     }
@@ -170,9 +98,9 @@ TEST(PublicPrograms, TheFasterVersionIsNamed) {
 
 // No launch may be faster than a lower bound of its time.
 TEST(PublicPrograms, BoundsAreBelowMeasuredTimes) {
-  for (const Timed& launch : all_timed())
+  for (const TimedLaunch& launch : public_programs())
     for (const std::string_view id : {model::kBounds, model::kRoofline})
-      EXPECT_LE(predicted(id, launch, kH200), launch.milliseconds)
+      EXPECT_LE(predicted(id, launch, kH200).milliseconds, launch.milliseconds)
           << id << ": " << launch.program << ", " << launch.kernel;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model critical-path: its equations by hand. How well it predicts: tests/hardware/public_programs_test.cpp.
-#include "model/models.hpp"
+#include "tests/model/launch_on_h200.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,37 +9,12 @@
 namespace warplens::model {
 namespace {
 
-Device device() { return *find_device("h200"); }
-CriticalPathParameters parameters() { return *device().critical_path; }
-
-/// 264 blocks of 8 warps, two on each multiprocessor: each warp loads 16 sectors and stores 8.
-KernelStatistics statistics() {
-  KernelStatistics s;
-  s.threads_per_block = 256;
-  s.blocks = 264;
-  s.resident_blocks = 8;
-  s.instructions = 100;
-  s.global_requests = 6;
-  s.transactions_32 = 24;
-  s.transactions_64 = s.transactions_128 = 0;
-  s.load_transactions = 16;
-  s.store_transactions = 8;
-  s.l1_wavefronts = 10;
-  s.path_l2 = 1000;
-  s.path_memory = 1600;
-  s.synchronizations = 3;
-  return s;
-}
-
-Prediction predicted(const KernelStatistics& s) {
-  const auto p = predict(kCriticalPath, s, device());
-  EXPECT_TRUE(p) << (p ? "" : p.error().list().front().message);
-  return p ? *p : Prediction{};
-}
+CriticalPathParameters parameters() { return *h200().critical_path; }
+Prediction predicted(const KernelStatistics& s) { return predicted_on_h200(kCriticalPath, s); }
 
 TEST(CriticalPath, TermsByHand) {
   const CriticalPathParameters t = parameters();
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.l1_hit_ratio = 0.25;
   s.machine_instructions = 140;
   s.double_operations = 40;
@@ -66,7 +41,7 @@ TEST(CriticalPath, TermsByHand) {
 }
 
 TEST(CriticalPath, ThePathDependsOnWhatTheL2CacheHas) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.l2_hit_ratio = 1;
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1000);
   s.l2_hit_ratio = 0.75;
@@ -77,7 +52,7 @@ TEST(CriticalPath, ThePathDependsOnWhatTheL2CacheHas) {
 }
 
 TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.blocks = 132 * 16; // two rounds
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1600);
   s.longest_of_blocks = 150;
@@ -88,7 +63,7 @@ TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
 
 TEST(CriticalPath, ScatteredAccessesMoveWholePairsOfSectors) {
   const CriticalPathParameters t = parameters();
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.uncoalesced_requests = 3;
   s.uncoalesced_transactions = 8; // all 24 sectors
   s.store_transactions = 0;
@@ -102,7 +77,7 @@ TEST(CriticalPath, ScatteredAccessesMoveWholePairsOfSectors) {
 }
 
 TEST(CriticalPath, AtomicsOnOneAddressFollowEachOther) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.atomic_transactions = 32;
   s.half_line_updates = 67584;
   const CriticalPathParameters t = parameters();
@@ -117,27 +92,27 @@ TEST(CriticalPath, AtomicsOnOneAddressFollowEachOther) {
 }
 
 TEST(CriticalPath, SaysWhatBinds) {
-  EXPECT_EQ(predicted(statistics()).bound, "overhead of the launch");
-  KernelStatistics s = statistics();
+  EXPECT_EQ(predicted(launch_on_h200()).bound, "overhead of the launch");
+  KernelStatistics s = launch_on_h200();
   s.blocks = 1e6;
   EXPECT_EQ(predicted(s).bound, "memory");
   s.instructions = 1e5;
   EXPECT_EQ(predicted(s).bound, "compute");
-  s = statistics();
+  s = launch_on_h200();
   s.path_l2 = s.path_memory = 1e6;
   EXPECT_EQ(predicted(s).bound, "latency");
-  s = statistics();
+  s = launch_on_h200();
   s.instructions = s.synchronizations = 1e4;
   EXPECT_EQ(predicted(s).bound, "barriers");
 }
 
 TEST(CriticalPath, NamesWhatIsMissing) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.path_l2.reset();
-  const auto lacking = predict(kCriticalPath, s, device());
+  const auto lacking = predict(kCriticalPath, s, h200());
   ASSERT_FALSE(lacking);
   EXPECT_NE(lacking.error().list().front().message.find("missing 'path_l2'"), std::string::npos);
-  const auto elsewhere = predict(kCriticalPath, statistics(), *find_device("a100"));
+  const auto elsewhere = predict(kCriticalPath, launch_on_h200(), *find_device("a100"));
   ASSERT_FALSE(elsewhere);
   EXPECT_EQ(elsewhere.error().list().front().hint, "devices with these parameters: h100, h200");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model throughput-latency: its equations by hand. How well it predicts: tests/hardware/times_test.cpp.
-#include "model/models.hpp"
+#include "tests/model/launch_on_h200.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,37 +9,14 @@
 namespace warplens::model {
 namespace {
 
-Device device() { return *find_device("h200"); }
-
-/// 264 blocks of 8 warps, two on each multiprocessor: each warp loads 16 sectors and stores 8.
-KernelStatistics statistics() {
-  KernelStatistics s;
-  s.threads_per_block = 256;
-  s.blocks = 264;
-  s.resident_blocks = 8;
-  s.instructions = 100;
-  s.global_requests = 6;
-  s.transactions_32 = 24;
-  s.transactions_64 = s.transactions_128 = 0;
-  s.load_transactions = 16;
-  s.store_transactions = 8;
-  s.l1_wavefronts = 10;
-  s.load_waits = 2;
-  s.issue_chain = 300;
-  s.synchronizations = 1;
-  return s;
-}
-
-Prediction predicted(const KernelStatistics& s, const Device& d = device()) {
-  const auto p = predict(kThroughputLatency, s, d);
-  EXPECT_TRUE(p) << (p ? "" : p.error().list().front().message);
-  return p ? *p : Prediction{};
+Prediction predicted(const KernelStatistics& s, const Device& d = h200()) {
+  return predicted_on_h200(kThroughputLatency, s, d);
 }
 
 TEST(ThroughputLatency, TermsByHand) {
-  const Device d = device();
+  const Device d = h200();
   const ThroughputLatencyParameters& t = *d.throughput_latency;
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.l1_hit_ratio = 0.25;
   s.by_class[static_cast<std::size_t>(IssueClass::divide)] = 2;
   s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 4;
@@ -55,7 +32,7 @@ TEST(ThroughputLatency, TermsByHand) {
   EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), all * 12 * 32); // what is stored stays in the second cache
   EXPECT_DOUBLE_EQ(*p.term("launch"), 264 * t.block_cycles + all * t.warp_cycles);
   const double wait = 0.25 * t.l1_latency + 0.75 * t.memory_latency;
-  EXPECT_DOUBLE_EQ(*p.term("latency"), 300 * t.issue_chain + 2 * wait + t.barrier_latency);
+  EXPECT_DOUBLE_EQ(*p.term("latency"), 300 * t.issue_chain + 2 * wait + 3 * t.barrier_latency);
   double sum = 0;
   for (const char* name : {"issue", "units", "wavefronts", "L2", "memory", "launch", "latency"})
     sum += std::pow(*p.term(name), t.overlap);
@@ -64,7 +41,7 @@ TEST(ThroughputLatency, TermsByHand) {
 }
 
 TEST(ThroughputLatency, MemoryDeliversWhatTheArgumentsHoldOnce) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.argument_bytes = 4096;
   EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 4096);
   s.l2_hit_ratio = 0.5; // simulated: it evicts words that are loaded again
@@ -73,16 +50,16 @@ TEST(ThroughputLatency, MemoryDeliversWhatTheArgumentsHoldOnce) {
   s.l2_hit_ratio = 1;
   const Prediction p = predicted(s);
   EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), 0);
-  EXPECT_DOUBLE_EQ(*p.term("load_latency"), device().throughput_latency->l2_latency);
+  EXPECT_DOUBLE_EQ(*p.term("load_latency"), h200().throughput_latency->l2_latency);
   s.blocks = 1e6; // more than the second cache keeps is written back
-  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 1e6 * 8 * 8 * 32 - device().throughput_latency->kept_bytes);
+  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 1e6 * 8 * 8 * 32 - h200().throughput_latency->kept_bytes);
 }
 
 TEST(ThroughputLatency, ConversionsRunOnTheUnitsOfSpecialFunctions) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.by_class[static_cast<std::size_t>(IssueClass::double_precision)] = 8;
   s.wide_conversions = 3;
-  const ThroughputLatencyParameters t = *device().throughput_latency;
+  const ThroughputLatencyParameters t = *h200().throughput_latency;
   EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 3 / t.special_functions);
   s.by_class[static_cast<std::size_t>(IssueClass::exponential)] = 4;
   EXPECT_DOUBLE_EQ(*predicted(s).term("units"), 16 * 7 / t.special_functions);
@@ -92,13 +69,13 @@ TEST(ThroughputLatency, ConversionsRunOnTheUnitsOfSpecialFunctions) {
 }
 
 TEST(ThroughputLatency, AtomicsOnOneAddressFollowEachOther) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   EXPECT_DOUBLE_EQ(*predicted(s).term("atomics"), 0);
   s.atomic_transactions = 32;
   s.half_line_updates = 67584;
   s.word_float_updates = 0;
   s.kilobyte_updates = 67584;
-  const ThroughputLatencyParameters t = *device().throughput_latency;
+  const ThroughputLatencyParameters t = *h200().throughput_latency;
   const Prediction p = predicted(s);
   EXPECT_DOUBLE_EQ(*p.term("atomics"), 67584 * *t.atomic_half_line);
   EXPECT_EQ(p.bound, "contended atomics");
@@ -109,32 +86,32 @@ TEST(ThroughputLatency, AtomicsOnOneAddressFollowEachOther) {
   // Without the counts, the prediction says that it knows nothing of contention.
   s.half_line_updates.reset();
   EXPECT_NE(predicted(s).remarks.back().find("assumed to access different addresses"), std::string::npos);
-  Device lacks = device();
+  Device lacks = h200();
   lacks.throughput_latency->atomic_half_line = lacks.throughput_latency->float_atomic_word =
       lacks.throughput_latency->atomic_kilobyte = std::nullopt;
   EXPECT_DOUBLE_EQ(*predicted(s, lacks).term("atomics"), 0);
 }
 
 TEST(ThroughputLatency, SaysWhatBinds) {
-  EXPECT_EQ(predicted(statistics()).bound, "overhead of the launch");
-  KernelStatistics s = statistics();
+  EXPECT_EQ(predicted(launch_on_h200()).bound, "overhead of the launch");
+  KernelStatistics s = launch_on_h200();
   s.blocks = 1e6;
   EXPECT_EQ(predicted(s).bound, "memory");
   s.instructions = s.issue_chain = 1e5;
   EXPECT_EQ(predicted(s).bound, "compute");
-  s = statistics();
+  s = launch_on_h200();
   s.issue_chain = 1e6;
   EXPECT_EQ(predicted(s).bound, "latency");
-  s = statistics();
+  s = launch_on_h200();
   s.blocks = 1e6;
   s.global_requests = s.transactions_32 = s.load_transactions = s.store_transactions = s.l1_wavefronts = 0;
-  s.load_waits = 0;
+  s.load_waits = s.synchronizations = 0;
   s.instructions = s.issue_chain = 1;
   EXPECT_EQ(predicted(s).bound, "launch of blocks");
 }
 
 TEST(ThroughputLatency, BetterAddressesGain) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.blocks = 100000;
   s.bytes_per_request = 64; // 12 sectors would do
   const Prediction p = predicted(s);
@@ -153,22 +130,22 @@ TEST(ThroughputLatency, BetterAddressesGain) {
 }
 
 TEST(ThroughputLatency, NamesWhatIsMissing) {
-  KernelStatistics s = statistics();
+  KernelStatistics s = launch_on_h200();
   s.l1_wavefronts.reset();
-  const auto lacking = predict(kThroughputLatency, s, device());
+  const auto lacking = predict(kThroughputLatency, s, h200());
   ASSERT_FALSE(lacking);
   EXPECT_NE(lacking.error().list().front().message.find("missing 'l1_wavefronts'"), std::string::npos);
   EXPECT_NE(lacking.error().list().front().hint.find("roofline"), std::string::npos);
-  const auto elsewhere = predict(kThroughputLatency, statistics(), *find_device("a100"));
+  const auto elsewhere = predict(kThroughputLatency, launch_on_h200(), *find_device("a100"));
   ASSERT_FALSE(elsewhere);
   EXPECT_EQ(elsewhere.error().list().front().hint, "devices with these parameters: h200");
-  s = statistics();
+  s = launch_on_h200();
   s.resident_blocks = 9; // 72 warps
-  EXPECT_FALSE(predict(kThroughputLatency, s, device()));
-  s = statistics();
+  EXPECT_FALSE(predict(kThroughputLatency, s, h200()));
+  s = launch_on_h200();
   s.load_transactions = 20; // and 8 stored, of 24
-  EXPECT_FALSE(predict(kThroughputLatency, s, device()));
-  s = statistics();
+  EXPECT_FALSE(predict(kThroughputLatency, s, h200()));
+  s = launch_on_h200();
   s.atomic_transactions = 4;
   const Prediction p = predicted(s);
   EXPECT_NE(p.remarks.back().find("atomics"), std::string::npos);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/hardware/public_programs.hpp"
+
+#include "model/device.hpp"
+#include "model/models.hpp"
+#include "tests/hardware/rank_correlation.hpp"
+
+#include <cxxabi.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+
+namespace warplens::tests {
+
+const std::vector<TimedLaunch>& public_programs() {
+  static const std::vector<TimedLaunch> list = [] {
+    std::ifstream in(WARPLENS_SOURCE_DIR "/tests/data/hardware/public_programs.jsonl");
+    std::vector<TimedLaunch> launches;
+    for (std::string line; std::getline(in, line);) {
+      const nlohmann::json one = nlohmann::json::parse(line);
+      TimedLaunch& launch = launches.emplace_back();
+      launch.program = one["program"];
+      launch.kernel = one["kernel"];
+      launch.versions = one.value("versions", "");
+      launch.launch = one["launch"];
+      launch.judges = one["judges"];
+      launch.milliseconds = one["nanoseconds"].get<double>() * 1e-6;
+      launch.milliseconds_h100 = one["nanoseconds_h100"].get<double>() * 1e-6;
+      for (const model::StatisticField& field : model::statistic_fields())
+        if (const auto value = one["statistics"].find(field.name); value != one["statistics"].end())
+          field.get(launch.counted) = value->get<double>();
+    }
+    return launches;
+  }();
+  return list;
+}
+
+std::vector<TimedLaunch> half(bool judges) {
+  std::vector<TimedLaunch> list;
+  std::copy_if(public_programs().begin(), public_programs().end(), std::back_inserter(list),
+               [&](const TimedLaunch& launch) { return launch.judges == judges; });
+  return list;
+}
+
+std::string name_in_source(const std::string& kernel) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
+  if (status != 0) return kernel;
+  std::string source = text.get();
+  constexpr std::string_view kUnnamed = "(anonymous namespace)";
+  for (std::size_t at = 0; (at = source.find(kUnnamed)) != std::string::npos;) source.erase(at, kUnnamed.size());
+  std::string name; // without the arguments of templates
+  int depth = 0;
+  for (const char c : source) {
+    depth += c == '<' ? 1 : 0;
+    if (depth == 0) name += c;
+    depth -= c == '>' ? 1 : 0;
+  }
+  name.erase(std::min(name.find('('), name.size()));
+  return name.substr(name.find_last_of(": ") + 1);
+}
+
+model::Prediction predicted(std::string_view model, const TimedLaunch& launch, const Gpu& gpu) {
+  auto p = model::predict(model, launch.counted, *model::find_device(gpu.device));
+  if (!p) throw std::runtime_error(launch.program + ", " + launch.kernel + ": " + p.error().list().front().message);
+  return std::move(*p);
+}
+
+Errors errors(std::string_view model, const std::vector<TimedLaunch>& launches, const Gpu& gpu) {
+  std::vector<double> off, times, predictions;
+  for (const TimedLaunch& launch : launches) {
+    times.push_back(launch.*gpu.milliseconds);
+    predictions.push_back(predicted(model, launch, gpu).milliseconds);
+    off.push_back(100 * std::abs(predictions.back() / times.back() - 1));
+  }
+  Errors result{off.size(), 0, 0, rank_correlation(predictions, times)};
+  for (const double e : off) result.mean += e / static_cast<double>(off.size());
+  std::sort(off.begin(), off.end());
+  result.median = off[off.size() / 2];
+  return result;
+}
+
+} // namespace warplens::tests

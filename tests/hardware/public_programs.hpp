@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of kernels of public programs on an H200 and an H100 (tests/data/hardware/public_programs.jsonl), and what the
+// models predict from the emulator's counts of the same launches. No parameter was fitted to any of them.
+//
+//   for (const TimedLaunch& launch : public_programs())
+//     launch.*kH100.milliseconds, predicted(model::kCriticalPath, launch, kH100).milliseconds …
+//   errors(model::kCriticalPath, public_programs(), kH200).mean
+#pragma once
+
+#include "model/prediction.hpp"
+#include "model/statistics.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::tests {
+
+struct TimedLaunch {
+  std::string program, kernel; ///< the kernel as the compiler names it
+  std::string versions;        ///< kernels of the program with the same text do the same work; empty: none does
+  int launch = 0;
+  bool judges = false; ///< not looked at while the model was developed
+  double milliseconds = 0, milliseconds_h100 = 0;
+  model::KernelStatistics counted;
+};
+const std::vector<TimedLaunch>& public_programs();
+/// The half of the programs that judges, or the other one, which was examined.
+std::vector<TimedLaunch> half(bool judges);
+
+/// The name of the kernel in its source, without its namespace and the arguments of a template.
+std::string name_in_source(const std::string& kernel);
+
+struct Gpu {
+  const char *device, *name;
+  double TimedLaunch::*milliseconds;
+};
+inline constexpr Gpu kH200{"h200", "H200", &TimedLaunch::milliseconds};
+inline constexpr Gpu kH100{"h100", "H100", &TimedLaunch::milliseconds_h100};
+
+/// Throws if there is no prediction.
+model::Prediction predicted(std::string_view model, const TimedLaunch& launch, const Gpu& gpu);
+
+/// Absolute errors in percent of the measured times, and the rank correlation of predicted and measured times.
+struct Errors {
+  std::size_t launches = 0;
+  double mean = 0, median = 0, spearman = 0;
+};
+Errors errors(std::string_view model, const std::vector<TimedLaunch>& launches, const Gpu& gpu);
+
+} // namespace warplens::tests
