@@ -7,8 +7,15 @@ namespace warplens::analyzers {
 
 namespace {
 
+std::string warning(std::string_view condition = {}) {
+  return fmt::format(
+      "a warning{}, unless the model to trust predicts that the remedy saves less than {:g} %; otherwise "
+      "a note",
+      condition, 100 * (kWorthwhile - 1));
+}
+
 std::string warning_from(std::string_view what) {
-  return fmt::format("a warning if {} is at least {:g} %, otherwise a note", what, 100 * kMostlyWaste);
+  return warning(fmt::format(" if {} is at least {:g} %", what, 100 * kMostlyWaste));
 }
 
 FindingKind uncoalesced() {
@@ -39,20 +46,21 @@ FindingKind conflicts() {
 }
 
 FindingKind divergence() {
-  return {"ThreadDivergence",
-          "Lanes of a warp do nothing, because the warp executes both paths of a branch, one after the other, or "
-          "because not all of its threads take part.",
-          fmt::format("at least {:g} % of the warps that execute a branch take both paths; or fewer than {:g} of 32 "
-                      "lanes execute an average instruction of the launch",
-                      100 * kMostDivergent, kFewestLanes),
-          fmt::format("a warning if at least {:g} % of the executions diverge and {:g} % of the lane slots of the "
-                      "launch are lost by it, or if fewer than {:g} lanes are active; otherwise a note",
-                      100 * kMostlyWaste, 100 * kLeastLost, 32 * kMostlyWaste),
-          {"make the condition uniform within each warp: compute it from the warp or block index, or sort the data by "
-           "it",
-           "replace the branch with a select instruction",
-           "check loops with different trip counts, and block sizes that are not a multiple of 32 threads"},
-          "findings.md#threaddivergence"};
+  return {
+      "ThreadDivergence",
+      "Lanes of a warp do nothing, because the warp executes both paths of a branch, one after the other, or "
+      "because not all of its threads take part.",
+      fmt::format("at least {:g} % of the warps that execute a branch take both paths; or fewer than {:g} of 32 "
+                  "lanes execute an average instruction of the launch",
+                  100 * kMostDivergent, kFewestLanes),
+      warning(fmt::format(" if at least {:g} % of the executions diverge and {:g} % of the lane slots of the launch "
+                          "are lost by it, or if fewer than {:g} lanes are active",
+                          100 * kMostlyWaste, 100 * kLeastLost, 32 * kMostlyWaste)),
+      {"make the condition uniform within each warp: compute it from the warp or block index, or sort the data by "
+       "it",
+       "replace the branch with a select instruction",
+       "check loops with different trip counts, and block sizes that are not a multiple of 32 threads"},
+      "findings.md#threaddivergence"};
 }
 
 FindingKind unneeded_barrier() {
@@ -60,7 +68,7 @@ FindingKind unneeded_barrier() {
           "Threads wait for each other at a barrier, but exchange no data.",
           "a kernel with barriers has no shared memory, no atomics and no fences, and loads nothing from where it "
           "stores",
-          "a warning",
+          warning(),
           {"remove the barrier"},
           "findings.md#unneededbarrier"};
 }
@@ -69,7 +77,7 @@ FindingKind double_precision() {
   return {"DoublePrecisionInFloat",
           "A kernel on float data computes in double precision.",
           "f64 arithmetic on values converted from f32, in a kernel that loads and stores no f64",
-          "a warning",
+          warning(),
           {"write the constants as float, such as 1.0f", "call the float functions: sinf() instead of sin()"},
           "findings.md#doubleprecisioninfloat"};
 }
@@ -110,7 +118,7 @@ FindingKind contended() {
           "The threads of a warp update the same word of global memory, one after the other.",
           "all threads of most warps access one address, and the compiler does not combine them: it combines integer "
           "additions whose result is not used",
-          "a warning",
+          warning(),
           {"combine the values of the warp first, and let one thread do the atomic",
            "give each block its own copy, and combine the copies at the end"},
           "findings.md#contendedatomics"};

@@ -21,6 +21,9 @@ constexpr double kLeastVisits = 8;     ///< … for loads that a warp executes t
 constexpr double kLeastTail = 0.2;     ///< of the places for blocks that are empty while the last blocks run
 constexpr double kLeastLost = 0.05;    ///< of the lane slots of a launch, from which on divergence is a warning
 constexpr double kMostlyWaste = 0.5;   ///< from this share on, a finding is a warning
+/// Times as fast: a saving of less is within the noise of measurements, and far below the error of any model. No
+/// finding is a warning for it.
+constexpr double kWorthwhile = 1.05;
 
 struct FindingKind {
   std::string_view name; ///< Finding::rule

@@ -49,7 +49,9 @@ struct Changes {
 
 struct Finding {
   std::string_view rule; ///< Nsight Compute's name: UncoalescedGlobalAccess, SharedMemoryConflicts, ThreadDivergence
-  Severity severity = Severity::warning; ///< warning if at least half is wasted, otherwise note
+  /// Warning if at least half is wasted, unless the remedy is predicted to save less than `kWorthwhile`; otherwise
+  /// note.
+  Severity severity = Severity::warning;
   std::string message;
   std::string advice;
   std::vector<std::uint32_t> lines; ///< in the PTX text, ascending; empty: the whole launch

@@ -14,6 +14,7 @@ namespace warplens::api {
 namespace {
 
 using analyzers::Finding;
+using analyzers::kWorthwhile;
 using analyzers::MetricId;
 
 // Sizes that programs use; larger ones than 512 leave large parts of a multiprocessor empty on many devices.

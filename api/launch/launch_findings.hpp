@@ -11,9 +11,6 @@ namespace warplens::api {
 /// What is predicted for a launch. Errors as model::predict().
 using Predict = std::function<Expected<model::Prediction>(const model::KernelStatistics&)>;
 
-/// A saving of less is within the noise of measurements, and far below the error of any model.
-constexpr double kWorthwhile = 1.05;
-
 /// Appends them. `shared_bytes`: of a block, with what the device adds; `predict`: the model to trust.
 void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predict& predict);
 

@@ -60,7 +60,7 @@ export function Bars({ bars, label, end = 0 }) {
     {bars.map((bar) => <div class={bar.strong ? 'bar strong' : 'bar'}>
       <span class="name">{bar.name}</span>
       <span class="track">
-        <span class="fill" style={{ width: percent(share(bar.value)), ...(bar.colour && { background: bar.colour }) }} />
+        {bar.value > 0 && <span class="fill" style={{ width: percent(share(bar.value)), ...(bar.colour && { background: bar.colour }) }} />}
         {bar.high !== undefined && <ErrorBar low={share(bar.low)} high={share(bar.high)} />}
       </span>
       <span class="text">{bar.text}</span>

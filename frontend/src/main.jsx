@@ -8,6 +8,9 @@ import './style.css';
 
 const kThemes = ['auto', 'light', 'dark'];
 
+/** "5 × 4 blocks of 32 × 8" */
+const shape = ({ grid, block }) => `${extent(grid)} ${extent(grid) === '1' ? 'block' : 'blocks'} of ${extent(block)}`;
+
 /** The choice of colours outlives the page where the browser permits it: not for every file on a disk. */
 const remembered = {
   get: () => { try { return localStorage.getItem('warplens-theme'); } catch { return null; } },
@@ -66,7 +69,7 @@ class App {
 
   launchPicker() {
     const select = <select onChange={() => this.go({ launch: select.value })}>
-      {this.launches.map((launch, i) => <option value={i}>{`${i + 1}: ${kernelName(launch)} ${extent(launch.grid)}, ${extent(launch.block)}`}</option>)}
+      {this.launches.map((launch, i) => <option value={i}>{`${i + 1}: ${kernelName(launch)}, ${shape(launch)}`}</option>)}
     </select>;
     const step = (by) => this.go({ launch: Math.max(0, Math.min(this.launches.length - 1, this.place().launch + by)) });
     this.select = select;

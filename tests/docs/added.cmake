@@ -69,11 +69,12 @@ target_link_libraries(edited_models PRIVATE warplens_model)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/model/models.cpp ${model}.cpp PROPERTIES
   OBJECT_DEPENDS "${edited}/model/models.def")
 
-# Tests of the pages' analyzer and model.
-set(tests ${examples}/tests/analyzers/line_requests_test.cpp ${examples}/tests/model/bandwidth_test.cpp)
+# Tests of the pages' analyzer, rules and model.
+set(tests ${examples}/tests/analyzers/line_requests_test.cpp ${examples}/tests/analyzers/full_warp_test.cpp
+  ${examples}/tests/model/bandwidth_test.cpp)
 warplens_test(docs_analyzer_tests
   SOURCES analyzer_example_test.cpp ${tests} ${analyzer}.cpp ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp
-    $<TARGET_OBJECTS:edited_models>
+    $<TARGET_OBJECTS:edited_models> $<TARGET_OBJECTS:edited_texts>
   LIBRARIES emulated warplens_api)
 target_include_directories(docs_analyzer_tests BEFORE PRIVATE ${edited} ${examples})
 set_target_properties(docs_analyzer_tests PROPERTIES DISABLE_PRECOMPILE_HEADERS ON) # they have the tree's metrics

@@ -106,7 +106,7 @@ export async function picture(page, name) {
   const to = process.env.WARPLENS_SCREENSHOTS;
   if (!to) return;
   mkdirSync(to, { recursive: true });
-  await page.screenshot({ path: join(to, `${name}.png`) });
+  await page.screenshot({ path: join(to, `${name}.png`), fullPage: true });
 }
 
 /**

@@ -334,6 +334,9 @@ TEST(Devices, PeakOperationsGiveTheRatesOfDatasheets) {
                          Row{"a100", &P::bfloat16, 1.41, 39},
                          Row{"a100", &P::matrix_int8, 1.41, 624},
                          Row{"a10", &P::matrix_half, 1.695, 125},
+                         Row{"a10", &P::matrix_bfloat16, 1.695, 125},
+                         Row{"a10", &P::matrix_tf32, 1.695, 62.5},
+                         Row{"a10", &P::matrix_int8, 1.695, 250},
                          Row{"a40", &P::matrix_half, 1.74, 149.7},
                          Row{"rtx3090", &P::matrix_half, 1.695, 71},
                          Row{"rtx3090", &P::half, 1.695, 35.6},
@@ -348,7 +351,11 @@ TEST(Devices, PeakOperationsGiveTheRatesOfDatasheets) {
                          Row{"gh200", &P::matrix_fp8, 1.83, 1978.9},
                          Row{"b200", &P::matrix_half, 1.85, 2250},
                          Row{"rtx5090", &P::matrix_half, 2.407, 209.5},
-                         Row{"rtx5090", &P::matrix_fp4, 2.407, 1676}}) {
+                         Row{"rtx5090", &P::matrix_bfloat16, 2.407, 209.5},
+                         Row{"rtx5090", &P::matrix_tf32, 2.407, 104.8},
+                         Row{"rtx5090", &P::matrix_fp8, 2.407, 838},
+                         Row{"rtx5090", &P::matrix_fp4, 2.407, 1676},
+                         Row{"rtx5090", &P::matrix_int8, 2.407, 838}}) {
     const auto d = find_device(row.id);
     ASSERT_TRUE(d) << row.id;
     const std::optional<double>& rate = d->peak_operations.*row.rate;

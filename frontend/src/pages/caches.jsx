@@ -19,7 +19,9 @@ function Reuse({ metrics }) {
   const rows = Object.keys(metrics).map((name) => [/^reuse_distance_(\d+.*)$/.exec(name)?.[1], metrics[name]]).filter(([distance]) => distance !== undefined)
     .sort(([a], [b]) => parseFloat(a) - parseFloat(b));
   if (rows.length === 0) return null;
-  return <Figure wide title="Reuse distance: other lines accessed between two accesses to the same line" table={{ heads: ['Lines in between', 'Accesses'], rows: rows.map(([distance, n]) => [distance.replaceAll('_', ' '), count(n)]) }}>
+  const title = 'Reuse distance: other lines accessed between two accesses to the same line';
+  if (rows.every(([, n]) => n === 0)) return <Figure wide title={title}><p>No line was accessed a second time.</p></Figure>;
+  return <Figure wide title={title} table={{ heads: ['Lines in between', 'Accesses'], rows: rows.map(([distance, n]) => [distance.replaceAll('_', ' '), count(n)]) }}>
     <Bars label="Reuse distances" bars={rows.map(([distance, n]) => ({ name: distance.replaceAll('_', ' '), value: n, text: count(n), strong: true }))} /></Figure>;
 }
 

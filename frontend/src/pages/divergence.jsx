@@ -214,7 +214,7 @@ export const divergence = {
       onSelect: ({ index }) => select(index),
       columns: [
         { title: 'Block', value: (r) => r.index, cell: (r) => `B${r.index}`, numeric: true },
-        { title: 'PTX lines', value: (r) => r.block.first_line, cell: (r) => `${r.block.first_line}–${r.block.last_line}`, numeric: true },
+        { title: 'PTX lines', value: (r) => r.block.first_line, cell: (r) => (r.block.first_line === r.block.last_line ? String(r.block.first_line) : `${r.block.first_line}–${r.block.last_line}`), numeric: true },
         { title: 'Warps', value: (r) => r.block.warps, cell: (r) => count(r.block.warps), numeric: true, descending: true },
         { title: 'Lanes', value: (r) => lanes(r.block), cell: (r) => (r.block.warps > 0 ? digits(lanes(r.block)) : ''), numeric: true },
         { title: 'Next', cell: (r) => r.block.successors.map((to) => `B${to}`).join(', ') || 'exit' },

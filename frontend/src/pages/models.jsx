@@ -54,7 +54,7 @@ class WhatIf {
     return <section aria-labelledby="what-if"><h2 id="what-if">What if</h2>
       <p class="note">Each slider multiplies one input of the models, from an eighth to eight times; resident blocks stay within the limits of the device. The page computes these models again: {this.predictions.map((p) => p.model).join(', ')}.</p>
       <div class="pair"><div>{controls.map((one) => one.element)}
-        <button type="button" onClick={() => { controls.forEach((one) => one.reset()); this.factors = {}; this.update(); }}>Reset</button></div>{this.output}</div></section>;
+        <button type="button" class="screen" onClick={() => { controls.forEach((one) => one.reset()); this.factors = {}; this.update(); }}>Reset</button></div>{this.output}</div></section>;
   }
 
   /** The inputs with the sliders' factors. */
@@ -139,7 +139,7 @@ export const models = {
     const lower = launch.predictions.map((p) => p.model).filter((model) => (launch.lower_bounds ?? []).includes(model));
     const bars = launch.predictions.map((p) => ({ name: p.model, value: p.milliseconds, text: `${time(p.milliseconds)}, ${p.bound}`, strong: p === best, ...errorBar(p) }));
     return [
-      <Figure title="Predicted time by model" note={`The bold name is the model to trust on this device (${best.model}), with the range in which measured times typically are. ${lower.length > 0 ? `${list(lower)} ${lower.length > 1 ? 'give lower bounds' : 'gives a lower bound'}: the launch takes at least this time.` : ''}`}
+      <Figure title="Predicted time by model" note={`The bold name is the model to trust on this device (${best.model}), with the range in which measured times typically lie. ${lower.length > 0 ? `${list(lower)} ${lower.length > 1 ? 'give lower bounds' : 'gives a lower bound'}: the launch takes at least this time.` : ''}`}
         table={{ heads: ['Model', 'Time', 'Limited by'], rows: launch.predictions.map((p) => [p.model, time(p.milliseconds), p.bound]) }}>
         <Bars bars={bars} label="Predicted time by model" /></Figure>,
       new WhatIf(context).element,

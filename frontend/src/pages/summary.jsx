@@ -83,7 +83,7 @@ export function Finding({ finding, app }) {
       ? data.baseName(finding.source) : `PTX line ${line}`}</a>{': '}</Fragment>}{finding.message}</p>
     {finding.remedy && <p>{sentence(finding.remedy)}</p>}
     {finding.advice && finding.advice !== finding.remedy && <p class="advice">{sentence(finding.advice)}</p>}
-    {finding.excess > 0 && isCost(finding.unit) && <p class="note">{count(finding.excess)} {finding.unit} more than necessary</p>}
+    {finding.excess > 0 && isCost(finding.unit) && <p class="note">{finding.unit === 'bytes' ? bytes(finding.excess) : `${count(finding.excess)} ${finding.unit}`} more than necessary</p>}
     {finding.page && <p class="note">More: <code>warplens explain {finding.rule}</code>, or docs/{finding.page}</p>}
   </li>;
 }
