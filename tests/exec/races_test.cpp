@@ -287,6 +287,71 @@ TEST(Races, StoresOfTheSameValueAreAClass) {
   EXPECT_EQ(check(different, 1, 32, 90, 1, false).findings.size(), 1u); // lanes of one instruction
 }
 
+// PTX ISA, Observation Order and Causality Order: who takes a ticket comes after those who took one before.
+const std::string kTicket = "atom.global.add.u32 %r12, [%rd1], 1;\n";
+
+TEST(RaceObservation, WhoTakesTheLastTicketMayAccessTheCounterPlainly) {
+  const std::string last = "setp.ne.u32 %p1, %r12, 39; @%p1 ret;";
+  const std::string store = "st.global.u32 [%rd1], 0;", load = "ld.global.u32 %r13, [%rd1];";
+  for (const std::uint32_t threads : {1u, 4u, 40u}) { // tickets of other blocks, and of lanes of the same warp
+    EXPECT_TRUE(check(kTicket + last + store, 40 / threads, threads).findings.empty()) << threads;
+    EXPECT_TRUE(check(kTicket + last + load + store, 40 / threads, threads).findings.empty()) << threads;
+  }
+  // A thread of the last block that waits for the one with the ticket.
+  const std::string through_barrier = "setp.ne.u32 %p1, %r1, 0; mov.u32 %r12, s; @%p1 bra wait;\n"
+                                      "atom.global.add.u32 %r13, [%rd1], 1; st.shared.u32 [%r12], %r13;\n"
+                                      "wait: bar.sync 0; ld.shared.u32 %r13, [%r12];\n"
+                                      "setp.ne.u32 %p1, %r13, 9; @%p1 ret; setp.ne.u32 %p1, %r1, 40; @%p1 ret;";
+  EXPECT_TRUE(check(through_barrier + load + store, 10, 64).findings.empty());
+}
+
+TEST(RaceObservation, WhoseTicketIsNotTheLastRacesWithLaterOnes) {
+  const std::string first = "setp.ne.u32 %p1, %r12, 0; @%p1 ret; st.global.u32 [%rd1], 0;";
+  EXPECT_EQ(check(kTicket + first, 1, 32).findings.size(), 1u); // lanes of one instruction
+  EXPECT_FALSE(check(kTicket + first, 2, 1).findings.empty());
+}
+
+TEST(RaceObservation, WhoTakesNoTicketRaces) {
+  const std::string odd = "setp.eq.u32 %p1, %r3, 9; @%p1 bra other;" + kTicket + "ret;\nother: ";
+  EXPECT_EQ(check(odd + "ld.global.u32 %r13, [%rd1];", 10, 1).findings.size(), 1u);
+  EXPECT_EQ(check(odd + "st.global.u32 [%rd1], 0;", 10, 1).findings.size(), 1u);
+  // A reduction reads nothing.
+  EXPECT_EQ(check(odd + "red.global.add.u32 [%rd1], 1; ld.global.u32 %r13, [%rd1];", 10, 1).findings.size(), 1u);
+  // A ticket of another counter, or of a part of it.
+  EXPECT_EQ(check(odd + "atom.global.add.u32 %r12, [%rd1+4], 1; ld.global.u32 %r13, [%rd1];", 10, 1).findings.size(),
+            1u);
+  // Tickets of a scope that does not include the others: both accesses of the last block race.
+  EXPECT_EQ(check(odd + "atom.cta.global.add.u32 %r12, [%rd1], 1; ld.global.u32 %r13, [%rd1];", 10, 1).findings.size(),
+            2u);
+}
+
+TEST(RaceObservation, AStrongLoadObservesTheStoreOfItsValue) {
+  const std::string flag = "setp.ne.u32 %p1, %r3, 0; @%p1 bra reader; setp.ne.u32 %p1, %r1, 0; @%p1 ret; "
+                           "st.relaxed.gpu.global.u32 [%rd1], 1; ret;\n"
+                           "reader: ";
+  EXPECT_TRUE(
+      check(flag + "ld.relaxed.gpu.global.u32 %r12, [%rd1]; ld.global.u32 %r13, [%rd1];", 2, 1).findings.empty());
+  EXPECT_EQ(check(flag + "ld.global.u32 %r13, [%rd1]; ld.relaxed.gpu.global.u32 %r12, [%rd1];", 2, 1).findings.size(),
+            1u);
+  // Plain loads by all threads of the block, behind the strong one of the first; each keeps the order of the others.
+  const std::string all = "setp.ne.u32 %p1, %r1, 0; @%p1 bra wait; ld.relaxed.gpu.global.u32 %r12, [%rd1];\n"
+                          "wait: bar.sync 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra others;\n"
+                          "ld.global.u32 %r13, [%rd1]; others: bar.sync 0; ld.global.u32 %r13, [%rd1];";
+  EXPECT_TRUE(check(flag + all, 2, 64).findings.empty());
+}
+
+// Block 0 takes a ticket; block 1 overwrites it, so that its own ticket tells nothing of that of block 0.
+TEST(RaceObservation, AStoreInBetweenEndsTheChain) {
+  const std::string first = "setp.ne.u32 %p1, %r3, 0; @%p1 bra other;" + kTicket + "ret;\nother: ";
+  const std::string last = kTicket + "st.global.u32 [%rd1], 0;";
+  EXPECT_TRUE(check(first + last, 2, 1).findings.empty());
+  EXPECT_EQ(check(first + "st.relaxed.gpu.global.u32 [%rd1], 7;" + last, 2, 1).findings.size(), 1u);
+  EXPECT_TRUE(check(first + "atom.global.exch.b32 %r13, [%rd1], 7;" + last, 2, 1).findings.empty());
+  // Reductions and strong stores of the thread itself do not hide what it has observed.
+  EXPECT_TRUE(check(first + kTicket + "bar.sync 0; red.global.add.u32 [%rd1], 1; st.global.u32 [%rd1], 0;", 2, 1)
+                  .findings.empty());
+}
+
 TEST(Races, FindingsDoNotDependOnTheNumberOfThreads) {
   const std::string body = "shr.u32 %r10, %r2, 3; mul.wide.u32 %rd3, %r10, 4; add.u64 %rd3, %rd1, %rd3;"
                            "st.global.u32 [%rd3], %r2; ld.global.u32 %r11, [%rd3+4];";

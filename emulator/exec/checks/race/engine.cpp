@@ -25,9 +25,18 @@ constexpr auto kEach = [] {
 }();
 
 // Whether whatever is unordered with `old` and conflicts with it also does so with `record`, if old happens before it.
+// What observes others is needed for as long as these are there; weak stores end both.
 bool dominates(const Record& record, const Record& old) {
   if (!record.writes() && old.writes()) return false;
+  if (old.observes() && !record.observes() && (record.strong() || !record.writes())) return false;
   return !record.strong() || (record.scope() == old.scope() && record.size() == old.size());
+}
+
+// Whether whatever comes after `record` comes after `old`, the last write before it, because it has observed it. A
+// store is kept: it ends the chain of those before.
+bool supersedes(const Record& record, const Record& old) {
+  return record.access() == AccessKind::atomic && record.scope() >= Scope::gpu && old.scope() >= Scope::gpu &&
+         old.access() != AccessKind::store && old.size() == record.size();
 }
 
 } // namespace
@@ -81,14 +90,15 @@ Memory* Engine::shared(std::uint64_t cta) {
 
 void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory& memory, const Values& values) {
   const Meaning& meaning = meanings_[touch.instruction];
-  // The time of a warp goes on when it synchronises. Where the lanes of one instruction may meet each other, or those
-  // of the one before in lockstep, it is a new one.
-  const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
-  if (grid_.lockstep || (touch.kind != AccessKind::load && !one_sequence)) block.warp(warp).epoch = ++now_;
   // 9.7.9.25: asynchronous reductions are .relaxed.gpu
   const Scope scope = meaning.strong                                                ? meaning.scope
                       : meaning.asynchronous && touch.kind == AccessKind::reduction ? Scope::gpu
                                                                                     : Scope::none;
+  // The time of a warp goes on when it synchronises. Where the lanes of one instruction may meet each other, or those
+  // of the one before in lockstep, it is a new one; so it is for strong operations, which observe those before them.
+  const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
+  if (grid_.lockstep || scope != Scope::none || (touch.kind != AccessKind::load && !one_sequence))
+    block.warp(warp).epoch = ++now_;
   const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
   Record record;
   record.time = std::max(block.warp(warp).epoch, begin_ + 1);
@@ -265,43 +275,55 @@ void Engine::visit(const Current& at, Line& line, const Record& record, std::uin
   line.reads.forget(at.ordered);
   const bool with_writes = line.writes.covers(record.granules) && !line.writes.morally_strong(record);
   const bool with_reads = writes && line.reads.covers(record.granules);
-  if (!with_writes && !with_reads && (writes ? line.writes : line.reads).drops(record.granules, at.known)) return;
-  if (with_writes) compare(at, line.writes, record, address, granule);
-  if (with_reads) compare(at, line.reads, record, address, granule);
+  if (!with_writes && !with_reads && record.access() != AccessKind::atomic &&
+      (writes ? line.writes : line.reads).drops(record.granules, at.known))
+    return (writes ? line.writes : line.reads).lose(record);
+  if (with_writes) compare(at, line, line.writes, record, address, granule);
+  if (with_reads) compare(at, line, line.reads, record, address, granule);
   remember(at, line, record, granule);
 }
 
-// Reports what races with the record, and forgets what it stands for from now on.
-void Engine::compare(const Current& at, Records& list, const Record& record, std::uint64_t address,
+// Reports what races with the record, and forgets what it stands for from now on: at the end, because each access is
+// judged in the light of the others.
+void Engine::compare(const Current& at, Line& line, Records& list, const Record& record, std::uint64_t address,
                      std::uint32_t granule) {
-  bool some_empty = false;
-  for (Record& old : list) {
-    if ((old.granules & record.granules) == 0) continue;
-    judge(at, old, record, address, granule);
-    some_empty = some_empty || old.granules == 0;
+  std::array<std::uint32_t, Records::kOfWords.reads> left; // of each record
+  std::uint32_t dropped = 0;
+  std::size_t n = 0;
+  for (const Record& old : list) {
+    const bool meets = (old.granules & record.granules) != 0;
+    left[n] = meets ? old.granules & ~judge(at, line, old, record, address, granule) : old.granules;
+    dropped |= left[n++] ^ old.granules;
   }
   std::uint32_t gone = 0;
-  for (std::uint32_t left = list.celled() & record.granules; left != 0;) { // cells of one access are judged together
-    const Cell& first = list.cell(__builtin_ctz(left));
+  for (std::uint32_t rest = list.celled() & record.granules; rest != 0;) { // cells of one access are judged together
+    const Cell& first = list.cell(__builtin_ctz(rest));
     std::uint32_t same = 0;
-    for (; left != 0 && list.cell(__builtin_ctz(left)) == first; left &= left - 1) same |= left & -left;
-    Record old = first.record(same);
-    judge(at, old, record, address, granule);
-    gone |= same & ~old.granules;
+    for (; rest != 0 && list.cell(__builtin_ctz(rest)) == first; rest &= rest - 1) same |= rest & -rest;
+    gone |= judge(at, line, first.record(same), record, address, granule);
   }
   if (gone != 0) list.drop_cells(gone);
+  if (dropped == 0) return;
+  bool some_empty = false;
+  n = 0;
+  for (Record& old : list) {
+    old.granules = left[n++];
+    some_empty = some_empty || old.granules == 0;
+  }
   if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
 }
 
-void Engine::judge(const Current& at, Record& old, const Record& record, std::uint64_t address, std::uint32_t granule) {
+// Returns the granules for which the record stands from now on.
+std::uint32_t Engine::judge(const Current& at, Line& line, const Record& old, const Record& record,
+                            std::uint64_t address, std::uint32_t granule) {
   const std::uint32_t common = old.granules & record.granules;
   if (record.scope() >= Scope::gpu && old.scope() >= Scope::gpu && old.size() == record.size())
-    return; // morally strong
+    return 0; // morally strong
   // Most often a barrier of the block has ordered them.
   const bool ordered = old.time <= at.known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
-  const std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
-  if (racing != 0 && !morally_strong(at.block, old, record)) report(at, old, record, racing, address, granule);
-  if (dominates(record, old)) old.granules &= ~(common & ~racing);
+  std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
+  if (racing != 0 && !morally_strong(old, record)) racing = report_all(at, line, old, record, racing, address, granule);
+  return dominates(record, old) ? common & ~racing : 0;
 }
 
 // The newer of two accesses by the same lanes stands for both. Where there are too many, some are forgotten: a race may
@@ -318,6 +340,7 @@ void Engine::remember(const Current& at, Line& line, const Record& record, std::
     const bool whole = (old.granules & ~record.granules) == 0;
     if (!whole && (old.time != record.time || old.what != record.what)) return false;
     const std::uint32_t granules = old.granules | record.granules;
+    if (!writes) list.lose(old);
     old = record;
     old.granules = granules;
     list.cover(record);
@@ -339,7 +362,10 @@ void Engine::remember(const Current& at, Line& line, const Record& record, std::
         return;
       }
   if (size >= most && !list.skips_purge()) purge(at, list, record);
-  if (list.size() >= most) return list.replace(slot, record);
+  if (list.size() >= most) {
+    if (!writes) list.lose(records[slot]);
+    return list.replace(slot, record);
+  }
   list.add(record, most, at.memory.shadow.pool());
   next = static_cast<std::uint8_t>(list.size());
 }
@@ -353,15 +379,20 @@ void Engine::remember_cell(const Current& at, Records& list, const Record& recor
   std::uint32_t full = 0;
   for (const int i : EachLane(record.granules)) {
     const std::uint32_t bit = 1u << i;
-    if ((list.celled() & bit) != 0 && !(list.cell(i).alike(cell) && list.cell(i).time > begin_)) {
+    const bool there = (list.celled() & bit) != 0, alike = there && list.cell(i).alike(cell);
+    if (alike && list.cell(i).time > begin_) {
+      if (record.strong() && !record.writes()) list.lose(list.cell(i).record(bit));
+    } else if (there) {
       const Record old = list.cell(i).record(bit);
-      if (!dominates(record, old) || !settled(at, old)) {
+      if (!supersedes(record, old) && (!dominates(record, old) || !settled(at, old))) {
         if (list.size() >= most && !std::exchange(purged, true)) purge(at, list, record);
         if (list.size() < most) {
           list.add(old, most, pool);
         } else {
           full |= bit;
-          if (!list.full(bit)) continue; // else it is the turn of this one: Records::drops()
+          const bool turn = list.full(bit); // of this one: Records::drops()
+          if (!record.writes()) list.lose(turn ? old : record);
+          if (!turn && record.access() != AccessKind::atomic) continue;
         }
       }
     }
@@ -382,56 +413,6 @@ void Engine::purge(const Current& at, Records& list, const Record& record) const
   list.remove_if([&](const Record& old) {
     return (old.granules & ~record.granules) == 0 && dominates(record, old) && settled(at, old);
   });
-}
-
-Distance Engine::distance(const Block& block, std::uint64_t cta) const {
-  if (cta == block.cta()) return Distance::cta;
-  return grid_.cluster_of(cta) == grid_.cluster_of(block.cta()) ? Distance::cluster : Distance::grid;
-}
-
-// 8.7.1: each scope includes the other's thread, and both overlap completely. Elements are aligned to their size, so
-// that those of the same size do.
-bool Engine::morally_strong(const Block& block, const Record& old, const Record& record) const {
-  if (!old.strong() || !record.strong() || old.size() != record.size()) return false;
-  const Distance apart = old.time <= begin_ ? Distance::grid : distance(block, old.warp / warps_);
-  return covers(old.scope(), apart) && covers(record.scope(), apart);
-}
-
-bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask second) const {
-  const std::uint64_t cta = old.warp / warps_;
-  const bool same_warp = old.warp == at.block.first_warp() + at.warp;
-  for (const int b : EachLane(second))
-    for (const int a : EachLane(first)) {
-      if (same_warp && a == b) { // program order, but copies go on
-        if (!old.asynchronous()) continue;
-        const bool completes = meanings_[old.instruction()].step == Step::completing_copy;
-        if (!completes && old.time <= at.block.copies_done(at.warp, b, now_)) continue;
-      }
-      if (!at.block.knows(at.warp, b, {cta, old.warp, a}, old.time, old.asynchronous())) return false;
-    }
-  return true;
-}
-
-// The granules that both accessed in no order.
-std::uint32_t Engine::unordered(const Current& at, const Record& old, const Record& record, std::uint32_t common,
-                                std::uint32_t granule) const {
-  if (old.time <= begin_) return timeline_.precedes(old.time) ? 0 : common;
-  const WarpState& w = at.block.warp(at.warp);
-  const auto until = [&](const Moment& m) { return old.asynchronous() ? m.copies : m.time; };
-  if (at.block.holds(old.warp)) {
-    if (old.time <= until(w.block)) return 0;
-    if (old.warp == record.warp) {
-      if (old.time <= until(w.warp)) return 0;
-      if (!old.asynchronous() && (old.same_lanes(record) || (grid_.lockstep && old.time < record.time))) return 0;
-    }
-  }
-  if (old.warp != record.warp && !w.lanes && w.known.empty()) return common;
-  std::uint32_t found = 0;
-  for (const int i : EachLane(common)) {
-    const int place = i * static_cast<int>(granule);
-    if (!in_order(at, old, old.lanes_at(place), record.lanes_at(place))) found |= 1u << i;
-  }
-  return found;
 }
 
 } // namespace warplens::exec::race

@@ -125,8 +125,10 @@ private:
   void words(const Current& at, const Record& record, std::uint64_t line);
   void bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& bytes);
   void visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule);
-  void compare(const Current& at, Records& list, const Record& record, std::uint64_t address, std::uint32_t granule);
-  void judge(const Current& at, Record& old, const Record& record, std::uint64_t address, std::uint32_t granule);
+  void compare(const Current& at, Line& line, Records& list, const Record& record, std::uint64_t address,
+               std::uint32_t granule);
+  std::uint32_t judge(const Current& at, Line& line, const Record& old, const Record& record, std::uint64_t address,
+                      std::uint32_t granule);
   void remember(const Current& at, Line& line, const Record& record, std::uint32_t granule);
   void remember_cell(const Current& at, Records& list, const Record& record, const Cell& cell);
   void purge(const Current& at, Records& list, const Record& record) const;
@@ -134,8 +136,12 @@ private:
   [[nodiscard]] std::uint32_t unordered(const Current& at, const Record& old, const Record& record,
                                         std::uint32_t common, std::uint32_t granule) const;
   [[nodiscard]] bool in_order(const Current& at, const Record& old, Mask first, Mask second) const;
-  [[nodiscard]] bool morally_strong(const Block& block, const Record& old, const Record& record) const;
-  [[nodiscard]] Distance distance(const Block& block, std::uint64_t cta) const;
+  [[nodiscard]] Mask observed(const Current& at, Line& line, const Record& old, const Record& record, int granule,
+                              std::uint32_t granule_bytes) const;
+  [[nodiscard]] bool morally_strong(const Record& old, const Record& record) const;
+  [[nodiscard]] Distance distance(std::uint64_t cta, std::uint64_t other) const;
+  std::uint32_t report_all(const Current& at, Line& line, const Record& old, const Record& record,
+                           std::uint32_t granules, std::uint64_t address, std::uint32_t granule);
   void report(const Current& at, const Record& old, const Record& record, std::uint32_t granules, std::uint64_t address,
               std::uint32_t granule);
   void tell(const Current& at, const Record& old, const Record& record, std::pair<int, int> lanes,

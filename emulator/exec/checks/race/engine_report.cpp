@@ -16,6 +16,28 @@ template <class Wrong> std::pair<int, int> first_pair(Mask first, Mask second, W
 
 } // namespace
 
+// Of granules that no synchronisation orders, those that race: all but strong writes that the thread has observed.
+std::uint32_t Engine::report_all(const Current& at, Line& line, const Record& old, const Record& record,
+                                 std::uint32_t granules, std::uint64_t address, std::uint32_t granule) {
+  std::uint32_t racing = granules;
+  if (old.strong() && old.writes())
+    for (const int i : EachLane(granules)) {
+      const Mask seen = observed(at, line, old, record, i, granule);
+      if (seen == 0) continue;
+      const int place = i * static_cast<int>(granule);
+      Record rest = old; // by the other lanes
+      rest.what &= ~(Record::kSequence | Record::kMirrored);
+      rest.lanes = old.lanes_at(place) & ~seen;
+      granules &= ~(1u << i);
+      if (rest.lanes == 0 || in_order(at, rest, rest.lanes, record.lanes_at(place)))
+        racing &= ~(1u << i);
+      else
+        report(at, rest, record, 1u << i, address, granule);
+    }
+  report(at, old, record, granules, address, granule);
+  return racing;
+}
+
 // Granules in a row with the same two lanes are reported together.
 void Engine::report(const Current& at, const Record& old, const Record& record, std::uint32_t granules,
                     std::uint64_t address, std::uint32_t granule) {
@@ -105,7 +127,7 @@ Missing Engine::missing_message(const Current& at, const Record& old, std::pair<
     for (const Clock& observed : state.observed)
       if (observed.of_thread(other).time >= old.time) return Missing::acquire;
   }
-  const Distance apart = distance(at.block, cta);
+  const Distance apart = distance(cta, at.block.cta());
   if (apart == Distance::cta) return at.memory.mbarriers.empty() ? Missing::barrier : Missing::mbarrier;
   if (at.memory.space == isa::Space::shared) return Missing::cluster_barrier;
   if (old.strong()) return Missing::atomic;

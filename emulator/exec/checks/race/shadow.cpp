@@ -81,8 +81,11 @@ void Line::refine(Pool& pool) {
     Line& part = (*fine)[static_cast<std::size_t>(quarter)];
     const auto take = [&](Records& from, Records& to, std::size_t most) {
       from.visit([&](const Record& r) {
-        if (const Record q = quartered(r, quarter); q.granules != 0 && to.size() < most) to.add(q, most, pool);
+        const Record q = quartered(r, quarter);
+        if (q.granules == 0) return;
+        to.size() < most ? to.add(q, most, pool) : to.lose(q);
       });
+      to.lose(from);
     };
     take(writes, part.writes, Records::kOfBytes.writes);
     take(reads, part.reads, Records::kOfBytes.reads);

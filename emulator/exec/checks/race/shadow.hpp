@@ -61,6 +61,10 @@ struct Record {
   [[nodiscard]] bool several_lanes() const { return mirrored() || (!sequence() && (lanes & (lanes - 1)) != 0); }
   /// The lanes that accessed a byte of the line.
   [[nodiscard]] Mask lanes_at(int place) const;
+  /// Whether it reads what other strong operations wrote: observation order (Engine::observed) leads through it.
+  [[nodiscard]] bool observes() const {
+    return access() == AccessKind::atomic || (strong() && access() == AccessKind::load);
+  }
   /// Whether the same lane accessed each granule that both did.
   [[nodiscard]] bool same_lanes(const Record& other) const {
     return lanes == other.lanes && sequence() == other.sequence() && !several_lanes();
@@ -189,7 +193,7 @@ public:
     if (size_ == 0 && celled_ == 0) clear();
   }
   void clear() {
-    listed_ = celled_ = full_ = newest_ = full_since_ = 0;
+    listed_ = celled_ = full_ = newest_ = full_since_ = lost_ = 0;
     size_ = strength_ = next_ = dropped_ = 0;
     seen_ = 0;
   }
@@ -208,6 +212,14 @@ public:
     full_ &= ~granules;
     if (size_ == 0 && celled_ == 0) clear();
   }
+
+  /// A read is forgotten for want of room, or a later one stands for it that not all know who know it.
+  void lose(const Record& read) {
+    if (read.observes()) lost_ = std::max(lost_, read.time);
+  }
+  void lose(const Records& others) { lost_ = std::max(lost_, others.lost_); }
+  /// Until then, there may have been more reads that observed others. Of atomic operations, the last one remains.
+  [[nodiscard]] Time lost() const { return lost_; }
 
   /// Nothing is known of these granules any more.
   void forget_granules(std::uint32_t granules);
@@ -243,6 +255,7 @@ private:
   std::uint16_t size_ = 0, room_ = 0;
   std::uint16_t strength_ = 0; ///< of all accesses, plus one; or kMixed
   std::uint8_t next_ = 0, dropped_ = 0;
+  Time lost_ = 0;
   std::uint64_t seen_ = 0; ///< a bit for each hash of warp, lanes and granules
   Record* more_ = nullptr;
   Cell* cells_ = nullptr;
