@@ -13,6 +13,7 @@ std::span<const Trust> trust_table() {
   static constexpr Trust kTable[] = {
 #define TRUST(model, median, mean, evaluation, page) {model, median, mean, evaluation, page},
 #define ALIKE(model, bound, launches, median, mean)
+#define JUDGED(model, device, launches, median, mean)
 #include "model/trust.def"
   };
   return kTable;
@@ -22,6 +23,17 @@ std::span<const AlikeLaunches> alike_launches() {
   static constexpr AlikeLaunches kTable[] = {
 #define TRUST(model, median, mean, evaluation, page)
 #define ALIKE(model, bound, launches, median, mean) {model, bound, launches, median, mean},
+#define JUDGED(model, device, launches, median, mean)
+#include "model/trust.def"
+  };
+  return kTable;
+}
+
+std::span<const JudgedOnDevice> judged_on_devices() {
+  static constexpr JudgedOnDevice kTable[] = {
+#define TRUST(model, median, mean, evaluation, page)
+#define ALIKE(model, bound, launches, median, mean)
+#define JUDGED(model, device, launches, median, mean) {model, device, launches, median, mean},
 #include "model/trust.def"
   };
   return kTable;
@@ -35,6 +47,10 @@ std::optional<ExpectedError> expected_error(const Prediction& prediction) {
       return ExpectedError{
           alike.median_percent, alike.mean_percent,
           fmt::format("{}: the {} that are limited by the same, {}", trust->evaluation, alike.launches, alike.bound)};
+  for (const JudgedOnDevice& judged : judged_on_devices())
+    if (judged.model == prediction.model && judged.device == prediction.device)
+      return ExpectedError{judged.median_percent, judged.mean_percent,
+                           fmt::format("{} launches on a {} whose times papers print", judged.launches, judged.device)};
   return ExpectedError{trust->median_percent, trust->mean_percent, std::string(trust->evaluation)};
 }
 

@@ -33,8 +33,17 @@ struct AlikeLaunches {
 };
 std::span<const AlikeLaunches> alike_launches();
 
+/// The errors of a model on one GPU, for all launches of which a paper prints a measured time.
+struct JudgedOnDevice {
+  std::string_view model, device; ///< device: its name
+  int launches = 0;
+  double median_percent = 0, mean_percent = 0;
+};
+std::span<const JudgedOnDevice> judged_on_devices();
+
 /// The error to expect of a marked prediction: that of the launches that are alike, if at least 5 were measured, else
-/// that of all launches of the evaluation. Nothing is known of a prediction that is not marked.
+/// that of the launches on the same GPU, else that of all launches of the evaluation. Nothing is known of a prediction
+/// that is not marked.
 struct ExpectedError {
   std::optional<double> median_percent, mean_percent;
   std::string evaluation;

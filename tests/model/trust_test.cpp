@@ -112,16 +112,25 @@ TEST(Trust, EveryRowIsAModelWithItsEvaluation) {
   }
 }
 
-// The errors that the thesis prints, in percent: docs/reproduction.md.
-TEST(Trust, TheErrorsOfDasgupta) {
-  double errors[] = {0.18, 0.13, 1.23, 2.91, 2.08, 2.82};
-  std::sort(std::begin(errors), std::end(errors));
-  double sum = 0;
-  for (const double e : errors) sum += e;
-  const Trust& row = trust_table().front();
-  ASSERT_EQ(row.model, kDasgupta);
-  EXPECT_NEAR(*row.mean_percent, sum / 6, 0.05);
-  EXPECT_NEAR(*row.median_percent, (errors[2] + errors[3]) / 2, 0.05);
+TEST(Trust, TheGpuGivesTheExpectedErrorWherePapersPrintTimes) {
+  Prediction p;
+  p.model = kHongKim;
+  p.device = "GeForce GTX 280";
+  mark_trusted({&p, 1});
+  const auto row = std::find_if(judged_on_devices().begin(), judged_on_devices().end(),
+                                [&](const JudgedOnDevice& j) { return j.model == p.model && j.device == p.device; });
+  ASSERT_NE(row, judged_on_devices().end());
+  EXPECT_EQ(expected_error(p)->median_percent, row->median_percent);
+  EXPECT_EQ(expected_error(p)->mean_percent, row->mean_percent);
+  EXPECT_NE(expected_error(p)->evaluation.find("GeForce GTX 280"), std::string::npos);
+  p.device = "GeForce 8800 GT"; // no measured time: all launches of the evaluation
+  EXPECT_EQ(expected_error(p)->mean_percent, p.trust->mean_percent);
+  for (const JudgedOnDevice& judged : judged_on_devices()) {
+    EXPECT_NE(find_model(judged.model), nullptr) << judged.model;
+    EXPECT_TRUE(std::any_of(built_in_devices().begin(), built_in_devices().end(), [&](const Device& d) {
+      return d.name == judged.device;
+    })) << judged.device;
+  }
 }
 
 } // namespace
