@@ -63,9 +63,9 @@ struct AccessName {
   [[nodiscard]] std::string_view name() const { return kOperationNames[static_cast<std::size_t>(kind)]; }
 };
 constexpr AccessName kAccessNames[] = {{exec::AccessKind::load, "loads"},
-                                     {exec::AccessKind::store, "stores"},
-                                     {exec::AccessKind::atomic, "atomics"},
-                                     {exec::AccessKind::reduction, "reductions"}};
+                                       {exec::AccessKind::store, "stores"},
+                                       {exec::AccessKind::atomic, "atomics"},
+                                       {exec::AccessKind::reduction, "reductions"}};
 
 using rules::Coalescing;
 using Unit = Coalescing::Unit;
@@ -93,6 +93,12 @@ std::string word_sizes(const Coalescing& rule) {
 /// "unit stride", "mostly unit stride in groups of 16 lanes"
 bool has_unit_stride(const InstructionRow& row) { return row.pattern.find("unit stride") != std::string::npos; }
 
+/// Neighbouring threads already access neighbouring words, but the rows end within a warp.
+std::optional<PartsOfRows> rows_within_warp(const InstructionRow& row, const Coalescing& rule) {
+  if (row.stride || has_unit_stride(row) || rule.order == Coalescing::Order::kth_word) return std::nullopt;
+  return parts_of_rows(row);
+}
+
 std::string explain(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("words narrower than {} bytes never coalesce", rule.words[0].front().bytes);
@@ -101,12 +107,16 @@ std::string explain(const InstructionRow& row, const Coalescing& rule) {
   if (row.pattern.ends_with("unit stride"))
     return fmt::format("accesses are not aligned to {} bytes, or few lanes are active", alignment(row, rule));
   if (row.pattern.ends_with("single lane")) return "only one thread of the warp is active";
+  if (const auto parts = rows_within_warp(row, rule))
+    return fmt::format("a request accesses parts of {:.2g} rows on average", parts->number);
   return "access pattern: " + row.pattern;
 }
 
 std::string advise(const InstructionRow& row, const Coalescing& rule) {
   if (too_narrow(row, rule))
     return fmt::format("make each thread access a word of {} bytes, such as char4 or short2", word_sizes(rule));
+  if (rows_within_warp(row, rule))
+    return "let a warp access one row at a time, and make each thread access a larger word if the rows are short";
   if (row.stride || (row.pattern.find("stride") != std::string::npos && !has_unit_stride(row)))
     return "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
            "separate arrays, or stage the data in shared memory";
@@ -227,7 +237,8 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
         finding.message += "; other instructions access the rest of these sectors";
       }
     } else {
-      finding.changes.accesses.push_back({row.instruction, cost.least / cost.taken});
+      const auto parts = rows_within_warp(row, rule);
+      finding.changes.accesses.push_back({row.instruction, parts ? parts->remaining : cost.least / cost.taken});
     }
     keep(finding, row.metrics, {counted});
     keep(finding, row.metrics, cost.values);

@@ -26,6 +26,8 @@ constexpr std::int64_t kUnrolled = 8;
 constexpr double kDense = 0.6;
 // Instructions belong together, like the load and the store of a copy, if their numbers of requests differ by less.
 constexpr double kSimilar = 2;
+// Rows end within a warp if requests have this many runs of consecutive words, of this share of neighbouring lanes.
+constexpr double kSeveralRuns = 1.5, kMostPairs = 0.75;
 // Padding must remove this share of an instruction's conflicts: more than a detour through another pattern would.
 constexpr double kWorthPadding = 0.5;
 // Of a stage in shared memory, per request: the store and the load, and the computation of two addresses.
@@ -274,6 +276,34 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
 }
 
 } // namespace
+
+std::optional<PartsOfRows> parts_of_rows(const InstructionRow& row) {
+  constexpr std::uint64_t kSector = 32;
+  double requests = 0, runs = 0, pairs = 0, taken = 0, least = 0;
+  for (const RecordedAccess& a : row.recorded) {
+    if (a.space != Space::global || a.mask == 0) continue;
+    std::uint64_t begin = 0, end = 0;
+    const auto close_run = [&] {
+      if (begin == end) return;
+      runs += 1;
+      taken += static_cast<double>((end - 1) / kSector - begin / kSector + 1);
+      least += static_cast<double>((end - begin + kSector - 1) / kSector);
+    };
+    for (const int lane : exec::EachLane(a.mask)) {
+      if (begin == end || a.addresses[lane] != end) {
+        close_run();
+        begin = a.addresses[lane];
+      }
+      end = a.addresses[lane] + a.lane_bytes;
+    }
+    close_run();
+    requests += 1;
+    pairs += std::popcount(a.mask) - 1;
+  }
+  const double together = pairs + requests - runs; // pairs of lanes in one run
+  if (requests == 0 || runs < kSeveralRuns * requests || together < kMostPairs * pairs) return std::nullopt;
+  return PartsOfRows{runs / requests, least / taken};
+}
 
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
                                               const DeviceRules& rules, const Code& code) {

@@ -22,6 +22,15 @@ struct Remedy {
 /// `remaining`: the share of the transactions of `row` that a perfect access needs.
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
                                               const DeviceRules& rules, const Code& code);
+/// Parts of rows that a request accesses: runs of consecutive words.
+struct PartsOfRows {
+  double number = 0;    ///< of a request, on average
+  double remaining = 1; ///< the share of the sectors that the same runs need if each begins a sector
+};
+/// Empty unless most neighbouring lanes of the recorded accesses are in the same run and requests have several runs:
+/// rows end within a warp.
+std::optional<PartsOfRows> parts_of_rows(const InstructionRow& row);
+
 /// Padding of the rows of shared arrays, if it removes most conflicts of `row`. The changes include those of all other
 /// accesses to shared memory, which the padding moves, too.
 std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile, const DeviceRules& rules);

@@ -40,6 +40,41 @@ constexpr std::string_view kGather = R"(.version 7.0
 }
 )";
 
+/// y[i] = x[f(i)] for bytes: rows of 36 bytes of a pitch of 512, from the second byte on; or several strides
+constexpr std::string_view kRows = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry rows(.param .u64 x, .param .u64 y, .param .u32 strides) {
+  .reg .u32 %r<12>;
+  .reg .u16 %h;
+  .reg .pred %p;
+  .reg .u64 %rd<7>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u32 %r5, [strides];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1;
+  div.u32 %r6, %r4, 36;
+  rem.u32 %r7, %r4, 36;
+  mad.lo.u32 %r8, %r6, 512, %r7;
+  add.u32 %r8, %r8, 2;
+  and.b32 %r9, %r4, 1;
+  shl.b32 %r9, %r9, 2;
+  mad.lo.u32 %r9, %r4, 12, %r9;
+  setp.ne.u32 %p, %r5, 0;
+  selp.u32 %r10, %r9, %r8, %p;
+  cvt.u64.u32 %rd3, %r10;
+  add.u64 %rd4, %rd1, %rd3;
+  ld.global.u8 %h, [%rd4];
+  cvt.u64.u32 %rd5, %r4;
+  add.u64 %rd6, %rd2, %rd5;
+  st.global.u8 [%rd6], %h;
+  ret;
+}
+)";
+
 class AdviceTest : public ::testing::Test {
 protected:
   void SetUp() override {
@@ -47,6 +82,21 @@ protected:
     module_ = *Module::load(context_, kGather, "gather.ptx");
     x_ = *Buffer::allocate(context_, std::uint64_t{4} * 65536 * 32, "x");
     y_ = *Buffer::allocate(context_, std::uint64_t{4} * 65536, "y");
+  }
+
+  /// The finding about the load of kRows.
+  std::optional<analyzers::Finding> rows(int strides) {
+    const auto module = *Module::load(context_, kRows, "rows.ptx");
+    LaunchRequest r;
+    r.kernel = *module->kernel("rows");
+    r.grid = {256, 1, 1};
+    r.block = {256, 1, 1};
+    r.arguments = {Argument::buffer(*x_), Argument::buffer(*y_), *Argument::scalar(Type::u32, std::int64_t{strides})};
+    r.device = *load_device("h200");
+    const LaunchReport report = *launch(r);
+    for (const analyzers::Finding& f : report.findings)
+      if (f.rule == "UncoalescedGlobalAccess") return f;
+    return std::nullopt;
   }
 
   LaunchReport run(int stride, const char* device = "h200", bool keep_accesses = false, unsigned workers = 0) {
@@ -88,6 +138,22 @@ TEST_F(AdviceTest, TheSpeedupIsThatOfTheLaunchWithoutTheProblem) {
       if (f.rule == finding.rule)
         ADD_FAILURE() << f.rule << ": " << f.message << "; " << f.remedy << " " << f.speedup.value_or(0);
   }
+}
+
+// Neighbouring threads access neighbouring bytes already: exchanging indices would not help.
+TEST_F(AdviceTest, RowsThatEndWithinAWarp) {
+  const auto border = rows(0), strides = rows(1);
+  ASSERT_TRUE(border && strides);
+  EXPECT_NE(border->message.find("parts of 1.8 rows"), std::string::npos) << border->message;
+  EXPECT_TRUE(border->remedy.starts_with("let a warp access one row at a time")) << border->remedy;
+  EXPECT_EQ(strides->message.find("parts of"), std::string::npos) << strides->message;
+  EXPECT_TRUE(strides->remedy.starts_with("store the words that the kernel uses next to each other"))
+      << strides->remedy;
+  // Of a row of 36 bytes from its second byte on, two sectors remain; a request of a perfect access needs one.
+  ASSERT_EQ(border->changes.accesses.size(), 1u);
+  EXPECT_GT(border->changes.accesses[0].remaining, 0.5);
+  ASSERT_EQ(strides->changes.accesses.size(), 1u);
+  EXPECT_LT(strides->changes.accesses[0].remaining, 0.15);
 }
 
 TEST_F(AdviceTest, OnePredictionIsMarked) {

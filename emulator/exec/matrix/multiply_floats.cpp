@@ -56,7 +56,6 @@ struct Product {
 
 // ---- exponents, as pairs of 16 bits in a word
 
-using Singles = float __attribute__((vector_size(32)));
 using Shorts = std::int16_t __attribute__((vector_size(32)));
 using Naturals = std::uint16_t __attribute__((vector_size(32)));
 

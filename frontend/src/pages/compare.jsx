@@ -65,7 +65,7 @@ function Pair({ pair, names }) {
     {!both && <p class="note">No model predicts the time on {before.milliseconds === null ? 'the device of the first report' : 'the device of the second report'}.</p>}
     <Factors pair={pair} />
     <MainCounts metrics={pair.metrics} />
-    <FindingList title="Findings that are resolved" list={pair.vanished} /><FindingList title="New findings" list={pair.appeared} />
+    <FindingList title="Resolved findings" list={pair.vanished} /><FindingList title="New findings" list={pair.appeared} />
     <Changes label="Metrics that changed" rows={pair.metrics} first={[{ title: 'Metric', value: (c) => c.name, cell: (c) => <code>{c.name}</code>, className: 'grow' }]} />
     <Changes label="Lines that changed" rows={pair.lines.flatMap((one) => one.metrics.map((change) => ({ ...change, where: one.where, whereAfter: one.where_after ?? one.where, ptx: one.ptx })))}
       first={[{ title: 'Line', value: (c) => c.where, cell: (c) => (c.where === c.whereAfter ? c.where : `${c.where} → ${c.whereAfter}`) }, { title: 'Instruction', cell: (c) => <code>{c.ptx}</code>, className: 'grow' }, { title: 'Metric', value: (c) => c.name, cell: (c) => c.name }]} />

@@ -9,6 +9,7 @@ import { scaleLog } from 'd3-scale';
 
 const kWidth = 760;
 const kHeight = 460;
+const kLeft = 78; // "1,000,000" fits
 const kColours = ['var(--s1)', 'var(--s2)', 'var(--s3)'];
 
 /** Bandwidths in GB/s by level, and rates in 10⁹ operations a second by type; those that the device file knows. */
@@ -109,7 +110,7 @@ function Chart({ report, launch }) {
   const xs = points.map((point) => point.intensity);
   const domain = [Math.min(0.01, ...xs.map((x) => x / 3)), Math.max(1000, ...xs.map((x) => x * 3))];
   const range = [Math.min(achieved / 8, peak / 1e4), peak * 3];
-  const x = scaleLog().domain(domain).range([64, kWidth - 16]);
+  const x = scaleLog().domain(domain).range([kLeft, kWidth - 16]);
   const y = scaleLog().domain(range).range([kHeight - 46, 34]);
   const roof = (level) => {
     const left = Math.max(domain[0], range[0] / level.rate);
@@ -127,7 +128,7 @@ function Chart({ report, launch }) {
     }}>
     <Svg width={kWidth} height={kHeight} label={`Roofline: the launch reaches ${digits(achieved)} GFLOP/s of ${digits(permitted)}`}>
       <BottomAxis scale={x} y={kHeight - 46} ticks={decades(domain)} format={digits} title="Floating-point operations per byte" grid={kHeight - 80} />
-      <LeftAxis scale={y} x={64} ticks={decades(range)} format={digits} title="GFLOP/s" grid={kWidth - 80} />
+      <LeftAxis scale={y} x={kLeft} ticks={decades(range)} format={digits} title="GFLOP/s" grid={kWidth - 16 - kLeft} />
       {types.map((type) => {
         const left = Math.max(domain[0], type.rate / Math.max(...levels.map((level) => level.rate)));
         return <line class={type.used ? 'ceiling used' : 'ceiling'} x1={x(Math.min(left, domain[1]))} x2={x(domain[1])} y1={y(type.rate)} y2={y(type.rate)} />;

@@ -85,7 +85,7 @@ export const sweep = {
         columns: [
           ...(keys.length > 0 ? keys : ['kernel']).map((key) => ({ title: key, value: (row) => (Number.isNaN(parseFloat(setting(row, key))) ? setting(row, key) : parseFloat(setting(row, key))), cell: (row) => setting(row, key) })),
           { title: titleOf(metric), value: (row) => valueOf(row, metric), cell: (row) => (row.failure === null ? format(metric)(valueOf(row, metric)) : ''), numeric: true },
-          { title: 'Occupancy', value: (row) => row.metrics.resident_warps ?? NaN, cell: (row) => (row.metrics.resident_warps === undefined ? '' : `${count(row.metrics.resident_warps)} warps`), numeric: true, descending: true },
+          { title: 'Resident warps', value: (row) => row.metrics.resident_warps ?? NaN, cell: (row) => (row.metrics.resident_warps === undefined ? '' : count(row.metrics.resident_warps)), numeric: true, descending: true },
           { title: 'Limited by', value: (row) => row.bound, cell: (row) => row.bound },
           failed ? { title: 'Failure', value: (row) => row.failure ?? '', cell: (row) => row.failure ?? '', className: 'grow' } : { title: '', cell: () => '', className: 'grow' },
         ],
