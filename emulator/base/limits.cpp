@@ -18,11 +18,11 @@ std::string Limit::hint() const {
 }
 
 std::span<Limit* const> limits::all() {
-  static Limit* const list[] = {&kRegisters,         &kRegisterBytes, &kVariableBytes,   &kInitialBytes,
-                                &kParameterBytes,    &kSharedBytes,   &kLocalBytes,      &kBlockDepth,
-                                &kRegisterNameBytes, &kTableTargets,  &kCallTargets,     &kSavedRegisters,
-                                &kDeviceOperations,  &kBufferBytes,   &kInputBytes,      &kSettingsBytes,
-                                &kExpandedBytes,     &kExpansion,     &kDescriptionBytes};
+  static Limit* const list[] = {&kRegisters,         &kRegisterBytes, &kVariableBytes,      &kInitialBytes,
+                                &kParameterBytes,    &kSharedBytes,   &kLocalBytes,         &kBlockDepth,
+                                &kRegisterNameBytes, &kTableTargets,  &kCallTargets,        &kSavedRegisters,
+                                &kDeviceOperations,  &kBufferBytes,   &kInputBytes,         &kSettingsBytes,
+                                &kExpandedBytes,     &kExpansion,     &kTimelineOperations, &kDescriptionBytes};
   return list;
 }
 

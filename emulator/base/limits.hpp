@@ -62,6 +62,8 @@ inline Limit kSettingsBytes{"settings-bytes", "bytes in a launch, device or rule
 inline Limit kExpandedBytes{"expanded-bytes", "bytes for the contents of a compressed piece", 16u << 20};
 /// … and beyond it to this multiple of its compressed size. Real PTX compresses by a factor of 10 to 30.
 inline Limit kExpansion{"expansion", "times its compressed size", 256};
+/// Later operations of a program are not in its timeline.
+inline Limit kTimelineOperations{"timeline-operations", "operations in the timeline of a program", 1u << 20};
 inline Limit kDescriptionBytes{"description-bytes", "bytes in the description of a traced launch", 64u << 20};
 
 /// All limits, for help and documentation.

@@ -50,4 +50,20 @@ constexpr std::string_view kCounter = R"(.version 7.0
 }
 )";
 
+/// Does not end. All threads add to the first word of x.
+constexpr std::string_view kForever = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry forever(.param .u64 x) {
+  .reg .u32 %r<2>;
+  .reg .u64 %rd<2>;
+  ld.param.u64 %rd1, [x];
+again:
+  ld.global.u32 %r1, [%rd1];
+  add.u32 %r1, %r1, 1;
+  st.global.u32 [%rd1], %r1;
+  bra again;
+}
+)";
+
 } // namespace warplens::api::testing

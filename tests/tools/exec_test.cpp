@@ -224,6 +224,20 @@ TEST(Exec, ReportsSurviveExitAndAKernelThatFails) {
   EXPECT_EQ(kernels_in(file).size(), 3u);
 }
 
+// A failed assertion, or a limit: the tools have found something all the same.
+TEST(Exec, MessagesOfToolsSurviveAbortAndLimits) {
+  const Folder folder;
+  const std::string file = (folder.path() / "m.json").string();
+  const Output o = run_program({"exec", "--tool", "memcheck", "--save", file, "--", WARPLENS_LAUNCHES, "2", "abort"});
+  EXPECT_EQ(o.status, 128 + 6) << o.err;
+  EXPECT_NE(o.err.find("Invalid __global__ read"), o.err.npos) << o.err;
+  EXPECT_NE(read_text(file).find("out_of_bounds"), std::string::npos);
+  const Output limited =
+      run_program({"exec", "--tool", "all", "--time-limit", "0.5", "--", WARPLENS_LAUNCHES, "1000000000"});
+  EXPECT_EQ(limited.status, 1) << limited.err;
+  EXPECT_NE(limited.err.find("ERROR SUMMARY"), limited.err.npos) << limited.err;
+}
+
 TEST(Exec, EachProcessHasAFileOfItsOwn) {
   const Folder folder;
   const std::string file = (folder.path() / "r.json").string();

@@ -9,23 +9,9 @@
 namespace warplens::testing {
 namespace {
 
+using api::testing::kForever;
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
-
-constexpr std::string_view kForever = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry forever(.param .u64 x) {
-  .reg .u32 %r<2>;
-  .reg .u64 %rd<2>;
-  ld.param.u64 %rd1, [x];
-again:
-  ld.global.u32 %r1, [%rd1];
-  add.u32 %r1, %r1, 1;
-  st.global.u32 [%rd1], %r1;
-  bra again;
-}
-)";
 
 Words forever(const std::string& file, const Words& more) {
   Words words{"run",     file, "--kernel", "forever",   "--grid",      "1",

@@ -108,6 +108,18 @@ TEST_F(ProgramTimeline, LaunchesThatAreNotAnalysedHaveNoTime) {
   EXPECT_EQ(timeline.at("operations").at(4).at("launches"), Json::array({0}));
 }
 
+TEST_F(ProgramTimeline, HasTheFirstOperationsThatALimitAdmits) {
+  setenv("WARPLENS_LIMITS", "timeline-operations=4", 1);
+  const Json some = report("serial");
+  unsetenv("WARPLENS_LIMITS");
+  const Json all = report("serial");
+  const Json &few = some.at("timeline").at("operations"), &list = all.at("timeline").at("operations");
+  ASSERT_EQ(few.size(), 4u);
+  ASSERT_EQ(list.size(), kTwice.size());
+  for (std::size_t i = 0; i < few.size(); ++i) EXPECT_EQ(few[i].at("kind"), list[i].at("kind"));
+  EXPECT_EQ(some.at("launches").size(), all.at("launches").size()) << "of later operations, the reports remain";
+}
+
 // The threads of the streams end their launches in any order; reports are in the order of the program.
 TEST_F(ProgramTimeline, ReportsAreTheSameInEachRun) {
   const Json first = report("overlap");

@@ -4,6 +4,7 @@
 #include "api/report/check_files.hpp"
 #include "api/report/style.hpp"
 #include "api/session/environment.hpp"
+#include "runtime/driver/machine/ending.hpp"
 #include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/machine.hpp"
 #include "runtime/driver/machine/serve.hpp"
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 
 namespace warplens::runtime {
 
@@ -95,6 +97,23 @@ void write_messages(std::span<const api::CheckMessage> messages, std::uint64_t& 
   std::fputs(api::printable(text, {}).c_str(), stderr);
 }
 
+void write_all(api::Sanitizer& tools) {
+  if (HostChecks* const checks = host_checks()) checks->open_pages();
+  tools.conclude(Machine::instance().api()->made_heap());
+  const std::vector<api::CheckMessage> messages = tools.take();
+  std::uint64_t printed = 0;
+  write_messages(messages, printed, tools.options().print_limit);
+  api::CheckSummary summary = tools.summary();
+  summary.printed = printed;
+  std::fputs(api::summary_text(summary, api::names_of(tools.tools())).c_str(), stderr);
+  if (const std::string verdict = text_of(environment::kToolVerdict); !verdict.empty() && summary.errors != 0)
+    std::ofstream(verdict, std::ios::binary | std::ios::app) << summary.errors << "\n";
+  const bool is_first = text_of(environment::kProcess) == std::to_string(getpid());
+  const Expected<void> written =
+      api::write_check_files(tools.options(), messages, is_first ? "" : fmt::format(".{}", getpid()));
+  if (!written) tell(written.error().list().front().message);
+}
+
 } // namespace
 
 api::Sanitizer* sanitizer() { return instance().get(); }
@@ -105,26 +124,14 @@ void start_tools() {
   const exec::Tools& tools = sanitizer()->tools();
   if (tools.memcheck || tools.initcheck) Machine::instance().api()->check_memory();
   std::fputs("========= WARPLENS SANITIZER\n", stderr);
+  write_at_abort();
 }
 
 void finish_tools() {
   static const pid_t process = getpid();
-  api::Sanitizer* const tools = sanitizer();
-  if (tools == nullptr || getpid() != process) return;
-  if (HostChecks* const checks = host_checks()) checks->open_pages();
-  tools->conclude(Machine::instance().api()->made_heap());
-  const std::vector<api::CheckMessage> messages = tools->take();
-  std::uint64_t printed = 0;
-  write_messages(messages, printed, tools->options().print_limit);
-  api::CheckSummary summary = tools->summary();
-  summary.printed = printed;
-  std::fputs(api::summary_text(summary, api::names_of(tools->tools())).c_str(), stderr);
-  if (const std::string verdict = text_of(environment::kToolVerdict); !verdict.empty() && summary.errors != 0)
-    std::ofstream(verdict, std::ios::binary | std::ios::app) << summary.errors << "\n";
-  const bool is_first = text_of(environment::kProcess) == std::to_string(getpid());
-  const Expected<void> written =
-      api::write_check_files(tools->options(), messages, is_first ? "" : fmt::format(".{}", getpid()));
-  if (!written) tell(written.error().list().front().message);
+  if (sanitizer() == nullptr || getpid() != process) return;
+  static std::once_flag finished; // exit(), abort() and limits may come together
+  std::call_once(finished, [] { write_all(*sanitizer()); });
 }
 
 void tell_allocated(const Allocation& a, const std::string& name) {

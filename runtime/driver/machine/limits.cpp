@@ -4,6 +4,7 @@
 #include "api/session/environment.hpp"
 #include "api/session/limits.hpp"
 #include "api/session/watchdog.hpp"
+#include "runtime/driver/machine/ending.hpp"
 #include "runtime/driver/machine/report.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
@@ -30,6 +31,7 @@ std::optional<std::uint64_t> number(const char* name) {
 [[noreturn]] void end_process(const std::string& why) {
   tell(why);
   write_reports();
+  write_before_the_end();
   _exit(1);
 }
 

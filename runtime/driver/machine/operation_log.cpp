@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/operation_log.hpp"
 
+#include "emulator/base/limits.hpp"
 #include "runtime/driver/machine/machine.hpp"
 
 #include <algorithm>
@@ -97,7 +98,8 @@ std::optional<std::size_t> OperationLog::submit(StreamId stream, const std::set<
       learn(streams_[stream], found->second);
     return std::nullopt;
   }
-  if (operations_.size() >= kMostOperations || !std::visit(Describe{}, operation)) return std::nullopt;
+  if (!limits::kTimelineOperations.admits(operations_.size() + 1) || !std::visit(Describe{}, operation))
+    return std::nullopt;
   if (graph == nullptr) {
     const std::size_t number = add(stream, operation, ends_of(frontier_of(stream, after)));
     step(stream, {number});

@@ -22,10 +22,9 @@ namespace warplens::runtime {
 class OperationLog {
 public:
   using StreamId = std::uint64_t;
-  static constexpr std::size_t kMostOperations = std::size_t{1} << 20; ///< later ones are not logged
 
   /// `after`: streams that the operation implicitly waits for. Returns the index of the operation; none for one that
-  /// takes no time, such as a record of an event.
+  /// takes no time, such as a record of an event, and beyond the limit timeline-operations.
   std::optional<std::size_t> submit(StreamId stream, const std::set<StreamId>& after, const Operation& operation);
   /// The host has waited for a stream and the streams that this waits for, or for the mark of an event.
   void synchronized(StreamId stream, const std::set<StreamId>& after);

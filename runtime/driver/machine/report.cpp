@@ -156,7 +156,7 @@ public:
 private:
   /// In the order in which the program submitted the launches; those that were not logged come last.
   static std::size_t place_of(const api::LaunchReport& report) {
-    return report.operation.value_or(OperationLog::kMostOperations);
+    return report.operation.value_or(std::numeric_limits<std::size_t>::max());
   }
 
   void write() {

@@ -385,7 +385,7 @@ void Engine::remember_cell(const Current& at, Records& list, const Record& recor
     } else if (there) {
       const Record old = list.cell(i).record(bit);
       if (!supersedes(record, old) && (!dominates(record, old) || !settled(at, old))) {
-        if (list.size() >= most && !std::exchange(purged, true)) purge(at, list, record);
+        if (list.size() >= most && !std::exchange(purged, true) && !list.skips_purge()) purge(at, list, record);
         if (list.size() < most) {
           list.add(old, most, pool);
         } else {

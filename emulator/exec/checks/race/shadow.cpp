@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/checks/race/shadow.hpp"
 
+#include <sys/mman.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace warplens::exec::race {
 
@@ -30,18 +34,49 @@ Record quartered(const Record& record, int quarter) {
   return part;
 }
 
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+} // namespace
+
+void Pool::Return::operator()(std::byte* block) const {
+  if (mapped != 0)
+    munmap(block, mapped);
+  else
+    std::free(block);
+}
+
+// Blocks of huge pages: where kernels touch much memory, the first accesses to small pages of the shadow would take
+// longer than all else.
+Pool::Block Pool::new_block(std::size_t bytes) {
+  if (bytes != kHugePage) {
+    Block block(static_cast<std::byte*>(std::calloc(bytes, 1)));
+    return block != nullptr ? std::move(block) : throw std::bad_alloc();
+  }
+  void* const map =
+      mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) throw std::bad_alloc();
+  auto* const first = static_cast<std::byte*>(map);
+  const std::size_t before = (bytes - reinterpret_cast<std::uintptr_t>(map) % bytes) % bytes;
+  if (before != 0) munmap(first, before);
+  munmap(first + before + bytes, bytes - before);
+  madvise(first + before, bytes, MADV_HUGEPAGE);
+  return Block(first + before, Return{bytes});
+}
+
 void* Pool::take_bytes(std::size_t bytes) {
   bytes = (bytes + 7) / 8 * 8;
   for (auto& [size, first] : free_)
     if (size == bytes && first != nullptr) {
       void* const piece = first;
       std::memcpy(static_cast<void*>(&first), piece, sizeof first);
-      return piece;
+      return std::memset(piece, 0, bytes);
     }
   if (static_cast<std::size_t>(end_ - next_) < bytes) {
-    constexpr std::size_t kFirst = 8192, kLargest = std::size_t{256} * 1024;
-    const std::size_t room = std::max(bytes, std::min(kLargest, kFirst << std::min<std::size_t>(blocks_.size(), 8)));
-    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(room));
+    constexpr std::size_t kFirst = 8192;
+    const std::size_t room = std::max(bytes, std::min(kHugePage, kFirst << std::min<std::size_t>(blocks_.size(), 8)));
+    blocks_.push_back(new_block(room));
     next_ = blocks_.back().get();
     end_ = next_ + room;
     size_ += room;

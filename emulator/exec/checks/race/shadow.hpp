@@ -108,14 +108,12 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 12);
 
-/// Memory of a shadow: taken piece by piece, and given back as a whole.
+/// Memory of a shadow: taken piece by piece, and given back as a whole. New pieces are all zero.
 class Pool {
 public:
   template <class T> T* take(std::size_t count) {
-    static_assert(std::is_trivially_destructible_v<T>);
-    T* const first = static_cast<T*>(take_bytes(count * sizeof(T)));
-    std::uninitialized_value_construct_n(first, count);
-    return first;
+    static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
+    return static_cast<T*>(take_bytes(count * sizeof(T)));
   }
   /// The piece is used again for others of its size.
   template <class T> void give(T* piece, std::size_t count) { give_bytes(piece, count * sizeof(T)); }
@@ -124,9 +122,16 @@ public:
   [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
+  /// Gives its bytes back to the system.
+  struct Return {
+    std::size_t mapped = 0; ///< 0: of the allocator
+    void operator()(std::byte* block) const;
+  };
+  using Block = std::unique_ptr<std::byte[], Return>;
+  static Block new_block(std::size_t bytes);
   void* take_bytes(std::size_t bytes);
   void give_bytes(void* piece, std::size_t bytes);
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::vector<Block> blocks_;
   std::byte *next_ = nullptr, *end_ = nullptr;
   std::vector<std::pair<std::size_t, void*>> free_; ///< a list for each size
   std::size_t size_ = 0;
