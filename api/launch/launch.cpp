@@ -379,7 +379,10 @@ std::optional<exec::Trap> async_hazard(const exec::LaunchResult& result, const e
     if (f.kind != Kind::missing_wait && f.kind != Kind::missing_fence && f.kind != Kind::group_wait &&
         f.kind != Kind::group_fence)
       continue;
-    exec::Trap trap{.kind = exec::Trap::Kind::async_hazard, .instruction = f.at.instruction, .cta = f.at.cta};
+    exec::Trap trap;
+    trap.kind = exec::Trap::Kind::async_hazard;
+    trap.instruction = f.at.instruction;
+    trap.cta = f.at.cta;
     trap.thread = f.at.thread;
     trap.finding = f.kind;
     trap.calls = f.at.calls;
