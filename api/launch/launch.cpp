@@ -2,6 +2,7 @@
 #include "api/launch/launch.hpp"
 
 #include "analyzers/analyzers.hpp"
+#include "api/check/async_hazard.hpp"
 #include "api/files/input_file.hpp"
 #include "api/launch/advice.hpp"
 #include "api/launch/board.hpp"
@@ -370,29 +371,6 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
 
 /// Whether the tools need the steps and accesses of a program one by one.
 bool follows_steps(const exec::Tools& tools) { return tools.racecheck || tools.initcheck || tools.synccheck; }
-
-/// The first hazard of an asynchronous operation that synccheck's checker has found, as a trap.
-std::optional<exec::Trap> async_hazard(const exec::LaunchResult& result, const exec::Program& program) {
-  using Kind = exec::ToolFinding::Kind;
-  for (const exec::ToolFindingGroup& group : result.findings) {
-    const exec::ToolFinding& f = group.first;
-    if (f.kind != Kind::missing_wait && f.kind != Kind::missing_fence && f.kind != Kind::group_wait &&
-        f.kind != Kind::group_fence)
-      continue;
-    exec::Trap trap;
-    trap.kind = exec::Trap::Kind::async_hazard;
-    trap.instruction = f.at.instruction;
-    trap.cta = f.at.cta;
-    trap.thread = f.at.thread;
-    trap.finding = f.kind;
-    trap.calls = f.at.calls;
-    trap.detail = fmt::format("{}: {}", exec::title_of(f.kind), f.detail);
-    if (f.other)
-      trap.detail += fmt::format(" (line {})", program.function->instructions[f.other->instruction].where.line);
-    return trap;
-  }
-  return std::nullopt;
-}
 
 void check_launch(exec::Launch& launch, const LaunchRequest& request, const exec::Tools& tools, Context& context) {
   request.options.sanitizer->prepare(launch, tools);
