@@ -105,7 +105,7 @@ TEST(GroupCheck, ProductsThatAccumulateNeedNoFenceBetweenThem) {
 
 TEST(GroupCheck, SharedMemoryIsNotWrittenBeforeTheWait) {
   EXPECT_EQ(found(kFence + kProduct + kCommit + kWait + kFill), Findings{});
-  EXPECT_EQ(found(kFence + kProduct + kCommit + kFill + kWait), Findings{"missing_wait x32"})
+  EXPECT_EQ(found(kFence + kProduct + kCommit + kFill + kWait), Findings{"group_wait x32"})
       << "the first warp that waits completes the product for all";
   EXPECT_EQ(found(kFence + kProduct + kCommit + "st.shared.b32 [%r11+2048], %r12;\n" + kWait), Findings{})
       << "elsewhere";

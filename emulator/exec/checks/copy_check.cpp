@@ -204,7 +204,7 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
   const ThreadAccess other = access_of(copy, lane);
   const char* why = "no thread has waited for the mbarrier phase in which the copy completes";
   if (copy.ends == PendingCopy::Ends::with_product) {
-    why = "the warps of the product have not waited for its group";
+    why = "the warps have not waited for the group of the product";
   } else if (copy.ends != PendingCopy::Ends::at_object) {
     const Groups& groups = blocks_[copy.cta].groups[copy.warp];
     const bool bulk = copy.ends == PendingCopy::Ends::with_bulk_group;
@@ -214,7 +214,8 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
               ? "the thread of the copy has not waited for its group"
               : "no thread has waited for the group of the copy, or for the mbarrier on which it arrives";
   }
-  findings_.add({.kind = Kind::missing_wait, .at = at, .other = other, .detail = why});
+  const bool product = copy.ends == PendingCopy::Ends::with_product;
+  findings_.add({.kind = product ? Kind::group_wait : Kind::missing_wait, .at = at, .other = other, .detail = why});
 }
 
 void CopyChecker::tell_unfenced(const WarpStep& step, int lane, const Located& where, std::uint64_t bytes,
