@@ -428,8 +428,8 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   launch.device_runtime = &runtime;
   if (sanitizer != nullptr) check_launch(launch, request, tools, *module.context());
   exec::CopyCheck copies;
-  if (request.options.strict_async && !tools.synccheck && exec::CopyCheck::concerns(**program))
-    launch.checkers.push_back(&copies);
+  const bool strict_async = request.options.strict_async && !tools.synccheck; // which reports all hazards
+  if (strict_async && exec::CopyCheck::concerns(**program)) launch.checkers.push_back(&copies);
   if (request.options.analyze || request.options.recorder != nullptr)
     if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
       for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
@@ -450,7 +450,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
   if (!result) return all(result.error());
-  if (request.options.strict_async && !result->trap) result->trap = async_hazard(*result, **program);
+  if (strict_async && !result->trap) result->trap = async_hazard(*result, **program);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (TargetLaunch* one : valid) one->take(*result, seconds, launch);
   if (*recording != nullptr)
