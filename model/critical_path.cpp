@@ -79,7 +79,9 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       {"issue", warps * machine / d.issue, "compute"},
       {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
-      {"L2", t.read * cycles_each(t, d.l2_read, d.l2_read_scattered) + t.written * cycles_each(t, d.l2_write, d.l2_write_scattered),
+      {"L2",
+       t.read * cycles_each(t, d.l2_read, d.l2_read_scattered) +
+           t.written * cycles_each(t, d.l2_write, d.l2_write_scattered),
        "memory"},
       {"memory",
        t.memory_read * cycles_each(t, d.memory_read, d.memory_scattered) +

@@ -90,7 +90,7 @@ Caches caches(Prediction& p, const KernelStatistics& s, const Device& device) {
 
 // Equations (16) to (28).
 void dasgupta_memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
-            const ModelOptions& options) {
+                     const ModelOptions& options) {
   const DasguptaParameters& parameters = *device.dasgupta;
   const Transactions t = merge(s, duplicates(p, s, device, r));
   const Caches c = caches(p, s, device);

@@ -14,7 +14,7 @@ namespace {
 
 // Equations (6), (7) and (10) to (18): cost of a warp's memory requests, and how many warps can wait at a time.
 void hong_kim_memory(Prediction& p, WarpWork& work, const KernelStatistics& s, const Device& device, const Residency& r,
-            const ModelOptions& options) {
+                     const ModelOptions& options) {
   const HongKimParameters& parameters = *device.hong_kim;
   const double uncoalesced = *s.uncoalesced_requests;
   const double coalesced = *s.coalesced_requests;

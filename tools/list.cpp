@@ -113,7 +113,8 @@ void list_analyzers() {
 void metrics() {
   api::Table t({{"metric"}, {"unit"}, {"ideal", api::Table::right}, {"analyzer"}, {"nvprof"}, {"definition"}});
   for (const analyzers::MetricInfo& m : analyzers::metric_infos())
-    t.row({std::string(m.name), std::string(m.unit), shown_number(m.ideal), std::string(m.analyzer), std::string(m.nvprof),
+    t.row({std::string(m.name), std::string(m.unit), shown_number(m.ideal), std::string(m.analyzer),
+           std::string(m.nvprof),
            m.formula.empty() ? std::string(m.definition) : fmt::format("{}: {}", m.definition, m.formula)});
   show(t);
   write("{} stands for a rule, an operation, a class or a number.\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models, judged on the times that the papers print: docs/models.md and model/trust.def have the errors.
+// The models, judged on the times that the papers print: docs/measured-times.md and model/trust.def have the errors.
 #include "tests/reproduction/measured_times.hpp"
 
 #include "model/trust.hpp"
@@ -25,10 +25,11 @@ std::map<std::string, std::map<std::string, PaperErrors>> old_devices() {
 }
 
 TEST(MeasuredTimes, ThePageHasTheTable) {
-  std::ifstream in(WARPLENS_SOURCE_DIR "/docs/models.md", std::ios::binary);
+  std::ifstream in(WARPLENS_SOURCE_DIR "/docs/measured-times.md", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const std::string table = measured_times_table();
-  EXPECT_NE(text.find("\n\n" + table + "\n"), std::string::npos) << "docs/models.md needs this table:\n" << table;
+  EXPECT_NE(text.find("\n\n" + table + "\n"), std::string::npos) << "docs/measured-times.md needs this table:\n"
+                                                                 << table;
 }
 
 TEST(MeasuredTimes, EveryPrintedTimeIsJudged) {

@@ -233,7 +233,9 @@ void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   constexpr int kRowBytes = 16;
   MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
   (loads ? s.to : s.from) = rows;
-  const MatrixHandler kind = loads ? moved ? MatrixHandler::load_transposed : MatrixHandler::load : moved ? MatrixHandler::store_transposed : MatrixHandler::store;
+  const MatrixHandler kind = loads   ? moved ? MatrixHandler::load_transposed : MatrixHandler::load
+                             : moved ? MatrixHandler::store_transposed
+                                     : MatrixHandler::store;
   access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra = spelling.has(Word::w_x1)   ? 1
                                                                                       : spelling.has(Word::w_x2) ? 2
                                                                                                                  : 4;
@@ -348,8 +350,8 @@ void Decoder::multiply_by_group(const isa::Spelling& spelling) {
   if (n < operands.size() && !s.a_in_registers) s.a_transposed = next() != 0;
   if (n < operands.size()) s.b_transposed = next() != 0;
   const MatrixHandler kind = s.a == MatrixElement::b1 ? MatrixHandler::group_bits
-                    : is_integer(s.a)        ? MatrixHandler::group_integers
-                                             : MatrixHandler::group_floats;
+                             : is_integer(s.a)        ? MatrixHandler::group_integers
+                                                      : MatrixHandler::group_floats;
   emit_main(level_.matrix(kind), {}, {0, 0, 0, file_.constant(4, kFullMask)}).group = &s;
 }
 

@@ -198,7 +198,8 @@ template <class T> void load_element(const ElementPlaces& places, Mask mask, std
 }
 
 // Null `from` stores 0.
-template <class T> void store_element(const ElementPlaces& places, unsigned lane_bytes, std::size_t element, const T* from) {
+template <class T>
+void store_element(const ElementPlaces& places, unsigned lane_bytes, std::size_t element, const T* from) {
   for_each_storing_lane(places.inside, lane_bytes, [&](int lane) {
     const T value = from != nullptr ? from[lane] : T{};
     std::memcpy(reinterpret_cast<std::byte*>(places.address[lane]) + element * sizeof(T), &value, sizeof value);
@@ -255,7 +256,7 @@ const Op* store_surface(const Op* op, Warp* warp) {
   const TextureSite& site = texture_site(op, warp);
   const auto size = static_cast<std::size_t>(isa::bytes(site.type));
   if (ElementPlaces places; find_places(warp, site, acting(op, warp), places) &&
-                     (!site.formatted || (keeps_words(*places.image) && size == 4))) {
+                            (!site.formatted || (keeps_words(*places.image) && size == 4))) {
     const std::size_t elements = site.formatted ? places.image->channels : site.elements;
     with_element(size, [&]<class T>(T) {
       for (std::size_t e = 0; e < elements; ++e)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/operation_log.hpp"
 
-#include "emulator/base/limits.hpp"
+#include "api/session/limits.hpp"
 #include "runtime/driver/machine/machine.hpp"
 
 #include <algorithm>
