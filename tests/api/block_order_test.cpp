@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <map>
 
@@ -126,14 +127,16 @@ TEST_F(BlockOrder, IsTheSameWithAnyNumberOfThreads) {
     const auto module = Module::load(context_, kernel_of(body), "k.ptx");
     ASSERT_TRUE(module) << name << render(module.error(), kernel_of(body));
     const std::string expected = run(*module, 1).report;
-    std::map<unsigned, double> seconds;
-    for (const unsigned workers : {1u, 2u, 3u, 7u})
-      for (int i = 0; i < 10; ++i) {
+    std::map<unsigned, double>
+        seconds; // the least of several runs in turn: other programs on the machine cost time, too
+    for (int i = 0; i < 10; ++i)
+      for (const unsigned workers : {1u, 2u, 3u, 7u}) {
         const Result result = run(*module, workers);
         ASSERT_EQ(result.report, expected) << name << " with " << workers << " threads";
-        seconds[workers] += result.seconds;
+        const auto [least, first] = seconds.try_emplace(workers, result.seconds);
+        if (!first) least->second = std::min(least->second, result.seconds);
       }
-    EXPECT_LT(seconds[7], 1.5 * seconds[1] + 0.05) << name;
+    EXPECT_LT(seconds[7], 1.5 * seconds[1] + 0.005) << name;
   }
 }
 

@@ -5,12 +5,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
+#include <thread>
 
 namespace warplens::testing {
 namespace {
@@ -221,6 +224,19 @@ TEST(Exec, ReportsSurviveExitAndAKernelThatFails) {
   const Output o = run_program({"exec", "--json", file, "--", WARPLENS_LAUNCHES, "2", "abort"});
   EXPECT_EQ(o.status, 128 + 6) << o.err;
   EXPECT_NE(o.err.find("invalid __global__ read"), o.err.npos) << o.err;
+  EXPECT_EQ(kernels_in(file).size(), 3u);
+}
+
+// Nobody reads the pipe until the program could have ended: it does not see the fault before its report is written.
+TEST(Exec, AProgramThatFailsEndsAfterItsReportIsWritten) {
+  const Folder folder;
+  const std::string pipe = (folder.path() / "pipe").string(), file = (folder.path() / "r.json").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread reader(
+      [&] { EXPECT_EQ(std::system(("sleep 1; timeout 20 cat '" + pipe + "' >'" + file + "'").c_str()), 0); });
+  const Output o = run_program({"exec", "--json", pipe, "--", WARPLENS_LAUNCHES, "2", "abort"});
+  reader.join();
+  EXPECT_EQ(o.status, 128 + 6) << o.err;
   EXPECT_EQ(kernels_in(file).size(), 3u);
 }
 

@@ -232,6 +232,8 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
     tell(render(report.error(), {}));
     return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
   }
+  // The program may end as soon as it sees the fault: everything is told and written before.
+  std::optional<CUresult> fault;
   for (api::LaunchReport& one : api::with_children(std::move(*report))) {
     one.stream = launch.stream;
     one.operation = Performing::current();
@@ -239,10 +241,11 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
     for (const std::string& warning : api::Overruns::instance().fresh(one, {})) tell(warning);
     if (one.trap) {
       if (sanitizer() == nullptr) tell_trap(*one.trap); // the tools have a message
-      context.set_fault(fault_of(*one.trap_kind));
+      if (!fault) fault = fault_of(*one.trap_kind);
     }
     if (one.analyzed || (one.trap && selected)) told->finished(one);
   }
+  if (fault) context.set_fault(*fault);
 }
 
 } // namespace warplens::runtime
