@@ -32,21 +32,25 @@ double special_functions(const KernelStatistics& s) {
   return result;
 }
 
-/// Cycles of an average warp on a multiprocessor of its own.
-double time_along_path(Prediction& p, const KernelStatistics& s, const Traffic& t) {
+/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. Of a warp on a
+/// multiprocessor of its own, each takes the same time for what all execute once, and for the rest in proportion to its
+/// instructions. The warps of a block swap a word of shared memory one after the other.
+double latency(Prediction& p, const KernelStatistics& s, const CriticalPathParameters& d, const Traffic& t,
+               double blocks) {
   const double cold = note(p, "cold", t.cold(), "of the L1 misses");
-  return note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
-}
-
-/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp.
-double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double blocks) {
-  const double alone = time_along_path(p, s, t);
+  const double alone = note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
+  const double common = note(p, "common_cycles",
+                             cold * value_of(s.common_path_memory) + (1 - cold) * value_of(s.common_path_l2), "cycles");
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
-  const double average = std::max(1.0, *s.instructions);
-  const double of_block = std::max(1.0, s.longest_of_blocks.value_or(average) / average);
-  const double of_launch = std::max(1.0, s.longest_warp.value_or(average) / average);
-  return alone * std::max(rounds * note(p, "longest_of_blocks", of_block, "of the average warp"),
-                          note(p, "longest_warp", of_launch, "of the average warp"));
+  const double rest = *s.instructions - value_of(s.common_instructions);
+  const auto cycles_of = [&](const char* name, const KernelStatistics::Field& instructions) {
+    const double more = instructions.value_or(*s.instructions) - *s.instructions;
+    const double longer = rest > 0 && more > 0 ? more / rest * std::max(0.0, alone - common) : 0;
+    return note(p, name, alone + longer, "cycles");
+  };
+  const double swaps = note(p, "swaps", value_of(s.shared_word_swaps) * d.shared_swap.value_or(0), "cycles of a block");
+  return std::max(rounds * (cycles_of("longest_of_blocks", s.longest_of_blocks) + swaps),
+                  cycles_of("longest_warp", s.longest_warp));
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
@@ -73,7 +77,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const double doubles =
       s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
-  const double critical = latency(p, s, t, blocks);
+  const double critical = latency(p, s, d, t, blocks);
 
   const Bound bounds[] = {
       {"issue", warps * machine / d.issue, "compute"},

@@ -155,6 +155,8 @@ struct CriticalPathParameters {
   double float_atomic_word = 0;  ///< … between two floating-point atomics on one word
   double atomic_kilobyte = 0;    ///< … between two sectors of atomics in the same kilobyte
   double overlap = 0;            ///< exponent of the norm that combines the bounds: larger is more overlap
+  /// Cycles between two updates of a word of shared memory by atomics that the machine code makes of compare-and-swap.
+  std::optional<double> shared_swap;
 };
 
 /// By its key in kPathLatencies.

@@ -99,6 +99,7 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("float_atomic_word", parameters.float_atomic_word);
   visit("atomic_kilobyte", parameters.atomic_kilobyte);
   visit("overlap", parameters.overlap);
+  visit("shared_swap", parameters.shared_swap);
 }
 
 template <Maybe<Latencies> T, class Visit> void visit_fields(T& latency, Visit&& visit) {

@@ -203,8 +203,10 @@ Expected<Device> with_micro_benchmarks(Device device, std::span<const MicroBench
     *one = rounded(*one);
   if (!answers.errors().empty()) return failure(answers.errors());
   p.overlap = device.critical_path ? device.critical_path->overlap : kUsualOverlap;
+  if (device.critical_path) p.shared_swap = device.critical_path->shared_swap; // no micro-benchmark has it
   device.critical_path = p;
-  visit_fields(p, [&](std::string_view key, double) { device.sources.erase(fmt::format("critical_path.{}", key)); });
+  visit_fields(p,
+               [&](std::string_view key, const auto&) { device.sources.erase(fmt::format("critical_path.{}", key)); });
   device.sources["critical_path"] = source;
   return device;
 }

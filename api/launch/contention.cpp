@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/launch/contention.hpp"
 
+#include "emulator/ir/opcode_parts.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -59,6 +61,13 @@ double most_in_kilobyte(const std::map<std::uint64_t, double>& quarters) {
   return result;
 }
 
+/// Shared memory has units for 32-bit integers only; the machine code of other atomics repeats a compare-and-swap until
+/// no other lane was faster. Minima and maxima do so only if they change the word.
+bool repeats_swaps(const ir::Instruction& i) {
+  if ((i.head() != "atom" && i.head() != "red") || ir::has_any_part(i, {"cas", "exch", "min", "max"})) return false;
+  return ir::has_any_part(i, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "s64", "u64", "b64"});
+}
+
 } // namespace
 
 void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction& instruction, double sectors) {
@@ -74,10 +83,21 @@ void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction
   add_shares(blocks, &OfBlock::quarters, &OfBlock::sectors, sectors, quarters_);
 }
 
+void Contention::add_shared(const analyzers::InstructionRow& row, const ir::Instruction& instruction, double lanes) {
+  if (!repeats_swaps(instruction)) return;
+  std::map<std::uint64_t, OfBlock> blocks;
+  for (const analyzers::RecordedAccess& access : row.recorded)
+    if (access.space == isa::Space::shared) blocks[access.cta].add(access);
+  for (const auto& [cta, block] : blocks)
+    for (const auto& [address, count] : block.words)
+      shared_swaps_[address] += lanes * count / (block.lanes * static_cast<double>(blocks.size()));
+}
+
 void Contention::put_into(model::KernelStatistics& statistics) const {
   statistics.half_line_updates = most(half_lines_);
   statistics.word_float_updates = most(float_words_);
   statistics.kilobyte_updates = most_in_kilobyte(quarters_);
+  statistics.shared_word_swaps = most(shared_swaps_);
 }
 
 } // namespace warplens::api

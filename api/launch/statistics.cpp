@@ -88,6 +88,7 @@ public:
   Counting(const analyzers::Profile& profile, const ir::Function& kernel, const model::Device& device,
            const analyzers::Changes& changes)
       : kernel_(kernel), rule_(device.coalescing_rule), changes_(changes),
+        blocks_(std::max(1.0, static_cast<double>(profile.integer(MetricId::blocks_launched)))),
         fresh_stores_(fresh_store_sectors(profile, kernel)) {
     for (const InstructionRow& row : profile.instructions) add(row);
   }
@@ -110,6 +111,7 @@ private:
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
     if (!changes_.local) local(row);
+    contention.add_shared(row, instruction, metric(row, MetricId::thread_instructions_on) / blocks_);
   }
 
   void floating_point(const InstructionRow& row, int operations) {
@@ -249,6 +251,7 @@ private:
   const ir::Function& kernel_;
   const rules::Coalescing& rule_;
   const analyzers::Changes& changes_;
+  const double blocks_;
   const std::map<std::uint32_t, double> fresh_stores_;
 };
 
@@ -341,6 +344,10 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   const double warps = std::max(1.0, changes.threads * static_cast<double>(profile.integer(MetricId::warps_launched)));
   const auto launch = [&](const analyzers::MetricKey& key) { return static_cast<double>(profile.integer(key)); };
 
+  const auto optional = [&](model::KernelStatistics::Field& field, MetricId id) {
+    if (const analyzers::Metric* m = profile.metrics.find(id)) field = m->number();
+  };
+
   model::KernelStatistics s;
   s.threads_per_block = static_cast<double>(threads_per_block);
   s.blocks = std::ceil(changes.threads * launch(MetricId::blocks_launched));
@@ -370,15 +377,18 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
   const bool queue = device.dasgupta && device.dasgupta->merge_queue;
   (queue ? s.ideal_duplicate_loads : s.duplicate_loads) = duplicates_of_scalar_loads(profile, kernel);
-  if (const analyzers::Metric* m = profile.metrics.find(MetricId::independent_loads)) s.independent_loads = m->number();
+  optional(s.independent_loads, MetricId::independent_loads);
   // The order in which the model that takes it was fitted.
-  if (const analyzers::Metric* m = profile.metrics.find(MetricId::load_waits_in_order)) s.load_waits = m->number();
-  if (const analyzers::Metric* m = profile.metrics.find(MetricId::issue_chain)) s.issue_chain = m->number();
+  optional(s.load_waits, MetricId::load_waits_in_order);
+  optional(s.issue_chain, MetricId::issue_chain);
   s.executed_instructions = static_cast<double>(
       std::count_if(profile.instructions.begin(), profile.instructions.end(),
                     [](const InstructionRow& row) { return row.metrics.integer(MetricId::warp_instructions) != 0; }));
-  if (const analyzers::Metric* m = profile.metrics.find(MetricId::path_l2)) s.path_l2 = m->number();
-  if (const analyzers::Metric* m = profile.metrics.find(MetricId::path_memory)) s.path_memory = m->number();
+  optional(s.path_l2, MetricId::path_l2);
+  optional(s.path_memory, MetricId::path_memory);
+  optional(s.common_path_l2, MetricId::common_path_l2);
+  optional(s.common_path_memory, MetricId::common_path_memory);
+  optional(s.common_instructions, MetricId::common_instructions);
   s.synchronizations =
       launch({MetricId::instructions_of_class, isa::info(isa::InstructionClass::barrier).name}) / warps;
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;

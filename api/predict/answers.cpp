@@ -56,12 +56,13 @@ Expected<MeasuredDevice> measured_device(const std::filesystem::path& file, cons
   Expected<model::Device> measured = model::with_micro_benchmarks(device, *answers, "measured: " + file.string());
   if (!measured) return failure(measured.error());
   MeasuredDevice result{std::move(*measured), {}};
-  std::vector<double> before;
+  std::vector<std::optional<double>> before;
   if (device.critical_path)
-    model::visit_fields(*device.critical_path, [&](std::string_view, double value) { before.push_back(value); });
-  model::visit_fields(*result.device.critical_path, [&](std::string_view key, double value) {
-    const std::size_t i = result.parameters.size();
-    result.parameters.push_back({key, i < before.size() ? std::optional(before[i]) : std::nullopt, value});
+    model::visit_fields(*device.critical_path, [&](std::string_view, const auto& value) { before.push_back(value); });
+  std::size_t i = 0;
+  model::visit_fields(*result.device.critical_path, [&](std::string_view key, const std::optional<double>& value) {
+    if (value) result.parameters.push_back({key, i < before.size() ? before[i] : std::nullopt, *value});
+    ++i;
   });
   return result;
 }

@@ -138,6 +138,34 @@ TEST(Contention, OneWordTakesAllUpdates) {
   EXPECT_EQ(contention_of("red.global.add.f32", 4096, 4096, 0, 3200).word_float_updates, 3200);
 }
 
+/// Of the word that most update: two blocks record two accesses each, four lanes to a word, of 1000 lanes of a block.
+double shared_swaps_of(const char* opcode) {
+  analyzers::InstructionRow row;
+  for (const std::uint64_t cta : {0, 0, 9, 9}) {
+    analyzers::RecordedAccess& access = row.recorded.emplace_back();
+    access.cta = cta;
+    access.space = isa::Space::shared;
+    access.mask = ~0u;
+    for (std::size_t lane = 0; lane < exec::kWarpSize; ++lane) access.addresses[lane] = lane / 4 * 8;
+  }
+  ir::Instruction instruction;
+  instruction.opcode = opcode;
+  Contention contention;
+  contention.add_shared(row, instruction, 1000);
+  model::KernelStatistics s;
+  contention.put_into(s);
+  return s.shared_word_swaps.value();
+}
+
+TEST(Contention, SharedMemoryHasUnitsForIntegersOf32BitsOnly) {
+  for (const char* opcode : {"atom.shared.add.f32", "red.shared.add.f64", "atom.shared.add.u64", "red.shared.xor.b64",
+                             "red.shared.add.noftz.f16x2"})
+    EXPECT_EQ(shared_swaps_of(opcode), 1000 * 4 / 32.0) << opcode;
+  for (const char* opcode : {"atom.shared.add.u32", "red.shared.xor.b32", "atom.shared.exch.b64", "atom.shared.cas.b64",
+                             "red.shared.max.u64", "st.shared.f32"})
+    EXPECT_EQ(shared_swaps_of(opcode), 0) << opcode;
+}
+
 TEST(Contention, WordsOfOneBlockAreNotContended) {
   const auto s = contention_of("atom.global.add.u32", 4096, 8192, 0, 3200);
   EXPECT_EQ(s.half_line_updates, 0);
