@@ -208,17 +208,8 @@ void pass_tool(const api::CheckOptions& options) {
 /// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
-  for (const char* name :
-       {environment::kAnalyze,      environment::kJson,       environment::kHtml,        environment::kCsv,
-        environment::kSarif,        environment::kJunit,      environment::kDetails,     environment::kShow,
-        environment::kCounters,     environment::kFailOn,     environment::kVerdict,     environment::kRules,
-        environment::kAnalyzers,    environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
-        environment::kKernelName,   environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
-        environment::kMaxMemory,    environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
-        environment::kPrintLimit,   environment::kSave,       environment::kXml,         environment::kSuppressions,
-        environment::kToolVerdict,  environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
-        environment::kScheduleSeed, environment::kTrackUnused})
-    unsetenv(name);
+  for (const environment::Variable& variable : environment::kVariables)
+    if (variable.of_exec) unsetenv(variable.name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");
   if (values.count("strict-async") != 0) set(environment::kStrictAsync, "1");

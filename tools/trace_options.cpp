@@ -101,7 +101,6 @@ std::optional<api::TraceFilter> trace_filter(const po::variables_map& values) {
 } // namespace
 
 void pass_trace_options(const po::variables_map& values) {
-  for (const char* name : {environment::kTrace, environment::kTraceFilter}) unsetenv(name);
   const std::optional<api::TraceFilter> filter = trace_filter(values);
   if (!filter) return;
   const auto& file = values["trace"].as<std::string>();

@@ -183,8 +183,8 @@ TEST(Doctor, TellsWhatIsThere) {
 }
 
 TEST(Doctor, KnowsTheEnvironmentVariables) {
-  const std::string header = read_text(WARPLENS_SOURCE_DIR "/api/session/environment.hpp");
-  static const std::regex constant("\"(WARPLENS_[A-Z_]+)\"");
+  const std::string header = read_text(WARPLENS_SOURCE_DIR "/api/session/environment.def");
+  static const std::regex constant("\"(WARPLENS_[A-Z0-9_]+)\"");
   std::size_t seen = 0;
   for (std::sregex_iterator at(header.begin(), header.end(), constant), end; at != end; ++at) {
     const std::string name = (*at)[1];
