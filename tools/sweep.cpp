@@ -33,6 +33,7 @@ namespace {
 
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
+using analyzers::MetricId;
 using api::Settings;
 using api::SweepRow;
 
@@ -308,20 +309,21 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
   });
 }
 
-const Strings kUsualMetrics = {"milliseconds",
-                               "occupancy",
-                               "resident_warps",
-                               "transactions",
-                               "transactions_per_request",
-                               "smsp__inst_executed.sum",
-                               "bank_conflict_passes",
-                               "divergent_branch"};
+constexpr MetricId kUsualMetrics[] = {MetricId::milliseconds,
+                                      MetricId::occupancy,
+                                      MetricId::resident_warps,
+                                      MetricId::transactions,
+                                      MetricId::transactions_per_request,
+                                      MetricId::warp_instructions,
+                                      MetricId::bank_conflict_passes,
+                                      MetricId::divergent_branch};
 
 Strings csv_metrics(std::span<const SweepRow> rows, const Strings& asked, const std::string& by) {
-  Strings names = kUsualMetrics;
+  Strings names;
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
+  for (const MetricId metric : kUsualMetrics) add(std::string(analyzers::info(metric).name));
   for (const SweepRow& row : rows)
     for (const analyzers::NamedValue& m : row.metrics)
       if (m.name.ends_with(".milliseconds")) add(m.name);
