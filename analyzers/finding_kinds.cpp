@@ -25,10 +25,7 @@ FindingKind uncoalesced() {
                       "bytes or transactions, of these",
                       100 * kLeastExcess),
           warning_from("the share that could be saved"),
-          {"make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
-           "separate arrays, or stage the data in shared memory",
-           "align each row to the size of a sector or segment: pad the pitch",
-           "distribute the work over the whole warp, one word per thread",
+          {kUseNeighbours, "align each row to the size of a sector or segment: pad the pitch", kUseWholeWarp,
            "sort or group irregular work, so that the threads of a warp use the same sectors"},
           "findings.md#uncoalescedglobalaccess"};
 }
@@ -129,7 +126,7 @@ FindingKind block_size() {
           "The block size is not a multiple of the warp size, so that lanes of the last warp of each block are idle.",
           fmt::format("at least {:g} % of the lanes of a block's warps have no thread", 100 * kLeastExcess),
           warning_from("the share of these lanes"),
-          {"make the block size a multiple of 32 threads"},
+          {kUseWholeWarps},
           "findings.md#blocksize"};
 }
 

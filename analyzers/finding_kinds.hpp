@@ -25,6 +25,13 @@ constexpr double kMostlyWaste = 0.5;   ///< from this share on, a finding is a w
 /// finding is a warning for it.
 constexpr double kWorthwhile = 1.05;
 
+// Advice that some findings repeat as it is.
+constexpr std::string_view kUseNeighbours =
+    "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
+    "separate arrays, or stage the data in shared memory";
+constexpr std::string_view kUseWholeWarp = "distribute the work over the whole warp, one word per thread";
+constexpr std::string_view kUseWholeWarps = "make the block size a multiple of 32 threads";
+
 struct FindingKind {
   std::string_view name; ///< Finding::rule
   std::string_view meaning;

@@ -118,11 +118,10 @@ std::string advise(const InstructionRow& row, const Coalescing& rule) {
   if (rows_within_warp(row, rule))
     return "let a warp access one row at a time, and make each thread access a larger word if the rows are short";
   if (row.stride || (row.pattern.find("stride") != std::string::npos && !has_unit_stride(row)))
-    return "make neighbouring threads access neighbouring words: swap the indices, store the fields of a structure in "
-           "separate arrays, or stage the data in shared memory";
+    return std::string(kUseNeighbours);
   if (has_unit_stride(row))
     return fmt::format("align each row to {} bytes (pad the pitch), or use more lanes", alignment(row, rule));
-  if (row.pattern.ends_with("single lane")) return "distribute the work over the whole warp, one word per thread";
+  if (row.pattern.ends_with("single lane")) return std::string(kUseWholeWarp);
   const std::string request = to_string(word_of(row, rule).requests);
   if (rule.order == Coalescing::Order::kth_word)
     return fmt::format("make thread k of a {} access word k of an aligned segment, or stage the data in shared memory; "

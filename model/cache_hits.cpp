@@ -22,4 +22,15 @@ CacheHits cache_hits(Prediction& p, const KernelStatistics& s) {
   return {1 - loads * (1 - first_miss), 1 - loads * (1 - first_miss * second_miss)};
 }
 
+void remark_unknown_hits(Prediction& p, const KernelStatistics& s) {
+  if (!s.l1_hit_ratio && !s.l2_hit_ratio)
+    p.remarks.push_back("the hit ratios were not given: no cache hits are assumed");
+}
+
+void remark_each_unknown_hit(Prediction& p, const KernelStatistics& s) {
+  if (!s.l1_hit_ratio) p.remarks.push_back("'l1_hit_ratio' was not given: no L1 cache hits are assumed");
+  if (!s.l2_hit_ratio && !s.argument_bytes)
+    p.remarks.push_back("neither 'l2_hit_ratio' nor 'argument_bytes' was given: no L2 cache hits are assumed");
+}
+
 } // namespace warplens::model

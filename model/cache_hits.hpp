@@ -24,4 +24,9 @@ struct CacheHits {
 /// prediction has a remark about it.
 CacheHits cache_hits(Prediction& prediction, const KernelStatistics& statistics);
 
+/// Remarks that no hits are assumed, if neither hit ratio was given.
+void remark_unknown_hits(Prediction& prediction, const KernelStatistics& statistics);
+/// The same for models that need each hit ratio, and compute that of the L2 cache from `argument_bytes`.
+void remark_each_unknown_hit(Prediction& prediction, const KernelStatistics& statistics);
+
 } // namespace warplens::model

@@ -14,6 +14,7 @@
 // The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
 //
 //   docs/models.md has the equations and the errors
+#include "model/cache_hits.hpp"
 #include "model/joined_bounds.hpp"
 #include "model/memory_traffic.hpp"
 #include "model/models.hpp"
@@ -54,9 +55,7 @@ double latency(Prediction& p, const KernelStatistics& s, const CriticalPathParam
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
-  if (!s.l1_hit_ratio) p.remarks.push_back("'l1_hit_ratio' was not given: no L1 cache hits are assumed");
-  if (!s.l2_hit_ratio && !s.argument_bytes)
-    p.remarks.push_back("neither 'l2_hit_ratio' nor 'argument_bytes' was given: no L2 cache hits are assumed");
+  remark_each_unknown_hit(p, s);
   if (value_of(s.atomic_transactions) > 0)
     p.remarks.push_back("contention of atomics for the same addresses is estimated from the first and the last block");
 }

@@ -83,8 +83,7 @@ Caches caches(Prediction& p, const KernelStatistics& s, const Device& device) {
   const CacheHits hits = cache_hits(p, s);
   c.hit_latency = note(p, "hit_latency", *device.latency.l1 + hits.first_miss * *device.latency.l2, "cycles");
   c.miss_ratio = note(p, "miss_ratio", hits.memory, "");
-  if (!s.l1_hit_ratio && !s.l2_hit_ratio)
-    p.remarks.push_back("the hit ratios were not given: no cache hits are assumed");
+  remark_unknown_hits(p, s);
   return c;
 }
 

@@ -132,8 +132,6 @@ std::string_view to_string(OccupancyLimiter limiter) {
   return kNames[static_cast<std::size_t>(limiter)];
 }
 
-std::span<const OccupancyLimits> occupancy_limits() { return kLimits; }
-
 Expected<OccupancyLimits> find_occupancy_limits(ComputeCapability capability) {
   for (const OccupancyLimits& limits : kLimits)
     if (limits.capability == capability) return limits;

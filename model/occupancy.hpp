@@ -12,7 +12,6 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +53,6 @@ struct OccupancyLimits {
   int threads_per_block;         ///< most threads of one block
 };
 
-/// Every known compute capability, ascending.
-std::span<const OccupancyLimits> occupancy_limits();
 /// Errors: an unknown compute capability; the hint lists the known ones.
 Expected<OccupancyLimits> find_occupancy_limits(ComputeCapability capability);
 

@@ -54,8 +54,7 @@ Memory memory_of(Prediction& p, const Work& w, const KernelStatistics& s, const 
            "cycles");
   const CacheHits hits = cache_hits(p, s);
   const double miss = note(p, "miss_ratio", hits.memory, "");
-  if (!s.l1_hit_ratio && !s.l2_hit_ratio)
-    p.remarks.push_back("the hit ratios were not given: no cache hits are assumed");
+  remark_unknown_hits(p, s);
   const double hit =
       note(p, "hit_lat", device.latency.l1.value_or(0) + hits.first_miss * device.latency.l2.value_or(0), "cycles");
   m.access_time = note(p, "AMAT", m.dram_latency * miss + hit, "cycles");

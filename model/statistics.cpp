@@ -120,9 +120,10 @@ bool runs_on_special_units(IssueClass issue_class) {
 const std::vector<StatisticField>& statistic_fields() {
   // Never destroyed, so that it can still be used while the program ends.
   static const std::vector<StatisticField>& fields = *new std::vector<StatisticField>{
-#define STATISTIC(name, unit, meaning) {#name, unit, meaning, [](KernelStatistics& s) -> Field& { return s.name; }},
+#define STATISTIC(name, aspect, unit, meaning)                                                                         \
+  {#name, Aspect::aspect, unit, meaning, [](KernelStatistics& s) -> Field& { return s.name; }},
 #define ISSUE_CLASS(name, meaning)                                                                                     \
-  {#name, "per warp", meaning,                                                                                         \
+  {#name, Aspect::instructions, "per warp", meaning,                                                                   \
    [](KernelStatistics& s) -> Field& { return s.by_class[static_cast<std::size_t>(IssueClass::name)]; }},
 #include "model/statistics.def"
   };

@@ -41,13 +41,27 @@ std::string_view to_string(IssueClass issue_class);
 /// Whether the special-function units execute all or most of it: reciprocal, roots, division, transcendental functions.
 bool runs_on_special_units(IssueClass issue_class);
 
+/// What fields describe together.
+enum class Aspect : std::uint8_t {
+#define ASPECT(name, text) name,
+#include "model/statistics.def"
+};
+struct AspectInfo {
+  Aspect aspect;
+  std::string_view text; ///< "memory transactions per warp"
+};
+constexpr AspectInfo kAspects[] = {
+#define ASPECT(name, text) {Aspect::name, text},
+#include "model/statistics.def"
+};
+
 /// An absent number counts as none.
 inline double value_of(const std::optional<double>& field) { return field.value_or(0); }
 
 struct KernelStatistics {
   using Field = std::optional<double>;
 
-#define STATISTIC(name, unit, meaning) Field name;
+#define STATISTIC(name, aspect, unit, meaning) Field name;
 #include "model/statistics.def"
   /// Warp instructions by IssueClass, per warp; 0 unless given. All are part of `instructions`.
   std::array<Field, kIssueClasses> by_class{};
@@ -56,6 +70,7 @@ struct KernelStatistics {
 /// A field of KernelStatistics. Files, messages and lists of fields use the same table.
 struct StatisticField {
   std::string_view name; ///< "transactions_32"
+  Aspect aspect;
   std::string_view unit; ///< "per warp"
   std::string_view meaning;
   std::optional<double>& (*get)(KernelStatistics&);

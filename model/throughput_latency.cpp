@@ -14,6 +14,7 @@
 //   a vector addition of 2^22 floats on an H200: 16.6 us measured; docs/models.md has the equations and the errors
 //
 // The parameters are fitted to measured launches: tests/data/hardware/ask/fit_throughput_latency.py.
+#include "model/cache_hits.hpp"
 #include "model/joined_bounds.hpp"
 #include "model/memory_traffic.hpp"
 #include "model/models.hpp"
@@ -65,9 +66,7 @@ double time_of_warp(Prediction& p, const KernelStatistics& s, const ThroughputLa
 }
 
 void add_remarks(Prediction& p, const KernelStatistics& s, const ThroughputLatencyParameters& d) {
-  if (!s.l1_hit_ratio) p.remarks.push_back("'l1_hit_ratio' was not given: no L1 cache hits are assumed");
-  if (!s.l2_hit_ratio && !s.argument_bytes)
-    p.remarks.push_back("neither 'l2_hit_ratio' nor 'argument_bytes' was given: no L2 cache hits are assumed");
+  remark_each_unknown_hit(p, s);
   if (value_of(s.atomic_transactions) == 0) return;
   const bool contention_known = s.half_line_updates && s.word_float_updates && s.kilobyte_updates &&
                                 d.atomic_half_line && d.float_atomic_word && d.atomic_kilobyte;

@@ -135,58 +135,6 @@ Check cache() {
                       size_text(use.bytes), size_text(CompileCache::kMaxBytes))};
 }
 
-struct Variable {
-  const char* name;
-  std::string_view meaning;
-};
-constexpr Variable kVariables[] = {
-    {environment::kDevice, "the GPU that exec emulates"},
-    {environment::kAnalyze, "exec analyses launches; reports go to stderr"},
-    {environment::kJson, "exec writes the report to this file"},
-    {environment::kHtml, "exec writes the report to this file as an HTML page"},
-    {environment::kCsv, "exec writes the counters to this file as CSV"},
-    {environment::kSarif, "exec writes the findings to this file as SARIF"},
-    {environment::kJunit, "exec writes the conditions and findings to this file as JUnit XML"},
-    {environment::kTrace, "exec records launches in this file"},
-    {environment::kTraceFilter, "what exec records of them; exec sets it"},
-    {environment::kDetails, "sections of the text report of exec"},
-    {environment::kShow, "kernels of the text report of exec"},
-    {environment::kCounters, "the text report of exec has every counter"},
-    {environment::kFailOn, "conditions under which exec fails, one on a line"},
-    {environment::kVerdict, "the file that gets the conditions that were met; exec sets it"},
-    {environment::kRules, "rules under which exec counts, one on a line"},
-    {environment::kAnalyzers, "analyzers of exec, separated by commas"},
-    {environment::kFirstLevel, "the first-level cache: off, on or enlarged"},
-    {environment::kPerBlock, "exec counts by block"},
-    {environment::kRegisters, "registers per thread that exec assumes"},
-    {environment::kProgress, "exec shows its progress on a terminal"},
-    {environment::kKernelName, "exec analyses only kernels whose name matches"},
-    {environment::kLaunchSkip, "exec skips this many launches"},
-    {environment::kLaunchCount, "exec analyses only this many launches"},
-    {environment::kStrictAsync, "1: uses of asynchronous operations before their wait are faults"},
-    {environment::kStrict, "1: accesses past the end of an allocation are faults"},
-    {environment::kCompile, "which kernels are compiled to machine code: off, auto or always"},
-    {environment::kPtxRun, "abort: a failure of ptx_run() ends the process"},
-    {environment::kLimits, "limits for input: NAME=NUMBER,…"},
-    {environment::kProcess, "the process that writes the JSON report; exec sets it"},
-    {environment::kTimeLimit, "milliseconds after which programs of exec are stopped"},
-    {environment::kTimeBegin, "when this time began; exec sets it"},
-    {environment::kMaxMemory, "bytes of memory at which a process of exec is stopped"},
-    {environment::kTool, "the tools of exec --tool"},
-    {environment::kLeakCheck, "full: leaks are messages of these tools"},
-    {environment::kPrintLimit, "how many messages they show"},
-    {environment::kSave, "the file of their messages"},
-    {environment::kXml, "set: this file is XML"},
-    {environment::kToolSarif, "their messages as SARIF"},
-    {environment::kToolJunit, "their messages as JUnit XML"},
-    {environment::kSuppressions, "messages that they leave out"},
-    {environment::kTrackUnused, "set: initcheck also reports unused memory"},
-    {environment::kIgnoreSameValues, "set: racecheck leaves out stores of the same value"},
-    {environment::kScheduleSeed, "the order of blocks and warps"},
-    {environment::kToolVerdict, "the file that tells exec of errors"},
-    {environment::kMaxSteps, "warp instructions after which a launch of exec is stopped"},
-    {CompileCache::kVariable, "the folder of compiled .cu files, or off"}};
-
 /// Wrong values that a program under `warplens exec` would only report as an error code.
 Check checked(Check variable, std::string_view value) {
   if (!variable.name.ends_with(environment::kDevice) || api::load_device(std::string(value))) return variable;
@@ -202,9 +150,9 @@ std::vector<Check> variables() {
     if (!text.starts_with("WARPLENS_")) continue;
     const std::string_view name = text.substr(0, text.find('='));
     const std::string_view value = text.substr(std::min(text.size(), name.size() + 1));
-    const auto* const known =
-        std::find_if(std::begin(kVariables), std::end(kVariables), [&](const Variable& v) { return v.name == name; });
-    if (known == std::end(kVariables))
+    const auto* const known = std::find_if(std::begin(environment::kVariables), std::end(environment::kVariables),
+                                           [&](const environment::Variable& v) { return v.name == name; });
+    if (known == std::end(environment::kVariables))
       list.push_back({std::string(name), State::missing, std::string(value), "Warplens does not know this variable"});
     else
       list.push_back(checked({std::string(name), State::ok, fmt::format("{} ({})", value, known->meaning)}, value));

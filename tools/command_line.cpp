@@ -70,6 +70,13 @@ po::parsed_options parse_options(po::command_line_parser parser, const po::optio
   }
 }
 
+void refuse_without(const po::variables_map& values, const po::options_description& options, std::string_view needed,
+                    std::string_view hint) {
+  for (const auto& option : options.options())
+    if (values.count(option->long_name()) != 0)
+      throw UsageError{fmt::format("--{} needs {}", option->long_name(), needed), std::string(hint)};
+}
+
 int show_help(std::string_view before, const po::options_description& visible, std::string_view after) {
   std::ostringstream options;
   options << visible;

@@ -30,6 +30,11 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
 boost::program_options::parsed_options parse_options(boost::program_options::command_line_parser parser,
                                                      const boost::program_options::options_description& known);
 
+/// UsageError if one of the options was given, because they need another one, such as "--trace FILE.h5".
+void refuse_without(const boost::program_options::variables_map& values,
+                    const boost::program_options::options_description& options, std::string_view needed,
+                    std::string_view hint);
+
 /// --help: the options between two texts. Returns kFine.
 int show_help(std::string_view before, const boost::program_options::options_description& visible,
               std::string_view after);

@@ -9,6 +9,8 @@
 //   cache.store(key, ptx, {"saxpy.cu", "saxpy.h"}, started);
 #pragma once
 
+#include "api/session/environment.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -26,7 +28,7 @@ std::vector<std::filesystem::path> dependencies_in(std::string_view rule);
 
 class CompileCache {
 public:
-  static constexpr const char* kVariable = "WARPLENS_CACHE"; ///< a folder, or "off"
+  static constexpr const char* kVariable = api::environment::kCache;
   static constexpr std::uintmax_t kMaxBytes = std::uintmax_t{256} << 20;
 
   /// In WARPLENS_CACHE, else in $XDG_CACHE_HOME/warplens/compiled or ~/.cache/warplens/compiled.

@@ -7,6 +7,7 @@
 #include "api/report/report_text.hpp"
 #include "tools/command_line.hpp"
 #include "tools/embedded.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
@@ -98,8 +99,7 @@ bool sample_is_right(const api::PlanReport& report) {
 int demo(const std::vector<std::string>& arguments) {
   po::options_description visible("Options");
   auto add = visible.add_options();
-  add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the Tesla C1060");
+  add_device_option(visible, "the GPU to emulate", "Tesla C1060");
   add("save", po::value<std::string>()->value_name("FOLDER"),
       "also write the files of the sample into this folder, for 'warplens run'");
   add("help,h", "show this help");

@@ -69,8 +69,7 @@ errors, 4 if a condition of --fail-on is true.
 po::options_description exec_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the H200");
+  add_device_option(options, "the GPU to emulate", "H200");
   add("analyze", "analyse the launches; the report goes to stderr when the program ends");
   add_selection_options(options, "analyse and check");
   add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
@@ -82,8 +81,7 @@ po::options_description exec_options() {
   add("strict", "treat accesses past the end of an allocation as faults; by default, those that a GPU lets pass only "
                 "cause a warning");
   add_strict_async_option(options);
-  add("compile", po::value<std::string>()->value_name("off|auto|always"),
-      "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
+  add_compile_option(options);
   add("help,h", "show this help");
   return options;
 }
@@ -208,17 +206,8 @@ void pass_tool(const api::CheckOptions& options) {
 /// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
-  for (const char* name :
-       {environment::kAnalyze,      environment::kJson,       environment::kHtml,        environment::kCsv,
-        environment::kSarif,        environment::kJunit,      environment::kDetails,     environment::kShow,
-        environment::kCounters,     environment::kFailOn,     environment::kVerdict,     environment::kRules,
-        environment::kAnalyzers,    environment::kFirstLevel, environment::kPerBlock,    environment::kRegisters,
-        environment::kKernelName,   environment::kLaunchSkip, environment::kLaunchCount, environment::kTimeLimit,
-        environment::kMaxMemory,    environment::kMaxSteps,   environment::kTool,        environment::kLeakCheck,
-        environment::kPrintLimit,   environment::kSave,       environment::kXml,         environment::kSuppressions,
-        environment::kToolVerdict,  environment::kToolSarif,  environment::kToolJunit,   environment::kIgnoreSameValues,
-        environment::kScheduleSeed, environment::kTrackUnused})
-    unsetenv(name);
+  for (const environment::Variable& variable : environment::kVariables)
+    if (variable.of_exec) unsetenv(variable.name);
   pass_device(values);
   if (values.count("strict") != 0) set(environment::kStrict, "1");
   if (values.count("strict-async") != 0) set(environment::kStrictAsync, "1");
@@ -394,7 +383,7 @@ int run_and_judge(Program program, int error_exitcode) {
 
 model::Device device_of_environment() {
   const char* const name = std::getenv(environment::kDevice);
-  const Expected<model::Device> device = api::load_device(name == nullptr ? "h200" : name);
+  const Expected<model::Device> device = api::device_or_default(name == nullptr ? "" : name);
   if (!device) throw UsageError{device.error().list().front().message, ""};
   return *device;
 }

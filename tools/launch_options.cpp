@@ -26,11 +26,9 @@ Strings analyzer_names(const po::variables_map& values) {
 
 api::FirstLevel first_level(const po::variables_map& values) {
   if (values.count("l1") == 0) return api::FirstLevel::device;
-  const std::string word = values["l1"].as<std::string>();
-  if (word == "off") return api::FirstLevel::off;
-  if (word == "on") return api::FirstLevel::on;
-  if (word == "enlarged") return api::FirstLevel::enlarged;
-  throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", word), ""};
+  const auto level = api::parse_first_level(values["l1"].as<std::string>());
+  if (!level) throw UsageError{"--" + level.error().list().front().message, ""};
+  return *level;
 }
 
 } // namespace
@@ -59,16 +57,33 @@ void add_strict_async_option(po::options_description& options) {
                         "product too early; by default, these operations are complete at once");
 }
 
+void add_compile_option(po::options_description& options) {
+  options.add_options()(
+      "compile", po::value<std::string>()->value_name("off|auto|always"),
+      "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
+}
+
+void add_device_option(po::options_description& options, std::string_view purpose, std::string_view otherwise) {
+  const std::string text =
+      fmt::format("{}: a name from 'warplens list devices' or a device file{}{}", purpose,
+                  otherwise.empty() ? "" : "; the default is the ", otherwise);
+  options.add_options()("device", po::value<std::string>()->value_name("NAME|FILE"), text.c_str());
+}
+
+void add_max_steps_option(po::options_description& options) {
+  options.add_options()("max-steps",
+                        po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
+                        "stop a launch after N warp instructions; 0: no limit");
+}
+
 void add_emulation_options(po::options_description& options) {
   auto add = options.add_options();
   add("no-analyze", "only run, as fast as possible");
-  add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
-      "stop a launch after N warp instructions; 0: no limit");
+  add_max_steps_option(options);
   add("threads", po::value<unsigned>()->value_name("N")->default_value(0),
       "number of emulator threads; 0: as many as the machine has");
   add_strict_async_option(options);
-  add("compile", po::value<std::string>()->value_name("off|auto|always"),
-      "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
+  add_compile_option(options);
   add("level", po::value<std::string>()->value_name("NAME"),
       "x86-64-v2, x86-64-v3 or x86-64-v4; the default is the best that this machine supports");
 }

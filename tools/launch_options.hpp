@@ -12,6 +12,11 @@ namespace warplens::tools {
 /// --rule, --analyzers, --l1, --per-block, --registers: what to count in addition to the standard report.
 void add_analysis_options(boost::program_options::options_description& options);
 void add_strict_async_option(boost::program_options::options_description& options);
+void add_compile_option(boost::program_options::options_description& options);
+void add_max_steps_option(boost::program_options::options_description& options);
+/// --device. `purpose` says what the device is for, `otherwise` which one is the default.
+void add_device_option(boost::program_options::options_description& options, std::string_view purpose,
+                       std::string_view otherwise = {});
 /// --no-analyze, --max-steps, --threads, --strict-async, --compile, --level: how to emulate.
 void add_emulation_options(boost::program_options::options_description& options);
 

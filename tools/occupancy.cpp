@@ -3,6 +3,7 @@
 #include "api/launch/launch.hpp"
 #include "api/report/table.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
@@ -88,8 +89,7 @@ std::string text(const model::OccupancyQuery& query, const model::OccupancyLimit
 int occupancy(const std::vector<std::string>& arguments) {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the device: a name from 'warplens list devices' or a device file");
+  add_device_option(options, "the device");
   add("cc", po::value<std::string>()->value_name("X.Y"), "a compute capability instead of a device");
   add("block", po::value<std::string>()->value_name("X[,Y[,Z]]"), "block size in threads");
   add("regs", po::value<std::int64_t>()->value_name("N")->default_value(0),

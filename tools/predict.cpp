@@ -5,6 +5,7 @@
 #include "api/report/prediction_text.hpp"
 #include "api/report/table.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/output.hpp"
 
 #include <boost/program_options.hpp>
@@ -40,8 +41,7 @@ Examples:
 po::options_description predict_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the device: a name from 'warplens list devices' or a device file");
+  add_device_option(options, "the device");
   add("model", po::value<Strings>()->value_name("NAME"), "only this model; may be repeated");
   add("set", po::value<Strings>()->value_name("FIELD=VALUE"),
       "set a field of the statistics, instead of the profile's value");

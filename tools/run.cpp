@@ -78,9 +78,7 @@ po::options_description run_options() {
   add("output-dir", po::value<std::string>()->value_name("FOLDER"),
       "the folder for 'save' of a launch file; the default is the launch file's folder");
   add("allow-paths", "let 'save' write anywhere: absolute paths, '..', links");
-  add("device", po::value<std::string>()->value_name("NAME|FILE"),
-      "the GPU to emulate: a name from 'warplens list devices' or a device file; the default is the C1060 for targets "
-      "before sm_20, else the H200");
+  add_device_option(options, "the GPU to emulate", "C1060 for targets before sm_20, else the H200");
   add_analysis_options(options);
   add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
       "show the first COUNT elements of a buffer after the last launch; the default is 16");
@@ -195,7 +193,7 @@ api::Plan make_plan(const po::variables_map& values) {
 /// The capability of the plan's device: it selects the PTX of a fat binary, and the target for compiling CUDA source.
 /// If the module determines the device, the newest one is selected.
 model::ComputeCapability capability_for(const api::Plan& plan) {
-  return value_or_throw(api::load_device(plan.device.empty() ? "h200" : plan.device)).capability;
+  return value_or_throw(api::device_or_default(plan.device)).capability;
 }
 
 /// --print BUFFER[:COUNT]

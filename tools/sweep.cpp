@@ -3,6 +3,7 @@
 #include "api/html/page.hpp"
 #include "api/plan/launch_file.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launch_options.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
@@ -32,6 +33,7 @@ namespace {
 
 namespace po = boost::program_options;
 using Strings = std::vector<std::string>;
+using analyzers::MetricId;
 using api::Settings;
 using api::SweepRow;
 
@@ -114,8 +116,7 @@ po::options_description sweep_options() {
       "save each row in FILE as soon as it is complete, and skip configurations that FILE already contains");
   add("jobs", po::value<unsigned>()->value_name("N")->default_value(0),
       "number of processes; 0: as many as the machine has cores");
-  add("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
-      "stop a launch after N warp instructions; 0: no limit");
+  add_max_steps_option(options);
   add_limit_options(options);
   add("help,h", "show this help");
   return options;
@@ -205,7 +206,7 @@ Strings launch_files(const Strings& inputs) {
 
 /// The kernels of a launch's module that match the patterns, in source order.
 Strings kernels_of(const api::LaunchPlan& launch, const std::string& list) {
-  const auto sources = value_or_throw(read_module(launch.module, api::load_device("h200")->capability));
+  const auto sources = value_or_throw(read_module(launch.module, api::device_or_default({})->capability));
   auto context = value_or_throw(api::Context::create());
   const auto module = value_or_throw(api::Module::load(context, sources));
   Strings names;
@@ -256,8 +257,8 @@ void check(const std::vector<Settings>& all) {
       if (!seen.insert({name, value}).second) continue;
       if (name == "device") value_or_throw(api::load_device(value));
       if (name == "rule") value_or_throw(api::load_rules({&value, 1}));
-      if (name == "l1" && value != "off" && value != "on" && value != "enlarged")
-        throw UsageError{fmt::format("--l1 {}: expected off, on or enlarged", value), ""};
+      if (const auto level = api::parse_first_level(value); name == "l1" && !level)
+        throw UsageError{"--" + level.error().list().front().message, ""};
       if (name == "registers" && value.find_first_not_of("0123456789") != value.npos)
         throw UsageError{fmt::format("--registers {}: expected a whole number", value), ""};
       if (name != "launch" && name != "device" && name != "rule" && name != "l1")
@@ -308,20 +309,21 @@ void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRo
   });
 }
 
-const Strings kUsualMetrics = {"milliseconds",
-                               "occupancy",
-                               "resident_warps",
-                               "transactions",
-                               "transactions_per_request",
-                               "smsp__inst_executed.sum",
-                               "bank_conflict_passes",
-                               "divergent_branch"};
+constexpr MetricId kUsualMetrics[] = {MetricId::milliseconds,
+                                      MetricId::occupancy,
+                                      MetricId::resident_warps,
+                                      MetricId::transactions,
+                                      MetricId::transactions_per_request,
+                                      MetricId::warp_instructions,
+                                      MetricId::bank_conflict_passes,
+                                      MetricId::divergent_branch};
 
 Strings csv_metrics(std::span<const SweepRow> rows, const Strings& asked, const std::string& by) {
-  Strings names = kUsualMetrics;
+  Strings names;
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
+  for (const MetricId metric : kUsualMetrics) add(std::string(analyzers::info(metric).name));
   for (const SweepRow& row : rows)
     for (const analyzers::NamedValue& m : row.metrics)
       if (m.name.ends_with(".milliseconds")) add(m.name);

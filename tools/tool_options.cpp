@@ -16,10 +16,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* kOptions[] = {
-    "error-exitcode",     "print-limit",   "leak-check",         "save", "xml", "suppressions",
-    "ignore-same-values", "schedule-seed", "track-unused-memory"};
-
 std::uint64_t number_or(const po::variables_map& values, const char* option, std::uint64_t otherwise) {
   if (values.count(option) == 0) return otherwise;
   const std::string text = values[option].as<std::string>();
@@ -68,8 +64,9 @@ void add_selection_options(po::options_description& options, const std::string& 
 
 std::optional<api::CheckOptions> tool_options(const po::variables_map& values) {
   if (values.count("tool") == 0) {
-    for (const char* option : kOptions)
-      if (values.count(option) != 0) throw UsageError{fmt::format("--{} needs --tool", option), "--tool memcheck"};
+    po::options_description options;
+    add_tool_options(options);
+    refuse_without(values, options, "--tool", "--tool memcheck");
     return std::nullopt;
   }
   api::CheckOptions options;

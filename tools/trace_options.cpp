@@ -82,8 +82,9 @@ namespace {
 /// Empty without --trace.
 std::optional<api::TraceFilter> trace_filter(const po::variables_map& values) {
   if (values.count("trace") == 0) {
-    for (const char* option : {"trace-kernel", "trace-blocks", "trace-every", "trace-lines"})
-      if (values.count(option) != 0) throw UsageError{fmt::format("--{} needs --trace FILE.h5", option), ""};
+    po::options_description options;
+    add_trace_options(options);
+    refuse_without(values, options, "--trace FILE.h5", "");
     return std::nullopt;
   }
   api::TraceFilter filter;
@@ -101,7 +102,6 @@ std::optional<api::TraceFilter> trace_filter(const po::variables_map& values) {
 } // namespace
 
 void pass_trace_options(const po::variables_map& values) {
-  for (const char* name : {environment::kTrace, environment::kTraceFilter}) unsetenv(name);
   const std::optional<api::TraceFilter> filter = trace_filter(values);
   if (!filter) return;
   const auto& file = values["trace"].as<std::string>();

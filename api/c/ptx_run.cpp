@@ -92,8 +92,7 @@ Diagnostics Cached::load() {
     errors.error({}, "the PTX has no kernel");
     return errors;
   }
-  // The device with the widest limits: callers of ptx_run have no particular one in mind.
-  static const auto& device = *new Expected<model::Device>(model::find_device("h200"));
+  static const auto& device = *new Expected<model::Device>(api::device_or_default({}));
   if (!device) return device.error();
   const auto program = (*module)->program(*kernels.front(), false, "");
   if (!program) return program.error();

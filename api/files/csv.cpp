@@ -54,11 +54,7 @@ Expected<CsvTable> parse_csv(std::string_view text, std::string_view file) {
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
     const std::string content = trimmed(line);
-    if (content.empty()) continue;
-    if (content.front() == '#') {
-      table.comments.push_back(trimmed(std::string_view(content).substr(1)));
-      continue;
-    }
+    if (content.empty() || content.front() == '#') continue;
     CsvRow row{number, {}};
     if (!split(line, row.cells)) {
       errors.error({number, 1}, "unclosed quotation mark in this line");

@@ -21,11 +21,10 @@ struct CsvTable {
   std::string file;
   CsvRow titles;
   std::vector<CsvRow> rows;
-  std::vector<std::string> comments; ///< lines that begin with '#', without the '#'
 };
 
-/// Skips empty lines. Errors, with file and line: no titles; a row with more cells than titles; an unclosed quotation
-/// mark.
+/// Skips empty lines and those that begin with '#'. Errors, with file and line: no titles; a row with more cells than
+/// titles; an unclosed quotation mark.
 Expected<CsvTable> parse_csv(std::string_view text, std::string_view file);
 
 /// A cell for writing: text that contains commas, quotation marks or line ends is quoted.

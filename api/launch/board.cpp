@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/launch/board.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warplens::api {
@@ -70,6 +72,13 @@ std::optional<analyzers::ResultLatencies> result_latencies(const model::Device& 
     for (std::size_t i = 0; i < device.result_latency->size(); ++i)
       if (model::kResultLatencies[i] == isa::kInstructionClasses[c].latency) result[c] = (*device.result_latency)[i];
   return result;
+}
+
+Expected<FirstLevel> parse_first_level(std::string_view word) {
+  if (word == "off") return FirstLevel::off;
+  if (word == "on") return FirstLevel::on;
+  if (word == "enlarged") return FirstLevel::enlarged;
+  return failure(fmt::format("l1 {}: expected off, on or enlarged", word));
 }
 
 analyzers::Board board_of(const model::Device& device, FirstLevel first_level, int resident,

@@ -487,8 +487,4 @@ Expected<LaunchReport> launch(const LaunchRequest& request) {
   return std::move(launch(request, {&target, 1}).front());
 }
 
-Expected<model::Device> default_device(const ir::Module& module) {
-  return model::find_device(module.sm != 0 && module.sm < 20 ? "c1060" : "h200");
-}
-
 } // namespace warplens::api

@@ -48,6 +48,9 @@ constexpr std::uint64_t kDefaultMaxSteps = std::uint64_t{1} << 40;
 
 /// Whether global loads use the first-level cache: as the device specifies, never, always, or always and enlarged.
 enum class FirstLevel : std::uint8_t { device, off, on, enlarged };
+/// "off", "on" or "enlarged". Errors: another word.
+Expected<FirstLevel> parse_first_level(std::string_view word);
+
 struct LaunchRequest;
 struct LaunchReport;
 
@@ -196,10 +199,12 @@ std::vector<Expected<LaunchReport>> launch(const LaunchRequest& request, std::sp
 
 /// A built-in device by name, or a device file by path. Errors: neither.
 Expected<model::Device> load_device(std::string_view name_or_file);
+/// The same; an empty name is that of the default device for programs and modules, the H200.
+Expected<model::Device> device_or_default(std::string_view name_or_file);
 /// Additional rules: each a built-in rule by name, or a rule file by path. Errors: neither, an invalid rule file (with
 /// line and column), two rules with the same name.
 Expected<rules::RuleSet> load_rules(std::span<const std::string> names_or_files);
-/// The default device for a module: the Tesla C1060 for targets before sm_20, otherwise the H200.
+/// The default device for a module: the Tesla C1060 for targets before sm_20, otherwise that of device_or_default().
 Expected<model::Device> default_device(const ir::Module& module);
 
 /// Registers of a kernel per thread: `given`, else .maxnreg, else an estimate (see ir/liveness.hpp, also for

@@ -76,7 +76,7 @@ private:
                                   "lanes are idle",
                                   threads, rest, 100 * idle);
     finding.remedy = fmt::format("launch blocks of {} threads instead of {}", full, threads);
-    finding.advice = "make the block size a multiple of 32 threads";
+    finding.advice = analyzers::kUseWholeWarps;
     finding.excess =
         idle * static_cast<double>(report_.profile.integer(MetricId::warp_instructions)) * model::kWarpSize;
     finding.unit = "lane slots";

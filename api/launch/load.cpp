@@ -63,4 +63,12 @@ Expected<model::Device> load_device(std::string_view name_or_file) {
   return model::load_device(*text, name_or_file, [&](const std::string& rule) { return load_rule(rule, folder); });
 }
 
+Expected<model::Device> device_or_default(std::string_view name_or_file) {
+  return load_device(name_or_file.empty() ? "h200" : name_or_file);
+}
+
+Expected<model::Device> default_device(const ir::Module& module) {
+  return module.sm != 0 && module.sm < 20 ? model::find_device("c1060") : device_or_default({});
+}
+
 } // namespace warplens::api

@@ -15,40 +15,12 @@ namespace warplens::api {
 
 namespace {
 
-/// Fields of the statistics that describe the same aspect.
-struct Group {
-  std::string_view what;
-  std::vector<std::string_view> fields; ///< empty: all fields that are in no other group
-};
-const std::vector<Group>& groups() {
-  static const std::vector<Group> list = {
-      {"memory transactions per warp",
-       {"global_requests", "coalesced_requests", "uncoalesced_requests", "uncoalesced_transactions",
-        "bytes_per_request", "transactions_32", "transactions_64", "transactions_128", "vector_transactions_32",
-        "vector_transactions_64", "vector_transactions_128", "load_transactions", "store_transactions",
-        "atomic_transactions", "l1_wavefronts"}},
-      {"cache hits", {"l1_hit_ratio", "l2_hit_ratio"}},
-      {"loads in flight", {"duplicate_loads", "load_waits", "independent_loads", "ideal_duplicate_loads"}},
-      {"bank conflicts per warp", {"bank_conflict_passes", "shared_requests"}},
-      {"barriers per warp", {"synchronizations"}},
-      {"number of blocks", {"blocks"}},
-      {"block size and occupancy",
-       {"threads_per_block", "resident_blocks", "registers_per_thread", "shared_bytes_per_block"}},
-      {"instructions per warp", {}}};
-  return list;
-}
-
-bool belongs(const Group& group, std::string_view field) {
-  const auto in = [&](const Group& g) { return std::find(g.fields.begin(), g.fields.end(), field) != g.fields.end(); };
-  return group.fields.empty() ? std::none_of(groups().begin(), groups().end(), in) : in(group);
-}
-
 std::optional<double> time_of(const std::string& model, const model::KernelStatistics& s, const model::Device& device) {
   const Expected<model::Prediction> p = model::predict(model, s, device);
   return p ? std::optional(p->milliseconds) : std::nullopt;
 }
 
-/// Replaces each group of `before`, one at a time, with that of `after`.
+/// Replaces the fields of each aspect of `before`, one at a time, with those of `after`.
 void explain(LaunchComparison& c) {
   const ReportedLaunch &before = *c.before, &after = *c.after;
   if (!before.milliseconds || !after.milliseconds || before.model != after.model) return;
@@ -61,11 +33,11 @@ void explain(LaunchComparison& c) {
     explained += c.factors.back().milliseconds;
   };
   if (before.device_id != after.device_id) add("the device", time_of(before.model, before.statistics, *to));
-  for (const Group& group : groups()) {
+  for (const model::AspectInfo& aspect : model::kAspects) {
     model::KernelStatistics changed = before.statistics, other = after.statistics;
     for (const model::StatisticField& field : model::statistic_fields())
-      if (belongs(group, field.name)) field.get(changed) = field.get(other);
-    add(std::string(group.what), time_of(before.model, changed, *from));
+      if (field.aspect == aspect.aspect) field.get(changed) = field.get(other);
+    add(std::string(aspect.text), time_of(before.model, changed, *from));
   }
   std::stable_sort(c.factors.begin(), c.factors.end(), [](const Factor& a, const Factor& b) {
     return std::abs(a.milliseconds) > std::abs(b.milliseconds);

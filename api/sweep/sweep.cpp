@@ -63,18 +63,11 @@ void apply(const Settings& settings, LaunchPlan& launch) {
     launch.grid = blocks_for(total, launch.block);
 }
 
-FirstLevel first_level(const std::string& word) {
-  if (word == "off") return FirstLevel::off;
-  if (word == "on") return FirstLevel::on;
-  if (word == "enlarged") return FirstLevel::enlarged;
-  refuse(fmt::format("l1 '{}': expected off, on or enlarged", word));
-}
-
 /// The GPU of a configuration, with the rule that replaces one of the device's rules.
 TargetDevice target_of(const Settings& settings, const model::Device& device_of_plan) {
   TargetDevice target{device_of_plan, FirstLevel::device, {}};
   if (const auto* device = setting(settings, "device")) target.device = value_or_throw(load_device(*device));
-  if (const auto* l1 = setting(settings, "l1")) target.first_level = first_level(*l1);
+  if (const auto* l1 = setting(settings, "l1")) target.first_level = value_or_throw(parse_first_level(*l1));
   if (const auto* registers = setting(settings, "registers"))
     target.registers = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(value_or_throw(natural("registers", *registers)), 0xffff'ffff));
@@ -156,7 +149,7 @@ void run(std::span<const Settings> configurations, const SweepOptions& options, 
   PlanOptions o;
   o.only = sweep.launch;
   o.launch = options.launch;
-  const model::Device device = value_or_throw(load_device(sweep.plan.device.empty() ? "h200" : sweep.plan.device));
+  const model::Device device = value_or_throw(device_or_default(sweep.plan.device));
   if (options.read_module)
     o.read_module = [&](const std::filesystem::path& file) { return options.read_module(file, device.capability); };
   std::vector<std::size_t> of_target; // row of each target

@@ -438,22 +438,9 @@ private:
   std::string out_;
 };
 
-// ---- module
-// ----------------------------------------------------------------------------------------------------------------
-
-// ---- functions
-// -------------------------------------------------------------------------------------------------------------
-
-// ---- instructions
-// ------------------------------------------------------------------------------------------------------
-
 } // namespace
 
 std::string print(const Module& module) { return Printer(module).module(); }
-
-std::string print(const Module& module, const Function& function, const Instruction& instruction) {
-  return Printer(module).lines(function, {&instruction, 1}).front();
-}
 
 std::vector<std::string> print_lines(const Module& module, const Function& function) {
   std::vector<std::string> list;

@@ -12,10 +12,7 @@ namespace warplens::ir {
 /// The whole module. Scopes are flattened: a name that occurs in two scopes of a function gets a suffix.
 std::string print(const Module& module);
 
-/// One instruction as a line without indentation or newline: `@%p1 add.s32 %r1, %r2, 5;`
-std::string print(const Module& module, const Function& function, const Instruction& instruction);
-
-/// The lines of all instructions of a function.
+/// The instructions of a function as lines without indentation or newline: `@%p1 add.s32 %r1, %r2, 5;`
 std::vector<std::string> print_lines(const Module& module, const Function& function);
 
 } // namespace warplens::ir

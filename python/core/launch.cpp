@@ -65,9 +65,7 @@ api::Extent extent_of(py::handle value, const char* what) {
 
 api::FirstLevel first_level_of(const std::string& word) {
   if (word == "device") return api::FirstLevel::device;
-  if (word == "off") return api::FirstLevel::off;
-  if (word == "on") return api::FirstLevel::on;
-  if (word == "enlarged") return api::FirstLevel::enlarged;
+  if (const auto level = api::parse_first_level(word)) return *level;
   throw Failure("ArgumentError",
                 fmt::format("l1: expected \"device\", \"off\", \"on\" or \"enlarged\", found \"{}\"", word));
 }

@@ -21,7 +21,8 @@ namespace {
 
 /// The PTX of each module in a file, and notes for the user.
 py::tuple read_code(const std::string& file, py::handle device) {
-  const model::Device d = device_of(device);
+  const model::Device d =
+      device.is_none() ? value_or_throw(api::device_or_default({}), "InputError") : device_of(device);
   const py::gil_scoped_release unlocked; // a compiler may run
   const tools::CodeOfFile code = value_or_throw(tools::read_code(file, d.capability), "InputError");
   const py::gil_scoped_acquire locked;

@@ -288,7 +288,7 @@ def load_all(file: str | os.PathLike[str], *, device: Any = None) -> list[Module
 
     `device`: selects the PTX of a fat binary, and the target for CUDA source; default: the newest.
     """
-    modules, notes = _core.read_code(os.fspath(file), device if device is not None else "h200")
+    modules, notes = _core.read_code(os.fspath(file), device)
     for note in notes:
         warnings.warn(note, stacklevel=3)
     return [_module(_core.Module.load(sources), os.fspath(file)) for sources in modules]

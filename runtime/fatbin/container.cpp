@@ -19,8 +19,7 @@ namespace {
 constexpr std::size_t kEntryHeader = 64; ///< the part that every version has, bytes
 
 // Flags of an entry. CUDA 4 and 5 set 0x1000 where later versions set 0x2000.
-constexpr std::uint64_t kDebug = 0x2, kLz4 = 0x1000 | 0x2000, kZstd = 0x8000, kArchitecture = 0x100000,
-                        kFamily = 0x200000;
+constexpr std::uint64_t kLz4 = 0x1000 | 0x2000, kZstd = 0x8000, kArchitecture = 0x100000, kFamily = 0x200000;
 
 /// A number at an offset; the caller has checked the bounds.
 template <class T> T read(std::span<const std::byte> bytes, std::size_t at) {
@@ -49,8 +48,6 @@ Expected<Image> read_entry(std::span<const std::byte> header, std::span<const st
   image.kind = Kind{read<std::uint16_t>(header, 0)};
   const auto stored = read<std::uint32_t>(header, 16); // 0 if not compressed
   const auto options_at = read<std::uint32_t>(header, 20);
-  image.version_minor = read<std::uint16_t>(header, 24);
-  image.version_major = read<std::uint16_t>(header, 26);
   image.target.architecture = read<std::uint32_t>(header, 28);
   image.identifier = text_of(header, read<std::uint32_t>(header, 32), read<std::uint32_t>(header, 36));
   const auto flags = read<std::uint64_t>(header, 40);
@@ -58,7 +55,6 @@ Expected<Image> read_entry(std::span<const std::byte> header, std::span<const st
     image.target.suffix = 'a';
   else if ((flags & kFamily) != 0)
     image.target.suffix = 'f';
-  image.is_debug = (flags & kDebug) != 0;
   if (options_at >= kEntryHeader && options_at <= header.size() - 8)
     image.options =
         text_of(header, read<std::uint32_t>(header, options_at), read<std::uint32_t>(header, options_at + 4));

@@ -46,8 +46,6 @@ enum class Compression : std::uint8_t { none, lz4, zstd };
 struct Image {
   Kind kind{}; ///< unnamed values can occur
   CodeTarget target;
-  std::uint16_t version_major = 0, version_minor = 0; ///< of PTX: 9.0
-  bool is_debug = false;                              ///< nvcc -G
   Compression compression{};
   std::uint64_t size = 0; ///< of the contents, bytes
   std::span<const std::byte> payload{};

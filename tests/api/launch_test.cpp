@@ -206,6 +206,8 @@ TEST_F(LaunchTest, RegistersGivenDirectedAndEstimated) {
 
 TEST_F(LaunchTest, DeviceOfOldTargets) {
   EXPECT_EQ(default_device(load(kScale)->ir())->id, "h200");
+  EXPECT_EQ(device_or_default("")->id, "h200");
+  EXPECT_EQ(device_or_default("c1060")->id, "c1060");
   const auto parsed = ir::parse(".version 1.4\n.target sm_13\n.entry k () { exit; }", "old.ptx");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(default_device(*parsed)->id, "c1060");

@@ -105,6 +105,62 @@ TEST(Habits, AskingForAnOpcodeIsRecognised) {
   EXPECT_TRUE(lines_that_ask_for_an_opcode("e.opcode == name; s->opcode == other.opcode;").empty());
 }
 
+// ---- rules and devices are data: everything asks them for their properties, and nothing for their names
+
+std::vector<std::string> names_in(std::string_view folder, const std::string& key) {
+  const std::regex pattern("(^|\n)" + key + " *= *\"([^\"]+)\"");
+  std::vector<std::string> names;
+  for (const SourceFile& file : tree())
+    if (std::smatch name;
+        file.path.starts_with(folder) && file.path.ends_with(".toml") && std::regex_search(file.text, name, pattern))
+      names.push_back(name[2]);
+  return names;
+}
+
+/// Lines that have one of the names as a literal, outside of comments.
+std::vector<int> lines_with_literal(std::string_view text, const std::vector<std::string>& names) {
+  std::vector<int> lines;
+  std::istringstream code{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(code, line);) {
+    ++number;
+    const std::string_view before_comment = std::string_view(line).substr(0, line.find("//"));
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const auto& n) { return before_comment.find('"' + n + '"') != before_comment.npos; }))
+      lines.push_back(number);
+  }
+  return lines;
+}
+
+TEST(Habits, RulesAndDevicesAreNotKnownByName) {
+  std::vector<std::string> names = names_in("rules/", "name");
+  const std::vector<std::string> devices = names_in("model/devices/", "id");
+  ASSERT_GT(names.size(), 10u);
+  ASSERT_GT(devices.size(), 10u);
+  names.insert(names.end(), devices.begin(), devices.end());
+  constexpr std::array<std::string_view, 8> users = {"emulator/", "rules/", "analyzers/", "model/",
+                                                     "api/",      "tools/", "runtime/",   "python/"};
+  // What the profilers count, and what a launch counts that has no device; the devices that are the default.
+  constexpr std::array<std::string_view, 2> defaults = {"analyzers/counted_rules.cpp", "api/launch/load.cpp"};
+  int seen = 0;
+  for (const SourceFile& file : tree()) {
+    if (!is_code(file.path)) continue;
+    if (std::none_of(users.begin(), users.end(), [&](auto f) { return file.path.starts_with(f); })) continue;
+    const bool is_default = std::find(defaults.begin(), defaults.end(), file.path) != defaults.end();
+    const std::vector<int> lines = lines_with_literal(file.text, names);
+    EXPECT_EQ(!lines.empty(), is_default) << file.path << ":" << (lines.empty() ? 0 : lines.front())
+                                          << " names a rule or a device: ask it for its properties";
+    ++seen;
+  }
+  EXPECT_GT(seen, 400);
+}
+
+TEST(Habits, LiteralsAreRecognised) {
+  const std::vector<std::string> names{"6.0", "h200"};
+  EXPECT_EQ(lines_with_literal("int a;\nif (rule.name == \"6.0\") a = 1;", names), std::vector<int>{2});
+  EXPECT_TRUE(lines_with_literal("int a; // \"6.0\"\nf(\"16.0\", \"h200.toml\");", names).empty());
+}
+
 // ---- words that belong to one machine, not to the project. Written in pieces, for this file is read too.
 
 const std::vector<std::string>& forbidden_words() {

@@ -149,17 +149,13 @@ TEST(Print, FunctionsCalledBeforeTheyAreDeclaredKeepTheirOrder) {
   expect_same(module, parsed(print(module)));
 }
 
-TEST(Print, OneInstruction) {
+TEST(Print, TheLinesOfAFunction) {
   const Module m = parsed(body("@!%p1 ld.global.v2.f32 {%f1, _}, [%rd1+-8];\nsetp.lt.f32 %p1|%p2, %f1, "
                                "0f3F800000;\nadd.s32 %r1, %tid.x, -5;\nret;"));
   const Function& f = m.functions[0];
-  EXPECT_EQ(print(m, f, f.instructions[0]), "@!%p1 ld.global.v2.f32 {%f1, _}, [%rd1+-8];");
-  EXPECT_EQ(print(m, f, f.instructions[1]), "setp.lt.f32 %p1|%p2, %f1, 0f3F800000;");
-  EXPECT_EQ(print(m, f, f.instructions[2]), "add.s32 %r1, %tid.x, -5;");
-  EXPECT_EQ(print(m, f, f.instructions[3]), "ret;");
-  std::vector<std::string> lines;
-  for (const Instruction& i : f.instructions) lines.push_back(print(m, f, i));
-  EXPECT_EQ(print_lines(m, f), lines);
+  EXPECT_EQ(print_lines(m, f),
+            (std::vector<std::string>{"@!%p1 ld.global.v2.f32 {%f1, _}, [%rd1+-8];",
+                                      "setp.lt.f32 %p1|%p2, %f1, 0f3F800000;", "add.s32 %r1, %tid.x, -5;", "ret;"}));
 }
 
 } // namespace

@@ -83,6 +83,29 @@ TEST_F(Compare, FactorsAndTheRestAreTheChange) {
   EXPECT_NE(std::find(names.begin(), names.end(), "block size and occupancy"), names.end());
 }
 
+// A field that is not listed with its aspect would be explained as something else.
+TEST_F(Compare, EachCountIsExplainedByItsAspect) {
+  const std::string a = report("a.json", {"run", kVectorAdd, "--device", "h200"});
+  const Json before = Json::parse(read_text(a));
+  const std::pair<const char*, const char*> fields[] = {{"store_transactions", "memory transactions per warp"},
+                                                        {"merged_store_transactions", "memory transactions per warp"},
+                                                        {"path_memory", "dependent instructions of a warp"},
+                                                        {"machine_instructions", "instructions per warp"}};
+  std::size_t seen = 0;
+  for (const auto& [field, aspect] : fields) {
+    Json after = before;
+    Json& value = after["launches"][0]["statistics"][field];
+    ASSERT_TRUE(value.is_number()) << field;
+    value = 1000 * value.get<double>();
+    const Output o = run_program({"compare", a, folder_.write("b.json", after.dump()), "--json", "-"});
+    ASSERT_EQ(o.status, 0) << o.err;
+    const Json factors = Json::parse(o.out)["comparisons"][0]["launches"][0]["factors"];
+    seen += factors.size();
+    for (const Json& factor : factors) EXPECT_EQ(factor["what"], aspect) << field;
+  }
+  EXPECT_GE(seen, 3u);
+}
+
 TEST_F(Compare, TheSame) {
   const std::string a = strided("a.json", 1, 128);
   const Output o = run_program({"compare", a, a});

@@ -183,8 +183,8 @@ TEST(Doctor, TellsWhatIsThere) {
 }
 
 TEST(Doctor, KnowsTheEnvironmentVariables) {
-  const std::string header = read_text(WARPLENS_SOURCE_DIR "/api/session/environment.hpp");
-  static const std::regex constant("\"(WARPLENS_[A-Z_]+)\"");
+  const std::string header = read_text(WARPLENS_SOURCE_DIR "/api/session/environment.def");
+  static const std::regex constant("\"(WARPLENS_[A-Z0-9_]+)\"");
   std::vector<std::string> names;
   for (std::sregex_iterator at(header.begin(), header.end(), constant), end; at != end; ++at) names.push_back((*at)[1]);
   ASSERT_GT(names.size(), 10u);

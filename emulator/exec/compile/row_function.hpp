@@ -23,15 +23,11 @@ struct RowFunctions {
   std::uint64_t count;
 };
 
-/// What a memory function is told of its op besides its rows; all constant.
+/// What a memory function (emulator/exec/compile/memory_rows.cpp) is told of its op besides its rows; all constant.
 struct AccessFacts {
   std::uint32_t site; ///< its index
   isa::Space space{};
   bool watched = false;
 };
-
-/// Accesses the memory of all lanes if they are consecutive, or load from one address, in one region that the site has
-/// hit before. Otherwise does nothing and returns false: then the handler must run.
-using AccessFunction = bool (*)(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts);
 
 } // namespace warplens::exec

@@ -66,7 +66,7 @@ CUresult Machine::initialise() {
   if (process_ == getpid()) return CUDA_SUCCESS;
   if (process_ != 0) return CUDA_ERROR_NOT_INITIALIZED; // the worker threads stayed in the parent
   const char* const wanted = std::getenv(api::environment::kDevice);
-  Expected<model::Device> device = api::load_device(wanted != nullptr && *wanted != '\0' ? wanted : "h200");
+  Expected<model::Device> device = api::device_or_default(wanted != nullptr ? wanted : "");
   if (!device) throw Failure{CUDA_ERROR_NO_DEVICE, "WARPLENS_DEVICE: " + render(device.error(), {})};
   Expected<std::shared_ptr<api::Context>> api = api::Context::create();
   if (!api) throw Failure{CUDA_ERROR_OUT_OF_MEMORY, render(api.error(), {})};

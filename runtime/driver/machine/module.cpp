@@ -229,13 +229,6 @@ std::vector<std::string> Module::function_names() const {
   return names;
 }
 
-std::vector<std::shared_ptr<Function>> Module::functions() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<Function>> list;
-  for (const auto& [name, function] : functions_) list.push_back(function);
-  return list;
-}
-
 std::shared_ptr<Kernel> Library::kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;

@@ -100,8 +100,6 @@ public:
   [[nodiscard]] unsigned max_registers() const { return max_registers_; }
   /// The target of a kernel's PTX: 90 for sm_90. Libraries select their code by it.
   [[nodiscard]] int target(std::string_view kernel) const;
-  /// All functions requested so far.
-  [[nodiscard]] std::vector<std::shared_ptr<Function>> functions() const;
 
 private:
   Module(Machine& machine, std::shared_ptr<api::Module> module, const void* owner);

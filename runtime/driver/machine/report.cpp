@@ -83,11 +83,8 @@ struct ReporterSettings {
       counts.rules = std::move(*rules);
     std::istringstream names(variable(environment::kAnalyzers).value_or(""));
     for (std::string name; std::getline(names, name, ',');) counts.analyzers.push_back(name);
-    const std::string level = variable(environment::kFirstLevel).value_or("");
-    counts.first_level = level == "off"        ? api::FirstLevel::off
-                         : level == "on"       ? api::FirstLevel::on
-                         : level == "enlarged" ? api::FirstLevel::enlarged
-                                               : api::FirstLevel::device;
+    if (const auto level = api::parse_first_level(variable(environment::kFirstLevel).value_or("")))
+      counts.first_level = *level;
     counts.per_block = variable(environment::kPerBlock).has_value();
     if (variable(environment::kRegisters))
       counts.registers = static_cast<std::uint32_t>(number(environment::kRegisters, 0));

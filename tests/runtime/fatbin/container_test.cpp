@@ -17,9 +17,6 @@ TEST(Container, ListsEveryEntry) {
   std::string list;
   for (const Image& image : *images) list += name(image.target, image.kind == Kind::ptx ? "compute" : "sm") + " ";
   EXPECT_EQ(list, "compute_75 sm_90 compute_90 compute_90a compute_100f compute_100a sm_120 ");
-  EXPECT_EQ(images->at(0).version_major, 9);
-  EXPECT_EQ(images->at(0).version_minor, 0);
-  EXPECT_FALSE(images->at(0).is_debug);
 }
 
 TEST(Container, PtxIsTheSameHoweverItIsCompressed) {
@@ -51,7 +48,6 @@ TEST(Container, MachineCodeIsDecompressedToo) {
 TEST(Container, DebugEntriesHaveANameAndOptions) {
   const Bytes bytes = specimen("debug.fatbin");
   const Image image = read_container(bytes).value().at(0);
-  EXPECT_TRUE(image.is_debug);
   EXPECT_EQ(image.identifier, "scale.cu");
   EXPECT_TRUE(image.options.starts_with("-g --dont-merge-basicblocks")) << image.options;
 }

@@ -80,7 +80,6 @@ void Engine::tell(const Current& at, const Record& old, const Record& record, st
   race.later = {0, record.instruction(), at.block.cta(), at.warp * kWarpSize + static_cast<std::uint32_t>(lanes.second),
                 record.access()};
   race.space = at.memory.space;
-  race.memory_cta = at.memory.cta;
   race.address = address;
   race.bytes = bytes;
   race.missing = missing(at, old, record, lanes);

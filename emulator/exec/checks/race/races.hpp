@@ -39,7 +39,6 @@ struct RaceSide {
 struct Race {
   RaceSide earlier, later;
   isa::Space space{};
-  std::uint64_t memory_cta = 0; ///< of shared memory: whose
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   bool same_value = false; ///< both store what the memory then holds
