@@ -312,9 +312,11 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
     Json launch = launch_of(report);
     launch.update(launch_for_page(report));
     for (std::size_t i = 0; i < report.profile.instructions.size(); ++i) {
-      const std::vector<analyzers::RecordedAccess>& recorded = report.profile.instructions[i].recorded;
-      for (std::size_t k = 0; k < recorded.size(); ++k)
-        launch["instructions"][i]["accesses"][k]["served"] = served_for_page(recorded[k], report);
+      const analyzers::InstructionRow& row = report.profile.instructions[i];
+      Json& instruction = launch["instructions"][i];
+      instruction.update(device_costs_for_page(row.metrics, row.counts, report.device));
+      for (std::size_t k = 0; k < row.recorded.size(); ++k)
+        instruction["accesses"][k]["served"] = served_for_page(row.recorded[k], report);
     }
     list.push_back(std::move(launch));
   }

@@ -138,7 +138,7 @@ private:
                           cut(code, o_.columns - indent.size()));
     }
     std::string note;
-    if (access_cost(*line.worst) > 0) note = access_cost_text(*line.worst, r_.device);
+    if (access_cost(*line.worst, r_.device) > 0) note = access_cost_text(*line.worst, r_.device);
     if (!note.empty() && !line.worst->pattern.empty()) note += ", " + line.worst->pattern;
     if (!note.empty())
       out_ += s_.dim.empty() ? wrapped(note, indent, o_.columns) : dimmed(wrapped(note, indent, o_.columns));

@@ -31,11 +31,21 @@ function savingNote(prediction) {
   return `${percent(largest.milliseconds / prediction.milliseconds)} less time ${absent.has(largest.of) ? 'without' : 'with ideal'} ${largest.of}`;
 }
 
-function Tiles({ launch }) {
+/** How much of what moves is needed, in the unit of the device. */
+function Moved({ report, counts }) {
+  const { unit, taken, ideal, bytes: moved, transactions } = data.globalCost(report, counts);
+  if (!(taken > 0)) return null;
+  const [title, note] = {
+    sectors: ['Sectors used', `${count(taken)} sectors requested (${bytes(moved)}); ${count(ideal)} are enough`],
+    bytes: ['Bytes moved that are needed', `${plural(transactions, 'transaction')} of ${bytes(taken)} in all; ${bytes(ideal)} are enough`],
+    transactions: ['Transactions needed', `${plural(taken, 'transaction')} (${bytes(moved)}); ${count(ideal)} are enough`],
+  }[unit];
+  return <Tile title={title} value={percent(ideal / taken)} share={ideal / taken} note={note} />;
+}
+
+function Tiles({ report, launch }) {
   const prediction = data.trusted(launch);
-  const m = launch.metrics;
-  const moved = data.metric(m, data.names.sectors);
-  const ideal = data.metric(m, data.names.sectorsIdeal);
+  const m = data.counts(launch);
   const active = m[data.names.activeLanes];
   const o = launch.occupancy;
   const passes = data.passes(m);
@@ -47,8 +57,7 @@ function Tiles({ launch }) {
       note={`${o.warps} warps in ${plural(o.blocks, 'block')} per multiprocessor, limited by ${list(o.bound_by)}`} />}
     {active !== undefined && <Tile title="Active threads per warp" value={`${digits(active)} of 32`} share={active / 32}
       note={plural(data.metric(m, data.names.instructions), 'warp instruction')} />}
-    {moved > 0 && <Tile title="Sectors used" value={percent(ideal / moved)} share={ideal / moved}
-      note={`${count(moved)} sectors requested (${bytes(32 * moved)}); ${count(ideal)} are enough`} />}
+    <Moved report={report} counts={m} />
     {passes > 0 && <Tile title="Shared memory without conflicts" value={percent(1 - data.conflicts(m) / passes)}
       share={1 - data.conflicts(m) / passes} note={`${count(data.conflicts(m))} of ${count(passes)} passes are conflicts`} />}
   </dl>;
@@ -148,7 +157,7 @@ export const summary = {
     if (stopped) return <Fragment>{several}<p class="failure" role="alert">The kernel trapped: {stopped.message}</p>{stopped.advice && <p>{stopped.advice}</p>}</Fragment>;
     return <Fragment>
       {several}
-      <Tiles launch={launch} />
+      <Tiles report={report} launch={launch} />
       <WorstLines report={report} launch={launch} app={app} />
       <Findings launch={launch} app={app} />
       {(launch.remarks ?? []).map((remark) => <p class="note">{sentence(remark)}</p>)}
