@@ -8,6 +8,7 @@
 #include "api/report/launch_groups.hpp"
 #include "api/report/source_texts.hpp"
 #include "api/session/kernel_name.hpp"
+#include "model/trust.hpp"
 
 #include <array>
 
@@ -204,6 +205,7 @@ Json launch_of(const LaunchReport& report) {
   for (const auto& p : report.predictions) predictions.push_back(prediction_of(p));
   if (report.trap) findings.push_back(finding_of(*report.trap));
   for (const auto& f : report.findings) findings.push_back(finding_of(f));
+  const model::Prediction* const changes = model::trusted_for_changes(report.predictions);
   return {{"kernel", report.kernel},
           {"grid", report.grid},
           {"block", report.block},
@@ -216,6 +218,7 @@ Json launch_of(const LaunchReport& report) {
           {"occupancy", occupancy_of(report)},
           {"statistics", statistics_of(report.statistics)},
           {"predictions", std::move(predictions)},
+          {"speedup_model", changes == nullptr ? Json() : Json(changes->model)},
           {"findings", std::move(findings)}};
 }
 

@@ -78,6 +78,9 @@ export function trusted(launch) {
     ?? preferred.map((model) => list.find((p) => p.model === model)).find((p) => p) ?? list[0];
 }
 
+/** The prediction whose model says what changes would save; of reports that do not name it, that of the model to trust. */
+export const ofChanges = (launch) => launch.predictions?.find((p) => p.model === launch.speedup_model) ?? trusted(launch);
+
 /** The times in milliseconds between which the launch typically is: api/report/expectations.hpp. Undefined: not known. */
 export function expectedRange(prediction) {
   const error = prediction?.expected_error;

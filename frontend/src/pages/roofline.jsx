@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline: ceilings by level of memory and by type of arithmetic, and the launch at its intensities.
 import { Fragment, h } from '../dom.js';
-import { BottomAxis, Figure, LeftAxis, Svg } from '../chart.jsx';
+import { BottomAxis, Figure, LeftAxis, Svg, drawingWidth } from '../chart.jsx';
 import * as data from '../data.js';
 import { digits, list, percent, rate } from '../format.js';
 import { namesOf, operations, peaks, types } from '../operations.js';
@@ -79,6 +79,20 @@ function together(points) {
 const flops = (billions) => rate(billions, 'FLOP/s');
 const label = (type) => `${type.name}: ${flops(type.rate)}`;
 
+const slopeLabel = (level) => `${level.name}: ${rate(level.rate, 'B/s')}`;
+
+/** The first intensity from `least` on at which the name of a slope, `side` below it, is on fewest boxes. */
+function freePlace(level, side, slope, boxes, x, y, least) {
+  const length = 6.7 * slopeLabel(level).length;
+  const [across, up] = [length * Math.cos(slope * Math.PI / 180), length * Math.sin(-slope * Math.PI / 180)];
+  const meets = (at) => boxes.filter((box) => Array.from({ length: 9 }, (_, i) => i / 8).some((part) => {
+    const [px, py] = [x(at) + part * across, y(at * level.rate) + side - part * up];
+    return px > box.left - 6 && px < box.right + 6 && py > box.top - 4 && py < box.bottom + 12;
+  })).length;
+  return [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64].map((factor) => least * factor)
+    .reduce((best, at) => (meets(at) < meets(best) ? at : best));
+}
+
 /** Where the name of each horizontal ceiling ends: near its line, and on no other name or line. */
 function ceilingNames(types, y, left, right) {
   const taken = [];
@@ -111,7 +125,8 @@ function Chart({ report, launch }) {
   const xs = points.map((point) => point.intensity);
   const domain = [Math.min(0.01, ...xs.map((x) => x / 3)), Math.max(1000, ...xs.map((x) => x * 3))];
   const range = [Math.min(achieved / 8, peak / 1e4), peak * 3];
-  const x = scaleLog().domain(domain).range([kLeft, kWidth - 16]);
+  const width = drawingWidth(kWidth);
+  const x = scaleLog().domain(domain).range([kLeft, width - 16]);
   const y = scaleLog().domain(range).range([kHeight - 46, 34]);
   const roof = (level) => {
     const left = Math.max(domain[0], range[0] / level.rate);
@@ -120,6 +135,15 @@ function Chart({ report, launch }) {
   };
   const colour = (name) => kColours[levels.findIndex((level) => level.name === name)] ?? 'var(--ink)';
   const names = ceilingNames(types, y, x(domain[0]), x(domain[1]));
+  const labels = together(points).map((one, i) => {
+    const text = one.names.join(', ');
+    const half = 3.5 * text.length;
+    const middle = Math.max(kLeft + 4 + half, Math.min(width - 16 - half, x(one.intensity)));
+    return { text, half, x: middle, y: y(achieved) + 22 + 15 * (i % 3) };
+  });
+  const boxes = [...labels.map((one) => ({ left: one.x - one.half, right: one.x + one.half, top: one.y - 13, bottom: one.y + 5 })),
+    ...types.map((type, i) => ({ left: names[i][0] - 6.7 * label(type).length, right: names[i][0], top: names[i][1] - 12, bottom: names[i][1] + 6 })),
+    ...points.map((point) => ({ left: x(point.intensity) - 4, right: x(point.intensity) + 4, top: y(Math.min(permitted, point.intensity * point.level.rate)) + 12, bottom: y(achieved) + 6 }))];
   const slope = -Math.atan2(y(1) - y(10), x(10) - x(1)) * 180 / Math.PI;
   return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level.${Number.isFinite(own) ? '' : ' The device file lacks a rate of some type of operations of this kernel.'} Matrix rates are those without sparsity.`}
     table={{
@@ -127,24 +151,24 @@ function Chart({ report, launch }) {
       rows: [...levels.map((level) => [`Bandwidth of ${level.name}`, '', rate(level.rate, 'B/s')]), ...types.map((type) => [type.name, '', flops(type.rate)]),
         ...points.map((point) => [`Launch at ${point.name}`, digits(point.intensity), flops(achieved)])],
     }}>
-    <Svg width={kWidth} height={kHeight} label={`Roofline: the launch reaches ${flops(achieved)} of ${flops(permitted)}`}>
+    <Svg width={width} height={kHeight} label={`Roofline: the launch reaches ${flops(achieved)} of ${flops(permitted)}`}>
       <BottomAxis scale={x} y={kHeight - 46} ticks={decades(domain)} format={digits} title="Floating-point operations per byte" grid={kHeight - 80} />
-      <LeftAxis scale={y} x={kLeft} ticks={decades(range)} format={(billions) => rate(billions, '')} title="FLOP/s" grid={kWidth - 16 - kLeft} />
+      <LeftAxis scale={y} x={kLeft} ticks={decades(range)} format={(billions) => rate(billions, '')} title="FLOP/s" grid={width - 16 - kLeft} />
       {types.map((type) => {
         const left = Math.max(domain[0], type.rate / Math.max(...levels.map((level) => level.rate)));
         return <line class={type.used ? 'ceiling used' : 'ceiling'} x1={x(Math.min(left, domain[1]))} x2={x(domain[1])} y1={y(type.rate)} y2={y(type.rate)} />;
       })}
       {levels.map((level, i) => {
         const side = i > 0 && i === levels.length - 1 ? 15 : -6; // below the lowest line, above the others
-        const at = Math.max(domain[0] * 1.3, range[0] * 1.6 / level.rate);
+        const at = freePlace(level, side, slope, boxes, x, y, Math.max(domain[0] * 1.3, range[0] * 1.6 / level.rate));
         return <Fragment><path class="roof" d={roof(level)} style={{ stroke: colour(level.name) }} />
-          <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{`${level.name}: ${rate(level.rate, 'B/s')}`}</text></Fragment>;
+          <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{slopeLabel(level)}</text></Fragment>;
       })}
       {types.map((type, i) => <text class={type.used ? 'halo used' : 'halo'} x={names[i][0]} y={names[i][1]} text-anchor="end">{label(type)}</text>)}
       {points.map((point) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(permitted, point.intensity * point.level.rate))} />
         <circle cx={x(point.intensity)} cy={y(achieved)} r="6" style={{ fill: colour(point.name) }}><title>{`${point.name}: ${digits(point.intensity)} operations per byte`}</title></circle>
       </Fragment>)}
-      {together(points).map(({ intensity, names: here }, i) => <text class="halo" x={x(intensity)} y={y(achieved) + 22 + 15 * (i % 3)} text-anchor="middle">{here.join(', ')}</text>)}
+      {labels.map((one) => <text class="halo" x={one.x} y={one.y} text-anchor="middle">{one.text}</text>)}
     </Svg>
   </Figure>;
 }
