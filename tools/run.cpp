@@ -282,10 +282,6 @@ int conclude(const api::PlanReport& report) {
   return report.trapped() || !report.mismatches.empty() ? kFound : kFine;
 }
 
-} // namespace
-
-namespace {
-
 /// Without a match, the tools check nothing, and finding no error means nothing.
 void tell_unmatched(const std::string& name, const std::vector<api::LaunchReport>& launches) {
   if (name.empty()) return;

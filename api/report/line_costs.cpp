@@ -29,7 +29,7 @@ double global_part(const InstructionRow& row, const model::Device& device) {
 std::string global_text(const GlobalCost& cost) {
   if (cost.transactions == 0) return {};
   if (cost.unit == "bytes")
-    return fmt::format("{} transactions of {} bytes in all (ideal {})", cost.transactions, cost.taken, cost.least);
+    return fmt::format("{} transactions, {} bytes (ideal {})", cost.transactions, cost.taken, cost.least);
   return fmt::format("{} {} (ideal {})", cost.taken, cost.unit, cost.least);
 }
 

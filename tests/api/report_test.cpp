@@ -166,11 +166,10 @@ TEST_F(ReportTest, TheFirstScreenSaysWhatLimitsTheLaunchAndWhere) {
 
 /// CUDA Programming Guide 2.0, section 5.1.2.1: a lane that is alone in its segment makes a transaction of 32 bytes.
 TEST_F(ReportTest, CostsOfLinesAreInTheUnitsOfTheDevice) {
-  const std::pair<const char*, const char*> expected[] = {
-      {"c1060", "32 transactions of 1024 bytes in all (ideal 128)"},
-      {"8800gtx", "32 transactions (ideal 2)"},
-      {"gtx480", "32 transactions of 4096 bytes in all (ideal 128)"},
-      {"h200", "32 sectors (ideal 4)"}};
+  const std::pair<const char*, const char*> expected[] = {{"c1060", "32 transactions, 1024 bytes (ideal 128)"},
+                                                          {"8800gtx", "32 transactions (ideal 2)"},
+                                                          {"gtx480", "32 transactions, 4096 bytes (ideal 128)"},
+                                                          {"h200", "32 sectors (ideal 4)"}};
   for (const auto& [device, cost] : expected) {
     const std::string text = text_report(strided("k.ptx", device), {});
     EXPECT_NE(text.find(cost), text.npos) << device << "\n" << text;

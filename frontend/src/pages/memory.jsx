@@ -213,7 +213,7 @@ export const memory = {
     const costs = new Map(sites.map((one) => [one, costOf(report, one)]));
     const taken = (one) => costs.get(one).taken;
     const ideal = (one) => costs.get(one).ideal;
-    const { unit } = data.globalCost(report, {});
+    const meaning = `${data.globalCost(report, {}).unit} of global memory, passes over the banks of shared memory`;
     const details = <div />;
     const waste = (one) => taken(one) - ideal(one);
     const select = (instruction) => show(details, <Site report={report} instruction={instruction} app={app} />);
@@ -230,7 +230,7 @@ export const memory = {
         { title: 'Instruction', cell: (r) => <code>{r.ptx}</code>, className: 'grow code' },
         { title: 'Pattern', value: (r) => r.pattern ?? '', cell: (r) => r.pattern ?? '' },
         { title: 'Requests', value: requestsOf, cell: (r) => count(requestsOf(r)), numeric: true, descending: true },
-        { title: `${unit.charAt(0).toUpperCase()}${unit.slice(1)} or passes per request`, value: (r) => taken(r) / requestsOf(r), cell: (r) => digits(taken(r) / requestsOf(r)), numeric: true, descending: true, hint: `${unit} of global memory, passes over the banks of shared memory` },
+        { title: 'Per request', value: (r) => taken(r) / requestsOf(r), cell: (r) => digits(taken(r) / requestsOf(r)), numeric: true, descending: true, hint: meaning },
         { title: 'Ideal', value: (r) => ideal(r) / requestsOf(r), cell: (r) => digits(ideal(r) / requestsOf(r)), numeric: true },
         { title: 'Wasted', value: waste, cell: (r) => `${count(waste(r))} (${percent(waste(r) / taken(r))})`, numeric: true, descending: true },
       ],
@@ -238,6 +238,6 @@ export const memory = {
     const wanted = table.rows.findIndex((one) => one.line === Number(place.line));
     const first = wanted >= 0 ? wanted : Math.max(0, table.rows.findIndex((one) => (one.accesses ?? []).length > 0));
     table.select(first);
-    return <Fragment>{table.element}{details}</Fragment>;
+    return <Fragment><p class="note">Per request, ideal and wasted: {meaning}.</p>{table.element}{details}</Fragment>;
   },
 };

@@ -37,7 +37,7 @@ function Moved({ report, counts }) {
   if (!(taken > 0)) return null;
   const [title, note] = {
     sectors: ['Sectors used', `${count(taken)} sectors requested (${bytes(moved)}); ${count(ideal)} are enough`],
-    bytes: ['Bytes moved that are needed', `${plural(transactions, 'transaction')} of ${bytes(taken)} in all; ${bytes(ideal)} are enough`],
+    bytes: ['Bytes moved that are needed', `${plural(transactions, 'transaction')} ${transactions === 1 ? 'moves' : 'move'} ${bytes(taken)}; ${bytes(ideal)} are enough`],
     transactions: ['Transactions needed', `${plural(taken, 'transaction')} (${bytes(moved)}); ${count(ideal)} are enough`],
   }[unit];
   return <Tile title={title} value={percent(ideal / taken)} share={ideal / taken} note={note} />;
