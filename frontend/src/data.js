@@ -58,7 +58,7 @@ const globalNames = {
 /** What accesses to global memory cost and would cost if they were perfect, in the unit in which the device moves data:
  * sectors; bytes, in transactions of several sizes; or transactions. */
 export function globalCost(report, holder) {
-  const unit = report.device.global_unit ?? 'sectors';
+  const unit = Object.hasOwn(globalNames, report.device.global_unit) ? report.device.global_unit : 'sectors';
   const [taken, ideal] = globalNames[unit].map((name) => metric(holder, name));
   return { unit, taken, ideal, bytes: unit === 'sectors' ? 32 * taken : metric(holder, 'transaction_bytes'), transactions: metric(holder, 'transactions') };
 }

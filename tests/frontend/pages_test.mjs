@@ -11,6 +11,7 @@ import { browser, checkStructure, lowContrast, open, picture, sample, text, titl
 after(() => browser.close());
 
 const transpose = written('transpose', 'run', sample('transpose'), '--device', 'h200', '--rule', '1.2', '--analyzers', 'caches,reuse_distance');
+const products = written('products', 'run', sample('linear_algebra'), '--device', 'h200');
 const gt200 = written('gt200', 'run', sample('transpose'), '--device', 'c1060');
 
 for (const [name, file] of [['transpose on an H200', transpose], ['transpose on a C1060', gt200]]) {
@@ -79,7 +80,7 @@ test('devices before those with sectors show their transactions', async () => {
 });
 
 test('the roofline has readable units', async () => {
-  const page = await open(written('rates', 'run', sample('linear_algebra'), '--device', 'h200'));
+  const page = await open(products);
   await visit(page, 'Roofline');
   const labels = (await page.locator('svg text').allTextContents()).filter((one) => /(FLOP|B)\/s$/.test(one));
   assert(labels.length >= 6);
@@ -258,8 +259,8 @@ test('occupancy advice keeps whole warps', async () => {
 });
 
 test('every view fits a narrow window', async () => {
-  for (const [name, file] of [['transpose', transpose], ['gt200', gt200]]) {
-    const page = await open(file, { viewport: { width: 400, height: 800 } });
+  for (const [name, file] of [['transpose', transpose], ['gt200', gt200], ['products', products]]) {
+    const page = await open(file, { viewport: { width: 390, height: 844 } }); // of a phone
     for (const title of await titles(page)) {
       await visit(page, title);
       await checkStructure(page, title);
