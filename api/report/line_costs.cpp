@@ -50,7 +50,7 @@ std::string access_cost_text(const InstructionRow& row, const model::Device& dev
   }
   if (const std::uint64_t n = bank_cost(m, row.counts, device.bank_rule).passes)
     return fmt::format("{} passes over the banks", n);
-  if (space_cost(m) != 0) return space_cost_text(m);
+  if (space_cost(m) != 0) return space_cost_text(m, device);
   return fmt::format("{} of {} diverge", m.integer(MetricId::divergent_branch), m.integer(MetricId::branch));
 }
 

@@ -176,6 +176,28 @@ TEST_F(ReportTest, CostsOfLinesAreInTheUnitsOfTheDevice) {
   }
 }
 
+/// Compute capability 1.x has no sectors.
+TEST_F(ReportTest, LocalMemoryOfOldDevicesHasNoSectors) {
+  constexpr std::string_view kLocal = R"(.version 7.2
+.target sm_70
+.address_size 64
+.visible .entry local_memory() {
+  .reg .u32 %r;
+  .local .align 4 .b8 a[4];
+  mov.u32 %r, %tid.x;
+  st.local.u32 [a], %r;
+  ret;
+}
+)";
+  TextOptions options;
+  options.details = Sections::all();
+  const std::string old = text_report(run(kLocal, "local_memory", {}, 1, "k.ptx", "c1060"), {}, options),
+                    current = text_report(run(kLocal, "local_memory", {}), {}, options);
+  EXPECT_NE(old.find("4 units of 32 bytes of local memory (ideal 4)"), old.npos) << old;
+  EXPECT_EQ(old.find("sector"), old.npos) << old;
+  EXPECT_NE(current.find("4 sectors of local memory (ideal 4)"), current.npos) << current;
+}
+
 /// Models disagree. What a change saves is by the same model beside the limit as in the findings.
 TEST_F(ReportTest, SavingsAreByOneModel) {
   LaunchReport report = strided();
