@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace warplens::tools {
 
@@ -279,6 +280,21 @@ int conclude(const api::PlanReport& report) {
   return report.trapped() || !report.mismatches.empty() ? kFound : kFine;
 }
 
+/// Without a match, the tools check nothing, and finding no error means nothing.
+void tell_unmatched(const std::string& name, const std::vector<api::LaunchReport>& launches) {
+  if (name.empty()) return;
+  const api::NamePattern pattern = value_or_throw(api::NamePattern::create(name));
+  std::set<std::string> kernels;
+  for (const api::LaunchReport& r : launches) {
+    if (pattern.matches(r.kernel)) return;
+    kernels.insert(fmt::format("'{}'", api::source_name(r.kernel)));
+  }
+  std::fputs(fmt::format("warplens: --kernel-name: no kernel matches '{}'; the launches are of {}\n", name,
+                         fmt::join(kernels, ", "))
+                 .c_str(),
+             stderr);
+}
+
 } // namespace
 
 int run(const Strings& arguments) {
@@ -299,6 +315,9 @@ int run(const Strings& arguments) {
   const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device);
   options.launch.recorder = trace.get();
   const std::optional<api::CheckOptions> checks = tool_options(values);
+  for (const char* option : {"kernel-name", "launch-skip", "launch-count"})
+    if (!checks && values.count(option) != 0)
+      throw UsageError{fmt::format("--{} needs --tool", option), "--tool memcheck"};
   const std::unique_ptr<api::Sanitizer> tools =
       checks ? value_or_throw(api::Sanitizer::create(*checks)) : std::unique_ptr<api::Sanitizer>();
   options.launch.sanitizer = tools.get();
@@ -321,6 +340,7 @@ int run(const Strings& arguments) {
   const int failed = write_report(output, report.device, report.launches, [&] { show(report, values, output); });
   int found = conclude(report);
   if (tools != nullptr) {
+    tell_unmatched(checks->kernel_name, report.launches);
     const int errors = conclude_tools(*tools, nullptr);
     found = found != kFine ? found : errors;
   }

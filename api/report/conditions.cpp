@@ -2,7 +2,7 @@
 #include "api/report/conditions.hpp"
 
 #include "analyzers/finding_kinds.hpp"
-#include "api/report/line_costs.hpp"
+#include "api/report/device_costs.hpp"
 #include "api/report/ranking.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
@@ -54,12 +54,12 @@ std::optional<double> sectors_for_request(const InstructionRow& row) {
   return static_cast<double>(row.metrics.integer(MetricId::global_sectors)) / static_cast<double>(requests);
 }
 
-std::optional<double> passes_for_request(const InstructionRow& row) {
+std::optional<double> passes_for_request(const InstructionRow& row, const rules::BankRule& rule) {
   std::uint64_t requests = 0;
   for (const MetricId id : {MetricId::shared_requests_ld, MetricId::shared_requests_st, MetricId::shared_requests_atom})
     requests += row.metrics.integer(id);
   if (requests == 0) return std::nullopt;
-  return static_cast<double>(bank_passes(row.metrics)) / static_cast<double>(requests);
+  return static_cast<double>(bank_cost(row.metrics, row.counts, rule).passes) / static_cast<double>(requests);
 }
 
 template <class Counts> ConditionValue number_of(const LaunchReport& report, Counts&& counts) {
@@ -91,7 +91,8 @@ std::optional<ConditionValue> value_in(const LaunchReport& report, const std::st
   if (name == kFindings) return number_of(report, [](const Finding&) { return true; });
   if (name == kWarnings) return number_of(report, [](const Finding& f) { return f.severity != Severity::note; });
   if (name == kSectorsPerRequest) return most(report, sectors_for_request);
-  if (name == kPassesPerRequest) return most(report, passes_for_request);
+  if (name == kPassesPerRequest)
+    return most(report, [&](const InstructionRow& row) { return passes_for_request(row, report.device.bank_rule); });
   if (name == kTime) {
     const model::Prediction* const p = ranking_prediction(report.predictions, {});
     return p == nullptr ? std::nullopt : std::optional(ConditionValue{p->milliseconds, nullptr, nullptr});

@@ -3,6 +3,8 @@
 
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"
+#include "analyzers/counted_rules.hpp"
+#include "api/report/device_costs.hpp"
 #include "api/report/line_costs.hpp"
 #include "api/session/kernel_name.hpp"
 #include "model/device_fields.hpp"
@@ -167,14 +169,38 @@ PageJson costly_lines(const LaunchReport& report) {
   const LineCosts costs = line_costs(report, prediction == nullptr ? "" : prediction->bound);
   PageJson lines = PageJson::array();
   for (const LineCost& line : std::span(costs.lines).first(std::min(costs.lines.size(), kShown)))
-    lines.push_back(
-        {{"file", line.file},
-         {"line", line.line},
-         {"share", line.share},
-         {"ptx_line", line.worst->line},
-         {"cost", access_cost(*line.worst) > 0 ? access_cost_text(*line.worst, report.device) : std::string()}});
+    lines.push_back({{"file", line.file},
+                     {"line", line.line},
+                     {"share", line.share},
+                     {"ptx_line", line.worst->line},
+                     {"cost", access_cost(*line.worst, report.device) > 0 ? access_cost_text(*line.worst, report.device)
+                                                                          : std::string()}});
   return {{"of", costs.of}, {"lines", std::move(lines)}};
 }
+
+struct DeviceCount {
+  std::string_view name, unit, definition, label;
+};
+constexpr DeviceCount kTransactions = {"transactions", "transactions",
+                                       "transactions of loads and stores under the rule of the device",
+                                       "transactions of global memory"},
+                      kMoved = {"transaction_bytes", "bytes", "bytes of these transactions", "bytes moved"},
+                      kIdealBytes = {"ideal_bytes", "bytes", "the fewest bytes that the requests could move", ""},
+                      kIdealTransactions = {"ideal_transactions", "transactions",
+                                            "the fewest transactions that the requests could need", ""},
+                      kPasses = {"bank_passes", "passes",
+                                 "passes over the banks of shared memory under the rule of the device",
+                                 "passes over the banks"},
+                      kConflicts = {"bank_conflicts", "passes", "passes beyond the fewest for their width",
+                                    "bank conflicts"};
+
+PageJson described(const DeviceCount& count) {
+  PageJson object = {{"unit", count.unit}, {"definition", count.definition}};
+  if (!count.label.empty()) object["label"] = count.label;
+  return object;
+}
+
+void put(PageJson& object, const DeviceCount& count, std::uint64_t value) { object[std::string(count.name)] = value; }
 
 /// Under the device's rule and those that were asked for.
 template <class Rule>
@@ -192,11 +218,30 @@ PageJson served_for_page(const analyzers::RecordedAccess& access, const LaunchRe
   return served_by_all(report.device.coalescing_rule, report.rules.coalescing, access);
 }
 
+PageJson device_costs_for_page(const analyzers::Metrics& metrics, const analyzers::RuleCounts& counts,
+                               const model::Device& device) {
+  PageJson object = PageJson::object();
+  const GlobalCost global = global_cost(metrics, counts, device.coalescing_rule);
+  if (global.unit != "sectors" && global.transactions != 0) {
+    put(object, kTransactions, global.transactions);
+    put(object, kMoved, global.bytes);
+    put(object, global.unit == "bytes" ? kIdealBytes : kIdealTransactions, global.least);
+  }
+  const BankCost banks = bank_cost(metrics, counts, device.bank_rule);
+  if (!analyzers::are_usual_banks(device.bank_rule) && banks.passes != 0) {
+    put(object, kPasses, banks.passes);
+    put(object, kConflicts, banks.conflicts);
+  }
+  return object;
+}
+
 PageJson device_for_page(const model::Device& device) {
   DeviceJson parameters;
   model::visit_fields(device, parameters);
   PageJson object = parameters.take();
   const model::OccupancyLimits& limits = device.limits;
+  object["global_unit"] = analyzers::cost_unit(device.coalescing_rule);
+  object["bank_pass_bytes"] = device.bank_rule.banks * device.bank_rule.bank_bytes;
   object["limits"] = {{"warps", limits.warps},
                       {"threads", limits.threads},
                       {"blocks", limits.blocks},
@@ -215,6 +260,7 @@ PageJson launch_for_page(const LaunchReport& report) {
                      {"module", report.file},
                      {"stream", report.stream},
                      {"remarks", std::move(remarks)}};
+  object["device_costs"] = device_costs_for_page(report.profile.metrics, report.profile.counts, report.device);
   object["lower_bounds"] = lower_bounds(report);
   object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
@@ -250,6 +296,9 @@ PageJson metrics_for_page(std::span<const LaunchReport> launches) {
     }
   };
   for (const LaunchReport& launch : launches) {
+    const PageJson costs = device_costs_for_page(launch.profile.metrics, launch.profile.counts, launch.device);
+    for (const DeviceCount& count : {kTransactions, kMoved, kIdealBytes, kIdealTransactions, kPasses, kConflicts})
+      if (costs.contains(count.name)) object[std::string(count.name)] = described(count);
     add(launch.profile.metrics);
     for (const analyzers::InstructionRow& row : launch.profile.instructions) add(row.metrics);
   }

@@ -8,6 +8,7 @@
 #include "api/report/launch_groups.hpp"
 #include "api/report/source_texts.hpp"
 #include "api/session/kernel_name.hpp"
+#include "model/trust.hpp"
 
 #include <array>
 
@@ -204,6 +205,7 @@ Json launch_of(const LaunchReport& report) {
   for (const auto& p : report.predictions) predictions.push_back(prediction_of(p));
   if (report.trap) findings.push_back(finding_of(*report.trap));
   for (const auto& f : report.findings) findings.push_back(finding_of(f));
+  const model::Prediction* const changes = model::trusted_for_changes(report.predictions);
   return {{"kernel", report.kernel},
           {"grid", report.grid},
           {"block", report.block},
@@ -216,6 +218,7 @@ Json launch_of(const LaunchReport& report) {
           {"occupancy", occupancy_of(report)},
           {"statistics", statistics_of(report.statistics)},
           {"predictions", std::move(predictions)},
+          {"speedup_model", changes == nullptr ? Json() : Json(changes->model)},
           {"findings", std::move(findings)}};
 }
 
@@ -312,9 +315,11 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
     Json launch = launch_of(report);
     launch.update(launch_for_page(report));
     for (std::size_t i = 0; i < report.profile.instructions.size(); ++i) {
-      const std::vector<analyzers::RecordedAccess>& recorded = report.profile.instructions[i].recorded;
-      for (std::size_t k = 0; k < recorded.size(); ++k)
-        launch["instructions"][i]["accesses"][k]["served"] = served_for_page(recorded[k], report);
+      const analyzers::InstructionRow& row = report.profile.instructions[i];
+      Json& instruction = launch["instructions"][i];
+      instruction.update(device_costs_for_page(row.metrics, row.counts, report.device));
+      for (std::size_t k = 0; k < row.recorded.size(); ++k)
+        instruction["accesses"][k]["served"] = served_for_page(row.recorded[k], report);
     }
     list.push_back(std::move(launch));
   }

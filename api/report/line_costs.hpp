@@ -9,11 +9,10 @@
 
 namespace warplens::api {
 
-/// Passes over the banks of shared memory.
-std::uint64_t bank_passes(const analyzers::Metrics& metrics);
-/// Sectors, bank passes and other memory accesses of an instruction, and 8 for each divergent branch.
-double access_cost(const analyzers::InstructionRow& row);
-/// "20480 sectors (ideal 2560)", in the units of the device.
+/// Sectors, bank passes and other memory accesses of an instruction under the rules of the device, and 8 for each
+/// divergent branch.
+double access_cost(const analyzers::InstructionRow& row, const model::Device& device);
+/// "20480 sectors (ideal 2560)", "10240 transactions, 327680 bytes (ideal 40960)": in the units of the device.
 std::string access_cost_text(const analyzers::InstructionRow& row, const model::Device& device);
 
 /// A line of CUDA source, or of PTX where the CUDA source is unknown.

@@ -375,7 +375,7 @@ private:
     };
     std::vector<Hot> hot;
     for (const InstructionRow& row : r_.profile.instructions) {
-      if (const double cost = access_cost(row); cost > 0) hot.push_back({&row, cost});
+      if (const double cost = access_cost(row, r_.device); cost > 0) hot.push_back({&row, cost});
     }
     if (hot.empty()) return;
     std::stable_sort(hot.begin(), hot.end(), [](const Hot& a, const Hot& b) { return a.cost > b.cost; });

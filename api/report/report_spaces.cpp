@@ -23,18 +23,25 @@ constexpr Kind kTexture[] = {{"textures", MetricId::texture_requests, MetricId::
                              {"surface stores", MetricId::surface_requests_st, MetricId::surface_sectors_st},
                              {"surface reductions", MetricId::surface_requests_red, MetricId::surface_sectors_red}};
 
+/// What 32 bytes are called, which all counters of these spaces are in: compute capability 1.x has no sectors.
+std::string_view units_of(const model::Device& device) {
+  return device.coalescing_rule.unit == rules::Coalescing::Unit::sectors ? "sectors" : "units of 32 bytes";
+}
+
 class SpaceSections {
 public:
   SpaceSections(const LaunchReport& report, const Style& style, std::size_t columns)
-      : m_(report.profile.metrics), s_(style), columns_(columns), banks_(report.device.bank_rule) {}
+      : m_(report.profile.metrics), s_(style), columns_(columns), banks_(report.device.bank_rule),
+        units_(units_of(report.device)) {}
 
   std::string write() {
     if (table("Local memory", "data of a thread outside its registers; the same variable of 32 lanes is contiguous",
               kLocal))
-      out_ += fmt::format("  ideal: {} sectors, the fewest that hold the accessed data\n",
-                          m_.integer(MetricId::local_sectors_ideal));
+      out_ += fmt::format("  ideal: {} {}, the fewest that hold the accessed data\n",
+                          m_.integer(MetricId::local_sectors_ideal), units_);
     constants();
-    table("Textures and surfaces", "sectors of the nearest texels, as if texels were stored row by row", kTexture);
+    table("Textures and surfaces", fmt::format("{} of the nearest texels, as if texels were stored row by row", units_),
+          kTexture);
     return std::move(out_);
   }
 
@@ -44,7 +51,10 @@ private:
   }
 
   template <std::size_t N> bool table(std::string_view title, std::string_view explanation, const Kind (&kinds)[N]) {
-    Table t({{""}, {"requests", Table::right}, {"sectors", Table::right}, {"sectors/request", Table::right}});
+    Table t({{""},
+             {"requests", Table::right},
+             {std::string(units_), Table::right},
+             {fmt::format("{}/request", units_), Table::right}});
     for (const Kind& kind : kinds)
       if (const std::uint64_t n = m_.integer(kind.requests))
         t.row({std::string(kind.title), fmt::format("{}", n), fmt::format("{}", m_.integer(kind.sectors)),
@@ -73,6 +83,7 @@ private:
   const Style& s_;
   std::size_t columns_;
   const rules::Banks& banks_;
+  std::string_view units_;
   std::string out_;
 };
 
@@ -93,10 +104,11 @@ std::uint64_t space_cost(const Metrics& instruction) {
          instruction.integer(MetricId::constant_passes_excessive);
 }
 
-std::string space_cost_text(const Metrics& instruction) {
+std::string space_cost_text(const Metrics& instruction, const model::Device& device) {
   if (const std::uint64_t n = instruction.integer(MetricId::local_sectors))
-    return fmt::format("{} sectors of local memory (ideal {})", n, instruction.integer(MetricId::local_sectors_ideal));
-  if (const std::uint64_t n = texture_sectors(instruction)) return fmt::format("{} sectors of texels", n);
+    return fmt::format("{} {} of local memory (ideal {})", n, units_of(device),
+                       instruction.integer(MetricId::local_sectors_ideal));
+  if (const std::uint64_t n = texture_sectors(instruction)) return fmt::format("{} {} of texels", n, units_of(device));
   return fmt::format("{} passes for {} requests", instruction.integer(MetricId::constant_passes),
                      instruction.integer(MetricId::constant_requests));
 }

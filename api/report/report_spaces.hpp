@@ -19,6 +19,6 @@ std::string space_sections(const LaunchReport& report, const Style& style, std::
 std::uint64_t space_cost(const analyzers::Metrics& instruction);
 
 /// "636 sectors of local memory (ideal 96)".
-std::string space_cost_text(const analyzers::Metrics& instruction);
+std::string space_cost_text(const analyzers::Metrics& instruction, const model::Device& device);
 
 } // namespace warplens::api

@@ -11,6 +11,7 @@
 #include "api/report/table.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
+#include "model/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +50,7 @@ public:
 
 private:
   static constexpr std::size_t kLabel = 14; ///< columns before the facts
+  static constexpr double kLeastSaving = 0.01;
 
   void head() {
     const std::uint64_t blocks = r_.grid[0] * r_.grid[1] * r_.grid[2],
@@ -76,10 +78,12 @@ private:
     if (prediction_ == nullptr) return;
     std::string text = prediction_->bound;
     if (text == "latency") text += ": too few warps to keep memory or arithmetic busy";
-    for (const model::Benefit& b : prediction_->benefits) { // largest first
-      if (b.milliseconds < 0.01 * prediction_->milliseconds) break;
-      text += fmt::format("; {} less time {}", readable_share(b.milliseconds / prediction_->milliseconds), ideal_of(b));
-      break;
+    // Of the model that also says what the findings save.
+    const model::Prediction* const changes = model::trusted_for_changes(r_.predictions);
+    if (changes != nullptr && !changes->benefits.empty()) {
+      const model::Benefit& largest = changes->benefits.front();
+      const double share = largest.milliseconds / changes->milliseconds;
+      if (share >= kLeastSaving) text += fmt::format("; {} less time {}", readable_share(share), ideal_of(largest));
     }
     fact("Limited by", text);
   }
@@ -138,7 +142,7 @@ private:
                           cut(code, o_.columns - indent.size()));
     }
     std::string note;
-    if (access_cost(*line.worst) > 0) note = access_cost_text(*line.worst, r_.device);
+    if (access_cost(*line.worst, r_.device) > 0) note = access_cost_text(*line.worst, r_.device);
     if (!note.empty() && !line.worst->pattern.empty()) note += ", " + line.worst->pattern;
     if (!note.empty())
       out_ += s_.dim.empty() ? wrapped(note, indent, o_.columns) : dimmed(wrapped(note, indent, o_.columns));
@@ -159,10 +163,17 @@ private:
     return fmt::format("{}{}{}\n", s_.dim, text.substr(0, text.size() - 1), s_.reset);
   }
 
+  /// Where the speedups are not by the model of the predicted time.
+  [[nodiscard]] std::string speedups_by() const {
+    const model::Prediction* const changes = model::trusted_for_changes(r_.predictions);
+    const bool any = std::any_of(r_.findings.begin(), r_.findings.end(), [](const auto& f) { return f.speedup; });
+    return any && changes != prediction_ ? fmt::format("speedups by {}", changes->model) : "";
+  }
+
   void findings() {
     constexpr std::size_t kShown = 3;
     const std::vector<const analyzers::Finding*> all = top_findings(r_);
-    out_ += section_title("Findings", all.empty() ? "none" : "", s_, o_.columns);
+    out_ += section_title("Findings", all.empty() ? "none" : speedups_by(), s_, o_.columns);
     for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i) {
       out_ += finding_head(*all[i], i + 1, s_, o_.columns);
       out_ += wrapped(all[i]->message, "     ", o_.columns);

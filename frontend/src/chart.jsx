@@ -13,6 +13,9 @@ export function Figure({ title, label = title, note, table, wide, children }) {
   </figure>;
 }
 
+/** The width of a drawing: on a phone, what fits it when it has shrunk as far as it may. */
+export const drawingWidth = (wide) => (innerWidth < 600 ? Math.min(wide, 510) : wide);
+
 /** A drawing that shrinks to 70 % of its width, so that its text stays readable, and scrolls beyond that. */
 export function Svg({ width, height, label, className, children }) {
   return <div class="drawing"><svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} class={className}
@@ -56,7 +59,8 @@ function ErrorBar({ low, high }) {
 export function Bars({ bars, label, end = 0 }) {
   const most = Math.max(...bars.map((bar) => Math.max(bar.value || 0, bar.high ?? 0)), end, Number.MIN_VALUE);
   const share = (value) => Math.max(0, Math.min(1, (value || 0) / most));
-  return <div class="bars" role="img" aria-label={`${label}: ${bars.map((bar) => `${bar.name} ${bar.text}`).join('; ')}`}>
+  const named = bars.some((bar) => bar.name.length > 24); // on a phone, above its bar
+  return <div class={named ? 'bars named' : 'bars'} role="img" aria-label={`${label}: ${bars.map((bar) => `${bar.name} ${bar.text}`).join('; ')}`}>
     {bars.map((bar) => <div class={bar.strong ? 'bar strong' : 'bar'}>
       <span class="name">{bar.name}</span>
       <span class="track">

@@ -41,8 +41,27 @@ export const names = {
 export const requests = counter('l1tex__t_requests_pipe_lsu_mem_global_op_*.sum');
 export const sectors = counter('l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum');
 export const sharedRequests = counter('smsp__inst_executed_op_shared_*.sum');
-export const passes = counter('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum');
-export const conflicts = counter('l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*.sum');
+const wavefronts = counter('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum');
+const bankConflicts = counter('l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*.sum');
+
+/** Counters of a launch, with those under the rules of the device. An instruction has both. */
+export const counts = (launch) => ({ ...launch.metrics, ...launch.device_costs });
+/** Passes over the banks of the device. */
+export const passes = (holder) => holder.bank_passes ?? wavefronts(holder);
+export const conflicts = (holder) => holder.bank_conflicts ?? bankConflicts(holder);
+
+const globalNames = {
+  sectors: [names.sectors, names.sectorsIdeal],
+  bytes: ['transaction_bytes', 'ideal_bytes'],
+  transactions: ['transactions', 'ideal_transactions'],
+};
+/** What accesses to global memory cost and would cost if they were perfect, in the unit in which the device moves data:
+ * sectors; bytes, in transactions of several sizes; or transactions. */
+export function globalCost(report, holder) {
+  const unit = Object.hasOwn(globalNames, report.device.global_unit) ? report.device.global_unit : 'sectors';
+  const [taken, ideal] = globalNames[unit].map((name) => metric(holder, name));
+  return { unit, taken, ideal, bytes: unit === 'sectors' ? 32 * taken : metric(holder, 'transaction_bytes'), transactions: metric(holder, 'transactions') };
+}
 
 /** The name of a kernel as in the source, where the report has it. */
 export const kernelName = (launch) => launch.name ?? launch.kernel;
@@ -58,6 +77,9 @@ export function trusted(launch) {
   return list.find((p) => p.trusted)
     ?? preferred.map((model) => list.find((p) => p.model === model)).find((p) => p) ?? list[0];
 }
+
+/** The prediction whose model says what changes would save; of reports that do not name it, that of the model to trust. */
+export const ofChanges = (launch) => launch.predictions?.find((p) => p.model === launch.speedup_model) ?? trusted(launch);
 
 /** The times in milliseconds between which the launch typically is: api/report/expectations.hpp. Undefined: not known. */
 export function expectedRange(prediction) {
@@ -88,9 +110,11 @@ export const baseName = (file) => file.slice(file.lastIndexOf('/') + 1);
 /** What limits a launch decides by which metric its lines are shown first. */
 export function limitingMetric(launch) {
   if (trusted(launch)?.bound === 'compute') return names.instructions;
-  const memory = [names.sectors, ...byOperation('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum')];
-  const most = memory.reduce((best, name) => (metric(launch.metrics, name) > metric(launch.metrics, best) ? name : best));
-  return metric(launch.metrics, most) > 0 ? most : names.instructions;
+  const all = counts(launch);
+  const ofDevice = Object.hasOwn(launch.device_costs ?? {}, 'transactions') ? 'transactions' : names.sectors;
+  const banks = Object.hasOwn(launch.device_costs ?? {}, 'bank_passes') ? ['bank_passes'] : byOperation('l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum');
+  const most = [ofDevice, ...banks].reduce((best, name) => (metric(all, name) > metric(all, best) ? name : best));
+  return metric(all, most) > 0 ? most : names.instructions;
 }
 
 const splitTexts = new Map();

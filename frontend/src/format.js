@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers for people: 12345678 is "12.3 M", 0.0000256 ms is "25.6 ns".
 const scaled = (value, steps, unit) => {
-  const step = steps.find(([least]) => Math.abs(value) >= least) ?? steps.at(-1);
+  const step = steps.find(([least]) => Math.abs(value) >= 0.9995 * least) ?? steps.at(-1); // 999.7 µs are 1 ms
   return `${digits(value / step[0])} ${step[1]}${unit}`.trimEnd();
 };
 
@@ -20,6 +20,9 @@ export function digits(value) {
 export const time = (milliseconds) => milliseconds === 0 ? '0' : Number.isFinite(milliseconds)
   ? scaled(milliseconds / 1e3, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']], '') : '–';
 export const bytes = (value) => scaled(value, [[2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1, '']], 'B');
+/** In 10⁹ of the unit a second: 4917 GB/s are "4.92 TB/s", 989400 GFLOP/s "989 TFLOP/s". */
+export const rate = (billions, unit) => (!Number.isFinite(billions) ? '–'
+  : scaled(1e9 * billions, [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']], unit));
 export const percent = (ratio) => (!Number.isFinite(ratio) ? '–' : ratio > 0 && ratio < 0.001 ? '< 0.1 %' : `${digits(100 * ratio)} %`);
 /** 1234 is "1,234"; from a hundred thousand on "123 k". */
 export const count = (value) => (!Number.isFinite(value) ? '–'

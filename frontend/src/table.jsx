@@ -19,7 +19,7 @@ export class Table {
     this.sorted = { column: -1, descending: false };
     this.body = <tbody />;
     this.heads = columns.map((column, i) => this.head(column, i));
-    this.table = <table class="list" aria-label={label} aria-rowcount={rows.length + 1}>
+    this.table = <table class={columns.some(({ className }) => /\bgrow\b/.test(className)) ? 'list wide' : 'list'} aria-label={label} aria-rowcount={rows.length + 1}>
       <thead><tr aria-rowindex="1">{this.heads}</tr></thead>
       {this.body}
     </table>;

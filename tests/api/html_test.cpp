@@ -96,6 +96,36 @@ TEST_F(HtmlTest, NamesTheMostExpensiveLinesAndTheLowerBounds) {
   EXPECT_EQ(launch["lower_bounds"], Json::array({"bounds", "roofline"}));
 }
 
+/// The numbers are those of the findings. A warp stores consecutive words three times, twice with every second lane.
+TEST_F(HtmlTest, CostsAreInTheUnitsOfTheDevice) {
+  const Json current = document(run("h200"));
+  EXPECT_EQ(current["device"]["global_unit"], "sectors");
+  EXPECT_EQ(current["launches"][0]["device_costs"], Json::object());
+  // CUDA Programming Guide 2.0, section 5.1.2.1, compute capability 1.2: a half-warp of words is a segment of 64 bytes,
+  // also with every second lane, which needs 32 bytes.
+  const Json gt200 = document(run("c1060"));
+  EXPECT_EQ(gt200["device"]["global_unit"], "bytes");
+  EXPECT_EQ(gt200["launches"][0]["device_costs"], Json({{"transactions", 6},
+                                                        {"transaction_bytes", 384},
+                                                        {"ideal_bytes", 256},
+                                                        {"bank_passes", 4},
+                                                        {"bank_conflicts", 2}}));
+  for (const char* name : {"transactions", "transaction_bytes", "bank_passes"})
+    EXPECT_FALSE(gt200["metrics"][name]["definition"].get<std::string>().empty()) << name;
+  // 1.0: in order, or a transaction for each lane. Lanes that are inactive keep the others in order.
+  const Json g80 = document(run("8800gtx"));
+  EXPECT_EQ(g80["device"]["global_unit"], "transactions");
+  EXPECT_EQ(g80["launches"][0]["device_costs"]["transactions"], 6);
+  EXPECT_EQ(g80["launches"][0]["device_costs"]["ideal_transactions"], 6);
+  // Lines of 128 bytes.
+  const Json fermi = document(run("gtx480"));
+  EXPECT_EQ(fermi["device"]["global_unit"], "bytes");
+  std::uint64_t moved = 0;
+  for (const Json& row : fermi["launches"][0]["instructions"])
+    moved += row.value("transaction_bytes", std::uint64_t{0});
+  EXPECT_EQ(fermi["launches"][0]["device_costs"]["transaction_bytes"], moved);
+}
+
 TEST_F(HtmlTest, LaunchesShareWhatIsEqual) {
   const std::vector<LaunchReport> reports = {run(), run()};
   const Json launches = Json::parse(json_for_page(reports[0].device, reports))["launches"];

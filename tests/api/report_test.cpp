@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text report and the files of findings, from reports of launches that are emulated here.
 #include "api/report/histogram.hpp"
+#include "api/report/json_report.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/progress_text.hpp"
 #include "api/report/report_files.hpp"
@@ -8,6 +9,7 @@
 #include "api/report/source_text.hpp"
 #include "api/report/table.hpp"
 #include "api/report/units.hpp"
+#include "model/trust.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"
 
@@ -51,7 +53,7 @@ protected:
   void SetUp() override { context_ = *Context::create(); }
 
   LaunchReport run(std::string_view text, const std::string& kernel, std::vector<Argument> arguments,
-                   std::uint64_t blocks = 1, const std::string& file = "k.ptx") {
+                   std::uint64_t blocks = 1, const std::string& file = "k.ptx", const char* device = "h200") {
     auto module = Module::load(context_, text, file);
     EXPECT_TRUE(module) << (module ? "" : render(module.error(), text));
     LaunchRequest r;
@@ -59,7 +61,7 @@ protected:
     r.grid = {blocks, 1, 1};
     r.block = {32, 1, 1};
     r.arguments = std::move(arguments);
-    r.device = *load_device("h200");
+    r.device = *load_device(device);
     Expected<LaunchReport> report = launch(r);
     EXPECT_TRUE(report) << (report ? "" : render(report.error(), text));
     // Small launches have other findings, too, such as too few blocks.
@@ -69,9 +71,9 @@ protected:
     return *report;
   }
   std::shared_ptr<Buffer> words(std::uint64_t count) { return *Buffer::allocate(context_, 4 * count, "x"); }
-  LaunchReport strided(const std::string& file = "k.ptx") {
+  LaunchReport strided(const std::string& file = "k.ptx", const char* device = "h200") {
     const auto x = words(1024);
-    return run(kStrided, "_Z7stridedPj", {Argument::buffer(*x)}, 1, file);
+    return run(kStrided, "_Z7stridedPj", {Argument::buffer(*x)}, 1, file, device);
   }
   /// Without anything to find: neighbouring lanes access neighbouring words.
   LaunchReport scale(std::uint64_t blocks = 1) {
@@ -160,6 +162,56 @@ TEST_F(ReportTest, TheFirstScreenSaysWhatLimitsTheLaunchAndWhere) {
   EXPECT_EQ(text.find("_Z7strided"), text.npos);
   EXPECT_EQ(text.find("\033"), text.npos);
   EXPECT_EQ(text.find("Global memory:"), text.npos) << "folded";
+}
+
+/// CUDA Programming Guide 2.0, section 5.1.2.1: a lane that is alone in its segment makes a transaction of 32 bytes.
+TEST_F(ReportTest, CostsOfLinesAreInTheUnitsOfTheDevice) {
+  const std::pair<const char*, const char*> expected[] = {{"c1060", "32 transactions, 1024 bytes (ideal 128)"},
+                                                          {"8800gtx", "32 transactions (ideal 2)"},
+                                                          {"gtx480", "32 transactions, 4096 bytes (ideal 128)"},
+                                                          {"h200", "32 sectors (ideal 4)"}};
+  for (const auto& [device, cost] : expected) {
+    const std::string text = text_report(strided("k.ptx", device), {});
+    EXPECT_NE(text.find(cost), text.npos) << device << "\n" << text;
+  }
+}
+
+/// Compute capability 1.x has no sectors.
+TEST_F(ReportTest, LocalMemoryOfOldDevicesHasNoSectors) {
+  constexpr std::string_view kLocal = R"(.version 7.2
+.target sm_70
+.address_size 64
+.visible .entry local_memory() {
+  .reg .u32 %r;
+  .local .align 4 .b8 a[4];
+  mov.u32 %r, %tid.x;
+  st.local.u32 [a], %r;
+  ret;
+}
+)";
+  TextOptions options;
+  options.details = Sections::all();
+  const std::string old = text_report(run(kLocal, "local_memory", {}, 1, "k.ptx", "c1060"), {}, options),
+                    current = text_report(run(kLocal, "local_memory", {}), {}, options);
+  EXPECT_NE(old.find("4 units of 32 bytes of local memory (ideal 4)"), old.npos) << old;
+  EXPECT_EQ(old.find("sector"), old.npos) << old;
+  EXPECT_NE(current.find("4 sectors of local memory (ideal 4)"), current.npos) << current;
+}
+
+/// Models disagree. What a change saves is by the same model beside the limit as in the findings.
+TEST_F(ReportTest, SavingsAreByOneModel) {
+  LaunchReport report = strided();
+  for (model::Prediction& p : report.predictions)
+    p.benefits = {{"transactions", (p.model == "throughput-latency" ? 0.25 : 0.5) * p.milliseconds}};
+  ASSERT_EQ(model::trusted(report.predictions)->model, "critical-path");
+  std::string text = text_report(report, {});
+  EXPECT_NE(text.find("25 % less time with ideal transactions"), text.npos) << text;
+  EXPECT_NE(text.find("Findings: speedups by throughput-latency"), text.npos) << text;
+  const Json launch = Json::parse(json_report(report.device, {&report, 1}))["launches"][0];
+  EXPECT_EQ(launch["speedup_model"], "throughput-latency");
+  // One model predicts both.
+  text = text_report(strided("k.ptx", "c1060"), {});
+  EXPECT_EQ(text.find("speedups by"), text.npos) << text;
 }
 
 TEST_F(ReportTest, SectionsFollowInNsightComputesOrder) {

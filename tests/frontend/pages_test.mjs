@@ -11,6 +11,7 @@ import { browser, checkStructure, lowContrast, open, picture, sample, text, titl
 after(() => browser.close());
 
 const transpose = written('transpose', 'run', sample('transpose'), '--device', 'h200', '--rule', '1.2', '--analyzers', 'caches,reuse_distance');
+const products = written('products', 'run', sample('linear_algebra'), '--device', 'h200');
 const gt200 = written('gt200', 'run', sample('transpose'), '--device', 'c1060');
 
 for (const [name, file] of [['transpose on an H200', transpose], ['transpose on a C1060', gt200]]) {
@@ -40,6 +41,12 @@ test('the summary shows the numbers of the text report', async () => {
   for (const part of [predicted, range, model]) assert(main.includes(part), part);
   const [, bound] = /Limited by\s+(.*?);/.exec(screen);
   assert(main.includes(bound.replace(/^./, (letter) => letter.toUpperCase())), bound);
+  // What a change saves is by one model, here another one than that of the time.
+  const [, saving, property] = /Limited by\s+.*?; (\d+) % less time (\w+ [\w ]+)/.exec(screen);
+  const [, exact] = new RegExp(`([\\d.]+) % less time ${property}`).exec(main);
+  assert.equal(Math.round(Number(exact)), Number(saving));
+  assert(screen.includes('Findings: speedups by throughput-latency'));
+  assert(main.includes('What a change would save is predicted by throughput-latency'));
   // The same lines, with the same shares, in the same order.
   const lines = [...screen.matchAll(/^ +(\d+) %  (transpose\.cu:\d+)/gm)].map(([, share, place]) => [place, Number(share)]);
   const shown = await page.locator('table.lines tbody tr').evaluateAll((rows) => rows.map((row) => [row.cells[0].innerText, Math.round(parseFloat(row.cells[1].innerText))]));
@@ -47,6 +54,44 @@ test('the summary shows the numbers of the text report', async () => {
   assert.deepEqual(shown.slice(0, lines.length), lines);
   const [finding] = documentOf(transpose).launches.find((launch) => launch.kernel === kernel).findings;
   for (const part of [finding.rule, finding.message]) assert(main.includes(part), part);
+  await page.context().close();
+});
+
+test('devices before those with sectors show their transactions', async () => {
+  const g80 = written('g80', 'run', sample('transpose'), '--device', '8800gt');
+  for (const [file, tile, unit] of [
+    // CUDA Programming Guide 2.0, section 5.1.2.1: half-warps, 32 bytes for each lane that is alone in its segment.
+    [gt200, /Bytes moved that are needed\s+22.2 %\s+21,760 transactions move 720 KiB; 160 KiB are enough/, /^Per request, ideal and wasted: bytes of/],
+    [g80, /Transactions needed\s+[\d.]+ %\s+[\d,]+ transactions \([\d.]+ KiB\); [\d,]+ are enough/, /^Per request, ideal and wasted: transactions of/]]) {
+    const page = await open(file);
+    await page.goto(`${page.url().split('#')[0]}#page=summary&launch=0`);
+    await page.waitForSelector('h1:has-text("transpose_1d")');
+    const summary = await page.locator('main').innerText();
+    assert.match(summary, tile);
+    assert.doesNotMatch(summary, /sector/i);
+    await visit(page, 'Memory');
+    assert.match(await page.locator('main .note').first().innerText(), unit);
+    assert.doesNotMatch(await page.locator('main').innerText(), /sector/i);
+    await visit(page, 'Source');
+    assert.equal(await page.getByLabel('Heat by').inputValue(), 'transactions');
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  }
+});
+
+test('the roofline has readable units', async () => {
+  const page = await open(products);
+  await visit(page, 'Roofline');
+  const labels = (await page.locator('svg text').allTextContents()).filter((one) => /(FLOP|B)\/s$/.test(one));
+  assert(labels.length >= 6);
+  for (const label of labels) assert.match(label, /^FLOP\/s$|: [\d.]{1,4} [GTP](FLOP|B)\/s$/);
+  // No name of a slope is on a point.
+  const boxes = (selector) => page.locator(selector).evaluateAll((all) => all.map((one) => { const { left, right, top, bottom } = one.getBoundingClientRect(); return { left, right, top, bottom }; }));
+  const names = await boxes('svg text[transform]');
+  for (const point of await boxes('svg circle')) {
+    const x = (point.left + point.right) / 2;
+    for (const name of names) assert(x < name.left || x > name.right || point.top > name.bottom || point.bottom < name.top, JSON.stringify([point, name]));
+  }
   await page.context().close();
 });
 
@@ -214,8 +259,8 @@ test('occupancy advice keeps whole warps', async () => {
 });
 
 test('every view fits a narrow window', async () => {
-  for (const [name, file] of [['transpose', transpose], ['gt200', gt200]]) {
-    const page = await open(file, { viewport: { width: 400, height: 800 } });
+  for (const [name, file] of [['transpose', transpose], ['gt200', gt200], ['products', products]]) {
+    const page = await open(file, { viewport: { width: 390, height: 844 } }); // of a phone
     for (const title of await titles(page)) {
       await visit(page, title);
       await checkStructure(page, title);

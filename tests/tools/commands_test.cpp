@@ -97,15 +97,37 @@ TEST(Commands, FindingsInTheTermsOfTheDevice) {
   expect_parts(findings("h200"), {"sectors per request", "passes over the banks"});
 }
 
+TEST(Commands, ToolsSayThatNoKernelMatches) {
+  Output o = run_program({"run", kSamples + "vector_add", "--tool", "memcheck", "--kernel-name", "nosuch"});
+  EXPECT_EQ(o.status, 0);
+  expect_parts(o.err, {"--kernel-name: no kernel matches 'nosuch'; the launches are of 'vector_add'"});
+  o = run_program({"run", kSamples + "vector_add", "--tool", "memcheck", "--kernel-name", "^vector"});
+  EXPECT_EQ(o.err.find("--kernel-name"), o.err.npos);
+  o = run_program({"run", kSamples + "vector_add", "--kernel-name", "^vector"}); // selects nothing
+  EXPECT_EQ(o.status, 2);
+  expect_parts(o.err, {"--kernel-name needs --tool"});
+}
+
+/// Whatever a report says of a launch: the first screen and all sections.
+TEST(Commands, ReportsOfOldDevicesHaveNoSectors) {
+  for (const char* device : {"c1060", "8800gt"}) {
+    const std::string out = run_program({"run", kSamples + "transpose/launch.toml", "--device", device, "--show", "all",
+                                         "--details", "all"})
+                                .out;
+    expect_parts(out, {"transactions"});
+    EXPECT_EQ(out.find("sector"), out.npos) << device << "\n" << out;
+  }
+}
+
 TEST(Commands, JsonHasTheKeysOfTheSchema) {
   const Output o = run_program({"run", kSamples + "vector_add/launch.toml", "--json", "-"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Json report = Json::parse(o.out);
   EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "schema", "device", "launches", "summary"}));
   const Json& launch = report["launches"].at(0);
-  EXPECT_EQ(keys(launch),
-            (std::set<std::string>{"kernel", "grid", "block", "blocks", "cluster", "launched_by", "printed", "metrics",
-                                   "instructions", "occupancy", "statistics", "predictions", "findings"}));
+  EXPECT_EQ(keys(launch), (std::set<std::string>{"kernel", "grid", "block", "blocks", "cluster", "launched_by",
+                                                 "printed", "metrics", "instructions", "occupancy", "statistics",
+                                                 "predictions", "speedup_model", "findings"}));
   EXPECT_EQ(launch["metrics"]["gld_request"], 1252);
   EXPECT_EQ(launch["metrics"]["gld_64b"], 2502);
   EXPECT_EQ(launch["grid"], Json({79, 1, 1}));

@@ -11,7 +11,8 @@ import { count, digits, percent, plural } from '../format.js';
 const kBox = 46; // height of a block
 const kGap = 16;
 const kLane = 13; // between two arcs beside each other
-const kWidth = 360;
+const kWidth = 360; // of a block
+const kNarrow = 280; // on a phone
 const kMostArcs = 14; // beside each other
 
 const lanes = (block) => (block.warps > 0 ? block.threads / block.warps : NaN);
@@ -75,18 +76,19 @@ const y = (i) => 8 + i * (kBox + kGap);
 function layout(blocks) {
   const { forward, backward } = jumpsOf(blocks);
   const left = 24 + kLane * (assignLanes(backward) + 1);
-  const right = left + kWidth;
+  const box = innerWidth < 600 ? kNarrow : kWidth;
+  const right = left + box;
   const width = right + 24 + kLane * (assignLanes(forward) + 1) + 30;
   const meets = new Map(); // how many branches reconverge at a block
   blocks.forEach((block) => {
     if (block.successors.length > 1 && block.reconverges_at !== null) meets.set(block.reconverges_at, (meets.get(block.reconverges_at) ?? 0) + 1);
   });
-  return { forward, backward, left, right, width, meets };
+  return { forward, backward, left, right, box, width, meets };
 }
 
 /** The blocks from `first` to before `end`, and the jumps that pass them. */
 function Graph({ blocks, plan, onSelect, chosen, first, end }) {
-  const { left, right, width, meets } = plan;
+  const { left, right, box: wide, width, meets } = plan;
   const passes = ({ from, to }) => Math.min(from, to) < end && Math.max(from, to) >= first;
   const arc = ({ from, to, lane }, side) => {
     const edge = side > 0 ? right : left;
@@ -103,13 +105,13 @@ function Graph({ blocks, plan, onSelect, chosen, first, end }) {
     const never = block.warps === 0;
     return <g class={`block${never ? ' never' : ''}${block.index === chosen ? ' chosen' : ''}`} onClick={() => onSelect(block.index)}>
       <title>{`Block ${block.index}, PTX lines ${block.first_line} to ${block.last_line}`}</title>
-      <rect class="box" x={left} y={y(i)} width={kWidth} height={kBox} rx="5" />
-      {!never && <rect class="lanes" x={left + 8} y={y(i) + kBox - 13} width={(kWidth - 16) * Math.min(1, active / 32)} height={6} rx="3" />}
+      <rect class="box" x={left} y={y(i)} width={wide} height={kBox} rx="5" />
+      {!never && <rect class="lanes" x={left + 8} y={y(i) + kBox - 13} width={(wide - 16) * Math.min(1, active / 32)} height={6} rx="3" />}
       <text x={left + 8} y={y(i) + 20} class="strong">{`B${block.index}`}</text>
-      <text x={left + 44} y={y(i) + 20}>{block.place}</text>
-      <text x={left + kWidth - 8} y={y(i) + 20} text-anchor="end">{never ? 'not executed' : `${digits(active)} lanes · ${plural(block.warps, 'warp')}`}</text>
+      <text x={left + 44} y={y(i) + 20}>{wide < kWidth ? block.place.replace(/^.*:/, 'line ') : block.place}</text>
+      <text x={left + wide - 8} y={y(i) + 20} text-anchor="end">{never ? 'not executed' : `${digits(active)} lanes · ${plural(block.warps, 'warp')}`}</text>
       {meets.has(block.index) && <g class="meet"><path d={`M${left},${y(i)} l7,-7 l7,7 l-7,7 z`} /><title>{`${plural(meets.get(block.index), 'branch')} reconverge here`}</title></g>}
-      {block.to.includes(i + 1) && <line class="fall" x1={left + kWidth / 2} x2={left + kWidth / 2} y1={y(i) + kBox} y2={y(i + 1)} />}
+      {block.to.includes(i + 1) && <line class="fall" x1={left + wide / 2} x2={left + wide / 2} y1={y(i) + kBox} y2={y(i + 1)} />}
     </g>;
   };
   return <svg class="graph" viewBox={`0 0 ${width} ${y(blocks.length)}`} width={width} height={y(blocks.length)} role="img"

@@ -13,12 +13,15 @@ const kLane = kWidth / 32;
 const spaceOf = (instruction) => (data.requests(instruction) > 0 ? 'global' : data.sharedRequests(instruction) > 0 ? 'shared'
   : /\.(local|const|shared|global)\b/.exec(instruction.ptx)?.[1] ?? '');
 const requestsOf = (instruction) => data.requests(instruction) || data.sharedRequests(instruction);
-const costOf = (instruction) => (data.requests(instruction) > 0 ? data.sectors(instruction) : data.passes(instruction));
-const idealOf = (instruction) => (data.requests(instruction) > 0 ? data.metric(instruction, data.names.sectorsIdeal)
-  : data.passes(instruction) - data.conflicts(instruction));
+/** { taken, ideal } in the unit of the device. Atomics of the same word take a sector each. */
+function costOf(report, instruction) {
+  if (data.requests(instruction) === 0) return { taken: data.passes(instruction), ideal: data.passes(instruction) - data.conflicts(instruction) };
+  const cost = data.globalCost(report, instruction);
+  return cost.unit === 'sectors' ? { taken: data.sectors(instruction), ideal: cost.ideal } : cost;
+}
 
 /** Memory instructions; the one that wastes most first. */
-const sitesOf = (launch) => launch.instructions.filter((one) => requestsOf(one) > 0 && costOf(one) > 0);
+const sitesOf = (report, launch) => launch.instructions.filter((one) => requestsOf(one) > 0 && costOf(report, one).taken > 0);
 
 const hex = (value) => `0x${value.toString(16)}`;
 const lanesOf = (mask) => Array.from({ length: 32 }, (_, lane) => lane).filter((lane) => Math.floor(mask / 2 ** lane) % 2 === 1);
@@ -204,11 +207,15 @@ function Site({ report, instruction, app }) {
 export const memory = {
   id: 'memory',
   title: 'Memory',
-  fits: (report, launch) => launch !== undefined && sitesOf(launch).length > 0,
+  fits: (report, launch) => launch !== undefined && sitesOf(report, launch).length > 0,
   draw({ report, launch, place, app }) {
-    const sites = sitesOf(launch);
+    const sites = sitesOf(report, launch);
+    const costs = new Map(sites.map((one) => [one, costOf(report, one)]));
+    const taken = (one) => costs.get(one).taken;
+    const ideal = (one) => costs.get(one).ideal;
+    const meaning = `${data.globalCost(report, {}).unit} of global memory, passes over the banks of shared memory`;
     const details = <div />;
-    const waste = (one) => costOf(one) - idealOf(one);
+    const waste = (one) => taken(one) - ideal(one);
     const select = (instruction) => show(details, <Site report={report} instruction={instruction} app={app} />);
     const table = new Table({
       label: 'Access sites',
@@ -223,14 +230,14 @@ export const memory = {
         { title: 'Instruction', cell: (r) => <code>{r.ptx}</code>, className: 'grow code' },
         { title: 'Pattern', value: (r) => r.pattern ?? '', cell: (r) => r.pattern ?? '' },
         { title: 'Requests', value: requestsOf, cell: (r) => count(requestsOf(r)), numeric: true, descending: true },
-        { title: 'Sectors or passes per request', value: (r) => costOf(r) / requestsOf(r), cell: (r) => digits(costOf(r) / requestsOf(r)), numeric: true, descending: true, hint: 'sectors of global memory, passes over the banks of shared memory' },
-        { title: 'Ideal', value: (r) => idealOf(r) / requestsOf(r), cell: (r) => digits(idealOf(r) / requestsOf(r)), numeric: true },
-        { title: 'Wasted', value: waste, cell: (r) => `${count(waste(r))} (${percent(waste(r) / costOf(r))})`, numeric: true, descending: true },
+        { title: 'Per request', value: (r) => taken(r) / requestsOf(r), cell: (r) => digits(taken(r) / requestsOf(r)), numeric: true, descending: true, hint: meaning },
+        { title: 'Ideal', value: (r) => ideal(r) / requestsOf(r), cell: (r) => digits(ideal(r) / requestsOf(r)), numeric: true },
+        { title: 'Wasted', value: waste, cell: (r) => `${count(waste(r))} (${percent(waste(r) / taken(r))})`, numeric: true, descending: true },
       ],
     });
     const wanted = table.rows.findIndex((one) => one.line === Number(place.line));
     const first = wanted >= 0 ? wanted : Math.max(0, table.rows.findIndex((one) => (one.accesses ?? []).length > 0));
     table.select(first);
-    return <Fragment>{table.element}{details}</Fragment>;
+    return <Fragment><p class="note">Per request, ideal and wasted: {meaning}.</p>{table.element}{details}</Fragment>;
   },
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline: ceilings by level of memory and by type of arithmetic, and the launch at its intensities.
 import { Fragment, h } from '../dom.js';
-import { BottomAxis, Figure, LeftAxis, Svg } from '../chart.jsx';
+import { BottomAxis, Figure, LeftAxis, Svg, drawingWidth } from '../chart.jsx';
 import * as data from '../data.js';
-import { digits, list, percent } from '../format.js';
+import { digits, list, percent, rate } from '../format.js';
 import { namesOf, operations, peaks, types } from '../operations.js';
 import { scaleLog } from 'd3-scale';
 
 const kWidth = 760;
 const kHeight = 460;
-const kLeft = 78; // "1,000,000" fits
+const kLeft = 56; // "100 G" fits
 const kColours = ['var(--s1)', 'var(--s2)', 'var(--s3)'];
 
 /** Bandwidths in GB/s by level, and rates in 10⁹ operations a second by type; those that the device file knows. */
@@ -39,17 +39,17 @@ export function ceilings(device, used) {
   return { levels, types: distinct };
 }
 
-/** Bytes of the launch at each level; device memory has what the model of the caches says, else every sector. */
-export function traffic(launch) {
-  const m = launch.metrics;
-  const requested = 32 * (data.metric(m, data.names.sectors) + data.metric(m, 'memory_l2_theoretical_sectors_local'));
+/** Bytes of the launch at each level. Of device memory: what the model to trust charges, which the time is from; else the
+ * misses of the simulated caches, else all that is requested. */
+export function traffic(report, launch) {
+  const m = data.counts(launch);
+  const requested = data.globalCost(report, m).bytes + 32 * data.metric(m, 'memory_l2_theoretical_sectors_local');
   const misses = m['lts__t_sectors_lookup_miss.sum'];
-  const term = (name) => launch.predictions.find((p) => p.model === 'throughput-latency')?.terms.find((t) => t.name === name)?.value;
-  const passes = data.passes(m);
+  const charged = data.trusted(launch)?.terms.find((term) => term.name === 'memory_bytes')?.value;
   return [
-    { name: 'L1 and shared memory', bytes: requested + 128 * passes },
+    { name: 'L1 and shared memory', bytes: requested + (report.device.bank_pass_bytes ?? 128) * data.passes(m) },
     { name: 'L2', bytes: m['lts__t_sectors.sum'] !== undefined ? 32 * m['lts__t_sectors.sum'] : requested },
-    { name: 'Device memory', bytes: misses !== undefined ? 32 * misses : term('memory_bytes') ?? requested },
+    { name: 'Device memory', bytes: charged ?? (misses !== undefined ? 32 * misses : requested) },
   ].filter((one) => one.bytes > 0);
 }
 
@@ -76,7 +76,22 @@ function together(points) {
   return list;
 }
 
-const label = (type) => `${type.name}: ${digits(type.rate)}`;
+const flops = (billions) => rate(billions, 'FLOP/s');
+const label = (type) => `${type.name}: ${flops(type.rate)}`;
+
+const slopeLabel = (level) => `${level.name}: ${rate(level.rate, 'B/s')}`;
+
+/** The first intensity from `least` on at which the name of a slope, `side` below it, is on fewest boxes. */
+function freePlace(level, side, slope, boxes, x, y, least) {
+  const length = 6.7 * slopeLabel(level).length;
+  const [across, up] = [length * Math.cos(slope * Math.PI / 180), length * Math.sin(-slope * Math.PI / 180)];
+  const meets = (at) => boxes.filter((box) => Array.from({ length: 9 }, (_, i) => i / 8).some((part) => {
+    const [px, py] = [x(at) + part * across, y(at * level.rate) + side - part * up];
+    return px > box.left - 6 && px < box.right + 6 && py > box.top - 4 && py < box.bottom + 12;
+  })).length;
+  return [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64].map((factor) => least * factor)
+    .reduce((best, at) => (meets(at) < meets(best) ? at : best));
+}
 
 /** Where the name of each horizontal ceiling ends: near its line, and on no other name or line. */
 function ceilingNames(types, y, left, right) {
@@ -100,17 +115,18 @@ const decades = ([low, high]) => {
 };
 
 function Chart({ report, launch }) {
-  const { done, all: flops, peak: own } = work(launch, report.device);
+  const { done, all, peak: own } = work(launch, report.device);
   const { levels, types } = ceilings(report.device, done);
   const seconds = data.launchTime(launch) / 1e3;
-  const achieved = flops / seconds / 1e9;
-  const points = traffic(launch).map((one) => ({ ...one, intensity: flops / one.bytes, level: levels.find((level) => level.name === one.name) })).filter((one) => one.level);
+  const achieved = all / seconds / 1e9;
+  const points = traffic(report, launch).map((one) => ({ ...one, intensity: all / one.bytes, level: levels.find((level) => level.name === one.name) })).filter((one) => one.level);
   const peak = Math.max(...types.map((type) => type.rate));
   const permitted = Number.isFinite(own) ? own : peak;
   const xs = points.map((point) => point.intensity);
   const domain = [Math.min(0.01, ...xs.map((x) => x / 3)), Math.max(1000, ...xs.map((x) => x * 3))];
   const range = [Math.min(achieved / 8, peak / 1e4), peak * 3];
-  const x = scaleLog().domain(domain).range([kLeft, kWidth - 16]);
+  const width = drawingWidth(kWidth);
+  const x = scaleLog().domain(domain).range([kLeft, width - 16]);
   const y = scaleLog().domain(range).range([kHeight - 46, 34]);
   const roof = (level) => {
     const left = Math.max(domain[0], range[0] / level.rate);
@@ -119,31 +135,40 @@ function Chart({ report, launch }) {
   };
   const colour = (name) => kColours[levels.findIndex((level) => level.name === name)] ?? 'var(--ink)';
   const names = ceilingNames(types, y, x(domain[0]), x(domain[1]));
+  const labels = together(points).map((one, i) => {
+    const text = one.names.join(', ');
+    const half = 3.5 * text.length;
+    const middle = Math.max(kLeft + 4 + half, Math.min(width - 16 - half, x(one.intensity)));
+    return { text, half, x: middle, y: y(achieved) + 22 + 15 * (i % 3) };
+  });
+  const boxes = [...labels.map((one) => ({ left: one.x - one.half, right: one.x + one.half, top: one.y - 13, bottom: one.y + 5 })),
+    ...types.map((type, i) => ({ left: names[i][0] - 6.7 * label(type).length, right: names[i][0], top: names[i][1] - 12, bottom: names[i][1] + 6 })),
+    ...points.map((point) => ({ left: x(point.intensity) - 4, right: x(point.intensity) + 4, top: y(Math.min(permitted, point.intensity * point.level.rate)) + 12, bottom: y(achieved) + 6 }))];
   const slope = -Math.atan2(y(1) - y(10), x(10) - x(1)) * 180 / Math.PI;
   return <Figure wide title="Attainable and predicted performance" note={`The points show the launch, with the time that ${data.trusted(launch).model} predicts: for each level of memory, the operations per byte that this level transfers. The dashed line leads to what the level permits; a point on its slope is limited by the bandwidth of this level.${Number.isFinite(own) ? '' : ' The device file lacks a rate of some type of operations of this kernel.'} Matrix rates are those without sparsity.`}
     table={{
-      heads: ['Ceiling or point', 'Operations per byte', 'GB/s or GFLOP/s'],
-      rows: [...levels.map((level) => [`Bandwidth of ${level.name}`, '', digits(level.rate)]), ...types.map((type) => [type.name, '', digits(type.rate)]),
-        ...points.map((point) => [`Launch at ${point.name}`, digits(point.intensity), digits(achieved)])],
+      heads: ['Ceiling or point', 'Operations per byte', 'Rate'],
+      rows: [...levels.map((level) => [`Bandwidth of ${level.name}`, '', rate(level.rate, 'B/s')]), ...types.map((type) => [type.name, '', flops(type.rate)]),
+        ...points.map((point) => [`Launch at ${point.name}`, digits(point.intensity), flops(achieved)])],
     }}>
-    <Svg width={kWidth} height={kHeight} label={`Roofline: the launch reaches ${digits(achieved)} GFLOP/s of ${digits(permitted)}`}>
+    <Svg width={width} height={kHeight} label={`Roofline: the launch reaches ${flops(achieved)} of ${flops(permitted)}`}>
       <BottomAxis scale={x} y={kHeight - 46} ticks={decades(domain)} format={digits} title="Floating-point operations per byte" grid={kHeight - 80} />
-      <LeftAxis scale={y} x={kLeft} ticks={decades(range)} format={digits} title="GFLOP/s" grid={kWidth - 16 - kLeft} />
+      <LeftAxis scale={y} x={kLeft} ticks={decades(range)} format={(billions) => rate(billions, '')} title="FLOP/s" grid={width - 16 - kLeft} />
       {types.map((type) => {
         const left = Math.max(domain[0], type.rate / Math.max(...levels.map((level) => level.rate)));
         return <line class={type.used ? 'ceiling used' : 'ceiling'} x1={x(Math.min(left, domain[1]))} x2={x(domain[1])} y1={y(type.rate)} y2={y(type.rate)} />;
       })}
       {levels.map((level, i) => {
         const side = i > 0 && i === levels.length - 1 ? 15 : -6; // below the lowest line, above the others
-        const at = Math.max(domain[0] * 1.3, range[0] * 1.6 / level.rate);
+        const at = freePlace(level, side, slope, boxes, x, y, Math.max(domain[0] * 1.3, range[0] * 1.6 / level.rate));
         return <Fragment><path class="roof" d={roof(level)} style={{ stroke: colour(level.name) }} />
-          <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{`${level.name}: ${digits(level.rate)} GB/s`}</text></Fragment>;
+          <text style={{ fill: colour(level.name) }} transform={`translate(${x(at)},${y(at * level.rate) + side}) rotate(${slope})`}>{slopeLabel(level)}</text></Fragment>;
       })}
       {types.map((type, i) => <text class={type.used ? 'halo used' : 'halo'} x={names[i][0]} y={names[i][1]} text-anchor="end">{label(type)}</text>)}
       {points.map((point) => <Fragment><line class="guide" x1={x(point.intensity)} x2={x(point.intensity)} y1={y(achieved)} y2={y(Math.min(permitted, point.intensity * point.level.rate))} />
         <circle cx={x(point.intensity)} cy={y(achieved)} r="6" style={{ fill: colour(point.name) }}><title>{`${point.name}: ${digits(point.intensity)} operations per byte`}</title></circle>
       </Fragment>)}
-      {together(points).map(({ intensity, names: here }, i) => <text class="halo" x={x(intensity)} y={y(achieved) + 22 + 15 * (i % 3)} text-anchor="middle">{here.join(', ')}</text>)}
+      {labels.map((one) => <text class="halo" x={one.x} y={one.y} text-anchor="middle">{one.text}</text>)}
     </Svg>
   </Figure>;
 }
@@ -157,6 +182,6 @@ export const roofline = {
     if (!(all > 0)) return <p>The kernel executes no arithmetic operation of a type that the roofline knows, so that it has no place in it. The models page has the bounds of memory and of instruction issue.</p>;
     const shares = types.filter(({ key }) => done.has(key)).map((type) => `${percent(done.get(type.key) / all)} ${namesOf([type])}`);
     return [<Chart report={report} launch={launch} />, <p>Operations of this launch: {list(shares)}. The ceilings of these types are drawn with solid lines.</p>,
-      traffic(launch).length === 0 && <p>The kernel transfers no bytes.</p>];
+      traffic(report, launch).length === 0 && <p>The kernel transfers no bytes.</p>];
   },
 };

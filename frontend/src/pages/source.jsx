@@ -21,7 +21,7 @@ function findMetricNames(report, launch) {
   const found = new Set();
   for (const instruction of launch.instructions)
     for (const name in instruction) if (typeof instruction[name] === 'number' && !found.has(name) && !kFixed.has(name)) found.add(name);
-  const rank = (name) => (name === data.names.instructions ? 0 : name === data.names.sectors ? 1 : report.metrics?.[name]?.label ? 2 : 3);
+  const rank = (name) => (name === data.names.instructions ? 0 : name === data.names.sectors || name === 'transactions' ? 1 : report.metrics?.[name]?.label ? 2 : 3);
   return [...found].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 }
 

@@ -24,36 +24,47 @@ function timeNote(launch, prediction) {
 }
 
 const absent = new Set(['bank conflicts', 'divergence', 'barriers']);
-/** What would save most: "2.16 % less time without bank conflicts". */
+/** What would save most, by the model of the findings: "2.16 % less time without bank conflicts". */
 function savingNote(prediction) {
   const [largest] = [...prediction?.benefits ?? []].sort((a, b) => b.milliseconds - a.milliseconds);
   if (!largest || largest.milliseconds < 0.01 * prediction.milliseconds) return '';
   return `${percent(largest.milliseconds / prediction.milliseconds)} less time ${absent.has(largest.of) ? 'without' : 'with ideal'} ${largest.of}`;
 }
 
-function Tiles({ launch }) {
+/** How much of what moves is needed, in the unit of the device. */
+function Moved({ report, counts }) {
+  const { unit, taken, ideal, bytes: moved, transactions } = data.globalCost(report, counts);
+  if (!(taken > 0)) return null;
+  const [title, note] = {
+    sectors: ['Sectors used', `${count(taken)} sectors requested (${bytes(moved)}); ${count(ideal)} are enough`],
+    bytes: ['Bytes moved that are needed', `${plural(transactions, 'transaction')} ${transactions === 1 ? 'moves' : 'move'} ${bytes(taken)}; ${bytes(ideal)} are enough`],
+    transactions: ['Transactions needed', `${plural(taken, 'transaction')} (${bytes(moved)}); ${count(ideal)} are enough`],
+  }[unit];
+  return <Tile title={title} value={percent(ideal / taken)} share={ideal / taken} note={note} />;
+}
+
+function Tiles({ report, launch }) {
   const prediction = data.trusted(launch);
-  const m = launch.metrics;
-  const moved = data.metric(m, data.names.sectors);
-  const ideal = data.metric(m, data.names.sectorsIdeal);
+  const m = data.counts(launch);
   const active = m[data.names.activeLanes];
   const o = launch.occupancy;
   const passes = data.passes(m);
   return <dl class="tiles">
     <Tile title="Predicted time" value={`${isBound(launch, prediction) ? 'at least ' : ''}${time(prediction?.milliseconds)}`} note={timeNote(launch, prediction)} />
-    <Tile title="Limited by" value={limiter(prediction?.bound)} note={savingNote(prediction)} />
+    <Tile title="Limited by" value={limiter(prediction?.bound)} note={savingNote(data.ofChanges(launch))} />
     <Tile title="Launch" value={plural(launch.grid.reduce((a, b) => a * b), 'block')} note={`grid of ${extent(launch.grid)}, blocks of ${extent(launch.block)} threads`} />
     {o && <Tile title="Occupancy" value={percent(o.ratio)} share={o.ratio}
       note={`${o.warps} warps in ${plural(o.blocks, 'block')} per multiprocessor, limited by ${list(o.bound_by)}`} />}
     {active !== undefined && <Tile title="Active threads per warp" value={`${digits(active)} of 32`} share={active / 32}
       note={plural(data.metric(m, data.names.instructions), 'warp instruction')} />}
-    {moved > 0 && <Tile title="Sectors used" value={percent(ideal / moved)} share={ideal / moved}
-      note={`${count(moved)} sectors requested (${bytes(32 * moved)}); ${count(ideal)} are enough`} />}
+    <Moved report={report} counts={m} />
     {passes > 0 && <Tile title="Shared memory without conflicts" value={percent(1 - data.conflicts(m) / passes)}
       share={1 - data.conflicts(m) / passes} note={`${count(data.conflicts(m))} of ${count(passes)} passes are conflicts`} />}
   </dl>;
 }
 
+/** On a phone, the code is below its place and share. The style takes the roles of a table from it, so that they are
+ * written here. */
 function WorstLines({ report, launch, app }) {
   const { of, lines } = launch.costly_lines ?? { lines: [] };
   if (lines.length === 0) return null;
@@ -61,11 +72,12 @@ function WorstLines({ report, launch, app }) {
   const ptx = (line) => launch.instructions.find((one) => one.line === line.ptx_line);
   return <section aria-labelledby="worst">
     <h2 id="worst">Most expensive lines, by their share of {of}</h2>
-    <table class="plain lines" aria-labelledby="worst"><thead><tr><th scope="col">Line</th><th scope="col" class="number">Share</th><th scope="col">Code</th></tr></thead>
-      <tbody>{lines.map((line) => <tr>
-        <th scope="row"><a href={app.address({ page: 'source', line: line.ptx_line })}>{place(line)}</a></th>
-        <td class="number">{percent(line.share)}<ShareBar share={line.share} /></td>
-        <td><code>{(line.file && data.lineOf(report, line)) || ptx(line)?.ptx}</code>
+    <table class="plain lines" aria-labelledby="worst" role="table"><thead role="rowgroup"><tr role="row">
+      <th scope="col" role="columnheader">Line</th><th scope="col" role="columnheader" class="number">Share</th><th scope="col" role="columnheader">Code</th></tr></thead>
+      <tbody role="rowgroup">{lines.map((line) => <tr role="row">
+        <th scope="row" role="rowheader"><a href={app.address({ page: 'source', line: line.ptx_line })}>{place(line)}</a></th>
+        <td class="number" role="cell">{percent(line.share)}<ShareBar share={line.share} /></td>
+        <td role="cell"><code>{(line.file && data.lineOf(report, line)) || ptx(line)?.ptx}</code>
           {line.cost && <p class="note">{line.cost}{ptx(line)?.pattern && `, ${ptx(line).pattern}`}</p>}</td></tr>)}</tbody></table>
   </section>;
 }
@@ -88,10 +100,17 @@ export function Finding({ finding, app }) {
   </li>;
 }
 
+/** Where the speedups are not by the model of the predicted time. */
+function otherModel(launch) {
+  const [time, changes] = [data.trusted(launch), data.ofChanges(launch)];
+  return time && time !== changes && <p class="note">What a change would save is predicted by {changes.model} from the changed counts: {time.model} follows the code that ran.</p>;
+}
+
 function Findings({ launch, app }) {
   const list = data.topFindings(launch);
   return <section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
+    {list.some((finding) => finding.speedup) && otherModel(launch)}
     {list.length === 0 ? <p>Nothing to improve was found.</p>
       : <ol class="findings">{list.map((finding) => <Finding finding={finding} app={app} />)}</ol>}
   </section>;
@@ -148,7 +167,7 @@ export const summary = {
     if (stopped) return <Fragment>{several}<p class="failure" role="alert">The kernel trapped: {stopped.message}</p>{stopped.advice && <p>{stopped.advice}</p>}</Fragment>;
     return <Fragment>
       {several}
-      <Tiles launch={launch} />
+      <Tiles report={report} launch={launch} />
       <WorstLines report={report} launch={launch} app={app} />
       <Findings launch={launch} app={app} />
       {(launch.remarks ?? []).map((remark) => <p class="note">{sentence(remark)}</p>)}

@@ -2,13 +2,13 @@
 // What a program did on the device, and when: a row for each stream, with more where operations of a stream overlap, or,
 // if there is one stream without copies, for each kernel. api/report/timeline.hpp has the times.
 import { h, show } from '../dom.js';
-import { BottomAxis, Figure, Svg } from '../chart.jsx';
+import { BottomAxis, Figure, Svg, drawingWidth } from '../chart.jsx';
 import * as data from '../data.js';
 import { bytes, plural, time } from '../format.js';
 import { scaleLinear } from 'd3-scale';
 
 const kWidth = 1000;
-const kLeft = 220;
+const kMostLetters = 30; // of the name of a row
 const kRow = 26;
 const kMostRows = 24;
 const kColours = 5;
@@ -67,8 +67,11 @@ function planOf(report) {
 const described = (one) => `${one.launches.length > 0 ? `Launch ${one.launches.map((i) => i + 1).join(', ')}: ` : ''}${one.name}${one.bytes ? `, ${bytes(one.bytes)}` : ''}, ${time(one.length)}, from ${time(one.start)}`;
 
 function Chart({ plan, from, to, app, label }) {
-  const x = scaleLinear().domain([from, to]).range([kLeft, kWidth - 20]);
   const rows = plan.rows.slice(0, kMostRows);
+  const width = drawingWidth(kWidth);
+  const most = width < kWidth ? kMostLetters / 2 : kMostLetters;
+  const left = 20 + 6.7 * Math.min(most, Math.max(...rows.map((name) => name.length)));
+  const x = scaleLinear().domain([from, to]).range([left, width - 20]);
   const height = rows.length * kRow + 48;
   const end = rows.map(() => -1); // of what is drawn: operations narrower than a pixel share one
   const visible = plan.list.filter((one) => {
@@ -78,13 +81,13 @@ function Chart({ plan, from, to, app, label }) {
     end[one.row] = right;
     return true;
   });
-  return <Svg width={kWidth} height={height} label={label} className="timeline">
-    {rows.map((name, i) => <g>{name && <text x={kLeft - 8} y={i * kRow + 17} text-anchor="end">{name.length > 30 ? `${name.slice(0, 29)}…` : name}</text>}
-      <line class="grid" x1={kLeft} x2={kWidth - 20} y1={(i + 1) * kRow - 1} y2={(i + 1) * kRow - 1} /></g>)}
+  return <Svg width={width} height={height} label={label} className="timeline">
+    {rows.map((name, i) => <g>{name && <text x={left - 8} y={i * kRow + 17} text-anchor="end">{name.length > most ? `${name.slice(0, most - 1)}…` : name}</text>}
+      <line class="grid" x1={left} x2={width - 20} y1={(i + 1) * kRow - 1} y2={(i + 1) * kRow - 1} /></g>)}
     {visible.map((one) => <rect class={one.launches.length > 0 ? `${one.className} launch` : one.className} x={x(Math.max(from, one.start))} y={one.row * kRow + 4}
       width={Math.max(1, x(Math.min(to, one.end)) - x(Math.max(from, one.start)) - 0.4)} height={kRow - 9}
       onClick={() => one.launches.length > 0 && app.go({ page: 'summary', launch: one.launches[0] })}><title>{described(one)}</title></rect>)}
-    <BottomAxis scale={x} y={rows.length * kRow + 4} ticks={x.ticks(6)} format={time} title="Predicted time" />
+    <BottomAxis scale={x} y={rows.length * kRow + 4} ticks={x.ticks(width < kWidth ? 4 : 6)} format={time} title="Predicted time" />
   </Svg>;
 }
 
