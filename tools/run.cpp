@@ -315,9 +315,11 @@ int run(const Strings& arguments) {
   const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device);
   options.launch.recorder = trace.get();
   const std::optional<api::CheckOptions> checks = tool_options(values);
-  for (const char* option : {"kernel-name", "launch-skip", "launch-count"})
-    if (!checks && values.count(option) != 0)
-      throw UsageError{fmt::format("--{} needs --tool", option), "--tool memcheck"};
+  if (!checks) {
+    po::options_description selection;
+    add_selection_options(selection, "");
+    refuse_without(values, selection, "--tool", "--tool memcheck");
+  }
   const std::unique_ptr<api::Sanitizer> tools =
       checks ? value_or_throw(api::Sanitizer::create(*checks)) : std::unique_ptr<api::Sanitizer>();
   options.launch.sanitizer = tools.get();
