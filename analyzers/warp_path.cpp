@@ -101,11 +101,9 @@ public:
         if (visits_[b] > 0) before_[to].push_back(b);
   }
 
-  struct Cycles {
-    double all = 0, common = 0; ///< of all warps; of that, in blocks that each warp executes once
-  };
-  Cycles cycles(const std::vector<Step>& steps, double warps) {
-    Cycles sum;
+  /// Of all warps.
+  double cycles(const std::vector<Step>& steps) {
+    double sum = 0;
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
       if (visits_[b] == 0) continue;
       const std::uint32_t back = most_frequent(b, [&](std::uint32_t p) { return p >= b; });
@@ -113,18 +111,9 @@ public:
       double entered = back == ir::kNone ? visits_[b] : 0;
       if (back != ir::kNone && forward != ir::kNone)
         entered = visits_[forward] < visits_[b] ? visits_[forward] : visits_[b] / 2;
-      double of_block = entered * cost(b, forward, steps);
-      if (entered < visits_[b]) of_block += (visits_[b] - entered) * cost(b, back, steps);
-      sum.all += of_block;
-      if (visits_[b] == warps) sum.common += of_block;
+      sum += entered * cost(b, forward, steps);
+      if (entered < visits_[b]) sum += (visits_[b] - entered) * cost(b, back, steps);
     }
-    return sum;
-  }
-  /// Instructions of a warp in blocks that each warp executes once.
-  [[nodiscard]] double common_instructions(double warps) const {
-    double sum = 0;
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b)
-      if (visits_[b] == warps) sum += static_cast<double>(flow_.blocks[b].end - flow_.blocks[b].first);
     return sum;
   }
 
@@ -256,14 +245,11 @@ void WarpPath::report(Metrics& launch, std::vector<InstructionRow>& rows) const 
   const double barrier = latency_->barrier + latency_->barrier_of_warp * shape_.warps();
   Walk walk(module_, function_, counts_, barrier);
   const double warps = static_cast<double>(shape_.ctas()) * shape_.warps();
-  const auto add = [&](MetricId all, MetricId common, double far) {
-    const Walk::Cycles cycles = walk.cycles(steps_of(function_, walk, rows, *latency_, far), warps);
-    launch.add_ratio(all, cycles.all, warps);
-    launch.add_ratio(common, cycles.common, warps);
+  const auto add = [&](MetricId id, double far) {
+    launch.add_ratio(id, walk.cycles(steps_of(function_, walk, rows, *latency_, far)), warps);
   };
-  add(MetricId::path_l2, MetricId::common_path_l2, latency_->l2);
-  add(MetricId::path_memory, MetricId::common_path_memory, latency_->memory);
-  launch.add_ratio(MetricId::common_instructions, walk.common_instructions(warps) * warps, warps);
+  add(MetricId::path_l2, latency_->l2);
+  add(MetricId::path_memory, latency_->memory);
 }
 
 } // namespace warplens::analyzers

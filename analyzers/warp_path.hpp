@@ -12,8 +12,6 @@
 // flight: two blocks before it, on the most frequent path, are followed first, so that the turns of a loop overlap as
 // they do when it runs. Load latencies are averages by the hit rate of each instruction, which the analyzer of caches
 // reports before.
-//
-// Warps differ in what not all of them execute, or not equally often: what each executes exactly once is reported, too.
 #pragma once
 
 #include "analyzers/analyzer.hpp"

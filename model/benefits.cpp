@@ -79,8 +79,8 @@ bool divergence(KernelStatistics& s, const Device&) {
       s.synchronizations.value_or(0) + s.shared_requests.value_or(0);
   const double before = *s.instructions;
   s.instructions = std::min(kept, before) + std::max(before - kept, 0.0) * share;
-  for (KernelStatistics::Field* count : {&s.longest_warp, &s.longest_of_blocks, &s.common_instructions})
-    if (*count && before > 0) *count = **count * *s.instructions / before;
+  for (KernelStatistics::Field* longest : {&s.longest_warp, &s.longest_of_blocks})
+    if (*longest && before > 0) *longest = **longest * *s.instructions / before;
   for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.integer_divisions, &s.thread_cycles,
                                          &s.machine_instructions, &s.double_operations})
     if (*field) *field = **field * share;

@@ -33,25 +33,19 @@ double special_functions(const KernelStatistics& s) {
   return result;
 }
 
-/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. Of a warp on a
-/// multiprocessor of its own, each takes the same time for what all execute once, and for the rest in proportion to its
-/// instructions. The warps of a block swap a word of shared memory one after the other.
+/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. The warps of a block
+/// swap a word of shared memory one after the other.
 double latency(Prediction& p, const KernelStatistics& s, const CriticalPathParameters& d, const Traffic& t,
                double blocks) {
   const double cold = note(p, "cold", t.cold(), "of the L1 misses");
   const double alone = note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
-  const double common = note(p, "common_cycles",
-                             cold * value_of(s.common_path_memory) + (1 - cold) * value_of(s.common_path_l2), "cycles");
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
-  const double rest = *s.instructions - value_of(s.common_instructions);
-  const auto cycles_of = [&](const char* name, const KernelStatistics::Field& instructions) {
-    const double more = instructions.value_or(*s.instructions) - *s.instructions;
-    const double longer = rest > 0 && more > 0 ? more / rest * std::max(0.0, alone - common) : 0;
-    return note(p, name, alone + longer, "cycles");
-  };
+  const double average = std::max(1.0, *s.instructions);
+  const double of_block = std::max(1.0, s.longest_of_blocks.value_or(average) / average);
+  const double of_launch = std::max(1.0, s.longest_warp.value_or(average) / average);
   const double swaps = note(p, "swaps", value_of(s.shared_word_swaps) * d.shared_swap.value_or(0), "cycles of a block");
-  return std::max(rounds * (cycles_of("longest_of_blocks", s.longest_of_blocks) + swaps),
-                  cycles_of("longest_warp", s.longest_warp));
+  return std::max(rounds * (alone * note(p, "longest_of_blocks", of_block, "of the average warp") + swaps),
+                  alone * note(p, "longest_warp", of_launch, "of the average warp"));
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {

@@ -386,9 +386,6 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
                     [](const InstructionRow& row) { return row.metrics.integer(MetricId::warp_instructions) != 0; }));
   optional(s.path_l2, MetricId::path_l2);
   optional(s.path_memory, MetricId::path_memory);
-  optional(s.common_path_l2, MetricId::common_path_l2);
-  optional(s.common_path_memory, MetricId::common_path_memory);
-  optional(s.common_instructions, MetricId::common_instructions);
   s.synchronizations =
       launch({MetricId::instructions_of_class, isa::info(isa::InstructionClass::barrier).name}) / warps;
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;

@@ -122,21 +122,5 @@ TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
   EXPECT_EQ(cycles(barrier, 128).l2 - cycles(barrier, 64).l2, 2 * 2);
 }
 
-TEST(WarpPath, WhatEachWarpExecutesOnceIsCommon) {
-  // The second warp alone executes the block A, and the loop B runs twice.
-  const std::string load = "ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ";
-  const auto of = [&](const std::string& rest) {
-    return metrics_of("mov.u32 %r20, 0; " + load + rest + "END: ret;", 64);
-  };
-  const Metrics same = of("");
-  EXPECT_EQ(number(same, "warp_path_common_instructions"), number(same, "warp_instructions") / 2);
-  EXPECT_EQ(number(same, "warp_path_common_memory_cycles"), number(same, "warp_path_memory_cycles"));
-  EXPECT_EQ(number(same, "warp_path_common_l2_cycles"), number(same, "warp_path_l2_cycles"));
-  const Metrics different = of("setp.lt.u32 %p1, %r1, 32; @%p1 bra B; A: " + load + "B: " + load +
-                               "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 2; @%p1 bra B; ");
-  EXPECT_EQ(number(different, "warp_path_common_instructions"), number(same, "warp_path_common_instructions") + 2);
-  EXPECT_LT(number(different, "warp_path_common_memory_cycles"), number(different, "warp_path_memory_cycles") - 1000);
-}
-
 } // namespace
 } // namespace warplens::analyzers

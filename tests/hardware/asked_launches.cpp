@@ -229,7 +229,7 @@ bool is_of_other_models(std::string_view field) {
   static const std::set<std::string_view> others = {
       "independent_loads", "integer_multiply", "only_loaded_sectors", "written_sectors",       "path_l2",
       "path_memory",       "longest_warp",     "longest_of_blocks",   "executed_instructions", "machine_instructions",
-      "double_operations", "common_path_l2",   "common_path_memory",  "common_instructions",   "shared_word_swaps"};
+      "double_operations", "shared_word_swaps"};
   return others.contains(field);
 }
 

@@ -61,19 +61,6 @@ TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 10 * 1600);
 }
 
-TEST(CriticalPath, WhatAllWarpsExecuteOnceIsNotLongerInTheLongest) {
-  KernelStatistics s = launch_on_h200(); // 100 instructions in 1600 cycles: all from memory
-  s.longest_of_blocks = 150;
-  s.common_instructions = 60;
-  s.common_path_l2 = 500;
-  s.common_path_memory = 1200;
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1600 + 400 * 50 / 40.0);
-  s.longest_warp = 300;
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1600 + 400 * 200 / 40.0);
-  s.common_instructions = 100; // nothing else is executed
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1600);
-}
-
 TEST(CriticalPath, SwapsOfASharedWordFollowEachOther) {
   KernelStatistics s = launch_on_h200();
   s.shared_word_swaps = 256;

@@ -35,13 +35,7 @@ def bounds(s, p, multiprocessors):
     memory_written = max(0, min(32 * written, most) - p["kept_bytes"])
     cold = min(1, memory_read / (32 * read)) if read else 0
     alone = cold * s["path_memory"] + (1 - cold) * s["path_l2"]
-    common = cold * of("common_path_memory") + (1 - cold) * of("common_path_l2")
-    rest = of("instructions") - of("common_instructions")
-
-    def cycles_of(instructions):
-        more = s.get(instructions, of("instructions")) - of("instructions")
-        return alone + (more / rest * max(0, alone - common) if rest > 0 and more > 0 else 0)
-
+    average = max(1, of("instructions"))
     rounds = max(1, blocks / of("resident_blocks"))
     return {
         "issue": warps * s["machine_instructions"] / p["issue"],
@@ -50,7 +44,7 @@ def bounds(s, p, multiprocessors):
         "L2": read * each(p["l2_read"], p["l2_read_scattered"]) + written * each(p["l2_write"], p["l2_write_scattered"]),
         "memory": memory_read * each(p["memory_read"], p["memory_scattered"]) + memory_written * each(p["memory_write"], p["memory_scattered"] / 2),
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
-        "latency": max(rounds * (cycles_of("longest_of_blocks") + of("shared_word_swaps") * p["shared_swap"]), cycles_of("longest_warp")),
+        "latency": max(rounds * (alone * max(1, of("longest_of_blocks") / average) + of("shared_word_swaps") * p["shared_swap"]), alone * max(1, of("longest_warp") / average)),
         "barriers": warps * of("synchronizations") * p["latency_barrier_of_warp"],
         "atomics": max(of("half_line_updates") * p["atomic_half_line"], of("word_float_updates") * p["float_atomic_word"], of("kilobyte_updates") * p["atomic_kilobyte"]),
     }
