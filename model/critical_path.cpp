@@ -3,13 +3,14 @@
 // busiest unit, and more if several units are busy or if it has too few warps to hide latency.
 //
 //   time = overhead + (issue^q + units^q + wavefronts^q + L2^q + memory^q + launch^q + latency^q + barriers^q
-//                      + atomics^q)^(1/q)
+//                      + atomics^q + swaps^q)^(1/q)
 //
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
 // memory; sectors at the rate of the L2 cache; bytes at the rate of device memory; blocks at the rate at which they
 // start; the time of a single warp, times the rounds of blocks on a multiprocessor; warps at barriers, one after the
-// other; and atomics on the word and the kilobyte that most of them update, one after the other.
+// other; and atomics on the word and the kilobyte that most of them update, one after the other, as are
+// compare-and-swaps of a word of shared memory.
 //
 // The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
 //
@@ -33,19 +34,20 @@ double special_functions(const KernelStatistics& s) {
   return result;
 }
 
-/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. The warps of a block
-/// swap a word of shared memory one after the other.
-double latency(Prediction& p, const KernelStatistics& s, const CriticalPathParameters& d, const Traffic& t,
-               double blocks) {
+/// Cycles of an average warp on a multiprocessor of its own.
+double time_along_path(Prediction& p, const KernelStatistics& s, const Traffic& t) {
   const double cold = note(p, "cold", t.cold(), "of the L1 misses");
-  const double alone = note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
-  const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
+  return note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
+}
+
+/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp.
+double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double rounds) {
+  const double alone = time_along_path(p, s, t);
   const double average = std::max(1.0, *s.instructions);
   const double of_block = std::max(1.0, s.longest_of_blocks.value_or(average) / average);
   const double of_launch = std::max(1.0, s.longest_warp.value_or(average) / average);
-  const double swaps = note(p, "swaps", value_of(s.shared_word_swaps) * d.shared_swap.value_or(0), "cycles of a block");
-  return std::max(rounds * (alone * note(p, "longest_of_blocks", of_block, "of the average warp") + swaps),
-                  alone * note(p, "longest_warp", of_launch, "of the average warp"));
+  return alone * std::max(rounds * note(p, "longest_of_blocks", of_block, "of the average warp"),
+                          note(p, "longest_warp", of_launch, "of the average warp"));
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
@@ -70,7 +72,8 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const double doubles =
       s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
-  const double critical = latency(p, s, d, t, blocks);
+  const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
+  const double critical = latency(p, s, t, rounds);
 
   const Bound bounds[] = {
       {"issue", warps * machine / d.issue, "compute"},
@@ -88,6 +91,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       {"latency", critical, "latency"},
       {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
       {"atomics", contention(s, {d.atomic_half_line, d.float_atomic_word, d.atomic_kilobyte}), "contended atomics"},
+      {"swaps", rounds * value_of(s.shared_word_swaps) * d.shared_swap.value_or(0), "contended atomics"},
   };
   const JoinedBounds joined = join(p, bounds, d.overlap);
   // The first accesses of all multiprocessors translate their addresses at the same time.

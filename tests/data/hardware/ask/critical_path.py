@@ -44,9 +44,10 @@ def bounds(s, p, multiprocessors):
         "L2": read * each(p["l2_read"], p["l2_read_scattered"]) + written * each(p["l2_write"], p["l2_write_scattered"]),
         "memory": memory_read * each(p["memory_read"], p["memory_scattered"]) + memory_written * each(p["memory_write"], p["memory_scattered"] / 2),
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
-        "latency": max(rounds * (alone * max(1, of("longest_of_blocks") / average) + of("shared_word_swaps") * p["shared_swap"]), alone * max(1, of("longest_warp") / average)),
+        "latency": alone * max(rounds * max(1, of("longest_of_blocks") / average), max(1, of("longest_warp") / average)),
         "barriers": warps * of("synchronizations") * p["latency_barrier_of_warp"],
         "atomics": max(of("half_line_updates") * p["atomic_half_line"], of("word_float_updates") * p["float_atomic_word"], of("kilobyte_updates") * p["atomic_kilobyte"]),
+        "swaps": rounds * of("shared_word_swaps") * p["shared_swap"],
     }
 
 
