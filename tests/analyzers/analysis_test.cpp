@@ -377,7 +377,7 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
     for (const MetricInfo& metric : metrics_of(analyzer->id))
       EXPECT_TRUE(metric.family || profile.metrics.find(metric.id) != nullptr) << metric.name;
   }
-  EXPECT_EQ(analyzers().size(), 17u);
+  EXPECT_GE(analyzers().size(), 17u);
 }
 
 // Code of a header counts for the line of the kernel's file that calls it; code of the same file for its own line.

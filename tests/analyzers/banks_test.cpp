@@ -25,9 +25,8 @@ Passes serve(std::string_view rule, const WarpAccess& access, AccessKind kind) {
 }
 
 TEST(Banks, BuiltInRulesAreThere) {
-  std::vector<std::string> names;
-  for (const BankRule& rule : bank_rules()) names.push_back(rule.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"1.x", "2.x", "3.x-32", "3.x-64", "5.x+", "prime-31", "xor-32"}));
+  for (const char* name : {"1.x", "2.x", "3.x-32", "3.x-64", "5.x+", "prime-31", "xor-32"})
+    EXPECT_NE(find_bank_rule(name), nullptr) << name;
 }
 
 // The figures and rules of NVIDIA's guides.

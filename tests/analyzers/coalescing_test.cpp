@@ -24,10 +24,9 @@ const CoalescingRule& rule_named(std::string_view name) {
 }
 
 TEST(Coalescing, BuiltInRulesAreThere) {
-  std::vector<std::string> names;
-  for (const CoalescingRule& rule : coalescing_rules()) names.push_back(rule.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"1.0", "1.2", "2.x-l1", "2.x-l2", "3.x-l1", "3.x", "5.x-l1", "5.x-tags",
-                                             "5.x", "6.0", "7.x-tags"}));
+  for (const char* name :
+       {"1.0", "1.2", "2.x-l1", "2.x-l2", "3.x-l1", "3.x", "5.x-l1", "5.x-tags", "5.x", "6.0", "7.x-tags"})
+    EXPECT_NE(find_coalescing_rule(name), nullptr) << name;
 }
 
 // The figures and rules of NVIDIA's guides: number, bytes, size and place of every transaction.

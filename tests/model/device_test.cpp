@@ -187,11 +187,9 @@ TEST(Devices, UnknownNamesGetAHint) {
   for (const char* name : {"", "Voodoo Banshee"}) {
     const auto far = find_device(name);
     ASSERT_FALSE(far);
-    EXPECT_EQ(far.error().list().front().hint, "devices: 8800gtx, fx5600, 8500gt, 8800gt, 9400m, c1060, gtx280, c2050, "
-                                               "gtx480, k20, k40, k80, gtx980, p100, gtx1080, titanv, v100, "
-                                               "rtx2080ti, t4, a100, a10, a40, rtx3090, jetson_orin, l4, l40s, "
-                                               "rtx4090, gh200, h100, h200, b200, rtx5090")
-        << name;
+    const std::string hint = far.error().list().front().hint + ",";
+    EXPECT_TRUE(hint.starts_with("devices: 8800gtx, fx5600, ")) << hint;
+    for (const Device& device : built_in_devices()) EXPECT_NE(hint.find(" " + device.id + ","), hint.npos) << device.id;
   }
 }
 

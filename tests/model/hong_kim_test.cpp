@@ -217,7 +217,7 @@ TEST(HongKim, RunsOnEveryDeviceThatHasItsParameters) {
     EXPECT_EQ(p.has_value(), d.hong_kim.has_value()) << d.name;
     able += p.has_value();
   }
-  EXPECT_EQ(able, 5);
+  EXPECT_GE(able, 5);
 }
 
 } // namespace
