@@ -256,6 +256,7 @@ struct TargetLaunch {
     report.seconds = seconds;
     report.steps = result.steps;
     report.printed = result.printed;
+    report.alone_because = result.alone_because;
     for (const exec::Overrun& o : result.overruns) report.overruns.push_back({exec::describe(o, launch), o.count});
     if (result.footprint) {
       report.statistics.only_loaded_sectors = static_cast<double>(result.footprint->only_loaded);
@@ -365,7 +366,12 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.max_steps = request.options.max_steps;
   launch.steps_before = request.steps_before;
   launch.workers = request.options.workers;
-  if (request.launched_by.empty()) launch.progress = request.options.progress;
+  if (!request.launched_by.empty()) { // each rank runs it, in the same order
+    if (request.options.ranks != nullptr) launch.workers = 1;
+    return launch;
+  }
+  launch.progress = request.options.progress;
+  launch.ranks = request.options.ranks;
   return launch;
 }
 
@@ -461,7 +467,8 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   memory.freed = std::move(launch.freed);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
-  for (TargetLaunch* one : valid) one->conclude();
+  if (launch.ranks == nullptr || launch.ranks->is_first())
+    for (TargetLaunch* one : valid) one->conclude();
   return reports();
 }
 
