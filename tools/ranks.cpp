@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/ranks.hpp"
 
+#include "api/report/terminal.hpp"
 #include "tools/library_folder.hpp"
 #include "tools/output.hpp"
 #include "tools/ranks/connection.hpp"
@@ -58,6 +59,7 @@ exec::Ranks* join_ranks() {
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) throw UsageError{fmt::format("cannot load {}: {}", file.string(), dlerror()), ""};
     connection = reinterpret_cast<decltype(&warplens_ranks)>(dlsym(library, "warplens_ranks"))();
+    api::without_terminal();
     if (!connection->is_first()) be_silent();
     return connection;
   }

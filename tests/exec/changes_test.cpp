@@ -49,14 +49,14 @@ protected:
       WrittenPages written(arena_->snapshot());
       parts[i](written);
       written.stop();
-      changes.push_back(changes_of(written));
+      changes.push_back(changes_of(written, true));
       written.restore();
       EXPECT_TRUE(std::equal(before_.begin(), before_.end(), words_));
     }
     WrittenPages written(arena_->snapshot());
     parts[0](written);
     written.stop();
-    Combination all(written);
+    Combination all(written, true);
     for (const Bytes& one : changes)
       if (all.conflict().empty()) all.add(one);
     unsent_ = all.pages();

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/grid/changes.hpp"
 
-#include "emulator/base/archive.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace warplens::exec {
@@ -45,32 +42,73 @@ bool any(const ByteMask& mask) {
   return std::any_of(mask.begin(), mask.end(), [](std::uint64_t line) { return line != 0; });
 }
 
-bool has(const ByteMask& mask, std::size_t byte) { return (mask[byte / kLine] >> byte % kLine & 1) != 0; }
-
 /// The bits of a word of at most 8 bytes.
 std::uint64_t bits_of(const ByteMask& mask, std::size_t byte, std::size_t bytes) {
   return mask[byte / kLine] >> byte % kLine & ((std::uint64_t{1} << bytes) - 1);
 }
 
-/// Calls visit(first byte, number of bytes) for each run in a line.
-template <class Visit> void each_run(const ByteMask& mask, Visit&& visit) {
-  for (std::size_t line = 0; line < mask.size(); ++line) {
-    std::size_t at = 0;
-    for (std::uint64_t rest = mask[line]; rest != 0;) {
-      const auto skip = static_cast<std::size_t>(std::countr_zero(rest));
-      rest >>= skip;
-      const auto run = static_cast<std::size_t>(std::countr_one(rest));
-      visit(line * kLine + at + skip, run);
-      at += skip + run;
-      rest = run == kLine ? 0 : rest >> run;
-    }
+/// A byte of ones for each of 8 bits.
+constexpr std::array<std::uint64_t, 256> kBytesOfBits = [] {
+  std::array<std::uint64_t, 256> table{};
+  for (std::size_t bits = 0; bits < table.size(); ++bits)
+    for (std::size_t i = 0; i < 8; ++i) table[bits] |= (bits >> i & 1) != 0 ? std::uint64_t{0xff} << 8 * i : 0;
+  return table;
+}();
+
+/// Copies the bytes of the mask, by words of 8 bytes. False, and nothing more is copied, if a byte of `same` differs.
+bool copy_line(std::byte* to, const std::byte* from, std::uint64_t mask, std::uint64_t same) {
+  if (mask == ~std::uint64_t{0} && same == 0) {
+    std::memcpy(to, from, kLine);
+    return true;
   }
+  for (std::size_t i = 0; i < kLine; i += 8, mask >>= 8, same >>= 8) {
+    std::uint64_t old = 0, now = 0;
+    std::memcpy(&old, to + i, 8);
+    std::memcpy(&now, from + i, 8);
+    if (((old ^ now) & kBytesOfBits[same & mask & 0xff]) != 0) return false;
+    const std::uint64_t taken = kBytesOfBits[mask & 0xff];
+    now = (now & taken) | (old & ~taken);
+    std::memcpy(to + i, &now, 8);
+  }
+  return true;
 }
 
-/// The changed bytes of a page, which lies at `page` or is to be filled.
-void bytes_of(Archive& a, const ByteMask& mask, std::byte* page) {
-  each_run(mask, [&](std::size_t first, std::size_t bytes) { a.bytes(page + first, bytes); });
+/// Bytes that follow each other. A page is its address, its mask, and its lines with changed bytes.
+void put(Bytes& out, const void* data, std::size_t size) {
+  const auto* const from = static_cast<const std::byte*>(data);
+  out.insert(out.end(), from, from + size);
 }
+void put_page(Bytes& out, std::uint64_t address, const ByteMask& mask) {
+  put(out, &address, sizeof address);
+  put(out, mask.data(), sizeof mask);
+  for (std::size_t line = 0; line < mask.size(); ++line)
+    if (mask[line] != 0) put(out, memory_at(address + line * kLine), kLine);
+}
+
+class Reader {
+public:
+  explicit Reader(const Bytes& bytes) : rest_(bytes) {}
+  [[nodiscard]] bool more() const { return !rest_.empty(); }
+  /// Null if fewer bytes are left.
+  const std::byte* take(std::size_t size) {
+    if (size > rest_.size()) {
+      rest_ = {};
+      return nullptr;
+    }
+    const std::byte* const at = rest_.data();
+    rest_ = rest_.subspan(size);
+    return at;
+  }
+  /// False if fewer bytes are left.
+  template <class T> bool get(T& value) {
+    const std::byte* const from = take(sizeof value);
+    if (from != nullptr) std::memcpy(&value, from, sizeof value);
+    return from != nullptr;
+  }
+
+private:
+  std::span<const std::byte> rest_;
+};
 
 /// Calls visit(address, before, mask, codes or null) for each page that differs.
 template <class Visit> void each_changed(const WrittenPages& written, Visit&& visit) {
@@ -88,70 +126,70 @@ template <class Visit> void each_changed(const WrittenPages& written, Visit&& vi
 /// Of a page.
 struct Combination::Changes {
   ByteMask mask{};
-  bool reduces = false; ///< some of `reduced` are not 0
-  std::array<std::uint8_t, kWords> reduced{};
-  std::array<std::byte, kHostPageBytes> bytes{}; ///< those of the mask
+  const std::uint8_t* reduced = nullptr; ///< null: no word is
+  std::array<const std::byte*, std::tuple_size_v<ByteMask>> lines{}; ///< with changed bytes
 };
 
-Bytes changes_of(const WrittenPages& written) {
-  Archive a;
-  each_changed(written, [&](std::uint64_t address, const std::byte*, const ByteMask& mask, const std::uint8_t* codes) {
-    ByteMask copy = mask;
-    bool reduces = codes != nullptr;
-    a(address, copy, reduces);
-    if (reduces) a.bytes(const_cast<std::uint8_t*>(codes), kHostPageBytes / 4);
-    bytes_of(a, mask, memory_at(address));
+Bytes changes_of(const WrittenPages& written, bool reduces) {
+  Bytes out;
+  std::size_t most = 0;
+  written.each([&](std::uint64_t begin, std::uint64_t end, const std::byte*, const std::uint8_t*) {
+    most += (end - begin) / kHostPageBytes *
+            (sizeof(std::uint64_t) + sizeof(ByteMask) + kHostPageBytes + (reduces ? kHostPageBytes / 4 : 0));
   });
-  return a.take();
+  out.reserve(most); // takes memory only where it is used
+  each_changed(written, [&](std::uint64_t address, const std::byte*, const ByteMask& mask, const std::uint8_t* codes) {
+    put_page(out, address, mask);
+    if (!reduces) return;
+    static constexpr std::array<std::uint8_t, kHostPageBytes / 4> kNone{};
+    put(out, codes != nullptr ? codes : kNone.data(), kNone.size());
+  });
+  return out;
 }
 
-Combination::Combination(const WrittenPages& written) {
+Combination::Combination(const WrittenPages& written, bool reduces) : reduces_(reduces) {
   each_changed(written,
                [&](std::uint64_t address, const std::byte* before, const ByteMask& mask, const std::uint8_t* codes) {
                  Page& page = pages_[address];
                  page.before = before;
                  page.changed = mask;
+                 if (!reduces_) return;
+                 page.reduced.resize(kWords);
                  if (codes != nullptr) std::copy_n(codes, kWords, page.reduced.begin());
                });
 }
 
 void Combination::add(const Bytes& changes) {
-  Archive a(changes);
+  Reader reader(changes);
   Changes theirs;
-  while (conflict_.empty() && a.good() && a.more()) {
+  while (conflict_.empty() && reader.more()) {
     std::uint64_t address = 0;
-    a(address, theirs.mask, theirs.reduces);
-    if (theirs.reduces)
-      a(theirs.reduced);
-    else
-      theirs.reduced.fill(0);
-    bytes_of(a, theirs.mask, theirs.bytes.data());
+    if (!reader.get(address) || !reader.get(theirs.mask)) break;
+    for (std::size_t line = 0; line < theirs.mask.size(); ++line)
+      if (theirs.mask[line] != 0 && (theirs.lines[line] = reader.take(kLine)) == nullptr) return;
+    if (reduces_) {
+      theirs.reduced = reinterpret_cast<const std::uint8_t*>(reader.take(kWords));
+      if (theirs.reduced == nullptr) return;
+    }
     Page& page = pages_[address];
-    if (page.before == nullptr) {
+    if (reduces_ && page.before == nullptr) {
       page.copied.assign(memory_at(address), memory_at(address) + kHostPageBytes);
       page.before = page.copied.data();
+      page.reduced.resize(kWords);
     }
     add(address, page, theirs);
   }
 }
 
 void Combination::add(std::uint64_t address, Page& page, const Changes& theirs) {
-  const bool reduced =
-      theirs.reduces || std::any_of(page.reduced.begin(), page.reduced.end(), [](auto c) { return c; });
   bool fine = true;
-  if (reduced) {
-    for (std::size_t word = 0; fine && word < kWords; ++word) fine = add_word(address, page, theirs, word);
-  } else {
-    each_run(theirs.mask, [&](std::size_t first, std::size_t bytes) {
-      std::byte* const to = memory_at(address + first);
-      const std::byte* const from = theirs.bytes.data() + first;
-      for (std::size_t i = 0; i < bytes; ++i) fine = fine && (!has(page.changed, first + i) || to[i] == from[i]);
-      if (fine) std::memcpy(to, from, bytes);
-    });
+  for (std::size_t word = 0; reduces_ && fine && word < kWords; ++word) fine = add_word(address, page, theirs, word);
+  for (std::size_t line = 0; line < page.changed.size(); ++line) {
+    if (!reduces_ && fine && theirs.mask[line] != 0)
+      fine = copy_line(memory_at(address + line * kLine), theirs.lines[line], theirs.mask[line], page.changed[line]);
+    page.changed[line] |= theirs.mask[line];
   }
-  for (std::size_t line = 0; line < page.changed.size(); ++line) page.changed[line] |= theirs.mask[line];
-  if (!fine && conflict_.empty())
-    conflict_ = fmt::format("blocks write different values to one place, in the page at {:#x}", address);
+  if (!fine) conflict_ = fmt::format("blocks write different values to one place, in the page at {:#x}", address);
 }
 
 /// False: it conflicts.
@@ -167,7 +205,8 @@ bool Combination::add_word(std::uint64_t address, Page& page, const Changes& the
   std::memcpy(&before, page.before + first, width);
   std::uint64_t after = before;
   for (std::size_t i = 0; i < width; ++i)
-    if ((mask >> i & 1) != 0) std::memcpy(reinterpret_cast<std::byte*>(&after) + i, &theirs.bytes[first + i], 1);
+    if ((mask >> i & 1) != 0)
+      std::memcpy(reinterpret_cast<std::byte*>(&after) + i, theirs.lines[first / kLine] + first % kLine + i, 1);
   const bool commutes = code == ours && code != 0 && (code & (kWide - 1)) != static_cast<int>(Reduction::mixed);
   if (ours == 0 && changed == 0) {
     now = after;
@@ -195,23 +234,22 @@ ChangedPages Combination::pages() const {
 }
 
 Bytes contents_of(const ChangedPages& pages) {
-  Archive a;
-  for (const auto& [address, mask] : pages) {
-    std::uint64_t at = address;
-    ByteMask copy = mask;
-    a(at, copy);
-    bytes_of(a, mask, memory_at(at));
-  }
-  return a.take();
+  Bytes out;
+  out.reserve(pages.size() * (sizeof(std::uint64_t) + sizeof(ByteMask) + kHostPageBytes));
+  for (const auto& [address, mask] : pages) put_page(out, address, mask);
+  return out;
 }
 
 void take_over(const Bytes& contents) {
-  Archive a(contents);
-  while (a.good() && a.more()) {
+  Reader reader(contents);
+  while (reader.more()) {
     std::uint64_t address = 0;
     ByteMask mask{};
-    a(address, mask);
-    bytes_of(a, mask, memory_at(address));
+    if (!reader.get(address) || !reader.get(mask)) return;
+    for (std::size_t line = 0; line < mask.size(); ++line) {
+      const std::byte* const from = mask[line] != 0 ? reader.take(kLine) : nullptr;
+      if (from != nullptr) copy_line(memory_at(address + line * kLine), from, mask[line], 0);
+    }
   }
 }
 

@@ -50,8 +50,8 @@ struct Part {
   std::string failure; ///< why this part cannot be combined with others
   std::optional<Trap> trap;
   std::uint64_t steps = 0;
-  Bytes changes, workers;
-  void fields(Archive& a) { a(failure, trap, steps, changes, workers); }
+  Bytes workers;
+  void fields(Archive& a) { a(failure, trap, steps, workers); }
 };
 
 /// What rank 0 answers.
@@ -143,14 +143,15 @@ private:
     }
     if (!ranks_.is_first()) {
       if (part.failure.empty()) part.workers = packed_workers(workers, part.failure);
-      if (part.failure.empty() && !part.trap) part.changes = changes_of(*written);
     }
     std::vector<Part> parts;
     for (const Bytes& bytes : ranks_.to_first(packed(part))) parts.push_back(unpacked<Part>(bytes));
+    const bool sends = !ranks_.is_first() && part.failure.empty() && !part.trap;
+    const std::vector<Bytes> changes = ranks_.to_first(sends ? changes_of(*written, reduces()) : Bytes());
     Verdict verdict;
     if (ranks_.is_first()) {
       if (const Trap* const trap = lowest(parts)) verdict.trap = *trap;
-      verdict.alone_because = combine(parts, written ? &*written : nullptr);
+      verdict.alone_because = combine(parts, changes, written ? &*written : nullptr);
     }
     verdict = unpacked<Verdict>(ranks_.from_first(packed(verdict)));
     if (!verdict.alone_because.empty()) {
@@ -168,7 +169,7 @@ private:
   }
 
   /// Combines memory. Returns why this is impossible.
-  std::string combine(std::vector<Part>& parts, const WrittenPages* written) {
+  std::string combine(const std::vector<Part>& parts, const std::vector<Bytes>& changes, const WrittenPages* written) {
     std::uint64_t steps = launch_.steps_before;
     bool limited = false;
     for (const Part& part : parts) {
@@ -179,13 +180,21 @@ private:
     // One process stops earlier, and at another place.
     if (limited || (launch_.max_steps != 0 && steps > launch_.max_steps)) return "it reaches the limit of instructions";
     if (lowest(parts) != nullptr) return {};
-    Combination all(*written);
-    for (const Part& part : parts) {
-      all.add(part.changes);
+    Combination all(*written, reduces());
+    for (const Bytes& one : changes) {
+      all.add(one);
       if (!all.conflict().empty()) return all.conflict();
     }
     ranks_.unsent = all.pages();
     return {};
+  }
+
+  /// Whether there may be atomic operations on global memory.
+  [[nodiscard]] bool reduces() const {
+    const auto& sites = launch_.program->sites;
+    return std::any_of(sites.begin(), sites.end(), [](const MemorySite& site) {
+      return site.space != isa::Space::shared && (site.kind == AccessKind::atomic || site.kind == AccessKind::reduction);
+    });
   }
 
   LaunchResult alone(std::string why) {
@@ -195,7 +204,7 @@ private:
       WrittenPages written(launch_.allocations);
       result = exec::run(launch_);
       written.stop();
-      ranks_.unsent = Combination(written).pages();
+      ranks_.unsent = Combination(written, false).pages();
       result.alone_because = std::move(why);
       verdict.trap = result.trap;
     }
