@@ -25,11 +25,11 @@ using namespace std::chrono_literals;
 Connection* connection = nullptr;
 int usual_stderr = -1; ///< of other ranks than 0
 
-/// As the launcher says; OpenMPI's, and the one of MPICH, Intel MPI and Slurm.
+/// As the launcher says: OpenMPI's, or that of MPICH, Intel MPI and Slurm. 0: there is no launcher.
 unsigned ranks_in_environment() {
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* const value = std::getenv(name)) return static_cast<unsigned>(std::strtoul(value, nullptr, 10));
-  return 1;
+  return 0;
 }
 
 void be_silent() {
@@ -51,7 +51,9 @@ void tell_kept() {
 } // namespace
 
 exec::Ranks* join_ranks() {
-  if (ranks_in_environment() < 2) return nullptr;
+  const unsigned ranks = ranks_in_environment();
+  if (ranks != 0) api::without_terminal();
+  if (ranks < 2) return nullptr;
   for (const std::filesystem::path& folder : library_folders()) {
     const std::filesystem::path file = folder / "libwarplens_mpi.so";
     if (!std::filesystem::exists(file)) continue;
@@ -59,7 +61,6 @@ exec::Ranks* join_ranks() {
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) throw UsageError{fmt::format("cannot load {}: {}", file.string(), dlerror()), ""};
     connection = reinterpret_cast<decltype(&warplens_ranks)>(dlsym(library, "warplens_ranks"))();
-    api::without_terminal();
     if (!connection->is_first()) be_silent();
     return connection;
   }

@@ -366,12 +366,10 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.max_steps = request.options.max_steps;
   launch.steps_before = request.steps_before;
   launch.workers = request.options.workers;
-  if (!request.launched_by.empty()) { // each rank runs it, in the same order
-    if (request.options.ranks != nullptr) launch.workers = 1;
-    return launch;
-  }
-  launch.progress = request.options.progress;
-  launch.ranks = request.options.ranks;
+  const bool by_host = request.launched_by.empty();
+  if (by_host) launch.progress = request.options.progress;
+  if (by_host) launch.ranks = request.options.ranks;
+  if (!by_host && request.options.ranks != nullptr) launch.workers = 1; // each rank runs it, in the same order
   return launch;
 }
 

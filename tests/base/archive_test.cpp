@@ -41,7 +41,8 @@ TEST(Archive, NoticesMissingBytes) {
   out(value);
   const std::vector<std::byte> bytes = out.take();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    Archive in(std::span(bytes).first(size));
+    const std::span<const std::byte> part(bytes.data(), size);
+    Archive in(part);
     Outer copy;
     in(copy);
     EXPECT_FALSE(in.good()) << size;

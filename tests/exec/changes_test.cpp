@@ -44,6 +44,7 @@ protected:
 
   /// Of all parts; empty: memory is as if they had run one after the other.
   std::string run(const std::vector<Part>& parts) {
+    std::copy(before_.begin(), before_.end(), words_);
     std::vector<Bytes> changes;
     for (std::size_t i = 1; i < parts.size(); ++i) {
       WrittenPages written(arena_->snapshot());

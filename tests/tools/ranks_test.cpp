@@ -137,8 +137,8 @@ TEST_F(Ranks, SeeWhatEarlierLaunchesWrote) {
                                  "arg = [{ buffer = \"b\" }]\n" +
                                  launch +
                                  "arg = [{ buffer = \"b\" }, { buffer = \"a\" }]\n"
-                                 "[buffer.a]\ntype = \"u32\"\ncount = 1024\ninit = \"iota\"\n"
-                                 "[buffer.b]\ntype = \"u32\"\ncount = 1024\n");
+                                 "[buffer.a]\ntype = \"u32\"\ncount = 1024\niota = [0, 1]\n"
+                                 "[buffer.b]\ntype = \"u32\"\ncount = 1024\nzeros = true\n");
   compare(4, {"run", file, "--print", "a:1024", "--print", "b:1024"}, "one rank runs count:");
 }
 
@@ -146,7 +146,7 @@ TEST_F(Ranks, ReportTheTrapOfTheLowestBlock) {
   for (const int ranks : {2, 4})
     compare_kernel("setp.lt.u32 %p1, %r3, 41; @%p1 bra END; mul.wide.u32 %rd3, %r3, 1000000; add.u64 %rd1, %rd1, %rd3;"
                    "st.global.u32 [%rd1], 1; END:",
-                   "out of bounds", ranks);
+                   "invalid __global__ write", ranks);
 }
 
 TEST_F(Ranks, HaveOneLimitOfInstructions) {

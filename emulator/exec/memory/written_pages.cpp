@@ -15,8 +15,10 @@ namespace warplens::exec {
 
 namespace {
 
-// Protecting parts splits mappings, of which Linux allows 65530.
-constexpr std::uint64_t kMostParts = 16384, kSmallestPart = std::uint64_t{64} << 10;
+// Protecting parts splits mappings, of which Linux allows 65530. If there is much memory, parts have the size of a huge
+// page: a smaller one would make the system replace the huge page by many pages.
+constexpr std::uint64_t kMostParts = 16384, kSmallPart = std::uint64_t{64} << 10, kHugePage = std::uint64_t{2} << 20,
+                        kMuch = std::uint64_t{32} << 20;
 
 std::atomic<WrittenPages*> active{nullptr};
 struct sigaction before_us;
@@ -31,20 +33,23 @@ WrittenPages::WrittenPages(std::span<const Allocation> allocations) {
   for (const Allocation& a : allocations) {
     if (a.constant || a.size() == 0) continue;
     const std::uint64_t begin = a.begin / page * page, end = (a.end + page - 1) / page * page;
-    if (regions_.empty() || regions_.back().end < begin) regions_.push_back({begin, begin, nullptr, {}});
+    if (regions_.empty() || regions_.back().end < begin) regions_.push_back({begin, begin, nullptr, 0, 0, {}});
     bytes += end - std::min(end, regions_.back().end);
     regions_.back().end = std::max(regions_.back().end, end);
   }
-  part_bytes_ = std::bit_ceil(std::max(kSmallestPart, bytes / kMostParts));
+  part_bytes_ = std::bit_ceil(std::max(bytes < kMuch ? kSmallPart : kHugePage, bytes / kMostParts));
   for (Region& region : regions_) {
-    void* const room = mmap(nullptr, region.end - region.begin, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    // Copies lie in huge pages as the parts do.
+    region.room_bytes = region.end - region.begin + 2 * part_bytes_;
+    void* const room =
+        mmap(nullptr, region.room_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) {
       let_go();
       throw std::bad_alloc();
     }
-    region.copy = static_cast<std::byte*>(room);
-    region.parts = std::vector<Part>((region.end - region.begin + part_bytes_ - 1) / part_bytes_);
+    region.room = static_cast<std::byte*>(room);
+    region.shift = (region.begin - reinterpret_cast<std::uint64_t>(room)) % part_bytes_;
+    region.parts = std::vector<Part>(part_of(region, region.end - 1) + 1);
   }
   active = this;
   watching_ = true;
@@ -66,7 +71,7 @@ void WrittenPages::let_go() {
   stop();
   for (Region& region : regions_) {
     for (Part& part : region.parts) delete[] part.codes.load();
-    if (region.copy != nullptr) munmap(region.copy, region.end - region.begin);
+    if (region.room != nullptr) munmap(region.room, region.room_bytes);
   }
   regions_.clear();
 }
@@ -96,13 +101,13 @@ WrittenPages::Region* WrittenPages::region_of(std::uint64_t address) {
 bool WrittenPages::open(std::uint64_t address) {
   Region* const region = region_of(address);
   if (region == nullptr) return false;
-  const std::uint64_t number = (address - region->begin) / part_bytes_;
+  const std::uint64_t number = part_of(*region, address);
   Part& part = region->parts[number];
   std::uint8_t expected = kProtected;
   if (part.state.compare_exchange_strong(expected, kCopying)) {
-    const std::uint64_t begin = region->begin + number * part_bytes_, size = std::min(part_bytes_, region->end - begin);
-    std::memcpy(region->copy + number * part_bytes_, pointer(begin), size);
-    if (mprotect(pointer(begin), size, PROT_READ | PROT_WRITE) != 0) return false;
+    const AddressRange at = range_of(*region, number);
+    std::memcpy(region->copy_of(at.begin), pointer(at.begin), at.size());
+    if (mprotect(pointer(at.begin), at.size(), PROT_READ | PROT_WRITE) != 0) return false;
     part.state = kOpen;
     return true;
   }
@@ -120,7 +125,7 @@ void WrittenPages::on_fault(int signal, siginfo_t* info, void* context) {
 void WrittenPages::reduced(std::uint64_t address, std::uint8_t code) {
   Region* const region = region_of(address);
   if (region == nullptr) return;
-  std::atomic<std::uint8_t*>& codes = region->parts[(address - region->begin) / part_bytes_].codes;
+  std::atomic<std::uint8_t*>& codes = region->parts[part_of(*region, address)].codes;
   std::uint8_t* list = codes.load(std::memory_order_acquire);
   if (list == nullptr) {
     auto* const made = new std::uint8_t[part_bytes_ / 4]();
@@ -129,7 +134,7 @@ void WrittenPages::reduced(std::uint64_t address, std::uint8_t code) {
     else
       delete[] made;
   }
-  const std::uint64_t word = (address - region->begin) % part_bytes_ / 4, words = (code & kWide) != 0 ? 2 : 1;
+  const std::uint64_t word = address % part_bytes_ / 4, words = (code & kWide) != 0 ? 2 : 1;
   for (std::uint64_t i = word; i < word + words; ++i) {
     const std::atomic_ref<std::uint8_t> known(list[i]);
     const std::uint8_t now = known.load(std::memory_order_relaxed);

@@ -12,6 +12,7 @@
 
 #include "emulator/exec/memory/memory.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <memory>
@@ -58,8 +59,10 @@ public:
     for (const Region& region : regions_)
       for (std::uint64_t part = 0; part < region.parts.size(); ++part) {
         if (region.parts[part].state != kOpen) continue;
-        const std::uint64_t begin = region.begin + part * part_bytes_, end = std::min(begin + part_bytes_, region.end);
-        visit(begin, end, region.copy + (begin - region.begin), region.parts[part].codes.load());
+        const AddressRange at = range_of(region, part);
+        const std::uint8_t* const codes = region.parts[part].codes.load();
+        visit(at.begin, at.end, region.copy_of(at.begin),
+              codes == nullptr ? nullptr : codes + at.begin % part_bytes_ / 4);
       }
   }
 
@@ -70,13 +73,23 @@ private:
     std::atomic<std::uint8_t*> codes{nullptr};
   };
   struct Region {
-    std::uint64_t begin = 0, end = 0; ///< whole pages
-    std::byte* copy = nullptr;        ///< room for all of it
+    std::uint64_t begin = 0, end = 0;        ///< whole pages
+    std::byte* room = nullptr;               ///< for the copies, mapped with room_bytes; …
+    std::uint64_t room_bytes = 0, shift = 0; ///< … begins so far before a multiple of the size of a part
     std::vector<Part> parts;
+    [[nodiscard]] std::byte* copy_of(std::uint64_t address) const { return room + shift + (address - begin); }
   };
 
   static void on_fault(int signal, siginfo_t* info, void* context);
   Region* region_of(std::uint64_t address);
+  /// Parts begin at multiples of their size.
+  [[nodiscard]] std::uint64_t part_of(const Region& region, std::uint64_t address) const {
+    return address / part_bytes_ - region.begin / part_bytes_;
+  }
+  [[nodiscard]] AddressRange range_of(const Region& region, std::uint64_t part) const {
+    const std::uint64_t begin = (region.begin / part_bytes_ + part) * part_bytes_;
+    return {std::max(begin, region.begin), std::min(begin + part_bytes_, region.end)};
+  }
   bool open(std::uint64_t address);
   void let_go();
 
