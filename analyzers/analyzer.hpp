@@ -57,6 +57,7 @@ public:
   using Row = RowType;
   explicit RowShard(std::size_t rows) : rows_(rows) {}
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  void fields(Archive& a) override { a(rows_); }
 
 protected:
   Row& row_of(std::uint32_t instruction) { return rows_[std::min<std::size_t>(instruction, rows_.size() - 1)]; }

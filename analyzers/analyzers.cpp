@@ -237,6 +237,14 @@ public:
     if (blocks) blocks->each_branch(warp, branch);
   }
 
+  void fields(Archive& a) override {
+#define WATCHER(name, Class, made_of, shard_of, events) (name).fields(a);
+#include "analyzers/analyzers.def"
+    streams->fields(a);
+    recorded->fields(a);
+    if (blocks) blocks->fields(a);
+  }
+
   void give_to(Analysis::Parts& parts) {
 #define WATCHER(name, Class, made_of, shard_of, events) parts.name.absorb(name);
 #include "analyzers/analyzers.def"

@@ -48,6 +48,10 @@ public:
   void end_cta(std::uint64_t cta) override;
   /// Everything counted so far, as if no further warp arrives.
   const std::vector<Row>& rows();
+  void fields(Archive& a) override {
+    rows(); // ends the blocks
+    a(rows_);
+  }
 
 private:
   static constexpr std::uint32_t kBarriers = 16;

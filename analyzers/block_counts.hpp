@@ -44,6 +44,7 @@ public:
   void end_cta(std::uint64_t cta) override;
   void each_access(const exec::WarpId& warp, const exec::Access& access) override;
   void each_branch(const exec::WarpId& warp, const exec::Branch& branch) override;
+  void fields(Archive& a) override { a(table_); }
 
 private:
   friend class BlockCounts;

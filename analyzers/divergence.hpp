@@ -32,6 +32,7 @@ class BranchShard final : public RowShard<BranchRow> {
 public:
   using RowShard::RowShard;
   void branch(const exec::Branch& branch) override;
+  void fields(Archive& a) override { a(rows_, active_); }
 
   using ActiveLanes = std::array<std::uint64_t, exec::kWarpSize + 1>; ///< branches by the number of active lanes
   [[nodiscard]] const ActiveLanes& active() const { return active_; }

@@ -63,6 +63,11 @@ std::span<const GlobalTransactions::Row> GlobalTransactions::Shard::rows() {
   return merged_;
 }
 
+void GlobalTransactions::Shard::fields(Archive& a) {
+  rows(); // counts what only was repeated
+  for (Site& site : sites_) a(site.row);
+}
+
 void GlobalTransactions::Row::merge(const Row& other) {
   if (other.requests == 0) return;
   requests += other.requests;

@@ -56,6 +56,7 @@ public:
     exec::AccessKind kind{};
     std::uint16_t lane_bytes = 0;
     void merge(const Row& other);
+    void fields(Archive& a) { a(requests, cost, under, site, kind, lane_bytes); }
   };
 
 private:
@@ -85,6 +86,7 @@ public:
 
   /// Everything counted so far.
   std::span<const Row> rows();
+  void fields(Archive& a) override;
 
 private:
   /// A repeated access: only counted until a different access replaces it.

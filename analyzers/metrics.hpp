@@ -85,11 +85,13 @@ struct MetricKey {
   MetricId id{};
   std::string member{}; ///< the name of one of a family; empty otherwise
 
+  MetricKey() = default;
   MetricKey(MetricId metric) : id(metric) {} // NOLINT(google-explicit-constructor): a metric is the key of itself
   /// Of the family, the one that has these in the places of {}.
   MetricKey(MetricId family, const Varying& first, const Varying& second = {}, const Varying& third = {});
 
   [[nodiscard]] std::string_view name() const { return member.empty() ? info(id).name : std::string_view(member); }
+  void fields(Archive& a) { a(id, member); }
   friend bool operator==(const MetricKey&, const MetricKey&) = default;
 };
 

@@ -50,6 +50,7 @@ struct BlockTable {
     std::vector<std::uint64_t> values; ///< by column; missing ones at the end are 0
     /// 0 if the column is missing.
     [[nodiscard]] std::uint64_t at(std::size_t column) const { return column < values.size() ? values[column] : 0; }
+    void fields(Archive& a) { a(cta, values); }
   };
   std::vector<MetricKey> columns;
   std::vector<Row> rows;
@@ -59,6 +60,7 @@ struct BlockTable {
   void merge(const BlockTable& other);
   /// Columns by name, rows by block.
   void sort();
+  void fields(Archive& a) { a(columns, rows); }
 
 private:
   std::size_t column(const MetricKey& key, std::size_t likely);

@@ -80,6 +80,7 @@ public:
   static constexpr std::uint32_t kSpaces =
       exec::EachWanted::bit(isa::Space::global) | exec::EachWanted::bit(isa::Space::shared);
   void each_access(const exec::WarpId& id, const exec::Access& access);
+  void fields(Archive& a) { a(accesses_); }
 
 private:
   friend class RecordedAccesses;

@@ -92,6 +92,12 @@ std::span<const SharedBanks::Row> SharedBanks::Shard::rows() {
   return merged_;
 }
 
+void SharedBanks::Shard::fields(Archive& a) {
+  rows(); // counts what only was repeated
+  for (Site& site : sites_) a(site.row);
+  a(degrees_);
+}
+
 void SharedBanks::Row::merge(const Row& other) {
   if (other.under.empty()) return;
   under.resize(other.under.size());

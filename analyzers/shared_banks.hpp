@@ -54,6 +54,7 @@ public:
     exec::AccessKind kind{};
     std::uint16_t lane_bytes = 0;
     void merge(const Row& other);
+    void fields(Archive& a) { a(requests, under, site, kind, lane_bytes); }
   };
 
 private:
@@ -86,6 +87,7 @@ public:
 
   /// Everything counted so far.
   std::span<const Row> rows();
+  void fields(Archive& a) override;
   [[nodiscard]] const Degrees& degrees() const { return degrees_; }
 
 private:

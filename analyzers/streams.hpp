@@ -90,6 +90,7 @@ public:
   struct Warp {
     std::vector<LineUse> words;
     bool full = false;
+    void fields(Archive& a) { a(words, full); }
   };
   using Cta = std::vector<Warp>;
 
@@ -127,6 +128,7 @@ public:
     return {exec::EachWanted::bit(isa::Space::global) | local, false};
   }
   void each_access(const exec::WarpId& id, const exec::Access& access) override;
+  void fields(Archive& a) override { a(ctas_, recorded_, local_, local_lines_); }
 
 private:
   friend class Streams;

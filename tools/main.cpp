@@ -3,6 +3,7 @@
 #include "api/session/environment.hpp"
 #include "api/session/limits.hpp"
 #include "tools/output.hpp"
+#include "tools/ranks.hpp"
 
 #include <boost/program_options/errors.hpp>
 #include <fmt/format.h>
@@ -135,11 +136,7 @@ void occupy_standard_files() {
   }
 }
 
-} // namespace
-
-int main(int count, char** values) {
-  occupy_standard_files();
-  std::signal(SIGXFSZ, SIG_IGN); // file size limit (ulimit -f): the write reports the error
+int run_command(int count, char** values) {
   try {
     return dispatch(without_limits({values + std::min(count, 1), values + count}));
   } catch (const UsageError& e) {
@@ -158,4 +155,12 @@ int main(int count, char** values) {
     complain(fmt::format("internal error: {}", e.what()), "please report it");
     return kInternal;
   }
+}
+
+} // namespace
+
+int main(int count, char** values) {
+  occupy_standard_files();
+  std::signal(SIGXFSZ, SIG_IGN); // file size limit (ulimit -f): the write reports the error
+  return leave_ranks(run_command(count, values));
 }

@@ -11,6 +11,7 @@
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
+#include "tools/ranks.hpp"
 #include "tools/report_options.hpp"
 #include "tools/run_arguments.hpp"
 #include "tools/tool_options.hpp"
@@ -267,6 +268,11 @@ void show(const api::PlanReport& report, const po::variables_map& values, const 
   }
 }
 
+/// Of several ranks, only one runs it.
+void tell_alone(std::string_view what, std::string_view why) {
+  std::fputs(fmt::format("warplens: one rank runs {}: {}\n", what, why).c_str(), stderr);
+}
+
 /// Prints the trap and the mismatches on stderr.
 int conclude(const api::PlanReport& report) {
   if (report.trapped()) print(*report.launches.back().trap);
@@ -298,6 +304,7 @@ void tell_unmatched(const std::string& name, const std::vector<api::LaunchReport
 } // namespace
 
 int run(const Strings& arguments) {
+  exec::Ranks* ranks = join_ranks();
   const po::options_description visible = run_options();
   const po::variables_map values =
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
@@ -309,11 +316,17 @@ int run(const Strings& arguments) {
   const ReportOptions output = report_options(of_report, STDOUT_FILENO);
   const api::Plan plan = make_plan(values);
   check_print(values, plan);
+  if (ranks != nullptr && (values.count("trace") != 0 || values.count("tool") != 0)) {
+    if (!ranks->is_first()) return kFine;
+    tell_alone("the launches", values.count("tool") != 0 ? "--tool follows all blocks" : "--trace records all blocks");
+    ranks = nullptr;
+  }
   api::PlanOptions options;
   options.launch = value_or_throw(launch_options(values));
   const model::ComputeCapability capability = capability_for(plan);
   const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device);
   options.launch.recorder = trace.get();
+  options.launch.ranks = ranks;
   const std::optional<api::CheckOptions> checks = tool_options(values);
   if (!checks) {
     po::options_description selection;
@@ -334,6 +347,9 @@ int run(const Strings& arguments) {
     };
     return value_or_throw(api::run_plan(plan, options));
   }();
+  if (ranks != nullptr && !ranks->is_first()) return kFine;
+  for (const api::LaunchReport& r : report.launches)
+    if (!r.alone_because.empty()) tell_alone(r.kernel, r.alone_because);
   if (trace != nullptr) value_or_throw(trace->close());
   print(report.warnings);
   if (values.count("time") != 0)

@@ -256,6 +256,7 @@ struct TargetLaunch {
     report.seconds = seconds;
     report.steps = result.steps;
     report.printed = result.printed;
+    report.alone_because = result.alone_because;
     for (const exec::Overrun& o : result.overruns) report.overruns.push_back({exec::describe(o, launch), o.count});
     if (result.footprint) {
       report.statistics.only_loaded_sectors = static_cast<double>(result.footprint->only_loaded);
@@ -365,7 +366,10 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.max_steps = request.options.max_steps;
   launch.steps_before = request.steps_before;
   launch.workers = request.options.workers;
-  if (request.launched_by.empty()) launch.progress = request.options.progress;
+  const bool by_host = request.launched_by.empty();
+  if (by_host) launch.progress = request.options.progress;
+  if (by_host) launch.ranks = request.options.ranks;
+  if (!by_host && request.options.ranks != nullptr) launch.workers = 1; // each rank runs it, in the same order
   return launch;
 }
 
@@ -461,7 +465,8 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   memory.freed = std::move(launch.freed);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
-  for (TargetLaunch* one : valid) one->conclude();
+  if (launch.ranks == nullptr || launch.ranks->is_first())
+    for (TargetLaunch* one : valid) one->conclude();
   return reports();
 }
 

@@ -96,6 +96,7 @@ struct LaunchOptions {
   LaunchRecorder* recorder = nullptr;   ///< records the events
   Sanitizer* sanitizer = nullptr;       ///< the tools that check the launches
   exec::BlocksDone* progress = nullptr; ///< of the launch that runs; not of those that kernels make
+  exec::Ranks* ranks = nullptr;         ///< processes that run each launch together; only rank 0 gets results
 };
 
 struct LaunchRequest {
@@ -165,12 +166,13 @@ struct LaunchReport {
   std::optional<exec::LongestWarps> longest; ///< where the launch was analysed
   std::vector<model::Prediction> predictions;
   std::vector<analyzers::Finding> findings;
-  std::vector<std::string> partial;     ///< why the counts do not cover the whole launch
-  std::vector<std::string> remarks;     ///< what is missing in the report, and why
-  std::uint64_t steps = 0;              ///< warp instructions emulated
-  double seconds = 0;                   ///< duration of the emulation; not part of compared reports
-  std::string launched_by;              ///< as in the request
-  std::uint64_t stream = 0;             ///< of a CUDA program; 0: of a graph, or no program
+  std::vector<std::string> partial; ///< why the counts do not cover the whole launch
+  std::vector<std::string> remarks; ///< what is missing in the report, and why
+  std::uint64_t steps = 0;          ///< warp instructions emulated
+  std::string alone_because;        ///< why only one of LaunchOptions::ranks ran it; empty: all did, or none are set
+  double seconds = 0;               ///< duration of the emulation; not part of compared reports
+  std::string launched_by;          ///< as in the request
+  std::uint64_t stream = 0;         ///< of a CUDA program; 0: of a graph, or no program
   std::optional<std::size_t> operation; ///< of a CUDA program: see api/report/timeline.hpp
   /// Direct and indirect child launches, in the order in which they ran: those that were analysed, printed something,
   /// accessed memory past the end of an allocation, or trapped. At most one trapped, and it is the last.

@@ -85,6 +85,10 @@ private:
       if (first.wants(of.cta)) first.shard->each_branch(of, branch);
       if (second.wants(of.cta)) second.shard->each_branch(of, branch);
     }
+    void fields(Archive& a) override {
+      first.shard->fields(a);
+      second.shard->fields(a);
+    }
     Listener first, second;
   };
 

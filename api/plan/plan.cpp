@@ -58,12 +58,16 @@ public:
       for (LaunchReport& one : with_children(std::move(*report))) report_.launches.push_back(std::move(one));
       if (report_.trapped()) return std::move(report_);
     }
+    if (!has_results()) return std::move(report_);
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) finish(plan_.buffers[i], *report_.contents[i]);
     if (errors_.has_errors()) return failure(std::move(errors_));
     return std::move(report_);
   }
 
 private:
+  [[nodiscard]] bool has_results() const {
+    return options_.launch.ranks == nullptr || options_.launch.ranks->is_first();
+  }
   void fail(const Diagnostics& errors, const Origin& origin) { errors_.append(placed(errors, origin)); }
   void fail(std::string message, const Origin& origin, std::string hint = {}) {
     Diagnostics one;
@@ -83,7 +87,7 @@ private:
     if (errors_.has_errors() || !choose_device(*modules.front())) return false;
     if (options_.targets) targets_ = options_.targets(report_.device);
     report_.buffers = plan_.buffers;
-    if (!options_.only) check_saves();
+    if (!options_.only && has_results()) check_saves();
     if (errors_.has_errors()) return false;
     for (const BufferPlan& b : plan_.buffers) buffer(b);
     for (const TexturePlan& t : plan_.textures) bind(t);

@@ -9,7 +9,13 @@
 
 namespace warplens::api {
 
-bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
+namespace {
+bool terminals = true;
+}
+
+void without_terminal() { terminals = false; }
+
+bool is_terminal(int file_descriptor) { return terminals && isatty(file_descriptor) == 1; }
 
 Style style_for(int file_descriptor) {
   const char* const no_color = std::getenv("NO_COLOR");

@@ -8,6 +8,8 @@
 namespace warplens::api {
 
 bool is_terminal(int file_descriptor);
+/// From now on, no file is a terminal: a launcher reads what this process writes, and may use a terminal for that.
+void without_terminal();
 
 /// No colours if the output is not a terminal or NO_COLOR is set (https://no-color.org).
 Style style_for(int file_descriptor);

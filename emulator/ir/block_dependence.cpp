@@ -180,4 +180,19 @@ BlockDependence block_dependence(const Module& module, const Function& function)
   return Search(module, function).run();
 }
 
+bool reductions_commute(const Module& module, const Function& function) {
+  const auto fine = [&](const Instruction& instruction) {
+    if (instruction.form == kNone) return true;
+    const isa::Spelling& s = module.spellings[instruction.form];
+    if (s.entry->family == Family::bulk_copy || s.entry->family == Family::tensor_copy)
+      return !s.has(Word::w_reduce) || s.has(Word::w_shared_cluster);
+    if (s.entry->family != Family::atomic && s.entry->family != Family::reduction) return true;
+    if (!is_shared_by_blocks(s) || is_narrow(s)) return true;
+    const isa::Type type = s.form.type();
+    const bool integer = isa::info(type).kind != isa::Class::floating && isa::bits(type) >= 32 && isa::bits(type) <= 64;
+    return integer && !s.has(Word::w_cas) && !s.has(Word::w_exch) && !s.has(Word::w_inc) && !s.has(Word::w_dec);
+  };
+  return std::all_of(function.instructions.begin(), function.instructions.end(), fine);
+}
+
 } // namespace warplens::ir

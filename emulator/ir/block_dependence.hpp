@@ -25,4 +25,8 @@ enum class BlockDependence : std::uint8_t {
 /// Requires check(). For a linked kernel, includes all functions that it calls.
 BlockDependence block_dependence(const Module& module, const Function& function);
 
+/// Whether all its atomic operations on global memory give the same result in any order: integer additions, minima,
+/// maxima and operations on bits. Ignores their scopes of a block or a cluster.
+bool reductions_commute(const Module& module, const Function& function);
+
 } // namespace warplens::ir

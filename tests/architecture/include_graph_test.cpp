@@ -80,6 +80,7 @@ const std::vector<Door>& doors() {
       {"boost/program_options", {"tools/"}},
       {"hdf5.h", {"analyzers/trace/file.cpp", "tests/analyzers/trace/"}},
       {"llvm/", {"emulator/exec/compile/llvm/"}},
+      {"mpi.h", {"tools/ranks/mpi.cpp"}},
       {"isa-l/", {"analyzers/trace/deflate.cpp"}},
       {"gtest/", {"tests/"}},
       {"benchmark/", {"bench/"}},

@@ -9,7 +9,9 @@
 namespace warplens::ir {
 namespace {
 
-BlockDependence of(const std::string& body) {
+template <class Question>
+auto ask(const std::string& body, Question question)
+    -> decltype(question(std::declval<Module&>(), std::declval<Function&>())) {
   const std::string text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
                            ".reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<9>; .shared .b32 s[64];\n"
                            "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;\n"
@@ -17,10 +19,26 @@ BlockDependence of(const std::string& body) {
                            body + "\nEND: ret;\n}\n";
   auto module = parse(text, "k.ptx");
   EXPECT_TRUE(module) << (module ? "" : render(module.error(), text));
-  if (!module) return BlockDependence::none;
+  if (!module) return {};
   const Checked checked = check(*module);
   EXPECT_FALSE(checked.errors.has_errors()) << render(checked.errors, text);
-  return block_dependence(*module, module->functions[0]);
+  return question(*module, module->functions[0]);
+}
+
+BlockDependence of(const std::string& body) { return ask(body, block_dependence); }
+
+TEST(BlockDependence, ReductionsCommuteOnIntegers) {
+  for (const char* body :
+       {"red.global.add.u32 [%rd1], 1;", "atom.global.add.u64 %rd3, [%rd1], 1;", "red.global.max.s32 [%rd1], 1;",
+        "red.global.or.b32 [%rd1], 1;", "st.global.u32 [%rd2], 1;", "red.shared.add.f32 [s], 0f3F800000;",
+        "atom.shared.cas.b32 %r2, [s], 0, 1;", "red.cta.global.add.f32 [%rd1], 0f3F800000;"})
+    EXPECT_TRUE(ask(body, reductions_commute)) << body;
+  for (const char* body :
+       {"red.global.add.f32 [%rd1], 0f3F800000;", "red.global.inc.u32 [%rd1], 9;", "red.global.dec.u32 [%rd1], 9;",
+        "atom.global.exch.b32 %r2, [%rd1], 1;", "atom.global.cas.b32 %r2, [%rd1], 0, 1;",
+        "red.add.f64 [%rd1], 0d3FF0000000000000;", "red.global.add.noftz.f16x2 [%rd1], %r1;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [s], 16;"})
+    EXPECT_FALSE(ask(body, reductions_commute)) << body;
 }
 
 TEST(BlockDependence, NoneWhereNobodyLooks) {

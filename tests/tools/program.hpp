@@ -21,10 +21,10 @@ struct Output {
   std::string out, err;
 };
 
-inline Output run_program(const std::vector<std::string>& arguments) {
+inline Output run_command(const std::vector<std::string>& words) {
   const Folder folder;
-  std::string command = "exec '" WARPLENS_PROGRAM "'";
-  for (const std::string& a : arguments) {
+  std::string command = "exec";
+  for (const std::string& a : words) {
     command += " '";
     for (const char c : a) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
     command += "'";
@@ -32,6 +32,12 @@ inline Output run_program(const std::vector<std::string>& arguments) {
   const std::string out = (folder.path() / "out").string(), err = (folder.path() / "err").string();
   const int status = std::system((command + " >'" + out + "' 2>'" + err + "' </dev/null").c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(out), read_text(err)};
+}
+
+inline Output run_program(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {WARPLENS_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_command(words);
 }
 
 } // namespace warplens::testing

@@ -4,6 +4,7 @@
 #define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/memory/written_pages.hpp"
 
 #include "emulator/isa/semantics/half.hpp"
 
@@ -135,6 +136,24 @@ Mask in_global(const Warp* warp, const HostAccess& host, Mask mask) {
   return global;
 }
 
+// The code of WrittenPages for an operation; 0: its result depends on the order.
+template <class T, class Operation> constexpr std::uint8_t reduction_code() {
+  if constexpr (!std::is_integral_v<T> || sizeof(T) < 4) {
+    return 0;
+  } else {
+    const auto code = [](Reduction unsigned_one, Reduction signed_one) {
+      return code_of(std::is_signed_v<T> ? signed_one : unsigned_one, sizeof(T));
+    };
+    if (std::is_same_v<Operation, Addition>) return code(Reduction::add, Reduction::add);
+    if (std::is_same_v<Operation, And>) return code(Reduction::conjunction, Reduction::conjunction);
+    if (std::is_same_v<Operation, Or>) return code(Reduction::disjunction, Reduction::disjunction);
+    if (std::is_same_v<Operation, Xor>) return code(Reduction::exclusive, Reduction::exclusive);
+    if (std::is_same_v<Operation, Minimum>) return code(Reduction::minimum, Reduction::signed_minimum);
+    if (std::is_same_v<Operation, Maximum>) return code(Reduction::maximum, Reduction::signed_maximum);
+    return 0;
+  }
+}
+
 // `Global` is the operation on global memory, if it differs.
 template <class T, class Operation, class Global, int V> const Op* atomic(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
@@ -145,6 +164,10 @@ template <class T, class Operation, class Global, int V> const Op* atomic(const 
   const Mask global = site.space == isa::Space::shared    ? 0
                       : site.space == isa::Space::generic ? in_global(warp, host, mask)
                                                           : mask;
+  if (WrittenPages* const written = warp->worker->launch.written;
+      written != nullptr && reduction_code<T, Global>() != 0)
+    for (const int i : EachLane(global))
+      written->reduced(reinterpret_cast<std::uint64_t>(host.at(i)), reduction_code<T, Global>());
   for (int e = 0; e < V; ++e) {
     const T* const b = row<T>(warp, V == 1 ? op->src[1] : site.from[e]);
     const T* const c = row<T>(warp, V == 1 ? op->src[2] : site.from[e]);

@@ -99,6 +99,17 @@ void TouchedSectors::merge(TouchedSectors& other) {
   }
 }
 
+void TouchedSectors::fields(Archive& a) {
+  flush();
+  const std::size_t pages = a.size(pages_.size());
+  auto own = pages_.begin();
+  for (std::size_t i = 0; a.good() && i < pages; ++i) {
+    std::uint64_t number = a.reads() ? 0 : (own++)->first;
+    a(number);
+    a.bytes(words_of(number, false), 2 * kWords * sizeof(std::uint64_t));
+  }
+}
+
 Footprint TouchedSectors::count() {
   flush();
   Footprint result;

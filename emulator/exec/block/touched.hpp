@@ -36,6 +36,7 @@ public:
 
   void merge(TouchedSectors& other);
   Footprint count();
+  void fields(Archive& a);
 
 private:
   static constexpr std::uint64_t kSectorBytes = 32, kPageBytes = std::uint64_t{16} << 20,

@@ -220,4 +220,10 @@ void Worker::flush() {
   }
 }
 
+void Worker::fields(Archive& a) {
+  a(blocks, guarded, taken_lanes, steps, printed, trap, overruns, longest);
+  if (touched) touched->fields(a);
+  if (shard) shard->fields(a);
+}
+
 } // namespace warplens::exec

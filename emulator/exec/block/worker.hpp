@@ -159,6 +159,8 @@ struct Worker {
   void change_branch(Branch& last, Mask active, Mask taken);
   void tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);
   void flush();
+  /// What run_blocks() has found, for another process that merges it.
+  void fields(Archive& a);
 };
 
 } // namespace warplens::exec

@@ -44,6 +44,7 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   program_->watched = watched_;
   program_->level = level_.name;
   program_->block_dependence = ir::block_dependence(module_, function_);
+  program_->reductions_commute = ir::reductions_commute(module_, function_);
   list_constants();
   check_registers(); // before their offsets are used
   if (!diagnostics_.has_errors()) lay_out_variables();

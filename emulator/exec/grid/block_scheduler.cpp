@@ -54,11 +54,11 @@ bool BlockScheduler::start_next() {
   const std::uint64_t seed = worker_.launch.schedule_seed;
   std::uint64_t place = 0, number = 0, first_cta = 0;
   do {
-    if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
+    if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= places()) return false;
     place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
     pending_.reset();
-    if (place >= shape.clusters()) return false;
-    number = scheduled(place, shape.clusters(), seed);
+    if (place >= places()) return false;
+    number = scheduled(worker_.launch.share.at(shape.clusters(), place), shape.clusters(), seed);
     first_cta = RunningCluster::first_cta(shape, number);
     if (seed == 0 && first_cta > progress_.lowest_trap) return false;
   } while (first_cta > progress_.lowest_trap); // in other orders, lower ones may follow
@@ -163,12 +163,15 @@ void BlockScheduler::look_for_deadlock() {
     progress_.deadlock = true;
 }
 
+/// The clusters that this process runs.
+std::uint64_t BlockScheduler::places() const { return worker_.launch.share.size(worker_.launch.shape.clusters()); }
+
 bool BlockScheduler::gets_nowhere() {
   bool quiet = !moved_;
   moved_ = false;
   for (const Running& r : running_) quiet = r.ctas->quiet() && quiet;
-  const bool room = progress_.next.load(std::memory_order_relaxed) < worker_.launch.shape.clusters() &&
-                    running_.size() < kMaxResident && !pending_;
+  const bool room =
+      progress_.next.load(std::memory_order_relaxed) < places() && running_.size() < kMaxResident && !pending_;
   return quiet && !room && !running_.empty();
 }
 

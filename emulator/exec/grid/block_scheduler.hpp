@@ -19,7 +19,7 @@ namespace warplens::exec {
 struct LaunchProgress {
   static constexpr std::uint64_t kNoTrap = ~std::uint64_t{0};
 
-  std::atomic<std::uint64_t> next{0}; ///< next cluster to start
+  std::atomic<std::uint64_t> next{0}; ///< next cluster of this process to start
   std::atomic<std::uint64_t> steps{0};
   std::atomic<std::uint64_t> lowest_trap{kNoTrap}; ///< CTA
   std::atomic<bool> stop{false};                   ///< run no more steps
@@ -57,6 +57,7 @@ private:
   bool turn(RunningCluster& ctas, std::int64_t& last_steps);
   void stop_at_limit(RunningCluster& ctas, std::string_view why);
   void look_for_deadlock();
+  [[nodiscard]] std::uint64_t places() const;
   [[nodiscard]] bool gets_nowhere();
   bool memory_stays();
   void set_hopeless(bool hopeless);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/tier.hpp"
 #include "emulator/exec/grid/block_scheduler.hpp"
+#include "emulator/exec/grid/over_ranks.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
 #include <algorithm>
@@ -75,13 +76,19 @@ bool needs_order(const Launch& launch) {
 } // namespace
 
 LaunchResult run(const Launch& launch) {
+  if (launch.ranks != nullptr) return run_over_ranks(launch);
+  Workers workers = run_blocks(launch);
+  return merged(launch, workers);
+}
+
+Workers run_blocks(const Launch& launch) {
   const bool compiled = compile_before(launch);
-  const std::uint64_t clusters = launch.shape.clusters();
+  const std::uint64_t clusters = launch.share.size(launch.shape.clusters());
   const unsigned hardware = default_workers();
   const bool ordered = needs_order(launch);
   const unsigned wanted = ordered ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));
-  std::vector<std::unique_ptr<Worker>> workers;
+  Workers workers;
   for (unsigned i = 0; i < count; ++i)
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
@@ -100,7 +107,10 @@ LaunchResult run(const Launch& launch) {
     work(0);
   else
     run_workers(count, std::min(count, hardware), work);
+  return workers;
+}
 
+LaunchResult merged(const Launch& launch, Workers& workers) {
   LaunchResult result;
   std::vector<std::unique_ptr<Shard>> shards;
   std::map<std::uint64_t, std::string> printed;

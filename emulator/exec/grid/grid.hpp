@@ -10,6 +10,7 @@
 
 namespace warplens::exec {
 
+/// With Launch::ranks, all ranks must call it; only rank 0 calls the watcher, and gets more than the trap.
 LaunchResult run(const Launch& launch);
 
 /// The trap as a diagnostic: kernel, block, thread, PTX line, CUDA line, and for memory the nearest allocation by

@@ -8,6 +8,7 @@
 //   warp 0 of a vector addition loads a[tid]:  Access{shape: contiguous, addresses: p, p+4, …, mask: ~0, lane_bytes: 4}
 #pragma once
 
+#include "emulator/base/archive.hpp"
 #include "emulator/ir/module.hpp"
 
 #include <cstdint>
@@ -148,6 +149,8 @@ public:
   [[nodiscard]] virtual std::uint32_t each_spaces(const WarpId&) const { return ~0u; }
   virtual void each_access(const WarpId&, const Access&) {}
   virtual void each_branch(const WarpId&, const Branch&) {}
+  /// What another process needs to merge this shard as if it were its own; after the last event.
+  virtual void fields(Archive& archive) { archive.fail(); }
 };
 
 /// Creates a shard for each worker, and merges the shards after the launch.

@@ -7,6 +7,7 @@
 #include "emulator/exec/state/checker.hpp"
 #include "emulator/exec/state/device_runtime.hpp"
 #include "emulator/exec/state/program.hpp"
+#include "emulator/exec/state/ranks.hpp"
 #include "emulator/exec/state/texture.hpp"
 #include "emulator/exec/state/trap.hpp"
 
@@ -28,6 +29,8 @@ struct Machine {
 /// Size in bytes of the driver's workspace for a cooperative launch: its size and the counter of the grid's barrier, 32
 /// bits each (grid_workspace in CUDA's cooperative_groups/details/driver_abi.h).
 constexpr std::size_t kGridWorkspace = 8;
+
+class WrittenPages;
 
 /// How far a launch has come. Any thread may read it while the launch runs.
 struct BlocksDone {
@@ -64,6 +67,9 @@ struct Launch {
   BlocksDone* progress = nullptr;          ///< told when a cluster has finished
   Heap* heap = nullptr;                    ///< for malloc() in kernels; nullptr: no heap
   DeviceRuntime* device_runtime = nullptr; ///< needed, with `heap`, by kernels that launch kernels
+  Ranks* ranks = nullptr;                  ///< run it together; nullptr: this process is alone
+  Share share;                             ///< the part of the blocks that runs
+  WrittenPages* written = nullptr;         ///< told of atomic operations on global memory
 };
 
 /// Distinct sectors of 32 bytes of global memory. Atomic operations write.
@@ -88,6 +94,8 @@ struct LaunchResult {
   std::vector<ToolFindingGroup> findings; ///< of the tools, sorted by place
   std::optional<Footprint> footprint;
   std::optional<LongestWarps> longest; ///< with a watcher
+  /// With Launch::ranks: why one rank ran the whole launch; empty: all ranks ran it together.
+  std::string alone_because;
 };
 
 } // namespace warplens::exec

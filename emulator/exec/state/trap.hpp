@@ -2,6 +2,7 @@
 // The reason why a launch stopped, and its tolerated accesses past the ends of allocations.
 #pragma once
 
+#include "emulator/base/archive.hpp"
 #include "emulator/exec/state/tool_finding.hpp"
 
 #include <cstdint>
@@ -46,12 +47,18 @@ struct Trap {
   std::string detail;                            ///< nearest allocation, waiting warps, …
   std::optional<ToolFinding::Kind> finding = {}; ///< what tools call it, if `kind` does not determine it
   std::vector<std::uint32_t> calls;              ///< the instructions of the calls that led there, innermost first
+
+  void fields(Archive& a) {
+    a(kind, instruction, cta, thread, space, access, lane_bytes, address, detail, finding, calls);
+  }
 };
 
 /// The accesses of one instruction past the end of an allocation that did not fault.
 struct Overrun {
   Trap first;              ///< of the lowest thread of the lowest CTA
   std::uint64_t count = 0; ///< number of accesses by threads
+
+  void fields(Archive& a) { a(first, count); }
 };
 
 } // namespace warplens::exec

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// `mpirun -n N warplens run` writes what one process writes. There may be more ranks than processors.
+#include "tests/tools/program.hpp"
+
+#include <algorithm>
+
+namespace warplens::testing {
+namespace {
+
+const std::string kSamples = WARPLENS_SOURCE_DIR "/samples/", kGolden = WARPLENS_SOURCE_DIR "/tests/golden/";
+
+class Ranks : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    for (const char* const name :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
+      setenv(name, "1", 1);
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 1); // needs a permission that containers lack
+  }
+  void SetUp() override {
+    if (std::string(WARPLENS_MPIEXEC).empty())
+      GTEST_SKIP() << "built without MPI: -DWARPLENS_MPI=ON says what is missing";
+  }
+
+  static Output over(int ranks, const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = {WARPLENS_MPIEXEC, "-n", std::to_string(ranks), WARPLENS_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run_command(words);
+  }
+  /// Runs it by one process and by so many ranks; expects the same output and report.
+  static void compare(int ranks, const std::vector<std::string>& arguments, const std::string& said = "") {
+    const Folder folder;
+    const auto with_json = [&](const std::string& name) {
+      std::vector<std::string> all = arguments;
+      if (std::find(all.begin(), all.end(), "--no-analyze") == all.end())
+        all.insert(all.end(), {"--json", (folder.path() / name).string()});
+      return all;
+    };
+    const Output one = run_program(with_json("one")), many = over(ranks, with_json("many"));
+    EXPECT_EQ(one.status, many.status) << many.err;
+    EXPECT_EQ(one.out, many.out) << ranks;
+    EXPECT_EQ(read_text(folder.path() / "one"), read_text(folder.path() / "many")) << ranks;
+    // After a failure, the launcher adds text of its own.
+    EXPECT_NE(many.err.find(one.err), std::string::npos) << many.err;
+    if (said.empty() && one.status == 0) {
+      EXPECT_EQ(many.err, one.err);
+    }
+    EXPECT_NE(many.err.find(said), std::string::npos) << many.err;
+  }
+  /// Runs `k(.param .u64 x)` on 64 blocks of 32 threads; %r1 is the thread of the grid, %rd2 its word of x.
+  static void compare_kernel(const std::string& body, const std::string& said, int ranks = 3,
+                             const std::string& most_steps = "1000000") {
+    const Folder folder;
+    const std::string file = folder.write(
+        "k.ptx", ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
+                 ".reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<9>; .reg .f32 %f<9>;\n"
+                 "ld.param.u64 %rd1, [x]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r1, %r3, 32, %r2;\n"
+                 "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1;\n" +
+                     body + "\nret;\n}\n");
+    compare(ranks,
+            {"run", file, "--kernel", "k", "--grid", "64", "--block", "32", "--arg", "x:u32[2048]=iota", "--print",
+             "x:2048", "--threads", "1", "--max-steps", most_steps},
+            said);
+  }
+};
+
+TEST_F(Ranks, GiveTheReportOfOneProcess) {
+  for (const char* const sample : {"vector_add", "transpose", "saxpy", "texture_blur"})
+    for (const int ranks : {1, 2, 4, 8}) compare(ranks, {"run", kSamples + sample});
+  compare(2, {"run", kSamples + "linear_algebra/small.toml"});
+  compare(4, {"run", kSamples + "transpose", "--analyzers", "all", "--per-block", "--details", "all"});
+}
+
+TEST_F(Ranks, RunWholeClusters) { compare(3, {"run", kSamples + "cluster_histogram"}); }
+
+TEST_F(Ranks, AddUpWhatBlocksReduce) {
+  compare_kernel("red.global.add.u32 [%rd1], %r1; red.global.max.u32 [%rd1+4], %r1; red.global.xor.b32 [%rd1+8], %r1;"
+                 "red.global.min.s32 [%rd1+12], -3; atom.global.add.u64 %rd3, [%rd1+16], 4294967295;",
+                 "");
+}
+
+TEST_F(Ranks, MayStoreTheSameValue) { compare_kernel("st.global.u32 [%rd1], 7;", ""); }
+
+TEST_F(Ranks, LeaveDependentBlocksToOne) {
+  compare_kernel("atom.global.add.u32 %r4, [%rd1], 1; st.global.u32 [%rd2], %r4;",
+                 "one rank runs k: its blocks use results of atomic operations");
+  compare_kernel("ld.volatile.global.u32 %r4, [%rd1]; add.u32 %r4, %r4, %r1; st.global.u32 [%rd2], %r4;",
+                 "one rank runs k: its blocks use results of atomic operations, or strong loads");
+  compare_kernel("mov.f32 %f1, 0f3F800000; red.global.add.f32 [%rd1], %f1;",
+                 "one rank runs k: its atomic operations on global memory have other results in another order");
+  compare_kernel("st.global.u32 [%rd1], %r3;", "one rank runs k: blocks write different values to one place");
+  compare(2,
+          {"run", kGolden + "cooperative.ptx", "--kernel", "k", "--grid", "3", "--block", "32", "--cooperative",
+           "--arg", "x:u32[3]"},
+          "one rank runs k: it is a cooperative launch");
+}
+
+TEST_F(Ranks, SeeWhatEarlierLaunchesWrote) {
+  const Folder folder;
+  static_cast<void>(folder.write("k.ptx", R"(.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry shift(.param .u64 from, .param .u64 to) {
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  mov.u32 %r1, %ctaid.x;
+  mad.lo.u32 %r2, %r1, 7, 3;
+  rem.u32 %r2, %r2, 1024;
+  mul.wide.u32 %rd3, %r2, 4;
+  add.u64 %rd3, %rd3, %rd1;
+  ld.global.u32 %r3, [%rd3];
+  mul.wide.u32 %rd4, %r1, 4;
+  add.u64 %rd4, %rd4, %rd2;
+  add.u32 %r3, %r3, 1;
+  st.global.u32 [%rd4], %r3;
+  ret;
+}
+.visible .entry count(.param .u64 to) {
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [to];
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd2, %rd1;
+  atom.global.add.u32 %r2, [%rd1], 1;
+  st.global.u32 [%rd2+4], %r2;
+  ret;
+}
+)"));
+  const std::string launch = "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"shift\"\ngrid = 1024\nblock = 1\n";
+  const std::string file =
+      folder.write("l.toml", "device = \"h200\"\n" + launch + "arg = [{ buffer = \"a\" }, { buffer = \"b\" }]\n" +
+                                 launch + "arg = [{ buffer = \"b\" }, { buffer = \"a\" }]\n" +
+                                 "[[launch]]\nmodule = \"k.ptx\"\nkernel = \"count\"\ngrid = 500\nblock = 1\n"
+                                 "arg = [{ buffer = \"b\" }]\n" +
+                                 launch +
+                                 "arg = [{ buffer = \"b\" }, { buffer = \"a\" }]\n"
+                                 "[buffer.a]\ntype = \"u32\"\ncount = 1024\niota = [0, 1]\n"
+                                 "[buffer.b]\ntype = \"u32\"\ncount = 1024\nzeros = true\n");
+  compare(4, {"run", file, "--print", "a:1024", "--print", "b:1024"}, "one rank runs count:");
+}
+
+TEST_F(Ranks, ReportTheTrapOfTheLowestBlock) {
+  for (const int ranks : {2, 4})
+    compare_kernel("setp.lt.u32 %p1, %r3, 41; @%p1 bra END; mul.wide.u32 %rd3, %r3, 1000000; add.u64 %rd1, %rd1, %rd3;"
+                   "st.global.u32 [%rd1], 1; END:",
+                   "invalid __global__ write", ranks);
+}
+
+TEST_F(Ranks, HaveOneLimitOfInstructions) {
+  compare_kernel("st.global.u32 [%rd2], 7;", "one rank runs k: it reaches the limit of instructions", 2, "300");
+}
+
+TEST_F(Ranks, FailOnce) {
+  const Output o = over(3, {"run", kSamples + "vector_add", "--device", "none_such"});
+  EXPECT_EQ(o.status, 2) << o.err;
+  const std::size_t first = o.err.find("none_such");
+  ASSERT_NE(first, std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("error:", o.err.find("error:") + 1), std::string::npos) << o.err;
+}
+
+TEST_F(Ranks, EndWhenOneDies) {
+  const Folder folder;
+  const std::string script = folder.write("one.sh", "#!/bin/sh\n"
+                                                    "rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+                                                    "[ \"$rank\" = 1 ] && (sleep 1; kill -9 $$) &\n"
+                                                    "exec '" WARPLENS_PROGRAM "' \"$@\"\n");
+  const std::string file =
+      folder.write("k.ptx", ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+                            ".reg .b32 %r<9>; .reg .pred %p1;\nmov.u32 %r1, 0;\n"
+                            "L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 2000000000; @%p1 bra L;\nret;\n}\n");
+  const Output o = run_command(
+      {WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", script, "run", file, "--kernel", "k", "--grid", "64", "--block", "32"});
+  EXPECT_NE(o.status, 0);
+  EXPECT_EQ(o.out, "");
+  EXPECT_NE(o.err.find("signal 9"), std::string::npos) << o.err;
+}
+
+} // namespace
+} // namespace warplens::testing
