@@ -126,7 +126,7 @@ template <class Visit> void each_changed(const WrittenPages& written, Visit&& vi
 /// Of a page.
 struct Combination::Changes {
   ByteMask mask{};
-  const std::uint8_t* reduced = nullptr; ///< null: no word is
+  const std::uint8_t* reduced = nullptr;                             ///< null: no word is
   std::array<const std::byte*, std::tuple_size_v<ByteMask>> lines{}; ///< with changed bytes
 };
 

@@ -193,7 +193,8 @@ private:
   [[nodiscard]] bool reduces() const {
     const auto& sites = launch_.program->sites;
     return std::any_of(sites.begin(), sites.end(), [](const MemorySite& site) {
-      return site.space != isa::Space::shared && (site.kind == AccessKind::atomic || site.kind == AccessKind::reduction);
+      return site.space != isa::Space::shared &&
+             (site.kind == AccessKind::atomic || site.kind == AccessKind::reduction);
     });
   }
 
