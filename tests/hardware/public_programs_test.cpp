@@ -31,10 +31,10 @@ TEST(PublicPrograms, ErrorsAreAsDocumented) {
   for (const TimedLaunch& launch : public_programs()) programs.insert(launch.program);
   EXPECT_EQ(programs.size(), 101u);
   expect(errors(model::kThroughputLatency, public_programs(), kH200), 263, 26.6, 14.6, 0.912);
-  expect(errors(model::kCriticalPath, public_programs(), kH200), 263, 17.1, 9.4, 0.939);
+  expect(errors(model::kCriticalPath, public_programs(), kH200), 263, 16.4, 9.4, 0.962);
   expect(errors(model::kCriticalPath, half(false), kH200), 125, 15.0, 9.1, 0.964);
-  expect(errors(model::kCriticalPath, half(true), kH200), 138, 19.0, 10.6, 0.917);
-  expect(errors(model::kCriticalPath, public_programs(), kH100), 263, 17.1, 11.0, 0.928);
+  expect(errors(model::kCriticalPath, half(true), kH200), 138, 17.7, 10.6, 0.968);
+  expect(errors(model::kCriticalPath, public_programs(), kH100), 263, 16.5, 10.9, 0.953);
 }
 
 // The model to trust is the better one.
