@@ -148,6 +148,15 @@ MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
          : s.has(Word::w_rp) ? MatrixHandler::multiply_doubles_up
                              : MatrixHandler::multiply_doubles;
 }
+MatrixHandler transfer_kind(const isa::Spelling& s, bool loads) {
+  using Kind = MatrixHandler;
+  const bool moved = s.has(Word::w_trans), bytes = s.has(Word::w_m16n16) || s.has(Word::w_m16n8);
+  if (!loads) return bytes ? Kind::store_bytes_transposed : moved ? Kind::store_transposed : Kind::store;
+  if (s.has(Word::w_b6x16_p32)) return moved ? Kind::load_six_transposed : Kind::load_six;
+  if (s.has(Word::w_b4x16_p64)) return moved ? Kind::load_four_transposed : Kind::load_four;
+  return bytes ? Kind::load_bytes_transposed : moved ? Kind::load_transposed : Kind::load;
+}
+
 
 // The memory accesses of each lane for a fragment: along the lines, as many consecutive elements as its registers hold.
 // 16-bit elements with the other orientation are loaded as if they had this one, and then moved within each 8 x 8
@@ -224,7 +233,6 @@ void Decoder::take_registers(const ir::Operand& operand, Type type, bool written
 void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const bool loads = spelling.instruction_class == isa::InstructionClass::matrix_load;
-  const bool moved = spelling.has(Word::w_trans);
   const ir::Operand& where = operands[loads ? 1 : 0];
   const ir::Operand& registers = operands[loads ? 0 : 1];
   std::array<std::uint32_t, 8> rows{};
@@ -233,12 +241,9 @@ void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   constexpr int kRowBytes = 16;
   MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
   (loads ? s.to : s.from) = rows;
-  const MatrixHandler kind = loads   ? moved ? MatrixHandler::load_transposed : MatrixHandler::load
-                             : moved ? MatrixHandler::store_transposed
-                                     : MatrixHandler::store;
-  access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra = spelling.has(Word::w_x1)   ? 1
-                                                                                      : spelling.has(Word::w_x2) ? 2
-                                                                                                                 : 4;
+  const auto registers_of_lane = function_.elements(registers).size();
+  access(level_.matrix(transfer_kind(spelling, loads)), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra =
+      static_cast<std::uint32_t>(registers_of_lane);
 }
 
 void Decoder::transpose_matrix(const isa::Spelling& spelling) {
