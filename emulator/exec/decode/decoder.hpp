@@ -153,6 +153,7 @@ private:
   void multiply_matrices(const isa::Spelling& spelling);
   void multiply_by_group(const isa::Spelling& spelling);
   void take_registers(const ir::Operand& operand, isa::Type type, bool written, std::array<std::uint32_t, 8>& rows);
+  MatrixScales scales_of(const ir::Operand& data, const ir::Operand& selectors);
 
   // lower_control.cpp
   void branch();
