@@ -5,6 +5,7 @@
 #include "emulator/exec/grid/time_limit.hpp"
 #include "emulator/exec/state/schedule.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace warplens::exec {
@@ -22,6 +23,12 @@ constexpr std::int64_t kShortSlice = 1;
 constexpr unsigned kLooks = 3;
 
 } // namespace
+
+BlockScheduler::BlockScheduler(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {
+  worker.cancel_next = [this] { return cancel_next(); };
+  if (!worker.launch.program->cancels_blocks) return;
+  at_once_ = std::clamp<std::size_t>(worker.launch.machine.sms / worker.launch.shape.cluster_ctas(), 1, kMaxResident);
+}
 
 void BlockScheduler::run() {
   ++progress_.workers;
@@ -44,9 +51,28 @@ void BlockScheduler::start_some() {
   if (worker_.launch.cooperative) {
     while (start_next()) {
     }
-  } else if (running_.empty() || (crowded && running_.size() < kMaxResident)) {
-    start_next();
+    return;
   }
+  while (running_.size() < at_once_ && start_next()) {
+  }
+  if (running_.empty() || (crowded && running_.size() < kMaxResident)) start_next();
+}
+
+// The place in the order of the next cluster.
+std::optional<std::uint64_t> BlockScheduler::take_next() {
+  const std::uint64_t count = worker_.launch.shape.clusters();
+  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= count) return std::nullopt;
+  const std::uint64_t place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
+  pending_.reset();
+  return place < count ? std::optional(place) : std::nullopt;
+}
+
+std::optional<std::uint64_t> BlockScheduler::cancel_next() {
+  const LaunchShape& shape = worker_.launch.shape;
+  const std::optional<std::uint64_t> place = take_next();
+  if (!place) return std::nullopt;
+  if (BlocksDone* const told = worker_.launch.progress) told->done.fetch_add(1, std::memory_order_relaxed);
+  return RunningCluster::first_cta(shape, scheduled(*place, shape.clusters(), worker_.launch.schedule_seed));
 }
 
 bool BlockScheduler::start_next() {
@@ -54,10 +80,9 @@ bool BlockScheduler::start_next() {
   const std::uint64_t seed = worker_.launch.schedule_seed;
   std::uint64_t place = 0, number = 0, first_cta = 0;
   do {
-    if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= shape.clusters()) return false;
-    place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
-    pending_.reset();
-    if (place >= shape.clusters()) return false;
+    const std::optional<std::uint64_t> next = take_next();
+    if (!next) return false;
+    place = *next;
     number = scheduled(place, shape.clusters(), seed);
     first_cta = RunningCluster::first_cta(shape, number);
     if (seed == 0 && first_cta > progress_.lowest_trap) return false;

@@ -140,6 +140,7 @@ struct Program {
   std::uint64_t stack_limit = 0; ///< local memory may grow up to this
   bool uses_heap = false;        ///< of the device: needs Launch::heap, Launch::device_runtime
   ir::BlockDependence block_dependence{};
+  bool cancels_blocks = false;                     ///< it has clusterlaunchcontrol.try_cancel
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
   ir::Unwritten unwritten;                         ///< of a program for checkers: DecodeOptions::checked
   ir::GroupRegisters group_registers;              ///< likewise
