@@ -230,6 +230,12 @@ constexpr int tensor_dimensions(const Form& form) {
   return 0;
 }
 
+/// How many coordinates a copy has: a column and four rows, or one of each dimension.
+constexpr int tensor_coordinates(const Form& form) {
+  constexpr int kColumnAndRows = 5;
+  return form.has(Word::w_gather4) || form.has(Word::w_scatter4) ? kColumnAndRows : tensor_dimensions(form);
+}
+
 /// The n of a shape m64n…k…; 0: the spelling has none.
 constexpr int columns_of_shape(const Form& form) {
   for (int i = 0; i < form.count; ++i) {

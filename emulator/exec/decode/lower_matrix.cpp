@@ -148,6 +148,15 @@ bool is_integer(MatrixElement e) {
   return e == MatrixElement::s8 || e == MatrixElement::u8 || e == MatrixElement::s4 || e == MatrixElement::u4;
 }
 
+MatrixHandler transfer_kind(const isa::Spelling& s, bool loads) {
+  using Kind = MatrixHandler;
+  const bool moved = s.has(Word::w_trans), bytes = s.has(Word::w_m16n16) || s.has(Word::w_m16n8);
+  if (!loads) return bytes ? Kind::store_bytes_transposed : moved ? Kind::store_transposed : Kind::store;
+  if (s.has(Word::w_b6x16_p32)) return moved ? Kind::load_six_transposed : Kind::load_six;
+  if (s.has(Word::w_b4x16_p64)) return moved ? Kind::load_four_transposed : Kind::load_four;
+  return bytes ? Kind::load_bytes_transposed : moved ? Kind::load_transposed : Kind::load;
+}
+
 MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
   if (site.a.element == MatrixElement::b1) return MatrixHandler::multiply_bits;
   if (is_integer(site.a.element)) return MatrixHandler::multiply_integers;
@@ -158,15 +167,6 @@ MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
          : s.has(Word::w_rp) ? MatrixHandler::multiply_doubles_up
                              : MatrixHandler::multiply_doubles;
 }
-MatrixHandler transfer_kind(const isa::Spelling& s, bool loads) {
-  using Kind = MatrixHandler;
-  const bool moved = s.has(Word::w_trans), bytes = s.has(Word::w_m16n16) || s.has(Word::w_m16n8);
-  if (!loads) return bytes ? Kind::store_bytes_transposed : moved ? Kind::store_transposed : Kind::store;
-  if (s.has(Word::w_b6x16_p32)) return moved ? Kind::load_six_transposed : Kind::load_six;
-  if (s.has(Word::w_b4x16_p64)) return moved ? Kind::load_four_transposed : Kind::load_four;
-  return bytes ? Kind::load_bytes_transposed : moved ? Kind::load_transposed : Kind::load;
-}
-
 
 // The memory accesses of each lane for a fragment: along the lines, as many consecutive elements as its registers hold.
 // 16-bit elements with the other orientation are loaded as if they had this one, and then moved within each 8 x 8
