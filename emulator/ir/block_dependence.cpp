@@ -45,6 +45,7 @@ public:
       for (; next < loops_.size() && loops_[next].first == i; ++next) open.push_back(&loops_[next]);
       look_at(i, open.empty() ? nullptr : open.back());
     }
+    if (cancels_) return BlockDependence::waiting;
     visits_ = kVisits * function_.instructions.size();
     for (const Loop& loop : loops_)
       if (!loop.accesses.empty() && waits(loop)) return BlockDependence::waiting;
@@ -74,6 +75,7 @@ private:
 
   void look_at(std::uint32_t i, Loop* loop) {
     const isa::Spelling* const s = spelling(i);
+    cancels_ = cancels_ || (s != nullptr && s->has(Word::w_try_cancel));
     if (s == nullptr || !is_shared_by_blocks(*s) || is_narrow(*s)) return;
     const bool loads = s->entry->family == Family::load, takes_locks = s->has(Word::w_cas) || s->has(Word::w_exch);
     if (s->entry->family == Family::atomic)
@@ -169,6 +171,7 @@ private:
   std::vector<Loop> loops_; ///< sorted by their beginning, longer ones first
   std::vector<std::uint32_t> atomics_;
   bool loads_strongly_ = false;
+  bool cancels_ = false;
   std::vector<Effect> effects_;
   std::vector<bool> changing_; ///< by register
   std::uint64_t visits_ = 0;

@@ -7,6 +7,8 @@
 //   while (*(volatile int*)&flag == 0) {}         waiting
 //   atomicAdd(&histogram[x], 1);                  none: the result is not used
 //
+// Blocks that cancel others (clusterlaunchcontrol) count as waiting ones: which they cancel depends on their progress.
+//
 // Two kinds of access count: strong accesses (PTX manual, 8.3) with a scope wider than the block or the cluster, as the
 // memory model defines, and, because old programs use them, loops that load the same word until it changes. A weak read
 // of data that another block writes in the same launch is a race and is not detected.

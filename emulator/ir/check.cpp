@@ -277,8 +277,11 @@ private:
     if (static_cast<int>(elements.size()) != wanted)
       error(&o,
             fmt::format("'{}' expects a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
-    for (const Operand& e : elements)
-      if (e.kind != OperandKind::sink || (spec.braces && !spec.destination)) value(e, spec, type, spelling);
+    OperandSpec each = spec;
+    for (const Operand& e : elements) {
+      if (e.kind != OperandKind::sink || (spec.braces && !spec.destination)) value(e, each, type, spelling);
+      if (spec.second_most != 0) each.least = 0, each.most = spec.second_most, each.step = 1;
+    }
   }
 
   // mov packs and unpacks: the elements together are as wide as the (untyped) type.

@@ -86,7 +86,7 @@ void AddressChecker::tensor(const Operand& o, const isa::Spelling& spelling) {
   if (parts[0].kind != OperandKind::reg && parts[0].kind != OperandKind::variable)
     error(&parts[0],
           fmt::format("a tensor map must be a register or a variable, got {}", described(*function_, parts[0])));
-  const auto wanted = static_cast<std::size_t>(isa::tensor_dimensions(spelling.form));
+  const auto wanted = static_cast<std::size_t>(isa::tensor_coordinates(spelling.form));
   const auto coordinates = function_->elements(parts[1]);
   if (coordinates.size() != wanted)
     error(&parts[1],

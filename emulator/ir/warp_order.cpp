@@ -32,6 +32,7 @@ bool shows_order(const isa::Spelling& s) {
   case Family::group_multiply:
   case Family::tensor_copy:
   case Family::tensor_map:
+  case Family::launch_control:
   case Family::sleep: return true;
   case Family::nothing: return s.entry->instruction_class == isa::InstructionClass::fence;
   default:

@@ -22,6 +22,7 @@
 //   "[]"            an address; "b32?" may be left out
 //   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one;
 //                   "#s32:sign" 1 or -1
+//   "u16{2}:0-2/2;0-3"  a pair: the range of its first number; that of its second one
 //   "u32:0-255"     the same range for a number; a register is allowed, too
 //   "u32.part"      a byte or a half may be selected, as in %r1.b0 or %r1.h1; in a destination: the part to write
 //   "u32.halves"    halves of two sources may be selected, as in %r1.h30; in a destination: the halves to write
@@ -84,7 +85,8 @@ struct OperandSpec {
   bool sign = false;    ///< :sign
   bool bounded = false; ///< of a number: from `least` to `most`, a multiple of `step`
   std::uint16_t least = 0, most = 0, step = 1;
-  std::int8_t type_index = -1; ///< t: 0, t2: 1, t3: 2; -1: `fixed`
+  std::uint16_t second_most = 0; ///< of a pair: its second element is from 0 to this
+  std::int8_t type_index = -1;   ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
 
   /// Whether the operand appears in the source.
@@ -111,10 +113,12 @@ constexpr void parse_range(std::string_view& word, OperandSpec& o) {
     word = word.substr(0, colon);
     return;
   }
-  std::uint16_t numbers[3] = {0, 0, 1};
+  std::uint16_t numbers[5] = {0, 0, 1, 0, 0};
   int at = 0;
   for (const char c : word.substr(colon + 1)) {
-    if (c == '-') at = 1;
+    if (c == ';') at = 3;
+    if (c == '-' && at == 3) at = 4;
+    if (c == '-' && at == 0) at = 1;
     if (c == '/') at = 2, numbers[2] = 0;
     if (c >= '0' && c <= '9') numbers[at] = static_cast<std::uint16_t>(10 * numbers[at] + (c - '0'));
   }
@@ -122,6 +126,7 @@ constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   o.least = numbers[0];
   o.most = at == 0 ? numbers[0] : numbers[1];
   o.step = numbers[2];
+  o.second_most = numbers[4];
   word = word.substr(0, colon);
 }
 
@@ -223,6 +228,12 @@ constexpr int tensor_dimensions(const Form& form) {
   for (int i = 0; i < 5; ++i)
     if (form.has(kNames[i])) return i + 1;
   return 0;
+}
+
+/// How many coordinates a copy has: a column and four rows, or one of each dimension.
+constexpr int tensor_coordinates(const Form& form) {
+  constexpr int kColumnAndRows = 5;
+  return form.has(Word::w_gather4) || form.has(Word::w_scatter4) ? kColumnAndRows : tensor_dimensions(form);
 }
 
 /// The n of a shape m64n…k…; 0: the spelling has none.

@@ -95,7 +95,7 @@ constexpr Space space_of(Word word) {
   }
 }
 
-constexpr int kMaxWords = 12;
+constexpr int kMaxWords = 14;
 
 /// A spelling: the words after the opcode, in order. Structural, so that functors take it as template argument.
 struct Form {

@@ -59,7 +59,8 @@ enum class Family : std::uint8_t {
   group_multiply,    ///< wgmma.mma_async
   group_order,       ///< wgmma.fence, commit_group, wait_group
   tensor_copy,       ///< copies and reductions by tensor map
-  tensor_map         ///< tensormap.replace, tensormap.cp_fenceproxy
+  tensor_map,        ///< tensormap.replace, tensormap.cp_fenceproxy
+  launch_control     ///< clusterlaunchcontrol
 };
 
 struct Entry {

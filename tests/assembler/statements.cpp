@@ -35,7 +35,7 @@ std::string address(const isa::Form& form) {
 
 std::string tensor(const isa::Form& form) {
   std::string text = "[%b64_8, {%b32_0";
-  for (int i = 1; i < isa::tensor_dimensions(form); ++i) text += ", %b32_" + std::to_string(i);
+  for (int i = 1; i < isa::tensor_coordinates(form); ++i) text += ", %b32_" + std::to_string(i);
   return text + "}]";
 }
 

@@ -113,7 +113,7 @@ private:
   }
 
   std::string coordinates() {
-    const int dimensions = isa::tensor_dimensions(spelling_.form);
+    const int dimensions = isa::tensor_coordinates(spelling_.form);
     const Type type = random_.one_in(2) ? Type::f32 : Type::b32;
     return dimensions == 1 ? any(type) : list_of(type, dimensions == 2 ? 2 : 4);
   }
@@ -127,7 +127,7 @@ private:
     case OperandClass::address: return address();
     case OperandClass::tensor:
       return "[" + (names_.address.empty() ? "%rd0" : names_.address) + ", " +
-             list_of(Type::b32, std::max(1, isa::tensor_dimensions(spelling_.form))) + "]";
+             list_of(Type::b32, std::max(1, isa::tensor_coordinates(spelling_.form))) + "]";
     case OperandClass::label: return of(names_.labels, "END");
     case OperandClass::table: return "T";
     case OperandClass::function:

@@ -70,7 +70,8 @@ struct Box {
   std::int64_t span = 0; ///< of the swizzle
   std::int64_t pitch = 0, rows = 0;
 
-  explicit Box(const TensorMap& map) : size(map.interleave == 0 ? map.element_bytes() : kUnit * map.interleave) {
+  Box(const TensorMap& map, const TensorSite& site)
+      : size(map.interleave == 0 ? map.element_bytes() : kUnit * map.interleave) {
     const auto rank = static_cast<std::size_t>(map.rank);
     for (std::size_t d = 0; d < counts.size(); ++d) {
       const std::uint32_t step = d == 0 ? 1 : map.steps[d];
@@ -82,6 +83,7 @@ struct Box {
     pitch = std::max(counts[0] * size, span);
     rows = map.pixels ? map.pixel_count : 1;
     for (std::size_t d = 1; !map.pixels && d < counts.size(); ++d) rows *= counts[d];
+    if (site.four_rows) rows = 4;
   }
   /// That the mbarrier is told of.
   [[nodiscard]] std::uint32_t bytes() const { return static_cast<std::uint32_t>(rows * counts[0] * size); }
@@ -92,7 +94,7 @@ class TensorCopy {
 public:
   TensorCopy(const Op* op, Warp* warp, int lane)
       : op_(op), warp_(warp), lane_(lane), site_(warp->cta->program.tensors[op->extra]) {
-    for (std::size_t d = 0; d < site_.dimensions; ++d) start_[d] = row<std::int32_t>(warp, site_.coordinate[d])[lane];
+    for (std::size_t d = 0; d < coordinates(); ++d) start_[d] = row<std::int32_t>(warp, site_.coordinate[d])[lane];
     for (std::size_t d = 0; site_.pixels && d + 2 < site_.dimensions; ++d)
       offset_[d] = loads() ? row<std::uint16_t>(warp, site_.offset[d])[lane] : 0;
   }
@@ -115,6 +117,7 @@ public:
 
 private:
   [[nodiscard]] bool loads() const { return site_.action == Action::load; }
+  [[nodiscard]] std::size_t coordinates() const { return site_.four_rows ? start_.size() : site_.dimensions; }
   bool stop(Trap::Kind kind, std::string why) {
     stop_with(op_, warp_, kind, Mask{1} << lane_, std::move(why));
     return false;
@@ -129,12 +132,17 @@ private:
     if (at.bytes != nullptr) std::memcpy(words.data(), at.bytes, sizeof words);
     if (!TensorMap::is_valid(words)) return illegal("there is no tensor map at its address");
     map_ = TensorMap::decoded(words);
-    box_.emplace(map_);
+    box_.emplace(map_, site_);
     if (map_.rank != site_.dimensions)
       return illegal(
           fmt::format("the tensor map has {} dimensions, but the instruction {}", map_.rank, site_.dimensions));
     if (map_.pixels != site_.pixels)
       return illegal(map_.pixels ? "the tensor map is one of im2col" : "the tensor map is not one of im2col");
+    if (site_.four_rows && (map_.box[1] != 1 || map_.interleave != 0))
+      return illegal(
+          fmt::format("four rows need a tensor map with a box of one row and without interleave, but its box "
+                      "has {} rows and its interleave is {} bytes",
+                      map_.box[1], 16 * map_.interleave));
     return true;
   }
 
@@ -146,7 +154,7 @@ private:
     if (map_.interleave == 0 && start_[0] * box_->size % kUnit != 0)
       return illegal(fmt::format("its innermost coordinate, {}, is not at a multiple of 16 bytes", start_[0]));
     const bool writes = site_.action == Action::store || site_.action == Action::reduce;
-    for (std::size_t d = 0; writes && d < site_.dimensions; ++d)
+    for (std::size_t d = 0; writes && d < coordinates(); ++d)
       if (start_[d] < 0) return illegal(fmt::format("it writes from a negative coordinate, {}, on", start_[d]));
     for (std::size_t d = 0; map_.pixels && d + 2 < site_.dimensions; ++d) {
       if (start_[d + 1] < map_.lower[d] || start_[d + 1] > last_of_box(d))
@@ -188,7 +196,16 @@ private:
 
   bool complete(const Cta& cta) {
     if (!loads()) return true;
-    return complete_bytes(op_ + 3, warp_, lane_, &cta, site_.multicast, box_->bytes());
+    return complete_bytes(op_ + 3, warp_, lane_, site_.in_pair ? &partner(cta) : &cta, site_.multicast, box_->bytes());
+  }
+
+  // Of the pair with a destination: the block whose rank is odd or even as that of the mbarrier's block (9.7.9.27.1).
+  [[nodiscard]] const Cta& partner(const Cta& cta) const {
+    const Cluster& cluster = *warp_->cta->cluster;
+    const std::byte* const object = exec::reach(warp_, *op_[3].site, address_in(op_ + 3, warp_, lane_), 8, lane_);
+    const Cta* const owner = object == nullptr ? nullptr : cluster.owner(object);
+    const std::uint32_t rank = owner == nullptr ? cta.rank : (cta.rank & ~1u) | (owner->rank & 1u);
+    return rank < cluster.ctas.size() ? *cluster.ctas[rank] : cta;
   }
 
   bool copy(const Cta& cta, const Reached& to) {
@@ -204,6 +221,7 @@ private:
     for (std::int64_t row = 0; row < box_->rows; ++row) {
       std::array<std::int64_t, 5> at{};
       for (std::size_t d = 0; d < site_.dimensions; ++d) at[d] = start_[d] + i[d] * (d == 0 ? 1 : map_.steps[d]);
+      if (site_.four_rows) at[1] = start_[1 + static_cast<std::size_t>(row)];
       if (!copy_row(at, row * box_->pitch)) return false;
       for (std::size_t d = 1; d < i.size() && ++i[d] == box_->counts[d]; ++d) i[d] = 0;
     }
@@ -337,7 +355,8 @@ std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane) {
   if (at == nullptr) return 0;
   TensorMap::Words words{};
   std::memcpy(words.data(), at, sizeof words);
-  return TensorMap::is_valid(words) ? Box(TensorMap::decoded(words)).bytes() : 0;
+  const TensorSite& site = warp->cta->program.tensors[op->extra];
+  return TensorMap::is_valid(words) ? Box(TensorMap::decoded(words), site).bytes() : 0;
 }
 
 const Op* replace_in_map(const Op* op, Warp* warp) { return replace_field<std::uint32_t>(op, warp); }

@@ -6,6 +6,7 @@
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -127,6 +128,9 @@ struct Worker {
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
+  /// Takes the next cluster that has not started, which then never does: the number of its first CTA. Set by the
+  /// scheduler of the blocks.
+  std::function<std::optional<std::uint64_t>()> cancel_next;
   std::map<std::uint64_t, std::string> printed; ///< by CTA, …
   std::size_t printed_bytes = 0;                ///< … all together
   std::optional<Trap> trap;                     ///< of the CTA with the lowest number

@@ -3,6 +3,7 @@
 #include "emulator/exec/checks/race_checker.hpp"
 
 #include "emulator/exec/access/async_copy.hpp"
+#include "emulator/exec/access/launch_control.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/access/tensor_copy.hpp"
 #include "emulator/exec/block/cluster.hpp"
@@ -187,7 +188,8 @@ void RaceChecker::copies_complete(const WarpStep& step, Begun& begun) {
     const Cta* const owner = at != nullptr ? cluster.owner(at) : nullptr;
     if (owner == nullptr) continue;
     const std::uint32_t mask = tensor ? site->mask : step.op[1].src[1];
-    const unsigned chosen = multicast ? row<std::uint16_t>(warp, mask)[lane] : 1u << owner->rank;
+    const bool everywhere = step.op->run == try_cancel && (step.op->extra & kMulticast) != 0;
+    const unsigned chosen = everywhere ? ~0u : multicast ? row<std::uint16_t>(warp, mask)[lane] : 1u << owner->rank;
     for (const Cta* const cta : cluster.ctas) {
       if ((chosen >> cta->rank & 1) == 0) continue;
       const std::byte* const place = cta->shared + (at - owner->shared);

@@ -206,6 +206,7 @@ bool is_step(const isa::Spelling& spelling) {
   case isa::Family::group_multiply:
   case isa::Family::group_order:
   case isa::Family::tensor_copy:
+  case isa::Family::launch_control:
   case isa::Family::cluster_barrier: return true;
   case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
   default: return false;
@@ -341,6 +342,7 @@ void Decoder::lower(const isa::Spelling& spelling) {
   case isa::Family::group_order: emit(no_op); break; // multiplications are complete when they have been issued
   case isa::Family::tensor_copy: copy_by_tensor_map(spelling); break;
   case isa::Family::tensor_map: change_tensor_map(spelling); break;
+  case isa::Family::launch_control: control_launch(spelling); break;
   }
 }
 

@@ -137,6 +137,7 @@ private:
   void bulk_store(const isa::Spelling& spelling);
   // lower_tensor.cpp
   void copy_by_tensor_map(const isa::Spelling& spelling);
+  void control_launch(const isa::Spelling& spelling);
   void change_tensor_map(const isa::Spelling& spelling);
   // lower_cluster.cpp
   void cluster_barrier(const isa::Spelling& spelling);
@@ -152,6 +153,7 @@ private:
   void transfer_fragment(const isa::Spelling& spelling);
   void multiply_matrices(const isa::Spelling& spelling);
   void multiply_by_group(const isa::Spelling& spelling);
+  MatrixScales scales_of(const ir::Operand& data, const ir::Operand& selectors);
   void take_registers(const ir::Operand& operand, isa::Type type, bool written, std::array<std::uint32_t, 8>& rows);
 
   // lower_control.cpp

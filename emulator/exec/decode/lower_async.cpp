@@ -3,6 +3,7 @@
 #include "emulator/exec/decode/decoder.hpp"
 
 #include "emulator/exec/access/async_copy.hpp"
+#include "emulator/exec/access/launch_control.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 
 namespace warplens::exec {
@@ -144,6 +145,30 @@ void Decoder::bulk_store(const isa::Spelling& spelling) {
   constexpr int kPiece = 8;
   const std::uint32_t size = source(operands[1], isa::Type::b64, false);
   access(exec::bulk_store, AccessKind::store, kPiece, place(spelling.form.space(), operands[0])).src[1] = size;
+}
+
+void Decoder::control_launch(const isa::Spelling& spelling) {
+  const auto operands = function_.operands(*current_);
+  if (spelling.has(Word::w_try_cancel)) {
+    constexpr int kResponse = 16;
+    const Place to = place(spelling.form.space(), operands[0]), object = place(spelling.form.space(), operands[1]);
+    access(try_cancel, AccessKind::store, kResponse, to).extra = spelling.has(Word::w_multicast_all) ? kMulticast : 0u;
+    access_object(part_of_instruction, AccessKind::atomic, object);
+    program_->cancels_blocks = true;
+    return;
+  }
+  const std::uint32_t response = source(operands[1], isa::Type::b128, false);
+  if (spelling.has(Word::w_is_canceled)) {
+    emit_main(query_canceled, {destination(operands[0], isa::Type::pred, false)}, {response});
+    return;
+  }
+  std::uint32_t place = spelling.has(Word::w_get_first_ctaid_y) ? 1 : spelling.has(Word::w_get_first_ctaid_z) ? 2 : 0;
+  constexpr std::uint32_t kCoordinates = 3; // the fourth element is undefined
+  for (const ir::Operand& o : function_.each_of(operands[0])) {
+    if (place < kCoordinates && o.kind == ir::OperandKind::reg)
+      emit_main(query_first_cta, {destination(o, isa::Type::b32, false)}, {response}).extra = place;
+    ++place;
+  }
 }
 
 } // namespace warplens::exec

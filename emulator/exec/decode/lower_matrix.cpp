@@ -49,6 +49,9 @@ std::vector<MatrixElement> element_types(const isa::Spelling& s) {
                               {isa::word_of(Type::f64), MatrixElement::f64},
                               {isa::word_of(Type::e4m3), MatrixElement::e4m3},
                               {isa::word_of(Type::e5m2), MatrixElement::e5m2},
+                              {Word::w_e3m2, MatrixElement::e3m2},
+                              {Word::w_e2m3, MatrixElement::e2m3},
+                              {Word::w_e2m1, MatrixElement::e2m1},
                               {isa::word_of(Type::s8), MatrixElement::s8},
                               {isa::word_of(Type::u8), MatrixElement::u8},
                               {isa::word_of(Type::s32), MatrixElement::s32},
@@ -123,9 +126,11 @@ void place_quads(MatrixSite& s, const QuadFragments& factors, MatrixElement c, M
 }
 
 // The products of an element that are summed at once. Bytes are multiplied as halves, in two steps: of each four in a
-// row the first two, then the others. If A is sparse, this applies to its stored elements.
-void order_products(MatrixSite& s, bool wmma) {
-  const bool bytes = s.a.element == MatrixElement::e4m3 || s.a.element == MatrixElement::e5m2;
+// row the first two, then the others, and then C is added. If A is sparse, this applies to its stored elements. With
+// .kind, they are not.
+void order_products(MatrixSite& s, bool wmma, bool with_kind) {
+  const bool bytes = !with_kind && (s.a.element == MatrixElement::e4m3 || s.a.element == MatrixElement::e5m2);
+  s.late = bytes;
   constexpr int kBlockOfWmma = 4; // of tf32
   s.block = bytes ? s.k / 2 : wmma && s.a.element == MatrixElement::tf32 ? kBlockOfWmma : s.k;
   const int late = !bytes ? 0 : s.sparse ? 4 : 2;
@@ -134,8 +139,22 @@ void order_products(MatrixSite& s, bool wmma) {
       if (((k & late) != 0) == second) s.order.push_back(static_cast<std::uint8_t>(k));
 }
 
+bool is_packed(const isa::Spelling& s) { return s.has(Word::w_kind_mxf4) || s.has(Word::w_kind_mxf4nvf4); }
+bool with_kind(const isa::Spelling& s) {
+  return is_packed(s) || s.has(Word::w_kind_f8f6f4) || s.has(Word::w_kind_mxf8f6f4);
+}
+
 bool is_integer(MatrixElement e) {
   return e == MatrixElement::s8 || e == MatrixElement::u8 || e == MatrixElement::s4 || e == MatrixElement::u4;
+}
+
+MatrixHandler transfer_kind(const isa::Spelling& s, bool loads) {
+  using Kind = MatrixHandler;
+  const bool moved = s.has(Word::w_trans), bytes = s.has(Word::w_m16n16) || s.has(Word::w_m16n8);
+  if (!loads) return bytes ? Kind::store_bytes_transposed : moved ? Kind::store_transposed : Kind::store;
+  if (s.has(Word::w_b6x16_p32)) return moved ? Kind::load_six_transposed : Kind::load_six;
+  if (s.has(Word::w_b4x16_p64)) return moved ? Kind::load_four_transposed : Kind::load_four;
+  return bytes ? Kind::load_bytes_transposed : moved ? Kind::load_transposed : Kind::load;
 }
 
 MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
@@ -221,10 +240,14 @@ void Decoder::take_registers(const ir::Operand& operand, Type type, bool written
     if (n < rows.size()) rows[n++] = written ? destination(element, type, false) : source(element, type, false);
 }
 
+MatrixScales Decoder::scales_of(const ir::Operand& data, const ir::Operand& selectors) {
+  const auto pair = function_.elements(selectors);
+  return {source(data, Type::b32, false), source(pair[0], Type::u16, false), source(pair[1], Type::u16, false)};
+}
+
 void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const bool loads = spelling.instruction_class == isa::InstructionClass::matrix_load;
-  const bool moved = spelling.has(Word::w_trans);
   const ir::Operand& where = operands[loads ? 1 : 0];
   const ir::Operand& registers = operands[loads ? 0 : 1];
   std::array<std::uint32_t, 8> rows{};
@@ -233,12 +256,9 @@ void Decoder::transfer_matrices(const isa::Spelling& spelling) {
   constexpr int kRowBytes = 16;
   MemorySite& s = site(space_of_access(spelling, where), loads ? AccessKind::load : AccessKind::store, kRowBytes, a);
   (loads ? s.to : s.from) = rows;
-  const MatrixHandler kind = loads   ? moved ? MatrixHandler::load_transposed : MatrixHandler::load
-                             : moved ? MatrixHandler::store_transposed
-                                     : MatrixHandler::store;
-  access(level_.matrix(kind), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra = spelling.has(Word::w_x1)   ? 1
-                                                                                      : spelling.has(Word::w_x2) ? 2
-                                                                                                                 : 4;
+  const auto registers_of_lane = function_.elements(registers).size();
+  access(level_.matrix(transfer_kind(spelling, loads)), s, a, {}, {0, 0, file_.constant(4, kFullMask)}).extra =
+      static_cast<std::uint32_t>(registers_of_lane);
 }
 
 void Decoder::transpose_matrix(const isa::Spelling& spelling) {
@@ -285,8 +305,10 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const std::vector<MatrixElement> types = element_types(spelling);
   // wmma's forms of halves name only D and C.
-  const MatrixElement d = types.front(), c = types.back(), a = types.size() == 2 ? MatrixElement::f16 : types[1],
-                      b = types.size() == 2 ? MatrixElement::f16 : types[2];
+  const MatrixElement d = types.front(), c = types.back();
+  MatrixElement a = types.size() == 2 ? MatrixElement::f16 : types[1],
+                b = types.size() == 2 ? MatrixElement::f16 : types[2];
+  if (is_packed(spelling)) a = b = MatrixElement::packed_e2m1;
   const Size size = size_of(spelling);
   const bool wmma = spelling.entry->opcode == "wmma";
   MatrixSite& s = program_->matrices.emplace_back();
@@ -307,7 +329,7 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
     s.b = flipped ? factor_a(a, s.n, s.k) : transposed(factor_b(b, s.k, s.n, false));
     s.c = accumulator(c, s.m, s.n), s.d = accumulator(d, s.m, s.n);
     for (Fragment* f : {&s.a, &s.b, &s.c, &s.d}) f->find_corners();
-    order_products(s, wmma);
+    order_products(s, wmma, with_kind(spelling));
   }
   take_registers(operands[1], spelling.types[1], false, flipped ? s.b.row : s.a.row);
   take_registers(operands[2], spelling.types[2], false, flipped ? s.a.row : s.b.row);
@@ -315,6 +337,13 @@ void Decoder::multiply_matrices(const isa::Spelling& spelling) {
   if (s.sparse) {
     s.metadata = source(operands[4], Type::b32, false);
     s.groups = sparse_groups(a, s.m, s.k, static_cast<int>(constant_value(operands[5], Type::u32)));
+  }
+  if (spelling.has(Word::w_block_scale)) {
+    s.with_fraction = spelling.has(Word::w_ue4m3);
+    s.scales = spelling.has(Word::w_kind_mxf8f6f4) ? 1 : spelling.has(Word::w_scale_vec_4x) ? 4 : 2;
+    const std::size_t first = s.sparse ? 6 : 4;
+    s.a_scales = scales_of(operands[first], operands[first + 1]);
+    s.b_scales = scales_of(operands[first + 2], operands[first + 3]);
   }
   take_registers(operands[0], spelling.types[0], true, s.d.row);
   emit(level_.matrix(multiplication(spelling, s)), {}, {0, 0, 0, file_.constant(4, kFullMask)}).matrix = &s;

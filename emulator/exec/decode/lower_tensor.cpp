@@ -61,7 +61,9 @@ void Decoder::copy_by_tensor_map(const isa::Spelling& spelling) {
   const bool loads = t.action == TensorSite::Action::load, prefetches = t.action == TensorSite::Action::prefetch;
   t.operation = reduction_of(spelling);
   t.pixels = spelling.has(Word::w_im2col) || spelling.has(Word::w_im2col_no_offs);
+  t.four_rows = spelling.has(Word::w_gather4) || spelling.has(Word::w_scatter4);
   t.multicast = spelling.has(Word::w_multicast_cluster);
+  t.in_pair = spelling.has(Word::w_cta_group_2);
   t.dimensions = static_cast<std::uint8_t>(isa::tensor_dimensions(spelling.form));
   const ir::Operand& map = operands[loads ? 1 : 0];
   std::size_t n = 0;

@@ -5,6 +5,7 @@
 #include "emulator/exec/grid/time_limit.hpp"
 #include "emulator/exec/state/schedule.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace warplens::exec {
@@ -22,6 +23,12 @@ constexpr std::int64_t kShortSlice = 1;
 constexpr unsigned kLooks = 3;
 
 } // namespace
+
+BlockScheduler::BlockScheduler(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {
+  worker.cancel_next = [this] { return cancel_next(); };
+  if (!worker.launch.program->cancels_blocks) return;
+  at_once_ = std::clamp<std::size_t>(worker.launch.machine.sms / worker.launch.shape.cluster_ctas(), 1, kMaxResident);
+}
 
 void BlockScheduler::run() {
   ++progress_.workers;
@@ -44,9 +51,28 @@ void BlockScheduler::start_some() {
   if (worker_.launch.cooperative) {
     while (start_next()) {
     }
-  } else if (running_.empty() || (crowded && running_.size() < kMaxResident)) {
-    start_next();
+    return;
   }
+  while (running_.size() < at_once_ && start_next()) {
+  }
+  if (running_.empty() || (crowded && running_.size() < kMaxResident)) start_next();
+}
+
+// The place in the order of the next cluster.
+std::optional<std::uint64_t> BlockScheduler::take_next() {
+  const std::uint64_t count = places();
+  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= count) return std::nullopt;
+  const std::uint64_t place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
+  pending_.reset();
+  return place < count ? std::optional(place) : std::nullopt;
+}
+
+std::optional<std::uint64_t> BlockScheduler::cancel_next() {
+  const LaunchShape& shape = worker_.launch.shape;
+  const std::optional<std::uint64_t> place = take_next();
+  if (!place) return std::nullopt;
+  if (BlocksDone* const told = worker_.launch.progress) told->done.fetch_add(1, std::memory_order_relaxed);
+  return RunningCluster::first_cta(shape, number_at(*place));
 }
 
 bool BlockScheduler::start_next() {
@@ -54,11 +80,10 @@ bool BlockScheduler::start_next() {
   const std::uint64_t seed = worker_.launch.schedule_seed;
   std::uint64_t place = 0, number = 0, first_cta = 0;
   do {
-    if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= places()) return false;
-    place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
-    pending_.reset();
-    if (place >= places()) return false;
-    number = scheduled(worker_.launch.share.at(shape.clusters(), place), shape.clusters(), seed);
+    const std::optional<std::uint64_t> next = take_next();
+    if (!next) return false;
+    place = *next;
+    number = number_at(place);
     first_cta = RunningCluster::first_cta(shape, number);
     if (seed == 0 && first_cta > progress_.lowest_trap) return false;
   } while (first_cta > progress_.lowest_trap); // in other orders, lower ones may follow
@@ -165,6 +190,12 @@ void BlockScheduler::look_for_deadlock() {
 
 /// The clusters that this process runs.
 std::uint64_t BlockScheduler::places() const { return worker_.launch.share.size(worker_.launch.shape.clusters()); }
+
+/// Which cluster of the launch comes at this place.
+std::uint64_t BlockScheduler::number_at(std::uint64_t place) const {
+  const std::uint64_t clusters = worker_.launch.shape.clusters();
+  return scheduled(worker_.launch.share.at(clusters, place), clusters, worker_.launch.schedule_seed);
+}
 
 bool BlockScheduler::gets_nowhere() {
   bool quiet = !moved_;

@@ -2,7 +2,9 @@
 // Runs the unfinished CTAs of one worker in turns, and detects launches that make no progress.
 //
 // When a CTA has run for a while without finishing, another one starts beside it: the first may be waiting for data
-// that the other writes. A cooperative launch starts all its CTAs at once.
+// that the other writes. A cooperative launch starts all its CTAs at once. If a kernel cancels CTAs that have not
+// started, as many start at once as a device holds if each occupies a multiprocessor: they cancel the later ones in
+// turns.
 //
 // A launch makes no progress when all started CTAs only wait and repeat themselves (see repetition.hpp), there is no
 // room for more, and memory does not change. When each worker has observed this for its CTAs several times, and none
@@ -37,7 +39,9 @@ struct LaunchProgress {
 
 class BlockScheduler {
 public:
-  BlockScheduler(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {}
+  BlockScheduler(Worker& worker, LaunchProgress& progress);
+  BlockScheduler(const BlockScheduler&) = delete; // the worker refers to it
+  BlockScheduler& operator=(const BlockScheduler&) = delete;
   /// Returns when no CTA is left that this worker could run.
   void run();
 
@@ -52,12 +56,15 @@ private:
 
   void start_some();
   bool start_next();
+  std::optional<std::uint64_t> take_next();
+  std::optional<std::uint64_t> cancel_next();
   std::unique_ptr<RunningCluster> slot();
   void round();
   bool turn(RunningCluster& ctas, std::int64_t& last_steps);
   void stop_at_limit(RunningCluster& ctas, std::string_view why);
   void look_for_deadlock();
   [[nodiscard]] std::uint64_t places() const;
+  [[nodiscard]] std::uint64_t number_at(std::uint64_t place) const;
   [[nodiscard]] bool gets_nowhere();
   bool memory_stays();
   void set_hopeless(bool hopeless);
@@ -66,6 +73,7 @@ private:
   Worker& worker_;
   LaunchProgress& progress_;
   std::vector<Running> running_;
+  std::size_t at_once_ = 0; ///< at least so many clusters run in turns
   std::vector<std::unique_ptr<RunningCluster>> idle_;
   std::optional<std::uint64_t> pending_; ///< a cluster for which there was no memory yet
   std::uint64_t moved_at_ = 0;           ///< Worker::steps when a CTA last started or finished

@@ -18,6 +18,7 @@ namespace {
 std::string why_alone(const Launch& launch) {
   const Program& program = *launch.program;
   if (launch.cooperative) return "it is a cooperative launch, whose blocks may wait for each other";
+  if (program.cancels_blocks) return "its blocks cancel each other";
   if (program.block_dependence == ir::BlockDependence::waiting) return "its blocks may wait for each other";
   if (program.block_dependence == ir::BlockDependence::order)
     return "its blocks use results of atomic operations, or strong loads, of global memory";

@@ -53,6 +53,17 @@ inline double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
+// What a product is multiplied with: 0 has the exponent kNone, a NaN kAbove.
+struct ProductScale {
+  double value = 1;
+  int exponent = 0; ///< without bias
+  [[nodiscard]] ProductScale operator*(ProductScale other) const {
+    if (exponent >= kAbove || other.exponent >= kAbove) return {__builtin_nan(""), kAbove};
+    const int sum = exponent <= kNone || other.exponent <= kNone ? kNone : exponent + other.exponent;
+    return {value * other.value, sum};
+  }
+};
+
 class ElementSum {
 public:
   /// `a`, `b`: the least exponents of factors that are normal numbers.
@@ -65,21 +76,20 @@ public:
     c_ = c;
     peak_ = std::max(peak_, own);
   }
-  void add(float x, float y) {
+  void add(float x, float y, ProductScale scale = {}) {
     const int in_x = exponent_of(x, a_), in_y = exponent_of(y, b_);
-    if (in_x >= kAbove || in_y >= kAbove) {
-      exceptions_.see(x * y);
-    } else if (in_x != kNone && in_y != kNone) {
-      peak_ = std::max(peak_, in_x + in_y - kBias);
-      factors_[0][count_] = x;
-      factors_[1][count_++] = y;
+    if (in_x >= kAbove || in_y >= kAbove || scale.exponent >= kAbove) {
+      exceptions_.see(static_cast<float>(double{x} * y * scale.value));
+    } else if (in_x != kNone && in_y != kNone && scale.exponent > kNone) {
+      peak_ = std::max(peak_, in_x + in_y - kBias + scale.exponent);
+      products_[count_++] = double{x} * y * scale.value;
     }
   }
   [[nodiscard]] float result(bool half) const {
     if (peak_ == kNone) return exceptions_.instead_of(0);
     const double scale = power_of_two(kept_ + kBias - peak_), unit = power_of_two(peak_ - kBias - kept_);
     auto sum = static_cast<std::int64_t>(c_ * scale);
-    for (int i = 0; i < count_; ++i) sum += static_cast<std::int64_t>(double{factors_[0][i]} * factors_[1][i] * scale);
+    for (int i = 0; i < count_; ++i) sum += static_cast<std::int64_t>(products_[i] * scale);
     const double exact = static_cast<double>(sum) * unit;
     return exceptions_.instead_of(half ? as_half(exact) : cut_off(exact));
   }
@@ -88,7 +98,7 @@ private:
   int a_, b_, kept_, peak_ = kNone, count_ = 0;
   float c_ = 0;
   Exceptions exceptions_;
-  float factors_[2][kMostDepth];
+  double products_[kMostDepth];
 };
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -22,9 +22,27 @@ struct Rows {
 };
 
 // ---- ldmatrix, stmatrix (9.7.14.5.15, 9.7.14.5.16): lanes 0 to 7 have the addresses of the rows of the first matrix,
-// the next eight those of the second …; of row i lanes 4 i to 4 i + 3 hold two elements each.
+// the next eight those of the second …; of row i lanes 4 i to 4 i + 3 hold four bytes each. Matrices of 16 rows have 16
+// addresses and two registers.
+
+// What a row of 16 bytes in memory holds: as many bytes, eight halves, or 16 numbers of 6 or 4 bits at its start, each
+// of which becomes a byte (9.7.14.5.15, "Optional Decompression").
+enum class Packed : std::uint8_t { halves, bytes, six, four };
 
 Mask addressing(const Op* op) { return op->extra == 4 ? kFullMask : (Mask{1} << 8 * op->extra) - 1; }
+
+template <Packed packed> void load_row(std::byte* to, const std::byte* from) {
+  if constexpr (packed == Packed::halves || packed == Packed::bytes) {
+    std::memcpy(to, from, kRowBytes);
+  } else {
+    constexpr int kBits = packed == Packed::six ? 6 : 4, kAtOnce = 8;
+    for (int i = 0; i < kRowBytes; i += kAtOnce) {
+      std::uint64_t numbers = 0;
+      std::memcpy(&numbers, from + i * kBits / 8, kBits);
+      for (int j = 0; j < kAtOnce; ++j) to[i + j] = static_cast<std::byte>(numbers >> j * kBits & ((1u << kBits) - 1));
+    }
+  }
+}
 
 std::uint16_t element(const std::byte* row, int column) {
   std::uint16_t e;
@@ -35,36 +53,53 @@ void transpose_into(Word32* d, const std::byte (*matrix)[kRowBytes]) {
   for (int i = 0; i < kWarpSize; ++i)
     d[i] = element(matrix[i % 4 * 2], i / 4) | static_cast<Word32>(element(matrix[i % 4 * 2 + 1], i / 4)) << 16;
 }
+// Columns of 16 rows, eight of them from `first` on.
+void transpose_bytes_into(Word32* d, const std::byte (*matrix)[kRowBytes], int first) {
+  for (int i = 0; i < kWarpSize; ++i) {
+    std::byte column[4];
+    for (int j = 0; j < 4; ++j) column[j] = matrix[i % 4 * 4 + j][first + i / 4];
+    std::memcpy(d + i, column, sizeof *d);
+  }
+}
 
-template <bool transposed> bool load_matrix(const Op* op, Warp* warp) {
+template <Packed packed, bool transposed> bool load_matrix(const Op* op, Warp* warp) {
   HostAccess host;
   if (!resolve(op, warp, addressing(op), host)) return false;
   Rows rows;
-  for (Word32 i = 0; i < 8 * op->extra; ++i) std::memcpy(rows.bytes[i], host.at(static_cast<int>(i)), kRowBytes);
+  for (Word32 i = 0; i < 8 * op->extra; ++i) load_row<packed>(rows.bytes[i], host.at(static_cast<int>(i)));
   for (Word32 m = 0; m < op->extra; ++m) {
-    const auto* const matrix = &rows.bytes[8 * m];
     Word32* const d = row<Word32>(warp, op->site->to[m]);
-    if constexpr (transposed)
-      transpose_into(d, matrix);
+    if constexpr (!transposed)
+      std::memcpy(d, rows.bytes[8 * m], 8 * kRowBytes);
+    else if constexpr (packed == Packed::halves)
+      transpose_into(d, &rows.bytes[8 * m]);
     else
-      std::memcpy(d, matrix, 8 * kRowBytes);
+      transpose_bytes_into(d, &rows.bytes[m / 2 * 16], static_cast<int>(m % 2 * 8));
   }
   return true;
 }
 
-template <bool transposed> bool store_matrix(const Op* op, Warp* warp) {
+// The rows in memory of what 32 lanes have in a register. Of bytes, it is a matrix of 16 rows, in memory 16 columns:
+// lanes 4 i to 4 i + 3 hold the elements of rows i and i + 8, as they hold those of a product.
+template <Packed packed, bool transposed> void rows_of_register(std::byte (*rows)[kRowBytes], const Word32* s) {
+  if constexpr (!transposed) {
+    std::memcpy(rows, s, 8 * kRowBytes);
+  } else if constexpr (packed == Packed::halves) {
+    for (int i = 0; i < kWarpSize; ++i)
+      for (int j = 0; j < 2; ++j)
+        std::memcpy(rows[i % 4 * 2 + j] + i / 4 * 2, reinterpret_cast<const std::byte*>(s + i) + 2 * j, 2);
+  } else {
+    for (int i = 0; i < kWarpSize; ++i)
+      for (int j = 0; j < 4; ++j) rows[i % 4 * 2 + j % 2][i / 4 + j / 2 * 8] = static_cast<std::byte>(s[i] >> 8 * j);
+  }
+}
+
+template <Packed packed, bool transposed> bool store_matrix(const Op* op, Warp* warp) {
   HostAccess host;
   if (!resolve(op, warp, addressing(op), host)) return false;
   for (Word32 m = 0; m < op->extra; ++m) {
-    const Word32* const s = row<Word32>(warp, op->site->from[m]);
-    std::uint16_t matrix[8][8];
-    if constexpr (transposed)
-      for (int i = 0; i < kWarpSize; ++i) {
-        matrix[i % 4 * 2][i / 4] = static_cast<std::uint16_t>(s[i]);
-        matrix[i % 4 * 2 + 1][i / 4] = static_cast<std::uint16_t>(s[i] >> 16);
-      }
-    else
-      std::memcpy(matrix, s, sizeof matrix);
+    std::byte matrix[8][kRowBytes];
+    rows_of_register<packed, transposed>(matrix, row<Word32>(warp, op->site->from[m]));
     for_each_storing_lane(Mask{0xff} << 8 * m, kRowBytes,
                           [&](int lane) { std::memcpy(host.at(lane), matrix[lane % 8], kRowBytes); });
   }
@@ -147,10 +182,16 @@ bool store_fragment(const Op* op, Warp* warp) {
 
 Handler matrix_handler(MatrixHandler kind) {
   switch (kind) {
-  case Kind::load: return by_whole_warp<load_matrix<false>>;
-  case Kind::load_transposed: return by_whole_warp<load_matrix<true>>;
-  case Kind::store: return by_whole_warp<store_matrix<false>>;
-  case Kind::store_transposed: return by_whole_warp<store_matrix<true>>;
+  case Kind::load: return by_whole_warp<load_matrix<Packed::halves, false>>;
+  case Kind::load_transposed: return by_whole_warp<load_matrix<Packed::halves, true>>;
+  case Kind::load_bytes_transposed: return by_whole_warp<load_matrix<Packed::bytes, true>>;
+  case Kind::load_six: return by_whole_warp<load_matrix<Packed::six, false>>;
+  case Kind::load_six_transposed: return by_whole_warp<load_matrix<Packed::six, true>>;
+  case Kind::load_four: return by_whole_warp<load_matrix<Packed::four, false>>;
+  case Kind::load_four_transposed: return by_whole_warp<load_matrix<Packed::four, true>>;
+  case Kind::store: return by_whole_warp<store_matrix<Packed::halves, false>>;
+  case Kind::store_transposed: return by_whole_warp<store_matrix<Packed::halves, true>>;
+  case Kind::store_bytes_transposed: return by_whole_warp<store_matrix<Packed::bytes, true>>;
   case Kind::transpose: return by_whole_warp<transpose>;
   case Kind::load_fragment: return by_whole_warp<load_fragment>;
   case Kind::store_fragment: return by_whole_warp<store_fragment>;

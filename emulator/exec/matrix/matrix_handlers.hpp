@@ -10,11 +10,17 @@
 namespace warplens::exec {
 
 enum class MatrixHandler : std::uint8_t {
-  load,  ///< ldmatrix: `extra` is how many matrices
+  load,  ///< ldmatrix: `extra` is how many registers, each with eight rows of 16 bytes
   store, ///< stmatrix
   load_transposed,
   store_transposed,
-  transpose, ///< movmatrix: dst[0], src[0]
+  load_bytes_transposed, ///< 16 x 16 bytes
+  load_six,              ///< 6 bits become bytes: of eight rows, of 16 rows transposed
+  load_six_transposed,
+  load_four,
+  load_four_transposed,
+  store_bytes_transposed, ///< 16 x 8 bytes
+  transpose,              ///< movmatrix: dst[0], src[0]
   load_fragment,
   store_fragment,
   multiply_floats, ///< f16, bf16, tf32 and smaller formats

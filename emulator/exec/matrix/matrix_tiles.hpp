@@ -136,6 +136,32 @@ inline void widen_register(MatrixElement element, const void* words, float* valu
   case MatrixElement::e5m2:
     for (int i = 0; i < kBytes; ++i) halves[i] = static_cast<std::uint16_t>(bytes[i] << 8);
     return widen_halves(halves, kBytes, values);
+  case MatrixElement::e3m2: // as halves, these are scaled by 2^-12 and 2^-14
+    for (int i = 0; i < kBytes; ++i)
+      halves[i] = static_cast<std::uint16_t>((bytes[i] & 0x20) << 10 | (bytes[i] & 0x1f) << 8);
+    widen_halves(halves, kBytes, values);
+    for (int i = 0; i < kBytes; ++i) values[i] *= 0x1p12f;
+    return;
+  case MatrixElement::e2m3:
+  case MatrixElement::e2m1: { // whose fraction has zeros at its end
+    const int fraction = element == MatrixElement::e2m3 ? 0x1f : 0x1c;
+    for (int i = 0; i < kBytes; ++i)
+      halves[i] = static_cast<std::uint16_t>((bytes[i] & 0x20) << 10 | (bytes[i] & fraction) << 7);
+    widen_halves(halves, kBytes, values);
+    for (int i = 0; i < kBytes; ++i) values[i] *= 0x1p14f;
+    return;
+  }
+  case MatrixElement::packed_e2m1:
+    for (int part = 0; part < 2; ++part) {
+      alignas(64) float numbers[kBytes];
+      for (int i = 0; i < kBytes; ++i) {
+        const int four = bytes[i] >> 4 * part;
+        halves[i] = static_cast<std::uint16_t>((four & 8) << 12 | (four & 7) << 9);
+      }
+      widen_halves(halves, kBytes, numbers);
+      for (int i = 0; i < kBytes; ++i) values[2 * i + part] = numbers[i] * 0x1p14f;
+    }
+    return;
   case MatrixElement::s8:
     for (int i = 0; i < kBytes; ++i) values[i] = static_cast<float>(signed_bytes[i]);
     return;

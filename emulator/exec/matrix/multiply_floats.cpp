@@ -10,6 +10,9 @@
 // tensor cores" (PeerJ Computer Science 7:e330, 2021), and Khattak and Mikaitis, "Accurate models of NVIDIA tensor
 // cores" (arXiv:2512.07004, 2025).
 //
+// Narrow floats with .kind, and those with scales, follow a rule that is assumed (docs/numerics.md): all products of an
+// instruction are one block. A product has the scales as further factors.
+//
 // Ordinary numbers are summed in vectors of rows, in 32 bits; all others element by element.
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/element_sum.hpp"
@@ -21,9 +24,20 @@ namespace {
 
 using isa::WARPLENS_LEVEL::Rounding;
 
-// The least exponent of a normal number of an element; subnormals have the same. With a bias of 127, as all here.
-int smallest_of(MatrixElement e) {
-  return e == MatrixElement::bf16 || e == MatrixElement::tf32 || e == MatrixElement::f32 ? 1 : kBias - 14;
+// The least exponent of a normal number of an element; subnormals have the same. With a bias of 127, as all here. Where
+// C is added late, bytes are multiplied as halves.
+int smallest_of(MatrixElement e, bool late) {
+  switch (e) {
+  case MatrixElement::bf16:
+  case MatrixElement::tf32:
+  case MatrixElement::f32: return 1;
+  case MatrixElement::e4m3: return late ? kBias - 14 : kBias - 6;
+  case MatrixElement::e3m2: return kBias - 2;
+  case MatrixElement::e2m3:
+  case MatrixElement::e2m1:
+  case MatrixElement::packed_e2m1: return kBias;
+  default: return kBias - 14;
+  }
 }
 
 // The range of exponents of numbers other than 0.
@@ -39,6 +53,15 @@ struct Factor {
   Range range;
 };
 
+constexpr int kRows = 16, kColumns = 8; // of a piece of D
+constexpr int kMostScales = 4;          // of a row
+
+// Of rows of A and columns of B, and the factors without them.
+struct Scales {
+  ProductScale a[kRows][kMostScales], b[kColumns][kMostScales];
+  float plain_a[kMostFactor], plain_b[kMostFactor];
+};
+
 struct Product {
   explicit Product(const MatrixSite& s) : site(s) {} // leaves the tiles uninitialised: they are large
   const MatrixSite& site;
@@ -49,8 +72,10 @@ struct Product {
   Range c_range;
   alignas(64) float d[kMostSum];
   bool halves = false; ///< both C and D
+  const Scales* scales = nullptr;
   [[nodiscard]] int size() const { return site.m * site.n; }
-  [[nodiscard]] int smallest_factor() const { return smallest_of(site.a.element); }
+  [[nodiscard]] int smallest_a() const { return smallest_of(site.a.element, site.late); }
+  [[nodiscard]] int smallest_b() const { return smallest_of(site.b.element, site.late); }
   [[nodiscard]] int smallest_sum() const { return halves ? kBias - 14 : 1; }
 };
 
@@ -116,7 +141,6 @@ constexpr int kWide = 16;
 #else
 constexpr int kWide = 8;
 #endif
-constexpr int kRows = 16, kColumns = 8; // of a piece of D
 using Floats = float __attribute__((vector_size(4 * kWide)));
 using Integers = std::int32_t __attribute__((vector_size(4 * kWide)));
 
@@ -127,8 +151,9 @@ constexpr int kLeast = 1 + kKept, kMost = kBias + 100;
 
 bool is_ordinary(const Product& p) {
   const Range &a = p.a.range, &b = p.b.range;
-  return a.most + b.most - kBias <= kMost && a.least + b.least - kBias >= kLeast && p.c_range.most <= kMost &&
-         !a.special() && !b.special();
+  // With scales, the factors must be numbers of single precision, too.
+  return a.least >= 1 && b.least >= 1 && a.most + b.most - kBias <= kMost && a.least + b.least - kBias >= kLeast &&
+         p.c_range.most <= kMost && !a.special() && !b.special();
 }
 
 // The largest exponents among the products of a block and the accumulator.
@@ -174,12 +199,26 @@ Integers add_rows(Product& p, const std::uint8_t* order, int row, int part, int 
     const Integers peak = peaks.of(j, part);
     scale[j] = as_floats((2 * kBias + kKept - (peak < kLeast ? Integers{} + kLeast : peak)) << 23);
   }
-  for (int i = 0; i < s.block; ++i) {
-    const auto a = load<Floats>(p.a.value + order[i] * s.m + row + part);
-    const float* const b = p.b.value + order[i] * s.n + column;
-    for (int j = 0; j < kColumns; ++j) sum[j] += __builtin_convertvector(a * b[j] * scale[j], Integers);
-  }
+  const auto add = [&](Integers* to, int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const auto a = load<Floats>(p.a.value + order[i] * s.m + row + part);
+      const float* const b = p.b.value + order[i] * s.n + column;
+      for (int j = 0; j < kColumns; ++j) to[j] += __builtin_convertvector(a * b[j] * scale[j], Integers);
+    }
+  };
+  // So many products cannot exceed 32 bits: those of two factors are below 4, those of four below 16.
+  const int few = s.with_fraction ? 4 : 16;
+  add(sum, 0, std::min(few, s.block));
   Integers overflow{};
+  for (int first = few; first < s.block; first += few) {
+    Integers more[kColumns]{};
+    add(more, first, std::min(first + few, s.block));
+    for (int j = 0; j < kColumns; ++j) {
+      const Integers total = sum[j] + more[j];
+      overflow |= (sum[j] ^ total) & (more[j] ^ total);
+      sum[j] = total;
+    }
+  }
   for (int j = 0; j < kColumns; ++j) {
     const int at = (column + j) * s.m + row + part;
     const auto c = load<Floats>(p.c + at);
@@ -214,12 +253,18 @@ template <bool halves> bool add_ordinary_block(Product& p, const std::uint8_t* o
 
 float add_element(const Product& p, const std::uint8_t* order, int row, int column) {
   const MatrixSite& s = p.site;
-  ElementSum sum(p.smallest_factor(), p.smallest_factor(), kKept);
+  ElementSum sum(p.smallest_a(), p.smallest_b(), kKept);
   sum.accumulate(p.c[column * s.m + row], p.smallest_sum());
   for (int i = 0; i < s.block; ++i) {
     const int k = order[i];
     if (s.sparse && (p.present[k] >> row & 1) == 0) continue;
-    sum.add(p.a.value[k * s.m + row], p.b.value[k * s.n + column]);
+    const int in_a = k * s.m + row, in_b = k * s.n + column;
+    if (p.scales == nullptr) {
+      sum.add(p.a.value[in_a], p.b.value[in_b]);
+    } else {
+      const int which = k * s.scales / s.k;
+      sum.add(p.scales->plain_a[in_a], p.scales->plain_b[in_b], p.scales->a[row][which] * p.scales->b[column][which]);
+    }
   }
   return sum.result(p.halves);
 }
@@ -248,23 +293,87 @@ void read(Product& p, Warp* warp) {
     read_columns(s.a, warp, p.a.value);
   read_columns(s.b, warp, p.b.value);
   read_sums(s.c, warp, p.c);
-  p.a.range = find_exponents(p.a.value, s.k * s.m, p.smallest_factor(), p.a.exponents);
-  p.b.range = find_factors(p.b.value, s.k * s.n, p.smallest_factor(), p.b.exponents);
+  p.a.range = find_exponents(p.a.value, s.k * s.m, p.smallest_a(), p.a.exponents);
+  p.b.range = find_factors(p.b.value, s.k * s.n, p.smallest_b(), p.b.exponents);
   p.halves = s.c.element == MatrixElement::f16 && s.d.element == MatrixElement::f16;
 }
 
-} // namespace
+// ---- scales
 
-bool multiply_floats(const Op* op, Warp* warp) {
-  const MatrixSite& s = *op->matrix;
-  Product p(s);
-  read(p, warp);
+ProductScale scale_of(std::uint32_t byte, bool with_fraction) {
+  const ProductScale no_number{__builtin_nan(""), kAbove};
+  if (!with_fraction) { // ue8m0
+    const int exponent = static_cast<int>(byte) - kBias;
+    return byte == 0xff ? no_number : ProductScale{power_of_two(exponent), exponent};
+  }
+  const int magnitude = static_cast<int>(byte & 0x7f), field = magnitude >> 3, fraction = magnitude & 7; // ue4m3
+  if (magnitude == 0x7f) return no_number;
+  if (magnitude == 0) return {0, kNone};
+  const int exponent = std::max(field, 1) - 7;
+  return {(field == 0 ? fraction : 8 + fraction) * power_of_two(exponent - 3), exponent};
+}
+
+// The selectors are those of the first lane (9.7.14.3). Each pair of lanes has the scales of two rows of A, each lane
+// those of a column of B.
+void read_scales(const MatrixSite& s, Warp* warp, Scales& scales) {
+  const auto selector = [&](std::uint32_t of) { return *row<std::uint16_t>(warp, of); };
+  const auto read = [&](const MatrixScales& from, int lane, ProductScale* to) {
+    const Word32 word = row<Word32>(warp, from.data)[lane];
+    for (int i = 0; i < s.scales; ++i)
+      to[i] = scale_of(word >> 8 * ((selector(from.byte) + i) & 3) & 0xff, s.with_fraction);
+  };
+  const int in_a = selector(s.a_scales.lane) & 1, in_b = selector(s.b_scales.lane) & 3;
+  for (int i = 0; i < kRows; ++i) read(s.a_scales, i % 8 * 4 + 2 * in_a + i / 8, scales.a[i]);
+  for (int j = 0; j < kColumns; ++j) read(s.b_scales, j * 4 + in_b, scales.b[j]);
+}
+
+void add_to_half(Word32& pair, int half, int number) {
+  const int shift = 16 * half;
+  const Word32 sum = ((pair >> shift) + static_cast<Word32>(number)) & 0xffffu;
+  pair = (pair & ~(0xffffu << shift)) | sum << shift;
+}
+
+// Scales the rows of A or the columns of B, and their exponents: `each_exponent` gives the places of one.
+template <class EachExponent>
+void scale_lines(const MatrixSite& s, Factor& f, int lines, const ProductScale (*scales)[kMostScales],
+                 EachExponent each_exponent) {
+  Range range{1000, kNone};
+  for (int line = 0; line < lines; ++line)
+    for (int i = 0; i < s.scales; ++i) {
+      const ProductScale& scale = scales[line][i];
+      if (scale.exponent > kNone) range.least = std::min(range.least, scale.exponent);
+      range.most = std::max(range.most, scale.exponent);
+      const auto value = static_cast<float>(scale.value);
+      for (int k = i * s.k / s.scales; k < (i + 1) * s.k / s.scales; ++k) {
+        f.value[k * lines + line] *= value;
+        each_exponent(k, line, [&](int pair, int half) { add_to_half(f.exponents[pair], half, scale.exponent); });
+      }
+    }
+  if (range.most == kNone || f.range.most == kNone) return; // all are 0
+  f.range.least += range.least;
+  f.range.most += range.most;
+  if (range.most >= kAbove) f.range.most = kAbove;
+}
+
+void apply(Product& p, Scales& scales) {
+  const MatrixSite& s = p.site;
+  std::memcpy(scales.plain_a, p.a.value, static_cast<std::size_t>(s.k * s.m) * sizeof(float));
+  std::memcpy(scales.plain_b, p.b.value, static_cast<std::size_t>(s.k * s.n) * sizeof(float));
+  scale_lines(s, p.a, kRows, scales.a, [](int k, int i, auto add) { add(k * 8 + i % 8, i / 8); });
+  scale_lines(s, p.b, kColumns, scales.b, [](int k, int j, auto add) {
+    add(k * kColumns + j, 0);
+    add(k * kColumns + j, 1);
+  });
+  p.scales = &scales;
+}
+
+void multiply(Product& p, Warp* warp) {
+  const MatrixSite& s = p.site;
   // Sums of bytes start from 0, and C is added at the end, with the usual rounding (as the assembler expands them for
   // sm_90).
-  const bool bytes = bits(s.a.element) == 8;
   const std::size_t size = sizeof(float) * static_cast<std::size_t>(p.size());
   float late[kMostSum];
-  if (bytes) {
+  if (s.late) {
     std::memcpy(late, p.c, size);
     std::memset(p.c, 0, size);
   }
@@ -273,12 +382,30 @@ bool multiply_floats(const Op* op, Warp* warp) {
     p.c_range = find_exponents(p.c, p.size(), p.smallest_sum(), p.c_exponents);
     add_block(p, s.order.data() + first);
   }
-  if (bytes)
+  if (s.late)
     for (int i = 0; i < p.size(); ++i) {
       const float x = p.d[i] + late[i];
       p.d[i] = magnitude_of(x) > kInfinity ? std::bit_cast<float>(kNan) : x;
     }
   write_sums(s.d, warp, p.d);
+}
+
+[[gnu::noinline]] void multiply_scaled(Product& p, Warp* warp) {
+  Scales scales;
+  read_scales(p.site, warp, scales);
+  apply(p, scales);
+  multiply(p, warp);
+}
+
+} // namespace
+
+bool multiply_floats(const Op* op, Warp* warp) {
+  Product p(*op->matrix);
+  read(p, warp);
+  if (p.site.scales != 0)
+    multiply_scaled(p, warp);
+  else
+    multiply(p, warp);
   return true;
 }
 

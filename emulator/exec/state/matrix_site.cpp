@@ -15,6 +15,7 @@ int bits(MatrixElement element) {
   case MatrixElement::tf32:
   case MatrixElement::f32:
   case MatrixElement::s32: return 32;
+  case MatrixElement::packed_e2m1:
   case MatrixElement::s4:
   case MatrixElement::u4: return 4;
   case MatrixElement::b1: return 32; // a word of bits

@@ -30,7 +30,8 @@ enum class MatrixElement : std::uint8_t {
   e5m2,
   e3m2,
   e2m3,
-  e2m1,
+  e2m1,        ///< in the middle of a byte: its bits 2 to 5
+  packed_e2m1, ///< two in a byte
   s8,
   u8,
   s4,
@@ -79,6 +80,12 @@ struct SparseGroup {
   std::uint8_t lane, shift;
 };
 
+/// The scales of one factor: bytes of a register, each for some of the elements of a row of A or a column of B.
+struct MatrixScales {
+  std::uint32_t data = 0;           ///< row of b32
+  std::uint32_t byte = 0, lane = 0; ///< rows of u16: which byte has the first scale, and which lanes (9.7.14.3)
+};
+
 /// A multiplication: D = A B + C. B is kept as its transpose, whose fragments have rows like those of A. A product with
 /// more columns than rows (m8n32k16) is transposed as a whole: D' = B' A' + C'.
 struct MatrixSite {
@@ -87,6 +94,10 @@ struct MatrixSite {
   bool saturate = false;           ///< .satfinite
   bool conjunction = false;        ///< .and.popc
   std::vector<std::uint8_t> order; ///< order of the products of an element: `block` after `block`
+  bool late = false;               ///< C is added to the sum of the products
+  int scales = 0;                  ///< number of scales of a row: each for k / scales elements
+  bool with_fraction = false;      ///< of scales: ue4m3, not ue8m0
+  MatrixScales a_scales, b_scales;
   int block = 0;                   ///< number of products that are summed at once
   bool sparse = false;             ///< A has k / 2 columns
   std::vector<SparseGroup> groups; ///< of sparse: row after row

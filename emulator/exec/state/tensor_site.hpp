@@ -14,7 +14,9 @@ struct TensorSite {
   Action action{};
   Operation operation{}; ///< of reduce
   bool pixels = false;   ///< .im2col, .im2col_no_offs
+  bool four_rows = false; ///< .tile::gather4, .tile::scatter4: the coordinates are a column and four rows
   bool multicast = false;
+  bool in_pair = false; ///< .cta_group::2: the mbarrier may be that of the other block of a pair
   std::uint8_t dimensions = 1;
   std::array<std::uint32_t, 5> coordinate{}; ///< rows of s32
   std::array<std::uint32_t, 3> offset{};     ///< rows of u16: of a load of pixels

@@ -114,6 +114,10 @@ Meaning meaning_of(const isa::Spelling& s) {
     m.asynchronous = m.run = true;
     m.step = s.has(Word::w_prefetch) ? Step::none : s.has(Word::w_bulk_group) ? Step::bulk_copy : Step::completing_copy;
     break;
+  case Family::launch_control:
+    m.asynchronous = s.has(Word::w_try_cancel);
+    m.step = m.asynchronous ? Step::completing_copy : Step::none;
+    break;
   case Family::async_store:
     add_strength(s, m);
     m.asynchronous = true;
