@@ -65,8 +65,8 @@ protected:
 };
 
 TEST_F(Ranks, GiveTheReportOfOneProcess) {
-  for (const char* const sample : {"vector_add", "transpose", "saxpy", "texture_blur"})
-    for (const int ranks : {1, 2, 4, 8}) compare(ranks, {"run", kSamples + sample});
+  for (const int ranks : {1, 2, 8}) compare(ranks, {"run", kSamples + "vector_add"});
+  for (const char* const sample : {"transpose", "saxpy", "texture_blur"}) compare(3, {"run", kSamples + sample});
   compare(2, {"run", kSamples + "linear_algebra/small.toml"});
   compare(4, {"run", kSamples + "transpose", "--analyzers", "all", "--per-block", "--details", "all"});
 }
