@@ -64,15 +64,13 @@ void add_compile_option(po::options_description& options) {
 }
 
 void add_device_option(po::options_description& options, std::string_view purpose, std::string_view otherwise) {
-  const std::string text =
-      fmt::format("{}: a name from 'warplens list devices' or a device file{}{}", purpose,
-                  otherwise.empty() ? "" : "; the default is the ", otherwise);
+  const std::string text = fmt::format("{}: a name from 'warplens list devices' or a device file{}{}", purpose,
+                                       otherwise.empty() ? "" : "; the default is the ", otherwise);
   options.add_options()("device", po::value<std::string>()->value_name("NAME|FILE"), text.c_str());
 }
 
 void add_max_steps_option(po::options_description& options) {
-  options.add_options()("max-steps",
-                        po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
+  options.add_options()("max-steps", po::value<std::uint64_t>()->value_name("N")->default_value(api::kDefaultMaxSteps),
                         "stop a launch after N warp instructions; 0: no limit");
 }
 

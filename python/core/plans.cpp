@@ -49,8 +49,7 @@ py::tuple run_file(const std::string& file, const std::vector<std::pair<std::str
   options.launch.rules = rules_of(rules);
   options.launch.per_block = per_block;
   options.launch.keep_accesses = true;
-  options.read_module =
-      reader_for(value_or_throw(api::device_or_default(plan.device), "InputError").capability);
+  options.read_module = reader_for(value_or_throw(api::device_or_default(plan.device), "InputError").capability);
   const Interrupts interrupts;
   Expected<api::PlanReport> result = [&] {
     const py::gil_scoped_release unlocked;

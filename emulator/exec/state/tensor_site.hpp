@@ -12,8 +12,8 @@ struct TensorSite {
   enum class Operation : std::uint8_t { none, add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
   Action action{};
-  Operation operation{}; ///< of reduce
-  bool pixels = false;   ///< .im2col, .im2col_no_offs
+  Operation operation{};  ///< of reduce
+  bool pixels = false;    ///< .im2col, .im2col_no_offs
   bool four_rows = false; ///< .tile::gather4, .tile::scatter4: the coordinates are a column and four rows
   bool multicast = false;
   bool in_pair = false; ///< .cta_group::2: the mbarrier may be that of the other block of a pair
