@@ -9,6 +9,7 @@
 
 #include <map>
 #include <regex>
+#include <set>
 
 namespace warplens::testing {
 namespace {
@@ -50,14 +51,15 @@ std::string with_copies(std::string device, const Folder& folder) {
 }
 
 TEST(DeviceRules, CopiesOfBuiltInRulesGiveTheSameReport) {
-  int devices = 0;
+  std::set<std::set<std::string>> seen; // one device for those with the same rules: most runs would show nothing new
   for (const auto& entry : fs::directory_iterator(kSource / "model/devices")) {
     const std::string id = entry.path().stem().string();
     SCOPED_TRACE(id);
-    ++devices;
     const Folder folder;
     const std::string copy = folder.write("copy.toml", with_copies(read_text(entry.path()), folder));
-    EXPECT_NE(read_text(copy).find("rules/"), std::string::npos);
+    std::set<std::string> rules;
+    for (const auto& rule : fs::directory_iterator(folder.path() / "rules")) rules.insert(rule.path().stem());
+    if (!seen.insert(rules).second) continue;
     for (const std::string launch : {"samples/ubench/small.toml", "samples/shared_copy/small.toml"}) {
       const auto report = [&](const std::string& device, bool json) {
         std::vector<std::string> command = {"run", (kSource / launch).string(), "--device", device};
@@ -71,7 +73,7 @@ TEST(DeviceRules, CopiesOfBuiltInRulesGiveTheSameReport) {
       EXPECT_EQ(nlohmann::json::parse(without(report(copy, true), "-copy")), nlohmann::json::parse(report(id, true)));
     }
   }
-  EXPECT_GE(devices, 20);
+  EXPECT_GE(seen.size(), 6u);
 }
 
 TEST(DeviceRules, WithTheFirstLevelOffToo) {
