@@ -4,10 +4,10 @@
 //   launches N [exit STATUS | abort | count | fork | fork-after | late | device | variable | wait | ragged]
 //
 // count: launches three million warp instructions and prints the result; exits with 1 if the launch failed.
-// abort: after a launch that fails. fork: children that launch 1 and 2 times, started before the parent uses the
-// device. fork-after: a child, started when the parent has launched, that ends at once. late: a static object frees
-// device memory when it is destroyed. device: only its name. variable: only the value of OWN_VARIABLE. wait: a launch
-// of four seconds, on any machine. ragged: a launch of 20 threads, which has a finding.
+// abort: after a launch that fails, and that has had time to. fork: children that launch 1 and 2 times, started before
+// the parent uses the device. fork-after: a child, started when the parent has launched, that ends at once. late: a
+// static object frees device memory when it is destroyed. device: only its name. variable: only the value of
+// OWN_VARIABLE. wait: a launch of four seconds, on any machine. ragged: a launch of 20 threads, which has a finding.
 #include "runtime/abi/driver.hpp"
 
 #include <sys/wait.h>
@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -161,6 +162,10 @@ int main(int count, char** words) {
     CHECK(launch(function, data, 1, 20));
     CHECK(cuCtxSynchronize());
   }
-  if (how == "abort" && (launch(function, 64) != CUDA_SUCCESS || cuCtxSynchronize() != CUDA_SUCCESS)) std::abort();
+  if (how == "abort") {
+    if (launch(function, 64) != CUDA_SUCCESS) std::abort();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (cuCtxSynchronize() != CUDA_SUCCESS) std::abort();
+  }
   return 0;
 }
