@@ -5,11 +5,10 @@ import { after, test } from 'node:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOf, hostile, longReport, manyLaunches, writePage } from './documents.mjs';
-import { browser, cost, open, picture, sample, titles, visit, work, written } from './browser.mjs';
+import { browser, cost, kMost, open, picture, sample, titles, visit, work, written } from './browser.mjs';
 
 after(() => browser.close());
 
-const kMost = 100; // ms
 const base = written('base', 'run', sample('transpose'), '--device', 'h200');
 
 function pageOf(name, document) {
