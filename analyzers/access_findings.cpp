@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/access_findings.hpp"
 
+#include "analyzers/finding_kinds.hpp"
 #include "analyzers/finding_parts.hpp"
 #include "analyzers/instruction_mix.hpp"
 #include "emulator/ir/control_flow.hpp"
@@ -116,7 +117,7 @@ void NarrowLoads::find(const DeviceRules& rules, std::vector<Finding>& findings)
     const auto place = std::pair(first.source_file, first.source_line != 0 ? first.source_line : first.line);
     const auto [known, is_new] = of_line.try_emplace(place, findings.size());
     if (is_new) {
-      Finding& finding = findings.emplace_back(at_row(first, "NarrowLoads", Severity::note));
+      Finding& finding = findings.emplace_back(at_row(first, names::kNarrowLoads, Severity::note));
       finding.lines.clear();
       finding.message = fmt::format("each thread loads {} words of {} bytes that follow each other, one by one",
                                     group.rows.size(), first.lane_bytes);
@@ -218,9 +219,10 @@ private:
       if (!stays(other, 1) || other.recorded.front().addresses != row.recorded.front().addresses) return;
       if (stays(other)) loads.push_back(&other);
     }
-    Finding finding = note_on_requests(
-        row, "UnusedResult", "each thread stores to the same word in every iteration, but only the last result remains",
-        "keep the value in a variable during the loop, and store it once at the end");
+    Finding finding =
+        note_on_requests(row, names::kUnusedResult,
+                         "each thread stores to the same word in every iteration, but only the last result remains",
+                         "keep the value in a variable during the loop, and store it once at the end");
     remove_repeats(finding, row);
     for (const InstructionRow* load : loads) {
       remove_all_but_first(finding, *load);
@@ -232,7 +234,7 @@ private:
 
   void again(const InstructionRow& row) {
     Finding finding =
-        note_on_requests(row, "RepeatedLoad",
+        note_on_requests(row, names::kRepeatedLoad,
                          "each thread loads the same word in every iteration, because a store could have changed it",
                          "declare the pointers of the kernel const and __restrict__, or load the word before the loop");
     remove_repeats(finding, row);
@@ -254,7 +256,7 @@ private:
           std::any_of(writes.begin(), writes.end(), [&](std::uint32_t reg) { return read.count(reg) != 0; }))
         continue;
       Finding finding =
-          note_on_requests(row, "UnusedResult",
+          note_on_requests(row, names::kUnusedResult,
                            "nothing uses what this load returns, but the compiler must keep it because it is volatile",
                            "remove the load");
       finding.advice = "remove the load, or the word volatile";

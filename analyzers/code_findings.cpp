@@ -131,7 +131,7 @@ private:
       return;
     for (const InstructionRow& row : profile_.instructions) {
       if (!is_barrier(row) || executed(row) == 0) continue;
-      Finding finding = at_row(row, "UnneededBarrier", Severity::warning);
+      Finding finding = at_row(row, names::kUnneededBarrier, Severity::warning);
       finding.message = "no data crosses this barrier: the kernel does not use shared memory, and does not load what "
                         "it stores";
       finding.remedy = finding.advice = "remove the barrier";
@@ -160,7 +160,7 @@ private:
       worst = &row;
     }
     if (data || !converted || worst == nullptr) return;
-    Finding finding = at_row(*worst, "DoublePrecisionInFloat", Severity::warning);
+    Finding finding = at_row(*worst, names::kDoublePrecisionInFloat, Severity::warning);
     finding.message = fmt::format("{:.10g} warp instructions compute in double precision, but the kernel loads and "
                                   "stores no double: a constant such as 1.0 makes the expression around it double",
                                   arithmetic);
@@ -187,7 +187,7 @@ private:
     if (worst == nullptr) return;
     const double all = static_cast<double>(profile_.integer(MetricId::warp_instructions));
     if (requests < kLeastLocal * all) return;
-    Finding finding = at_row(*worst, "LocalMemory", Severity::note);
+    Finding finding = at_row(*worst, names::kLocalMemory, Severity::note);
     finding.message = fmt::format("{:.3g} % of the instructions access local memory, which lies in device memory: an "
                                   "array of each thread whose indices are not known at compile time",
                                   100 * requests / all);
@@ -209,7 +209,7 @@ private:
       if (extra == 0 || extra < kLeastExcess * passes) continue;
       const double requests = passes - extra;
       Finding finding =
-          at_row(row, "ConstantSerialized", extra >= kMostlyWaste * passes ? Severity::warning : Severity::note);
+          at_row(row, names::kConstantSerialized, extra >= kMostlyWaste * passes ? Severity::warning : Severity::note);
       finding.message = fmt::format("the threads of a warp read {:.3g} different words of constant memory at a time, "
                                     "one after the other",
                                     passes / requests);
@@ -250,9 +250,10 @@ private:
   }
 
   void again(const InstructionRow& row) {
-    Finding finding = note_on_requests(
-        row, "RepeatedLoad", "the kernel loads this word again after a store, because the store could have changed it",
-        "declare the pointers of the kernel const and __restrict__, or keep the word in a variable");
+    Finding finding =
+        note_on_requests(row, names::kRepeatedLoad,
+                         "the kernel loads this word again after a store, because the store could have changed it",
+                         "declare the pointers of the kernel const and __restrict__, or keep the word in a variable");
     finding.excess = executed(row);
     finding.changes.accesses.push_back({row.instruction, 1, 0});
     finding.changes.instructions = executed(row);
@@ -269,7 +270,7 @@ private:
       if (!row.pattern.ends_with("broadcast")) continue;
       const bool integer_add = has_part(i, "add") && !has_part(i, "f32") && !has_part(i, "f64");
       if (integer_add && !atomic) continue;
-      Finding finding = at_row(row, "ContendedAtomics", Severity::warning);
+      Finding finding = at_row(row, names::kContendedAtomics, Severity::warning);
       finding.message = "the threads of a warp update the same word, one after the other";
       finding.remedy = "combine the values of the warp with shuffles or __reduce_add_sync, and let one thread of it do "
                        "the atomic";

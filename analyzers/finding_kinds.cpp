@@ -19,7 +19,7 @@ std::string warning_from(std::string_view what) {
 }
 
 FindingKind uncoalesced() {
-  return {"UncoalescedGlobalAccess",
+  return {names::kUncoalescedGlobalAccess,
           "An instruction that accesses global memory moves more sectors, bytes or transactions than its data needs.",
           fmt::format("at least {:g} % of the sectors of an instruction could be saved; on devices whose rule counts "
                       "bytes or transactions, of these",
@@ -31,7 +31,7 @@ FindingKind uncoalesced() {
 }
 
 FindingKind conflicts() {
-  return {"SharedMemoryConflicts",
+  return {names::kSharedMemoryConflicts,
           "The lanes of a warp access different words of the same bank of shared memory, so that the access takes "
           "further passes.",
           fmt::format("at least {:g} % of the passes of an instruction are bank conflicts", 100 * kLeastExcess),
@@ -44,7 +44,7 @@ FindingKind conflicts() {
 
 FindingKind divergence() {
   return {
-      "ThreadDivergence",
+      names::kThreadDivergence,
       "Lanes of a warp do nothing, because the warp executes both paths of a branch, one after the other, or "
       "because not all of its threads take part.",
       fmt::format("at least {:g} % of the warps that execute a branch take both paths; or fewer than {:g} of 32 "
@@ -61,7 +61,7 @@ FindingKind divergence() {
 }
 
 FindingKind unneeded_barrier() {
-  return {"UnneededBarrier",
+  return {names::kUnneededBarrier,
           "Threads wait for each other at a barrier, but exchange no data.",
           "a kernel with barriers has no shared memory, no atomics and no fences, and loads nothing from where it "
           "stores",
@@ -71,7 +71,7 @@ FindingKind unneeded_barrier() {
 }
 
 FindingKind double_precision() {
-  return {"DoublePrecisionInFloat",
+  return {names::kDoublePrecisionInFloat,
           "A kernel on float data computes in double precision.",
           "f64 arithmetic on values converted from f32, in a kernel that loads and stores no f64",
           warning(),
@@ -80,7 +80,7 @@ FindingKind double_precision() {
 }
 
 FindingKind local() {
-  return {"LocalMemory",
+  return {names::kLocalMemory,
           "Arrays of a thread lie in local memory, which is a part of device memory.",
           fmt::format("at least {:g} % of the instructions access local memory", 100 * kLeastLocal),
           "a note",
@@ -91,7 +91,7 @@ FindingKind local() {
 
 FindingKind constants() {
   return {
-      "ConstantSerialized",
+      names::kConstantSerialized,
       "The threads of a warp read different words of constant memory, which delivers one word at a time.",
       fmt::format("at least {:g} % of the passes over constant memory are beyond one per request", 100 * kLeastExcess),
       warning_from("the share of these passes"),
@@ -100,7 +100,7 @@ FindingKind constants() {
 }
 
 FindingKind repeated_load() {
-  return {"RepeatedLoad",
+  return {names::kRepeatedLoad,
           "A word is loaded again after a store, because the pointers of both could be equal.",
           "two loads from one address in a basic block, with a store to global memory in between; or a load in a loop "
           "that visits the same words at least four times, in a kernel that stores to global memory and whose threads "
@@ -111,7 +111,7 @@ FindingKind repeated_load() {
 }
 
 FindingKind contended() {
-  return {"ContendedAtomics",
+  return {names::kContendedAtomics,
           "The threads of a warp update the same word of global memory, one after the other.",
           "all threads of most warps access one address, and the compiler does not combine them: it combines integer "
           "additions whose result is not used",
@@ -122,7 +122,7 @@ FindingKind contended() {
 }
 
 FindingKind block_size() {
-  return {"BlockSize",
+  return {names::kBlockSize,
           "The block size is not a multiple of the warp size, so that lanes of the last warp of each block are idle.",
           fmt::format("at least {:g} % of the lanes of a block's warps have no thread", 100 * kLeastExcess),
           warning_from("the share of these lanes"),
@@ -131,7 +131,7 @@ FindingKind block_size() {
 }
 
 FindingKind narrow_loads() {
-  return {"NarrowLoads",
+  return {names::kNarrowLoads,
           "A thread loads words that follow each other one by one, although one instruction can load up to 16 bytes.",
           "loads from consecutive addresses in a basic block, without a store in between, whose first address is a "
           "multiple of the bytes of all in each recorded access; where the model to trust predicts that fewer loads "
@@ -143,7 +143,7 @@ FindingKind narrow_loads() {
 
 FindingKind narrow_accesses() {
   return {
-      "NarrowAccesses",
+      names::kNarrowAccesses,
       "Each thread processes one element of one or two bytes, so that the requests of a warp are narrow.",
       "neighbouring threads access neighbouring elements, aligned so that those of several threads form words of 4 "
       "bytes in each recorded access; no threads exchange data, and no branch depends on the data; where the model "
@@ -154,7 +154,7 @@ FindingKind narrow_accesses() {
 }
 
 FindingKind unused_result() {
-  return {"UnusedResult",
+  return {names::kUnusedResult,
           "The kernel stores a result that it overwrites, or loads a word that it does not use.",
           "a store in a loop that goes to the same words at least four times, in a kernel whose threads exchange no "
           "data; or a volatile load whose registers no instruction reads",
@@ -164,7 +164,7 @@ FindingKind unused_result() {
 }
 
 FindingKind within_warp() {
-  return {"SharedWithinWarp",
+  return {names::kSharedWithinWarp,
           "Shared memory exchanges words only between the threads of a warp, which shuffles could do.",
           "each recorded load of shared memory reads words that one store of the same warp, and no other warp, stored, "
           "some of them by other lanes; where the model to trust predicts a saving of at least 5 %",
@@ -174,7 +174,7 @@ FindingKind within_warp() {
 }
 
 FindingKind redundant_loads() {
-  return {"RedundantLoads",
+  return {names::kRedundantLoads,
           "The threads of a block load the same words of global memory.",
           fmt::format("loads that a warp executes at least {:g} times, and whose words the threads of a block load at "
                       "least {:g} times each; where the model to trust predicts that staging saves at least 5 %",
@@ -185,7 +185,7 @@ FindingKind redundant_loads() {
 }
 
 FindingKind low_cache_reuse() {
-  return {"LowCacheReuse",
+  return {names::kLowCacheReuse,
           "The first-level cache evicts sectors before the kernel loads them again.",
           fmt::format("at least {:g} % of the sectors that a load misses were in the cache before, with --analyzers "
                       "caches; where the model to trust predicts that hits save at least 5 %",
@@ -196,7 +196,7 @@ FindingKind low_cache_reuse() {
 }
 
 FindingKind tail() {
-  return {"TailEffect",
+  return {names::kTailEffect,
           "The blocks cannot be divided evenly among the multiprocessors, so that most of them are idle at the end.",
           fmt::format("at least {:g} % of the time of the multiprocessors is idle at the end, where the model to trust "
                       "predicts that smaller blocks save at least 5 %",
@@ -207,7 +207,7 @@ FindingKind tail() {
 }
 
 FindingKind too_few_blocks() {
-  return {"TooFewBlocks",
+  return {names::kTooFewBlocks,
           "The grid has fewer blocks than the GPU has multiprocessors.",
           "fewer blocks than multiprocessors, where the model to trust predicts that smaller blocks save at least 5 %",
           "a warning",
@@ -216,7 +216,7 @@ FindingKind too_few_blocks() {
 }
 
 FindingKind occupancy() {
-  return {"Occupancy",
+  return {names::kOccupancy,
           "Registers, shared memory or the block size limit the warps that are resident on a multiprocessor.",
           "the model to trust predicts that the change which lifts the limit saves at least 5 %",
           "a note",
@@ -226,7 +226,7 @@ FindingKind occupancy() {
 }
 
 FindingKind impossible() {
-  return {"ImpossibleLaunch",
+  return {names::kImpossibleLaunch,
           "No block of the launch fits on a multiprocessor of the device.",
           "the registers, the shared memory or the threads of a block exceed what a multiprocessor has",
           "a warning",

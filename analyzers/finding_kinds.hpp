@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of findings: what triggers each, and what to do about it. find_problems() uses the same thresholds.
 //
-//   for (const FindingKind& kind : finding_kinds()) … kind.name == "UncoalescedGlobalAccess", kind.trigger
+//   for (const FindingKind& kind : finding_kinds()) … kind.name == names::kUncoalescedGlobalAccess, kind.trigger
 #pragma once
 
 #include <string>
@@ -31,6 +31,32 @@ constexpr std::string_view kUseNeighbours =
     "separate arrays, or stage the data in shared memory";
 constexpr std::string_view kUseWholeWarp = "distribute the work over the whole warp, one word per thread";
 constexpr std::string_view kUseWholeWarps = "make the block size a multiple of 32 threads";
+
+/// Finding::rule: Nsight Compute's names, where it has such a rule.
+namespace names {
+constexpr std::string_view kUncoalescedGlobalAccess = "UncoalescedGlobalAccess";
+constexpr std::string_view kSharedMemoryConflicts = "SharedMemoryConflicts";
+constexpr std::string_view kThreadDivergence = "ThreadDivergence";
+constexpr std::string_view kUnneededBarrier = "UnneededBarrier";
+constexpr std::string_view kDoublePrecisionInFloat = "DoublePrecisionInFloat";
+constexpr std::string_view kLocalMemory = "LocalMemory";
+constexpr std::string_view kConstantSerialized = "ConstantSerialized";
+constexpr std::string_view kRepeatedLoad = "RepeatedLoad";
+constexpr std::string_view kContendedAtomics = "ContendedAtomics";
+constexpr std::string_view kBlockSize = "BlockSize";
+constexpr std::string_view kNarrowLoads = "NarrowLoads";
+constexpr std::string_view kNarrowAccesses = "NarrowAccesses";
+constexpr std::string_view kUnusedResult = "UnusedResult";
+constexpr std::string_view kSharedWithinWarp = "SharedWithinWarp";
+constexpr std::string_view kRedundantLoads = "RedundantLoads";
+constexpr std::string_view kLowCacheReuse = "LowCacheReuse";
+constexpr std::string_view kTailEffect = "TailEffect";
+constexpr std::string_view kTooFewBlocks = "TooFewBlocks";
+constexpr std::string_view kOccupancy = "Occupancy";
+constexpr std::string_view kImpossibleLaunch = "ImpossibleLaunch";
+} // namespace names
+/// By which reports show a launch that trapped.
+constexpr std::string_view kTrapFinding = "Trap";
 
 struct FindingKind {
   std::string_view name; ///< Finding::rule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the findings about a kernel's instructions share.
 //
-//   Finding finding = at_row(row, "LocalMemory", Severity::note);
+//   Finding finding = at_row(row, names::kLocalMemory, Severity::note);
 //   keep_evidence(finding, row, {MetricId::local_load});
 #pragma once
 

@@ -224,7 +224,7 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
                                                                  : count_sectors(row, operation, requests);
     const double excess = cost.taken - cost.least;
     if (excess <= 0 || excess < kLeastExcess * cost.taken) continue;
-    Finding finding = at(row, "UncoalescedGlobalAccess", cost.unit, excess, excess / cost.taken);
+    Finding finding = at(row, names::kUncoalescedGlobalAccess, cost.unit, excess, excess / cost.taken);
     finding.message = cost.message + ": " + explain(row, rule);
     finding.advice = advise(row, rule);
     if (auto remedy =
@@ -284,7 +284,7 @@ void find_conflicts(const InstructionRow& row, const Subject& subject, std::vect
     const Conflicts found = conflicts_of(row, operation, subject.rules.banks);
     const auto taken = static_cast<double>(found.taken), extra = static_cast<double>(found.extra);
     if (extra == 0 || extra < kLeastExcess * taken) continue;
-    Finding finding = at(row, "SharedMemoryConflicts", "passes", extra, extra / taken);
+    Finding finding = at(row, names::kSharedMemoryConflicts, "passes", extra, extra / taken);
     finding.message = fmt::format("{}-byte shared memory {} take {:.4g} passes over the {}banks{} (ideal {:.4g})",
                                   row.lane_bytes, operation.plural, taken / requests, found.banks,
                                   found.request == "warp" ? "" : fmt::format(", {0} by {0}", found.request),
@@ -315,7 +315,7 @@ void divergent(const InstructionRow& row, const Subject& subject, std::vector<Fi
   const auto branches = static_cast<double>(row.metrics.integer(MetricId::branch));
   const auto split = static_cast<double>(row.metrics.integer(MetricId::divergent_branch));
   if (split == 0 || split < kMostDivergent * branches) return;
-  Finding finding = at(row, "ThreadDivergence", "branches", split, split / branches);
+  Finding finding = at(row, names::kThreadDivergence, "branches", split, split / branches);
   finding.message = fmt::format("{:.4g} % of the warps that run this branch take both paths, one after the other",
                                 100 * split / branches);
   finding.advice = "make the condition uniform within each warp: compute it from the warp or block index, sort the "
@@ -334,7 +334,7 @@ void idle_lanes(const Profile& profile, std::vector<Finding>& findings) {
   const Metric* lanes = profile.metrics.find(MetricId::lanes_on);
   if (!lanes || lanes->number() >= kFewestLanes) return;
   Finding finding;
-  finding.rule = "ThreadDivergence";
+  finding.rule = names::kThreadDivergence;
   finding.severity = lanes->number() < 32 * kMostlyWaste ? Severity::warning : Severity::note;
   finding.message = fmt::format("{:.4g} of 32 lanes execute an average instruction", lanes->number());
   finding.advice = "check the divergent branches below, loops with different trip counts, and block sizes that are "

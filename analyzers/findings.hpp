@@ -48,7 +48,7 @@ struct Changes {
 };
 
 struct Finding {
-  std::string_view rule; ///< Nsight Compute's name: UncoalescedGlobalAccess, SharedMemoryConflicts, ThreadDivergence
+  std::string_view rule; ///< one of names::… in analyzers/finding_kinds.hpp
   /// Warning if at least half is wasted, unless the remedy is predicted to save less than `kWorthwhile`; otherwise
   /// note.
   Severity severity = Severity::warning;

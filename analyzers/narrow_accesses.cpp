@@ -2,6 +2,7 @@
 // Kernels whose threads each process one element of fewer than four bytes.
 #include "analyzers/access_findings.hpp"
 
+#include "analyzers/finding_kinds.hpp"
 #include "analyzers/finding_parts.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ public:
     const InstructionRow& first = **std::find_if(joined_.begin(), joined_.end(), [&](const InstructionRow* row) {
       return row->lane_bytes * elements_ == kWideEnough;
     });
-    Finding finding = at_row(first, "NarrowAccesses", Severity::note);
+    Finding finding = at_row(first, names::kNarrowAccesses, Severity::note);
     const std::uint32_t bytes = first.lane_bytes;
     finding.message =
         fmt::format("each thread accesses {} byte{} per request: a warp transfers {} bytes, although its request can "

@@ -86,7 +86,7 @@ private:
   }
 
   [[nodiscard]] Finding finding() const {
-    Finding found = at_row(*worst_, "RedundantLoads", Severity::note);
+    Finding found = at_row(*worst_, names::kRedundantLoads, Severity::note);
     found.lines = lines_;
     found.excess = excess_;
     found.changes = changes_;

@@ -128,7 +128,7 @@ private:
       }
     }
     Finding finding = note_on_requests(
-        *worst, "SharedWithinWarp", "each word of shared memory that a warp loads was stored by the same warp",
+        *worst, names::kSharedWithinWarp, "each word of shared memory that a warp loads was stored by the same warp",
         "exchange the words with shuffles (__shfl_sync), without shared memory and barriers");
     finding.excess = requests;
     finding.only_if_faster = true;
@@ -154,7 +154,7 @@ void find_evictions(const Profile& profile, std::vector<Finding>& findings) {
     const double again = count(MetricId::l1_missed_again), missed = count(MetricId::l1_global_sectors_miss_ld),
                  loaded = missed + count(MetricId::l1_global_sectors_hit_ld);
     if (loaded == 0 || again < kMostlyWaste * missed || again < kLeastExcess * loaded) continue;
-    Finding finding = at_row(row, "LowCacheReuse", Severity::note);
+    Finding finding = at_row(row, names::kLowCacheReuse, Severity::note);
     finding.message = fmt::format("{:.3g} % of the sectors that this load misses in the first-level cache were there "
                                   "before, but had been evicted",
                                   100 * std::min(1.0, again / missed));

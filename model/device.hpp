@@ -23,6 +23,8 @@
 #include "rules/rule_set.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -129,6 +131,15 @@ constexpr std::string_view kPathLatencies[] = {"latency_arithmetic",
                                                "latency_barrier_of_warp"};
 using PathLatencies = std::array<double, std::size(kPathLatencies)>; ///< in this order
 
+/// The place of a key in kPathLatencies. Another key does not compile.
+struct PathLatency {
+  std::size_t place = 0;
+  consteval PathLatency(std::string_view key) { // NOLINT(google-explicit-constructor): keys are arguments
+    while (kPathLatencies[place] != key) ++place;
+  }
+  consteval PathLatency(const char* key) : PathLatency(std::string_view(key)) {}
+};
+
 /// Parameters of the model critical-path, from micro-benchmarks (model/micro_benchmarks.hpp).
 /// They apply to a multiprocessor or to the whole device, as stated; cycles are those of `clock_ghz`.
 struct CriticalPathParameters {
@@ -159,11 +170,9 @@ struct CriticalPathParameters {
   std::optional<double> shared_swap;
 };
 
-/// By its key in kPathLatencies.
-constexpr double path_latency(const CriticalPathParameters& parameters, std::string_view key) {
-  for (std::size_t i = 0; i < parameters.latency.size(); ++i)
-    if (kPathLatencies[i] == key) return parameters.latency[i];
-  return 0;
+/// path_latency(parameters, "latency_l2")
+constexpr double path_latency(const CriticalPathParameters& parameters, PathLatency which) {
+  return parameters.latency[which.place];
 }
 
 /// Latencies in cycles from micro-benchmarks; empty if no measurement is known or if the device has no such unit.
@@ -198,6 +207,17 @@ struct PeakOperations {
   std::optional<double> matrix_double, matrix_int8;
 };
 
+/// What a store does to its line of a cache, which it writes through, except with `back`.
+enum class StorePolicy : std::uint8_t {
+  evict,  ///< evicts the line
+  update, ///< updates the line if present
+  keep,   ///< allocates the line
+  back,   ///< allocates the line, which is written back when it is evicted
+  none    ///< bypasses the cache; only of `local_stores`
+};
+/// The words of device files, in the order of StorePolicy.
+constexpr std::string_view kStorePolicies[] = {"evict", "update", "keep", "back", "none"};
+
 /// A cache, as `[l1]` or `[l2]`. An access that misses fetches a sector of its line.
 struct CacheLevel {
   int bytes = 0;                     ///< of a multiprocessor for the L1 cache, of the device for the L2 cache
@@ -207,10 +227,10 @@ struct CacheLevel {
   int ways = 0;                      ///< lines of a set
   /// Of an L2 cache: each keeps what its multiprocessors load, and the part of device memory that is connected to it.
   std::optional<int> partitions;
-  std::string stores; ///< write-through: "evict", "update" or "keep" (allocate) the line; write-back: "back"
-  std::string local_stores = "keep"; ///< the same for local memory; "none": local memory bypasses this cache
-  bool unified = false;              ///< shared memory uses a part of `bytes`
-  bool global_loads = true;          ///< whether global loads use it by default
+  StorePolicy stores = StorePolicy::update;
+  StorePolicy local_stores = StorePolicy::keep; ///< of local memory
+  bool unified = false;                         ///< shared memory uses a part of `bytes`
+  bool global_loads = true;                     ///< whether global loads use it by default
   /// The rules of global memory with and without this cache, if they differ.
   std::optional<rules::CoalescingRule> rule_on, rule_off;
 };

@@ -4,7 +4,9 @@
 #include "model/device_fields.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <concepts>
 #include <type_traits>
 
@@ -103,6 +105,17 @@ private:
     if (!number) return wrong_type(key, node, "an integer");
     if (check_range(key, node, static_cast<double>(number->get()))) value = static_cast<int>(number->get());
   }
+  void convert(std::string_view key, const toml::node& node, StorePolicy& value) {
+    std::string word;
+    convert(key, node, word);
+    if (word.empty()) return;
+    const auto* const known = std::find(std::begin(kStorePolicies), std::end(kStorePolicies), word);
+    if (known == std::end(kStorePolicies))
+      errors_.error(location(node.source()),
+                    fmt::format("'{}' is '{}': expected one of {}", full(key), word, fmt::join(kStorePolicies, ", ")));
+    else
+      value = static_cast<StorePolicy>(known - std::begin(kStorePolicies));
+  }
   void convert(std::string_view key, const toml::node& node, ComputeCapability& value) {
     std::string text;
     convert(key, node, text);
@@ -184,16 +197,8 @@ void TableReader::check(const CacheLevel& cache) {
   require("bytes", cache.bytes % set == 0, cache.bytes, multiple);
   if (cache.enlarged_bytes)
     require("enlarged_bytes", *cache.enlarged_bytes % set == 0, *cache.enlarged_bytes, multiple);
-  constexpr std::string_view kStores[] = {"evict", "update", "keep", "back"};
-  const auto known = [&](const std::string& how) {
-    return std::find(kStores, std::end(kStores), how) != std::end(kStores);
-  };
-  if (!known(cache.stores))
-    errors_.error(where("stores"),
-                  fmt::format("'{}' is '{}': expected evict, update, keep or back", full("stores"), cache.stores));
-  if (!known(cache.local_stores) && cache.local_stores != "none")
-    errors_.error(where("local_stores"), fmt::format("'{}' is '{}': expected evict, update, keep, back or none",
-                                                     full("local_stores"), cache.local_stores));
+  if (cache.stores == StorePolicy::none)
+    errors_.error(where("stores"), fmt::format("'{}' is 'none', which is for 'local_stores' only", full("stores")));
 }
 
 // [sources] mirrors the file: each of its keys is a key or a table of the file; its string names the publication of the

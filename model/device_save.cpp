@@ -42,6 +42,7 @@ public:
 private:
   template <class T> static const T& shown(const T& number) { return number; }
   static std::string shown(const std::string& text) { return quoted(text); }
+  static std::string shown(StorePolicy policy) { return quoted(kStorePolicies[static_cast<std::size_t>(policy)]); }
   static std::string shown(const ComputeCapability& capability) { return quoted(to_string(capability)); }
   static std::string shown(const rules::CoalescingRule& rule) { return quoted(reference(rule)); }
   static std::string shown(const rules::BankRule& rule) { return quoted(reference(rule)); }

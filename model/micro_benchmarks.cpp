@@ -76,39 +76,40 @@ void add_latencies(CriticalPathParameters& p, Answers& answers) {
   const double reconvergence = uniform - loop - (branch + 1) - side;
   const double of_one = answers.each("barrier latency of 32 threads");
   const double of_warp = (answers.each("barrier latency of 1024 threads") - of_one) / 31;
-  const std::pair<std::string_view, double> measured[] = {
-      {"latency_arithmetic", arithmetic},
-      {"latency_double_precision", answers.each("fma_f64 latency")},
-      {"latency_constant", answers.each("fma_f64 latency")}, // not measured: that of two instructions
-      {"latency_shared", answers.each("shared latency")},
-      {"latency_warp", answers.each("shuffle latency")},
-      {"latency_vote", answers.each("vote latency")},
-      {"latency_special_function", answers.each("ex2 latency")},
-      {"latency_reciprocal", answers.each("rcp_rn latency")},
-      {"latency_root", answers.each("sqrt_rn latency")},
-      {"latency_division", answers.each("div_rn latency")},
-      {"latency_double_division", answers.each("div_f64 latency")},
-      {"latency_double_root", answers.each("sqrt_f64 latency")},
-      {"latency_double_reciprocal", answers.each("rcp_f64 latency")},
-      {"latency_integer_division", answers.each("div_u32 latency")},
-      {"latency_wide_division", answers.each("div_u64 latency")},
-      {"latency_wide_multiplication", answers.each("mul_s64 latency")},
-      {"latency_conversion", answers.each("convert_s32 latency") / 2}, // there and back
-      {"latency_wide_conversion", answers.each("convert_f64 latency") / 2},
-      {"latency_matrix", answers.each("mma_f16 latency")},
-      {"latency_predicate", kPredicate},
-      {"latency_branch", branch},
-      {"latency_reconvergence", reconvergence},
-      {"latency_divergence", answers.each("diverge latency of 16 lanes") - uniform - side},
-      {"latency_l1", warm_latency(answers("l1 latency"), kLinesOf16K, memory)},
-      {"latency_l2", warm_latency(answers("l2 1M latency"), kLinesOf1M, memory)},
-      {"latency_memory", memory},
-      {"latency_atomic", answers.each("atomic latency")},
-      {"latency_barrier", of_one - of_warp},
-      {"latency_barrier_of_warp", of_warp}};
-  for (std::size_t i = 0; i < p.latency.size(); ++i)
-    for (const auto& [key, cycles] : measured)
-      if (key == kPathLatencies[i]) p.latency[i] = rounded(cycles);
+  const struct {
+    PathLatency which;
+    double cycles;
+  } measured[] = {{"latency_arithmetic", arithmetic},
+                  {"latency_double_precision", answers.each("fma_f64 latency")},
+                  {"latency_constant", answers.each("fma_f64 latency")}, // not measured: that of two instructions
+                  {"latency_shared", answers.each("shared latency")},
+                  {"latency_warp", answers.each("shuffle latency")},
+                  {"latency_vote", answers.each("vote latency")},
+                  {"latency_special_function", answers.each("ex2 latency")},
+                  {"latency_reciprocal", answers.each("rcp_rn latency")},
+                  {"latency_root", answers.each("sqrt_rn latency")},
+                  {"latency_division", answers.each("div_rn latency")},
+                  {"latency_double_division", answers.each("div_f64 latency")},
+                  {"latency_double_root", answers.each("sqrt_f64 latency")},
+                  {"latency_double_reciprocal", answers.each("rcp_f64 latency")},
+                  {"latency_integer_division", answers.each("div_u32 latency")},
+                  {"latency_wide_division", answers.each("div_u64 latency")},
+                  {"latency_wide_multiplication", answers.each("mul_s64 latency")},
+                  {"latency_conversion", answers.each("convert_s32 latency") / 2}, // there and back
+                  {"latency_wide_conversion", answers.each("convert_f64 latency") / 2},
+                  {"latency_matrix", answers.each("mma_f16 latency")},
+                  {"latency_predicate", kPredicate},
+                  {"latency_branch", branch},
+                  {"latency_reconvergence", reconvergence},
+                  {"latency_divergence", answers.each("diverge latency of 16 lanes") - uniform - side},
+                  {"latency_l1", warm_latency(answers("l1 latency"), kLinesOf16K, memory)},
+                  {"latency_l2", warm_latency(answers("l2 1M latency"), kLinesOf1M, memory)},
+                  {"latency_memory", memory},
+                  {"latency_atomic", answers.each("atomic latency")},
+                  {"latency_barrier", of_one - of_warp},
+                  {"latency_barrier_of_warp", of_warp}};
+  static_assert(std::size(measured) == std::size(kPathLatencies));
+  for (const auto& [which, cycles] : measured) p.latency[which.place] = rounded(cycles);
 }
 
 /// What a launch costs before and besides its work.

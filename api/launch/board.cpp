@@ -11,8 +11,16 @@ namespace {
 
 using Store = analyzers::CacheGeometry::Store;
 
-Store store_of(const std::string& name) {
-  return name == "evict" ? Store::evict : name == "keep" ? Store::keep : name == "back" ? Store::back : Store::update;
+/// Empty: stores bypass the cache.
+std::optional<Store> store_of(model::StorePolicy policy) {
+  switch (policy) {
+  case model::StorePolicy::evict: return Store::evict;
+  case model::StorePolicy::update: return Store::update;
+  case model::StorePolicy::keep: return Store::keep;
+  case model::StorePolicy::back: return Store::back;
+  case model::StorePolicy::none: break;
+  }
+  return std::nullopt;
 }
 
 analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64_t bytes) {
@@ -27,39 +35,41 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
       shrinks ? std::max<std::uint64_t>(bytes / (sets * g.line_bytes), 1) : static_cast<std::uint64_t>(level.ways);
   g.ways = static_cast<std::uint32_t>(ways);
   g.bytes = shrinks ? sets * ways * g.line_bytes : bytes;
-  g.store = store_of(level.stores);
+  g.store = store_of(level.stores).value_or(g.store);
   g.partitions = static_cast<std::uint32_t>(level.partitions.value_or(1));
   return g;
 }
 
 analyzers::PathLatencies path_latencies(const model::PathLatencies& latency) {
-  const auto of = [&](std::string_view unit) {
+  const auto of_unit = [&](std::string_view unit) {
     for (std::size_t i = 0; i < latency.size(); ++i)
       if (model::kPathLatencies[i].substr(model::kPathLatencies[i].find('_') + 1) == unit) return latency[i];
     return 0.0;
   };
+  const auto of = [&](model::PathLatency which) { return latency[which.place]; };
   analyzers::PathLatencies result;
-  for (std::size_t c = 0; c < result.results.size(); ++c) result.results[c] = of(isa::kInstructionClasses[c].latency);
-  result.integer_division = of("integer_division");
-  result.wide_division = of("wide_division");
-  result.root = of("root");
-  result.double_root = of("double_root");
-  result.double_reciprocal = of("double_reciprocal");
-  result.conversion = of("conversion");
-  result.wide_conversion = of("wide_conversion");
-  result.wide_multiplication = of("wide_multiplication");
-  result.vote = of("vote");
-  result.matrix = of("matrix");
-  result.predicate = of("predicate");
-  result.branch = of("branch");
-  result.reconvergence = of("reconvergence");
-  result.divergence = of("divergence");
-  result.l1 = of("l1");
-  result.l2 = of("l2");
-  result.memory = of("memory");
-  result.atomic = of("atomic");
-  result.barrier = of("barrier");
-  result.barrier_of_warp = of("barrier_of_warp");
+  for (std::size_t c = 0; c < result.results.size(); ++c)
+    result.results[c] = of_unit(isa::kInstructionClasses[c].latency);
+  result.integer_division = of("latency_integer_division");
+  result.wide_division = of("latency_wide_division");
+  result.root = of("latency_root");
+  result.double_root = of("latency_double_root");
+  result.double_reciprocal = of("latency_double_reciprocal");
+  result.conversion = of("latency_conversion");
+  result.wide_conversion = of("latency_wide_conversion");
+  result.wide_multiplication = of("latency_wide_multiplication");
+  result.vote = of("latency_vote");
+  result.matrix = of("latency_matrix");
+  result.predicate = of("latency_predicate");
+  result.branch = of("latency_branch");
+  result.reconvergence = of("latency_reconvergence");
+  result.divergence = of("latency_divergence");
+  result.l1 = of("latency_l1");
+  result.l2 = of("latency_l2");
+  result.memory = of("latency_memory");
+  result.atomic = of("latency_atomic");
+  result.barrier = of("latency_barrier");
+  result.barrier_of_warp = of("latency_barrier_of_warp");
   return result;
 }
 
@@ -94,8 +104,7 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
   if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
   if (!device.l1) return board;
   board.l1_global = first_level == FirstLevel::device ? device.l1->global_loads : first_level != FirstLevel::off;
-  board.l1_local = std::nullopt;
-  if (device.l1->local_stores != "none") board.l1_local = store_of(device.l1->local_stores);
+  board.l1_local = store_of(device.l1->local_stores);
   const bool enlarged = first_level == FirstLevel::enlarged;
   auto bytes =
       static_cast<std::uint64_t>(enlarged ? device.l1->enlarged_bytes.value_or(device.l1->bytes) : device.l1->bytes);

@@ -71,7 +71,8 @@ private:
     if (idle < analyzers::kLeastExcess || full > static_cast<std::uint64_t>(report_.device.limits.threads_per_block))
       return;
     const double faster = speedup(with_block_size(report_, shared_bytes_, full));
-    Finding finding = of_launch("BlockSize", idle >= analyzers::kMostlyWaste ? Severity::warning : Severity::note);
+    Finding finding =
+        of_launch(analyzers::names::kBlockSize, idle >= analyzers::kMostlyWaste ? Severity::warning : Severity::note);
     finding.message = fmt::format("blocks of {} threads: the last warp of each has {} threads, so that {:.3g} % of the "
                                   "lanes are idle",
                                   threads, rest, 100 * idle);
@@ -95,7 +96,7 @@ private:
     if (size >= threads) return;
     const double faster = speedup(with_block_size(report_, shared_bytes_, size));
     if (faster < kWorthwhile) return;
-    Finding finding = of_launch("TooFewBlocks", Severity::warning);
+    Finding finding = of_launch(analyzers::names::kTooFewBlocks, Severity::warning);
     finding.message = fmt::format("{} blocks occupy {} of the {} multiprocessors", blocks, blocks, multiprocessors);
     finding.remedy = fmt::format("launch {} blocks of {} threads instead of {} of {}", blocks * threads / size, size,
                                  blocks, threads);
@@ -126,7 +127,7 @@ private:
     }
     if (most < kWorthwhile) return;
     tail_ = most;
-    Finding finding = of_launch("TailEffect", Severity::note);
+    Finding finding = of_launch(analyzers::names::kTailEffect, Severity::note);
     finding.message = fmt::format("the busiest multiprocessor runs {} blocks, the average one {:.3g}: {:.3g} % of the "
                                   "multiprocessors' time is idle at the end",
                                   busiest, average, 100 * idle);
@@ -198,7 +199,7 @@ private:
     std::string limiters;
     for (const model::OccupancyLimiter limiter : o.bound_by)
       limiters += fmt::format("{}{}", limiters.empty() ? "" : " and ", to_string(limiter));
-    Finding finding = of_launch("Occupancy", Severity::note);
+    Finding finding = of_launch(analyzers::names::kOccupancy, Severity::note);
     finding.message = fmt::format("{} of {} warps are resident on a multiprocessor, limited by {}", o.warps,
                                   report_.device.limits.warps, limiters);
     finding.remedy = remedy;
@@ -244,7 +245,7 @@ void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predi
   if (!report.occupancy) {
     const auto why = model::occupancy(query_of(report, shared_bytes, threads_of(report)));
     if (why) return;
-    Finding finding = of_launch("ImpossibleLaunch", Severity::warning);
+    Finding finding = of_launch(analyzers::names::kImpossibleLaunch, Severity::warning);
     const Diagnostic& first = why.error().list().front();
     finding.message = fmt::format("{} cannot run this launch: {}", report.device.name, first.message);
     finding.remedy = first.hint.empty() ? "use a smaller block, or fewer registers or less shared memory" : first.hint;

@@ -3,6 +3,7 @@
 // api/ include nlohmann-json.
 #include "api/report/json_report.hpp"
 
+#include "analyzers/finding_kinds.hpp"
 #include "api/predict/predict.hpp"
 #include "api/report/json_page.hpp"
 #include "api/report/launch_groups.hpp"
@@ -173,7 +174,7 @@ Json finding_of(const analyzers::Finding& f) {
 
 /// A kernel that trapped only reports the reason.
 Json finding_of(const Diagnostic& trap) {
-  return {{"rule", "Trap"},
+  return {{"rule", analyzers::kTrapFinding},
           {"severity", word(trap.severity)},
           {"message", trap.message},
           {"advice", trap.hint},

@@ -108,7 +108,7 @@ std::string junit_report(std::span<const LaunchReport> reports, std::span<const 
     }
   }
   for (const LaunchReport& r : reports)
-    if (r.trap) suite_of(r).cases.push_back({"Trap", {}, r.trap->message});
+    if (r.trap) suite_of(r).cases.push_back({std::string(analyzers::kTrapFinding), {}, r.trap->message});
   return suites_text(suites);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using SarifJson = nlohmann::ordered_json;
 
-constexpr std::string_view kConditionRule = "fail-on", kTrapRule = "Trap";
+constexpr std::string_view kConditionRule = "fail-on";
 
 /// A URI reference (RFC 3986): absolute paths get a scheme; other characters than unreserved ones are escaped.
 std::string uri_of(std::string_view path) {
@@ -60,9 +60,9 @@ public:
 
 private:
   static SarifJson description(std::string_view id) {
-    std::string meaning = id == kTrapRule        ? "the kernel was stopped"
-                          : id == kConditionRule ? "a condition of --fail-on is true"
-                                                 : "";
+    std::string meaning = id == analyzers::kTrapFinding ? "the kernel was stopped"
+                          : id == kConditionRule        ? "a condition of --fail-on is true"
+                                                        : "";
     for (const analyzers::FindingKind& kind : analyzers::finding_kinds())
       if (kind.name == id) meaning = kind.meaning;
     for (std::size_t kind = 0; kind < exec::kToolFindingKinds; ++kind)
@@ -98,7 +98,7 @@ public:
     results_.push_back(std::move(one));
   }
   void trap(const LaunchReport& r) {
-    SarifJson one = result(kTrapRule, "error", r.trap->message);
+    SarifJson one = result(analyzers::kTrapFinding, "error", r.trap->message);
     one["locations"] = only(sarif_location(r.trap->file.empty() ? r.file : r.trap->file, r.trap->where.line));
     one["properties"] = {{"kernel", r.kernel}};
     results_.push_back(std::move(one));

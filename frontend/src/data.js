@@ -68,14 +68,10 @@ export const kernelName = (launch) => launch.name ?? launch.kernel;
 
 export const trap = (launch) => launch.findings.find((finding) => finding.rule === 'Trap');
 
-// Where the report does not say which model to trust on its device: those that predict a time, the best first.
-const preferred = ['critical-path', 'throughput-latency', 'dasgupta', 'sim', 'hong-kim', 'volkov', 'bounds', 'roofline'];
-
 /** The prediction to show first, or undefined. */
 export function trusted(launch) {
   const list = launch.predictions ?? [];
-  return list.find((p) => p.trusted)
-    ?? preferred.map((model) => list.find((p) => p.model === model)).find((p) => p) ?? list[0];
+  return list.find((p) => p.trusted) ?? list[0];
 }
 
 /** The prediction whose model says what changes would save; of reports that do not name it, that of the model to trust. */

@@ -155,6 +155,43 @@ TEST(Habits, RulesAndDevicesAreNotKnownByName) {
   EXPECT_GT(seen, 400);
 }
 
+// ---- a name that is written twice can be written wrong once
+
+TEST(Habits, FindingsAreNamedOnce) {
+  const auto text_of = [](std::string_view path) {
+    const auto file = std::find_if(tree().begin(), tree().end(), [&](const auto& f) { return f.path == path; });
+    return file == tree().end() ? std::string() : file->text;
+  };
+  const std::string declared = text_of("analyzers/finding_kinds.hpp"), kinds = text_of("analyzers/finding_kinds.cpp");
+  std::vector<std::string> names;
+  static const std::regex constant("string_view k(\\w+) = \"(\\w+)\";");
+  for (std::sregex_iterator at(declared.begin(), declared.end(), constant), end; at != end; ++at) {
+    const bool has_kind = kinds.find("names::k" + (*at)[1].str() + ",") != kinds.npos;
+    EXPECT_TRUE(has_kind || (*at)[1] == "TrapFinding") << (*at)[1] << " has no kind";
+    if ((*at)[2] != "Occupancy") names.push_back((*at)[2]); // which is a heading, too
+  }
+  ASSERT_GE(names.size(), 20u);
+  for (const SourceFile& file : tree()) {
+    if (!is_code(file.path) || file.path.starts_with("tests/") || file.path == "analyzers/finding_kinds.hpp") continue;
+    EXPECT_EQ(lines_with_literal(file.text, names), std::vector<int>{}) << file.path << " has a name of a finding";
+  }
+}
+
+// A variable that is not in the list is unknown to `warplens doctor`, and inherited by the programs of exec.
+TEST(Habits, EnvironmentVariablesAreInTheList) {
+  static const std::regex variable("\"(WARPLENS_[A-Z0-9_]+)\"");
+  const auto list =
+      std::find_if(tree().begin(), tree().end(), [](const auto& f) { return f.path == "api/session/environment.def"; });
+  ASSERT_NE(list, tree().end());
+  int seen = 0;
+  for (const SourceFile& file : tree()) {
+    if (!is_code(file.path) || file.path.starts_with("tests/")) continue;
+    for (std::sregex_iterator at(file.text.begin(), file.text.end(), variable), end; at != end; ++at, ++seen)
+      EXPECT_NE(list->text.find((*at)[0].str()), list->text.npos) << file.path << ": " << (*at)[1];
+  }
+  EXPECT_GT(seen, 1);
+}
+
 TEST(Habits, LiteralsAreRecognised) {
   const std::vector<std::string> names{"6.0", "h200"};
   EXPECT_EQ(lines_with_literal("int a;\nif (rule.name == \"6.0\") a = 1;", names), std::vector<int>{2});

@@ -10,12 +10,14 @@ namespace warplens::tests {
 namespace {
 
 // Global memory is the rest of the result buffer.
-constexpr std::uint32_t kThreads = 64, kWords = 512, kVector = 4, kPerThread = 2 * kVector + kWords;
+constexpr std::uint32_t kThreads = 64, kElements = 128, kVector = 4;
 
 struct Width {
   const char* type;
   std::uint32_t bytes, vector;
   bool sign = false;
+  [[nodiscard]] std::uint32_t words() const { return kElements * bytes * vector / 4; } ///< of the memory
+  [[nodiscard]] std::uint32_t per_thread() const { return 2 * kVector + words(); }     ///< of the result
 };
 constexpr Width kWidths[] = {{"u8", 1, 1},  {"s8", 1, 1, true},  {"u16", 2, 1}, {"s16", 2, 1, true},
                              {"u32", 4, 1}, {"s32", 4, 1, true}, {"u64", 8, 1}, {"u8", 1, 4},
@@ -51,11 +53,11 @@ std::string kernel(const Where& where, const Width& width, const Places& places,
   std::string text =
       (of == "local" ? ".local .align 16 .b8 memory[2048];\n" : "") + std::string(".reg .b") + (narrow ? "32" : "64") +
       " %v<4>; .reg .b64 %m<4>;\n " +
-      (of == "global" ? "add.u64 %m0, %rd1, " + n(4 * kThreads * kPerThread) : "mov.u64 %m0, memory") +
+      (of == "global" ? "add.u64 %m0, %rd1, " + n(4 * kThreads * width.per_thread()) : "mov.u64 %m0, memory") +
       "; mov.u64 %m1, %m0;\n" + (space.empty() ? "cvta." + of + ".u64 %m1, %m0;\n" : "") +
       "mov.u32 %r10, 0; mov.u64 %m2, %m0;\n" + "FILL: mad.lo.u32 %r11, %r10, 0x9e3779b1, 0x85ebca6b;\n" +
       (where.own ? "mad.lo.u32 %r11, %r1, 0x01000193, %r11;\n" : "") + "st." + of +
-      ".u32 [%m2], %r11; add.u64 %m2, %m2, 4; add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, " + n(kWords) +
+      ".u32 [%m2], %r11; add.u64 %m2, %m2, 4; add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, " + n(width.words()) +
       "; @%p1 bra FILL;\nbar.sync 0;\n" +
       // the place of each warp's lanes, a warp after the other
       "and.b32 %r12, %r1, 31; mul.lo.u32 %r13, %r12, " + n(places.factor) +
@@ -66,7 +68,8 @@ std::string kernel(const Where& where, const Width& width, const Places& places,
   const std::string bits = narrow ? "32" : "64";
   for (std::uint32_t e = 0; e < kVector; ++e) text += "mov.b" + bits + " %v" + n(e) + ", 77;\n";
   text += "@%p2 ld" + form + " " + registers + ", [%m3];\nbar.sync 0;\n";
-  text += "mul.lo.u32 %r15, %r2, " + n(4 * kPerThread) + "; cvt.u64.u32 %rd10, %r15; add.u64 %rd10, %rd1, %rd10;\n";
+  text +=
+      "mul.lo.u32 %r15, %r2, " + n(4 * width.per_thread()) + "; cvt.u64.u32 %rd10, %r15; add.u64 %rd10, %rd1, %rd10;\n";
   for (std::uint32_t e = 0; e < kVector; ++e)
     text += "st.global.u" + bits + " [%rd10+" + n(8 * e) + "], %v" + n(e) + ";\nadd.u" + bits + " %v" + n(e) + ", %v" +
             n(e) + ", 5;\n";
@@ -74,15 +77,16 @@ std::string kernel(const Where& where, const Width& width, const Places& places,
   return text + "mov.u32 %r10, 0; mov.u64 %m2, %m0; add.u64 %rd10, %rd10, " + n(8 * kVector) + ";\nDUMP: ld." + of +
          ".u32 %r11, [%m2]; st.global.u32 [%rd10], %r11; add.u64 %m2, %m2, 4; add.u64 %rd10, %rd10, 4;\n"
          "add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, " +
-         n(kWords) + "; @%p1 bra DUMP;\nret;";
+         n(width.words()) + "; @%p1 bra DUMP;\nret;";
 }
 
 std::vector<std::uint32_t> expected(const Where& where, const Width& width, const Places& places, std::uint32_t mask,
                                     bool narrow) {
-  std::vector<std::uint32_t> out(kThreads * kPerThread);
-  std::array<std::array<std::uint32_t, kWords>, kThreads> memory{};
+  const std::uint32_t words = width.words(), per_thread = width.per_thread();
+  std::vector<std::uint32_t> out(kThreads * per_thread);
+  std::vector<std::vector<std::uint32_t>> memory(kThreads, std::vector<std::uint32_t>(words));
   for (std::uint32_t t = 0; t < kThreads; ++t)
-    for (std::uint32_t w = 0; w < kWords; ++w)
+    for (std::uint32_t w = 0; w < words; ++w)
       memory[t][w] = w * 0x9e3779b1u + 0x85ebca6bu + (where.own ? t * 0x01000193u : 0);
   const auto bytes_of = [&](std::uint32_t t) { return reinterpret_cast<char*>(memory[where.own ? t : 0].data()); };
   std::array<std::array<std::uint64_t, kVector>, kThreads> values{};
@@ -99,14 +103,14 @@ std::vector<std::uint32_t> expected(const Where& where, const Width& width, cons
       values[t][e] = width.sign ? static_cast<std::uint64_t>(static_cast<std::int64_t>(v << shift) >> shift) : v;
     }
     for (std::uint32_t e = 0; e < kVector; ++e)
-      std::memcpy(&out[t * kPerThread + 2 * e], &values[t][e], narrow ? 4 : 8);
+      std::memcpy(&out[t * per_thread + 2 * e], &values[t][e], narrow ? 4 : 8);
   }
   for (std::uint32_t t = 0; t < kThreads && places.distinct(); ++t)
     for (std::uint32_t e = 0; e < width.vector && acts(t); ++e) {
       const std::uint64_t v = values[t][e] + 5;
       std::memcpy(place(t, e), &v, width.bytes);
     }
-  for (std::uint32_t t = 0; t < kThreads; ++t) std::memcpy(&out[t * kPerThread + 2 * kVector], bytes_of(t), 4 * kWords);
+  for (std::uint32_t t = 0; t < kThreads; ++t) std::memcpy(&out[t * per_thread + 2 * kVector], bytes_of(t), 4 * words);
   return out;
 }
 
@@ -131,7 +135,7 @@ TEST(AccessShapes, EachLaneReadsAndWritesItsOwnPlace) {
                 } nobody;
                 if (watched) watcher = &nobody;
                 Ran ran = run_on(machine, {.threads = kThreads,
-                                           .words = std::size_t{kThreads} * kPerThread + kWords,
+                                           .words = std::size_t{kThreads} * width.per_thread() + width.words(),
                                            .level = &level,
                                            .watcher = watcher});
                 ASSERT_EQ(ran.trap, "");

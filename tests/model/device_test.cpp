@@ -240,7 +240,7 @@ TEST(DeviceFiles, Caches) {
   ASSERT_TRUE(h200 && h200->l1 && h200->l2);
   EXPECT_EQ(h200->l1->bytes, 262144);
   EXPECT_TRUE(h200->l1->unified && h200->l1->global_loads);
-  EXPECT_EQ(h200->l2->stores, "back");
+  EXPECT_EQ(h200->l2->stores, StorePolicy::back);
   EXPECT_EQ(h200->l2->partitions, 2);
   const auto c1060 = find_device("C1060");
   ASSERT_TRUE(c1060);
@@ -251,9 +251,11 @@ TEST(DeviceFiles, Caches) {
       {"sector_bytes = 32", "sector_bytes = 256", "'l1.sector_bytes' is 256: expected 32, 64 or 128, up to line_bytes"},
       {"ways = 512", "ways = 100000", "'l1.ways' is 100000: expected at most 1024"},
       {"ways = 512", "ways = 500", "'l1.bytes' is 262144: expected a multiple of the set size, 64000 bytes"},
-      {"stores = \"update\"", "stores = \"forget\"", "'l1.stores' is 'forget': expected evict, update, keep or back"},
+      {"stores = \"update\"", "stores = \"forget\"",
+       "'l1.stores' is 'forget': expected one of evict, update, keep, back, none"},
+      {"stores = \"update\"", "stores = \"none\"", "'l1.stores' is 'none', which is for 'local_stores' only"},
       {"local_stores = \"keep\"", "local_stores = \"forget\"",
-       "'l1.local_stores' is 'forget': expected evict, update, keep, back or none"},
+       "'l1.local_stores' is 'forget': expected one of evict, update, keep, back, none"},
       {"stores = \"update\"", "stores = \"update\"\nenlarged_bytes = 5",
        "'l1.enlarged_bytes' is 5: expected a multiple"},
       {"partitions = 2", "partitions = 17", "'l2.partitions' is 17: expected 1 to 16"},
