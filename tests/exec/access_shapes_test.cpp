@@ -3,6 +3,7 @@
 // each lane reads and writes, compared with a simple memory model; at every level, watched and unwatched.
 #include "tests/exec/kernel_test.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -31,7 +32,9 @@ struct Places {
 };
 constexpr Places kPlaces[] = {{0, 0, 0}, {1, 0, 127}, {3, 0, 127}, {1, 40, 127}, {127, 0, 127}, {37, 0, 127}};
 
+// Of the lanes that access memory; each block has one.
 constexpr std::uint32_t kMasks[] = {0xffffffff, 1, 1u << 13, 1u << 31, 0x00010100, 0x0f0ff0f0, 0};
+constexpr std::uint32_t kBlocks = std::size(kMasks);
 
 struct Where {
   const char* space; ///< of the instruction
@@ -41,19 +44,31 @@ struct Where {
 constexpr Where kSpaces[] = {{".global", "global", false}, {".shared", "shared", false}, {".local", "local", true},
                              {"", "global", false},        {"", "shared", false},        {"", "local", true}};
 
-// Each thread fills the memory, or its own, reads under the mask, writes under it what it has read and more, and tells
-// what it has read and what is in memory. The registers are wide; `narrow` ones are of 32 bits.
-std::string kernel(const Where& where, const Width& width, const Places& places, std::uint32_t mask, bool narrow) {
+struct Shape {
+  const Where& where;
+  const Width& width;
+  const Places& places;
+  bool narrow; ///< registers of 32 instead of 64 bits
+};
+
+// Each thread fills the memory of its block, or its own, reads under the mask, writes under it what it has read and
+// more, and tells what it has read and what is in memory. The registers are wide; `narrow` ones are of 32 bits.
+std::string kernel(const Shape& shape) {
+  const auto& [where, width, places, narrow] = shape;
   const auto n = [](auto value) { return std::to_string(value); };
   const std::string space(where.space), of(where.of), size = n(width.bytes * width.vector);
   const std::string form = space + (width.vector > 1 ? ".v" + n(width.vector) : "") + "." + width.type;
-  std::string registers;
+  std::string registers, masks; ///< of the values; of the block's mask into %r15
+  for (std::uint32_t b = 0; b < kBlocks; ++b)
+    masks += "setp.eq.u32 %p2, %r3, " + n(b) + "; @%p2 mov.u32 %r15, " + n(kMasks[b]) + ";\n";
   for (std::uint32_t e = 0; e < width.vector; ++e) registers += (e == 0 ? "" : ", ") + ("%v" + n(e));
   if (width.vector > 1) registers = "{" + registers + "}";
   std::string text =
       (of == "local" ? ".local .align 16 .b8 memory[2048];\n" : "") + std::string(".reg .b") + (narrow ? "32" : "64") +
       " %v<4>; .reg .b64 %m<4>;\n " +
-      (of == "global" ? "add.u64 %m0, %rd1, " + n(4 * kThreads * width.per_thread()) : "mov.u64 %m0, memory") +
+      (of == "global" ? "add.u64 %m0, %rd1, " + n(4 * kBlocks * kThreads * width.per_thread()) +
+                            "; mul.wide.u32 %m1, %r3, " + n(4 * width.words()) + "; add.u64 %m0, %m0, %m1"
+                      : "mov.u64 %m0, memory") +
       "; mov.u64 %m1, %m0;\n" + (space.empty() ? "cvta." + of + ".u64 %m1, %m0;\n" : "") +
       "mov.u32 %r10, 0; mov.u64 %m2, %m0;\n" + "FILL: mad.lo.u32 %r11, %r10, 0x9e3779b1, 0x85ebca6b;\n" +
       (where.own ? "mad.lo.u32 %r11, %r1, 0x01000193, %r11;\n" : "") + "st." + of +
@@ -63,8 +78,9 @@ std::string kernel(const Where& where, const Width& width, const Places& places,
       "and.b32 %r12, %r1, 31; mul.lo.u32 %r13, %r12, " + n(places.factor) +
       "; shr.u32 %r14, %r12, 4; mad.lo.u32 %r13, %r14, " + n(places.times) + ", %r13; and.b32 %r13, %r13, " +
       n(places.mask) + ";\n mad.lo.u32 %r13, %r13, " + size + ", 0; cvt.u64.u32 %m3, %r13; add.u64 %m3, %m1, %m3;\n" +
-      "shr.u32 %r14, " + n(mask) +
-      ", %r12; and.b32 %r14, %r14, 1; setp.ne.u32 %p2, %r14, 0; setp.lt.u32 %p3, %r1, 32; and.pred %p2, %p2, %p3;\n";
+      masks +
+      "shr.u32 %r14, %r15, %r12; and.b32 %r14, %r14, 1; setp.ne.u32 %p2, %r14, 0; setp.lt.u32 %p3, %r1, 32; and.pred "
+      "%p2, %p2, %p3;\n";
   const std::string bits = narrow ? "32" : "64";
   for (std::uint32_t e = 0; e < kVector; ++e) text += "mov.b" + bits + " %v" + n(e) + ", 77;\n";
   text += "@%p2 ld" + form + " " + registers + ", [%m3];\nbar.sync 0;\n";
@@ -80,8 +96,9 @@ std::string kernel(const Where& where, const Width& width, const Places& places,
          n(width.words()) + "; @%p1 bra DUMP;\nret;";
 }
 
-std::vector<std::uint32_t> expected(const Where& where, const Width& width, const Places& places, std::uint32_t mask,
-                                    bool narrow) {
+// What the threads of the block with this mask tell.
+std::vector<std::uint32_t> expected(const Shape& shape, std::uint32_t mask) {
+  const auto& [where, width, places, narrow] = shape;
   const std::uint32_t words = width.words(), per_thread = width.per_thread();
   std::vector<std::uint32_t> out(kThreads * per_thread);
   std::vector<std::vector<std::uint32_t>> memory(kThreads, std::vector<std::uint32_t>(words));
@@ -114,37 +131,47 @@ std::vector<std::uint32_t> expected(const Where& where, const Width& width, cons
   return out;
 }
 
+struct Nobody final : exec::Watcher {
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
+  void finish(std::vector<std::unique_ptr<exec::Shard>>, const std::vector<exec::InstructionCount>&) override {}
+};
+
+void compare(Emulated& machine, const Shape& shape, const std::vector<std::uint32_t>& wanted, const exec::Level& level,
+             bool watched) {
+  Nobody nobody;
+  Ran ran = run_on(machine, {.blocks = kBlocks,
+                             .threads = kThreads,
+                             .words = wanted.size() + std::size_t{kBlocks} * shape.width.words(),
+                             .level = &level,
+                             .watcher = watched ? &nobody : nullptr});
+  ASSERT_EQ(ran.trap, "");
+  ran.words.resize(wanted.size());
+  const auto wrong = std::mismatch(ran.words.begin(), ran.words.end(), wanted.begin()).first - ran.words.begin();
+  ASSERT_EQ(static_cast<std::size_t>(wrong), wanted.size())
+      << shape.where.space << " of " << shape.where.of << " ." << shape.width.type << " v" << shape.width.vector
+      << " places " << shape.places.factor << " mask " << kMasks[wrong * kBlocks / wanted.size()] << " at "
+      << level.name << (watched ? " watched" : "");
+}
+
 TEST(AccessShapes, EachLaneReadsAndWritesItsOwnPlace) {
   for (const Where& where : kSpaces)
     for (const Width& width : kWidths)
       for (const Places& places : kPlaces)
-        for (const std::uint32_t mask : kMasks)
-          for (const bool narrow : {false, true}) {
-            if (narrow && width.bytes > 4) continue;
-            const std::string declared =
-                where.of == std::string("shared") ? ".shared .align 16 .b8 memory[2048];\n" : "";
-            Emulated machine(kernel_of(kernel(where, width, places, mask, narrow), declared), "test.ptx");
-            const std::vector<std::uint32_t> wanted = expected(where, width, places, mask, narrow);
-            for (const exec::Level& level : exec::levels())
-              for (const bool watched : {false, true}) {
-                exec::Watcher* watcher = nullptr;
-                struct Nobody final : exec::Watcher {
-                  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
-                  void finish(std::vector<std::unique_ptr<exec::Shard>>,
-                              const std::vector<exec::InstructionCount>&) override {}
-                } nobody;
-                if (watched) watcher = &nobody;
-                Ran ran = run_on(machine, {.threads = kThreads,
-                                           .words = std::size_t{kThreads} * width.per_thread() + width.words(),
-                                           .level = &level,
-                                           .watcher = watcher});
-                ASSERT_EQ(ran.trap, "");
-                ran.words.resize(wanted.size());
-                ASSERT_EQ(ran.words, wanted)
-                    << where.space << " of " << where.of << " ." << width.type << " v" << width.vector << " places "
-                    << places.factor << " mask " << mask << " at " << level.name << (watched ? " watched" : "");
-              }
+        for (const bool narrow : {false, true}) {
+          if (narrow && width.bytes > 4) continue;
+          const Shape shape{where, width, places, narrow};
+          Emulated machine(kernel_of(kernel(shape),
+                                     where.of == std::string("shared") ? ".shared .align 16 .b8 memory[2048];\n" : ""),
+                           "test.ptx");
+          std::vector<std::uint32_t> wanted;
+          for (const std::uint32_t mask : kMasks) {
+            const std::vector<std::uint32_t> block = expected(shape, mask);
+            wanted.insert(wanted.end(), block.begin(), block.end());
           }
+          for (const exec::Level& level : exec::levels())
+            for (const bool watched : {false, true}) compare(machine, shape, wanted, level, watched);
+          if (HasFatalFailure()) return;
+        }
 }
 
 } // namespace
