@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `warplens exec --tool racecheck` on the programs of tests/data/faults: all planted races are found, those between
-// operations of the host with their kernels and lines, and nothing is reported of correct programs.
+// operations of the host with their kernels and lines.
 #include "tests/tools/fault_programs.hpp"
 
 namespace warplens::testing {
@@ -43,18 +43,6 @@ TEST(RacePrograms, RacecheckFindsAll) {
     EXPECT_NE(run.output.status, 0) << one["id"];
   }
   EXPECT_EQ(faulty, 97u);
-}
-
-// All lanes store to a[3], which lane 3 reads: its fault is that of initcheck, but its twin is not free of races.
-const std::string kTwinWithRace = "register_as_address.fixed";
-
-TEST(RacePrograms, NothingIsReportedOfCorrectTwins) {
-  for (const FaultJson& one : fault_cases("")) {
-    if (one.contains("expect") || one["id"] == kTwinWithRace) continue;
-    const CheckedRun run = check_program(one, "racecheck");
-    EXPECT_EQ(run.output.status, 0) << one["id"] << "\n" << run.output.err;
-    EXPECT_TRUE(run.messages.empty()) << one["id"] << "\n" << run.output.err;
-  }
 }
 
 FaultJson the_race(const std::string& id) {
