@@ -17,6 +17,7 @@
 #include <exception>
 #include <iterator>
 #include <new>
+#include <system_error>
 
 namespace {
 
@@ -136,6 +137,12 @@ void occupy_standard_files() {
   }
 }
 
+/// Whether the system could not create a thread.
+bool is_refused_thread(const std::exception& e) {
+  const auto* const error = dynamic_cast<const std::system_error*>(&e);
+  return error != nullptr && error->code() == std::errc::resource_unavailable_try_again;
+}
+
 int run_command(int count, char** values) {
   try {
     return dispatch(without_limits({values + std::min(count, 1), values + count}));
@@ -152,6 +159,10 @@ int run_command(int count, char** values) {
     complain("out of memory", "");
     return kBadInput;
   } catch (const std::exception& e) {
+    if (is_refused_thread(e)) {
+      complain(e.what(), "is the number of threads or the memory limited (ulimit -u, -v)?");
+      return kBadInput;
+    }
     complain(fmt::format("internal error: {}", e.what()), "please report it");
     return kInternal;
   }

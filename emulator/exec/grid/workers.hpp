@@ -16,7 +16,8 @@ namespace warplens::exec {
 unsigned default_workers();
 
 /// Calls work(0) to work(count - 1) on at most `threads` threads, among them the caller's, and returns when all calls
-/// have returned. After an exception in a call, no further calls begin; the first exception is thrown on.
+/// have returned. After an exception in a call, no further calls begin; the first exception is thrown on. Throws
+/// std::system_error if the system refuses to create a thread.
 void run_workers(unsigned count, unsigned threads, const std::function<void(unsigned)>& work);
 
 } // namespace warplens::exec

@@ -6,6 +6,8 @@
 #include <tbb/task_arena.h>
 
 #include <atomic>
+#include <stdexcept>
+#include <system_error>
 
 namespace warplens::exec {
 
@@ -18,14 +20,26 @@ unsigned default_workers() {
 void run_workers(unsigned count, unsigned threads, const std::function<void(unsigned)>& work) {
   // TBB orders the tasks; the thread sanitizer does not see this, so tell it here.
   std::atomic<unsigned> finished;
+  std::atomic<bool> failed = false; // one of the calls of `work`
   finished.store(0, std::memory_order_release);
   const auto call = [&](unsigned i) {
     finished.fetch_add(0, std::memory_order_acq_rel);
-    work(i);
+    try {
+      work(i);
+    } catch (...) {
+      failed = true;
+      throw;
+    }
     finished.fetch_add(1, std::memory_order_acq_rel);
   };
-  tbb::task_arena arena(static_cast<int>(threads));
-  arena.execute([&] { tbb::parallel_for(0u, count, call, tbb::simple_partitioner()); });
+  try {
+    tbb::task_arena arena(static_cast<int>(threads));
+    arena.execute([&] { tbb::parallel_for(0u, count, call, tbb::simple_partitioner()); });
+  } catch (const std::runtime_error&) {
+    // Of the system's refusal to create a thread, TBB says no more than this type.
+    if (failed.load()) throw;
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), "cannot start a thread");
+  }
   finished.load(std::memory_order_acquire);
 }
 
