@@ -63,10 +63,12 @@ std::string Arena::remark() const {
   return {}; // their tables occupy the usual place
 #endif
   if (place_.usual) return {};
-  return fmt::format("device memory is at {:#x} and {:#x} in this process because its usual place is taken: "
-                     "addresses differ from those of other runs{}",
-                     place_.low.begin, place_.high.begin,
-                     place_.low.size() == 0 ? ", and 32-bit modules cannot run" : "");
+  const bool has_low = place_.low.size() != 0;
+  return fmt::format("device memory is at {} in this process because its usual place is taken or the address space is "
+                     "limited (ulimit -v): addresses differ from those of other runs{}",
+                     has_low ? fmt::format("{:#x} and {:#x}", place_.low.begin, place_.high.begin)
+                             : fmt::format("{:#x}", place_.high.begin),
+                     has_low ? "" : ", and 32-bit modules cannot run");
 }
 
 // Pages remain accessible: a kernel may still be running when the memory is freed.
