@@ -122,5 +122,40 @@ TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
   EXPECT_EQ(cycles(barrier, 128).l2 - cycles(barrier, 64).l2, 2 * 2);
 }
 
+TEST(WarpPath, OfTheLongestWarps) {
+  // In each block, warp 0 adds 50 times; in the second one, warp 1 waits for four loads, one after the other, and adds more.
+  const std::string adds = "add.u32 %r11, %r10, 1; ";
+  std::string fifty, loads;
+  for (int i = 0; i < 50; ++i) fifty += adds;
+  for (int i = 0; i < 4; ++i)
+    loads += "ld.global.u64 %rd10, [%rd11]; and.b64 %rd10, %rd10, 0; add.u64 %rd11, %rd1, %rd10; ";
+  for (int i = 0; i < 5; ++i) loads += fifty; // the longest of the launch
+  const std::string body = "mov.u64 %rd11, %rd1; setp.lt.u32 %p3, %r1, 32;"
+                           "@%p3 bra ADD; setp.ge.u32 %p5, %r3, 1; @%p5 bra LOAD; bra END;"
+                           "ADD: " +
+                           fifty + "bra END; LOAD: " + loads + "END: ret;";
+  const Metrics metrics = metrics_of(body, 64, true, 2);
+  const double far = latencies().memory - latencies().l2;
+  EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_memory_cycles") - number(metrics, "warp_path_longest_l2_cycles"),
+                   4 * far);
+  EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_of_blocks_memory_cycles") -
+                       number(metrics, "warp_path_longest_of_blocks_l2_cycles"),
+                   4 * far / 2); // one of the two blocks
+  EXPECT_DOUBLE_EQ(number(metrics, "warp_path_memory_cycles") - number(metrics, "warp_path_l2_cycles"), 4 * far / 4);
+  EXPECT_GT(number(metrics, "warp_path_longest_of_blocks_l2_cycles"), number(metrics, "warp_path_l2_cycles"));
+  EXPECT_GT(number(metrics, "warp_path_longest_l2_cycles"), number(metrics, "warp_path_longest_of_blocks_l2_cycles"));
+}
+
+TEST(WarpPath, WarpsThatAllDoTheSame) {
+  const Metrics metrics = metrics_of("ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ret;", 128, true, 5);
+  for (const char* far : {"l2", "memory"}) {
+    const std::string end = std::string(far) + "_cycles";
+    const double average = number(metrics, "warp_path_" + end);
+    EXPECT_GT(average, 100);
+    EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_" + end), average);
+    EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_of_blocks_" + end), average);
+  }
+}
+
 } // namespace
 } // namespace warplens::analyzers
