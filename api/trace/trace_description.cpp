@@ -199,7 +199,7 @@ private:
     result.filter = filter_from(json.at("filter"));
     if (!launch.conclusion) return result;
     const Json conclusion = Json::parse(*launch.conclusion);
-    conclude(conclusion, result);
+    conclude(conclusion, launch.counts.size(), result);
     const auto pointed_to = conclusion.find("argument_bytes"); // missing in older traces
     const auto size = pointed_to == conclusion.end() ? 0 : natural<std::uint64_t>(*pointed_to, "argument_bytes");
     if (size > 0)
@@ -220,7 +220,8 @@ private:
     return {};
   }
 
-  static void conclude(const Json& json, TracedLaunch& result) {
+  /// `instructions`: those that are counted, which include the functions that the kernel calls.
+  static void conclude(const Json& json, std::size_t instructions, TracedLaunch& result) {
     result.complete = true;
     result.printed = text_from(json.at("printed"));
     if (json.contains("written_sectors")) { // missing in older traces
@@ -233,10 +234,8 @@ private:
       exec::LongestWarps longest;
       longest.of_launch = natural<std::uint64_t>(json.at("longest_warp"), "longest_warp");
       longest.of_ctas = natural<std::uint64_t>(json.at("longest_of_blocks"), "longest_of_blocks");
-      if (json.contains("longest_times")) { // missing in older traces
-        const std::size_t instructions = result.request.kernel.function->instructions.size();
+      if (json.contains("longest_times")) // missing in older traces
         read_times(json.at("longest_times"), instructions, longest);
-      }
       result.longest = longest;
     }
     if (json.at("trap").is_null()) return;
